@@ -1,0 +1,273 @@
+/**
+ * The public face of background tasks: checks what comes in, hands it to the supervisor, and answers with values.
+ *
+ * One pool of slots serves every kind of task. `spawn` starts the work at once when a slot is free; otherwise the task waits, first
+ * in, first out within its priority. A terminal task is a stopped task: what it ran is gone.
+ */
+import type { AnyActorRef } from 'xstate';
+import type { Observable } from 'rxjs';
+import { z } from 'zod';
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
+import type { BackgroundTaskRequestInput } from '../../machines/task/task-request.ts';
+import type {
+  BackgroundTaskEvent,
+  BackgroundTaskFilter,
+  BackgroundTaskInput,
+  BackgroundTaskLogCursor,
+  BackgroundTaskLogPage,
+  BackgroundTaskResult,
+  BackgroundTaskState,
+} from '../../machines/task/task-state.ts';
+import { createSystemClock } from '../clock/system-clock.ts';
+import type { Clock } from '../clock/clock.ts';
+import { reportToConsole, safely } from '../streams/listener-errors.ts';
+import { TaskEventHub } from './task-event-hub.ts';
+import type { BackgroundTaskEventFilter, BackgroundTaskListener } from './task-event-hub.ts';
+import { checkedNumbers } from './task-manager-options.ts';
+import type { BackgroundTaskManagerOptions, TaskManagerSettings } from './task-manager-options.ts';
+import { TaskRecord, isoTimeOf } from './task-record.ts';
+import { TaskIds, checkedRequest } from './task-admission.ts';
+import { deliverInput } from './task-input.ts';
+import type { BackgroundTaskHandle, BackgroundTaskRunners, ChildTasks, ScheduleChanges } from './task-runner.ts';
+import { TaskSupervisor } from './supervisor.ts';
+import { matchesFilter, outcomeOf } from './task-queries.ts';
+
+const cursorSchema = z.object({ offset: z.number() });
+
+export class BackgroundTaskManager {
+  readonly #settings: TaskManagerSettings;
+  readonly #runners: BackgroundTaskRunners;
+  readonly #clock: Clock;
+  readonly #hub: TaskEventHub;
+  readonly #supervisor: TaskSupervisor;
+  readonly #ids: TaskIds;
+  #shutdown: Promise<void> | undefined;
+
+  /** @throws BackgroundTaskError category `validation` when an option makes no sense; nothing is started then. */
+  constructor(options: BackgroundTaskManagerOptions = {}) {
+    const report = safely(options.onListenerError ?? reportToConsole);
+    const { inspect } = options;
+    this.#settings = {
+      ...checkedNumbers(options),
+      inspect: inspect === undefined ? undefined : (event) => {
+        try {
+          inspect(event);
+        } catch (thrown) {
+          report(thrown, 'inspector');
+        }
+      },
+    };
+    this.#runners = options.runners ?? {};
+    this.#clock = options.clock ?? createSystemClock();
+    this.#hub = new TaskEventHub(options.eventSink, report);
+    this.#ids = new TaskIds(options.idFactory);
+    const { now } = options;
+    this.#supervisor = new TaskSupervisor({
+      settings: this.#settings,
+      runners: this.#runners,
+      clock: this.#clock,
+      now: now === undefined ? () => isoTimeOf(this.#clock.now()) : () => isoTimeOf(new Date(now()).getTime()),
+      hub: this.#hub,
+      childTasksOf: (record) => this.#childTasksOf(record),
+    });
+  }
+
+  /** The supervisor's actor: its system holds every task actor. For inspection, not for control. */
+  get supervisor(): AnyActorRef {
+    return this.#supervisor.actor;
+  }
+
+  /**
+   * Records the task and starts it as soon as a slot is free. Resolves with its state: `running` when there was one, else `queued`.
+   * @throws BackgroundTaskError `validation` for a bad request or a manager that is shut down, `capacity` for a full queue
+   */
+  spawn(request: BackgroundTaskRequestInput): Promise<BackgroundTaskState> {
+    try {
+      const record = this.#register(request);
+      // Called from inside an event or a runner, the supervisor gets to it when that is done.
+      if (record.actor === undefined && this.#supervisor.hasFreeSlot) return Promise.resolve().then(() => record.view());
+      return Promise.resolve(record.view());
+    } catch (thrown) {
+      return Promise.reject(thrown as Error);
+    }
+  }
+
+  /** Resolves with the result of a task that completes; rejects with the task's own error otherwise. */
+  wait(taskId: string): Promise<BackgroundTaskResult> {
+    const found = this.#supervisor.tasks.get(taskId);
+    if (found === undefined) return Promise.reject(unknownTask(taskId));
+    if (found instanceof TaskRecord) return outcomeOf(found).promise;
+    this.#markRead(found);
+    if (found.status === 'completed' && found.result !== undefined) return Promise.resolve(found.result);
+    return Promise.reject(found.error === undefined ? unknownTask(taskId) : BackgroundTaskError.fromRecord(found.error));
+  }
+
+  /** Tasks that were not closed, oldest first. */
+  list(filter: BackgroundTaskFilter = {}): BackgroundTaskState[] {
+    const states: BackgroundTaskState[] = [];
+    for (const task of this.#supervisor.tasks.values()) {
+      const state = task instanceof TaskRecord ? task.view() : task;
+      if (matchesFilter(state, filter)) states.push(state);
+    }
+    return states;
+  }
+
+  get(taskId: string): BackgroundTaskState | undefined {
+    const found = this.#supervisor.tasks.get(taskId);
+    return found instanceof TaskRecord ? found.view() : found;
+  }
+
+  /** Stops the task and resolves when it has ended. A task that has ended already stays as it is. */
+  async cancel(taskId: string, reason = 'cancelled by the caller'): Promise<void> {
+    const record = this.#liveOrEnded(taskId);
+    if (record === undefined) return;
+    const ended = record.whenEnded();
+    this.#supervisor.cancel(record, reason);
+    await ended;
+  }
+
+  /** Forgets a task that has ended. @throws BackgroundTaskError `validation` while it lives */
+  async close(taskId: string): Promise<void> {
+    const found = this.#supervisor.tasks.get(taskId);
+    if (found === undefined) throw unknownTask(taskId);
+    if (found instanceof TaskRecord || !isTerminalBackgroundTaskStatus(found.status)) {
+      throw new BackgroundTaskError('validation', `task ${taskId} is ${this.get(taskId)?.status ?? 'running'}; only a task that has ended can be closed`, {
+        code: 'TASK_NOT_ENDED',
+        hint: 'Wait for it, or cancel it first.',
+      });
+    }
+    this.#supervisor.tasks.delete(taskId);
+    this.#supervisor.logs.delete(taskId);
+    this.#hub.announce(Object.freeze({ type: 'background_task_closed', taskId }), found);
+  }
+
+  /**
+   * Gives a running task input, or answers its permission request. Any input to a task that waits for permission counts as leave to go on.
+   * @throws BackgroundTaskError `runner` when the task cannot take it
+   */
+  async send(taskId: string, input: BackgroundTaskInput): Promise<void> {
+    await deliverInput(this.#supervisor, this.#liveRecord(taskId, 'take input'), input);
+  }
+
+  /** One page of the task's log, 200 lines at most. Reading it marks an ended task as read. */
+  async readLog(taskId: string, cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> {
+    const found = this.#supervisor.tasks.get(taskId);
+    if (found === undefined) throw unknownTask(taskId);
+    if (cursor !== undefined && !cursorSchema.safeParse(cursor).success) {
+      throw new BackgroundTaskError('validation', `a log cursor is { offset: number }, got ${JSON.stringify(cursor)}`, { code: 'TASK_LOG_CURSOR' });
+    }
+    if (found instanceof TaskRecord && found.execution === undefined) return { taskId, cursor, lines: [] };
+    const handle = found instanceof TaskRecord ? found.execution?.handle : this.#supervisor.logs.get(taskId);
+    if (handle?.readLog === undefined) throw unsupported(taskId, 'keep a log', 'TASK_LOG_UNSUPPORTED');
+    const page = await handle.readLog(cursor);
+    const ended = this.#supervisor.tasks.get(taskId);
+    if (ended !== undefined && !(ended instanceof TaskRecord)) this.#markRead(ended);
+    return page;
+  }
+
+  /** Pauses a schedule: no fires until `resume`. */
+  async pause(taskId: string): Promise<void> {
+    const handle = this.#handleWith(taskId, 'pause');
+    await handle.pause?.();
+  }
+
+  async resume(taskId: string): Promise<void> {
+    const handle = this.#handleWith(taskId, 'resume');
+    await handle.resume?.();
+  }
+
+  /** Changes the plan of a schedule for the fires to come. */
+  async edit(taskId: string, changes: ScheduleChanges): Promise<void> {
+    const handle = this.#handleWith(taskId, 'edit');
+    await handle.edit?.(changes);
+  }
+
+  /** Calls `listener` with every event from now on. A listener that throws is reported and goes on hearing. */
+  subscribe(listener: BackgroundTaskListener): () => void {
+    return this.#hub.subscribe(listener);
+  }
+
+  /** Events from now on. A stream of one task completes when the task is closed, every stream when the manager has shut down. */
+  events$(filter: BackgroundTaskEventFilter = {}): Observable<BackgroundTaskEvent> {
+    return this.#hub.events$(filter);
+  }
+
+  /** Refuses new tasks, stops every task, and resolves when all have ended. Their records stay. Idempotent. */
+  shutdown(reason = 'the task manager is shutting down'): Promise<void> {
+    this.#shutdown ??= new Promise<void>((resolve) => {
+      this.#supervisor.drain(reason, resolve);
+      for (const task of this.#supervisor.tasks.values()) {
+        if (task instanceof TaskRecord) task.execution?.stop({ kind: 'cancelled', reason });
+      }
+    }).then(() => this.#hub.complete());
+    return this.#shutdown;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.shutdown();
+  }
+
+  #register(request: BackgroundTaskRequestInput): TaskRecord {
+    const { maxPending } = this.#settings;
+    const checked = checkedRequest(request, this.#settings.maxDepth, this.#runners);
+    if (!this.#supervisor.isAccepting) {
+      throw new BackgroundTaskError('validation', 'the task manager is shut down and takes no new tasks', { code: 'TASK_MANAGER_SHUT_DOWN' });
+    }
+    const pending = this.#supervisor.queue.size;
+    if (pending >= maxPending && !(pending === 0 && this.#supervisor.hasFreeSlot)) {
+      throw new BackgroundTaskError('capacity', `the queue holds ${pending} of ${maxPending} tasks`, {
+        code: 'TASK_QUEUE_FULL',
+        hint: 'Raise maxPending, or wait for a task to end and try again.',
+        details: { pending, maxPending },
+      });
+    }
+    const id = this.#ids.next(this.#supervisor.tasks);
+    const record = new TaskRecord(id, checked, this.#supervisor.now());
+    this.#supervisor.submit(record);
+    return record;
+  }
+
+  #childTasksOf(record: TaskRecord): ChildTasks {
+    return {
+      spawn: (request) => this.spawn({ parentSessionId: record.parentSessionId, ...request, parentTaskId: record.id }),
+      wait: (taskId) => this.wait(taskId),
+      cancel: (taskId, reason) => this.cancel(taskId, reason),
+    };
+  }
+
+  #liveOrEnded(taskId: string): TaskRecord | undefined {
+    const found = this.#supervisor.tasks.get(taskId);
+    if (found === undefined) throw unknownTask(taskId);
+    return found instanceof TaskRecord ? found : undefined;
+  }
+
+  #liveRecord(taskId: string, what: string): TaskRecord {
+    const record = this.#liveOrEnded(taskId);
+    if (record !== undefined) return record;
+    throw new BackgroundTaskError('runner', `task ${taskId} has ended and cannot ${what}`, { code: 'TASK_ENDED' });
+  }
+
+  #handleWith(taskId: string, operation: 'pause' | 'resume' | 'edit'): BackgroundTaskHandle {
+    const handle = this.#liveRecord(taskId, operation).execution?.handle;
+    if (handle?.[operation] === undefined) throw unsupported(taskId, operation, 'TASK_OPERATION_UNSUPPORTED');
+    return handle;
+  }
+
+  #markRead(state: BackgroundTaskState): void {
+    if (state.unread && this.#supervisor.tasks.get(state.id) === state) {
+      this.#supervisor.tasks.set(state.id, Object.freeze({ ...state, unread: false }));
+    }
+  }
+}
+
+function unknownTask(taskId: string): BackgroundTaskError {
+  return new BackgroundTaskError('validation', `there is no task ${JSON.stringify(taskId)}`, {
+    code: 'TASK_NOT_FOUND',
+    hint: 'It was never spawned here, or it was closed.',
+  });
+}
+
+function unsupported(taskId: string, what: string, code: string): BackgroundTaskError {
+  return new BackgroundTaskError('runner', `the runner of task ${taskId} does not ${what}`, { code });
+}

@@ -1,0 +1,96 @@
+/** What a runner says, turned into transitions, views and announcements. */
+import { assertNever } from '../../machines/errors.ts';
+import type { BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
+import type { TaskExecution } from './task-execution.ts';
+import type { TaskHost } from './task-host.ts';
+import type { TaskRecord } from './task-record.ts';
+
+const REQUEST_PERMISSION = Object.freeze({ type: 'REQUEST_PERMISSION' });
+const PERMISSION_ALLOWED = Object.freeze({ type: 'PERMISSION_ALLOWED' });
+const SLEEP = Object.freeze({ type: 'SLEEP' });
+const WAKE = Object.freeze({ type: 'WAKE' });
+
+export function relayRunnerEvent(host: TaskHost, record: TaskRecord, execution: TaskExecution, event: BackgroundTaskRunnerEvent): void {
+  switch (event.type) {
+    case 'background_task_text_delta':
+      record.noteActivity(host.now());
+      if (host.hasAudience(record.id)) host.announce(record, event);
+      execution.watchdog?.text(event.delta);
+      return;
+    case 'background_task_tool_start': {
+      execution.watchdog?.toolStarted(event.toolTimeoutMs);
+      const currentAction = event.firstArg === undefined ? event.toolName : `${event.toolName}(${event.firstArg})`;
+      return reportTool(host, record, event, currentAction);
+    }
+    case 'background_task_tool_end':
+      execution.watchdog?.toolEnded();
+      return reportTool(host, record, event, undefined);
+    case 'background_task_permission_request':
+      return requestPermission(host, record, execution, event);
+    case 'background_task_permission_resolved':
+      return settlePermission(host, record, execution, event.requestId);
+    case 'background_task_sleeping':
+      return sleep(host, record, event.nextFireAt);
+    case 'background_task_waking':
+      return wake(host, record, event);
+    case 'background_task_progress':
+      record.noteActivity(host.now());
+      execution.watchdog?.progress();
+      return host.progress(record, event.progress);
+    default:
+      return assertNever(event, 'unknown runner event');
+  }
+}
+
+/** One request was answered; with the last one the task goes back to work. */
+export function settlePermission(host: TaskHost, record: TaskRecord, execution: TaskExecution, requestId: string): void {
+  execution.openPermissions?.delete(requestId);
+  if (execution.openPermissions !== undefined && execution.openPermissions.size > 0) return;
+  allowAll(host, record, execution);
+}
+
+/** Whatever was asked counts as answered. */
+export function allowAll(host: TaskHost, record: TaskRecord, execution: TaskExecution): void {
+  execution.openPermissions = undefined;
+  if (execution.isStopping || !host.move(record, PERMISSION_ALLOWED)) return;
+  execution.watchdog?.resume();
+  host.announceUpdated(record);
+}
+
+type ToolEvent = Extract<BackgroundTaskRunnerEvent, { type: 'background_task_tool_start' | 'background_task_tool_end' }>;
+
+function reportTool(host: TaskHost, record: TaskRecord, event: ToolEvent, currentAction: string | undefined): void {
+  record.noteActivity(host.now());
+  host.progress(record, { currentAction });
+  host.announce(record, event);
+}
+
+function requestPermission(
+  host: TaskHost,
+  record: TaskRecord,
+  execution: TaskExecution,
+  event: Extract<BackgroundTaskRunnerEvent, { type: 'background_task_permission_request' }>,
+): void {
+  // Work that is being stopped gets no answer any more.
+  if (execution.isStopping) return;
+  record.noteActivity(host.now());
+  (execution.openPermissions ??= new Set()).add(event.requestId);
+  execution.watchdog?.pause();
+  if (host.move(record, REQUEST_PERMISSION)) host.announceUpdated(record);
+  host.announce(record, event);
+}
+
+function sleep(host: TaskHost, record: TaskRecord, nextFireAt: string | undefined): void {
+  record.noteActivity(host.now());
+  if (host.move(record, SLEEP)) host.releaseSlot(record);
+  host.progress(record, { nextFireAt });
+}
+
+function wake(host: TaskHost, record: TaskRecord, event: BackgroundTaskRunnerEvent & { type: 'background_task_waking' }): void {
+  record.noteActivity(host.now());
+  if (host.move(record, WAKE)) {
+    host.takeSlot(record);
+    host.announceUpdated(record);
+  }
+  host.announce(record, event);
+}

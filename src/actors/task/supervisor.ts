@@ -1,0 +1,303 @@
+/**
+ * The task supervisor: one XState actor with logic of its own that keeps the registry, the queue and the slots, and creates a child
+ * actor for each task that gets a slot.
+ *
+ * It is not a machine with children in its context: those copy their children on every spawn, and stopping one with ten thousand
+ * children takes seconds. Here every step costs the same at ten tasks and at a million. Its lifecycle is still a chart (see
+ * machines/task/supervisor-machine.ts), and inspection sees it and its tasks like any others.
+ */
+import { createActor } from 'xstate';
+import type { ActorLogic, AnyActorRef, AnyActorScope, AnyEventObject, Snapshot } from 'xstate';
+import type { LifecycleSnapshot } from '../../machines/lifecycle.ts';
+import { isTerminalBackgroundTaskStatus, taskLifecycle } from '../../machines/task/task-lifecycle.ts';
+import { supervisorLifecycle } from '../../machines/task/supervisor-machine.ts';
+import { watchdogLimitsFor } from '../../machines/task/watchdog.ts';
+import type { WatchdogLimits } from '../../machines/task/watchdog.ts';
+import type { BackgroundTaskRequest } from '../../machines/task/task-request.ts';
+import type { BackgroundTaskEvent, BackgroundTaskProgress, BackgroundTaskState } from '../../machines/task/task-state.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskRunners, ChildTasks } from './task-runner.ts';
+import type { RunnerStart } from './runner-boundary.ts';
+import { TaskExecution, cancelledError } from './task-execution.ts';
+import type { SettlingEvent, TaskHost } from './task-host.ts';
+import type { TaskEventHub } from './task-event-hub.ts';
+import { startTaskActor } from './task-actor.ts';
+import { TaskQueue } from './task-queue.ts';
+import { TaskRecord } from './task-record.ts';
+import type { TaskManagerSettings } from './task-manager-options.ts';
+
+export type SupervisorSnapshot = LifecycleSnapshot & Snapshot<undefined>;
+
+type SupervisorEvent =
+  | { readonly type: 'SUBMIT'; readonly task: TaskRecord }
+  | { readonly type: 'CANCEL_TASK'; readonly task: TaskRecord; readonly reason: string }
+  | { readonly type: 'SLOT_FREE' }
+  | { readonly type: 'DRAIN'; readonly reason: string }
+  | { readonly type: 'IDLE' };
+
+export interface SupervisorOptions {
+  readonly settings: TaskManagerSettings;
+  readonly runners: BackgroundTaskRunners;
+  readonly clock: Clock;
+  readonly now: () => string;
+  readonly hub: TaskEventHub;
+  readonly childTasksOf: (record: TaskRecord) => ChildTasks;
+}
+
+export class TaskSupervisor implements TaskHost {
+  readonly actor: AnyActorRef;
+  readonly clock: Clock;
+  readonly cancelDeadlineMs: number;
+  readonly now: () => string;
+  readonly childTasksOf: (record: TaskRecord) => ChildTasks;
+  /** Every task that was not closed, oldest first: its record while it lives, its last view afterwards. */
+  readonly tasks = new Map<string, TaskRecord | BackgroundTaskState>();
+  readonly queue = new TaskQueue();
+  /** Handles of ended tasks whose log can still be read. */
+  readonly logs = new Map<string, BackgroundTaskHandle>();
+  readonly #settings: TaskManagerSettings;
+  readonly #runners: BackgroundTaskRunners;
+  readonly #hub: TaskEventHub;
+  #slotsTaken = 0;
+  #liveTasks = 0;
+  #isAccepting = true;
+  #onIdle: (() => void) | undefined;
+
+  constructor(options: SupervisorOptions) {
+    this.#settings = options.settings;
+    this.#runners = options.runners;
+    this.#hub = options.hub;
+    this.clock = options.clock;
+    this.cancelDeadlineMs = options.settings.cancelDeadlineMs;
+    this.now = options.now;
+    this.childTasksOf = options.childTasksOf;
+    const { inspect } = options.settings;
+    this.actor = createActor(this.#createLogic(), {
+      id: 'tasks',
+      clock: options.clock,
+      ...(inspect === undefined ? {} : { inspect }),
+    });
+    this.actor.start();
+  }
+
+  get isAccepting(): boolean {
+    return this.#isAccepting;
+  }
+
+  get hasFreeSlot(): boolean {
+    return this.#slotsTaken < this.#settings.maxConcurrent;
+  }
+
+  /** Registers the task, announces it, and starts it if a slot is free. */
+  submit(record: TaskRecord): void {
+    this.tasks.set(record.id, record);
+    this.#liveTasks += 1;
+    this.#tell({ type: 'SUBMIT', task: record });
+  }
+
+  cancel(record: TaskRecord, reason: string): void {
+    this.#tell({ type: 'CANCEL_TASK', task: record, reason });
+  }
+
+  /** Refuses new work and cancels what waits. `onIdle` is called when the last task has ended, or at once. */
+  drain(reason: string, onIdle: () => void): void {
+    this.#isAccepting = false;
+    this.#onIdle = onIdle;
+    this.#tell({ type: 'DRAIN', reason });
+  }
+
+  limitsOf(request: BackgroundTaskRequest): WatchdogLimits {
+    return watchdogLimitsFor(request, this.#settings);
+  }
+
+  startRunner(start: RunnerStart): unknown {
+    // The registry is keyed by kind, so the runner of this request's kind takes this request.
+    const runner = this.#runners[start.request.kind] as BackgroundTaskRunner | undefined;
+    return runner?.start(start);
+  }
+
+  move(record: TaskRecord, event: AnyEventObject): boolean {
+    const next = taskLifecycle.next(record.snapshot, event.type);
+    if (next === undefined) return false;
+    record.snapshot = next;
+    record.touch(this.now());
+    record.actor?.send(event);
+    return true;
+  }
+
+  settle(record: TaskRecord, event: SettlingEvent): void {
+    if (isTerminalBackgroundTaskStatus(record.status)) return;
+    if (taskLifecycle.next(record.snapshot, event.type) === undefined) this.#passImpliedEdge(record);
+    record.run.completedAt = this.now();
+    record.run.failure = event.error;
+    record.run.error = event.error === undefined ? undefined : Object.freeze(event.error.toJSON());
+    this.move(record, event);
+  }
+
+  progress(record: TaskRecord, progress: BackgroundTaskProgress): void {
+    record.run.progress = { ...record.known.progress, ...progress };
+    record.touch(this.now());
+    this.announceUpdated(record);
+  }
+
+  announceUpdated(record: TaskRecord): void {
+    this.#announceState(record, 'background_task_updated');
+  }
+
+  announce(record: TaskRecord, event: BackgroundTaskEvent): void {
+    this.#hub.announce(Object.freeze(event), record);
+  }
+
+  hasAudience(taskId: string): boolean {
+    return this.#hub.hasAudience(taskId);
+  }
+
+  takeSlot(record: TaskRecord): void {
+    if (record.run.holdsSlot) return;
+    record.run.holdsSlot = true;
+    this.#slotsTaken += 1;
+  }
+
+  releaseSlot(record: TaskRecord): void {
+    if (!record.run.holdsSlot) return;
+    record.run.holdsSlot = false;
+    this.#slotsTaken -= 1;
+    if (this.queue.size > 0 && this.#isAccepting) this.#tell({ type: 'SLOT_FREE' });
+  }
+
+  /** A result or a failure is never lost: a task that waits or sleeps takes the edge back to work first. */
+  #passImpliedEdge(record: TaskRecord): void {
+    const isAsleep = record.status === 'sleeping';
+    if (!this.move(record, { type: isAsleep ? 'WAKE' : 'PERMISSION_ALLOWED' })) return;
+    if (isAsleep) this.takeSlot(record);
+    this.announceUpdated(record);
+  }
+
+  #tell(event: SupervisorEvent): void {
+    this.actor.send(event);
+  }
+
+  #createLogic(): ActorLogic<SupervisorSnapshot, AnyEventObject> {
+    const lifecycle = supervisorLifecycle as unknown as ActorLogic<SupervisorSnapshot, AnyEventObject>;
+    return {
+      ...lifecycle,
+      transition: (snapshot, event, scope) => {
+        this.#handle(event, scope);
+        return lifecycle.transition(snapshot, event, scope);
+      },
+    };
+  }
+
+  #handle(event: AnyEventObject, scope: AnyActorScope): void {
+    const { actorId } = event as { readonly actorId?: string };
+    // XState tells a parent that a child is done with an event that carries its id.
+    if (actorId !== undefined) {
+      const record = this.tasks.get(actorId);
+      if (record instanceof TaskRecord) this.#ended(record, scope);
+      return;
+    }
+    const own = event as SupervisorEvent | { readonly type: 'xstate.stop' };
+    switch (own.type) {
+      case 'SUBMIT':
+        return this.#admit(own.task, scope);
+      case 'CANCEL_TASK':
+        return this.#cancel(own.task, own.reason, scope);
+      case 'SLOT_FREE':
+        return this.#startWaiting(scope);
+      case 'DRAIN':
+        for (let record = this.queue.shift(); record !== undefined; record = this.queue.shift()) this.#endQueued(record, own.reason, scope);
+        return this.#reportIdle();
+      case 'xstate.stop':
+        // Children made this way are not in the snapshot; XState would leave them running.
+        for (const record of this.tasks.values()) if (record instanceof TaskRecord && record.actor !== undefined) scope.stopChild(record.actor);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #admit(record: TaskRecord, scope: AnyActorScope): void {
+    this.#announceState(record, 'background_task_created');
+    // A listener of `created` may have cancelled it, or shut the manager down.
+    this.queue.push(record);
+    record.dropView();
+    if (this.#isAccepting) this.#startWaiting(scope);
+    else if (this.queue.delete(record)) this.#endQueued(record, 'the task manager is shutting down', scope);
+  }
+
+  #startWaiting(scope: AnyActorScope): void {
+    while (this.hasFreeSlot && this.#isAccepting) {
+      const record = this.queue.shift();
+      if (record === undefined) return;
+      this.#start(record, scope);
+    }
+  }
+
+  #start(record: TaskRecord, scope: AnyActorScope): void {
+    this.takeSlot(record);
+    record.actor = startTaskActor(scope.self, record.id);
+    record.run.startedAt = this.now();
+    this.move(record, START);
+    this.#announceState(record, 'background_task_started');
+    const execution = new TaskExecution(record, this);
+    record.run.execution = execution;
+    execution.begin();
+  }
+
+  #cancel(record: TaskRecord, reason: string, scope: AnyActorScope): void {
+    if (record.execution !== undefined) record.execution.stop({ kind: 'cancelled', reason });
+    else if (this.queue.delete(record)) this.#endQueued(record, reason, scope);
+  }
+
+  #endQueued(record: TaskRecord, reason: string, scope: AnyActorScope): void {
+    this.settle(record, { type: 'CANCEL', error: cancelledError(reason) });
+    this.#ended(record, scope);
+  }
+
+  #ended(record: TaskRecord, scope: AnyActorScope): void {
+    const { outcome, run } = record;
+    const { execution, failure } = run;
+    run.unread = outcome === undefined;
+    record.touch(run.completedAt ?? record.updatedAt);
+    const view = record.view();
+    if (!isTerminalBackgroundTaskStatus(view.status)) return;
+    this.tasks.set(record.id, view);
+    if (execution?.handle?.readLog !== undefined) this.logs.set(record.id, execution.handle);
+    this.#liveTasks -= 1;
+    this.#announceState(record, ANNOUNCED_AS[view.status]);
+    if (outcome !== undefined) {
+      if (view.status === 'completed' && view.result !== undefined) outcome.resolve(view.result);
+      else outcome.reject(failure ?? cancelledError('unknown'));
+    }
+    record.actor = undefined;
+    execution?.ended();
+    record.ended();
+    if (execution === undefined) this.releaseSlot(record);
+    else execution.whenWorkGone(() => this.releaseSlot(record));
+    this.#reportIdle();
+    if (this.#isAccepting) this.#startWaiting(scope);
+  }
+
+  #announceState(record: TaskRecord, type: LifecycleEventType): void {
+    if (this.#hub.hasAudience(record.id)) this.#hub.announce(Object.freeze({ type, task: record.view() }), record);
+  }
+
+  #reportIdle(): void {
+    if (this.#isAccepting || this.#liveTasks > 0) return;
+    const listener = this.#onIdle;
+    this.#onIdle = undefined;
+    if (listener === undefined) return;
+    this.#tell({ type: 'IDLE' });
+    listener();
+  }
+}
+
+type LifecycleEventType = Extract<BackgroundTaskEvent, { task: BackgroundTaskState }>['type'];
+
+const START = Object.freeze({ type: 'START' });
+
+const ANNOUNCED_AS = {
+  completed: 'background_task_completed',
+  failed: 'background_task_failed',
+  cancelled: 'background_task_cancelled',
+} as const;

@@ -1,0 +1,82 @@
+/** The gate for new tasks: requests are checked and frozen, ids are unique. */
+import { z } from 'zod';
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { backgroundTaskRequest } from '../../machines/task/task-request.ts';
+import type { BackgroundTaskRequest, BackgroundTaskRequestInput } from '../../machines/task/task-request.ts';
+import type { BackgroundTaskRunners } from './task-runner.ts';
+
+/** A complete, deeply frozen copy of the request. @throws BackgroundTaskError category `validation` saying what came and what is missing */
+export function checkedRequest(request: BackgroundTaskRequestInput, maxDepth: number, runners: BackgroundTaskRunners): BackgroundTaskRequest {
+  const parsed = backgroundTaskRequest.safeParse(request);
+  if (!parsed.success) {
+    throw new BackgroundTaskError('validation', `invalid task request: ${z.prettifyError(parsed.error)}`, { code: 'TASK_REQUEST_INVALID' });
+  }
+  const { data } = parsed;
+  if (data.depth > maxDepth) {
+    throw new BackgroundTaskError('validation', `task depth ${data.depth} is beyond the limit of ${maxDepth}`, {
+      code: 'TASK_TOO_DEEP',
+      hint: 'Raise maxDepth, or let the parent do the work.',
+      details: { depth: data.depth, maxDepth },
+    });
+  }
+  if (runners[data.kind] === undefined) {
+    throw new BackgroundTaskError('validation', `no runner for tasks of kind "${data.kind}"; there are runners for: ${Object.keys(runners).join(', ') || 'none'}`, {
+      code: 'TASK_NO_RUNNER',
+      hint: 'Pass one in the manager\'s `runners`.',
+    });
+  }
+  return frozen(data);
+}
+
+function frozen(request: BackgroundTaskRequest): BackgroundTaskRequest {
+  // Parsing copied every object of the schema; only opaque values are still the caller's.
+  const metadata = request.metadata === undefined ? undefined : deepFrozen(cloned(request.metadata));
+  const own: BackgroundTaskRequest = metadata === undefined ? request : { ...request, metadata };
+  if (own.kind === 'agent') {
+    for (const value of [own.allowedTools, own.disallowedTools, own.providerProfile]) if (typeof value === 'object') deepFrozen(value);
+  } else if (own.env !== undefined) Object.freeze(own.env);
+  return Object.freeze(own);
+}
+
+function cloned<Value>(value: Value): Value {
+  try {
+    return structuredClone(value);
+  } catch (cause) {
+    throw new BackgroundTaskError('validation', 'task metadata must be plain data: something in it cannot be cloned', {
+      code: 'TASK_METADATA_NOT_DATA',
+      hint: 'Leave out functions, class instances with private state, and handles.',
+      cause,
+    });
+  }
+}
+
+function deepFrozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return value;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) deepFrozen(inner);
+  return value;
+}
+
+/** Safe as a file name and in an environment variable. */
+const FIT_ID = /^[A-Za-z0-9][\w.:-]{0,127}$/;
+
+export class TaskIds {
+  readonly #make: () => string;
+
+  constructor(factory: (() => string) | undefined) {
+    let last = 0;
+    this.#make = factory ?? (() => `task_${(last += 1)}`);
+  }
+
+  /** @throws BackgroundTaskError category `validation` for an id that is taken or unfit */
+  next(taken: ReadonlyMap<string, unknown>): string {
+    const id = this.#make();
+    if (taken.has(id)) {
+      throw new BackgroundTaskError('validation', `the id factory returned "${id}", which another task has`, { code: 'TASK_ID_TAKEN' });
+    }
+    if (typeof id === 'string' && FIT_ID.test(id)) return id;
+    throw new BackgroundTaskError('validation', `the id factory returned ${JSON.stringify(id)}; an id is 1 to 128 letters, digits, "_", ".", ":" or "-"`, {
+      code: 'TASK_ID_INVALID',
+    });
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * The live half of a task: its runner's handle, its watchdog, and the way it is stopped. Exists from the moment the task holds a
+ * slot until nothing of the work is left.
+ */
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
+import { isTimeoutReason, watchdogError } from '../../machines/task/watchdog.ts';
+import type { BackgroundTaskInput, BackgroundTaskResult, BackgroundTaskRunnerEvent, BackgroundTaskTimeoutReason } from '../../machines/task/task-state.ts';
+import type { TimerHandle } from '../clock/clock.ts';
+import type { BackgroundTaskHandle } from './task-runner.ts';
+import type { TaskHost } from './task-host.ts';
+import type { TaskRecord } from './task-record.ts';
+import { RunnerStart, checkedHandle, checkedResult, isPromiseLike } from './runner-boundary.ts';
+import { relayRunnerEvent } from './runner-events.ts';
+import { TaskWatchdog, watches } from './task-watchdog.ts';
+
+/** Why a task is being stopped. The first cause wins; later ones do not rewrite history. */
+export type StopCause =
+  | { readonly kind: 'cancelled'; readonly reason: string }
+  | { readonly kind: 'denied'; readonly error: BackgroundTaskError }
+  | { readonly kind: 'tripped'; readonly timeoutReason: BackgroundTaskTimeoutReason; readonly error: BackgroundTaskError };
+
+interface Stopping {
+  readonly cause: StopCause;
+  deadline: TimerHandle | undefined;
+}
+
+export class TaskExecution {
+  readonly #record: TaskRecord;
+  readonly #host: TaskHost;
+  readonly watchdog: TaskWatchdog | undefined;
+  handle: BackgroundTaskHandle | undefined = undefined;
+  #onHandle: ((handle: BackgroundTaskHandle) => void)[] | undefined = undefined;
+  #abort: AbortController | undefined = undefined;
+  #stopping: Stopping | undefined = undefined;
+  /** The ids of permission requests without an answer. */
+  openPermissions: Set<string> | undefined = undefined;
+  #isOver = false;
+  /** Whether nothing of the work runs any more; a slot is free only then. */
+  isWorkGone = false;
+  #onWorkGone: (() => void) | undefined = undefined;
+
+  constructor(record: TaskRecord, host: TaskHost) {
+    this.#record = record;
+    this.#host = host;
+    const limits = host.limitsOf(record.request);
+    this.watchdog = watches(limits) ? new TaskWatchdog(limits, host.clock, (reason, observed) => this.#trip(reason, observed)) : undefined;
+  }
+
+  get isStopping(): boolean {
+    return this.#stopping !== undefined;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Made when a runner first asks: most never do, and it costs more than the rest of a task's life. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.#stopping !== undefined) this.#abort.abort(stopReasonOf(this.#stopping.cause));
+    }
+    return this.#abort.signal;
+  }
+
+  begin(): void {
+    const record = this.#record;
+    try {
+      const started: unknown = this.#host.startRunner(
+        new RunnerStart(record, (event) => this.#onRunnerEvent(event), this, this.#host),
+      );
+      if (isPromiseLike(started)) {
+        started.then(
+          (handle) => this.#attachChecked(handle),
+          (thrown: unknown) => this.#fail(BackgroundTaskError.from(thrown, 'runner')),
+        );
+      } else {
+        this.#attach(checkedHandle(started, record.request.kind));
+      }
+    } catch (thrown) {
+      this.#fail(BackgroundTaskError.from(thrown, 'runner'));
+    }
+  }
+
+  /** Begins to stop the work, unless something else already did. The task ends when the work is gone. */
+  stop(cause: StopCause): void {
+    if (this.#isOver || this.#stopping !== undefined || isTerminalBackgroundTaskStatus(this.#record.status)) return;
+    this.#beginStop(cause);
+  }
+
+  /** Hands input to the runner, as soon as there is a handle. */
+  async send(input: BackgroundTaskInput): Promise<void> {
+    const handle = this.handle ?? (await new Promise<BackgroundTaskHandle>((resolve) => (this.#onHandle ??= []).push(resolve)));
+    if (handle.send === undefined) {
+      throw new BackgroundTaskError('runner', `task ${this.#record.id} does not take input: its ${this.#record.request.kind} runner has no send`, {
+        code: 'TASK_INPUT_UNSUPPORTED',
+      });
+    }
+    await handle.send(input);
+  }
+
+  /** Calls `listener` once nothing of the work is left; at once when that is so already. */
+  whenWorkGone(listener: () => void): void {
+    if (this.isWorkGone) listener();
+    else this.#onWorkGone = listener;
+  }
+
+  /** The supervisor has recorded the end. */
+  ended(): void {
+    this.#isOver = true;
+    this.watchdog?.dispose();
+    this.#host.clock.clearTimeout(this.#stopping?.deadline);
+  }
+
+  #attachChecked(started: unknown): void {
+    try {
+      this.#attach(checkedHandle(started, this.#record.request.kind));
+    } catch (thrown) {
+      this.#fail(BackgroundTaskError.from(thrown, 'runner'));
+    }
+  }
+
+  #attach(handle: BackgroundTaskHandle): void {
+    this.handle = handle;
+    handle.result.then(
+      (result) => this.#onResult(result),
+      (thrown: unknown) => this.#fail(BackgroundTaskError.from(thrown, 'runner')),
+    );
+    // The task ran out of patience while the runner was still starting: what arrives now has to go.
+    if (this.#isOver || this.#stopping !== undefined) this.#cancelHandle(handle);
+    if (this.#isOver) return;
+    this.#host.move(this.#record, STARTED);
+    const { pid, logPath, transcriptPath } = handle;
+    if (pid !== undefined || logPath !== undefined || transcriptPath !== undefined) {
+      this.#host.progress(this.#record, { pid, logPath, transcriptPath });
+    }
+    const waiting = this.#onHandle;
+    this.#onHandle = undefined;
+    if (waiting !== undefined) for (const resolve of waiting) resolve(handle);
+  }
+
+  #onRunnerEvent(event: BackgroundTaskRunnerEvent): void {
+    if (!this.#isOver) relayRunnerEvent(this.#host, this.#record, this, event);
+  }
+
+  #onResult(result: BackgroundTaskResult): void {
+    if (this.#isOver) return this.#workGone();
+    try {
+      const checked = checkedResult(result, this.#record.id);
+      this.#record.run.result = checked;
+      if (this.#stopping !== undefined) return;
+      this.#workGone();
+      this.#host.settle(this.#record, { type: 'COMPLETE' });
+    } catch (thrown) {
+      this.#fail(BackgroundTaskError.from(thrown, 'runner'));
+    }
+  }
+
+  #fail(error: BackgroundTaskError): void {
+    if (this.#isOver) return this.#workGone();
+    // A stop is under way: its cause decides. Without a handle there is nothing left to stop.
+    if (this.#stopping !== undefined) return this.handle === undefined ? this.#finishStop(undefined) : undefined;
+    this.#workGone();
+    const reason = error.category === 'timeout' ? error.details?.['timeoutReason'] : undefined;
+    if (isTimeoutReason(reason)) this.#record.run.timeoutReason = reason;
+    this.#host.settle(this.#record, { type: 'FAIL', error });
+  }
+
+  #trip(timeoutReason: BackgroundTaskTimeoutReason, observed: string): void {
+    this.stop({ kind: 'tripped', timeoutReason, error: watchdogError(timeoutReason, observed) });
+  }
+
+  #beginStop(cause: StopCause): void {
+    const { cancelDeadlineMs, clock } = this.#host;
+    const stopping: Stopping = { cause, deadline: undefined };
+    this.#stopping = stopping;
+    this.watchdog?.dispose();
+    this.#host.move(this.#record, { type: 'STOP', reason: stopReasonOf(cause) });
+    if (cancelDeadlineMs > 0) {
+      stopping.deadline = clock.setTimeout(() => this.#finishStop(`still not gone after ${cancelDeadlineMs} ms`), cancelDeadlineMs);
+    }
+    this.#abort?.abort(stopReasonOf(cause));
+    if (this.handle !== undefined) this.#cancelHandle(this.handle);
+  }
+
+  #cancelHandle(handle: BackgroundTaskHandle): void {
+    const reason = this.#stopping === undefined ? 'the task has ended' : stopReasonOf(this.#stopping.cause);
+    const failed = (thrown: unknown): void => this.#finishStop(BackgroundTaskError.from(thrown, 'runner').message);
+    try {
+      const cancelled = handle.cancel(reason);
+      if (isPromiseLike(cancelled)) cancelled.then(() => this.#finishStop(undefined), failed);
+      else this.#finishStop(undefined);
+    } catch (thrown) {
+      failed(thrown);
+    }
+  }
+
+  /** @param leftOver what could not be stopped, in words; undefined when everything is gone */
+  #finishStop(leftOver: string | undefined): void {
+    if (leftOver === undefined) this.#workGone();
+    if (this.#isOver || this.#stopping === undefined) return;
+    const { cause } = this.#stopping;
+    const error = stopErrorOf(cause, leftOver, this.handle?.pid);
+    if (cause.kind === 'tripped') this.#record.run.timeoutReason = cause.timeoutReason;
+    const type = cause.kind === 'cancelled' ? 'CANCEL' : cause.kind === 'denied' ? 'PERMISSION_DENIED' : 'FAIL';
+    this.#host.settle(this.#record, { type, error });
+  }
+
+  #workGone(): void {
+    this.isWorkGone = true;
+    const listener = this.#onWorkGone;
+    this.#onWorkGone = undefined;
+    listener?.();
+  }
+}
+
+const STARTED = Object.freeze({ type: 'STARTED' });
+
+function stopReasonOf(cause: StopCause): string {
+  return cause.kind === 'cancelled' ? cause.reason : cause.error.message;
+}
+
+export function cancelledError(reason: string): BackgroundTaskError {
+  return new BackgroundTaskError('runner', `Background task cancelled: ${reason}`, { code: 'TASK_CANCELLED', details: { reason } });
+}
+
+function stopErrorOf(cause: StopCause, leftOver: string | undefined, pid: number | undefined): BackgroundTaskError {
+  const error = cause.kind === 'cancelled' ? cancelledError(cause.reason) : cause.error;
+  if (leftOver === undefined) return error;
+  const what = pid === undefined ? leftOver : `${leftOver} (pid ${pid})`;
+  return new BackgroundTaskError(error.category, `${error.message}; some of the work was left behind: ${what}`, {
+    code: error.code,
+    hint: 'Look for what is left and end it by hand; its slot stays taken until it is gone.',
+    details: { ...error.details, leftOver, ...(pid === undefined ? {} : { pid }) },
+    cause: error,
+  });
+}

@@ -1,0 +1,39 @@
+/** What the live half of a task needs from its supervisor. */
+import type { AnyEventObject } from 'xstate';
+import type { WatchdogLimits } from '../../machines/task/watchdog.ts';
+import type { BackgroundTaskRequest } from '../../machines/task/task-request.ts';
+import type { BackgroundTaskEvent, BackgroundTaskProgress } from '../../machines/task/task-state.ts';
+import type { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { ChildTasks } from './task-runner.ts';
+import type { RunnerStart } from './runner-boundary.ts';
+import type { TaskRecord } from './task-record.ts';
+
+/** An event that ends a task. */
+export interface SettlingEvent {
+  readonly type: 'COMPLETE' | 'FAIL' | 'CANCEL' | 'PERMISSION_DENIED';
+  readonly error?: BackgroundTaskError;
+}
+
+export interface TaskHost {
+  readonly clock: Clock;
+  /** 0: a stop may take for ever. */
+  readonly cancelDeadlineMs: number;
+  limitsOf(request: BackgroundTaskRequest): WatchdogLimits;
+  /** @returns what the runner of that kind returned, unchecked */
+  startRunner(start: RunnerStart): unknown;
+  childTasksOf(record: TaskRecord): ChildTasks;
+  /** Wall-clock time for stamps, ISO-8601. */
+  now(): string;
+  /** Sends the event to the task's actor; false when the chart ignores it here. */
+  move(record: TaskRecord, event: AnyEventObject): boolean;
+  /** Ends the task, through the edge that the event implies when it waits or sleeps. */
+  settle(record: TaskRecord, event: SettlingEvent): void;
+  /** Merges what a runner reported and announces it as `updated`. */
+  progress(record: TaskRecord, progress: BackgroundTaskProgress): void;
+  announceUpdated(record: TaskRecord): void;
+  announce(record: TaskRecord, event: BackgroundTaskEvent): void;
+  hasAudience(taskId: string): boolean;
+  takeSlot(record: TaskRecord): void;
+  releaseSlot(record: TaskRecord): void;
+}

@@ -1,0 +1,26 @@
+/** Questions about tasks: filters, and promises for their end. */
+import type { BackgroundTaskFilter, BackgroundTaskResult, BackgroundTaskState } from '../../machines/task/task-state.ts';
+import type { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import type { TaskOutcome, TaskRecord } from './task-record.ts';
+
+export function matchesFilter(state: BackgroundTaskState, filter: BackgroundTaskFilter): boolean {
+  const { status } = filter;
+  if (status !== undefined && !(typeof status === 'string' ? status === state.status : status.includes(state.status))) return false;
+  if (filter.kind !== undefined && filter.kind !== state.kind) return false;
+  if (filter.mode !== undefined && filter.mode !== state.mode) return false;
+  if (filter.parentSessionId !== undefined && filter.parentSessionId !== state.parentSessionId) return false;
+  return filter.parentTaskId === undefined || filter.parentTaskId === state.parentTaskId;
+}
+
+/** The promise for a living task's end; the same one for everybody who waits. */
+export function outcomeOf(record: TaskRecord): TaskOutcome {
+  if (record.outcome !== undefined) return record.outcome;
+  let resolve: TaskOutcome['resolve'] = () => undefined;
+  let reject: (error: BackgroundTaskError) => void = () => undefined;
+  const promise = new Promise<BackgroundTaskResult>((onResult, onError) => {
+    resolve = onResult;
+    reject = onError;
+  });
+  record.outcome = { promise, resolve, reject };
+  return record.outcome;
+}

@@ -1,0 +1,61 @@
+/** The port that executes one kind of task. A runner owns the I/O; the manager owns the lifecycle. */
+import type {
+  BackgroundTaskInput,
+  BackgroundTaskLogCursor,
+  BackgroundTaskLogPage,
+  BackgroundTaskResult,
+  BackgroundTaskRunnerEvent,
+  BackgroundTaskState,
+} from '../../machines/task/task-state.ts';
+import type { BackgroundTaskKind, BackgroundTaskRequest, BackgroundTaskRequestInput } from '../../machines/task/task-request.ts';
+
+export interface BackgroundTaskStart<Request extends BackgroundTaskRequest = BackgroundTaskRequest> {
+  readonly taskId: string;
+  /** Frozen. */
+  readonly request: Request;
+  /** Reports progress. Calls after the task has ended are ignored. */
+  readonly emit: (event: BackgroundTaskRunnerEvent) => void;
+  /** Aborted when the task is cancelled or a watchdog trips; made when first read, since most runners need only `cancel`. */
+  readonly signal: AbortSignal;
+  /** Tasks that this one starts, with itself as parent. */
+  readonly children: ChildTasks;
+}
+
+/** What a runner may do with tasks of its own, such as the fires of a schedule. */
+export interface ChildTasks {
+  spawn(request: BackgroundTaskRequestInput): Promise<BackgroundTaskState>;
+  wait(taskId: string): Promise<BackgroundTaskResult>;
+  cancel(taskId: string, reason?: string): Promise<void>;
+}
+
+export interface BackgroundTaskHandle {
+  readonly taskId: string;
+  readonly pid?: number | undefined;
+  readonly logPath?: string | undefined;
+  readonly transcriptPath?: string | undefined;
+  /** Settles when the work has ended and nothing of it is left running. */
+  readonly result: Promise<BackgroundTaskResult>;
+  /** Stops the work. Resolves when it is gone, rejects when it cannot be proven gone. Idempotent. */
+  cancel(reason?: string): Promise<void> | void;
+  send?(input: BackgroundTaskInput): Promise<void> | void;
+  readLog?(cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> | BackgroundTaskLogPage;
+  /** Scheduled tasks: no fires until `resume`. */
+  pause?(): Promise<void> | void;
+  resume?(): Promise<void> | void;
+  /** Scheduled tasks: changes the plan for the fires to come. */
+  edit?(changes: ScheduleChanges): Promise<void> | void;
+}
+
+export interface ScheduleChanges {
+  readonly cronExpression?: string | undefined;
+  readonly timezone?: string | undefined;
+  readonly overlap?: 'skip' | 'queue' | 'cancel-previous' | undefined;
+}
+
+export interface BackgroundTaskRunner<Request extends BackgroundTaskRequest = BackgroundTaskRequest> {
+  readonly kind: Request['kind'];
+  start(start: BackgroundTaskStart<Request>): BackgroundTaskHandle | Promise<BackgroundTaskHandle>;
+}
+
+/** One runner for each kind a manager can run. */
+export type BackgroundTaskRunners = { readonly [Kind in BackgroundTaskKind]?: BackgroundTaskRunner<Extract<BackgroundTaskRequest, { kind: Kind }>> };

@@ -1,0 +1,128 @@
+/** Watches one running task and trips at most once. Progress is counted, not timed: only a deadline that comes due looks at the clock. */
+import { RepetitionDetector } from '../../machines/task/repetition-detector.ts';
+import type { WatchdogLimits } from '../../machines/task/watchdog.ts';
+import type { BackgroundTaskTimeoutReason } from '../../machines/task/task-state.ts';
+import { utf8Length } from '../../machines/utf8.ts';
+import type { Clock, TimerHandle } from '../clock/clock.ts';
+
+export type OnTrip = (reason: BackgroundTaskTimeoutReason, observed: string) => void;
+
+/** Whether any limit asks for a watchdog. */
+export function watches(limits: WatchdogLimits): boolean {
+  return limits.idleTimeoutMs > 0 || limits.maxRuntimeMs > 0 || watchesText(limits);
+}
+
+function watchesText(limits: WatchdogLimits): boolean {
+  return limits.outputLimitBytes > 0 || limits.maxTextDeltas > 0 || (limits.repetitionThreshold > 1 && limits.repetitionWindow > 1);
+}
+
+export class TaskWatchdog {
+  readonly #limits: WatchdogLimits;
+  readonly #clock: Clock;
+  readonly #onTrip: OnTrip;
+  #idleTimer: TimerHandle | undefined;
+  #runtimeTimer: TimerHandle | undefined;
+  /** Steady time of the last progress. */
+  #progressAtMs: number;
+  #isPaused = false;
+  #isOver = false;
+  /** Steady time until which a running tool may stay silent. */
+  #toolAllowanceMs = 0;
+  #runningTools = 0;
+  #outputBytes = 0;
+  #textDeltas = 0;
+  #repetition: RepetitionDetector | undefined;
+
+  constructor(limits: WatchdogLimits, clock: Clock, onTrip: OnTrip) {
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#onTrip = onTrip;
+    this.#progressAtMs = clock.steadyNow();
+    if (limits.maxRuntimeMs > 0) {
+      this.#runtimeTimer = clock.setTimeout(() => this.#trip('max_runtime', `it ran for ${limits.maxRuntimeMs} ms`), limits.maxRuntimeMs);
+    }
+    this.#armIdle(limits.idleTimeoutMs);
+  }
+
+  /** Something happened: the idle deadline moves on. */
+  progress(): void {
+    if (this.#limits.idleTimeoutMs > 0) this.#progressAtMs = this.#clock.steadyNow();
+  }
+
+  text(delta: string): void {
+    const limits = this.#limits;
+    this.progress();
+    this.#textDeltas += 1;
+    if (limits.maxTextDeltas > 0 && this.#textDeltas > limits.maxTextDeltas) {
+      return this.#trip('output_limit', `more than ${limits.maxTextDeltas} text deltas`);
+    }
+    if (limits.outputLimitBytes > 0) {
+      this.#outputBytes += utf8Length(delta);
+      if (this.#outputBytes > limits.outputLimitBytes) return this.#trip('output_limit', `more than ${limits.outputLimitBytes} bytes of text`);
+    }
+    if (limits.repetitionThreshold > 1 && limits.repetitionWindow >= limits.repetitionThreshold) this.#watchRepetition(delta);
+  }
+
+  /** A tool that declares a longer limit than the idle one may be silent that long; 0 declares no limit. */
+  toolStarted(toolTimeoutMs: number | undefined): void {
+    this.progress();
+    this.#runningTools += 1;
+    if (toolTimeoutMs === undefined) return;
+    const untilMs = toolTimeoutMs === 0 ? Infinity : this.#clock.steadyNow() + toolTimeoutMs;
+    this.#toolAllowanceMs = Math.max(this.#toolAllowanceMs, untilMs);
+  }
+
+  toolEnded(): void {
+    this.progress();
+    this.#runningTools = Math.max(0, this.#runningTools - 1);
+    if (this.#runningTools > 0) return;
+    this.#toolAllowanceMs = 0;
+    // The deadline may have been parked beyond the tool's allowance.
+    this.#armIdle(this.#limits.idleTimeoutMs);
+  }
+
+  /** Waiting for a person is not idling. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.progress();
+    this.#armIdle(this.#limits.idleTimeoutMs);
+  }
+
+  dispose(): void {
+    this.#isOver = true;
+    this.#clock.clearTimeout(this.#idleTimer);
+    this.#clock.clearTimeout(this.#runtimeTimer);
+  }
+
+  #armIdle(delayMs: number): void {
+    if (this.#limits.idleTimeoutMs === 0 || this.#isOver) return;
+    this.#clock.clearTimeout(this.#idleTimer);
+    this.#idleTimer = delayMs === Infinity ? undefined : this.#clock.setTimeout(() => this.#checkIdle(), delayMs);
+  }
+
+  #checkIdle(): void {
+    if (this.#isPaused) return;
+    const { idleTimeoutMs } = this.#limits;
+    const quietSinceMs = Math.max(this.#progressAtMs, this.#runningTools > 0 ? this.#toolAllowanceMs : 0);
+    const remainingMs = quietSinceMs + idleTimeoutMs - this.#clock.steadyNow();
+    if (remainingMs > 0) this.#armIdle(remainingMs);
+    else this.#trip('idle', `no progress for ${idleTimeoutMs} ms`);
+  }
+
+  #watchRepetition(delta: string): void {
+    const { repetitionWindow, repetitionThreshold } = this.#limits;
+    this.#repetition ??= new RepetitionDetector(repetitionWindow, repetitionThreshold);
+    const unit = this.#repetition.push(delta);
+    if (unit !== undefined) this.#trip('repetition', `the text ends in ${JSON.stringify(unit)} again and again`);
+  }
+
+  #trip(reason: BackgroundTaskTimeoutReason, observed: string): void {
+    if (this.#isOver) return;
+    this.dispose();
+    this.#onTrip(reason, observed);
+  }
+}

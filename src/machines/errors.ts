@@ -1,0 +1,109 @@
+/**
+ * The error every public part of Wakechart throws, and the plain record of it that state, logs and wire messages carry.
+ *
+ * An error says what was expected, what came, and what to do: `code` for programs, `message` for people, `hint` for the next step.
+ * Test with `RuntimeError.is(error)`, not `instanceof`: two copies of the package share no class.
+ */
+
+/** What kind of thing went wrong; decides whether trying again can help. */
+export type ErrorCategory =
+  | 'validation'
+  | 'capacity'
+  | 'permission'
+  | 'timeout'
+  | 'runner'
+  | 'provider'
+  | 'process'
+  | 'storage'
+  | 'conflict'
+  | 'not_found'
+  | 'crash';
+
+/** Whether the caller can do something about it and go on, by category. A crash leaves nothing to go on with. */
+const RECOVERABLE = {
+  validation: true,
+  capacity: true,
+  permission: true,
+  timeout: true,
+  runner: true,
+  provider: true,
+  process: true,
+  storage: true,
+  conflict: true,
+  not_found: true,
+  crash: false,
+} as const satisfies Record<ErrorCategory, boolean>;
+
+/** Plain data: survives JSON, structured clone and a process boundary. */
+export interface ErrorRecord {
+  readonly name: string;
+  readonly code: string;
+  readonly category: ErrorCategory;
+  readonly message: string;
+  readonly recoverable: boolean;
+  readonly hint?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export interface RuntimeErrorOptions {
+  readonly category: ErrorCategory;
+  /** What to do about it, as one sentence. */
+  readonly hint?: string | undefined;
+  /** Plain data for programs: limits, ids, counts. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  readonly recoverable?: boolean | undefined;
+  readonly cause?: unknown;
+}
+
+const BRAND = Symbol.for('wakechart.RuntimeError');
+
+export class RuntimeError extends Error {
+  override readonly name: string = 'RuntimeError';
+  readonly code: string;
+  readonly category: ErrorCategory;
+  readonly recoverable: boolean;
+  readonly hint?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+
+  constructor(code: string, message: string, options: RuntimeErrorOptions) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.category = options.category;
+    this.recoverable = options.recoverable ?? RECOVERABLE[options.category];
+    if (options.hint !== undefined) this.hint = options.hint;
+    if (options.details !== undefined) this.details = options.details;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  /** True for a RuntimeError from this copy of the package or any other. */
+  static is(error: unknown): error is RuntimeError {
+    return typeof error === 'object' && error !== null && BRAND in error;
+  }
+
+  toJSON(): ErrorRecord {
+    return {
+      name: this.name,
+      code: this.code,
+      category: this.category,
+      message: this.message,
+      recoverable: this.recoverable,
+      ...(this.hint === undefined ? {} : { hint: this.hint }),
+      ...(this.details === undefined ? {} : { details: this.details }),
+    };
+  }
+}
+
+/** The message of anything that can be thrown, never throwing itself. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  try {
+    return String(thrown);
+  } catch {
+    return 'an unprintable value was thrown';
+  }
+}
+
+/** Ends an exhaustive switch: compiles only while every case is handled. */
+export function assertNever(value: never, what: string): never {
+  throw new RuntimeError('UNREACHABLE', `${what}: ${JSON.stringify(value)}`, { category: 'crash' });
+}

@@ -1,0 +1,81 @@
+/**
+ * The life of one background task.
+ *
+ *   queued ──START──▶ running ◀──PERMISSION_ALLOWED── waiting_permission
+ *     │               │ │ │ └───REQUEST_PERMISSION──────▲   │
+ *     │               │ │ └─SLEEP─▶ sleeping ──WAKE──▶ running
+ *     │               │ │              │                    │
+ *   CANCEL     COMPLETE FAIL·CANCEL  CANCEL     PERMISSION_DENIED·CANCEL
+ *     ▼               ▼ ▼              ▼                    ▼
+ *   cancelled     completed | failed | cancelled     failed | cancelled
+ *
+ * queued:              a record in the queue; nothing is open and no actor exists yet.
+ * running.starting:    a slot is held; the runner has been asked and has not answered with a handle.
+ * running.active:      the runner works; watchdogs are armed.
+ * *.stopping:          somebody asked the work to end; the handle's cancel runs, and its answer decides what comes next.
+ * waiting_permission:  the runner is alive and paused, a slot is held, the idle watchdog is off.
+ * sleeping:            a schedule between two fires; no slot is held.
+ * terminal:            nothing of the work runs any more; the record stays until close().
+ *
+ * STARTED and STOP move inside a status and are nobody's business outside; everything else is the public vocabulary.
+ * The chart is a pure lifecycle (no context, guards, actions, timers): policy lives in the actors, which pick the event. That is
+ * what lets it be compiled (see ../lifecycle.ts).
+ */
+import { setup } from 'xstate';
+import type { StateValueFrom } from 'xstate';
+
+/** The events that move a task from one status to another. */
+export type BackgroundTaskTransitionEvent =
+  | 'START'
+  | 'REQUEST_PERMISSION'
+  | 'PERMISSION_ALLOWED'
+  | 'PERMISSION_DENIED'
+  | 'SLEEP'
+  | 'WAKE'
+  | 'COMPLETE'
+  | 'FAIL'
+  | 'CANCEL';
+
+export type BackgroundTaskChartEvent = { readonly type: BackgroundTaskTransitionEvent | 'STARTED' | 'STOP' };
+
+export const taskMachine = setup({ types: { events: {} as BackgroundTaskChartEvent } }).createMachine({
+  id: 'task',
+  initial: 'queued',
+  states: {
+    queued: { on: { START: 'running', CANCEL: 'cancelled' } },
+    running: {
+      initial: 'starting',
+      states: {
+        starting: { on: { STARTED: 'active', STOP: 'stopping' } },
+        active: { on: { STOP: 'stopping' } },
+        // Work that is being stopped may neither ask nor rest: it would hold its slot for ever.
+        stopping: { on: { REQUEST_PERMISSION: undefined, SLEEP: undefined } },
+      },
+      on: {
+        REQUEST_PERMISSION: 'waiting_permission',
+        SLEEP: 'sleeping',
+        COMPLETE: 'completed',
+        FAIL: 'failed',
+        CANCEL: 'cancelled',
+      },
+    },
+    waiting_permission: {
+      initial: 'pending',
+      states: { pending: { on: { STOP: 'stopping' } }, stopping: {} },
+      on: { PERMISSION_ALLOWED: 'running.active', PERMISSION_DENIED: 'failed', CANCEL: 'cancelled' },
+    },
+    sleeping: {
+      initial: 'resting',
+      states: { resting: { on: { STOP: 'stopping' } }, stopping: {} },
+      on: { WAKE: 'running.active', CANCEL: 'cancelled' },
+    },
+    completed: { type: 'final' },
+    failed: { type: 'final' },
+    cancelled: { type: 'final' },
+  },
+});
+
+type TopLevel<Value> = Value extends string ? Value : Extract<keyof Value, string>;
+
+/** The public statuses: the chart's top-level states, and nothing else can be one. */
+export type BackgroundTaskStatus = TopLevel<StateValueFrom<typeof taskMachine>>;

@@ -1,0 +1,73 @@
+/** Rules that end an agent task which no longer makes sense: limits as data, and the detector of streams that repeat themselves. */
+import { BackgroundTaskError } from './task-error.ts';
+import type { BackgroundTaskRequest } from './task-request.ts';
+import type { BackgroundTaskTimeoutReason } from './task-state.ts';
+
+/** Every limit of a task, resolved. 0 turns a limit off. */
+export interface WatchdogLimits {
+  readonly idleTimeoutMs: number;
+  readonly maxRuntimeMs: number;
+  readonly outputLimitBytes: number;
+  readonly maxTextDeltas: number;
+  readonly repetitionWindow: number;
+  readonly repetitionThreshold: number;
+}
+
+/** Defaults of the manager for tasks that do not say otherwise. */
+export interface WatchdogDefaults {
+  readonly agentIdleTimeoutMs: number;
+  readonly agentMaxRuntimeMs: number;
+  readonly agentOutputLimitBytes: number;
+  readonly agentMaxTextDeltas: number;
+  readonly repetitionWindow: number;
+  readonly repetitionThreshold: number;
+}
+
+const NO_LIMITS: WatchdogLimits = Object.freeze({
+  idleTimeoutMs: 0,
+  maxRuntimeMs: 0,
+  outputLimitBytes: 0,
+  maxTextDeltas: 0,
+  repetitionWindow: 0,
+  repetitionThreshold: 0,
+});
+
+/**
+ * The limits that hold for a request. Agent tasks fall back to the manager's defaults, and their legacy `timeoutMs` means
+ * `idleTimeoutMs`. For a process `timeoutMs` is wall clock and belongs to its runner; other limits hold when the request names them.
+ */
+export function watchdogLimitsFor(request: BackgroundTaskRequest, defaults: WatchdogDefaults): WatchdogLimits {
+  if (request.kind === 'agent') {
+    return {
+      idleTimeoutMs: request.idleTimeoutMs ?? request.timeoutMs ?? defaults.agentIdleTimeoutMs,
+      maxRuntimeMs: request.maxRuntimeMs ?? defaults.agentMaxRuntimeMs,
+      outputLimitBytes: request.outputLimitBytes ?? defaults.agentOutputLimitBytes,
+      maxTextDeltas: request.maxTextDeltas ?? defaults.agentMaxTextDeltas,
+      repetitionWindow: request.repetitionWindow ?? defaults.repetitionWindow,
+      repetitionThreshold: request.repetitionThreshold ?? defaults.repetitionThreshold,
+    };
+  }
+  if (request.idleTimeoutMs === undefined && request.maxRuntimeMs === undefined) return NO_LIMITS;
+  return { ...NO_LIMITS, idleTimeoutMs: request.idleTimeoutMs ?? 0, maxRuntimeMs: request.maxRuntimeMs ?? 0 };
+}
+
+const HINTS = {
+  idle: 'Raise idleTimeoutMs, or declare the time limit of long tools with their tool_start.',
+  max_runtime: 'Raise maxRuntimeMs, or split the work.',
+  output_limit: 'Raise outputLimitBytes or maxTextDeltas if so much text is expected.',
+  repetition: 'The text repeated itself; change the prompt or the model, or raise repetitionThreshold.',
+  stale_worker: 'The worker was lost; start the task again.',
+} as const satisfies Record<BackgroundTaskTimeoutReason, string>;
+
+/** The error of a task that a watchdog ended. `observed` says what was seen, in a few words. */
+export function watchdogError(reason: BackgroundTaskTimeoutReason, observed: string): BackgroundTaskError {
+  return new BackgroundTaskError('timeout', `Background task stopped by its ${reason.replace('_', ' ')} watchdog: ${observed}`, {
+    code: `TASK_${reason.toUpperCase()}`,
+    hint: HINTS[reason],
+    details: { timeoutReason: reason },
+  });
+}
+
+export function isTimeoutReason(value: unknown): value is BackgroundTaskTimeoutReason {
+  return typeof value === 'string' && Object.hasOwn(HINTS, value);
+}

@@ -1,0 +1,48 @@
+/**
+ * The one place that reads what XState does not document: transition definitions, the shape of inspection events.
+ * XState is pinned to a minor version, and test/machines/xstate-internals.test.ts fails loudly when one of these facts changes.
+ */
+import type { AnyActorScope, AnyEventObject, AnyStateMachine, StateValue } from 'xstate';
+
+/** The part of a machine snapshot that compiling needs. */
+export interface MachineSnapshotLike {
+  readonly status: string;
+  readonly value: StateValue;
+  readonly tags: ReadonlySet<string>;
+}
+
+/** XState's transition definitions, opaque except for their targets. */
+export type TakenTransitions = readonly { readonly target?: unknown }[];
+
+export function initialSnapshotOf(machine: AnyStateMachine, scope: AnyActorScope): MachineSnapshotLike {
+  return machine.getInitialSnapshot(scope, undefined) as MachineSnapshotLike;
+}
+
+export function nextSnapshotOf(
+  machine: AnyStateMachine,
+  snapshot: MachineSnapshotLike,
+  event: AnyEventObject,
+  scope: AnyActorScope,
+): MachineSnapshotLike {
+  return machine.transition(snapshot as never, event, scope) as MachineSnapshotLike;
+}
+
+/** The transitions XState would take; one without a target is a forbidden event. */
+export function transitionsTaken(machine: AnyStateMachine, snapshot: MachineSnapshotLike, event: AnyEventObject): TakenTransitions {
+  return (machine.getTransitionData(snapshot as never, event) as TakenTransitions | undefined) ?? [];
+}
+
+interface InspectableSystem {
+  _sendInspectionEvent(event: object): void;
+}
+
+/** Tells inspectors about a transition exactly as an interpreted machine does. Free of effect when nobody inspects. */
+export function reportMicrostep(scope: AnyActorScope, event: AnyEventObject, snapshot: object, taken: TakenTransitions): void {
+  (scope.system as unknown as InspectableSystem)._sendInspectionEvent({
+    type: '@xstate.microstep',
+    actorRef: scope.self,
+    event,
+    snapshot,
+    _transitions: taken,
+  });
+}
