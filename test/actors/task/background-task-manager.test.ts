@@ -1,0 +1,512 @@
+import { describe, expect, it } from 'vitest';
+import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
+import type { BackgroundTaskManagerOptions } from '../../../src/actors/task/task-manager-options.ts';
+import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
+import type { BackgroundTaskEvent } from '../../../src/machines/task/task-state.ts';
+import { createManualRunner, settled } from '../../support/manual-runner.ts';
+import { agentRequest, processRequest, scheduledRequest } from '../../support/task-requests.ts';
+
+function setUp(options: BackgroundTaskManagerOptions = {}) {
+  const clock = createSimulatedClock();
+  const runner = createManualRunner('process');
+  const agents = createManualRunner('agent');
+  const schedules = createManualRunner('scheduled');
+  const manager = new BackgroundTaskManager({ clock, runners: { process: runner, agent: agents, scheduled: schedules }, ...options });
+  const events: BackgroundTaskEvent[] = [];
+  manager.subscribe((event) => events.push(event));
+  const told = (): string[] =>
+    events.map((event) => `${event.type.replace('background_task_', '')}${'task' in event ? `(${event.task.status})` : ''}`);
+  return { clock, runner, agents, schedules, manager, events, told };
+}
+
+describe('a spawned task', () => {
+  it('is running at once when a slot is free, and lives created, started, completed, closed', async () => {
+    const { manager, runner, told } = setUp();
+    const state = await manager.spawn(processRequest({ command: 'npm test' }));
+    expect(state).toMatchObject({ id: 'task_1', status: 'running', commandPreview: 'npm test', unread: false, startedAt: '2026-01-01T00:00:00.000Z' });
+    runner.of('task_1').resolve({ output: 'ok', exitCode: 0 });
+    await expect(manager.wait('task_1')).resolves.toEqual({ taskId: 'task_1', output: 'ok', exitCode: 0 });
+    await manager.close('task_1');
+    expect(told()).toEqual(['created(queued)', 'started(running)', 'completed(completed)', 'closed']);
+    expect(manager.get('task_1')).toBeUndefined();
+  });
+
+  it('shows what the runner knows about itself right after it starts', async () => {
+    const runner = createManualRunner('process', { pid: 42, logPath: 'task_1.log', transcriptPath: 'task_1.jsonl' });
+    const { manager, told } = setUp({ runners: { process: runner } });
+    expect(await manager.spawn(processRequest())).toMatchObject({ status: 'running', pid: 42, logPath: 'task_1.log' });
+    expect(told()).toEqual(['created(queued)', 'started(running)', 'updated(running)']);
+  });
+
+  it('fills in what may be left out and keeps nothing that the caller can still change', async () => {
+    const { manager, runner } = setUp();
+    const metadata = { origin: { kind: 'command' } };
+    await manager.spawn({ kind: 'process', label: 'tests', command: 'npm test', cwd: '/', metadata });
+    metadata.origin.kind = 'changed';
+    const { request } = runner.of('task_1').start;
+    expect(request).toMatchObject({ mode: 'background', parentSessionId: 'local', depth: 0, priority: 0, metadata: { origin: { kind: 'command' } } });
+    expect(() => Object.assign(request.metadata ?? {}, { more: 1 })).toThrow(TypeError);
+    expect(() => Object.assign(request, { cwd: '/tmp' })).toThrow(TypeError);
+    expect(manager.get('task_1')?.metadata).toEqual({ origin: { kind: 'command' } });
+  });
+
+  it('previews no more than 120 characters and never half a character', async () => {
+    const { manager } = setUp();
+    const state = await manager.spawn(agentRequest({ prompt: `${'x'.repeat(119)}😀 and so on` }));
+    expect(state.promptPreview).toBe('x'.repeat(119));
+  });
+
+  it('fails when its runner throws at the start, and when its runner is no runner', async () => {
+    const broken = { kind: 'process', start: () => { throw new TypeError('boom'); } } as const;
+    const wrong = { kind: 'agent', start: () => ({ nothing: true }) } as const;
+    const { manager, told } = setUp({ runners: { process: broken, agent: wrong as never } });
+    expect(await manager.spawn(processRequest())).toMatchObject({ status: 'failed', error: { category: 'runner', message: 'boom', recoverable: true } });
+    expect(await manager.spawn(agentRequest())).toMatchObject({ status: 'failed', error: { code: 'TASK_RUNNER_HANDLE' } });
+    expect(told().slice(0, 3)).toEqual(['created(queued)', 'started(running)', 'failed(failed)']);
+    await expect(manager.wait('task_1')).rejects.toMatchObject({ name: 'BackgroundTaskError', category: 'runner' });
+  });
+
+  it('keeps the category of the error its runner reports, and shows no vendor object', async () => {
+    const { manager, runner } = setUp();
+    await manager.spawn(processRequest());
+    const waiting = manager.wait('task_1');
+    const vendor = Object.assign(new Error('429'), { response: { secret: 'key' }, category: 'provider' });
+    runner.of('task_1').reject(vendor);
+    await expect(waiting).rejects.toMatchObject({ category: 'runner', cause: vendor });
+    expect(JSON.stringify(manager.get('task_1'))).not.toContain('secret');
+  });
+
+  it('fails when its runner resolves with something that is no result', async () => {
+    const { manager, runner } = setUp();
+    await manager.spawn(processRequest());
+    runner.of('task_1').resolve({ output: 7 as never });
+    await expect(manager.wait('task_1')).rejects.toMatchObject({ code: 'TASK_RUNNER_RESULT' });
+  });
+
+  it('may get its handle later: it is running meanwhile and can be stopped', async () => {
+    let hand!: (value: never) => void;
+    const slow = { kind: 'process', start: () => new Promise<never>((resolve) => { hand = resolve; }) } as const;
+    const { manager } = setUp({ runners: { process: slow } });
+    expect(await manager.spawn(processRequest())).toMatchObject({ status: 'running' });
+    const cancelled = manager.cancel('task_1', 'changed my mind');
+    const reasons: unknown[] = [];
+    hand({ taskId: 'task_1', result: new Promise(() => undefined), cancel: (reason: string) => void reasons.push(reason) } as never);
+    await cancelled;
+    expect(reasons).toEqual(['changed my mind']);
+    expect(manager.get('task_1')?.status).toBe('cancelled');
+  });
+});
+
+describe('bad input', () => {
+  it.each([
+    ['no label', { ...processRequest(), label: '' }, /label/],
+    ['an unknown kind', { ...processRequest(), kind: 'magic' }, /kind/],
+    ['a misspelt field', { ...processRequest(), timeout: 5 }, /timeout/],
+    ['a negative timeout', processRequest({ timeoutMs: -1 }), /timeoutMs/],
+    ['a timeout that is no number', processRequest({ timeoutMs: Number.NaN }), /timeoutMs/],
+    ['a depth beyond the limit', processRequest({ depth: 2 }), /depth 2 is beyond the limit of 1/],
+    ['a schedule with nothing to do', { ...scheduledRequest(), command: undefined }, /exactly one of them/],
+    ['metadata that is no data', processRequest({ metadata: { call: () => undefined } }), /plain data/],
+    ['nothing at all', undefined, /expected object/],
+  ])('is refused before anything is recorded: %s', async (_name, request, message) => {
+    const { manager, events } = setUp();
+    await expect(manager.spawn(request as never)).rejects.toMatchObject({ category: 'validation', message: expect.stringMatching(message) as string });
+    expect(manager.list()).toEqual([]);
+    expect(events).toEqual([]);
+  });
+
+  it('is refused when nobody can run that kind, or the id is taken or unfit', async () => {
+    await expect(setUp({ runners: {} }).manager.spawn(processRequest())).rejects.toMatchObject({ code: 'TASK_NO_RUNNER' });
+    const { manager } = setUp({ idFactory: () => 'same' });
+    await manager.spawn(processRequest());
+    await expect(manager.spawn(processRequest())).rejects.toMatchObject({ code: 'TASK_ID_TAKEN', category: 'validation' });
+    expect(manager.list()).toHaveLength(1);
+    await expect(setUp({ idFactory: () => '../up' }).manager.spawn(processRequest())).rejects.toMatchObject({ code: 'TASK_ID_INVALID' });
+  });
+
+  it.each([{ maxConcurrent: 0 }, { maxConcurrent: Number.NaN }, { maxPending: -1 }, { agentIdleTimeoutMs: Number.NaN }, { cancelDeadlineMs: -5 }, { repetitionThreshold: 1.5 }])(
+    'is refused as an option: %j',
+    (options) => {
+      expect(() => new BackgroundTaskManager(options)).toThrow(expect.objectContaining({ category: 'validation', code: 'TASK_OPTIONS_INVALID' }) as Error);
+    },
+  );
+
+  it('names the task that does not exist', async () => {
+    const { manager } = setUp();
+    const missing = { category: 'validation', code: 'TASK_NOT_FOUND' };
+    await expect(manager.wait('task_9')).rejects.toMatchObject(missing);
+    await expect(manager.cancel('task_9')).rejects.toMatchObject(missing);
+    await expect(manager.close('task_9')).rejects.toMatchObject(missing);
+    await expect(manager.readLog('task_9')).rejects.toMatchObject(missing);
+    await expect(manager.send('task_9', { prompt: 'hi' })).rejects.toMatchObject(missing);
+    expect(manager.get('task_9')).toBeUndefined();
+  });
+});
+
+describe('the pool of slots', () => {
+  it('is one for all kinds, first in, first out within a priority', async () => {
+    const { manager, runner, agents } = setUp({ maxConcurrent: 1 });
+    await manager.spawn(processRequest());
+    expect(await manager.spawn(agentRequest())).toMatchObject({ status: 'queued' });
+    await manager.spawn(processRequest());
+    await manager.spawn(processRequest({ priority: 5 }));
+    const order: string[] = [];
+    for (const id of ['task_1', 'task_4', 'task_2', 'task_3']) {
+      const running = manager.list({ status: 'running' }).map((task) => task.id);
+      order.push(...running);
+      (id === 'task_2' ? agents : runner).of(id).resolve({});
+      await settled();
+    }
+    expect(order).toEqual(['task_1', 'task_4', 'task_2', 'task_3']);
+  });
+
+  it('refuses more than maxPending with the numbers, and takes one again when there is room', async () => {
+    const { manager, runner } = setUp({ maxConcurrent: 1, maxPending: 1 });
+    await manager.spawn(processRequest());
+    await manager.spawn(processRequest());
+    await expect(manager.spawn(processRequest())).rejects.toMatchObject({ category: 'capacity', code: 'TASK_QUEUE_FULL', details: { pending: 1, maxPending: 1 } });
+    runner.of('task_1').resolve({});
+    await settled();
+    expect(await manager.spawn(processRequest())).toMatchObject({ status: 'queued' });
+  });
+
+  it('starts what fits even when nothing may wait', async () => {
+    const { manager } = setUp({ maxConcurrent: 1, maxPending: 0 });
+    expect(await manager.spawn(processRequest())).toMatchObject({ status: 'running' });
+    await expect(manager.spawn(processRequest())).rejects.toMatchObject({ code: 'TASK_QUEUE_FULL' });
+  });
+
+  it('gives the slot of a sleeping schedule to others and takes one back when it wakes', async () => {
+    const { manager, schedules, runner, told } = setUp({ maxConcurrent: 1 });
+    await manager.spawn(scheduledRequest());
+    await manager.spawn(processRequest());
+    schedules.of('task_1').say({ type: 'background_task_sleeping', nextFireAt: '2026-01-01T00:01:00.000Z' });
+    expect(manager.get('task_1')).toMatchObject({ status: 'sleeping', nextFireAt: '2026-01-01T00:01:00.000Z' });
+    expect(manager.get('task_2')?.status).toBe('running');
+    schedules.of('task_1').say({ type: 'background_task_waking' });
+    expect(manager.get('task_1')?.status).toBe('running');
+    await manager.spawn(processRequest());
+    runner.of('task_2').resolve({});
+    await settled();
+    expect(manager.get('task_3')?.status).toBe('queued');
+    schedules.of('task_1').say({ type: 'background_task_sleeping' });
+    expect(manager.get('task_3')?.status).toBe('running');
+    expect(told()).toContain('waking');
+  });
+
+  it('survives twenty thousand starts that fail', async () => {
+    const broken = { kind: 'process', start: () => { throw new Error('no'); } } as const;
+    const { manager } = setUp({ runners: { process: broken }, maxConcurrent: 2 });
+    await Promise.all(Array.from({ length: 20_000 }, () => manager.spawn(processRequest())));
+    await settled();
+    expect(manager.list({ status: 'failed' })).toHaveLength(20_000);
+  });
+});
+
+describe('cancelling', () => {
+  it('ends a queued task without ever starting it', async () => {
+    const { manager, runner, told } = setUp({ maxConcurrent: 1 });
+    await manager.spawn(processRequest());
+    await manager.spawn(processRequest());
+    await manager.cancel('task_2', 'not needed');
+    expect(manager.get('task_2')).toMatchObject({ status: 'cancelled', error: { code: 'TASK_CANCELLED', message: 'Background task cancelled: not needed' } });
+    expect(runner.works).toHaveLength(1);
+    expect(told().slice(-1)).toEqual(['cancelled(cancelled)']);
+    await expect(manager.wait('task_2')).rejects.toMatchObject({ category: 'runner', details: { reason: 'not needed' } });
+  });
+
+  it('turns a running task terminal only when its work is gone, and frees the slot only then', async () => {
+    const { manager, runner } = setUp({ maxConcurrent: 1 });
+    await manager.spawn(processRequest());
+    await manager.spawn(processRequest());
+    let gone!: () => void;
+    runner.of('task_1').onCancel = () => new Promise((resolve) => { gone = resolve; });
+    const cancelled = manager.cancel('task_1');
+    await settled();
+    expect(manager.get('task_1')?.status).toBe('running');
+    expect(manager.get('task_2')?.status).toBe('queued');
+    gone();
+    await cancelled;
+    expect(manager.get('task_1')?.status).toBe('cancelled');
+    expect(manager.get('task_2')?.status).toBe('running');
+  });
+
+  it('keeps the first cause, cancels the handle once, and everybody who asked hears the end', async () => {
+    const { manager, runner, clock } = setUp();
+    await manager.spawn(processRequest({ maxRuntimeMs: 50 }));
+    let gone!: () => void;
+    runner.of('task_1').onCancel = () => new Promise((resolve) => { gone = resolve; });
+    const both = Promise.all([manager.cancel('task_1', 'first'), manager.cancel('task_1', 'second')]);
+    await clock.advance(100);
+    gone();
+    await both;
+    expect(runner.of('task_1').cancelReasons).toEqual(['first']);
+    expect(manager.get('task_1')).toMatchObject({ status: 'cancelled', error: { details: { reason: 'first' } } });
+    expect(manager.get('task_1')?.timeoutReason).toBeUndefined();
+  });
+
+  it('keeps what the work still delivered', async () => {
+    const { manager, runner } = setUp();
+    await manager.spawn(processRequest());
+    const work = runner.of('task_1');
+    work.onCancel = async () => {
+      work.resolve({ output: 'half of it', signalCode: 'SIGTERM' });
+      await settled();
+    };
+    await manager.cancel('task_1');
+    expect(manager.get('task_1')).toMatchObject({ status: 'cancelled', result: { output: 'half of it', signalCode: 'SIGTERM' } });
+  });
+
+  it('gives up after cancelDeadlineMs, says what is left, and keeps the slot until that is gone', async () => {
+    const runner = createManualRunner('process', { pid: 77 });
+    const { manager, clock } = setUp({ runners: { process: runner }, maxConcurrent: 1, cancelDeadlineMs: 500 });
+    await manager.spawn(processRequest());
+    await manager.spawn(processRequest());
+    let gone!: () => void;
+    runner.of('task_1').onCancel = () => new Promise((resolve) => { gone = resolve; });
+    const cancelled = manager.cancel('task_1');
+    await clock.advance(500);
+    await cancelled;
+    expect(manager.get('task_1')).toMatchObject({ status: 'cancelled', error: { details: { leftOver: 'still not gone after 500 ms', pid: 77 } } });
+    expect(manager.get('task_2')?.status).toBe('queued');
+    gone();
+    await settled();
+    expect(manager.get('task_2')?.status).toBe('running');
+  });
+
+  it('says so when the runner cannot stop the work', async () => {
+    const { manager, runner } = setUp();
+    await manager.spawn(processRequest());
+    runner.of('task_1').onCancel = () => { throw new Error('pid 9 survived'); };
+    await manager.cancel('task_1');
+    expect(manager.get('task_1')?.error).toMatchObject({ code: 'TASK_CANCELLED', details: { leftOver: 'pid 9 survived' } });
+  });
+
+  it('aborts the signal of a runner that asked for it, also when it asks late', async () => {
+    const { manager, runner } = setUp();
+    await manager.spawn(processRequest());
+    await manager.spawn(processRequest());
+    const { signal } = runner.of('task_1').start;
+    await Promise.all([manager.cancel('task_1', 'enough'), manager.cancel('task_2', 'enough')]);
+    expect([signal.aborted, signal.reason]).toEqual([true, 'enough']);
+    expect(runner.of('task_2').start.signal.aborted).toBe(true);
+  });
+
+  it('leaves a task that has ended as it is', async () => {
+    const { manager, runner, events } = setUp();
+    await manager.spawn(processRequest());
+    runner.of('task_1').resolve({});
+    await manager.wait('task_1');
+    const before = [manager.get('task_1'), events.length];
+    await manager.cancel('task_1');
+    expect([manager.get('task_1'), events.length]).toEqual(before);
+  });
+
+  it('works from inside the event that announces the task', async () => {
+    const { manager, runner } = setUp();
+    manager.subscribe((event) => {
+      if (event.type === 'background_task_created') void manager.cancel(event.task.id, 'at birth');
+    });
+    await manager.spawn(processRequest());
+    await settled();
+    expect(manager.get('task_1')?.status).toBe('cancelled');
+    expect(runner.works.every((work) => work.isCancelled)).toBe(true);
+  });
+});
+
+describe('permission', () => {
+  const ask = { type: 'background_task_permission_request', requestId: 'r1', toolName: 'shell', toolArgs: { command: 'rm' } } as const;
+
+  it('is waited for, and the answer brings the task back to work', async () => {
+    const { manager, agents, told } = setUp();
+    await manager.spawn(agentRequest());
+    agents.of('task_1').say(ask);
+    expect(manager.get('task_1')?.status).toBe('waiting_permission');
+    await manager.send('task_1', { permission: { requestId: 'r1', allowed: true } });
+    expect(manager.get('task_1')?.status).toBe('running');
+    expect(agents.of('task_1').inputs).toEqual([{ permission: { requestId: 'r1', allowed: true } }]);
+    expect(told()).toEqual(['created(queued)', 'started(running)', 'updated(waiting_permission)', 'permission_request', 'updated(running)']);
+  });
+
+  it('counts once, and a stale answer is refused', async () => {
+    const { manager, agents } = setUp();
+    await manager.spawn(agentRequest());
+    agents.of('task_1').say(ask);
+    agents.of('task_1').say({ ...ask, requestId: 'r2' });
+    await manager.send('task_1', { permission: { requestId: 'r1', allowed: true } });
+    expect(manager.get('task_1')?.status).toBe('waiting_permission');
+    await expect(manager.send('task_1', { permission: { requestId: 'r1', allowed: true } })).rejects.toMatchObject({ code: 'TASK_PERMISSION_STALE' });
+    await manager.send('task_1', { permission: { requestId: 'r2', allowed: true } });
+    expect(manager.get('task_1')?.status).toBe('running');
+  });
+
+  it('denied stops the work and fails the task', async () => {
+    const { manager, agents } = setUp();
+    await manager.spawn(agentRequest());
+    agents.of('task_1').say(ask);
+    await manager.send('task_1', { permission: { requestId: 'r1', allowed: false } });
+    expect(agents.of('task_1').isCancelled).toBe(true);
+    expect(manager.get('task_1')).toMatchObject({ status: 'failed', error: { category: 'permission' } });
+  });
+
+  it('is implied by other input, and by a result that comes without it', async () => {
+    const { manager, agents } = setUp();
+    await manager.spawn(agentRequest());
+    await manager.spawn(agentRequest());
+    for (const id of ['task_1', 'task_2']) agents.of(id).say(ask);
+    await manager.send('task_1', { prompt: 'go on' });
+    expect(manager.get('task_1')?.status).toBe('running');
+    agents.of('task_2').resolve({ output: 'done anyway' });
+    await expect(manager.wait('task_2')).resolves.toMatchObject({ output: 'done anyway' });
+  });
+
+  it('is never lost as a failure either, asleep or waiting', async () => {
+    const { manager, agents, schedules, told } = setUp();
+    await manager.spawn(agentRequest());
+    await manager.spawn(scheduledRequest());
+    agents.of('task_1').say(ask);
+    schedules.of('task_2').say({ type: 'background_task_sleeping' });
+    agents.of('task_1').reject(new Error('the model is gone'));
+    schedules.of('task_2').resolve({ output: 'fired 3 times' });
+    await expect(manager.wait('task_1')).rejects.toThrow('the model is gone');
+    await expect(manager.wait('task_2')).resolves.toMatchObject({ output: 'fired 3 times' });
+    expect(told().slice(-4)).toEqual(['updated(running)', 'failed(failed)', 'updated(running)', 'completed(completed)']);
+  });
+});
+
+describe('input', () => {
+  it('reaches the runner, and is refused with a reason where it cannot', async () => {
+    const { manager, runner } = setUp({ maxConcurrent: 1 });
+    await manager.spawn(processRequest());
+    await manager.spawn(processRequest());
+    await manager.send('task_1', { stdin: 'yes\n', end: false });
+    expect(runner.of('task_1').inputs).toEqual([{ stdin: 'yes\n', end: false }]);
+    await expect(manager.send('task_2', { stdin: 'x' })).rejects.toMatchObject({ code: 'TASK_NOT_STARTED' });
+    await expect(manager.send('task_1', {})).rejects.toMatchObject({ code: 'TASK_INPUT_INVALID' });
+    runner.of('task_1').resolve({});
+    await settled();
+    await expect(manager.send('task_1', { stdin: 'x' })).rejects.toMatchObject({ category: 'runner', code: 'TASK_ENDED' });
+  });
+
+  it('is refused by a runner that takes none, and operations by one that has none', async () => {
+    const { manager } = setUp({ runners: { process: createManualRunner('process', { send: undefined as never }) } });
+    await manager.spawn(processRequest());
+    await expect(manager.send('task_1', { stdin: 'x' })).rejects.toMatchObject({ code: 'TASK_INPUT_UNSUPPORTED' });
+    await expect(manager.pause('task_1')).rejects.toMatchObject({ code: 'TASK_OPERATION_UNSUPPORTED' });
+    await expect(manager.readLog('task_1')).rejects.toMatchObject({ code: 'TASK_LOG_UNSUPPORTED' });
+  });
+});
+
+describe('records', () => {
+  it('stay until they are closed, and a living one cannot be closed', async () => {
+    const { manager, runner } = setUp();
+    await manager.spawn(processRequest());
+    await expect(manager.close('task_1')).rejects.toMatchObject({ code: 'TASK_NOT_ENDED' });
+    runner.of('task_1').resolve({ output: 'x' });
+    await settled();
+    expect(manager.list()).toHaveLength(1);
+    await manager.close('task_1');
+    expect(manager.list()).toEqual([]);
+  });
+
+  it('are unread until the outcome or the log is read', async () => {
+    const readLog = () => ({ taskId: 'x', lines: ['[stdout] hi'] });
+    const runner = createManualRunner('process', { readLog });
+    const { manager } = setUp({ runners: { process: runner } });
+    for (let index = 0; index < 3; index += 1) await manager.spawn(processRequest());
+    const waited = manager.wait('task_1');
+    for (const work of runner.works) work.resolve({});
+    await waited;
+    expect(manager.list().map((task) => task.unread)).toEqual([false, true, true]);
+    await manager.wait('task_2');
+    expect((await manager.readLog('task_3')).lines).toEqual(['[stdout] hi']);
+    expect(manager.list().map((task) => task.unread)).toEqual([false, false, false]);
+  });
+
+  it('are listed oldest first and can be filtered', async () => {
+    const { manager, runner } = setUp({ maxConcurrent: 2 });
+    await manager.spawn(processRequest({ parentSessionId: 'a' }));
+    await manager.spawn(agentRequest({ parentSessionId: 'a', mode: 'foreground' }));
+    await manager.spawn(processRequest({ parentSessionId: 'b', parentTaskId: 'task_1' }));
+    runner.of('task_1').resolve({});
+    await settled();
+    const ids = (filter: Parameters<typeof manager.list>[0]): string[] => manager.list(filter).map((task) => task.id);
+    expect(ids({})).toEqual(['task_1', 'task_2', 'task_3']);
+    expect(ids({ parentSessionId: 'a' })).toEqual(['task_1', 'task_2']);
+    expect(ids({ status: ['completed', 'queued'] })).toEqual(['task_1']);
+    expect(ids({ kind: 'agent', mode: 'foreground' })).toEqual(['task_2']);
+    expect(ids({ parentTaskId: 'task_1' })).toEqual(['task_3']);
+  });
+
+  it('are values: nobody outside can change the manager through them, and they survive JSON', async () => {
+    const { manager, events } = setUp();
+    const state = await manager.spawn(processRequest());
+    expect(() => Object.assign(state, { status: 'failed' })).toThrow(TypeError);
+    for (const event of events) {
+      expect(() => Object.assign(event, { type: 'x' })).toThrow(TypeError);
+      if ('task' in event) expect(() => Object.assign(event.task, { status: 'failed' })).toThrow(TypeError);
+    }
+    expect(JSON.parse(JSON.stringify(state))).toMatchObject({ id: 'task_1', status: 'running' });
+    expect(structuredClone(state)).toEqual(state);
+  });
+});
+
+describe('children of a runner', () => {
+  it('are tasks with it as parent, in the same session', async () => {
+    const { manager, schedules, runner } = setUp();
+    await manager.spawn(scheduledRequest({ parentSessionId: 'weekly' }));
+    const { children } = schedules.of('task_1').start;
+    const { parentSessionId: _, ...request } = processRequest();
+    const child = await children.spawn(request);
+    expect(child).toMatchObject({ parentTaskId: 'task_1', parentSessionId: 'weekly', status: 'running' });
+    runner.of(child.id).resolve({ output: 'ran' });
+    await expect(children.wait(child.id)).resolves.toMatchObject({ output: 'ran' });
+  });
+});
+
+describe('shutdown', () => {
+  it('cancels what waits and what runs, tells everybody before it resolves, and keeps the records', async () => {
+    const { manager, runner, told } = setUp({ maxConcurrent: 1 });
+    for (let index = 0; index < 3; index += 1) await manager.spawn(processRequest());
+    let gone!: () => void;
+    runner.of('task_1').onCancel = () => new Promise((resolve) => { gone = resolve; });
+    let isDone = false;
+    const done = manager.shutdown('going home').then(() => { isDone = true; });
+    expect(manager.shutdown()).toBe(manager.shutdown());
+    await settled();
+    expect(isDone).toBe(false);
+    expect(manager.list().map((task) => task.status)).toEqual(['running', 'cancelled', 'cancelled']);
+    gone();
+    await done;
+    expect(manager.list().map((task) => task.status)).toEqual(['cancelled', 'cancelled', 'cancelled']);
+    expect(told().filter((line) => line === 'cancelled(cancelled)')).toHaveLength(3);
+    expect(runner.of('task_1').cancelReasons).toEqual(['going home']);
+    expect(manager.supervisor.getSnapshot()).toMatchObject({ value: 'stopped', status: 'done' });
+    await expect(manager.spawn(processRequest())).rejects.toMatchObject({ code: 'TASK_MANAGER_SHUT_DOWN' });
+    await manager.close('task_1');
+  });
+
+  it('of an idle manager is over at once, and leaves no timer', async () => {
+    const { manager, clock, agents } = setUp();
+    await manager.spawn(agentRequest({ maxRuntimeMs: 1e6 }));
+    agents.of('task_1').resolve({});
+    await settled();
+    await manager.shutdown();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('from inside a listener or a runner does not start what waits', async () => {
+    const { manager, runner } = setUp({ maxConcurrent: 1 });
+    await manager.spawn(processRequest());
+    await manager.spawn(processRequest());
+    let done: Promise<void> | undefined;
+    manager.subscribe((event) => {
+      if (event.type === 'background_task_completed') done = manager.shutdown();
+    });
+    runner.of('task_1').resolve({});
+    await settled();
+    await done;
+    expect(runner.works).toHaveLength(1);
+    expect(manager.get('task_2')?.status).toBe('cancelled');
+  });
+});
