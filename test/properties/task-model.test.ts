@@ -63,10 +63,8 @@ class Model {
       task.holdsSlot = false;
       task.stopping = undefined;
     }
-    if (event === 'PERMISSION_ALLOWED') {
-      task.questions = 0;
-      task.progressAtMs = this.nowMs;
-    }
+    if (event === 'PERMISSION_ALLOWED') task.questions = 0;
+    if (event === 'PERMISSION_ALLOWED' || event === 'WAKE') task.progressAtMs = this.nowMs;
   }
 
   /** Through the implied edge when the task waits or sleeps. */
@@ -252,7 +250,6 @@ const sleep = index.map(
       const task = pick(model, at, (candidate) => candidate.status === 'running');
       if (task === undefined) return;
       workOf(real, task).say({ type: 'background_task_sleeping' });
-      task.progressAtMs = model.nowMs;
       if (task.stopping === undefined) model.move(task, 'SLEEP');
     }),
 );
@@ -312,7 +309,7 @@ const passTime = fc.integer({ min: 1, max: 2 * IDLE_MS }).map(
       // Deadlines come due one after the other, and each slot they free starts a task whose own deadline then counts from that moment.
       for (;;) {
         const due = [...model.tasks.values()]
-          .filter((task) => task.kind === 'agent' && task.stopping === undefined && (task.status === 'running' || task.status === 'sleeping'))
+          .filter((task) => task.kind === 'agent' && task.stopping === undefined && task.status === 'running')
           .filter((task) => task.progressAtMs + IDLE_MS <= model.nowMs)
           .sort((a, b) => a.progressAtMs - b.progressAtMs)[0];
         if (due === undefined) return;

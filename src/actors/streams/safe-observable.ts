@@ -46,20 +46,29 @@ export class SafeObservable<T> extends Observable<T> {
 
   #guard(observer: Partial<Observer<T>>): Observer<T> {
     const report = this.#report;
-    const call = (handler: () => void): void => {
-      try {
-        handler();
-      } catch (thrown) {
-        report(thrown, 'stream');
-      }
-    };
     return {
-      next: (value) => call(() => observer.next?.(value)),
-      error: (thrown: unknown) => {
-        if (observer.error === undefined) report(thrown, 'stream');
-        else call(() => observer.error?.(thrown));
+      next: (value) => {
+        try {
+          observer.next?.(value);
+        } catch (thrown) {
+          report(thrown, 'stream');
+        }
       },
-      complete: () => call(() => observer.complete?.()),
+      error: (failure: unknown) => {
+        if (observer.error === undefined) return report(failure, 'stream');
+        try {
+          observer.error(failure);
+        } catch (thrown) {
+          report(thrown, 'stream');
+        }
+      },
+      complete: () => {
+        try {
+          observer.complete?.();
+        } catch (thrown) {
+          report(thrown, 'stream');
+        }
+      },
     };
   }
 }

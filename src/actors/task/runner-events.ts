@@ -30,9 +30,9 @@ export function relayRunnerEvent(host: TaskHost, record: TaskRecord, execution: 
     case 'background_task_permission_resolved':
       return settlePermission(host, record, execution, event.requestId);
     case 'background_task_sleeping':
-      return sleep(host, record, event.nextFireAt);
+      return sleep(host, record, execution, event.nextFireAt);
     case 'background_task_waking':
-      return wake(host, record, event);
+      return wake(host, record, execution, event);
     case 'background_task_progress':
       record.noteActivity(host.now());
       execution.watchdog?.progress();
@@ -80,15 +80,24 @@ function requestPermission(
   host.announce(record, event);
 }
 
-function sleep(host: TaskHost, record: TaskRecord, nextFireAt: string | undefined): void {
+function sleep(host: TaskHost, record: TaskRecord, execution: TaskExecution, nextFireAt: string | undefined): void {
   record.noteActivity(host.now());
-  if (host.move(record, SLEEP)) host.releaseSlot(record);
+  if (host.move(record, SLEEP)) {
+    execution.watchdog?.pause();
+    host.releaseSlot(record);
+  }
   host.progress(record, { nextFireAt });
 }
 
-function wake(host: TaskHost, record: TaskRecord, event: BackgroundTaskRunnerEvent & { type: 'background_task_waking' }): void {
+function wake(
+  host: TaskHost,
+  record: TaskRecord,
+  execution: TaskExecution,
+  event: Extract<BackgroundTaskRunnerEvent, { type: 'background_task_waking' }>,
+): void {
   record.noteActivity(host.now());
   if (host.move(record, WAKE)) {
+    execution.watchdog?.resume();
     host.takeSlot(record);
     host.announceUpdated(record);
   }

@@ -9,6 +9,7 @@
 import { createActor } from 'xstate';
 import type { ActorLogic, AnyActorRef, AnyActorScope, AnyEventObject, Snapshot } from 'xstate';
 import type { LifecycleSnapshot } from '../../machines/lifecycle.ts';
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { isTerminalBackgroundTaskStatus, taskLifecycle } from '../../machines/task/task-lifecycle.ts';
 import { supervisorLifecycle } from '../../machines/task/supervisor-machine.ts';
 import { watchdogLimitsFor } from '../../machines/task/watchdog.ts';
@@ -18,7 +19,8 @@ import type { BackgroundTaskEvent, BackgroundTaskProgress, BackgroundTaskState }
 import type { Clock } from '../clock/clock.ts';
 import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskRunners, ChildTasks } from './task-runner.ts';
 import type { RunnerStart } from './runner-boundary.ts';
-import { TaskExecution, cancelledError } from './task-execution.ts';
+import { TaskExecution } from './task-execution.ts';
+import { cancelledRecord } from './stop-cause.ts';
 import type { SettlingEvent, TaskHost } from './task-host.ts';
 import type { TaskEventHub } from './task-event-hub.ts';
 import { startTaskActor } from './task-actor.ts';
@@ -129,8 +131,8 @@ export class TaskSupervisor implements TaskHost {
     if (isTerminalBackgroundTaskStatus(record.status)) return;
     if (taskLifecycle.next(record.snapshot, event.type) === undefined) this.#passImpliedEdge(record);
     record.run.completedAt = this.now();
-    record.run.failure = event.error;
-    record.run.error = event.error === undefined ? undefined : Object.freeze(event.error.toJSON());
+    record.run.failure = event.failure;
+    record.run.error = event.error;
     this.move(record, event);
   }
 
@@ -250,7 +252,7 @@ export class TaskSupervisor implements TaskHost {
   }
 
   #endQueued(record: TaskRecord, reason: string, scope: AnyActorScope): void {
-    this.settle(record, { type: 'CANCEL', error: cancelledError(reason) });
+    this.settle(record, { type: 'CANCEL', error: cancelledRecord(reason) });
     this.#ended(record, scope);
   }
 
@@ -267,7 +269,7 @@ export class TaskSupervisor implements TaskHost {
     this.#announceState(record, ANNOUNCED_AS[view.status]);
     if (outcome !== undefined) {
       if (view.status === 'completed' && view.result !== undefined) outcome.resolve(view.result);
-      else outcome.reject(failure ?? cancelledError('unknown'));
+      else outcome.reject(failure ?? BackgroundTaskError.fromRecord(view.error ?? cancelledRecord('no reason was given')));
     }
     record.actor = undefined;
     execution?.ended();

@@ -5,7 +5,7 @@
  * routed by its id, so an event costs the same with one follower or a thousand followers of other tasks.
  */
 import { Subject } from 'rxjs';
-import type { Observable } from 'rxjs';
+import type { Observable, Subscriber, Subscription } from 'rxjs';
 import type { BackgroundTaskEvent, BackgroundTaskState } from '../../machines/task/task-state.ts';
 import { SafeObservable } from '../streams/safe-observable.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
@@ -16,6 +16,7 @@ export type BackgroundTaskListener = (event: BackgroundTaskEvent) => void;
 export type EventSubject = Pick<BackgroundTaskState, 'id' | 'kind' | 'parentSessionId' | 'parentTaskId'>;
 
 export interface BackgroundTaskEventFilter {
+  /** The events of this one task, whatever else is asked for but `types`. */
   readonly taskId?: string | undefined;
   readonly kind?: BackgroundTaskState['kind'] | undefined;
   readonly parentSessionId?: string | undefined;
@@ -33,7 +34,7 @@ export class TaskEventHub {
   readonly #report: OnListenerError;
   /** Replaced, never edited: a dispatch under way keeps the list it began with. */
   #listeners: readonly BackgroundTaskListener[] = [];
-  readonly #byTask = new Map<string, Subject<Announcement>>();
+  readonly #byTask = new Map<string, Subject<BackgroundTaskEvent>>();
   readonly #all = new Subject<Announcement>();
   #waiting: Announcement[] = [];
   #dispatching = false;
@@ -73,20 +74,9 @@ export class TaskEventHub {
   }
 
   events$(filter: BackgroundTaskEventFilter): Observable<BackgroundTaskEvent> {
-    return new SafeObservable<BackgroundTaskEvent>(this.#report, (subscriber) => {
-      const { taskId } = filter;
-      const subject = taskId === undefined ? this.#all : this.#streamOf(taskId);
-      const subscription = subject.subscribe({
-        next: (announcement) => {
-          if (passes(filter, announcement)) subscriber.next(announcement.event);
-        },
-        complete: () => subscriber.complete(),
-      });
-      subscription.add(() => {
-        if (taskId !== undefined && !subject.observed) this.#forget(taskId, subject);
-      });
-      return subscription;
-    });
+    return new SafeObservable<BackgroundTaskEvent>(this.#report, (subscriber) =>
+      filter.taskId === undefined ? this.#followAll(filter, subscriber) : this.#followTask(filter.taskId, filter, subscriber),
+    );
   }
 
   /** Ends every stream. */
@@ -96,27 +86,40 @@ export class TaskEventHub {
     this.#all.complete();
   }
 
-  #streamOf(taskId: string): Subject<Announcement> {
-    const known = this.#byTask.get(taskId);
-    if (known !== undefined) return known;
-    const subject = new Subject<Announcement>();
-    this.#byTask.set(taskId, subject);
-    return subject;
+  #followAll(filter: BackgroundTaskEventFilter, subscriber: Subscriber<BackgroundTaskEvent>): Subscription {
+    return this.#all.subscribe({
+      next: ({ event, subject }) => {
+        if (concerns(filter, subject) && isOfType(filter, event)) subscriber.next(event);
+      },
+      complete: () => subscriber.complete(),
+    });
   }
 
-  #forget(taskId: string, subject: Subject<Announcement>): void {
-    if (this.#byTask.get(taskId) === subject) this.#byTask.delete(taskId);
+  #followTask(taskId: string, filter: BackgroundTaskEventFilter, subscriber: Subscriber<BackgroundTaskEvent>): Subscription {
+    const stream = this.#byTask.get(taskId) ?? new Subject<BackgroundTaskEvent>();
+    this.#byTask.set(taskId, stream);
+    const subscription = stream.subscribe({
+      next: (event) => {
+        if (isOfType(filter, event)) subscriber.next(event);
+      },
+      complete: () => subscriber.complete(),
+    });
+    subscription.add(() => {
+      if (!stream.observed) this.#forget(taskId, stream);
+    });
+    return subscription;
+  }
+
+  #forget(taskId: string, stream: Subject<BackgroundTaskEvent>): void {
+    if (this.#byTask.get(taskId) === stream) this.#byTask.delete(taskId);
   }
 
   #deliver(event: BackgroundTaskEvent, subject: EventSubject): void {
     if (this.#sink !== undefined) this.#tell(this.#sink, event, 'event_sink');
     for (const listener of this.#listeners) this.#tell(listener, event, 'listener');
     const stream = this.#byTask.get(subject.id);
-    if (stream !== undefined || this.#all.observed) {
-      const announcement = { event, subject };
-      stream?.next(announcement);
-      this.#all.next(announcement);
-    }
+    stream?.next(event);
+    if (this.#all.observed) this.#all.next({ event, subject });
     if (stream !== undefined && event.type === 'background_task_closed') {
       this.#forget(subject.id, stream);
       stream.complete();
@@ -134,9 +137,12 @@ export class TaskEventHub {
   }
 }
 
-function passes(filter: BackgroundTaskEventFilter, { event, subject }: Announcement): boolean {
+function concerns(filter: BackgroundTaskEventFilter, subject: EventSubject): boolean {
   if (filter.kind !== undefined && filter.kind !== subject.kind) return false;
   if (filter.parentSessionId !== undefined && filter.parentSessionId !== subject.parentSessionId) return false;
-  if (filter.parentTaskId !== undefined && filter.parentTaskId !== subject.parentTaskId) return false;
+  return filter.parentTaskId === undefined || filter.parentTaskId === subject.parentTaskId;
+}
+
+function isOfType(filter: BackgroundTaskEventFilter, event: BackgroundTaskEvent): boolean {
   return filter.types === undefined || filter.types.includes(event.type);
 }

@@ -11,14 +11,10 @@ import type { BackgroundTaskHandle } from './task-runner.ts';
 import type { TaskHost } from './task-host.ts';
 import type { TaskRecord } from './task-record.ts';
 import { RunnerStart, checkedHandle, checkedResult, isPromiseLike } from './runner-boundary.ts';
+import { settlementOf, stopReasonOf } from './stop-cause.ts';
+import type { StopCause } from './stop-cause.ts';
 import { relayRunnerEvent } from './runner-events.ts';
 import { TaskWatchdog, watches } from './task-watchdog.ts';
-
-/** Why a task is being stopped. The first cause wins; later ones do not rewrite history. */
-export type StopCause =
-  | { readonly kind: 'cancelled'; readonly reason: string }
-  | { readonly kind: 'denied'; readonly error: BackgroundTaskError }
-  | { readonly kind: 'tripped'; readonly timeoutReason: BackgroundTaskTimeoutReason; readonly error: BackgroundTaskError };
 
 interface Stopping {
   readonly cause: StopCause;
@@ -164,7 +160,7 @@ export class TaskExecution {
     this.#workGone();
     const reason = error.category === 'timeout' ? error.details?.['timeoutReason'] : undefined;
     if (isTimeoutReason(reason)) this.#record.run.timeoutReason = reason;
-    this.#host.settle(this.#record, { type: 'FAIL', error });
+    this.#host.settle(this.#record, { type: 'FAIL', error: Object.freeze(error.toJSON()), failure: error });
   }
 
   #trip(timeoutReason: BackgroundTaskTimeoutReason, observed: string): void {
@@ -201,10 +197,8 @@ export class TaskExecution {
     if (leftOver === undefined) this.#workGone();
     if (this.#isOver || this.#stopping === undefined) return;
     const { cause } = this.#stopping;
-    const error = stopErrorOf(cause, leftOver, this.handle?.pid);
     if (cause.kind === 'tripped') this.#record.run.timeoutReason = cause.timeoutReason;
-    const type = cause.kind === 'cancelled' ? 'CANCEL' : cause.kind === 'denied' ? 'PERMISSION_DENIED' : 'FAIL';
-    this.#host.settle(this.#record, { type, error });
+    this.#host.settle(this.#record, settlementOf(cause, leftOver, this.handle?.pid));
   }
 
   #workGone(): void {
@@ -216,23 +210,3 @@ export class TaskExecution {
 }
 
 const STARTED = Object.freeze({ type: 'STARTED' });
-
-function stopReasonOf(cause: StopCause): string {
-  return cause.kind === 'cancelled' ? cause.reason : cause.error.message;
-}
-
-export function cancelledError(reason: string): BackgroundTaskError {
-  return new BackgroundTaskError('runner', `Background task cancelled: ${reason}`, { code: 'TASK_CANCELLED', details: { reason } });
-}
-
-function stopErrorOf(cause: StopCause, leftOver: string | undefined, pid: number | undefined): BackgroundTaskError {
-  const error = cause.kind === 'cancelled' ? cancelledError(cause.reason) : cause.error;
-  if (leftOver === undefined) return error;
-  const what = pid === undefined ? leftOver : `${leftOver} (pid ${pid})`;
-  return new BackgroundTaskError(error.category, `${error.message}; some of the work was left behind: ${what}`, {
-    code: error.code,
-    hint: 'Look for what is left and end it by hand; its slot stays taken until it is gone.',
-    details: { ...error.details, leftOver, ...(pid === undefined ? {} : { pid }) },
-    cause: error,
-  });
-}

@@ -3,6 +3,7 @@ import type { AnyEventObject } from 'xstate';
 import type { WatchdogLimits } from '../../machines/task/watchdog.ts';
 import type { BackgroundTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskEvent, BackgroundTaskProgress } from '../../machines/task/task-state.ts';
+import type { ErrorRecord } from '../../machines/errors.ts';
 import type { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { ChildTasks } from './task-runner.ts';
@@ -12,7 +13,10 @@ import type { TaskRecord } from './task-record.ts';
 /** An event that ends a task. */
 export interface SettlingEvent {
   readonly type: 'COMPLETE' | 'FAIL' | 'CANCEL' | 'PERMISSION_DENIED';
-  readonly error?: BackgroundTaskError;
+  /** What the state will show. */
+  readonly error?: ErrorRecord;
+  /** The error as it was thrown, for those who wait; made from the record when absent, since making one is what costs. */
+  readonly failure?: BackgroundTaskError;
 }
 
 export interface TaskHost {

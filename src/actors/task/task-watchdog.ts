@@ -81,7 +81,7 @@ export class TaskWatchdog {
     this.#armIdle(this.#limits.idleTimeoutMs);
   }
 
-  /** Waiting for a person is not idling. */
+  /** Waiting for a person or for the next fire is not idling. */
   pause(): void {
     this.#isPaused = true;
   }

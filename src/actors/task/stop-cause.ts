@@ -1,0 +1,46 @@
+/** Why a task is being stopped, and what its state and its waiters are told about it. */
+import type { ErrorRecord } from '../../machines/errors.ts';
+import type { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import type { BackgroundTaskTimeoutReason } from '../../machines/task/task-state.ts';
+import type { SettlingEvent } from './task-host.ts';
+
+/** The first cause wins; later ones do not rewrite history. */
+export type StopCause =
+  | { readonly kind: 'cancelled'; readonly reason: string }
+  | { readonly kind: 'denied'; readonly error: BackgroundTaskError }
+  | { readonly kind: 'tripped'; readonly timeoutReason: BackgroundTaskTimeoutReason; readonly error: BackgroundTaskError };
+
+export function stopReasonOf(cause: StopCause): string {
+  return cause.kind === 'cancelled' ? cause.reason : cause.error.message;
+}
+
+/** A record instead of an error: capturing a stack would cost more than the rest of cancelling a task. */
+export function cancelledRecord(reason: string): ErrorRecord {
+  return Object.freeze({
+    name: 'BackgroundTaskError',
+    code: 'TASK_CANCELLED',
+    category: 'runner',
+    message: `Background task cancelled: ${reason}`,
+    recoverable: true,
+    details: Object.freeze({ reason }),
+  });
+}
+
+const SETTLES_AS = { cancelled: 'CANCEL', denied: 'PERMISSION_DENIED', tripped: 'FAIL' } as const satisfies Record<StopCause['kind'], SettlingEvent['type']>;
+
+/** How a stopped task ends. @param leftOver what could not be stopped, in words; undefined when everything is gone */
+export function settlementOf(cause: StopCause, leftOver: string | undefined, pid: number | undefined): SettlingEvent {
+  const error = cause.kind === 'cancelled' ? cancelledRecord(cause.reason) : cause.error.toJSON();
+  const type = SETTLES_AS[cause.kind];
+  if (leftOver === undefined) return { type, error };
+  const what = pid === undefined ? leftOver : `${leftOver} (pid ${pid})`;
+  return {
+    type,
+    error: Object.freeze({
+      ...error,
+      message: `${error.message}; some of the work was left behind: ${what}`,
+      hint: 'Look for what is left and end it by hand; its slot stays taken until it is gone.',
+      details: Object.freeze({ ...error.details, leftOver, ...(pid === undefined ? {} : { pid }) }),
+    }),
+  };
+}
