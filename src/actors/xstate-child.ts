@@ -15,12 +15,10 @@ import type { AnyActorLogic, AnyActorRef, AnyEventObject } from 'xstate';
 /** The private side of an actor, as of XState 5.33. */
 interface ActorInternals {
   readonly system: SystemInternals;
-  readonly mailbox: { readonly constructor: new (process: (event: AnyEventObject) => void) => object };
-  readonly _process: (event: AnyEventObject) => void;
+  readonly mailbox: object;
   readonly _deferred: (() => void)[];
-  readonly _parent: unknown;
-  _stop(): void;
-  send(event: AnyEventObject): void;
+  readonly _parent?: unknown;
+  _stop?(): void;
 }
 
 interface SystemInternals {
@@ -33,11 +31,26 @@ interface SystemInternals {
 const internalsOf = (actor: AnyActorRef): ActorInternals => actor as unknown as ActorInternals;
 
 const sample = createEmptyActor();
-const Mailbox = internalsOf(sample).mailbox.constructor;
+const Mailbox = internalsOf(sample).mailbox.constructor as new (process: (event: AnyEventObject) => void) => object;
 
-/** Shared by all children that nobody has subscribed to. Only ever read and cleared. */
-const NO_OBSERVERS: ReadonlySet<unknown> = new Set();
-const NO_LISTENERS: ReadonlyMap<string, unknown> = new Map();
+/**
+ * Stands for the collections of all children that nobody has subscribed to: XState only iterates, looks up and clears those. Unlike a
+ * shared empty Set it allocates nothing when it is iterated or cleared, which XState does at every transition.
+ */
+class Nobody {
+  readonly size = 0;
+  clear(): void {}
+  get(): undefined {
+    return undefined;
+  }
+  [Symbol.iterator](): Iterator<never> {
+    return NO_ITERATION;
+  }
+}
+
+const FINISHED: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
+const NO_ITERATION: Iterator<never> = Object.freeze({ next: () => FINISHED });
+const NOBODY = new Nobody();
 
 /** What logic gets to act on its actor with; XState makes an object of closures per actor for this. */
 class ChildScope {
@@ -61,7 +74,7 @@ class ChildScope {
 
   stopChild(child: ActorInternals): void {
     if (child._parent !== this.self) throw new Error('an actor can only stop its own children');
-    child._stop();
+    child._stop?.();
   }
 
   /** Compiled lifecycles neither emit nor act; logic that does is not given to `startChild`. */
@@ -69,66 +82,84 @@ class ChildScope {
   actionExecutor(): void {}
 }
 
-/** The fields of an `Actor`, in its order, initialised for a child. Its methods come from `Actor.prototype`. */
+const NO_OPTIONS = Object.freeze({});
+
+/**
+ * The fields of an `Actor`, in its order, initialised for a child. Its methods come from `Actor.prototype`.
+ * Each is assigned as `this.name = …`: V8 sizes objects by counting those, and an object that is sized wrongly grows by copying.
+ */
 class ChildActor {
+  declare readonly _process: (event: AnyEventObject) => void;
+  declare logic: AnyActorLogic;
+  declare _snapshot: unknown;
+  declare clock: unknown;
+  declare options: object;
+  declare id: string;
+  declare mailbox: object;
+  declare observers: Nobody | Set<unknown>;
+  declare eventListeners: Nobody | Map<string, unknown>;
+  declare logger: unknown;
+  declare _processingStatus: number;
+  declare _parent: AnyActorRef;
+  declare _syncSnapshot: unknown;
+  declare ref: unknown;
+  declare _actorScope: unknown;
+  declare systemId: string | undefined;
+  declare sessionId: string;
+  declare system: SystemInternals;
+  declare _doneEvent: unknown;
+  declare src: AnyActorLogic;
+  declare _deferred: (() => void)[];
+  declare send: (event: AnyEventObject) => void;
+
   constructor(logic: AnyActorLogic, parent: AnyActorRef, id: string) {
-    const own = this as unknown as Record<string, unknown>;
-    const self = this as unknown as ActorInternals;
     const { system } = internalsOf(parent);
-    const sessionId = system._bookId();
-    const process = self._process;
-    own['logic'] = logic;
-    own['_snapshot'] = undefined;
-    own['clock'] = system._clock;
-    own['options'] = NO_OPTIONS;
-    own['id'] = id;
-    own['mailbox'] = new Mailbox((event) => process.call(self, event));
-    own['observers'] = NO_OBSERVERS;
-    own['eventListeners'] = NO_LISTENERS;
-    own['logger'] = system._logger;
-    own['_processingStatus'] = 0;
-    own['_parent'] = parent;
-    own['_syncSnapshot'] = undefined;
-    own['ref'] = self;
-    own['_actorScope'] = undefined;
-    own['systemId'] = undefined;
-    own['sessionId'] = sessionId;
-    own['system'] = system;
-    own['_doneEvent'] = undefined;
-    own['src'] = logic;
-    own['_deferred'] = [];
-    own['send'] = self.send.bind(self);
-    const scope = new ChildScope(self, id, sessionId);
-    own['_actorScope'] = scope;
-    system._sendInspectionEvent({ type: '@xstate.actor', actorRef: self });
-    own['_snapshot'] = logic.getInitialSnapshot(scope as never, undefined);
+    this.logic = logic;
+    this._snapshot = undefined;
+    this.clock = system._clock;
+    this.options = NO_OPTIONS;
+    this.id = id;
+    this.mailbox = new Mailbox(this._process.bind(this));
+    this.observers = NOBODY;
+    this.eventListeners = NOBODY;
+    this.logger = system._logger;
+    this._processingStatus = 0;
+    this._parent = parent;
+    this._syncSnapshot = undefined;
+    this.ref = this;
+    this._actorScope = undefined;
+    this.systemId = undefined;
+    this.sessionId = system._bookId();
+    this.system = system;
+    this._doneEvent = undefined;
+    this.src = logic;
+    this._deferred = [];
+    this.send = this.send.bind(this);
+    const scope = new ChildScope(this, id, this.sessionId);
+    this._actorScope = scope;
+    system._sendInspectionEvent({ type: '@xstate.actor', actorRef: this });
+    this._snapshot = logic.getInitialSnapshot(scope as never, undefined);
   }
 }
 
-const NO_OPTIONS = Object.freeze({});
 Object.setPrototypeOf(ChildActor.prototype, Actor.prototype);
 
-interface Collections {
-  observers: ReadonlySet<unknown>;
-  eventListeners: ReadonlyMap<string, unknown>;
-}
-
-// A subscriber needs collections of its own; everybody else goes on sharing the empty ones.
+// A subscriber needs collections of its own; everybody else goes on sharing the empty one.
 for (const method of ['subscribe', 'on'] as const) {
   const original = Actor.prototype[method] as (...values: unknown[]) => unknown;
   Object.defineProperty(ChildActor.prototype, method, {
-    value(this: Collections, ...values: unknown[]): unknown {
-      if (this.observers === NO_OBSERVERS) this.observers = new Set();
-      if (this.eventListeners === NO_LISTENERS) this.eventListeners = new Map();
+    value(this: ChildActor, ...values: unknown[]): unknown {
+      if (this.observers === NOBODY) this.observers = new Set();
+      if (this.eventListeners === NOBODY) this.eventListeners = new Map();
       return original.apply(this, values);
     },
   });
 }
 
 const PROBE: AnyActorLogic = {
-  transition: (snapshot) => snapshot,
+  transition: (snapshot: unknown) => snapshot,
   getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
-  getPersistedSnapshot: (snapshot) => snapshot,
+  getPersistedSnapshot: (snapshot: unknown) => snapshot as never,
 };
 
 /** Whether actors made here have exactly the fields of XState's own. */

@@ -72,7 +72,7 @@ class Node {
     this.value = full.value;
     this.topLevel = typeof full.value === 'string' ? full.value : (Object.keys(full.value)[0] ?? '');
     this.tags = full.tags;
-    this.edges = active === undefined ? new Map() : active.edges;
+    this.edges = active === undefined ? new Map<string, Edge>() : active.edges;
     this.stopped = active === undefined ? new Node(full, this) : this;
   }
 
@@ -96,7 +96,7 @@ class Node {
 /** Compiles `machine`. @throws RuntimeError LIFECYCLE_NOT_PURE naming the state and the feature that stands in the way. */
 export function compileLifecycle<Value extends StateValue, Event extends AnyEventObject>(machine: AnyStateMachine): CompiledLifecycle<Value, Event> {
   refuseImpure(machine.root);
-  const events = machine.events.filter((type) => !type.startsWith('xstate.'));
+  const events = (machine.events as string[]).filter((type) => !type.startsWith('xstate.'));
   const nodes = explore(machine, events);
   const initial = [...nodes.values()][0];
   if (initial === undefined) throw notPure(machine.root, 'no initial state');

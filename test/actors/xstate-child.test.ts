@@ -66,7 +66,7 @@ describe('a child made directly', () => {
     const official = lifeOf((parent) => {
       const child = createActor(taskLifecycle as unknown as AnyActorLogic, { parent, id: 'child' });
       child.start();
-      return child as unknown as AnyActorRef;
+      return child;
     });
     expect(direct).toEqual(official);
     expect(direct.told).toContainEqual({ type: 'xstate.done.actor.child', output: undefined, actorId: 'child' });

@@ -29,7 +29,7 @@ export class ManualWork {
   }
 
   say(event: Said): void {
-    this.start.emit({ ...event, taskId: this.start.taskId } as BackgroundTaskRunnerEvent);
+    this.start.emit({ ...event, taskId: this.start.taskId });
   }
 }
 

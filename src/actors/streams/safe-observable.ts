@@ -16,12 +16,15 @@ export class SafeObservable<T> extends Observable<T> {
     this.#report = report;
   }
 
+  // RxJS has no other way to keep a class through `pipe`; 8.0 removes these names, and the types of the pinned 7 will tell.
+  // oxlint-disable typescript/no-deprecated
   override lift<R>(operator?: Operator<T, R>): Observable<R> {
     const lifted = new SafeObservable<R>(this.#report);
     lifted.source = this;
     lifted.operator = operator;
     return lifted;
   }
+  // oxlint-enable typescript/no-deprecated
 
   override subscribe(observer?: Partial<Observer<T>>): Subscription;
   override subscribe(next: (value: T) => void): Subscription;

@@ -6,8 +6,9 @@
  */
 import type { AnyActorRef } from 'xstate';
 import type { Observable } from 'rxjs';
-import { z } from 'zod';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { checkedCursor } from '../../machines/task/task-input.ts';
+import { checkedSettings } from '../../machines/task/task-settings.ts';
 import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
 import type { BackgroundTaskRequestInput } from '../../machines/task/task-request.ts';
 import type {
@@ -21,22 +22,20 @@ import type {
 } from '../../machines/task/task-state.ts';
 import { createSystemClock } from '../clock/system-clock.ts';
 import type { Clock } from '../clock/clock.ts';
+import { createStamp } from '../clock/iso-time.ts';
 import { reportToConsole, safely } from '../streams/listener-errors.ts';
 import { TaskEventHub } from './task-event-hub.ts';
 import type { BackgroundTaskEventFilter, BackgroundTaskListener } from './task-event-hub.ts';
-import { checkedNumbers } from './task-manager-options.ts';
-import type { BackgroundTaskManagerOptions, TaskManagerSettings } from './task-manager-options.ts';
-import { TaskRecord, isoTimeOf } from './task-record.ts';
+import type { BackgroundTaskManagerOptions, SupervisorSettings } from './task-manager-options.ts';
+import { TaskRecord } from './task-record.ts';
 import { TaskIds, checkedRequest } from './task-admission.ts';
 import { deliverInput } from './task-input.ts';
 import type { BackgroundTaskHandle, BackgroundTaskRunners, ChildTasks, ScheduleChanges } from './task-runner.ts';
 import { TaskSupervisor } from './supervisor.ts';
 import { matchesFilter, outcomeOf } from './task-queries.ts';
 
-const cursorSchema = z.object({ offset: z.number() });
-
 export class BackgroundTaskManager {
-  readonly #settings: TaskManagerSettings;
+  readonly #settings: SupervisorSettings;
   readonly #runners: BackgroundTaskRunners;
   readonly #clock: Clock;
   readonly #hub: TaskEventHub;
@@ -49,7 +48,7 @@ export class BackgroundTaskManager {
     const report = safely(options.onListenerError ?? reportToConsole);
     const { inspect } = options;
     this.#settings = {
-      ...checkedNumbers(options),
+      ...checkedSettings(options),
       inspect: inspect === undefined ? undefined : (event) => {
         try {
           inspect(event);
@@ -62,12 +61,11 @@ export class BackgroundTaskManager {
     this.#clock = options.clock ?? createSystemClock();
     this.#hub = new TaskEventHub(options.eventSink, report);
     this.#ids = new TaskIds(options.idFactory);
-    const { now } = options;
     this.#supervisor = new TaskSupervisor({
       settings: this.#settings,
       runners: this.#runners,
       clock: this.#clock,
-      now: now === undefined ? () => isoTimeOf(this.#clock.now()) : () => isoTimeOf(new Date(now()).getTime()),
+      now: createStamp(this.#clock, options.now, (error) => report(error, 'clock')),
       hub: this.#hub,
       childTasksOf: (record) => this.#childTasksOf(record),
     });
@@ -89,7 +87,7 @@ export class BackgroundTaskManager {
       if (record.actor === undefined && this.#supervisor.hasFreeSlot) return Promise.resolve().then(() => record.view());
       return Promise.resolve(record.view());
     } catch (thrown) {
-      return Promise.reject(thrown as Error);
+      return Promise.reject(BackgroundTaskError.from(thrown, 'runner'));
     }
   }
 
@@ -154,9 +152,7 @@ export class BackgroundTaskManager {
   async readLog(taskId: string, cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> {
     const found = this.#supervisor.tasks.get(taskId);
     if (found === undefined) throw unknownTask(taskId);
-    if (cursor !== undefined && !cursorSchema.safeParse(cursor).success) {
-      throw new BackgroundTaskError('validation', `a log cursor is { offset: number }, got ${JSON.stringify(cursor)}`, { code: 'TASK_LOG_CURSOR' });
-    }
+    checkedCursor(cursor);
     if (found instanceof TaskRecord && found.execution === undefined) return { taskId, cursor, lines: [] };
     const handle = found instanceof TaskRecord ? found.execution?.handle : this.#supervisor.logs.get(taskId);
     if (handle?.readLog === undefined) throw unsupported(taskId, 'keep a log', 'TASK_LOG_UNSUPPORTED');

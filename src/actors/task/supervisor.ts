@@ -26,7 +26,7 @@ import type { TaskEventHub } from './task-event-hub.ts';
 import { startTaskActor } from './task-actor.ts';
 import { TaskQueue } from './task-queue.ts';
 import { TaskRecord } from './task-record.ts';
-import type { TaskManagerSettings } from './task-manager-options.ts';
+import type { SupervisorSettings } from './task-manager-options.ts';
 
 export type SupervisorSnapshot = LifecycleSnapshot & Snapshot<undefined>;
 
@@ -38,7 +38,7 @@ type SupervisorEvent =
   | { readonly type: 'IDLE' };
 
 export interface SupervisorOptions {
-  readonly settings: TaskManagerSettings;
+  readonly settings: SupervisorSettings;
   readonly runners: BackgroundTaskRunners;
   readonly clock: Clock;
   readonly now: () => string;
@@ -57,7 +57,7 @@ export class TaskSupervisor implements TaskHost {
   readonly queue = new TaskQueue();
   /** Handles of ended tasks whose log can still be read. */
   readonly logs = new Map<string, BackgroundTaskHandle>();
-  readonly #settings: TaskManagerSettings;
+  readonly #settings: SupervisorSettings;
   readonly #runners: BackgroundTaskRunners;
   readonly #hub: TaskEventHub;
   #slotsTaken = 0;
@@ -114,7 +114,7 @@ export class TaskSupervisor implements TaskHost {
 
   startRunner(start: RunnerStart): unknown {
     // The registry is keyed by kind, so the runner of this request's kind takes this request.
-    const runner = this.#runners[start.request.kind] as BackgroundTaskRunner | undefined;
+    const runner: BackgroundTaskRunner | undefined = this.#runners[start.request.kind];
     return runner?.start(start);
   }
 
@@ -213,7 +213,10 @@ export class TaskSupervisor implements TaskHost {
         // Children made this way are not in the snapshot; XState would leave them running.
         for (const record of this.tasks.values()) if (record instanceof TaskRecord && record.actor !== undefined) scope.stopChild(record.actor);
         return;
+      case 'IDLE':
+        return;
       default:
+        // XState's own events about the supervisor itself, such as xstate.init.
         return;
     }
   }

@@ -1,17 +1,13 @@
 /** The gate for new tasks: requests are checked and frozen, ids are unique. */
-import { z } from 'zod';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
-import { backgroundTaskRequest } from '../../machines/task/task-request.ts';
+import { quickRequest } from '../../machines/task/quick-request.ts';
+import { checkedTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskRequest, BackgroundTaskRequestInput } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskRunners } from './task-runner.ts';
 
 /** A complete, deeply frozen copy of the request. @throws BackgroundTaskError category `validation` saying what came and what is missing */
 export function checkedRequest(request: BackgroundTaskRequestInput, maxDepth: number, runners: BackgroundTaskRunners): BackgroundTaskRequest {
-  const parsed = backgroundTaskRequest.safeParse(request);
-  if (!parsed.success) {
-    throw new BackgroundTaskError('validation', `invalid task request: ${z.prettifyError(parsed.error)}`, { code: 'TASK_REQUEST_INVALID' });
-  }
-  const { data } = parsed;
+  const data = quickRequest(request) ?? checkedTaskRequest(request);
   if (data.depth > maxDepth) {
     throw new BackgroundTaskError('validation', `task depth ${data.depth} is beyond the limit of ${maxDepth}`, {
       code: 'TASK_TOO_DEEP',
@@ -61,22 +57,26 @@ function deepFrozen<Value>(value: Value): Value {
 const FIT_ID = /^[A-Za-z0-9][\w.:-]{0,127}$/;
 
 export class TaskIds {
-  readonly #make: () => string;
+  readonly #make: (() => string) | undefined;
+  #last = 0;
 
   constructor(factory: (() => string) | undefined) {
-    let last = 0;
-    this.#make = factory ?? (() => `task_${(last += 1)}`);
+    this.#make = factory;
   }
 
   /** @throws BackgroundTaskError category `validation` for an id that is taken or unfit */
   next(taken: ReadonlyMap<string, unknown>): string {
-    const id = this.#make();
+    // Counted ids cannot repeat; looking for them would cost a miss of the cache per task.
+    if (this.#make === undefined) return `task_${(this.#last += 1)}`;
+    const id: unknown = this.#make();
+    if (typeof id !== 'string' || !FIT_ID.test(id)) {
+      throw new BackgroundTaskError('validation', `the id factory returned ${JSON.stringify(id)}; an id is 1 to 128 letters, digits, "_", ".", ":" or "-"`, {
+        code: 'TASK_ID_INVALID',
+      });
+    }
     if (taken.has(id)) {
       throw new BackgroundTaskError('validation', `the id factory returned "${id}", which another task has`, { code: 'TASK_ID_TAKEN' });
     }
-    if (typeof id === 'string' && FIT_ID.test(id)) return id;
-    throw new BackgroundTaskError('validation', `the id factory returned ${JSON.stringify(id)}; an id is 1 to 128 letters, digits, "_", ".", ":" or "-"`, {
-      code: 'TASK_ID_INVALID',
-    });
+    return id;
   }
 }

@@ -1,29 +1,15 @@
 /** Input on its way to a running task: checked, answered permissions first, then handed to the runner. */
-import { z } from 'zod';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { BackgroundTaskInput } from '../../machines/task/task-state.ts';
+import { checkedInput } from '../../machines/task/task-input.ts';
 import { allowAll, settlePermission } from './runner-events.ts';
 import type { TaskExecution } from './task-execution.ts';
 import type { TaskHost } from './task-host.ts';
 import type { TaskRecord } from './task-record.ts';
 
-const inputSchema = z
-  .strictObject({
-    prompt: z.string().optional(),
-    stdin: z.string().optional(),
-    end: z.boolean().optional(),
-    permission: z.strictObject({ requestId: z.string().min(1), allowed: z.boolean() }).optional(),
-  })
-  .refine((input) => input.prompt !== undefined || input.stdin !== undefined || input.permission !== undefined, {
-    message: 'one of prompt, stdin and permission is needed',
-  });
-
 /** @throws BackgroundTaskError `validation` for bad input, `runner` for a task that cannot take it */
-export async function deliverInput(host: TaskHost, record: TaskRecord, input: BackgroundTaskInput): Promise<void> {
-  const parsed = inputSchema.safeParse(input);
-  if (!parsed.success) {
-    throw new BackgroundTaskError('validation', `invalid task input: ${z.prettifyError(parsed.error)}`, { code: 'TASK_INPUT_INVALID' });
-  }
+export async function deliverInput(host: TaskHost, record: TaskRecord, given: BackgroundTaskInput): Promise<void> {
+  const input = checkedInput(given);
   const { execution } = record;
   if (execution === undefined) {
     throw new BackgroundTaskError('runner', `task ${record.id} is still queued and cannot take input`, {

@@ -209,17 +209,3 @@ function preview(text: string | undefined): string | undefined {
   const cut = text.slice(0, PREVIEW_CHARACTERS);
   return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
 }
-
-/** Formatting a time costs as much as the rest of a view, and tasks of one moment share their times: a small direct-mapped cache. */
-const CACHED_TIMES = 256;
-const cachedTimesMs = new Float64Array(CACHED_TIMES).fill(Number.NaN);
-const cachedTimes: string[] = new Array<string>(CACHED_TIMES).fill('');
-
-export function isoTimeOf(epochMs: number): string {
-  const slot = epochMs & (CACHED_TIMES - 1);
-  if (cachedTimesMs[slot] !== epochMs) {
-    cachedTimesMs[slot] = epochMs;
-    cachedTimes[slot] = new Date(epochMs).toISOString();
-  }
-  return cachedTimes[slot] ?? '';
-}

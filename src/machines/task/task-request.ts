@@ -1,8 +1,9 @@
 /** What a caller may ask the task manager for: one schema per kind, checked before anything is recorded. */
 import { z } from 'zod';
+import { BackgroundTaskError } from './task-error.ts';
 
 /** Milliseconds; 0 turns the limit off. */
-const durationMs = z.number().nonnegative().finite();
+const durationMs = z.number().nonnegative();
 const text = z.string().min(1);
 const environment = z.record(z.string().regex(/^[^=\0]+$/, 'a variable name without "=" or NUL'), z.string());
 
@@ -94,3 +95,10 @@ export type ScheduledTaskRequest = Readonly<z.output<typeof scheduledRequest>>;
 export type BackgroundTaskKind = BackgroundTaskRequest['kind'];
 export type CatchUpPolicy = z.output<typeof catchUpPolicy>;
 export type OverlapPolicy = z.output<typeof overlapPolicy>;
+
+/** A complete copy of the request. @throws BackgroundTaskError category `validation` saying what came and what is missing */
+export function checkedTaskRequest(request: unknown): BackgroundTaskRequest {
+  const parsed = backgroundTaskRequest.safeParse(request);
+  if (parsed.success) return parsed.data;
+  throw new BackgroundTaskError('validation', `invalid task request: ${z.prettifyError(parsed.error)}`, { code: 'TASK_REQUEST_INVALID' });
+}

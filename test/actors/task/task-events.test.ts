@@ -186,6 +186,25 @@ describe('listeners that throw at every event', () => {
   });
 });
 
+describe('a clock that is passed in', () => {
+  it.each([
+    ['milliseconds', () => 0],
+    ['a date', () => new Date(0)],
+    ['a string', () => '1970-01-01T00:00:00Z'],
+  ])('stamps records from %s', async (_name, now) => {
+    const { manager } = setUp({ now });
+    expect(await manager.spawn(processRequest())).toMatchObject({ startedAt: '1970-01-01T00:00:00.000Z' });
+  });
+
+  it('that throws or returns no time is reported, and the task lives on the other clock', async () => {
+    const { manager, processes, errors } = setUp({ now: () => Number.NaN });
+    expect(await manager.spawn(processRequest())).toMatchObject({ status: 'running', startedAt: '2026-01-01T00:00:00.000Z' });
+    processes.of('task_1').resolve({});
+    await expect(manager.wait('task_1')).resolves.toMatchObject({ taskId: 'task_1' });
+    expect(new Set(errors.map((error) => error.source))).toEqual(new Set(['clock']));
+  });
+});
+
 describe('inspection', () => {
   it('sees the supervisor as root and every task as its child, with each transition', async () => {
     const seen: InspectionEvent[] = [];

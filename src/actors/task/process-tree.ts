@@ -1,0 +1,98 @@
+/**
+ * The port that owns process trees: it tags a tree before it is started, remembers it on disk, finds whatever belongs to it wherever
+ * that has gone, ends it, and proves it gone.
+ *
+ * A tree is everything that descends from work a host started. Its members are found by parentage, process group and session, and by
+ * an environment variable that children inherit, so that daemons which left all three are found too. A process is known by its pid
+ * *and* its start time: a pid alone may have gone to somebody else.
+ *
+ *   const tree = await processTree.prepare({ taskId, commandPreview });   // tagged and recorded; nothing runs yet
+ *   const child = spawn(command, { env: { ...env, ...tree.environment } });
+ *   await tree.attach(child.pid);                                         // at once after the spawn, in the same turn
+ *   ...
+ *   await tree.end({ graceMs });                                          // resolves when it is proven gone; forgets the record
+ *
+ * A host that is killed leaves its records. The next one calls `reconcile()` before it starts work of its own.
+ */
+
+/** One process, and no later one with the same pid. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** When it started, in a unit of the system's own; only equality means something. */
+  readonly startTime: string;
+}
+
+export interface ProcessTree {
+  /**
+   * Makes a tag and records the intent under it. Must come before the spawn: a host that dies right after it has left a trace.
+   * @throws BackgroundTaskError category `storage` when the record cannot be written; then nothing may be started
+   */
+  prepare(work: ProcessTreeWork): Promise<TrackedProcessTree>;
+  /**
+   * Deals with what crashed hosts left. For each record whose host is dead, under the policy `kill` its survivors are ended and the
+   * record removed; under `adopt` they are left alive and the tree becomes this host's own (see `adopted`). Records of living hosts are left
+   * alone; one that cannot be read is set aside under another name, never deleted. Several hosts may reconcile at once: each record
+   * is dealt with by one of them.
+   */
+  reconcile(options?: ReconcileOptions): Promise<readonly ReconciledProcessTree[]>;
+  /** The tree that `reconcile` adopted under `tag`. */
+  adopted(tag: string): TrackedProcessTree | undefined;
+}
+
+export interface ProcessTreeWork {
+  readonly taskId: string;
+  /** For people who read records; never run. */
+  readonly commandPreview: string;
+}
+
+export interface TrackedProcessTree {
+  /** Unique to this tree, safe in file names. */
+  readonly tag: string;
+  /** Variables that the root process must get. They name the trees around this one too, for a host that runs inside a task. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Binds the tree to its root. Takes the root's identity before it returns; resolves when that is on record. */
+  attach(pid: number): Promise<void>;
+  /** The members that live now. A zombie does not live. */
+  survivors(): Promise<readonly ProcessIdentity[]>;
+  /**
+   * Ends every member and resolves when a look that covers the whole system finds none; the record is removed. With nothing left to
+   * end it costs that one look. Calls while it runs join it; a call after a failure tries again.
+   * @throws BackgroundTaskError category `process` naming the pids that are left; the record stays for `reconcile`
+   */
+  end(options?: EndProcessTreeOptions): Promise<EndedProcessTree>;
+}
+
+export interface EndProcessTreeOptions {
+  /** How long members may take to end by themselves before they are asked to. Default 0. */
+  readonly lingerMs?: number | undefined;
+  /** Between SIGTERM and SIGKILL. Default 2000; 0 kills at once. */
+  readonly graceMs?: number | undefined;
+  /** Also counts those who merely hold the root's output open, however they hid. Dearer; for when the output does not end. Default false. */
+  readonly includeOutputHolders?: boolean | undefined;
+}
+
+export interface EndedProcessTree {
+  /** How many living processes had to be signalled. */
+  readonly ended: number;
+}
+
+export interface ReconcileOptions {
+  /** Default `kill`. */
+  readonly policy?: 'kill' | 'adopt' | undefined;
+  /** For survivors, between SIGTERM and SIGKILL. Default 2000. */
+  readonly graceMs?: number | undefined;
+}
+
+/** What became of one record: plain data. */
+export interface ReconciledProcessTree {
+  readonly tag: string;
+  /** Absent when the record could not be read. */
+  readonly taskId?: string | undefined;
+  /** The root, when the crashed host got as far as recording it. */
+  readonly pid?: number | undefined;
+  /** `left`: still there, for the reason given. */
+  readonly action: 'killed' | 'gone' | 'adopted' | 'left';
+  readonly reason?: 'host_alive' | 'around_this_host' | 'being_reconciled' | 'unreadable' | 'not_ended' | undefined;
+  /** Who lives now: after `adopted`, and after `left` because of `not_ended`. Empty otherwise. */
+  readonly survivors: readonly ProcessIdentity[];
+}

@@ -1,0 +1,30 @@
+/** What may be handed to a running task, and where a reader of its log stands: schemas, and the errors of what does not fit them. */
+import { z } from 'zod';
+import { BackgroundTaskError } from './task-error.ts';
+import type { BackgroundTaskInput, BackgroundTaskLogCursor } from './task-state.ts';
+
+const inputSchema = z
+  .strictObject({
+    prompt: z.string().optional(),
+    stdin: z.string().optional(),
+    end: z.boolean().optional(),
+    permission: z.strictObject({ requestId: z.string().min(1), allowed: z.boolean() }).optional(),
+  })
+  .refine((input) => input.prompt !== undefined || input.stdin !== undefined || input.permission !== undefined, {
+    message: 'one of prompt, stdin and permission is needed',
+  });
+
+const cursorSchema = z.object({ offset: z.number().or(z.nan()) });
+
+/** @throws BackgroundTaskError category `validation` */
+export function checkedInput(input: BackgroundTaskInput): BackgroundTaskInput {
+  const parsed = inputSchema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw new BackgroundTaskError('validation', `invalid task input: ${z.prettifyError(parsed.error)}`, { code: 'TASK_INPUT_INVALID' });
+}
+
+/** Any number is a cursor: one out of range is clamped by the page. @throws BackgroundTaskError category `validation` */
+export function checkedCursor(cursor: BackgroundTaskLogCursor | undefined): BackgroundTaskLogCursor | undefined {
+  if (cursor === undefined || cursorSchema.safeParse(cursor).success) return cursor;
+  throw new BackgroundTaskError('validation', `a log cursor is { offset: number }, got ${JSON.stringify(cursor)}`, { code: 'TASK_LOG_CURSOR' });
+}

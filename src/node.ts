@@ -1,0 +1,134 @@
+/** The composition root for Node.js: picks the default adapters and keeps everything under one home directory. */
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { InspectionEvent } from 'xstate';
+import { z } from 'zod';
+import type { Clock } from './actors/clock/clock.ts';
+import { createSystemClock } from './actors/clock/system-clock.ts';
+import type { AgentRunConfig, AgentRuntime } from './actors/run/agent-runtime.ts';
+import { createScheduledTaskRunner } from './actors/schedule/scheduled-task-runner.ts';
+import type { OnListenerError } from './actors/streams/listener-errors.ts';
+import { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
+import type { ProcessTree } from './actors/task/process-tree.ts';
+import type { BackgroundTaskRunners } from './actors/task/task-runner.ts';
+import type { Tool } from './actors/turn/tool.ts';
+import { FileAgentCatalog } from './adapters/agents/file-agent-catalog.ts';
+import { createCronerPlan } from './adapters/cron/croner-plan.ts';
+import { makePrivateDirectory } from './adapters/files/durable-files.ts';
+import { FileEventStore } from './adapters/files/file-event-store.ts';
+import { HomeLayout } from './adapters/files/layout.ts';
+import { storageFailed } from './adapters/files/storage-errors.ts';
+import { createProcessTree } from './adapters/process-tree/process-tree.ts';
+import { createFileScheduleStore } from './adapters/schedule-files/file-schedule-store.ts';
+import { createScriptAgentRuntime } from './adapters/script/script-agent-runtime.ts';
+import { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
+import { parseOrThrow } from './machines/session/validate.ts';
+import { createRuntime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
+
+export { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
+export type { ManagedShellProcessRunnerOptions } from './adapters/shell/shell-runner.ts';
+export { createScheduledTaskRunner } from './actors/schedule/scheduled-task-runner.ts';
+export type { ScheduledTaskRunnerOptions } from './actors/schedule/scheduled-task-runner.ts';
+export { createSystemClock } from './actors/clock/system-clock.ts';
+export { createProcessTree } from './adapters/process-tree/process-tree.ts';
+export { createScriptAgentRuntime } from './adapters/script/script-agent-runtime.ts';
+export { FileEventStore } from './adapters/files/file-event-store.ts';
+export { FileAgentCatalog } from './adapters/agents/file-agent-catalog.ts';
+export { createRuntime } from './runtime.ts';
+export type { Reconciliation, Runtime, RuntimePorts } from './runtime.ts';
+
+const DEFAULT_HOME = '.wakechart';
+
+/** Folders of a home beside `agents`. */
+const PROCESSES_FOLDER = 'processes';
+const TASK_LOGS_FOLDER = 'task-logs';
+const SCHEDULES_FOLDER = 'schedules';
+
+const settings = z.object({
+  home: z.string().min(1).optional(),
+  durability: z.enum(['disk', 'os']).default('disk'),
+  maxConcurrentTasks: z.number().int().positive().optional(),
+  reconcileOnStart: z.boolean().default(true),
+});
+
+export interface NodeRuntimeOptions {
+  /** The home directory; made when it is not there. Default: $WAKECHART_HOME, else `.wakechart` in the working directory. */
+  readonly home?: string | undefined;
+  /** `os` acknowledges before events are on the disk, and says so in every receipt. Default `disk`. */
+  readonly durability?: 'disk' | 'os' | undefined;
+  /** Tasks that run at the same time. Default 4. */
+  readonly maxConcurrentTasks?: number | undefined;
+  /** Whether to end what crashed processes left running, before anything else. Default true. */
+  readonly reconcileOnStart?: boolean | undefined;
+  /** Backends besides the script backend. */
+  readonly runtimes?: readonly AgentRuntime[] | undefined;
+  /** Tools besides the managed ones. */
+  readonly tools?: readonly Tool[] | undefined;
+  readonly runConfig?: AgentRunConfig | undefined;
+  readonly clock?: Clock | undefined;
+  /** Hears XState's inspection events of every task, wake and tool call. */
+  readonly inspect?: ((event: InspectionEvent) => void) | undefined;
+  readonly onListenerError?: OnListenerError | undefined;
+}
+
+export interface DefaultRunnersOptions {
+  /** The home directory; process records, task logs and schedules lie in it. */
+  readonly home: string;
+  readonly clock?: Clock | undefined;
+  /** Default: one that keeps its records in the home. */
+  readonly processTree?: ProcessTree | undefined;
+}
+
+/** The runners that come with Wakechart: shell commands as `process` tasks, cron schedules as `scheduled` tasks. */
+export function createDefaultBackgroundTaskRunners(options: DefaultRunnersOptions): BackgroundTaskRunners {
+  const { clock = createSystemClock() } = options;
+  const home = resolve(options.home);
+  const processTree = options.processTree ?? createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) });
+  return {
+    process: createManagedShellProcessRunner({ processTree, clock, logDirectory: join(home, TASK_LOGS_FOLDER) }),
+    scheduled: createScheduledTaskRunner({ clock, cron: createCronerPlan(), store: createFileScheduleStore({ directory: join(home, SCHEDULES_FOLDER) }) }),
+  };
+}
+
+/**
+ * A runtime over a home directory. Any number of processes may open the same home at once.
+ * @throws RuntimeError RUNTIME_OPTIONS_INVALID, or STORAGE_FAILED when the home cannot be made
+ */
+export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promise<Runtime> {
+  const { home: named, durability, maxConcurrentTasks, reconcileOnStart } = parseOrThrow(settings, options, { what: 'runtime options', code: 'RUNTIME_OPTIONS_INVALID' });
+  const { clock = createSystemClock(), inspect, onListenerError } = options;
+  const layout = new HomeLayout(named ?? (process.env['WAKECHART_HOME'] || DEFAULT_HOME));
+  await makeHome(layout);
+  const processTree = createProcessTree({ clock, directory: join(layout.home, PROCESSES_FOLDER) });
+  const tasks = new BackgroundTaskManager({
+    runners: createDefaultBackgroundTaskRunners({ home: layout.home, clock, processTree }),
+    clock,
+    inspect,
+    onListenerError,
+    ...(maxConcurrentTasks === undefined ? {} : { maxConcurrent: maxConcurrentTasks }),
+  });
+  const runtime = createRuntime({
+    clock,
+    store: new FileEventStore({ home: layout.home, clock, durability }),
+    directories: layout,
+    agents: new FileAgentCatalog({ agentsDirectory: layout.agents }),
+    runtimes: [createScriptAgentRuntime({ clock }), ...(options.runtimes ?? [])],
+    tasks,
+    processTree,
+    owner: `${hostname()}:${process.pid}`,
+    ...(options.tools === undefined ? {} : { tools: options.tools }),
+    ...(options.runConfig === undefined ? {} : { runConfig: options.runConfig }),
+    ...(onListenerError === undefined ? {} : { onListenerError }),
+  });
+  if (reconcileOnStart) await runtime.reconcile();
+  return runtime;
+}
+
+async function makeHome({ home, agents }: HomeLayout): Promise<void> {
+  try {
+    for (const folder of [home, agents, join(home, PROCESSES_FOLDER), join(home, TASK_LOGS_FOLDER)]) await makePrivateDirectory(folder);
+  } catch (error) {
+    throw storageFailed(`make the home directory ${home}`, error);
+  }
+}

@@ -1,0 +1,101 @@
+/** Composes the actors into one runtime over whatever ports it is given. `createNodeRuntime` in node.ts gives it the default adapters. */
+import type { AgentRunConfig, AgentRuntime } from './actors/run/agent-runtime.ts';
+import { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
+import type { Clock } from './actors/clock/clock.ts';
+import type { AgentCatalog } from './actors/session/agent-catalog.ts';
+import type { EventStore } from './actors/session/event-store.ts';
+import { createIdSource } from './actors/session/id-source.ts';
+import type { IdSource } from './actors/session/id-source.ts';
+import type { SessionDirectories } from './actors/session/session-directories.ts';
+import { Sessions } from './actors/session/sessions.ts';
+import { reportToConsole, safely } from './actors/streams/listener-errors.ts';
+import type { OnListenerError } from './actors/streams/listener-errors.ts';
+import type { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
+import type { ProcessTree, ReconciledProcessTree } from './actors/task/process-tree.ts';
+import { createShellRunTool } from './actors/turn/shell-run-tool.ts';
+import { ToolExecutor } from './actors/turn/tool-executor.ts';
+import type { Tool } from './actors/turn/tool.ts';
+import type { WakeOptions } from './actors/wake/wake-ports.ts';
+import { Waker } from './actors/wake/waker.ts';
+import type { WakeOutcome } from './machines/wake/wake-outcome.ts';
+
+/** What was found of earlier processes, and what was done about it. */
+export interface Reconciliation {
+  readonly processTrees: readonly ReconciledProcessTree[];
+}
+
+export interface RuntimePorts {
+  readonly clock: Clock;
+  readonly store: EventStore;
+  readonly directories: SessionDirectories;
+  readonly agents: AgentCatalog;
+  /** The backends. */
+  readonly runtimes: readonly AgentRuntime[];
+  /** The runtime shuts it down when it is shut down itself. */
+  readonly tasks: BackgroundTaskManager;
+  /** Tools besides the managed ones. */
+  readonly tools?: readonly Tool[] | undefined;
+  readonly runConfig?: AgentRunConfig | undefined;
+  readonly ids?: IdSource | undefined;
+  /** Names this process in the logs. */
+  readonly owner?: string | undefined;
+  /** Owns the processes of tasks; ends those that a crashed process left. */
+  readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  readonly onListenerError?: OnListenerError | undefined;
+}
+
+export interface Runtime extends AsyncDisposable {
+  readonly tasks: BackgroundTaskManager;
+  readonly sessions: Sessions;
+  readonly agents: AgentCatalog;
+  readonly runtimes: AgentRuntimeRegistry;
+  /** One wake of a session, to its end. */
+  wake(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
+  /** Ends what processes that crashed left running. Sessions need none: their next wake puts them right. */
+  reconcile(): Promise<Reconciliation>;
+  /** Stops wakes, then tasks, then closes the store. Idempotent. */
+  shutdown(reason?: string): Promise<void>;
+}
+
+export function createRuntime(ports: RuntimePorts): Runtime {
+  const { clock, store, agents, tasks } = ports;
+  const ids = ports.ids ?? createIdSource({ clock });
+  const onListenerError = safely(ports.onListenerError ?? reportToConsole);
+  const runtimes = new AgentRuntimeRegistry(ports.runtimes);
+  const sessions = new Sessions({ store, ids, clock, agents, onListenerError });
+  const waker = new Waker({
+    store,
+    ids,
+    clock,
+    agents,
+    runtimes,
+    runConfig: ports.runConfig ?? {},
+    directories: ports.directories,
+    tools: [createShellRunTool(tasks), ...(ports.tools ?? [])],
+    executor: new ToolExecutor(),
+    owner: ports.owner ?? 'runtime',
+    supervisor: tasks.supervisor,
+    onListenerError,
+  });
+
+  let ending: Promise<void> | undefined;
+  const end = async (reason: string): Promise<void> => {
+    // Wakes first: they use the tasks, and they want to write how they ended.
+    await waker.shutdown(reason);
+    await tasks.shutdown(reason);
+    sessions.close();
+    await store.close();
+  };
+  const shutdown = (reason = 'the runtime is shutting down'): Promise<void> => (ending ??= end(reason));
+
+  return {
+    tasks,
+    sessions,
+    agents,
+    runtimes,
+    wake: (sessionId, options) => waker.wake(sessionId, options),
+    reconcile: async () => ({ processTrees: (await ports.processTree?.reconcile()) ?? [] }),
+    shutdown,
+    [Symbol.asyncDispose]: () => shutdown(),
+  };
+}

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { houseRules } from './house-rules.ts';
+import { violationsWith } from './planted-tree.ts';
+import type { Planted } from './planted-tree.ts';
+
+/** A file that opens as files do, so that only what is planted below it can offend. */
+const file = (code: string): string => `/** Planted. */\n${code}\n`;
+
+const CHOSEN = 'only src/node.ts and src/adapters/cli choose them [adapters-are-chosen-in-two-places]';
+const GONE = 'is guarded by this rule and is not there; move the rule with it';
+
+interface Plant {
+  readonly what: string;
+  readonly planted: Planted;
+  readonly seen: string;
+}
+
+describe('an import against the direction of the rooms is found, when', () => {
+  const plants: readonly Plant[] = [
+    {
+      what: 'a machine imports an actor',
+      planted: { 'src/machines/bad.ts': file("import { act } from '../actors/act.ts';\nexport const bad = act;") },
+      seen: 'src/machines/bad.ts:2 imports src/actors/act.ts; it may use only machines [machines-are-pure]',
+    },
+    {
+      what: 'a machine imports only a type of an actor',
+      planted: { 'src/machines/bad.ts': file("import type { Port } from '../actors/act.ts';\nexport type Bad = Port;") },
+      seen: 'src/machines/bad.ts:2 imports src/actors/act.ts; it may use only machines [machines-are-pure]',
+    },
+    {
+      what: 'a machine names a type of an adapter in passing',
+      planted: { 'src/machines/bad.ts': file("export type Bad = import('../adapters/shell/shell.ts').Shell;") },
+      seen: 'src/machines/bad.ts:2 imports src/adapters/shell/shell.ts; it may use only machines [machines-are-pure]',
+    },
+    {
+      what: 'a machine re-exports an actor',
+      planted: { 'src/machines/bad.ts': file("export { act } from '../actors/act.ts';") },
+      seen: 'src/machines/bad.ts:2 imports src/actors/act.ts; it may use only machines [machines-are-pure]',
+    },
+    {
+      what: 'a machine imports an actor later, at run time',
+      planted: { 'src/machines/bad.ts': file("export const bad = () => import('../actors/act.ts');") },
+      seen: 'src/machines/bad.ts:2 imports src/actors/act.ts; it may use only machines [machines-are-pure]',
+    },
+    {
+      what: 'a machine imports a package of the rooms above',
+      planted: { 'src/machines/bad.ts': file("import 'rxjs';") },
+      seen: 'src/machines/bad.ts:2 imports rxjs; it may use only xstate, zod [machines-are-pure]',
+    },
+    {
+      what: 'a machine imports a part of Node',
+      planted: { 'src/machines/bad.ts': file("import { randomUUID } from 'node:crypto';\nexport const bad = randomUUID;") },
+      seen: 'src/machines/bad.ts:2 imports node:crypto; it may use only xstate, zod [machines-are-pure]',
+    },
+    {
+      what: 'a machine imports the composition',
+      planted: { 'src/machines/bad.ts': file("import { run } from '../runtime.ts';\nexport const bad = run;") },
+      seen: 'src/machines/bad.ts:2 imports src/runtime.ts; it may use only machines [machines-are-pure]',
+    },
+    {
+      what: 'an actor imports an adapter',
+      planted: { 'src/actors/bad.ts': file("import { shell } from '../adapters/shell/shell.ts';\nexport const bad = shell;") },
+      seen: 'src/actors/bad.ts:2 imports src/adapters/shell/shell.ts; it may use only machines, actors [actors-know-no-adapter]',
+    },
+    {
+      what: 'an actor imports a part of Node',
+      planted: { 'src/actors/bad.ts': file("import { readFileSync } from 'node:fs';\nexport const bad = readFileSync;") },
+      seen: 'src/actors/bad.ts:2 imports node:fs; it may use only xstate, rxjs [actors-know-no-adapter]',
+    },
+    {
+      what: 'an actor imports the technology of an adapter',
+      planted: { 'src/actors/bad.ts': file("import { execa } from 'execa';\nexport const bad = execa;") },
+      seen: 'src/actors/bad.ts:2 imports execa; it may use only xstate, rxjs [actors-know-no-adapter]',
+    },
+    {
+      what: 'an adapter imports another',
+      planted: { 'src/adapters/git/bad.ts': file("import { shell } from '../shell/shell.ts';\nexport const bad = shell;") },
+      seen:
+        'src/adapters/git/bad.ts:2 imports src/adapters/shell/shell.ts; an adapter never imports another, ' +
+        'only src/node.ts and src/adapters/cli choose among them [adapters-stand-alone]',
+    },
+    {
+      what: 'an adapter imports the composition root',
+      planted: { 'src/adapters/git/bad.ts': file("import { node } from '../../node.ts';\nexport const bad = node;") },
+      seen: 'src/adapters/git/bad.ts:2 imports src/node.ts; an adapter knows ports and data, not who composes it [adapters-stand-alone]',
+    },
+    {
+      what: 'the root entry point imports an adapter',
+      planted: { 'src/index.ts': file("export { shell } from './adapters/shell/shell.ts';") },
+      seen: `src/index.ts:2 reaches adapters through src/adapters/shell/shell.ts; ${CHOSEN}`,
+    },
+    {
+      what: 'the runtime imports the composition root',
+      planted: { 'src/runtime.ts': file("export { node as run } from './node.ts';") },
+      seen: `src/runtime.ts:2 reaches adapters through src/node.ts; ${CHOSEN}`,
+    },
+    {
+      what: 'a new file of the source root imports an adapter',
+      planted: { 'src/extra.ts': file("export { shell } from './adapters/shell/shell.ts';") },
+      seen: `src/extra.ts:2 reaches adapters through src/adapters/shell/shell.ts; ${CHOSEN}`,
+    },
+    {
+      what: 'the charts entry point reaches into the actors',
+      planted: { 'src/machines.ts': file("export { act } from './actors/act.ts';") },
+      seen: 'src/machines.ts:2 imports src/actors/act.ts; it may use only machines [entry-points-are-made-of-their-rooms]',
+    },
+    {
+      what: 'an entry point imports a part of Node',
+      planted: { 'src/ports.ts': file("export type { Stats } from 'node:fs';\nexport type { Port } from './actors/act.ts';") },
+      seen: 'src/ports.ts:2 imports node:fs; it may use only xstate, zod, rxjs [entry-points-are-made-of-their-rooms]',
+    },
+    {
+      what: 'a fourth room opens',
+      planted: { 'src/utils/bad.ts': file('export const bad = 1;') },
+      seen: 'src/utils/bad.ts lies in src/utils; the rooms are machines, actors, adapters [three-rooms]',
+    },
+    {
+      what: 'a file lies between the adapters',
+      planted: { 'src/adapters/shared.ts': file('export const bad = 1;') },
+      seen: 'src/adapters/shared.ts lies beside the adapters; each technology has a folder of its own [three-rooms]',
+    },
+  ];
+
+  it.each(plants)('$what', ({ planted, seen }) => {
+    expect(violationsWith(planted, houseRules)).toEqual([seen]);
+  });
+});
+
+describe('an import that hides where it leads is found, when', () => {
+  const plants: readonly Plant[] = [
+    {
+      what: 'its name is computed',
+      planted: { 'src/adapters/git/bad.ts': file("export const bad = (name: string) => import('../' + name);") },
+      seen: 'src/adapters/git/bad.ts:2 imports a computed name; write it out, so that the direction can be checked [imports-can-be-read]',
+    },
+    {
+      what: 'it is a place on a machine',
+      planted: { 'src/adapters/git/bad.ts': file("import '/opt/thing.js';") },
+      seen: 'src/adapters/git/bad.ts:2 imports /opt/thing.js; name a package or a relative path [imports-can-be-read]',
+    },
+    {
+      what: 'it leaves the source folder',
+      planted: { 'src/adapters/git/bad.ts': file("import '../../../test/a.test.ts';") },
+      seen: 'src/adapters/git/bad.ts:2 imports test/a.test.ts, which lies outside src [imports-can-be-read]',
+    },
+    {
+      what: 'it goes around through the name of this package',
+      planted: { 'src/adapters/git/bad.ts': file("import { node } from 'house/node';\nexport const bad = node;") },
+      seen: 'src/adapters/git/bad.ts:2 imports house/node; inside src, import the file itself [packages-are-declared]',
+    },
+    {
+      what: 'it is a package that only developers have',
+      planted: { 'src/adapters/git/bad.ts': file("import { vi } from 'vitest';\nexport const bad = vi;") },
+      seen: 'src/adapters/git/bad.ts:2 imports vitest, which is neither a dependency nor a peer dependency [packages-are-declared]',
+    },
+    {
+      what: 'it is a part of Node that could be a package',
+      planted: { 'src/adapters/git/bad.ts': file("const fs = require('fs');\nexport const bad = fs;") },
+      seen: 'src/adapters/git/bad.ts:2 imports fs; write node:fs [packages-are-declared]',
+    },
+  ];
+
+  it.each(plants)('$what', ({ planted, seen }) => {
+    expect(violationsWith(planted, houseRules)).toEqual([seen]);
+  });
+});
+
+describe('a rule whose room is gone', () => {
+  it.each([
+    ['src/actors', 'actors-know-no-adapter', { 'src/actors/act.ts': undefined }],
+    ['src/adapters/cli', 'adapters-are-chosen-in-two-places', { 'src/adapters/cli/main.ts': undefined }],
+    ['src/node.ts', 'adapters-are-chosen-in-two-places', { 'src/node.ts': undefined }],
+    ['src/ports.ts', 'entry-points-are-made-of-their-rooms', { 'src/ports.ts': undefined }],
+    ['package-lock.json', 'lock-file-is-portable', { 'package-lock.json': undefined }],
+  ] satisfies readonly (readonly [string, string, Planted])[])('says that %s is not there', (path, rule, planted) => {
+    expect(violationsWith(planted, houseRules)).toContain(`${path} ${GONE} [${rule}]`);
+  });
+
+  it('says so for every path that any rule guards', () => {
+    const moved = houseRules.map((rule) => ({ ...rule, guards: rule.guards.map((path) => `gone/${path}`) }));
+    const expected = moved.flatMap(({ name, guards }) => guards.map((path) => `${path} ${GONE} [${name}]`));
+    expect(violationsWith({}, moved).toSorted()).toEqual(expected.toSorted());
+  });
+});

@@ -1,0 +1,176 @@
+/**
+ * The three rooms and the one direction between them: adapters -> actors -> machines.
+ *
+ * Every import counts, type-only ones too: a type that points up is a dependency that points up.
+ */
+import { isBuiltin } from 'node:module';
+import type { Rule } from './rules.ts';
+import { isCode } from './source-tree.ts';
+import type { ImportEdge, ProjectFile, SourceTree } from './source-tree.ts';
+
+type Complaint = string | undefined;
+
+const ROOMS: ReadonlySet<string> = new Set(['machines', 'actors', 'adapters']);
+
+/** Files of the source root that choose among adapters. Nobody else may, but for the command line in src/adapters/cli. */
+const COMPOSITION_ROOTS: ReadonlySet<string> = new Set(['src/node.ts']);
+const COMMAND_LINE = 'src/adapters/cli';
+
+/** Files that load what a user names, and so import a path computed at run time. */
+const LOADERS_OF_USER_CODE: ReadonlySet<string> = new Set();
+
+/** What the published entry points without adapters are made of. */
+const PURE_ENTRY_POINTS: Readonly<Record<string, readonly string[]>> = {
+  'src/index.ts': ['machines', 'actors', 'root'],
+  'src/runtime.ts': ['machines', 'actors', 'root'],
+  'src/ports.ts': ['machines', 'actors'],
+  'src/machines.ts': ['machines'],
+};
+
+/** Where a path under src lies: one of the rooms, `root` for a file beside them, `outside` for anything that is not in src. */
+function roomOf(path: string): string {
+  const [top, room, rest] = path.split('/');
+  if (top !== 'src' || room === undefined) return 'outside';
+  return rest === undefined ? 'root' : room;
+}
+
+/** The adapter a path belongs to, `src/adapters/<technology>`; undefined outside the adapters. */
+function adapterOf(path: string): string | undefined {
+  return /^src\/adapters\/[^/]+(?=\/)/.exec(path)?.[0];
+}
+
+/** The package a bare specifier names: `rxjs/operators` is `rxjs`, `@xstate/graph/x` is `@xstate/graph`. */
+function packageOf(specifier: string): string {
+  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+}
+
+/** Whether a specifier is a place on a machine or a network, or an alias, instead of a package or a relative path. */
+function isLocation(specifier: string): boolean {
+  return /^(?:\/|[a-z]:|file:|data:|https?:|#)/i.test(specifier);
+}
+
+/** A rule that looks at each import of the guarded files on its own. */
+function importRule(name: string, guards: readonly string[], complain: (edge: ImportEdge, file: ProjectFile) => Complaint): Rule {
+  return {
+    name,
+    guards,
+    check: (tree) =>
+      guards
+        .flatMap((guard) => tree.under(guard))
+        .filter(isCode)
+        .flatMap((file) =>
+          file.imports.flatMap((edge) => {
+            const message = complain(edge, file);
+            return message === undefined ? [] : [{ file: file.path, line: edge.line, message }];
+          }),
+        ),
+  };
+}
+
+/** Says why `edge` may not be imported by code that may use only `rooms` and `packages`. */
+function beyond(edge: ImportEdge, rooms: readonly string[], packages: readonly string[]): Complaint {
+  if (edge.specifier === undefined) return undefined;
+  if (edge.target !== undefined) {
+    return rooms.includes(roomOf(edge.target)) ? undefined : `imports ${edge.target}; it may use only ${rooms.join(', ')}`;
+  }
+  return packages.includes(packageOf(edge.specifier)) ? undefined : `imports ${edge.specifier}; it may use only ${packages.join(', ')}`;
+}
+
+const machinesArePure = importRule('machines-are-pure', ['src/machines'], (edge) => beyond(edge, ['machines'], ['xstate', 'zod']));
+
+const actorsKnowNoAdapter = importRule('actors-know-no-adapter', ['src/actors'], (edge) =>
+  beyond(edge, ['machines', 'actors'], ['xstate', 'rxjs']),
+);
+
+const adaptersStandAlone = importRule('adapters-stand-alone', ['src/adapters'], (edge, file) => {
+  if (edge.target === undefined || file.path.startsWith(`${COMMAND_LINE}/`)) return undefined;
+  const room = roomOf(edge.target);
+  if (room === 'root') return `imports ${edge.target}; an adapter knows ports and data, not who composes it`;
+  if (room !== 'adapters' || adapterOf(edge.target) === adapterOf(file.path)) return undefined;
+  return `imports ${edge.target}; an adapter never imports another, only src/node.ts and ${COMMAND_LINE} choose among them`;
+});
+
+const adaptersAreChosenInTwoPlaces: Rule = {
+  name: 'adapters-are-chosen-in-two-places',
+  guards: [...COMPOSITION_ROOTS, COMMAND_LINE],
+  check: (tree) =>
+    tree
+      .under('src')
+      .filter((file) => isCode(file) && roomOf(file.path) === 'root' && !COMPOSITION_ROOTS.has(file.path))
+      .flatMap((file) =>
+        file.imports
+          .filter(({ target }) => target !== undefined && (roomOf(target) === 'adapters' || COMPOSITION_ROOTS.has(target)))
+          .map(({ target, line }) => {
+            const message = `reaches adapters through ${target}; only src/node.ts and ${COMMAND_LINE} choose them`;
+            return { file: file.path, line, message };
+          }),
+      ),
+};
+
+const entryPointsStayAbove = importRule('entry-points-are-made-of-their-rooms', Object.keys(PURE_ENTRY_POINTS), (edge, file) => {
+  const rooms = PURE_ENTRY_POINTS[file.path] ?? [];
+  // The rule above speaks about adapters and composition roots, in better words.
+  if (edge.target !== undefined && (roomOf(edge.target) === 'adapters' || COMPOSITION_ROOTS.has(edge.target))) return undefined;
+  return beyond(edge, rooms, ['xstate', 'zod', 'rxjs']);
+});
+
+const threeRooms: Rule = {
+  name: 'three-rooms',
+  guards: ['src'],
+  check: (tree) =>
+    tree.under('src').flatMap((file) => {
+      const room = roomOf(file.path);
+      if (room !== 'root' && !ROOMS.has(room)) {
+        return [{ file: file.path, message: `lies in src/${room}; the rooms are ${[...ROOMS].join(', ')}` }];
+      }
+      if (room === 'adapters' && adapterOf(file.path) === undefined) {
+        return [{ file: file.path, message: 'lies beside the adapters; each technology has a folder of its own' }];
+      }
+      return [];
+    }),
+};
+
+const importsCanBeRead = importRule('imports-can-be-read', ['src', ...LOADERS_OF_USER_CODE], (edge, file) => {
+  if (edge.specifier === undefined && LOADERS_OF_USER_CODE.has(file.path)) return undefined;
+  if (edge.specifier === undefined) return 'imports a computed name; write it out, so that the direction can be checked';
+  if (isLocation(edge.specifier)) return `imports ${edge.specifier}; name a package or a relative path`;
+  return edge.target !== undefined && roomOf(edge.target) === 'outside' ? `imports ${edge.target}, which lies outside src` : undefined;
+});
+
+/** What a user gets with `npm install wakechart`, or is told to install. */
+function declaredPackages(tree: SourceTree): { readonly name: string; readonly installed: readonly string[] } {
+  const manifest = tree.files.find((file) => file.path === 'package.json');
+  const { name, dependencies, peerDependencies } = JSON.parse(manifest?.text ?? '{}') as {
+    readonly name?: string;
+    readonly dependencies?: Readonly<Record<string, string>>;
+    readonly peerDependencies?: Readonly<Record<string, string>>;
+  };
+  return { name: name ?? '', installed: [...Object.keys(dependencies ?? {}), ...Object.keys(peerDependencies ?? {})] };
+}
+
+const packagesAreDeclared: Rule = {
+  name: 'packages-are-declared',
+  guards: ['src', 'package.json'],
+  check: (tree) => {
+    const { name, installed } = declaredPackages(tree);
+    return importRule('packages-are-declared', ['src'], ({ specifier, target }) => {
+      if (specifier === undefined || target !== undefined || isLocation(specifier)) return undefined;
+      const imported = packageOf(specifier);
+      if (imported === name) return `imports ${specifier}; inside src, import the file itself`;
+      if (specifier.startsWith('node:')) return undefined;
+      if (isBuiltin(specifier)) return `imports ${specifier}; write node:${specifier}`;
+      return installed.includes(imported) ? undefined : `imports ${specifier}, which is neither a dependency nor a peer dependency`;
+    }).check(tree);
+  },
+};
+
+export const importRules: readonly Rule[] = [
+  machinesArePure,
+  actorsKnowNoAdapter,
+  adaptersStandAlone,
+  adaptersAreChosenInTwoPlaces,
+  entryPointsStayAbove,
+  threeRooms,
+  importsCanBeRead,
+  packagesAreDeclared,
+];

@@ -1,0 +1,130 @@
+/** A checkout as the house rules see it: its files by path, their text, and what each TypeScript file imports. */
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join, posix, relative, sep } from 'node:path';
+import ts from 'typescript';
+
+/** Written by tools or for one machine only; never part of the project. */
+const OUTSIDE_THE_PROJECT: ReadonlySet<string> = new Set(['node_modules', 'dist', '.build', '.git', 'coverage', '.wakechart']);
+
+/** One way a file reaches another module. Types count: a direction that holds only at run time does not hold. */
+export interface ImportEdge {
+  /** As written; undefined when it is computed at run time. */
+  readonly specifier: string | undefined;
+  /** The path a relative specifier leads to, from the root of the tree; undefined for packages and built-ins. */
+  readonly target: string | undefined;
+  /** 1-based. */
+  readonly line: number;
+}
+
+export interface ProjectFile {
+  /** From the root of the tree, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+  /** Only TypeScript and JavaScript files have these. Parsed once, when first asked for. */
+  readonly syntax: ts.SourceFile;
+  readonly imports: readonly ImportEdge[];
+}
+
+export interface SourceTree {
+  readonly root: string;
+  readonly files: readonly ProjectFile[];
+  /** Whether a file or folder is there. */
+  has(path: string): boolean;
+  /** The files in a folder and below it, or the one file of that path. */
+  under(path: string): readonly ProjectFile[];
+}
+
+/** Reads every text file of the checkout at `root`. */
+export function readSourceTree(root: string): SourceTree {
+  const files = pathsBelow(root).flatMap((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    return text.includes('\0') ? [] : [createProjectFile(path, text)];
+  });
+  return {
+    root,
+    files,
+    has: (path) => existsSync(join(root, path)),
+    under: (path) => files.filter((file) => file.path === path || file.path.startsWith(`${path}/`)),
+  };
+}
+
+export function isCode(file: ProjectFile): boolean {
+  return /\.[cm]?[jt]sx?$/.test(file.path);
+}
+
+/** The 1-based line on which a node begins. */
+export function lineOf(syntax: ts.SourceFile, node: ts.Node): number {
+  return syntax.getLineAndCharacterOfPosition(node.getStart(syntax)).line + 1;
+}
+
+/** Every node of a file, parents before children. */
+export function nodesOf(syntax: ts.SourceFile): ts.Node[] {
+  const nodes: ts.Node[] = [];
+  const visit = (node: ts.Node): void => {
+    nodes.push(node);
+    node.forEachChild(visit);
+  };
+  visit(syntax);
+  return nodes;
+}
+
+function pathsBelow(root: string, folder = root): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => !OUTSIDE_THE_PROJECT.has(entry.name))
+    .toSorted((left, right) => left.name.localeCompare(right.name, 'en'))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return pathsBelow(root, path);
+      return entry.isFile() && !entry.name.endsWith('.tgz') ? [relative(root, path).split(sep).join('/')] : [];
+    });
+}
+
+function createProjectFile(path: string, text: string): ProjectFile {
+  let syntax: ts.SourceFile | undefined;
+  let imports: readonly ImportEdge[] | undefined;
+  return {
+    path,
+    text,
+    get syntax() {
+      syntax ??= ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+      return syntax;
+    },
+    get imports() {
+      imports ??= importsOf(path, this.syntax);
+      return imports;
+    },
+  };
+}
+
+function importsOf(path: string, syntax: ts.SourceFile): ImportEdge[] {
+  const references = [...syntax.referencedFiles, ...syntax.typeReferenceDirectives].map(({ fileName, pos }) => ({
+    specifier: fileName,
+    line: syntax.getLineAndCharacterOfPosition(pos).line + 1,
+  }));
+  const imports = nodesOf(syntax).flatMap((node) => {
+    const named = importedBy(node);
+    return named === undefined ? [] : [{ specifier: literal(named.module), line: lineOf(syntax, node) }];
+  });
+  return [...references, ...imports].map((edge) => ({ ...edge, target: targetOf(path, edge.specifier) }));
+}
+
+/** What a node imports, if it imports: `import`, `export from`, `import()`, `require`, `import('x').T`, `declare module 'x'`. */
+function importedBy(node: ts.Node): { readonly module: ts.Node | undefined } | undefined {
+  if (ts.isImportDeclaration(node)) return { module: node.moduleSpecifier };
+  if (ts.isExportDeclaration(node)) return node.moduleSpecifier === undefined ? undefined : { module: node.moduleSpecifier };
+  if (ts.isExternalModuleReference(node)) return { module: node.expression };
+  if (ts.isImportTypeNode(node)) return { module: ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined };
+  if (ts.isModuleDeclaration(node)) return ts.isStringLiteral(node.name) ? { module: node.name } : undefined;
+  if (!ts.isCallExpression(node)) return undefined;
+  const isRequire = ts.isIdentifier(node.expression) && node.expression.text === 'require';
+  return isRequire || node.expression.kind === ts.SyntaxKind.ImportKeyword ? { module: node.arguments[0] } : undefined;
+}
+
+function literal(node: ts.Node | undefined): string | undefined {
+  return node !== undefined && ts.isStringLiteralLike(node) ? node.text : undefined;
+}
+
+function targetOf(path: string, specifier: string | undefined): string | undefined {
+  if (specifier === undefined || !/^\.{1,2}(?:\/|$)/.test(specifier)) return undefined;
+  return posix.join(posix.dirname(path), specifier);
+}

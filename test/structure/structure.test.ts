@@ -1,0 +1,32 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { houseRules } from './house-rules.ts';
+import { violationsWith } from './planted-tree.ts';
+import { checkTree, describeViolation } from './rules.ts';
+import { readSourceTree } from './source-tree.ts';
+
+const checkout = fileURLToPath(new URL('../../', import.meta.url));
+
+describe('this checkout', () => {
+  const tree = readSourceTree(checkout);
+
+  it.each(houseRules)('keeps the rule $name', (rule) => {
+    expect(checkTree(tree, [rule]).map(describeViolation)).toEqual([]);
+  });
+
+  it('has code for the rules to look at', () => {
+    expect(tree.under('src').length).toBeGreaterThan(10);
+    expect(tree.under('test').length).toBeGreaterThan(5);
+  });
+});
+
+describe('the rules', () => {
+  it('have nothing to say about a healthy house', () => {
+    expect(violationsWith({}, houseRules)).toEqual([]);
+  });
+
+  it('each have a name of their own', () => {
+    const names = houseRules.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});

@@ -1,0 +1,85 @@
+/** What no file of the project may say: where somebody's checkout lies, which registry it talks to, on what kind of machine it lies. */
+import type { Rule } from './rules.ts';
+
+/** Folders that exist on one person's machine. */
+const PERSONAL_PATH = /(?<![\w.~-])(?:\/(?:home|Users)\/[\w.-]+|\/(?:root|work)\/[\w.-]+|[A-Z]:\\+Users\\)/;
+
+/** A package registry by address, or a setting that names one. */
+const REGISTRY = /https?:\/\/[\w.@:-]*(?:registry|artifactory|nexus|verdaccio|npm-proxy)[\w.:-]*|^\s*(?:@[\w-]+:)?registry\s*=/i;
+
+/** A package of the lock file that comes from anywhere but the public registry. */
+const FETCHED_ELSEWHERE = /"resolved": "(?!https:\/\/registry\.npmjs\.org\/)[^"]*"/;
+
+const LOCK_FILE = 'package-lock.json';
+
+interface TextRule {
+  readonly name: string;
+  readonly guards: readonly string[];
+  readonly appliesTo: (path: string) => boolean;
+  readonly pattern: RegExp;
+  readonly advice: string;
+}
+
+function textRule({ name, guards, appliesTo, pattern, advice }: TextRule): Rule {
+  return {
+    name,
+    guards,
+    check: (tree) =>
+      tree.files
+        .filter(({ path }) => appliesTo(path))
+        .flatMap(({ path, text }) =>
+          text.split('\n').flatMap((line, index) => {
+            const found = pattern.exec(line)?.[0];
+            return found === undefined ? [] : [{ file: path, line: index + 1, message: `says ${found.trim()}; ${advice}` }];
+          }),
+        ),
+  };
+}
+
+interface LockedPackage {
+  readonly version?: string;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+/** npm leaves out of the lock file what its registry did not have, and `npm ci` then refuses the whole file wherever it has more. */
+const lockFileIsComplete: Rule = {
+  name: 'lock-file-is-complete',
+  guards: [LOCK_FILE],
+  check: (tree) =>
+    tree.under(LOCK_FILE).flatMap(({ path, text }) => {
+      const { packages = {} } = JSON.parse(text) as { readonly packages?: Readonly<Record<string, LockedPackage>> };
+      return Object.entries(packages).flatMap(([at, { optionalDependencies = {} }]) =>
+        Object.entries(optionalDependencies)
+          .filter(([name]) => !Object.hasOwn(packages, `${at}/node_modules/${name}`) && !Object.hasOwn(packages, `node_modules/${name}`))
+          .map(([name, version]) => {
+            const message = `lacks ${name}@${version}, which ${at} may need on another machine; choose a version that is there for all`;
+            return { file: path, message };
+          }),
+      );
+    }),
+};
+
+export const textRules: readonly Rule[] = [
+  textRule({
+    name: 'no-personal-paths',
+    guards: [],
+    appliesTo: () => true,
+    pattern: PERSONAL_PATH,
+    advice: 'a path of one machine means nothing on another',
+  }),
+  textRule({
+    name: 'no-registry-addresses',
+    guards: [],
+    appliesTo: (path) => path !== LOCK_FILE,
+    pattern: REGISTRY,
+    advice: 'which registry to use is a matter of each machine',
+  }),
+  textRule({
+    name: 'lock-file-is-portable',
+    guards: [LOCK_FILE],
+    appliesTo: (path) => path === LOCK_FILE,
+    pattern: FETCHED_ELSEWHERE,
+    advice: 'the lock file must install everywhere; npm leaves the address out with --omit-lockfile-registry-resolved',
+  }),
+  lockFileIsComplete,
+];

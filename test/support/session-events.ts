@@ -1,0 +1,124 @@
+/** Events and logs of sessions for tests: ids and times that are the same in every run. */
+import fc from 'fast-check';
+import { formatUuidV7 } from '../../src/machines/ids.ts';
+import { checkDraft } from '../../src/machines/session/session-event.ts';
+import type { NewSessionEvent, SessionEvent, SessionEventDraft } from '../../src/machines/session/session-event.ts';
+import { foldSession } from '../../src/machines/session/session-fold.ts';
+import { initialSessionState } from '../../src/machines/session/session-state.ts';
+import type { SessionState } from '../../src/machines/session/session-state.ts';
+
+export const START_MS = Date.UTC(2026, 0, 1);
+export const START = new Date(START_MS).toISOString();
+export const AGENT_ID = 'tester';
+
+/** The n-th id; later ones sort after earlier ones. */
+export function idOf(n: number): string {
+  return formatUuidV7({ unixMs: START_MS + n, counter: 0, random: new Uint8Array(8) });
+}
+
+export const SESSION_ID = idOf(0);
+export const IDENTITY = { sessionId: SESSION_ID, agentId: AGENT_ID } as const;
+
+/** An event as the store would return it at position `seq`. */
+export function eventAt(seq: number, draft: SessionEventDraft, epoch?: number): SessionEvent {
+  const checked = checkDraft(draft);
+  return { ...checked, id: draft.id ?? idOf(seq), seq, at: START, sessionId: SESSION_ID, ...(epoch === undefined ? {} : { epoch }) };
+}
+
+/** A log of these drafts, in order. */
+export function logOf(...drafts: readonly SessionEventDraft[]): SessionEvent[] {
+  return drafts.map((draft, index) => eventAt(index + 1, draft));
+}
+
+export function foldAll(events: Iterable<SessionEvent>, from: SessionState = initialSessionState(IDENTITY)): SessionState {
+  let state = from;
+  for (const event of events) state = foldSession(state, event);
+  return state;
+}
+
+/** What those drafts add up to. */
+export function stateAfter(...drafts: readonly SessionEventDraft[]): SessionState {
+  return foldAll(logOf(...drafts));
+}
+
+/** An event ready to be appended. */
+export function newEvent(n: number, draft: SessionEventDraft, epoch?: number): NewSessionEvent {
+  const { type, v, data } = checkDraft(draft);
+  return { id: draft.id ?? idOf(n), at: START, ...(epoch === undefined ? {} : { epoch }), type, v, data };
+}
+
+export const message = (text: string): SessionEventDraft => ({ type: 'user.message', data: { text } });
+export const created: SessionEventDraft = { type: 'session.created', data: { agentId: AGENT_ID } };
+export const running: SessionEventDraft = { type: 'session.status_changed', data: { to: 'running' } };
+export const resting: SessionEventDraft = { type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle' } };
+
+export const wakeStarted = (epoch: number, wakeId = `wake_${epoch}`, queuedWakeIds: string[] = []): SessionEventDraft => ({
+  type: 'wake.started',
+  data: { wakeId, epoch, owner: 'test', queuedWakeIds },
+});
+
+export const wakeEnded = (wakeId: string, outcome: 'sleep' | 'failed' | 'lost' | 'limit' | 'aborted' = 'sleep', completedWakeIds: string[] = []): SessionEventDraft => ({
+  type: 'wake.ended',
+  data: { wakeId, outcome, summary: 'over', modelSteps: 1, completedWakeIds },
+});
+
+export const spanStarted = (spanId: string): SessionEventDraft => ({
+  type: 'span.started',
+  data: { spanId, kind: 'model_step', backend: 'script', provider: 'script', model: 'a.json', step: 1 },
+});
+
+export const spanCompleted = (spanId: string, outcome: 'completed' | 'failed' | 'aborted' | 'lost' = 'completed'): SessionEventDraft => ({
+  type: 'span.completed',
+  data: { spanId, kind: 'model_step', outcome, modelSteps: outcome === 'completed' ? 1 : 0 },
+});
+
+export const said = (text: string, spanId: string): SessionEventDraft => ({ type: 'agent.message', data: { text, spanId } });
+export const asked = (callId: string, spanId: string, name = 'shell_run'): SessionEventDraft => ({ type: 'agent.tool_use', data: { callId, name, input: {}, spanId } });
+export const answered = (callId: string, output = 'ok', name = 'shell_run'): SessionEventDraft => ({
+  type: 'agent.tool_result',
+  data: { callId, name, outcome: 'completed', output },
+});
+export const consumed = (eventIds: string[], spanId: string): SessionEventDraft => ({ type: 'message.consumed', data: { eventIds, spanId } });
+
+export const queued = (queuedWakeId: string, dueAt = START, dedupeKey?: string): SessionEventDraft => ({
+  type: 'wake.queued',
+  data: { queuedWakeId, reason: 'look again', dueAt, priority: 'normal', ...(dedupeKey === undefined ? {} : { dedupeKey }) },
+});
+
+export const directed = (outcome: 'sleep' | 'continue', spanId = 's'): SessionEventDraft => ({
+  type: 'directive.accepted',
+  data: { directive: { outcome, summary: 'done', queuedWakes: [], learnings: [] }, spanId },
+});
+
+const callId = fc.constantFrom('call_1', 'call_2', 'call_3', 'call_4');
+const spanId = fc.constantFrom('span_1', 'span_2', 'span_3');
+const eventIds = fc.array(fc.integer({ min: 1, max: 30 }).map(idOf), { maxLength: 4 });
+
+/** Any draft at all, sensible where it stands or not, with ids that often meet. */
+export const anyDraft: fc.Arbitrary<SessionEventDraft> = fc.oneof(
+  fc.constantFrom(created, running, resting, directed('sleep'), directed('continue')),
+  fc.constantFrom<SessionEventDraft>(
+    { type: 'session.status_changed', data: { to: 'idle', stopReason: 'requires_action' } },
+    { type: 'session.status_changed', data: { to: 'rescheduling', stopReason: 'rescheduling' } },
+    { type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason: 'enough' } },
+    { type: 'session.status_idle', data: { reason: 'idle', summary: 'resting' } },
+    { type: 'wake.refused', data: { reason: 'look again', because: 'limit' } },
+    { type: 'directive.rejected', data: { reason: 'not JSON', received: '{', spanId: 'span_1' } },
+    { type: 'agent.custom_tool_use', data: { requestId: 'request_1', name: 'ask', input: {} } },
+    { type: 'user.custom_tool_result', data: { requestId: 'request_1', toolName: 'ask', output: 'yes' } },
+    { type: 'tool.skipped', data: { name: 'none', reason: 'not there' } },
+  ),
+  fc.string({ minLength: 1, maxLength: 8 }).map(message),
+  fc.integer({ min: 1, max: 4 }).map((epoch) => wakeStarted(epoch, `wake_${epoch}`, epoch % 2 === 0 ? ['queued_1'] : [])),
+  fc.tuple(fc.integer({ min: 1, max: 4 }), fc.constantFrom('sleep', 'failed', 'lost', 'limit', 'aborted')).map(([epoch, outcome]) => wakeEnded(`wake_${epoch}`, outcome, ['queued_1'])),
+  spanId.map(spanStarted),
+  fc.tuple(spanId, fc.constantFrom('completed', 'failed', 'aborted', 'lost')).map(([id, outcome]) => spanCompleted(id, outcome)),
+  fc.tuple(fc.string({ minLength: 1, maxLength: 8 }), spanId).map(([text, id]) => said(text, id)),
+  fc.tuple(callId, spanId).map(([call, id]) => asked(call, id)),
+  callId.map((call) => answered(call)),
+  fc.tuple(eventIds, spanId).map(([ids, id]) => consumed(ids, id)),
+  fc.constantFrom('queued_1', 'queued_2').map((id) => queued(id)),
+);
+
+/** Any log at all. */
+export const anyLog: fc.Arbitrary<SessionEvent[]> = fc.array(anyDraft, { maxLength: 60 }).map((drafts) => logOf(...drafts));
