@@ -1,0 +1,139 @@
+/**
+ * Every event that a session's log may hold: its name, its version, what its data looks like, and what it means.
+ *
+ * Names are dotted and in the past tense. Names and versions are persisted and are API: a changed meaning is a new version.
+ */
+import { z } from 'zod';
+import { agentId } from '../ids.ts';
+import { runFailure } from '../run/run-failure.ts';
+import { runUsage } from '../run/run-output.ts';
+import { directive, wakePriority } from '../wake/directive.ts';
+import { MAX_MESSAGE_CHARACTERS, MAX_SUMMARY_CHARACTERS } from './limits.ts';
+
+const id = z.string().min(1).max(200);
+const summary = z.string().max(MAX_SUMMARY_CHARACTERS);
+const time = z.iso.datetime();
+
+/** Any JSON value. Only its absence is refused here: what is stored went through JSON, and a deep check would cost more than the parsing. */
+const json = z.unknown().refine((value) => value !== undefined && typeof value !== 'function' && typeof value !== 'symbol', 'expected a JSON value');
+
+const errorRecord = z.object({ code: z.string(), category: z.string(), message: z.string(), hint: z.string().optional() });
+
+export const toolCallOutcome = z.enum(['completed', 'failed', 'cancelled', 'unknown']);
+
+/**
+ * How a wake ended. `limit`: a bound was reached. `lost`: its process died; the next wake says so in its place.
+ */
+export const wakeEnding = z.enum(['sleep', 'requires_action', 'rescheduled', 'limit', 'failed', 'aborted', 'terminated', 'lost']);
+
+function define<Data extends z.ZodType>(description: string, data: Data): { readonly v: 1; readonly description: string; readonly data: Data } {
+  return { v: 1, description, data };
+}
+
+const ingress = {
+  'user.message': define('Somebody sent a message.', z.object({ text: z.string().min(1).max(MAX_MESSAGE_CHARACTERS) })),
+  'user.custom_tool_result': define(
+    'Somebody answered a custom tool request of the agent.',
+    z.object({ requestId: id, toolName: id, output: json }),
+  ),
+} as const;
+
+const lifecycle = {
+  'session.created': define('The session exists and belongs to this agent.', z.object({ agentId, title: z.string().max(200).optional() })),
+  'session.status_changed': define(
+    'The session moved in its chart.',
+    z.object({
+      to: z.enum(['idle', 'running', 'rescheduling', 'terminated']),
+      stopReason: z.enum(['idle', 'requires_action', 'rescheduling', 'terminated']).optional(),
+      reason: summary.optional(),
+    }),
+  ),
+  'session.status_idle': define(
+    'The session came to rest, for this reason, having done this.',
+    z.object({ reason: z.enum(['idle', 'requires_action']), summary, blockingEventIds: z.array(id).optional() }),
+  ),
+  'message.consumed': define('These ingress events were part of what a model step answered.', z.object({ eventIds: z.array(id), spanId: id })),
+} as const;
+
+const wake = {
+  'wake.started': define(
+    'A wake claimed the right to write. Events of lower epochs that follow are void.',
+    z.object({ wakeId: id, epoch: z.number().int().positive(), owner: z.string(), queuedWakeIds: z.array(id) }),
+  ),
+  'wake.ended': define(
+    'A wake gave up the right to write. The queued wakes it was due for are done, unless it failed.',
+    z.object({
+      wakeId: id,
+      outcome: wakeEnding,
+      summary,
+      modelSteps: z.number().int().nonnegative(),
+      completedWakeIds: z.array(id),
+      limit: z.object({ name: z.string(), value: z.number() }).optional(),
+      error: errorRecord.optional(),
+    }),
+  ),
+  'wake.queued': define(
+    'The session will have something to do at `dueAt`.',
+    z.object({
+      queuedWakeId: id,
+      reason: z.string(),
+      dueAt: time,
+      note: z.string().optional(),
+      dedupeKey: z.string().optional(),
+      priority: wakePriority,
+    }),
+  ),
+  'wake.refused': define(
+    'A wake that a directive asked for was not queued.',
+    z.object({ reason: z.string(), because: z.enum(['duplicate', 'limit']), dedupeKey: z.string().optional() }),
+  ),
+} as const;
+
+const agent = {
+  'span.started': define(
+    'A model step began.',
+    z.object({ spanId: id, kind: z.literal('model_step'), backend: z.string(), provider: z.string(), model: z.string(), step: z.number().int().positive() }),
+  ),
+  'span.completed': define(
+    'A model step ended. `modelSteps` says how far it moved a script or a model on.',
+    z.object({
+      spanId: id,
+      kind: z.literal('model_step'),
+      outcome: z.enum(['completed', 'failed', 'aborted', 'lost']),
+      modelSteps: z.number().int().nonnegative(),
+      usage: runUsage.optional(),
+      error: runFailure.optional(),
+    }),
+  ),
+  'agent.thinking': define('The model reasoned.', z.object({ text: z.string(), spanId: id })),
+  'agent.message': define('The model said something.', z.object({ text: z.string(), spanId: id })),
+  'agent.tool_use': define('The model asked for a tool. Stored before the tool runs.', z.object({ callId: id, name: z.string(), input: json, spanId: id })),
+  'agent.tool_result': define(
+    'A tool call ended. `unknown`: its process died while it ran; it is never run again.',
+    z.object({ callId: id, name: z.string(), outcome: toolCallOutcome, output: json }),
+  ),
+  'agent.custom_tool_use': define('The agent asked somebody outside to run a tool.', z.object({ requestId: id, name: z.string(), input: json })),
+  'tool.skipped': define('A tool of the agent is not available in this wake.', z.object({ name: z.string(), reason: z.string() })),
+  'directive.accepted': define('The model said what comes next.', z.object({ directive, spanId: id })),
+  'directive.rejected': define('What the model said about what comes next could not be understood.', z.object({ reason: z.string(), received: z.string(), spanId: id })),
+  'learning.captured': define(
+    'The agent learned something.',
+    z.object({
+      learningId: id,
+      kind: z.enum(['lesson', 'correction', 'error']),
+      title: z.string(),
+      detail: z.string(),
+      promoteToMemory: z.boolean(),
+      dedupeKey: z.string().optional(),
+    }),
+  ),
+} as const;
+
+const unrecognized = {
+  'event.unrecognized': define(
+    'An event that this version does not know, wrapped on reading. Never written.',
+    z.object({ type: z.string(), v: z.number(), data: z.unknown() }),
+  ),
+} as const;
+
+export const sessionEventDefinitions = { ...ingress, ...lifecycle, ...wake, ...agent, ...unrecognized } as const;

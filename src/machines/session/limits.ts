@@ -1,0 +1,40 @@
+/** Every bound of a session has a name here. Reaching one is a typed refusal or a recorded ending, never a silent loss. */
+
+/** Characters of one user message. */
+export const MAX_MESSAGE_CHARACTERS = 256_000;
+
+/** Messages and answers that wait for a model step. A sender beyond it is refused. */
+export const MAX_PENDING_INGRESS = 1_000;
+
+/** Wakes that a session may have queued at once. */
+export const MAX_OPEN_QUEUED_WAKES = 32;
+
+/** How often in a row a directive may say `continue` before the wake ends all the same. */
+export const MAX_CONTINUES_IN_A_ROW = 3;
+
+/** Model steps of one wake, unless the agent's budget says otherwise. */
+export const DEFAULT_MAX_MODEL_STEPS_PER_WAKE = 50;
+
+/** Model steps that no budget may exceed. */
+export const MAX_MODEL_STEPS_PER_WAKE = 1_000;
+
+/** Tool calls of one model step. More are answered with an error for the model. */
+export const MAX_TOOL_CALLS_PER_STEP = 64;
+
+/** Tool calls of one step that run at the same time. */
+export const MAX_CONCURRENT_TOOL_CALLS = 4;
+
+/** Characters of one tool result as JSON; longer ones are cut and say so. */
+export const MAX_TOOL_RESULT_CHARACTERS = 200_000;
+
+/** Characters of a transcript given to a model; the oldest turns are left out first. */
+export const MAX_TRANSCRIPT_CHARACTERS = 400_000;
+
+/** Characters of a summary. */
+export const MAX_SUMMARY_CHARACTERS = 2_000;
+
+/** Bytes of one record of a log: what one append may hold. */
+export const MAX_RECORD_BYTES = 8 * 1024 * 1024;
+
+/** Characters of an idempotency key. */
+export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 200;

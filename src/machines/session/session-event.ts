@@ -1,0 +1,104 @@
+/** Session events as data: the envelope, the union of all types, and how both are read from what a store holds. */
+import { z } from 'zod';
+import { RuntimeError } from '../errors.ts';
+import { isUuidV7 } from '../ids.ts';
+import { sessionEventDefinitions } from './event-schemas.ts';
+import { parseOrThrow } from './validate.ts';
+
+type Definitions = typeof sessionEventDefinitions;
+
+export type SessionEventType = keyof Definitions;
+export type SessionEventData<Type extends SessionEventType> = Readonly<z.output<Definitions[Type]['data']>>;
+
+/** An event as it is stored. The store adds `seq` and `sessionId`, which follow from where it lies. */
+export interface NewSessionEvent {
+  /** UUIDv7. */
+  readonly id: string;
+  /** ISO-8601, from the clock of whoever appended it. */
+  readonly at: string;
+  /** Of the wake that wrote it; absent for events from outside. */
+  readonly epoch?: number | undefined;
+  readonly type: string;
+  /** Version of the type. */
+  readonly v: number;
+  readonly data: unknown;
+}
+
+export interface SessionEventOf<Type extends SessionEventType> extends NewSessionEvent {
+  readonly type: Type;
+  readonly data: SessionEventData<Type>;
+  /** Position in the log, dense from 1. */
+  readonly seq: number;
+  readonly sessionId: string;
+}
+
+export type SessionEvent = { readonly [Type in SessionEventType]: SessionEventOf<Type> }[SessionEventType];
+
+/** What somebody wants to append: the envelope comes later. */
+export type SessionEventDraft = {
+  readonly [Type in Exclude<SessionEventType, 'event.unrecognized'>]: {
+    readonly type: Type;
+    readonly data: Readonly<z.input<Definitions[Type]['data']>>;
+    /** The event's own id, where its data has to name it. */
+    readonly id?: string | undefined;
+  };
+}[Exclude<SessionEventType, 'event.unrecognized'>];
+
+export type CheckedDraft = { readonly [Type in SessionEventType]: { readonly type: Type; readonly v: 1; readonly data: SessionEventData<Type> } }[SessionEventType];
+
+export interface EventPlace {
+  readonly sessionId: string;
+  readonly seq: number;
+}
+
+function isKnown(type: string): type is SessionEventType {
+  return Object.hasOwn(sessionEventDefinitions, type) && type !== 'event.unrecognized';
+}
+
+/** A draft with its data validated. @throws RuntimeError SESSION_EVENT_INVALID */
+export function checkDraft(draft: SessionEventDraft): CheckedDraft {
+  const type: string = draft.type;
+  if (!isKnown(type)) {
+    throw new RuntimeError('SESSION_EVENT_INVALID', `"${type}" is not a type of session event`, {
+      category: 'validation',
+      hint: 'Use one of the event types listed in the event catalogue.',
+    });
+  }
+  const { v, data } = sessionEventDefinitions[type];
+  const checked = parseOrThrow(data, draft.data, { what: `event ${type}`, code: 'SESSION_EVENT_INVALID' });
+  // The lookup by type ties data and type together, which the compiler cannot follow through a computed key.
+  return { type, v, data: checked } as CheckedDraft;
+}
+
+/**
+ * Reads an event that a store holds. Types and versions that this release does not know are wrapped as `event.unrecognized`; what
+ * is no event at all, or claims a known type without its data, is `undefined` and counts as damage.
+ */
+export function readStoredEvent(stored: unknown, place: EventPlace): SessionEvent | undefined {
+  if (!isNewSessionEvent(stored)) return undefined;
+  const { id, at, epoch, type, v, data } = stored;
+  const envelope = { id, seq: place.seq, at, sessionId: place.sessionId, ...(epoch === undefined ? {} : { epoch }) };
+  if (!isKnown(type) || v !== sessionEventDefinitions[type].v) {
+    return { ...envelope, type: 'event.unrecognized', v: 1, data: { type, v, data } };
+  }
+  const parsed = sessionEventDefinitions[type].data.safeParse(data);
+  if (!parsed.success) return undefined;
+  return { ...envelope, type, v, data: parsed.data } as SessionEvent;
+}
+
+/** Whether a value has the envelope of an event. Cheap: it runs for every event of every log that is opened. */
+export function isNewSessionEvent(value: unknown): value is NewSessionEvent {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, at, epoch, type, v, data } = value as Partial<Record<keyof NewSessionEvent, unknown>>;
+  return (
+    typeof id === 'string' &&
+    isUuidV7(id) &&
+    typeof at === 'string' &&
+    typeof type === 'string' &&
+    type.length > 0 &&
+    Number.isSafeInteger(v) &&
+    typeof data === 'object' &&
+    data !== null &&
+    (epoch === undefined || (typeof epoch === 'number' && Number.isSafeInteger(epoch) && epoch > 0))
+  );
+}

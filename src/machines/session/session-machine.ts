@@ -1,0 +1,89 @@
+/**
+ * The life of one session, as everybody outside sees it.
+ *
+ *             ┌──────────────── WAKE ────────────────┐
+ *             │                                      ▼
+ *   idle { resting ◀──RESOLVE── requires_action }  running ──RESCHEDULE──▶ rescheduling
+ *             ▲                    ▲                 │ │ ▲ └──WAKE (a newer epoch takes over)
+ *             └────────REST────────┼─────────────────┘ │ └───────WAKE─────────┘
+ *                                  └──REQUIRE_ACTION───┘
+ *   every one of them ──TERMINATE──▶ terminated
+ *
+ * idle.resting:          nothing runs; new messages and due wakes make the session ready again.
+ * idle.requires_action:  nothing runs, and at least one request waits for an answer from outside.
+ * running:               a wake holds the right to write; its epoch is the highest in the log.
+ * rescheduling:          the wake ended before its work did, and a queued wake will go on with it.
+ * terminated:            refuses ingress and wakes for ever; the log stays readable.
+ *
+ * A wake may begin while the log says `running`: then the wake before it died, and the newer epoch supersedes it.
+ * The chart is a pure lifecycle and is compiled (see ../lifecycle.ts); what is folded from events lives in session-fold.ts.
+ */
+import { setup } from 'xstate';
+import type { StateValueFrom } from 'xstate';
+import { compileLifecycle } from '../lifecycle.ts';
+import type { LifecycleSnapshot } from '../lifecycle.ts';
+
+export type SessionChartEventType = 'WAKE' | 'REST' | 'REQUIRE_ACTION' | 'RESOLVE' | 'RESCHEDULE' | 'TERMINATE';
+
+export interface SessionChartEvent {
+  readonly type: SessionChartEventType;
+}
+
+export const sessionMachine = setup({ types: { events: {} as SessionChartEvent } }).createMachine({
+  id: 'session',
+  initial: 'idle',
+  states: {
+    idle: {
+      initial: 'resting',
+      states: { resting: {}, requires_action: { on: { RESOLVE: 'resting' } } },
+      on: { WAKE: 'running', TERMINATE: 'terminated' },
+    },
+    running: {
+      on: {
+        WAKE: 'running',
+        REST: 'idle.resting',
+        REQUIRE_ACTION: 'idle.requires_action',
+        RESCHEDULE: 'rescheduling',
+        TERMINATE: 'terminated',
+      },
+    },
+    rescheduling: { on: { WAKE: 'running', TERMINATE: 'terminated' } },
+    terminated: { type: 'final' },
+  },
+});
+
+type TopLevel<Value> = Value extends string ? Value : Extract<keyof Value, string>;
+
+/** The chart's top-level states. */
+export type SessionStatus = TopLevel<StateValueFrom<typeof sessionMachine>>;
+
+/** Why a session does not run; absent while it does. */
+export type SessionStopReason = 'idle' | 'requires_action' | 'rescheduling' | 'terminated';
+
+export type SessionChartSnapshot = LifecycleSnapshot<StateValueFrom<typeof sessionMachine>>;
+
+export const sessionLifecycle = compileLifecycle<StateValueFrom<typeof sessionMachine>, SessionChartEvent>(sessionMachine);
+
+/** What a configuration of the chart is called outside. */
+export function statusOf(snapshot: SessionChartSnapshot): { readonly status: SessionStatus; readonly stopReason: SessionStopReason | undefined } {
+  // The chart's top-level states are the statuses, by construction of the type.
+  const status = snapshot.topLevel as SessionStatus;
+  if (status === 'running') return { status, stopReason: undefined };
+  if (status !== 'idle') return { status, stopReason: status };
+  return { status, stopReason: snapshot.matches({ idle: 'requires_action' }) ? 'requires_action' : 'idle' };
+}
+
+const BY_NAME = new Map(sessionLifecycle.snapshots.map((snapshot) => [nameOf(statusOf(snapshot)), snapshot]));
+
+/** The configuration after `event`, or undefined when the chart has no such move. */
+export function nextConfiguration(
+  current: { readonly status: SessionStatus; readonly stopReason?: SessionStopReason | undefined },
+  event: SessionChartEventType,
+): SessionChartSnapshot | undefined {
+  const snapshot = BY_NAME.get(nameOf(current));
+  return snapshot === undefined ? undefined : sessionLifecycle.next(snapshot, event);
+}
+
+function nameOf({ status, stopReason }: { readonly status: SessionStatus; readonly stopReason?: SessionStopReason | undefined }): string {
+  return status === 'running' ? status : `${status} ${stopReason ?? ''}`;
+}

@@ -1,0 +1,45 @@
+/** Turns what comes from outside into typed data, or into an error that says where it is wrong and what was expected. */
+import type { z } from 'zod';
+import { RuntimeError } from '../errors.ts';
+
+/** More than a few complaints help nobody. */
+const MAX_COMPLAINTS = 5;
+
+export interface Subject {
+  /** What is being read, as the error names it: "message", "script demo.json". */
+  readonly what: string;
+  readonly code: string;
+  readonly hint?: string | undefined;
+}
+
+/** `value` as `schema` reads it. @throws RuntimeError category `validation` naming each wrong place. */
+export function parseOrThrow<Schema extends z.ZodType>(schema: Schema, value: unknown, subject: Subject): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const complaints = describeIssues(parsed.error);
+  throw new RuntimeError(subject.code, `${subject.what} is not valid: ${complaints.join('; ')}`, {
+    category: 'validation',
+    hint: subject.hint,
+    details: { issues: complaints },
+  });
+}
+
+/** One line per issue: the path, what was expected and what came. */
+export function describeIssues(error: z.ZodError): string[] {
+  const lines = error.issues.flatMap((issue) => describeIssue(issue));
+  const shown = lines.slice(0, MAX_COMPLAINTS);
+  return lines.length > shown.length ? [...shown, `and ${lines.length - shown.length} more`] : shown;
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string[] {
+  const message = issue.message.replace(/^Invalid (input|string|option): /, '').replace(/^must match pattern .*$/, 'has the wrong form');
+  return [issue.path.length === 0 ? message : `${pathOf(issue.path)}: ${message}`];
+}
+
+/** `steps[2].toolCalls[0].name` */
+export function pathOf(path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
+    (text, key) => (typeof key === 'number' ? `${text}[${key}]` : text === '' ? String(key) : `${text}.${String(key)}`),
+    '',
+  );
+}

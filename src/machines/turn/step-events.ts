@@ -1,0 +1,60 @@
+/** What a model step leaves in the log, made from what the backend returned. One append, so that a crash leaves all of it or none. */
+import type { RunFailure } from '../run/run-failure.ts';
+import type { RunPayload, RunUsage } from '../run/run-output.ts';
+import type { SessionEventDraft } from '../session/session-event.ts';
+import { readDirective } from '../wake/directive.ts';
+import type { ToolCallInput } from './tool-call-machine.ts';
+
+export interface FinishedStep {
+  readonly spanId: string;
+  readonly payloads: readonly RunPayload[];
+  readonly usage?: RunUsage | undefined;
+  readonly error?: RunFailure | undefined;
+  readonly modelSteps: number;
+  /** Ingress events that were part of what the model read. */
+  readonly consumed: readonly string[];
+  /** An id for each tool call that is unique in the session; what a provider calls it is not. */
+  readonly newCallId: () => string;
+}
+
+export interface StepEvents {
+  readonly drafts: readonly SessionEventDraft[];
+  readonly calls: readonly ToolCallInput[];
+  /** What the model said, without a directive that was understood. */
+  readonly text: string;
+}
+
+export function stepEvents(step: FinishedStep): StepEvents {
+  return step.error === undefined ? completedStep(step) : failedStep(step, step.error);
+}
+
+/** What a failed step read stays unread: the next attempt answers it. */
+function failedStep({ spanId, usage, modelSteps }: FinishedStep, error: RunFailure): StepEvents {
+  const outcome = error.kind === 'aborted' ? 'aborted' : 'failed';
+  const completed: SessionEventDraft = { type: 'span.completed', data: { spanId, kind: 'model_step', outcome, modelSteps, error, ...withUsage(usage) } };
+  return { drafts: [completed], calls: [], text: '' };
+}
+
+function completedStep({ spanId, payloads, usage, modelSteps, consumed, newCallId }: FinishedStep): StepEvents {
+  const said = payloads.flatMap((payload) => (payload.type === 'text' ? [payload.text] : [])).join('\n\n');
+  const structured = payloads.flatMap((payload) => (payload.type === 'directive' ? [payload.directive] : []));
+  const reading = readDirective({ text: said, structured });
+  const calls = payloads.flatMap((payload): ToolCallInput[] =>
+    payload.type === 'tool_call' ? [{ callId: newCallId(), name: payload.name, input: payload.input ?? {} }] : [],
+  );
+  const drafts: SessionEventDraft[] = [];
+  if (consumed.length > 0) drafts.push({ type: 'message.consumed', data: { eventIds: [...consumed], spanId } });
+  for (const payload of payloads) {
+    if (payload.type === 'reasoning' && payload.text !== '') drafts.push({ type: 'agent.thinking', data: { text: payload.text, spanId } });
+  }
+  if (reading.text !== '') drafts.push({ type: 'agent.message', data: { text: reading.text, spanId } });
+  for (const call of calls) drafts.push({ type: 'agent.tool_use', data: { ...call, spanId } });
+  if (reading.kind === 'accepted') drafts.push({ type: 'directive.accepted', data: { directive: reading.directive, spanId } });
+  if (reading.kind === 'malformed') drafts.push({ type: 'directive.rejected', data: { reason: reading.reason, received: reading.received, spanId } });
+  drafts.push({ type: 'span.completed', data: { spanId, kind: 'model_step', outcome: 'completed', modelSteps, ...withUsage(usage) } });
+  return { drafts, calls, text: reading.text };
+}
+
+function withUsage(usage: RunUsage | undefined): { readonly usage?: RunUsage } {
+  return usage === undefined ? {} : { usage };
+}

@@ -1,0 +1,20 @@
+/** Reads a tool's schema two ways: as JSON Schema for models, and as the check of what a model sent. */
+import { z } from 'zod';
+import { describeIssues } from '../session/validate.ts';
+import type { ToolDefinition, ToolDescriptor } from './tool-definition.ts';
+
+export function describeTool({ name, description, inputSchema }: ToolDefinition): ToolDescriptor {
+  return { name, description, inputSchema: z.toJSONSchema(inputSchema, { io: 'input' }) };
+}
+
+export type ToolInputReading<Input> =
+  | { readonly ok: true; readonly input: Input }
+  /** In words for the model, which can correct itself. */
+  | { readonly ok: false; readonly reason: string };
+
+/** Checks what a model sent. Never throws: a bad call is a tool error for the model. */
+export function readToolInput<Input>({ name, inputSchema }: ToolDefinition<Input>, input: unknown): ToolInputReading<Input> {
+  const parsed = inputSchema.safeParse(input);
+  if (parsed.success) return { ok: true, input: parsed.data };
+  return { ok: false, reason: `The input of ${name} is not valid: ${describeIssues(parsed.error).join('; ')}.` };
+}

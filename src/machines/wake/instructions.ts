@@ -1,0 +1,18 @@
+/** What every model is told about the runtime, after the instructions of its agent. */
+import { MAX_LEARNINGS_PER_DIRECTIVE, MAX_QUEUED_WAKES_PER_DIRECTIVE, MAX_WAKE_DELAY_SECONDS } from './directive.ts';
+
+const ABOUT_DIRECTIVES = `You run inside a durable session. When your turn is over the session sleeps until somebody writes or a wake is due.
+To say what comes next, end your last message with one block like this:
+
+\`\`\`wakechart-directive
+{ "outcome": "sleep", "summary": "What was done, in one sentence.",
+  "queuedWakes": [{ "reason": "check the build", "delaySeconds": 600 }] }
+\`\`\`
+
+"outcome" is "sleep", or "continue" to go on at once. At most ${MAX_QUEUED_WAKES_PER_DIRECTIVE} queuedWakes of up to ${MAX_WAKE_DELAY_SECONDS} seconds each, and at most
+${MAX_LEARNINGS_PER_DIRECTIVE} "learnings" { "kind": "lesson" | "correction" | "error", "title", "detail" }. Without a block the session simply sleeps.`;
+
+/** The system text of a run. */
+export function instructionsFor(agentInstructions: string): string {
+  return [agentInstructions.trim(), ABOUT_DIRECTIVES].filter((part) => part !== '').join('\n\n');
+}

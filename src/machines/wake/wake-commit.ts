@@ -1,0 +1,120 @@
+/** The events that end a wake: what its directives asked for, how it ended, and where the session now stands. One append, all or nothing. */
+import { MAX_OPEN_QUEUED_WAKES, MAX_SUMMARY_CHARACTERS } from '../session/limits.ts';
+import type { SessionEventData, SessionEventDraft } from '../session/session-event.ts';
+import type { OpenWake, SessionState } from '../session/session-state.ts';
+import type { Directive, QueuedWakeRequest } from './directive.ts';
+import type { WakeEnd } from './wake-decision.ts';
+import { closingEvents } from './wake-repair.ts';
+
+export interface WakeCommit {
+  readonly state: SessionState;
+  readonly wake: OpenWake;
+  readonly end: WakeEnd;
+  readonly modelSteps: number;
+  /** What the model said last; the summary when no directive gives one. */
+  readonly lastText: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number;
+  readonly newId: () => string;
+}
+
+/** A wake that a directive wants for its own follow-up carries this reason. */
+const FOLLOW_UP = 'follow_up';
+
+export function commitEvents(commit: WakeCommit): SessionEventDraft[] {
+  const { state, wake, end } = commit;
+  const summary = summaryOf(commit);
+  // Queued wakes and learnings of a wake that failed later were asked for all the same; the log holds the directives.
+  const wishes = state.openDirectives.flatMap((directive) => wishEvents(directive, commit));
+  const completed = end.outcome === 'failed' || end.outcome === 'aborted' ? [] : wake.queuedWakeIds;
+  const ended: SessionEventData<'wake.ended'> = {
+    wakeId: wake.wakeId,
+    outcome: end.outcome,
+    summary,
+    modelSteps: commit.modelSteps,
+    completedWakeIds: [...completed],
+    ...(end.outcome === 'limit' ? { limit: end.limit } : {}),
+    ...(end.outcome === 'failed' ? { error: end.error } : {}),
+  };
+  const requests = wishes.flatMap((draft) => (draft.type === 'agent.custom_tool_use' ? [draft.data.requestId] : []));
+  return [...closingEvents(state), ...withinLimits(wishes, state, completed), { type: 'wake.ended', data: ended }, ...statusEvents(commit, summary, requests)];
+}
+
+function statusEvents({ state, end }: WakeCommit, summary: string, newRequests: readonly string[]): SessionEventDraft[] {
+  if (end.outcome === 'terminated') return [];
+  if (end.outcome === 'rescheduled') return [{ type: 'session.status_changed', data: { to: 'rescheduling', stopReason: 'rescheduling', reason: summary } }];
+  const blockingEventIds = [...state.pendingActions.map(({ requestId }) => requestId), ...newRequests];
+  const reason = blockingEventIds.length > 0 ? 'requires_action' : 'idle';
+  return [
+    { type: 'session.status_changed', data: { to: 'idle', stopReason: reason } },
+    { type: 'session.status_idle', data: { reason, summary, ...(blockingEventIds.length > 0 ? { blockingEventIds } : {}) } },
+  ];
+}
+
+function wishEvents(directive: Directive, { nowMs, newId }: WakeCommit): SessionEventDraft[] {
+  const followUp: QueuedWakeRequest[] =
+    directive.followUpSeconds === undefined ? [] : [{ reason: FOLLOW_UP, delaySeconds: directive.followUpSeconds, priority: 'normal' }];
+  const wakes = [...directive.queuedWakes, ...followUp].map(
+    ({ delaySeconds, ...request }): SessionEventDraft => ({
+      type: 'wake.queued',
+      data: { queuedWakeId: newId(), ...request, dueAt: new Date(nowMs + delaySeconds * 1000).toISOString() },
+    }),
+  );
+  const learnings = directive.learnings.map(
+    ({ promoteToMemory = false, ...learning }): SessionEventDraft => ({ type: 'learning.captured', data: { learningId: newId(), ...learning, promoteToMemory } }),
+  );
+  const { customToolRequest } = directive;
+  const request: SessionEventDraft[] =
+    customToolRequest === undefined ? [] : [customToolUse(newId(), customToolRequest)];
+  return [...learnings, ...request, ...wakes];
+}
+
+/** The request carries the id of its own event, so that what blocks a session and what an answer names are the same. */
+function customToolUse(requestId: string, request: { readonly name: string; readonly input: unknown }): SessionEventDraft {
+  return { id: requestId, type: 'agent.custom_tool_use', data: { requestId, ...request } };
+}
+
+/** Replaces queued wakes that are one too many, or repeat a key, by the record that they were refused. */
+function withinLimits(wishes: readonly SessionEventDraft[], state: SessionState, completed: readonly string[]): SessionEventDraft[] {
+  const queued = state.queuedWakes.filter(({ queuedWakeId }) => !completed.includes(queuedWakeId));
+  const keys = new Set(queued.flatMap(({ dedupeKey }) => dedupeKey ?? []));
+  let open = queued.length;
+  return wishes.map((draft) => {
+    if (draft.type !== 'wake.queued') return draft;
+    const { reason, dedupeKey } = draft.data;
+    const refuse = (because: 'duplicate' | 'limit'): SessionEventDraft => ({
+      type: 'wake.refused',
+      data: { reason, because, ...(dedupeKey === undefined ? {} : { dedupeKey }) },
+    });
+    if (dedupeKey !== undefined && keys.has(dedupeKey)) return refuse('duplicate');
+    if (open >= MAX_OPEN_QUEUED_WAKES) return refuse('limit');
+    open += 1;
+    if (dedupeKey !== undefined) keys.add(dedupeKey);
+    return draft;
+  });
+}
+
+function summaryOf({ end, lastText, modelSteps }: WakeCommit): string {
+  return clip(sentenceFor(end, lastText ?? '', modelSteps));
+}
+
+function sentenceFor(end: WakeEnd, lastText: string, modelSteps: number): string {
+  switch (end.outcome) {
+    case 'sleep':
+    case 'requires_action':
+    case 'rescheduled':
+      return end.summary ?? (lastText || 'The turn ended without a summary.');
+    case 'limit':
+      return `Stopped after ${modelSteps} model steps at the limit ${end.limit.name} (${end.limit.value}). Wake the session again, or send a message, to go on.`;
+    case 'failed':
+      return `The wake failed: ${end.error.message.replace(/\.$/, '')}. ${end.error.hint ?? 'Wake the session again once the cause is gone.'}`;
+    case 'aborted':
+      return `The wake was stopped: ${end.reason}. Wake the session again to go on.`;
+    case 'terminated':
+      return 'The session was terminated while it ran.';
+  }
+}
+
+function clip(text: string): string {
+  return text.length <= MAX_SUMMARY_CHARACTERS ? text : `${text.slice(0, MAX_SUMMARY_CHARACTERS - 1)}…`;
+}

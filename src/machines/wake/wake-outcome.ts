@@ -1,0 +1,21 @@
+/** What a caller of `wake` learns when it is over. Everything in it can also be read from the log. */
+import type { ErrorRecord } from '../errors.ts';
+import type { SessionEventData } from '../session/session-event.ts';
+import type { SessionStatus, SessionStopReason } from '../session/session-machine.ts';
+
+export interface WakeOutcome {
+  readonly sessionId: string;
+  /** `nothing_to_do`: nothing was unread or due, and the log was not touched. */
+  readonly outcome: Exclude<SessionEventData<'wake.ended'>['outcome'], 'lost'> | 'nothing_to_do';
+  /** Absent when nothing was to do. */
+  readonly wakeId?: string | undefined;
+  readonly epoch?: number | undefined;
+  readonly summary: string;
+  readonly modelSteps: number;
+  readonly status: SessionStatus;
+  readonly stopReason?: SessionStopReason | undefined;
+  /** Sequence number of the last event of the log. */
+  readonly head: number;
+  /** Why it failed, when it did. */
+  readonly error?: Pick<ErrorRecord, 'message' | 'hint'> & { readonly code: string; readonly category: string } | undefined;
+}
