@@ -244,9 +244,15 @@ export class TaskSupervisor implements TaskHost {
     record.run.startedAt = this.now();
     this.move(record, START);
     this.#announceState(record, 'background_task_started');
-    const execution = new TaskExecution(record, this);
-    record.run.execution = execution;
-    execution.begin();
+    try {
+      const execution = new TaskExecution(record, this);
+      record.run.execution = execution;
+      execution.begin();
+    } catch (thrown) {
+      // A clock that throws must cost one task, not the supervisor.
+      const failure = BackgroundTaskError.from(thrown, 'crash');
+      this.settle(record, { type: 'FAIL', error: Object.freeze(failure.toJSON()), failure });
+    }
   }
 
   #cancel(record: TaskRecord, reason: string, scope: AnyActorScope): void {

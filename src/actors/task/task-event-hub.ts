@@ -38,6 +38,7 @@ export class TaskEventHub {
   readonly #all = new Subject<Announcement>();
   #waiting: Announcement[] = [];
   #dispatching = false;
+  #isComplete = false;
 
   constructor(sink: BackgroundTaskListener | undefined, report: OnListenerError) {
     this.#sink = sink;
@@ -81,6 +82,7 @@ export class TaskEventHub {
 
   /** Ends every stream. */
   complete(): void {
+    this.#isComplete = true;
     for (const subject of [...this.#byTask.values()]) subject.complete();
     this.#byTask.clear();
     this.#all.complete();
@@ -96,6 +98,7 @@ export class TaskEventHub {
   }
 
   #followTask(taskId: string, filter: BackgroundTaskEventFilter, subscriber: Subscriber<BackgroundTaskEvent>): Subscription {
+    if (this.#isComplete) return this.#followAll(filter, subscriber);
     const stream = this.#byTask.get(taskId) ?? new Subject<BackgroundTaskEvent>();
     this.#byTask.set(taskId, stream);
     const subscription = stream.subscribe({

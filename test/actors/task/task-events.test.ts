@@ -136,6 +136,8 @@ describe('event streams', () => {
     const all = lastValueFrom(manager.events$().pipe(toArray()));
     await manager.shutdown();
     expect((await all).map(short)).toEqual(['cancelled']);
+    await expect(lastValueFrom(manager.events$({ taskId: 'task_1' }).pipe(toArray()))).resolves.toEqual([]);
+    await expect(lastValueFrom(manager.events$().pipe(toArray()))).resolves.toEqual([]);
   });
 
   it('leave nothing behind when their subscribers go', async () => {
@@ -202,6 +204,18 @@ describe('a clock that is passed in', () => {
     processes.of('task_1').resolve({});
     await expect(manager.wait('task_1')).resolves.toMatchObject({ taskId: 'task_1' });
     expect(new Set(errors.map((error) => error.source))).toEqual(new Set(['clock']));
+  });
+});
+
+describe('a timer port that throws', () => {
+  it('costs the task that needed it, not the manager', async () => {
+    const clock = createSimulatedClock();
+    const broken = { ...clock, now: clock.now, setTimeout: () => { throw new Error('no timers'); } };
+    const { manager, processes } = setUp({ clock: broken });
+    expect(await manager.spawn(agentRequest())).toMatchObject({ status: 'failed', error: { category: 'crash', message: 'no timers', recoverable: false } });
+    await manager.spawn(processRequest());
+    processes.of('task_2').resolve({ output: 'fine' });
+    await expect(manager.wait('task_2')).resolves.toMatchObject({ output: 'fine' });
   });
 });
 
