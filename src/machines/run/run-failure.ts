@@ -1,7 +1,7 @@
 /** The ways a run of a backend fails, as data. Structured codes of a provider are mapped to these; `unknown` never disables anything. */
 import { z } from 'zod';
 
-export const runFailureKinds = [
+const runFailureKinds = [
   'auth',
   'auth_permanent',
   'rate_limit',

@@ -2,12 +2,11 @@
  * The life of one schedule.
  *
  *   opening ──OPENED──▶ active.waiting ──DUE──▶ active.firing
- *      │                   ▲      ◀──SETTLED──────┘
- *      │                   │ active ──PAUSE──▶ paused ──RESUME──▶ active
- *     FAIL              REPLAN  active · paused ──EXHAUST──▶ draining ──DRAINED──▶ exhausted
- *      │                   └──────────────────────────────────┘
- *      ▼
- *   failed          every live state ──STOP──▶ stopping ──STOPPED──▶ stopped
+ *      │                      ◀──────SETTLED───────┘
+ *     FAIL      active ──PAUSE──▶ paused ──RESUME──▶ active
+ *      │        active · paused ──EXHAUST──▶ draining ──DRAINED──▶ exhausted
+ *      ▼        draining ──PAUSE──▶ paused,  draining ──REPLAN──▶ active
+ *   failed      every live state ──STOP──▶ stopping ──STOPPED──▶ stopped,  and ──FAIL──▶ failed
  *
  * opening:         the record is being read; nothing is armed and nothing may fire.
  * active.waiting:  one timer is armed, for the next slot.
@@ -39,7 +38,7 @@ export const scheduleMachine = setup({ types: { events: {} as ScheduleEvent } })
       on: { PAUSE: 'paused', EXHAUST: 'draining', STOP: 'stopping', FAIL: 'failed' },
     },
     paused: { on: { RESUME: 'active', EXHAUST: 'draining', STOP: 'stopping', FAIL: 'failed' } },
-    draining: { on: { REPLAN: 'active', DRAINED: 'exhausted', STOP: 'stopping', FAIL: 'failed' } },
+    draining: { on: { REPLAN: 'active', PAUSE: 'paused', DRAINED: 'exhausted', STOP: 'stopping', FAIL: 'failed' } },
     stopping: { on: { STOPPED: 'stopped', FAIL: 'failed' } },
     exhausted: { type: 'final' },
     stopped: { type: 'final' },

@@ -19,12 +19,12 @@ const json = z.unknown().refine((value) => value !== undefined && typeof value !
 
 const errorRecord = z.object({ code: z.string(), category: z.string(), message: z.string(), hint: z.string().optional() });
 
-export const toolCallOutcome = z.enum(['completed', 'failed', 'cancelled', 'unknown']);
+const toolCallOutcome = z.enum(['completed', 'failed', 'cancelled', 'unknown']);
 
 /**
  * How a wake ended. `limit`: a bound was reached. `lost`: its process died; the next wake says so in its place.
  */
-export const wakeEnding = z.enum(['sleep', 'requires_action', 'rescheduled', 'limit', 'failed', 'aborted', 'terminated', 'lost']);
+const wakeEnding = z.enum(['sleep', 'requires_action', 'rescheduled', 'limit', 'failed', 'aborted', 'terminated', 'lost']);
 
 function define<Data extends z.ZodType>(description: string, data: Data): { readonly v: 1; readonly description: string; readonly data: Data } {
   return { v: 1, description, data };

@@ -1,5 +1,5 @@
 /** Session events as data: the envelope, the union of all types, and how both are read from what a store holds. */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { isUuidV7 } from '../ids.ts';
 import { sessionEventDefinitions } from './event-schemas.ts';

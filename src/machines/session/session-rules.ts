@@ -7,7 +7,7 @@ import type { ErrorCategory } from '../errors.ts';
 import { MAX_OPEN_QUEUED_WAKES, MAX_PENDING_INGRESS } from './limits.ts';
 import { chartEventOf, foldSession } from './session-fold.ts';
 import { nextConfiguration } from './session-machine.ts';
-import type { CheckedDraft, SessionEvent, SessionEventData, SessionEventType } from './session-event.ts';
+import type { CheckedDraft, SessionEventData, SessionEventType } from './session-event.ts';
 import type { SessionState } from './session-state.ts';
 
 export interface Refusal {
@@ -56,9 +56,8 @@ const RULES: { readonly [Type in SessionEventType]?: Rule<Type> } = {
 };
 
 /** Why an event may not be appended now, or undefined when it may. */
-export function refusalOf(state: SessionState, draft: CheckedDraft): Refusal | undefined {
-  // Each entry takes exactly the data of its own key, which the compiler cannot see through the union.
-  const rule = RULES[draft.type] as Rule<SessionEventType> | undefined;
+function refusalOf(state: SessionState, draft: CheckedDraft): Refusal | undefined {
+  const rule: Rule<SessionEventType> | undefined = RULES[draft.type];
   return rule?.(state, draft.data);
 }
 
@@ -71,7 +70,7 @@ export function assertAppendable(state: SessionState, drafts: readonly CheckedDr
   for (const draft of drafts) {
     const refusal = refusalOf(preview, draft);
     if (refusal !== undefined) throw refusalError(state.sessionId, draft.type, refusal);
-    preview = foldSession(preview, { ...draft, id: '', at: '', sessionId: state.sessionId, seq: preview.head + 1 } as SessionEvent);
+    preview = foldSession(preview, { ...draft, id: '', at: '', sessionId: state.sessionId, seq: preview.head + 1 });
   }
 }
 

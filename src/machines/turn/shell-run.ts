@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ToolDefinition } from './tool-definition.ts';
 
 /** An hour. */
-export const MAX_SHELL_RUN_TIMEOUT_MS = 3_600_000;
+const MAX_SHELL_RUN_TIMEOUT_MS = 3_600_000;
 export const DEFAULT_SHELL_RUN_TIMEOUT_MS = 600_000;
 
 const shellRunInput = z.strictObject({

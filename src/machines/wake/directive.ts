@@ -54,7 +54,6 @@ export const directive = z.strictObject({
 export type Directive = Readonly<z.output<typeof directive>>;
 export type DirectiveInput = z.input<typeof directive>;
 export type QueuedWakeRequest = Directive['queuedWakes'][number];
-export type Learning = Directive['learnings'][number];
 
 /** What a model's turn says about what comes next. `text` is the turn's text without the block that was understood. */
 export type DirectiveReading =

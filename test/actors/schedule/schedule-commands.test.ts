@@ -75,6 +75,21 @@ describe('a paused schedule', () => {
     await second.handle.cancel();
   });
 
+  it('holds those in line also when no further slot comes', async () => {
+    const { clock, start } = createStage();
+    const schedule = await start({ overlap: 'queue', cronExpression: '0 0 1,2 1 1 * 2026' });
+    await clock.advance(2 * HOUR);
+    await schedule.handle.pause?.();
+    schedule.children.all[0]?.end();
+    await clock.advance(HOUR);
+    expect(schedule.children.slots).toEqual([at(HOUR)]);
+    await schedule.handle.resume?.();
+    await settled();
+    expect(schedule.children.slots).toEqual([at(HOUR), at(2 * HOUR)]);
+    schedule.children.all[1]?.end();
+    expect((await schedule.handle.result).output).toBe('fired 2 times');
+  });
+
   it('ends when its last slot passes', async () => {
     const { clock, start } = createStage();
     const schedule = await start({ cronExpression: '2026-01-01T01:00:00' });
@@ -95,6 +110,7 @@ describe('an edited schedule', () => {
     expect(schedule.nextFireAt()).toBe(at(18 * MINUTE));
     await clock.advance(6 * MINUTE);
     expect(await outcomes()).toEqual(['00:10 fired', '00:18 fired', '00:21 fired']);
+    expect((await schedule.log()).join('\n')).not.toContain('without effect');
     await schedule.handle.cancel();
   });
 

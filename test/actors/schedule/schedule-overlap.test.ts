@@ -50,6 +50,9 @@ describe('a slot that comes due while the fire before it runs', () => {
     await settled();
     expect(await outcomes()).toEqual(['00:01 fired', '00:02 fired']);
     expect((await records()).at(-1)).toMatchObject({ cancelledPrevious: { slot: at(MINUTE), childTaskId: 'child_1' } });
+    schedule.children.all[1]?.end();
+    await clock.advance(MINUTE);
+    expect((await records()).at(-1)).toEqual(expect.not.objectContaining({ cancelledPrevious: expect.anything() as unknown }));
     await schedule.handle.cancel();
   });
 
@@ -64,6 +67,7 @@ describe('a slot that comes due while the fire before it runs', () => {
     await settled();
     expect(await outcomes()).toEqual(['00:01 fired', '00:02 skipped (superseded)', '00:03 fired']);
     expect(first?.cancelReasons).toHaveLength(1);
+    expect((await schedule.log()).join('\n')).not.toContain('without effect');
     await schedule.handle.cancel();
   });
 

@@ -182,6 +182,20 @@ describe('a schedule that starts again under its name', () => {
 });
 
 describe('two runs of one schedule at the same time', () => {
+  it('are paused and resumed together, from either of them', async () => {
+    const stage = createStage();
+    const [a, b] = [await stage.start({}, instantly()), await stage.start({}, instantly())];
+    await a.handle.pause?.();
+    await stage.clock.advance(2 * MINUTE);
+    expect([...a.children.slots, ...b.children.slots, b.nextFireAt()]).toEqual([undefined]);
+    await b.handle.resume?.();
+    await stage.clock.advance(2 * MINUTE);
+    expect(await stage.outcomes()).toEqual(['00:01 missed (paused)', '00:02 missed (paused)', '00:03 fired', '00:04 fired']);
+    expect(a.nextFireAt()).toBe(at(5 * MINUTE));
+    await a.handle.cancel();
+    await b.handle.cancel();
+  });
+
   it('fire each slot once between them', async () => {
     const stage = createStage();
     const [a, b] = [await stage.start({}, instantly()), await stage.start({}, instantly())];

@@ -124,6 +124,18 @@ describe('a fire whose report cannot be stored', () => {
     await schedule.handle.cancel();
   });
 
+  it('is reported while the child still runs', async () => {
+    const { clock, start, outcomes, flaky } = troubledStage();
+    const schedule = await start({ cronExpression: '0 * * * *' }, new ManualChildren());
+    flaky.trouble = 'before';
+    flaky.only = 'slot.fired';
+    await clock.advance(HOUR);
+    flaky.trouble = 'none';
+    await clock.advance(5 * SECOND);
+    expect(await outcomes()).toEqual(['01:00 fired']);
+    await schedule.handle.cancel();
+  });
+
   it('keeps a schedule that is done from ending until it is stored', async () => {
     const { clock, start, flaky, children } = troubledStage();
     const schedule = await start({ cronExpression: '2026-01-01T01:00:00' }, children);

@@ -1,0 +1,32 @@
+/** What every part of one live schedule shares. */
+import type { InspectionEvent } from 'xstate';
+import type { ScheduleLimits } from '../../machines/schedule/schedule-options.ts';
+import type { Clock } from '../clock/clock.ts';
+import { ScheduleJournal } from './schedule-journal.ts';
+import { ScheduleLog } from './schedule-log.ts';
+import type { ScheduleStore } from './schedule-store.ts';
+import { SerialLane } from './serial-lane.ts';
+
+export interface ScheduleSetting {
+  readonly taskId: string;
+  readonly scheduleId: string;
+  /** Names this run of the schedule. Never used before. */
+  readonly owner: string;
+  readonly clock: Clock;
+  readonly limits: ScheduleLimits;
+  readonly store: ScheduleStore;
+  /** Hears XState's inspection events of the schedule's actor. Must not throw. */
+  readonly inspect: ((event: InspectionEvent) => void) | undefined;
+}
+
+export interface ScheduleCore extends ScheduleSetting {
+  /** Whatever awaits in the middle runs here. */
+  readonly lane: SerialLane;
+  readonly log: ScheduleLog;
+  readonly journal: ScheduleJournal;
+}
+
+export function createScheduleCore(setting: ScheduleSetting): ScheduleCore {
+  const log = new ScheduleLog(setting.taskId, setting.limits.logLimitBytes);
+  return { ...setting, lane: new SerialLane(), log, journal: new ScheduleJournal({ store: setting.store, scheduleId: setting.scheduleId, log }) };
+}

@@ -1,0 +1,114 @@
+/**
+ * The runner of scheduled tasks: each fire of the schedule is a child task of its own.
+ *
+ * The schedule's task sleeps from fire to fire and holds no slot of the pool; it wakes for the moment in which it asks for a child. A request
+ * with a `scheduleId` is remembered under that name by the store: its next start knows what was missed, and two processes that run it never
+ * fire the same slot. One without a name is remembered for as long as it runs: a task id means something else after a restart.
+ *
+ * `cancel` is a stop like any other, a shutdown included: slots that pass until the next start under the same name count as missed. A pause is
+ * meant to last, so a named schedule that was paused is still paused when it starts again, and one that runs in another process stops firing at its
+ * next slot.
+ */
+import type { InspectionEvent } from 'xstate';
+import { fireRequestOf } from '../../machines/schedule/fire-request.ts';
+import { checkedPlanChange, checkedScheduleLimits } from '../../machines/schedule/schedule-options.ts';
+import type { ScheduleLimitsInput } from '../../machines/schedule/schedule-options.ts';
+import type { CatchUpPolicy, OverlapPolicy, ScheduledTaskRequest } from '../../machines/task/task-request.ts';
+import type { Clock } from '../clock/clock.ts';
+import { reportToConsole, safely } from '../streams/listener-errors.ts';
+import type { OnListenerError } from '../streams/listener-errors.ts';
+import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskStart } from '../task/task-runner.ts';
+import type { CronPlan } from './cron-plan.ts';
+import { FireLine } from './fire-line.ts';
+import { createMemoryScheduleStore } from './memory-schedule-store.ts';
+import { createScheduleCore } from './schedule-core.ts';
+import type { ScheduleCore } from './schedule-core.ts';
+import { ScheduleFace } from './schedule-face.ts';
+import { Schedule } from './schedule.ts';
+import type { ScheduleStore } from './schedule-store.ts';
+
+/** One late fire at most: a nightly job still runs when the machine slept through the night, and runs once. */
+const DEFAULT_CATCH_UP: CatchUpPolicy = 'latest';
+const DEFAULT_OVERLAP: OverlapPolicy = 'skip';
+
+export interface ScheduledTaskRunnerOptions {
+  readonly clock: Clock;
+  readonly cron: CronPlan;
+  /** Keeps schedules that have a name. Default: in memory, for as long as this runner. */
+  readonly store?: ScheduleStore | undefined;
+  readonly limits?: ScheduleLimitsInput | undefined;
+  /** Makes an id that no run of any schedule has had. Default: a random UUID. */
+  readonly ownerId?: (() => string) | undefined;
+  /** Hears XState's inspection events of every schedule. */
+  readonly inspect?: ((event: InspectionEvent) => void) | undefined;
+  /** Told what the inspector throws. Default: writes to the console. */
+  readonly onListenerError?: OnListenerError | undefined;
+}
+
+/** @throws BackgroundTaskError category `validation` for limits that make no sense */
+export function createScheduledTaskRunner(options: ScheduledTaskRunnerOptions): BackgroundTaskRunner<ScheduledTaskRequest> {
+  const { clock, cron, ownerId = () => crypto.randomUUID() } = options;
+  const limits = checkedScheduleLimits(options.limits ?? {});
+  const named = options.store ?? createMemoryScheduleStore();
+  const inspect = safeInspector(options);
+  return {
+    kind: 'scheduled',
+    start(start) {
+      const { taskId, request } = start;
+      // Two managers may both have a `task_1`: what a nameless schedule records is its own, and only what it adds up to is ever read.
+      const store = request.scheduleId === undefined ? createMemoryScheduleStore({ maxRecords: 0 }) : named;
+      return startSchedule(start, cron, createScheduleCore({ taskId, scheduleId: request.scheduleId ?? taskId, owner: ownerId(), clock, limits, store, inspect }));
+    },
+  };
+}
+
+/** @throws BackgroundTaskError category `validation` when the expression or the time zone cannot be read */
+function startSchedule(start: BackgroundTaskStart<ScheduledTaskRequest>, cron: CronPlan, core: ScheduleCore): BackgroundTaskHandle {
+  const { taskId, request, children } = start;
+  const { scheduleId, log } = core;
+  const times = cron.read(request);
+  const face = new ScheduleFace(start, scheduleId, core.journal);
+  const fires = new FireLine({
+    core,
+    children,
+    requestFor: (slot) => fireRequestOf(request, { scheduleId, slot }),
+    onWaking: () => face.wake(),
+    onAsleep: () => face.sleep(schedule),
+    onNews: () => schedule.look(),
+  });
+  const { catchUp = DEFAULT_CATCH_UP, overlap = DEFAULT_OVERLAP } = request;
+  const schedule = new Schedule({
+    core,
+    cron,
+    times,
+    catchUp,
+    overlap,
+    fires,
+    onOpened: () => face.sleep(schedule),
+    onChanged: () => face.show(schedule),
+    onEnded: (failure) => face.end(failure),
+  });
+  schedule.open();
+  return {
+    taskId,
+    result: face.result,
+    cancel: (reason = 'the schedule was cancelled') => schedule.stop(reason),
+    pause: () => schedule.pause(),
+    resume: () => schedule.resume(),
+    edit: async (changes) => schedule.edit(checkedPlanChange(changes)),
+    readLog: (cursor) => log.page(cursor),
+  };
+}
+
+/** An inspector that throws would throw into the schedule. */
+function safeInspector({ inspect, onListenerError }: ScheduledTaskRunnerOptions): ScheduledTaskRunnerOptions['inspect'] {
+  if (inspect === undefined) return undefined;
+  const report = safely(onListenerError ?? reportToConsole);
+  return (event) => {
+    try {
+      inspect(event);
+    } catch (thrown) {
+      report(thrown, 'inspector');
+    }
+  };
+}

@@ -1,0 +1,19 @@
+/** One thing after another: work that awaits in the middle is not interleaved with the next. */
+export class SerialLane {
+  #tail: Promise<unknown> = Promise.resolve();
+
+  /** Runs `work` when everything given before has settled. Its failure is the caller's and does not hold up the lane. */
+  run<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#tail.then(work);
+    this.#tail = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Resolves when nothing is left to run, what the last work added included. */
+  async idle(): Promise<void> {
+    for (let tail: unknown; tail !== this.#tail; ) {
+      tail = this.#tail;
+      await tail;
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/** Reading files that others append to, and the errors of doing so. */
+import { open } from 'node:fs/promises';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+
+const NEWLINE = 0x0a;
+
+/** The bytes of a file from `offset` on: to its end, or `maxBytes` of them. */
+export async function readFrom(path: string, offset: number, maxBytes = Infinity): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const bytes = Buffer.alloc(Math.min(Math.max(size - offset, 0), maxBytes));
+    let length = 0;
+    while (length < bytes.length) {
+      const { bytesRead } = await file.read(bytes, length, bytes.length - length, offset + length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    return bytes.subarray(0, length);
+  } finally {
+    await file.close();
+  }
+}
+
+export interface TextLine {
+  readonly text: string;
+  /** Offset behind the line and its newline. */
+  readonly end: number;
+  /** Whether its newline has come. Without one it may be whole or the beginning of a line. */
+  readonly isEnded: boolean;
+}
+
+/** The lines in `bytes` that are not empty. */
+export function* linesIn(bytes: Buffer): Generator<TextLine> {
+  let start = 0;
+  while (start < bytes.length) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    const stop = newline === -1 ? bytes.length : newline;
+    const text = bytes.toString('utf8', start, stop);
+    start = stop + 1;
+    if (text !== '') yield { text, end: Math.min(start, bytes.length), isEnded: newline !== -1 };
+  }
+}
+
+export function hasCode(thrown: unknown, code: string): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === code;
+}
+
+/** For `catch`: what does not exist is undefined, any other trouble is passed on. */
+export function absent(thrown: unknown): undefined {
+  if (!hasCode(thrown, 'ENOENT')) throw thrown;
+}
+
+export function damaged(path: string, what: string): RuntimeError {
+  return new RuntimeError('SCHEDULE_STORE', `${path}: ${what}`, { category: 'storage', hint: 'Look at the file and at the disk it lies on.' });
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  ENOSPC: 'The disk is full; free some space.',
+  EDQUOT: 'The disk quota is used up; free some space.',
+  EACCES: 'Give this user read and write access to the directory.',
+  EPERM: 'Give this user read and write access to the directory.',
+  EROFS: 'The file system is read-only; choose another directory.',
+  ENOTDIR: 'A part of the path is a file; choose another directory.',
+  EMFILE: 'Too many files are open; raise the limit.',
+};
+
+/** Whatever the file system threw, as an error of the store. */
+export function storeError(thrown: unknown, what: string): RuntimeError {
+  if (RuntimeError.is(thrown)) return thrown;
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown';
+  return new RuntimeError('SCHEDULE_STORE', `cannot ${what}: ${messageOf(thrown)}`, {
+    category: 'storage',
+    hint: HINTS[code] ?? 'Look at the directory and at the disk it lies on.',
+    details: { code },
+    cause: thrown,
+  });
+}
