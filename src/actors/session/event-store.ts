@@ -1,0 +1,164 @@
+/**
+ * The port to the logs of sessions. Memory, files and a database are adapters of it; one contract suite defines it.
+ *
+ * Every method that names a session rejects with RuntimeError SESSION_NOT_FOUND when there is none.
+ */
+import { RuntimeError } from '../../machines/errors.ts';
+import type { NewSessionEvent, SessionEvent } from '../../machines/session/session-event.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+
+/** How safe a stored event is: on the disk, with the operating system, or in this process only. */
+export type Durability = 'disk' | 'os' | 'memory';
+
+export interface SessionIdentity {
+  readonly sessionId: string;
+  readonly agentId: string;
+}
+
+export type NewSessionEvents = readonly [NewSessionEvent, ...NewSessionEvent[]];
+
+export interface AppendOptions {
+  /** The same key again, in the same session, stores nothing and gives the first result. */
+  readonly idempotencyKey?: string | undefined;
+  /** Store only if this is still the last sequence number. */
+  readonly expectedHead?: number | undefined;
+}
+
+export interface AppendResult {
+  /** As stored, in order, with their sequence numbers. */
+  readonly events: readonly SessionEvent[];
+  readonly durability: Durability;
+  /** The key or the first event's id was stored before; `events` are those. */
+  readonly isDuplicate: boolean;
+}
+
+export interface ReadOptions {
+  /** First sequence number wanted. Default 1. */
+  readonly from?: number | undefined;
+  /** At most this many events. Default MAX_READ_EVENTS, which is also the most. */
+  readonly limit?: number | undefined;
+}
+
+export const MAX_READ_EVENTS = 1_000;
+
+export interface SessionListing extends SessionIdentity {
+  /** The folded state, if the store keeps a copy that is still true. */
+  readonly view?: SessionState | undefined;
+}
+
+/** The exclusive right to run a wake of one session. It ends with the process that holds it. */
+export interface WakeRight {
+  /** Idempotent. */
+  release(): Promise<void>;
+}
+
+export interface EventStore {
+  readonly durability: Durability;
+
+  /** Makes a session with its first events, all or nothing. @throws RuntimeError SESSION_EXISTS */
+  create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult>;
+
+  identify(sessionId: string): Promise<SessionIdentity>;
+
+  /**
+   * Appends events, all or nothing, and resolves when they are as durable as the result says. All of them share one epoch or have none.
+   * @throws RuntimeError HEAD_MOVED when `expectedHead` is not the head; EPOCH_SUPERSEDED when a newer wake has begun;
+   *   RECORD_TOO_LARGE; STORAGE_FAILED when the medium refuses, in which case the events may or may not be found later
+   */
+  append(sessionId: string, events: NewSessionEvents, options?: AppendOptions): Promise<AppendResult>;
+
+  /** What was stored under an idempotency key, if anything. */
+  findByKey(sessionId: string, idempotencyKey: string): Promise<AppendResult | undefined>;
+
+  /** Stored events in order. Fewer than asked for means that there are no more now. */
+  read(sessionId: string, options?: ReadOptions): Promise<readonly SessionEvent[]>;
+
+  /** Sequence number of the last event. */
+  head(sessionId: string): Promise<number>;
+
+  /** Every session, or those of one agent, oldest first. */
+  list(filter?: { readonly agentId?: string | undefined }): Promise<readonly SessionListing[]>;
+
+  /** Keeps copies of the state for those who list or look. They can be rebuilt from the log at any time. */
+  saveView(state: SessionState): Promise<void>;
+
+  /**
+   * Calls `onChange` after events may have been appended, by anybody. It may be called too often, and never carries the events.
+   * Returns the function that ends it.
+   */
+  watch(sessionId: string, onChange: () => void): () => void;
+
+  /** @throws RuntimeError WAKE_CONFLICT when somebody else holds it */
+  acquireWakeRight(sessionId: string): Promise<WakeRight>;
+
+  /** Waits for what is being written and lets go of everything. Later calls reject. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Keeps a view and goes on when that fails: it is a copy that anybody can rebuild, and what it shows has been stored already. A medium
+ * that is in trouble says so at the next append.
+ */
+export async function keepView(store: EventStore, state: SessionState): Promise<void> {
+  await store.saveView(state).catch(() => undefined);
+}
+
+export function sessionNotFound(sessionId: string): RuntimeError {
+  return new RuntimeError('SESSION_NOT_FOUND', `there is no session ${JSON.stringify(sessionId)}`, {
+    category: 'not_found',
+    hint: 'List the sessions to see their ids, or create one.',
+    details: { sessionId },
+  });
+}
+
+export function sessionExists(sessionId: string): RuntimeError {
+  return new RuntimeError('SESSION_EXISTS', `session ${sessionId} exists already`, {
+    category: 'conflict',
+    hint: 'Create a session under another id.',
+    details: { sessionId },
+  });
+}
+
+export function headMoved(sessionId: string, expected: number, head: number): RuntimeError {
+  return new RuntimeError('HEAD_MOVED', `session ${sessionId} was expected to end at event ${expected}, it ends at ${head}`, {
+    category: 'conflict',
+    hint: 'Read the new events and decide again.',
+    details: { sessionId, expected, head },
+  });
+}
+
+export function epochSuperseded(sessionId: string, epoch: number, current: number): RuntimeError {
+  return new RuntimeError('EPOCH_SUPERSEDED', `session ${sessionId} is at epoch ${current}; epoch ${epoch} may not write any more`, {
+    category: 'conflict',
+    hint: 'Another wake took over; leave the session to it.',
+    details: { sessionId, epoch, current },
+  });
+}
+
+export function wakeConflict(sessionId: string): RuntimeError {
+  return new RuntimeError('WAKE_CONFLICT', `session ${sessionId} is being woken by somebody else`, {
+    category: 'conflict',
+    hint: 'Wait until that wake ends; it sees every message that arrives meanwhile.',
+    details: { sessionId },
+  });
+}
+
+export function recordTooLarge(sessionId: string, bytes: number, maxBytes: number): RuntimeError {
+  return new RuntimeError('RECORD_TOO_LARGE', `expected at most ${maxBytes} bytes in one append to session ${sessionId}, received ${bytes}`, {
+    category: 'capacity',
+    hint: 'Keep large content in a file of the workspace and store its path.',
+    details: { sessionId, bytes, maxBytes },
+  });
+}
+
+export function eventsNotStorable(cause?: unknown): RuntimeError {
+  return new RuntimeError('SESSION_EVENT_INVALID', 'expected events that are plain JSON and share one epoch', {
+    category: 'validation',
+    hint: 'Store only JSON values: no functions, no cycles, no big integers.',
+    cause,
+  });
+}
+
+export function storeClosed(): RuntimeError {
+  return new RuntimeError('STORE_CLOSED', 'the event store is closed', { category: 'storage', hint: 'Open a new runtime.' });
+}

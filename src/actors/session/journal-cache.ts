@@ -1,0 +1,33 @@
+/** Keeps the folded state of the sessions used last, so that looking again costs only what is new. Bounded: the rest is folded anew. */
+import { SessionJournal } from './session-journal.ts';
+import type { JournalPorts } from './session-journal.ts';
+
+/** Sessions whose state stays folded in memory. */
+const MAX_CACHED_JOURNALS = 256;
+
+export class JournalCache {
+  readonly #ports: JournalPorts;
+  /** In the order of last use, the oldest first. */
+  readonly #journals = new Map<string, SessionJournal>();
+
+  constructor(ports: JournalPorts) {
+    this.#ports = ports;
+  }
+
+  /** The journal of a session, up to date. @throws RuntimeError SESSION_NOT_FOUND */
+  async open(sessionId: string): Promise<SessionJournal> {
+    const journal = this.#journals.get(sessionId) ?? new SessionJournal(await this.#ports.store.identify(sessionId), this.#ports);
+    await journal.refresh();
+    this.#journals.delete(sessionId);
+    this.#journals.set(sessionId, journal);
+    this.#dropOldest();
+    return journal;
+  }
+
+  #dropOldest(): void {
+    for (const sessionId of this.#journals.keys()) {
+      if (this.#journals.size <= MAX_CACHED_JOURNALS) return;
+      this.#journals.delete(sessionId);
+    }
+  }
+}

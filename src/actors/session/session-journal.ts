@@ -1,0 +1,102 @@
+/**
+ * One session's log as a writer sees it: the folded state, kept up to date event by event, and appends that are checked against it
+ * before anything is stored. Several journals of one session may live at once, in this process and in others.
+ */
+import { RuntimeError } from '../../machines/errors.ts';
+import { checkDraft } from '../../machines/session/session-event.ts';
+import type { SessionEvent, SessionEventDraft } from '../../machines/session/session-event.ts';
+import { foldSession } from '../../machines/session/session-fold.ts';
+import { assertAppendable } from '../../machines/session/session-rules.ts';
+import { initialSessionState } from '../../machines/session/session-state.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { Clock } from '../clock/clock.ts';
+import { isoTimeOf } from '../clock/iso-time.ts';
+import { MAX_READ_EVENTS } from './event-store.ts';
+import type { AppendResult, EventStore, NewSessionEvents, SessionIdentity } from './event-store.ts';
+import type { IdSource } from './id-source.ts';
+
+export interface JournalPorts {
+  readonly store: EventStore;
+  readonly ids: IdSource;
+  readonly clock: Clock;
+}
+
+export interface JournalAppendOptions {
+  /** Epoch of the wake that writes; absent for events from outside. */
+  readonly epoch?: number | undefined;
+  readonly idempotencyKey?: string | undefined;
+  /** Store only if the log still ends where this journal has folded it to. */
+  readonly onlyAtHead?: boolean | undefined;
+}
+
+export class SessionJournal {
+  readonly identity: SessionIdentity;
+  readonly #ports: JournalPorts;
+  readonly #onEvent: ((event: SessionEvent) => void) | undefined;
+  #state: SessionState;
+
+  constructor(identity: SessionIdentity, ports: JournalPorts, onEvent?: (event: SessionEvent) => void) {
+    this.identity = identity;
+    this.#ports = ports;
+    this.#onEvent = onEvent;
+    this.#state = initialSessionState(identity);
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** Folds what was appended since, by anybody. */
+  async refresh(): Promise<SessionState> {
+    for (;;) {
+      const events = await this.#ports.store.read(this.identity.sessionId, { from: this.#state.head + 1 });
+      this.#fold(events);
+      if (events.length < MAX_READ_EVENTS) return this.#state;
+    }
+  }
+
+  /**
+   * Checks the drafts against the folded state, stores them together, and folds them.
+   * @throws RuntimeError for a draft that the state does not allow, before anything is stored; and whatever the store throws
+   */
+  async append(drafts: readonly SessionEventDraft[], options: JournalAppendOptions = {}): Promise<AppendResult> {
+    const checked = drafts.map(checkDraft);
+    assertAppendable(this.#state, checked);
+    const events = drafts.map((draft, index) => this.#envelope(draft, checked[index], options.epoch));
+    const result = await this.#ports.store.append(this.identity.sessionId, nonEmpty(events), {
+      idempotencyKey: options.idempotencyKey,
+      ...(options.onlyAtHead === true ? { expectedHead: this.#state.head } : {}),
+    });
+    this.#fold(result.events);
+    // Others wrote in between: their events come first, and ours with them.
+    if (this.#state.head < (result.events.at(-1)?.seq ?? 0)) await this.refresh();
+    return result;
+  }
+
+  /** The envelopes of the first events of a session that does not exist yet. */
+  envelopes(drafts: readonly SessionEventDraft[]): NewSessionEvents {
+    const checked = drafts.map(checkDraft);
+    assertAppendable(this.#state, checked);
+    return nonEmpty(drafts.map((draft, index) => this.#envelope(draft, checked[index], undefined)));
+  }
+
+  #envelope(draft: SessionEventDraft, checked: ReturnType<typeof checkDraft> | undefined, epoch: number | undefined): NewSessionEvents[0] {
+    const { ids, clock } = this.#ports;
+    const at = isoTimeOf(clock.now());
+    return { id: draft.id ?? ids.next(), at, ...(epoch === undefined ? {} : { epoch }), type: draft.type, v: checked?.v ?? 1, data: checked?.data };
+  }
+
+  #fold(events: readonly SessionEvent[]): void {
+    for (const event of events) {
+      if (event.seq !== this.#state.head + 1) continue;
+      this.#state = foldSession(this.#state, event);
+      this.#onEvent?.(event);
+    }
+  }
+}
+
+function nonEmpty(events: readonly NewSessionEvents[0][]): NewSessionEvents {
+  const [first, ...rest] = events;
+  if (first !== undefined) return [first, ...rest];
+  throw new RuntimeError('SESSION_EVENT_INVALID', 'expected at least one event to append, received none', { category: 'validation' });
+}

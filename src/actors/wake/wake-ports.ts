@@ -1,0 +1,29 @@
+/** Everything a wake needs from outside. */
+import type { AgentRunEvent } from '../../machines/run/run-output.ts';
+import type { AgentRunConfig } from '../run/agent-runtime.ts';
+import type { AgentRuntimeRegistry } from '../run/agent-runtime-registry.ts';
+import type { AgentCatalog } from '../session/agent-catalog.ts';
+import type { SessionDirectories } from '../session/session-directories.ts';
+import type { JournalPorts } from '../session/session-journal.ts';
+import type { OnListenerError } from '../streams/listener-errors.ts';
+import type { Tool } from '../turn/tool.ts';
+import type { ToolExecutor } from '../turn/tool-executor.ts';
+
+export interface WakePorts extends JournalPorts {
+  readonly agents: AgentCatalog;
+  readonly runtimes: AgentRuntimeRegistry;
+  readonly runConfig: AgentRunConfig;
+  readonly directories: SessionDirectories;
+  readonly tools: readonly Tool[];
+  readonly executor: ToolExecutor;
+  /** Names this process in the log. */
+  readonly owner: string;
+  readonly onListenerError: OnListenerError;
+}
+
+export interface WakeOptions {
+  /** Aborting it stops the wake early; what was done stays done. */
+  readonly signal?: AbortSignal | undefined;
+  /** Hears what the backend streams while it runs. Not stored. */
+  readonly onRunEvent?: ((event: AgentRunEvent) => void) | undefined;
+}

@@ -1,0 +1,114 @@
+/** Runs wakes: each one is an actor of the wake chart, a child of the task supervisor, and is known here while it lives. */
+import { createActor, fromPromise, toPromise } from 'xstate';
+import type { ActorRefFrom, AnyActorRef } from 'xstate';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { checkSessionId } from '../../machines/session/session-requests.ts';
+import { wakeMachine } from '../../machines/wake/wake-machine.ts';
+import type { WakeInput } from '../../machines/wake/wake-machine.ts';
+import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
+import type { WakeOptions, WakePorts } from './wake-ports.ts';
+import { WakeWork } from './wake-work.ts';
+
+interface LiveWake {
+  readonly work: WakeWork;
+  readonly actor: ActorRefFrom<typeof wakeMachine>;
+  readonly ended: Promise<unknown>;
+}
+
+export interface WakerOptions extends WakePorts {
+  /** Parent of every wake actor, so that all of them are seen in one system. */
+  readonly supervisor: AnyActorRef;
+}
+
+export class Waker {
+  readonly #options: WakerOptions;
+  /** By wake id: one provided chart serves all wakes. */
+  readonly #live = new Map<string, LiveWake>();
+  readonly #logic: typeof wakeMachine;
+  #stopReason: string | undefined;
+
+  constructor(options: WakerOptions) {
+    this.#options = options;
+    const part = <Answer>(work: (wake: LiveWake) => Promise<Answer>): ReturnType<typeof fromPromise<Answer, WakeInput>> =>
+      fromPromise<Answer, WakeInput>(({ input }) => this.#run(input.wakeId, work));
+    this.#logic = wakeMachine.provide({
+      actors: {
+        claim: part(({ work }) => work.claim()),
+        fold: part(({ work }) => work.fold()),
+        assemble: part(({ work }) => work.assemble()),
+        step: part(({ work }) => work.step()),
+        callTools: part(({ work, actor }) => work.callTools(actor)),
+        commit: part(({ work }) => work.commit()),
+        recordFailure: part(({ work }) => work.recordFailure()),
+        release: part(({ work }) => work.release()),
+      },
+      actions: {
+        interrupt: ({ context }, reason: string) => this.#live.get(context.wakeId)?.work.interrupt(reason),
+      },
+    });
+  }
+
+  /** How many wakes run in this process. */
+  get size(): number {
+    return this.#live.size;
+  }
+
+  /**
+   * One wake of a session, to its end.
+   * @throws RuntimeError WAKE_CONFLICT while another wake of it runs; SESSION_TERMINATED; SESSION_NOT_FOUND; RUNTIME_SHUT_DOWN; STORAGE_FAILED
+   */
+  async wake(sessionId: string, options: WakeOptions = {}): Promise<WakeOutcome> {
+    const id = checkSessionId(sessionId);
+    this.#assertAccepting();
+    const identity = await this.#options.store.identify(id);
+    this.#assertAccepting();
+    const wakeId = this.#options.ids.next();
+    const work = new WakeWork(identity, wakeId, this.#options, options);
+    const actor = createActor(this.#logic, { input: { sessionId: id, wakeId }, id: `wake_${wakeId}`, parent: this.#options.supervisor });
+    const { signal } = options;
+    const stop = (): void => stopActor(actor, messageOf(signal?.reason));
+    const ended = toPromise(actor);
+    this.#live.set(wakeId, { work, actor, ended });
+    try {
+      actor.start();
+      signal?.addEventListener('abort', stop, { once: true });
+      if (signal?.aborted === true) stop();
+      const { isRecorded } = await ended;
+      if (!isRecorded) throw work.error;
+      return Object.freeze(work.outcome());
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      this.#live.delete(wakeId);
+    }
+  }
+
+  /** Takes no more wakes, stops those that run, and resolves when they have ended. Idempotent. */
+  async shutdown(reason: string): Promise<void> {
+    this.#stopReason ??= reason;
+    const live = [...this.#live.values()];
+    for (const { actor } of live) stopActor(actor, reason);
+    await Promise.allSettled(live.map(({ ended }) => ended));
+  }
+
+  #assertAccepting(): void {
+    if (this.#stopReason === undefined) return;
+    throw new RuntimeError('RUNTIME_SHUT_DOWN', `the runtime is shut down and wakes nobody (${this.#stopReason})`, { category: 'conflict', hint: 'Open a new runtime.' });
+  }
+
+  async #run<Answer>(wakeId: string, part: (wake: LiveWake) => Promise<Answer>): Promise<Answer> {
+    const wake = this.#live.get(wakeId);
+    if (wake === undefined) throw new RuntimeError('WAKE_UNKNOWN', `wake ${wakeId} does not run here`, { category: 'crash' });
+    try {
+      return await part(wake);
+    } catch (error) {
+      // The first thing that broke is what the caller has to hear about.
+      wake.work.error ??= error;
+      throw error;
+    }
+  }
+}
+
+/** XState complains on the console about events to an actor that has ended. */
+function stopActor(actor: LiveWake['actor'], reason: string): void {
+  if (actor.getSnapshot().status === 'active') actor.send({ type: 'STOP', reason });
+}

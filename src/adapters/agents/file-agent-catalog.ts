@@ -1,0 +1,148 @@
+/** Agents as files: `<agents>/<agentId>/agent.md`. */
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, readFile, readdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { agentFrontmatter } from '../../machines/agent/agent-definition.ts';
+import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { agentId as agentIdSchema } from '../../machines/ids.ts';
+import { parseOrThrow } from '../../machines/session/validate.ts';
+import type { AgentCatalog, AgentListing, NewAgent } from '../../actors/session/agent-catalog.ts';
+import { formatAgentFile, parseAgentFile } from './agent-file.ts';
+
+const AGENT_FILE = 'agent.md';
+const PRIVATE_FOLDER_MODE = 0o700;
+const PRIVATE_FILE_MODE = 0o600;
+
+export interface FileAgentCatalogOptions {
+  /** The folder that holds one folder per agent; made with the first agent. */
+  readonly agentsDirectory: string;
+}
+
+export class FileAgentCatalog implements AgentCatalog {
+  readonly #directory: string;
+
+  constructor({ agentsDirectory }: FileAgentCatalogOptions) {
+    this.#directory = agentsDirectory;
+  }
+
+  async list(): Promise<readonly AgentListing[]> {
+    const names = await readdir(this.#directory).catch((error: unknown) => {
+      if (isMissing(error)) return [];
+      throw unreadable(this.#directory, error);
+    });
+    const listings = await Promise.all(names.filter((name) => agentIdSchema.safeParse(name).success).map((agentId) => this.#listingOf(agentId)));
+    return listings.flatMap((listing) => listing ?? []).toSorted((one, other) => (one.agentId < other.agentId ? -1 : 1));
+  }
+
+  async get(agentId: string): Promise<AgentDefinition> {
+    const id = checkAgentId(agentId);
+    const path = this.#pathOf(id);
+    try {
+      return parseAgentFile({ agentId: id, source: await readFile(path, 'utf8'), fileName: nameOf(id) });
+    } catch (error) {
+      if (RuntimeError.is(error)) throw error;
+      throw isMissing(error) ? notFound(id) : unreadable(path, error);
+    }
+  }
+
+  async create({ agentId, source }: NewAgent): Promise<AgentDefinition> {
+    const id = checkAgentId(agentId);
+    const text = typeof source === 'string' ? source : formatParts(source);
+    const definition = this.validate(id, text, nameOf(id));
+    const folder = join(this.#directory, id);
+    const temporary = join(folder, `.${AGENT_FILE}.${randomUUID()}.tmp`);
+    try {
+      await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE });
+      await writeNewFile(temporary, text);
+      // A link is refused when the name is taken, and shows the whole file or none of it.
+      await link(temporary, this.#pathOf(id));
+      await syncFolder(folder);
+      return definition;
+    } catch (error) {
+      throw codeOf(error) === 'EEXIST' ? exists(id) : unwritable(this.#pathOf(id), error);
+    } finally {
+      await unlink(temporary).catch(() => undefined);
+    }
+  }
+
+  validate(agentId: string, source: string, fileName: string = nameOf(agentId)): AgentDefinition {
+    return parseAgentFile({ agentId: checkAgentId(agentId), source, fileName });
+  }
+
+  async #listingOf(agentId: string): Promise<AgentListing | undefined> {
+    try {
+      return { agentId, definition: await this.get(agentId) };
+    } catch (error) {
+      if (!RuntimeError.is(error)) throw error;
+      // A folder without an agent file is not an agent.
+      return error.code === 'AGENT_NOT_FOUND' ? undefined : { agentId, error: error.toJSON() };
+    }
+  }
+
+  #pathOf(agentId: string): string {
+    return join(this.#directory, agentId, AGENT_FILE);
+  }
+}
+
+function formatParts({ frontmatter, instructions }: Exclude<NewAgent['source'], string>): string {
+  parseOrThrow(agentFrontmatter, frontmatter, { what: 'agent', code: 'AGENT_INVALID' });
+  return formatAgentFile(frontmatter, instructions);
+}
+
+function checkAgentId(agentId: unknown): string {
+  return parseOrThrow(agentIdSchema, agentId, { what: 'agent id', code: 'AGENT_INVALID' });
+}
+
+/** How people know the file. */
+function nameOf(agentId: string): string {
+  return `${agentId}/${AGENT_FILE}`;
+}
+
+async function writeNewFile(path: string, content: string): Promise<void> {
+  const handle = await open(path, 'wx', PRIVATE_FILE_MODE);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function isMissing(error: unknown): boolean {
+  return codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
+}
+
+function notFound(agentId: string): RuntimeError {
+  return new RuntimeError('AGENT_NOT_FOUND', `there is no agent "${agentId}"`, {
+    category: 'not_found',
+    hint: `Create it, or list the agents to see their names; its file would be ${nameOf(agentId)} in the folder "agents" of the home directory.`,
+    details: { agentId },
+  });
+}
+
+function exists(agentId: string): RuntimeError {
+  return new RuntimeError('AGENT_EXISTS', `there is an agent "${agentId}" already`, { category: 'conflict', hint: 'Edit its file, or choose another name.', details: { agentId } });
+}
+
+function unreadable(path: string, cause: unknown): RuntimeError {
+  return new RuntimeError('STORAGE_FAILED', `could not read ${path}: ${messageOf(cause)}`, { category: 'storage', cause });
+}
+
+function unwritable(path: string, cause: unknown): RuntimeError {
+  return new RuntimeError('STORAGE_FAILED', `could not write ${path}: ${messageOf(cause)}`, { category: 'storage', cause });
+}

@@ -1,0 +1,56 @@
+/**
+ * Where things lie in a home directory:
+ *
+ *   <home>/agents/<agentId>/agent.md
+ *   <home>/agents/<agentId>/sessions/<sessionId>/events.jsonl       the truth
+ *                                               /session.json       a view of it, rebuilt when it is not true any more
+ *                                               /wake-queue.jsonl   the same
+ *                                               /runtime/           what the runtime lays out for the agent
+ *                                               /workspace/         where the session works
+ */
+import { join, resolve } from 'node:path';
+import type { SessionDirectories } from '../../actors/session/session-directories.ts';
+import type { SessionIdentity } from '../../actors/session/event-store.ts';
+import { makePrivateDirectory } from './durable-files.ts';
+
+export class HomeLayout implements SessionDirectories {
+  /** Absolute. */
+  readonly home: string;
+
+  constructor(home: string) {
+    this.home = resolve(home);
+  }
+
+  get agents(): string {
+    return join(this.home, 'agents');
+  }
+
+  agentDirectory(agentId: string): string {
+    return join(this.agents, agentId);
+  }
+
+  sessionsOf(agentId: string): string {
+    return join(this.agentDirectory(agentId), 'sessions');
+  }
+
+  session({ agentId, sessionId }: SessionIdentity): string {
+    return join(this.sessionsOf(agentId), sessionId);
+  }
+
+  log(identity: SessionIdentity): string {
+    return join(this.session(identity), LOG_FILE);
+  }
+
+  async workspaceDirectory(identity: SessionIdentity): Promise<string> {
+    const directory = join(this.session(identity), WORKSPACE_FOLDER);
+    await makePrivateDirectory(directory);
+    return directory;
+  }
+}
+
+export const LOG_FILE = 'events.jsonl';
+export const VIEW_FILE = 'session.json';
+export const QUEUE_FILE = 'wake-queue.jsonl';
+export const RUNTIME_FOLDER = 'runtime';
+export const WORKSPACE_FOLDER = 'workspace';
+export const LOCK_FILE = 'wake.lock';

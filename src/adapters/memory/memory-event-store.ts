@@ -1,0 +1,171 @@
+/** The event store of tests and throw-away runtimes: the same contract, kept in this process and gone with it. */
+import { LogAdmission, epochOf } from '../../machines/session/log-admission.ts';
+import type { LogRecord } from '../../machines/session/log-admission.ts';
+import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
+import { readStoredEvent } from '../../machines/session/session-event.ts';
+import type { SessionEvent } from '../../machines/session/session-event.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import { utf8Length } from '../../machines/utf8.ts';
+import {
+  MAX_READ_EVENTS,
+  epochSuperseded,
+  eventsNotStorable,
+  headMoved,
+  recordTooLarge,
+  sessionExists,
+  sessionNotFound,
+  storeClosed,
+  wakeConflict,
+} from '../../actors/session/event-store.ts';
+import type {
+  AppendOptions,
+  AppendResult,
+  EventStore,
+  NewSessionEvents,
+  ReadOptions,
+  SessionIdentity,
+  SessionListing,
+  WakeRight,
+} from '../../actors/session/event-store.ts';
+import { frozen } from '../../actors/session/frozen.ts';
+
+interface MemorySession {
+  readonly identity: SessionIdentity;
+  readonly admission: LogAdmission;
+  readonly events: SessionEvent[];
+  readonly listeners: Set<() => void>;
+  view: SessionState | undefined;
+  isBeingWoken: boolean;
+}
+
+export class MemoryEventStore implements EventStore {
+  readonly durability = 'memory';
+  readonly #sessions = new Map<string, MemorySession>();
+  #isClosed = false;
+
+  async create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult> {
+    this.#assertOpen();
+    if (this.#sessions.has(identity.sessionId)) throw sessionExists(identity.sessionId);
+    const record = copyOf({ events });
+    const session: MemorySession = {
+      identity: Object.freeze({ ...identity }),
+      admission: new LogAdmission(),
+      events: [],
+      listeners: new Set(),
+      view: undefined,
+      isBeingWoken: false,
+    };
+    const result = this.#store(session, record);
+    this.#sessions.set(identity.sessionId, session);
+    return result;
+  }
+
+  async identify(sessionId: string): Promise<SessionIdentity> {
+    return this.#session(sessionId).identity;
+  }
+
+  async append(sessionId: string, events: NewSessionEvents, { idempotencyKey, expectedHead }: AppendOptions = {}): Promise<AppendResult> {
+    const session = this.#session(sessionId);
+    const record = copyOf({ events, key: idempotencyKey });
+    const bytes = utf8Length(JSON.stringify(record));
+    if (bytes > MAX_RECORD_BYTES) throw recordTooLarge(sessionId, bytes, MAX_RECORD_BYTES);
+    const verdict = session.admission.judge(record);
+    if (verdict.kind === 'duplicate') return this.#resultAt(session, verdict.firstSeq, verdict.count);
+    if (verdict.kind === 'superseded') throw epochSuperseded(sessionId, epochOf(record) ?? 0, verdict.epoch);
+    const { head } = session.admission;
+    if (expectedHead !== undefined && expectedHead !== head) throw headMoved(sessionId, expectedHead, head);
+    const result = this.#store(session, record);
+    for (const listener of session.listeners) listener();
+    return result;
+  }
+
+  async findByKey(sessionId: string, idempotencyKey: string): Promise<AppendResult | undefined> {
+    const session = this.#session(sessionId);
+    const place = session.admission.findKey(idempotencyKey);
+    return place === undefined ? undefined : this.#resultAt(session, place.firstSeq, place.count);
+  }
+
+  async read(sessionId: string, { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {}): Promise<readonly SessionEvent[]> {
+    const start = Math.max(1, from) - 1;
+    const count = Math.max(0, Math.min(limit, MAX_READ_EVENTS));
+    return this.#session(sessionId).events.slice(start, start + count);
+  }
+
+  async head(sessionId: string): Promise<number> {
+    return this.#session(sessionId).admission.head;
+  }
+
+  async list({ agentId }: { readonly agentId?: string | undefined } = {}): Promise<readonly SessionListing[]> {
+    this.#assertOpen();
+    return [...this.#sessions.values()]
+      .filter(({ identity }) => agentId === undefined || identity.agentId === agentId)
+      .map(({ identity, view, admission }) => (view?.head === admission.head ? { ...identity, view } : identity))
+      .toSorted((one, other) => (one.sessionId < other.sessionId ? -1 : 1));
+  }
+
+  async saveView(state: SessionState): Promise<void> {
+    this.#session(state.sessionId).view = state;
+  }
+
+  watch(sessionId: string, onChange: () => void): () => void {
+    const listeners = this.#sessions.get(sessionId)?.listeners;
+    const own = (): void => onChange();
+    listeners?.add(own);
+    return () => listeners?.delete(own);
+  }
+
+  async acquireWakeRight(sessionId: string): Promise<WakeRight> {
+    const session = this.#session(sessionId);
+    if (session.isBeingWoken) throw wakeConflict(sessionId);
+    session.isBeingWoken = true;
+    let isHeld = true;
+    return {
+      async release() {
+        if (isHeld) session.isBeingWoken = false;
+        isHeld = false;
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+  }
+
+  #store({ identity: { sessionId }, admission, events }: MemorySession, record: LogRecord): AppendResult {
+    admission.admit(record);
+    const stored = record.events.flatMap((event) => readStoredEvent(event, { sessionId, seq: events.length + 1 + record.events.indexOf(event) }) ?? []);
+    for (const event of stored) events.push(frozen(event));
+    return { events: stored, durability: this.durability, isDuplicate: false };
+  }
+
+  #resultAt({ events }: MemorySession, firstSeq: number, count: number): AppendResult {
+    return { events: events.slice(firstSeq - 1, firstSeq - 1 + count), durability: this.durability, isDuplicate: true };
+  }
+
+  #session(sessionId: string): MemorySession {
+    this.#assertOpen();
+    const session = this.#sessions.get(sessionId);
+    if (session === undefined) throw sessionNotFound(sessionId);
+    return session;
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw storeClosed();
+  }
+}
+
+/** Through JSON, as every other store does it: what cannot be stored is refused here too, and nobody keeps a part of what is stored. */
+function copyOf(record: LogRecord): LogRecord {
+  const copy = toJson(record);
+  const isReadable = copy.events.every((event) => readStoredEvent(event, { sessionId: '', seq: 1 }) !== undefined && event.epoch === copy.events[0].epoch);
+  if (isReadable) return copy;
+  throw eventsNotStorable();
+}
+
+function toJson(record: LogRecord): LogRecord {
+  try {
+    return JSON.parse(JSON.stringify(record)) as LogRecord;
+  } catch (cause) {
+    throw eventsNotStorable(cause);
+  }
+}

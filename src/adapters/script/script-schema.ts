@@ -1,0 +1,72 @@
+/** The script format `wakechart-script/1`: what a model says, written down beforehand. */
+import { z } from 'zod';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { runFailureKind } from '../../machines/run/run-failure.ts';
+import { runUsage } from '../../machines/run/run-output.ts';
+import { parseOrThrow } from '../../machines/session/validate.ts';
+
+/** Characters of a script file. */
+export const MAX_SCRIPT_CHARACTERS = 4_000_000;
+/** A day. */
+const MAX_DELAY_MS = 86_400_000;
+
+const texts = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
+
+const expectation = z
+  .strictObject({
+    /** Text, or texts, that the results of the last tool calls contain. */
+    lastToolResultIncludes: texts.optional(),
+    lastToolResultExcludes: texts.optional(),
+    lastToolResultOutcome: z.enum(['completed', 'failed', 'cancelled', 'unknown']).optional(),
+    /** Text, or texts, that the newest message from outside contains. */
+    lastUserMessageIncludes: texts.optional(),
+  })
+  .refine((given) => Object.keys(given).length > 0, 'expected at least one expectation');
+
+const scriptStep = z
+  .strictObject({
+    text: z.string().optional(),
+    reasoning: z.string().optional(),
+    toolCalls: z.array(z.strictObject({ name: z.string().min(1), input: z.json().default({}) })).max(64).optional(),
+    /** Given to the runtime as it stands: a malformed one is how a malformed one is tested. */
+    directive: z.json().optional(),
+    usage: runUsage.optional(),
+    delayMs: z.number().nonnegative().max(MAX_DELAY_MS).optional(),
+    /** The step fails like this instead of saying anything. */
+    error: z.strictObject({ kind: runFailureKind, message: z.string().min(1), retryAfterMs: z.number().nonnegative().optional() }).optional(),
+    expect: expectation.optional(),
+  })
+  .refine((step) => step.error === undefined || (step.text ?? step.reasoning ?? step.toolCalls ?? step.directive) === undefined, 'a step either fails with an error or says something');
+
+const script = z.strictObject({
+  format: z.literal('wakechart-script/1'),
+  /** For people. */
+  description: z.string().optional(),
+  steps: z.array(scriptStep).max(10_000),
+  /** What comes after the last step: nothing more to say, the last step again, or a failure. */
+  onEnd: z.enum(['sleep', 'repeat-last', 'error']).default('sleep'),
+});
+
+export type Script = Readonly<z.output<typeof script>>;
+export type ScriptStep = Script['steps'][number];
+export type ScriptExpectation = NonNullable<ScriptStep['expect']>;
+
+const HINT = 'See the script backend in the documentation of the command line.';
+
+/** Reads a script. @throws RuntimeError SCRIPT_INVALID naming the file, and the step where it can */
+export function parseScript(source: string, fileName: string): Script {
+  const what = `script ${fileName}`;
+  if (source.length > MAX_SCRIPT_CHARACTERS) {
+    throw new RuntimeError('SCRIPT_INVALID', `${what} is not valid: expected at most ${MAX_SCRIPT_CHARACTERS} characters, received ${source.length}`, { category: 'validation' });
+  }
+  return parseOrThrow(script, parseJson(source, what), { what, code: 'SCRIPT_INVALID', hint: HINT });
+}
+
+function parseJson(source: string, what: string): unknown {
+  try {
+    // An editor may have put a byte order mark in front.
+    return JSON.parse(source.replace(/^\uFEFF/, ''));
+  } catch (cause) {
+    throw new RuntimeError('SCRIPT_INVALID', `${what} is not JSON: ${messageOf(cause)}`, { category: 'validation', hint: HINT, cause });
+  }
+}

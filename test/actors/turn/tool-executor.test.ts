@@ -1,0 +1,158 @@
+import { createEmptyActor } from 'xstate';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { ToolExecutor } from '../../../src/actors/turn/tool-executor.ts';
+import type { Tool } from '../../../src/actors/turn/tool.ts';
+import { RuntimeError } from '../../../src/machines/errors.ts';
+import { MAX_CONCURRENT_TOOL_CALLS, MAX_TOOL_CALLS_PER_STEP, MAX_TOOL_RESULT_CHARACTERS } from '../../../src/machines/session/limits.ts';
+import type { ToolCallInput, ToolCallResult } from '../../../src/machines/turn/tool-call-machine.ts';
+import { IDENTITY } from '../../support/session-events.ts';
+import { until } from '../../support/session-house.ts';
+
+const tool = (name: string, run: Tool['run'], changes: Partial<Tool['definition']> = {}): Tool => ({
+  definition: {
+    name,
+    description: name,
+    inputSchema: z.looseObject({}),
+    ownership: 'managed',
+    permissionPolicy: 'always_allow',
+    readOnly: true,
+    destructive: false,
+    interruptBehavior: 'cancel',
+    ...changes,
+  },
+  run,
+});
+const call = (name: string, callId = name, input: unknown = {}): ToolCallInput => ({ callId, name, input });
+
+interface Step {
+  readonly results: Map<string, ToolCallResult>;
+  readonly done: Promise<void>;
+  readonly controller: AbortController;
+}
+
+function runStep(tools: readonly Tool[], calls: readonly ToolCallInput[], onResult: (callId: string) => Promise<void> = async () => undefined): Step {
+  const results = new Map<string, ToolCallResult>();
+  const controller = new AbortController();
+  const done = new ToolExecutor().runStep({
+    calls,
+    tools: new Map(tools.map((each) => [each.definition.name, each])),
+    context: { session: IDENTITY, workspaceDirectory: '/workspace', signal: controller.signal },
+    parent: createEmptyActor(),
+    async onResult({ callId }, result) {
+      await onResult(callId);
+      results.set(callId, result);
+    },
+  });
+  return { results, done, controller };
+}
+
+async function resultOf(candidate: Tool, input: unknown = {}): Promise<ToolCallResult | undefined> {
+  const { results, done } = runStep([candidate], [call(candidate.definition.name, 'c', input)]);
+  await done;
+  return results.get('c');
+}
+
+describe('a tool call', () => {
+  it.each<[string, unknown, unknown]>([
+    ['a text', 'hello', 'hello'],
+    ['an object, as JSON keeps it', { a: 1, b: undefined, at: new Date(0) }, { a: 1, at: '1970-01-01T00:00:00.000Z' }],
+    ['nothing', undefined, null],
+  ])('completes with %s', async (_what, output, expected) => {
+    expect(await resultOf(tool('t', async () => output))).toEqual({ outcome: 'completed', output: expected });
+  });
+
+  it('is cut when its result is too long, and says by how much', async () => {
+    const result = await resultOf(tool('t', async () => 'x'.repeat(MAX_TOOL_RESULT_CHARACTERS + 10)));
+    expect(result?.output).toMatch(/\[12 more characters were cut off\]$/);
+  });
+
+  it('gets its validated input and where it runs', async () => {
+    let seen: unknown[] = [];
+    const schema = z.object({ n: z.number().default(7) });
+    await resultOf(tool('t', async (input, { callId, workspaceDirectory, session }) => { seen = [input, callId, workspaceDirectory, session]; }, { inputSchema: schema }), { extra: true });
+    expect(seen).toEqual([{ n: 7 }, 'c', '/workspace', IDENTITY]);
+  });
+
+  it.each<[string, Tool, unknown, RegExp]>([
+    ['its input is wrong', tool('t', async () => 'x', { inputSchema: z.object({ n: z.number() }) }), { n: 'many' }, /^The input of t is not valid: n: expected number, received string\.$/],
+    ['it throws', tool('t', () => { throw new Error('boom'); }), {}, /^boom$/],
+    ['it rejects', tool('t', () => Promise.reject(new RuntimeError('X', 'no such file.', { category: 'validation', hint: 'Make it first.' }))), {}, /^no such file\. Make it first\.$/],
+    ['its result is no JSON', tool('t', async () => 10n), {}, /BigInt/],
+    ['it needs a permission', tool('t', async () => 'x', { permissionPolicy: 'always_ask' }), {}, /needs a permission/],
+  ])('fails, and tells the model, when %s', async (_why, candidate, input, pattern) => {
+    const result = await resultOf(candidate, input);
+    expect(result?.outcome).toBe('failed');
+    expect(result?.output).toMatch(pattern);
+  });
+
+  it('to a tool that is not there fails with the names of those that are', async () => {
+    const { results, done } = runStep([tool('one', async () => 1), tool('two', async () => 2)], [call('three')]);
+    await done;
+    expect(results.get('three')).toEqual({ outcome: 'failed', output: 'There is no tool "three". Available: one, two.' });
+  });
+});
+
+describe('the tool calls of one step', () => {
+  it('run at the same time, but only so many', async () => {
+    let runningNow = 0;
+    let most = 0;
+    const slow = tool('slow', async () => {
+      runningNow += 1;
+      most = Math.max(most, runningNow);
+      await new Promise((resolve) => setImmediate(resolve));
+      runningNow -= 1;
+    });
+    const { results, done } = runStep([slow], Array.from({ length: 20 }, (_, index) => call('slow', `c${index}`)));
+    await done;
+    expect([results.size, most]).toEqual([20, MAX_CONCURRENT_TOOL_CALLS]);
+  });
+
+  it('beyond the limit are not run, and say so', async () => {
+    let ran = 0;
+    const { results, done } = runStep([tool('t', async () => { ran += 1; })], Array.from({ length: MAX_TOOL_CALLS_PER_STEP + 2 }, (_, index) => call('t', `c${index}`)));
+    await done;
+    expect(ran).toBe(MAX_TOOL_CALLS_PER_STEP);
+    expect(results.get(`c${MAX_TOOL_CALLS_PER_STEP}`)).toMatchObject({ outcome: 'failed', output: expect.stringContaining('At most 64') as string });
+    expect(results.size).toBe(MAX_TOOL_CALLS_PER_STEP + 2);
+  });
+
+  it('are all cancelled by a stop: those that run when they have stopped, the others at once', async () => {
+    let stopped = 0;
+    let started = 0;
+    const obedient = tool('obedient', async (_input, { signal }) => {
+      started += 1;
+      await until(() => signal.aborted);
+      stopped += 1;
+      throw new Error('stopped');
+    });
+    const { results, done, controller } = runStep([obedient], Array.from({ length: 6 }, (_, index) => call('obedient', `c${index}`)));
+    await until(() => started === MAX_CONCURRENT_TOOL_CALLS);
+    controller.abort('enough');
+    await done;
+    expect([started, stopped]).toEqual([MAX_CONCURRENT_TOOL_CALLS, MAX_CONCURRENT_TOOL_CALLS]);
+    expect([...results.values()].map(({ outcome }) => outcome)).toEqual(Array.from({ length: 6 }, () => 'cancelled'));
+  });
+
+  it('that completed in spite of a stop have completed', async () => {
+    const stubborn = tool('stubborn', async (_input, { signal }) => {
+      await until(() => signal.aborted);
+      return 'done anyway';
+    });
+    const { results, done, controller } = runStep([stubborn], [call('stubborn')]);
+    controller.abort('enough');
+    await done;
+    expect(results.get('stubborn')?.outcome).toBe('completed');
+  });
+
+  it('start no more of them once a result cannot be stored, and fail when the others have ended', async () => {
+    let running = 0;
+    const counted = tool('t', async () => {
+      running += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    });
+    const { done } = runStep([counted], Array.from({ length: 30 }, (_, index) => call('t', `c${index}`)), () => Promise.reject(new Error('disk full')));
+    await expect(done).rejects.toThrow('disk full');
+    expect(running).toBe(MAX_CONCURRENT_TOOL_CALLS);
+  });
+});

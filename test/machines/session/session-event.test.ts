@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RuntimeError } from '../../../src/machines/errors.ts';
+import { sessionEventDefinitions } from '../../../src/machines/session/event-schemas.ts';
+import { checkDraft, readStoredEvent } from '../../../src/machines/session/session-event.ts';
+import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
+import { SESSION_ID, START, anyDraft, idOf, newEvent } from '../../support/session-events.ts';
+
+const place = { sessionId: SESSION_ID, seq: 7 };
+const stored = { id: idOf(1), at: START, type: 'user.message', v: 1, data: { text: 'hello' } };
+
+describe('a stored event', () => {
+  it('is read back as it was checked', () => {
+    fc.assert(
+      fc.property(anyDraft, (draft) => {
+        const event = newEvent(1, draft, 3);
+        expect(readStoredEvent(JSON.parse(JSON.stringify(event)), place)).toEqual({ ...event, ...place });
+      }),
+    );
+  });
+
+  it('is wrapped when its type is of a later version', () => {
+    expect(readStoredEvent({ ...stored, type: 'moon.risen', v: 1, data: { full: true } }, place)).toMatchObject({
+      type: 'event.unrecognized',
+      data: { type: 'moon.risen', v: 1, data: { full: true } },
+    });
+    expect(readStoredEvent({ ...stored, v: 2, data: { parts: [] } }, place)).toMatchObject({ type: 'event.unrecognized', data: { type: 'user.message', v: 2 } });
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a text', 'user.message'],
+    ['an event without an id', { ...stored, id: undefined }],
+    ['an event whose id is no UUIDv7', { ...stored, id: 'x' }],
+    ['an event without data', { ...stored, data: null }],
+    ['an event whose data is not that of its type', { ...stored, data: { text: 5 } }],
+    ['an event with a broken epoch', { ...stored, epoch: -1 }],
+    ['an event with a broken version', { ...stored, v: 1.5 }],
+  ])('is not %s', (_name, value) => {
+    expect(readStoredEvent(value, place)).toBeUndefined();
+  });
+
+  it('is never anything that happens to be in JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(readStoredEvent(value, place)).toBeUndefined();
+      }),
+    );
+  });
+});
+
+describe('a draft', () => {
+  it.each<[string, unknown, RegExp]>([
+    ['of an unknown type', { type: 'moon.risen', data: {} }, /"moon.risen" is not a type of session event/],
+    ['that names a property of every object', { type: 'constructor', data: {} }, /is not a type/],
+    ['of the wrapper type', { type: 'event.unrecognized', data: { type: 'x', v: 1, data: 1 } }, /is not a type/],
+    ['with an empty message', { type: 'user.message', data: { text: '' } }, /event user\.message is not valid: text: /],
+    ['with a function for output', { type: 'agent.tool_result', data: { callId: 'c', name: 'n', outcome: 'completed', output: () => 1 } }, /output: expected a JSON value/],
+    ['without its output', { type: 'agent.tool_result', data: { callId: 'c', name: 'n', outcome: 'completed' } }, /output: /],
+  ])('%s is refused', (_name, draft, pattern) => {
+    expect(() => checkDraft(draft as SessionEventDraft)).toThrow(pattern);
+    try {
+      checkDraft(draft as SessionEventDraft);
+    } catch (error) {
+      expect(RuntimeError.is(error) && error.category).toBe('validation');
+    }
+  });
+});
+
+describe('the catalogue of events', () => {
+  it('has dotted names and a description for each', () => {
+    for (const [type, { description, v }] of Object.entries(sessionEventDefinitions)) {
+      expect(type).toMatch(/^[a-z]+\.[a-z_]+$/);
+      expect(description).toMatch(/\.$/);
+      expect(v).toBe(1);
+    }
+  });
+});
