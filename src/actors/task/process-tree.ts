@@ -56,7 +56,8 @@ export interface TrackedProcessTree {
   survivors(): Promise<readonly ProcessIdentity[]>;
   /**
    * Ends every member and resolves when a look that covers the whole system finds none; the record is removed. With nothing left to
-   * end it costs that one look. Calls while it runs join it; a call after a failure tries again.
+   * end it costs that one look. Calls while it runs join it, and with `graceMs` 0 they end its patience; a call after a failure tries
+   * again.
    * @throws BackgroundTaskError category `process` naming the pids that are left; the record stays for `reconcile`
    */
   end(options?: EndProcessTreeOptions): Promise<EndedProcessTree>;

@@ -1,0 +1,110 @@
+/** Process trees of this system: through /proc on Linux, through `ps` on other POSIX systems. */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { z } from 'zod';
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import type { Clock } from '../../actors/clock/clock.ts';
+import type { ProcessTree, ProcessTreeWork, ReconcileOptions, ReconciledProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
+import { readHost } from './host-identity.ts';
+import type { ProcessTable, ProcessTableKind } from './process-table.ts';
+import { createProcTable } from './proc-table.ts';
+import { createPsTable } from './ps-table.ts';
+import { reconcileRecords } from './reconcile.ts';
+import { ProcessRecords } from './records.ts';
+import { SharedLooks } from './shared-looks.ts';
+import { TrackedTree } from './tracked-tree.ts';
+import type { TreeSurroundings } from './tracked-tree.ts';
+
+export interface ProcessTreeOptions {
+  readonly clock: Clock;
+  /**
+   * Where records of running trees are kept, such as `<home>/processes`. One directory serves any number of hosts of one system (one
+   * pid namespace). Default: no records, and nothing to reconcile after a crash.
+   */
+  readonly directory?: string | undefined;
+  /** How long to wait, after SIGKILL, for the last member to go. Default 5000. */
+  readonly proofTimeoutMs?: number | undefined;
+  /** How to look at processes. Default: `proc` where /proc shows them, `ps` elsewhere. */
+  readonly lookThrough?: ProcessTableKind | undefined;
+}
+
+const DEFAULT_PROOF_TIMEOUT_MS = 5000;
+
+const numbers = z.object({ proofTimeoutMs: z.number().nonnegative().finite().default(DEFAULT_PROOF_TIMEOUT_MS) });
+
+/** @throws BackgroundTaskError category `validation` for bad options, `process` on a system without POSIX processes */
+export function createProcessTree(options: ProcessTreeOptions): ProcessTree {
+  const parsed = numbers.safeParse({ proofTimeoutMs: options.proofTimeoutMs });
+  if (!parsed.success) throw new BackgroundTaskError('validation', `invalid process tree options: ${z.prettifyError(parsed.error)}`);
+  if (process.platform === 'win32') {
+    throw new BackgroundTaskError('process', 'process trees need a POSIX system, this is Windows', { hint: 'Run Wakechart in the Windows Subsystem for Linux.' });
+  }
+  return new SystemProcessTree(options, parsed.data.proofTimeoutMs);
+}
+
+class SystemProcessTree implements ProcessTree {
+  readonly #table: ProcessTable;
+  readonly #looks: SharedLooks;
+  readonly #clock: Clock;
+  readonly #records: ProcessRecords | undefined;
+  readonly #proofTimeoutMs: number;
+  readonly #adopted = new Map<string, TrackedProcessTree>();
+  #surroundings: Promise<TreeSurroundings> | undefined;
+
+  constructor({ clock, directory, lookThrough }: ProcessTreeOptions, proofTimeoutMs: number) {
+    this.#table = (lookThrough ?? defaultTable()) === 'proc' ? createProcTable() : createPsTable();
+    this.#looks = new SharedLooks(this.#table);
+    this.#clock = clock;
+    this.#records = directory === undefined ? undefined : new ProcessRecords(directory);
+    this.#proofTimeoutMs = proofTimeoutMs;
+  }
+
+  async prepare({ taskId, commandPreview }: ProcessTreeWork): Promise<TrackedProcessTree> {
+    const around = await this.#around();
+    const { leaders, ...host } = around.host;
+    const record = ProcessRecords.newRecord({
+      tag: randomUUID(),
+      taskId,
+      commandPreview,
+      startedAt: new Date(this.#clock.now()).toISOString(),
+      host,
+      startedSince: host.startTime,
+      sharedLeaders: [...leaders],
+    });
+    const tree = new TrackedTree(record, around);
+    await tree.writeRecord();
+    return tree;
+  }
+
+  async reconcile(options: ReconcileOptions = {}): Promise<readonly ReconciledProcessTree[]> {
+    if (this.#records === undefined) return [];
+    return reconcileRecords({
+      around: await this.#around(),
+      records: this.#records,
+      options,
+      adopt: (tree) => this.#adopted.set(tree.tag, tree),
+    });
+  }
+
+  adopted(tag: string): TrackedProcessTree | undefined {
+    return this.#adopted.get(tag);
+  }
+
+  /** Found out on first use, and asked again if that failed. */
+  #around(): Promise<TreeSurroundings> {
+    this.#surroundings ??= this.#readSurroundings().catch((error: unknown) => {
+      this.#surroundings = undefined;
+      throw error;
+    });
+    return this.#surroundings;
+  }
+
+  async #readSurroundings(): Promise<TreeSurroundings> {
+    const host = await readHost(this.#table);
+    return { table: this.#table, looks: this.#looks, clock: this.#clock, records: this.#records, proofTimeoutMs: this.#proofTimeoutMs, host };
+  }
+}
+
+function defaultTable(): ProcessTableKind {
+  return existsSync('/proc/self/stat') ? 'proc' : 'ps';
+}

@@ -1,0 +1,88 @@
+/**
+ * Looks at processes through `ps`, where there is no /proc: macOS and the BSDs.
+ *
+ * Start times come in whole seconds, and some systems hide environments even from their owner; what is left to go by then are
+ * parentage, group and session.
+ */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { messageOf } from '../../machines/errors.ts';
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { ProcessSnapshot } from './process-table.ts';
+import type { ProcessEntry, ProcessTable } from './process-table.ts';
+import { TAG_VARIABLE, splitTags } from './tags.ts';
+
+const run = promisify(execFile);
+
+const COLUMNS = 'pid=,ppid=,pgid=,sess=,state=,lstart=,command=';
+const TIMEOUT_MS = 10_000;
+const MAX_OUTPUT_BYTES = 256 * 1_048_576;
+/** `ps` may round a start time either way from one call to the next. */
+const START_TOLERANCE_S = 2;
+
+/** pid, parent, group, session, state, a date of five words, and the command with its environment. */
+const ROW = /^\s*(?<pid>\d+)\s+(?<parent>\d+)\s+(?<group>\d+)\s+(?<session>\S+)\s+(?<state>\S+)\s+(?<start>\S+\s+\S+\s+\d+\s+[\d:]+\s+\d+)(?:\s+(?<command>.*))?$/;
+const TAG = new RegExp(`(?:^|\\s)${TAG_VARIABLE}=(?<tags>\\S*)`);
+
+export function createPsTable(platform: NodeJS.Platform = process.platform): ProcessTable {
+  const list = async (selection: readonly string[]): Promise<Map<number, ProcessEntry>> => {
+    const { stdout } = await run('ps', [...selection, '-o', COLUMNS], {
+      env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
+      timeout: TIMEOUT_MS,
+      maxBuffer: MAX_OUTPUT_BYTES,
+    });
+    const entries = stdout.split('\n').flatMap((line) => parseRow(line) ?? []);
+    return new Map(entries.map((entry) => [entry.pid, entry]));
+  };
+  /** The environment after the command is one more option, and no two systems agree on it. */
+  const everything = platform === 'darwin' ? ['-A', '-E', '-ww'] : ['axeww'];
+
+  const listAll = (): Promise<Map<number, ProcessEntry>> =>
+    list(everything).catch((cause: unknown) => {
+      throw new BackgroundTaskError('process', `the list of processes could not be read: ${messageOf(cause)}`, {
+        code: 'PROCESS_TABLE_UNREADABLE',
+        hint: 'Install ps, or run where /proc is available.',
+        cause,
+      });
+    });
+
+  // Nobody is called about single entries: by the time ps has printed them they are too old to be acted on.
+  const read = async (): Promise<ProcessSnapshot> => new ProcessSnapshot(await listAll());
+  const pick = async (pids: readonly number[]): Promise<Map<number, ProcessEntry>> => {
+    try {
+      return await list(['-p', pids.join(',')]);
+    } catch {
+      // ps exits with 1 when it finds none of them.
+      return new Map();
+    }
+  };
+
+  return {
+    kind: 'ps',
+    startTolerance: START_TOLERANCE_S,
+    read,
+    look: async (pid) => (await pick([pid])).get(pid),
+    stillThere: async (entries) => {
+      const now = await pick(entries.map(({ pid }) => pid));
+      return entries.filter(({ pid, startTime }) => Math.abs((now.get(pid)?.startTime ?? -Infinity) - startTime) <= START_TOLERANCE_S);
+    },
+    outputsOf: () => [],
+    holdersOf: () => Promise.resolve([]),
+  };
+}
+
+function parseRow(line: string): ProcessEntry | undefined {
+  const row = ROW.exec(line)?.groups;
+  if (row === undefined) return undefined;
+  const state = row['state'] ?? '';
+  const session = Number(row['session']);
+  return {
+    pid: Number(row['pid']),
+    parent: Number(row['parent']),
+    group: Number(row['group']),
+    session: Number.isInteger(session) ? session : 0,
+    startTime: Date.parse(`${row['start'] ?? ''} UTC`) / 1000,
+    state: /^[ZX]/.test(state) ? 'dead' : state.startsWith('T') ? 'stopped' : 'alive',
+    tags: splitTags(TAG.exec(row['command'] ?? '')?.groups?.['tags'] ?? ''),
+  };
+}

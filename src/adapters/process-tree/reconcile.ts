@@ -1,0 +1,88 @@
+/** Deals with the trees of hosts that died: ends or adopts what lives on, and clears their records away. */
+import type { ReconcileOptions, ReconciledProcessTree } from '../../actors/task/process-tree.ts';
+import { isAlive } from './host-identity.ts';
+import type { Host } from './host-identity.ts';
+import type { ProcessRecord, ProcessRecords, RecordFile } from './records.ts';
+import { TAG_VARIABLE, splitTags } from './tags.ts';
+import { TrackedTree } from './tracked-tree.ts';
+import type { TreeSurroundings } from './tracked-tree.ts';
+
+export interface Reconciliation {
+  readonly around: TreeSurroundings;
+  readonly records: ProcessRecords;
+  readonly options: ReconcileOptions;
+  /** Takes over an adopted tree. */
+  readonly adopt: (tree: TrackedTree) => void;
+}
+
+/** One report for each record, but for those that another host is faster to deal with. */
+export async function reconcileRecords(work: Reconciliation): Promise<readonly ReconciledProcessTree[]> {
+  await work.records.sweep();
+  const reports = await Promise.all((await work.records.list()).map((file) => reconcileFile(work, file)));
+  return reports.filter((report) => report !== undefined);
+}
+
+async function reconcileFile(work: Reconciliation, file: RecordFile): Promise<ReconciledProcessTree | undefined> {
+  const { records, around } = work;
+  const left = (reason: ReconciledProcessTree['reason'], record?: ProcessRecord): ReconciledProcessTree => ({
+    ...reportHead(file.tag, record),
+    action: 'left',
+    reason,
+    survivors: [],
+  });
+  // To end the tree that this host itself runs in would be suicide.
+  if (splitTags(process.env[TAG_VARIABLE] ?? '').includes(file.tag)) return left('around_this_host');
+  if (file.claimedBy !== undefined && (await isAlive(file.claimedBy, around.table))) return left('being_reconciled');
+  const content = await records.read(file).catch(() => ({ kind: 'unreadable', isForeign: true }) as const);
+  if (content.kind === 'absent') return undefined;
+  if (content.kind === 'unreadable') {
+    if (!content.isForeign) await records.quarantine(file);
+    return left('unreadable');
+  }
+  const { record } = content;
+  // Without times to compare nobody can say who is alive, and who is not must not be guessed.
+  if (record.host.seenThrough !== around.table.kind) return left('unreadable', record);
+  const isSameBoot = record.host.boot === around.host.boot;
+  if (isSameBoot && (await isAlive(record.host, around.table))) return left('host_alive', record);
+  const claim = await records.claim(file, around.host);
+  return claim === undefined ? undefined : settleClaim(work, { claim, record, isSameBoot });
+}
+
+interface ClaimedRecord {
+  readonly claim: RecordFile;
+  readonly record: ProcessRecord;
+  readonly isSameBoot: boolean;
+}
+
+async function settleClaim(work: Reconciliation, { claim, record, isSameBoot }: ClaimedRecord): Promise<ReconciledProcessTree> {
+  const { records } = work;
+  const head = reportHead(record.tag, record);
+  try {
+    const tree = new TrackedTree(record, work.around);
+    // After another boot nothing of it can be left, and its pids mean others.
+    const survivors = isSameBoot ? await tree.survivors() : [];
+    if (survivors.length > 0 && work.options.policy === 'adopt') {
+      // On record under the new name before the old one goes.
+      const own = new TrackedTree(ownRecord(record, work.around.host), work.around);
+      await own.writeRecord();
+      work.adopt(own);
+      await records.forget(claim);
+      return { ...head, action: 'adopted', survivors };
+    }
+    if (survivors.length > 0) await tree.end({ graceMs: work.options.graceMs });
+    await records.forget(claim);
+    return { ...head, action: survivors.length > 0 ? 'killed' : 'gone', survivors: [] };
+  } catch {
+    await records.release(claim);
+    const survivors = await new TrackedTree(record, work.around).survivors().catch(() => []);
+    return { ...head, action: 'left', reason: 'not_ended', survivors };
+  }
+}
+
+function ownRecord(record: ProcessRecord, { leaders, ...host }: Host): ProcessRecord {
+  return { ...record, host, sharedLeaders: [...record.sharedLeaders, ...leaders] };
+}
+
+function reportHead(tag: string, record: ProcessRecord | undefined): Pick<ReconciledProcessTree, 'tag' | 'taskId' | 'pid'> {
+  return { tag, taskId: record?.taskId, pid: record?.root?.pid };
+}

@@ -1,0 +1,176 @@
+/**
+ * What a host leaves on disk about the trees it owns, one file each: `<directory>/<tag>.json`.
+ *
+ * Written beside and renamed, so that a reader never sees half of one. Not synced to disk: a record matters after the death of a
+ * process, and when the whole system dies, so do the processes it tells of. Who reconciles a record first renames it to a claim that carries
+ * its own identity, so that of several hosts one deals with it, and a claim whose owner died is claimed again.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { hostIdentity } from './host-identity.ts';
+import type { HostIdentity } from './host-identity.ts';
+
+const FORMAT = 1;
+/** A temporary file lives for milliseconds; one this old has no writer. */
+const TEMPORARY_AGE_MS = 3_600_000;
+
+const processRecord = z.object({
+  format: z.literal(FORMAT),
+  tag: z.string().regex(/^[\w-]+$/),
+  taskId: z.string(),
+  commandPreview: z.string(),
+  startedAt: z.string(),
+  host: hostIdentity,
+  /** Start time that no member precedes. */
+  startedSince: z.number(),
+  /** Groups and sessions that members may share with others: those of the hosts that owned the tree. */
+  sharedLeaders: z.array(z.number().int()),
+  /** The root; absent when the host died before it knew. */
+  root: z.object({ pid: z.number().int().positive(), startTime: z.number() }).optional(),
+});
+export type ProcessRecord = Readonly<z.output<typeof processRecord>>;
+
+/** A file in the directory, by what its name says. */
+export interface RecordFile {
+  readonly name: string;
+  readonly tag: string;
+  /** Who claimed it; undefined for a record that nobody has. */
+  readonly claimedBy?: { readonly pid: number; readonly startTime: number } | undefined;
+}
+
+export type ReadRecord =
+  | { readonly kind: 'record'; readonly record: ProcessRecord }
+  /** `isForeign`: not damaged, but of another format. */
+  | { readonly kind: 'unreadable'; readonly isForeign: boolean }
+  | { readonly kind: 'absent' };
+
+const RECORD_NAME = /^(?<tag>[\w-]+)\.json$/;
+const CLAIM_NAME = /^(?<tag>[\w-]+)\.(?<pid>\d+)-(?<start>\d+)\.claim$/;
+
+export class ProcessRecords {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  static newRecord(fields: Omit<ProcessRecord, 'format'>): ProcessRecord {
+    return { format: FORMAT, ...fields };
+  }
+
+  async write(record: ProcessRecord): Promise<void> {
+    const temporary = this.#path(`${record.tag}.${randomUUID()}.tmp`);
+    try {
+      await this.#create(temporary, JSON.stringify(record));
+      await rename(temporary, this.#path(`${record.tag}.json`));
+    } catch (error) {
+      await rm(temporary, { force: true }).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async remove(tag: string): Promise<void> {
+    await rm(this.#path(`${tag}.json`), { force: true });
+  }
+
+  /** Every record and claim; none when there is no directory. */
+  async list(): Promise<readonly RecordFile[]> {
+    return (await this.#names()).flatMap((name): RecordFile[] => {
+      const claim = CLAIM_NAME.exec(name)?.groups;
+      if (claim !== undefined) return [{ name, tag: claim['tag'] ?? '', claimedBy: { pid: Number(claim['pid']), startTime: Number(claim['start']) } }];
+      const tag = RECORD_NAME.exec(name)?.groups?.['tag'];
+      return tag === undefined ? [] : [{ name, tag }];
+    });
+  }
+
+  /** @throws when the file is there and cannot be read at all */
+  async read({ name, tag }: RecordFile): Promise<ReadRecord> {
+    let value: unknown;
+    try {
+      value = JSON.parse(await readFile(this.#path(name), 'utf8'));
+    } catch (error) {
+      if (error instanceof SyntaxError) return { kind: 'unreadable', isForeign: false };
+      if (isMissing(error)) return { kind: 'absent' };
+      throw error;
+    }
+    const parsed = processRecord.safeParse(value);
+    if (parsed.success && parsed.data.tag === tag) return { kind: 'record', record: parsed.data };
+    return { kind: 'unreadable', isForeign: isOfAnotherFormat(value) };
+  }
+
+  /** Makes the file this host's to deal with; undefined when another was faster. */
+  async claim({ name, tag }: RecordFile, host: HostIdentity): Promise<RecordFile | undefined> {
+    const claimedBy = { pid: host.pid, startTime: host.startTime };
+    const claim = `${tag}.${host.pid}-${host.startTime}.claim`;
+    return (await this.#renamed(name, claim)) ? { name: claim, tag, claimedBy } : undefined;
+  }
+
+  async forget({ name }: RecordFile): Promise<void> {
+    await rm(this.#path(name), { force: true });
+  }
+
+  /** Turns a claim back into a record. */
+  async release({ name, tag }: RecordFile): Promise<void> {
+    await this.#renamed(name, `${tag}.json`);
+  }
+
+  /** Sets a file aside that says nothing, for people to look at. */
+  async quarantine({ name, tag }: RecordFile): Promise<void> {
+    await this.#renamed(name, `${tag}.${randomUUID()}.quarantined`);
+  }
+
+  /** Removes what writers left that died between writing and renaming. */
+  async sweep(): Promise<void> {
+    for (const name of await this.#names()) {
+      if (!name.endsWith('.tmp')) continue;
+      const path = this.#path(name);
+      const written = await stat(path).catch(() => undefined);
+      if (written !== undefined && Date.now() - written.mtimeMs > TEMPORARY_AGE_MS) await rm(path, { force: true });
+    }
+  }
+
+  /** The directory is made when it turns out to be missing: it is there all other times. */
+  async #create(path: string, text: string): Promise<void> {
+    const options = { mode: 0o600, flag: 'wx' };
+    try {
+      await writeFile(path, text, options);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      await writeFile(path, text, options);
+    }
+  }
+
+  async #renamed(from: string, to: string): Promise<boolean> {
+    try {
+      await rename(this.#path(from), this.#path(to));
+      return true;
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
+  }
+
+  async #names(): Promise<readonly string[]> {
+    try {
+      return await readdir(this.#directory);
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    }
+  }
+
+  #path(name: string): string {
+    return join(this.#directory, name);
+  }
+}
+
+function isOfAnotherFormat(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'format' in value && typeof value.format === 'number' && value.format !== FORMAT;
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

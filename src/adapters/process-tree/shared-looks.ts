@@ -1,0 +1,53 @@
+/**
+ * Lets everybody who wants to look at the system at the same time share one look. Each asker gets a look that began after it asked,
+ * since an older one may lack what it is looking for; a thousand trees that end together cost a few looks, not thousands.
+ */
+import type { ProcessSnapshot, ProcessTable, TableRequest } from './process-table.ts';
+
+interface Asker {
+  readonly request: TableRequest;
+  readonly resolve: (snapshot: ProcessSnapshot) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+export class SharedLooks {
+  readonly #table: ProcessTable;
+  #waiting: Asker[] = [];
+  #isLooking = false;
+
+  constructor(table: ProcessTable) {
+    this.#table = table;
+  }
+
+  look(request: TableRequest): Promise<ProcessSnapshot> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request, resolve, reject });
+      if (!this.#isLooking) void this.#lookForAll();
+    });
+  }
+
+  async #lookForAll(): Promise<void> {
+    this.#isLooking = true;
+    // Whoever asks in this turn of the event loop comes along.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0) {
+      const askers = this.#waiting;
+      this.#waiting = [];
+      try {
+        const snapshot = await this.#table.read(combined(askers.map(({ request }) => request)));
+        for (const { resolve } of askers) resolve(snapshot);
+      } catch (error) {
+        for (const { reject } of askers) reject(error);
+      }
+    }
+    this.#isLooking = false;
+  }
+}
+
+function combined(requests: readonly TableRequest[]): TableRequest {
+  const listeners = requests.flatMap(({ onEntry }) => onEntry ?? []);
+  return {
+    startedSince: requests.reduce((oldest, { startedSince }) => Math.min(oldest, startedSince), Infinity),
+    onEntry: listeners.length === 0 ? undefined : (entry) => listeners.forEach((listener) => listener(entry)),
+  };
+}

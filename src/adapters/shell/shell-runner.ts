@@ -1,0 +1,128 @@
+/** Runs process tasks: a command in a POSIX shell, its whole process tree owned from before the start until it is proven gone. */
+import { z } from 'zod';
+import type { Clock } from '../../actors/clock/clock.ts';
+import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
+import type { BackgroundTaskRunner, BackgroundTaskStart } from '../../actors/task/task-runner.ts';
+import { messageOf } from '../../machines/errors.ts';
+import { DEFAULT_LOG_RING_BYTES } from '../../machines/task/log-ring.ts';
+import { DEFAULT_OUTPUT_LIMIT_BYTES } from '../../machines/task/output-capture.ts';
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import type { ProcessTaskRequest } from '../../machines/task/task-request.ts';
+import { MIN_DISK_LOG_BYTES } from './disk-log.ts';
+import { ShellInput } from './shell-input.ts';
+import { ShellOutput } from './shell-output.ts';
+import type { OnShellOutput } from './shell-output.ts';
+import { checkWorkingFolder, loadExeca, startShell } from './shell-spawn.ts';
+import type { ShellProcess } from './shell-spawn.ts';
+import { ShellTask } from './shell-task.ts';
+import { TaskLog } from './task-log.ts';
+
+const bytes = z.number().nonnegative();
+const durationMs = z.number().nonnegative().finite();
+
+const settingsSchema = z.object({
+  killGraceMs: durationMs.default(2000),
+  lingerMs: durationMs.default(250),
+  outputLimitBytes: bytes.default(DEFAULT_OUTPUT_LIMIT_BYTES),
+  logLimitBytes: bytes.finite().default(DEFAULT_LOG_RING_BYTES),
+  logFileLimitBytes: z.number().min(MIN_DISK_LOG_BYTES).default(67_108_864),
+  inputLimitBytes: bytes.default(67_108_864),
+  defaultShell: z.string().min(1).default('/bin/sh'),
+  logDirectory: z.string().min(1).optional(),
+});
+type Settings = z.output<typeof settingsSchema>;
+
+export interface ManagedShellProcessRunnerOptions {
+  readonly processTree: ProcessTree;
+  readonly clock: Clock;
+  /** Where each task's log file goes. Default: no files. */
+  readonly logDirectory?: string | undefined;
+  /** Between SIGTERM and SIGKILL. Default 2000. */
+  readonly killGraceMs?: number | undefined;
+  /** How long descendants may outlive a command that ended by itself before they are ended. Default 250. */
+  readonly lingerMs?: number | undefined;
+  /** Most bytes of output in a result, unless the request says otherwise. Default 30,000. */
+  readonly outputLimitBytes?: number | undefined;
+  /** Most memory for a task's log. Default 1 MiB. */
+  readonly logLimitBytes?: number | undefined;
+  /** Most disk space for a task's log, 8 MiB at least. Default 64 MiB. */
+  readonly logFileLimitBytes?: number | undefined;
+  /** Most bytes of input that may wait for a process which does not read. Default 64 MiB. */
+  readonly inputLimitBytes?: number | undefined;
+  /** Shell of requests that name none. Default `/bin/sh`. */
+  readonly defaultShell?: string | undefined;
+  /** What commands inherit; a request's own variables are added to it. Default: the environment of this process. */
+  readonly environment?: (() => Readonly<Record<string, string | undefined>>) | undefined;
+  readonly onOutput?: OnShellOutput | undefined;
+}
+
+/**
+ * The runner of process tasks.
+ *
+ * Input: `request.stdin` is written at the start and closes the input. Without it the input of a background task stays open for `send`;
+ * that of a foreground task is empty, since nobody could end the wait of a command that reads it.
+ * Results: an exit code or a signal is a result, also after `cancel`. `result` rejects with category `timeout` after `timeoutMs`, and
+ * with `process` when the command ended by itself and what it left running cannot be ended.
+ * @throws BackgroundTaskError category `validation` for bad options
+ */
+export function createManagedShellProcessRunner(options: ManagedShellProcessRunnerOptions): BackgroundTaskRunner<ProcessTaskRequest> {
+  const { processTree, clock, environment = () => process.env, onOutput, ...given } = options;
+  const parsed = settingsSchema.safeParse(given);
+  if (!parsed.success) {
+    throw new BackgroundTaskError('validation', `invalid shell runner options: ${z.prettifyError(parsed.error)}`, { code: 'TASK_OPTIONS_INVALID' });
+  }
+  const runner = { processTree, clock, environment, onOutput, settings: parsed.data };
+  return { kind: 'process', start: (start) => startTask(runner, start) };
+}
+
+interface Runner {
+  readonly processTree: ProcessTree;
+  readonly clock: Clock;
+  readonly environment: () => Readonly<Record<string, string | undefined>>;
+  readonly onOutput: OnShellOutput | undefined;
+  readonly settings: Settings;
+}
+
+async function startTask(runner: Runner, { taskId, request }: BackgroundTaskStart<ProcessTaskRequest>): Promise<ShellTask> {
+  const [execa] = await Promise.all([loadExeca(), checkWorkingFolder(request.cwd)]);
+  const tree = await runner.processTree.prepare({ taskId, commandPreview: request.command.slice(0, COMMAND_PREVIEW_CHARACTERS) });
+  const started = startShell(execa, {
+    command: request.command,
+    shell: request.shell ?? runner.settings.defaultShell,
+    cwd: request.cwd,
+    environment: { ...runner.environment(), ...request.env, ...tree.environment },
+    input: request.stdin === undefined && request.mode === 'foreground' ? 'none' : 'pipe',
+  });
+  if (started instanceof Promise) {
+    const error = await started;
+    await tree.end({ graceMs: 0 });
+    throw error;
+  }
+  return attachTask(runner, { taskId, request, tree, process: started });
+}
+
+const COMMAND_PREVIEW_CHARACTERS = 120;
+
+interface StartedShell {
+  readonly taskId: string;
+  readonly request: ProcessTaskRequest;
+  readonly tree: TrackedProcessTree;
+  readonly process: ShellProcess;
+}
+
+/** Connects everything before the process can say a word: until the first await nothing of it has been read. */
+async function attachTask({ settings, clock, onOutput }: Runner, { taskId, request, tree, process }: StartedShell): Promise<ShellTask> {
+  const attached = tree.attach(process.pid);
+  const log = new TaskLog({ taskId, memoryLimitBytes: settings.logLimitBytes });
+  const input = new ShellInput({ taskId, stream: process.stdin, limitBytes: settings.inputLimitBytes });
+  const { stdout, stderr } = process;
+  const output = new ShellOutput({ taskId, stdout, stderr, log, onOutput, limitBytes: request.outputLimitBytes ?? settings.outputLimitBytes });
+  if (request.stdin !== undefined) input.write(request.stdin, { end: true }).catch((error: unknown) => log.system(messageOf(error)));
+  const { killGraceMs, lingerMs, logDirectory, logFileLimitBytes } = settings;
+  const task = new ShellTask({ taskId, process, tree, log, input, output, clock, killGraceMs, lingerMs, timeoutMs: request.timeoutMs ?? 0 });
+  await Promise.all([
+    attached.catch((error: unknown) => log.system(messageOf(error))),
+    logDirectory === undefined ? undefined : log.openFile({ directory: logDirectory, limitBytes: logFileLimitBytes, unique: tree.tag }),
+  ]);
+  return task;
+}

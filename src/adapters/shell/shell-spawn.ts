@@ -1,0 +1,107 @@
+/** Starts a command in a shell, in a process group and session of its own. */
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { messageOf } from '../../machines/errors.ts';
+
+export interface ShellCommand {
+  readonly command: string;
+  readonly shell: string;
+  /** An existing folder: see `checkWorkingFolder`. */
+  readonly cwd: string;
+  /** The whole environment. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** `none`: the command reads an end of input at once. */
+  readonly input: 'pipe' | 'none';
+}
+
+/** How a process ended: exactly one of the two. */
+export interface ProcessExit {
+  readonly exitCode?: number | undefined;
+  readonly signalCode?: string | undefined;
+}
+
+export interface ShellProcess {
+  readonly pid: number;
+  readonly stdin: Writable | undefined;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves when the shell itself has ended; its pipes may still be open. */
+  readonly exited: Promise<ProcessExit>;
+}
+
+type Execa = typeof import('execa').execa;
+
+let loading: Promise<Execa> | undefined;
+
+/** Loaded with the first task: it takes longer than everything else a runtime does when it starts. */
+export function loadExeca(): Promise<Execa> {
+  loading ??= import('execa').then(({ execa }) => execa);
+  return loading;
+}
+
+/**
+ * Starts the command. The process runs when this returns, and its pipes carry data from the next turn of the event loop on.
+ * @returns a promise of the reason when it could not be started
+ */
+export function startShell(execa: Execa, { command, shell, cwd, environment, input }: ShellCommand): ShellProcess | Promise<BackgroundTaskError> {
+  try {
+    const child = execa(shell, ['-c', command], {
+      cwd,
+      env: { ...environment },
+      extendEnv: false,
+      stdin: input === 'pipe' ? 'pipe' : 'ignore',
+      buffer: false,
+      reject: false,
+      // The tree is the caller's to end, and must not depend on this process ending well.
+      cleanup: false,
+      detached: true,
+    });
+    if (child.pid === undefined) return child.then((result) => spawnError(result.cause ?? result, shell));
+    const exited = new Promise<ProcessExit>((resolve) => {
+      child.once('exit', (exitCode, signalCode) => resolve(exitCode === null ? { signalCode: signalCode ?? undefined } : { exitCode }));
+    });
+    child.catch(() => undefined);
+    return { pid: child.pid, stdin: child.stdin ?? undefined, stdout: child.stdout, stderr: child.stderr, exited };
+  } catch (error) {
+    return Promise.resolve(spawnError(error, shell));
+  }
+}
+
+/** A bad working folder fails a spawn with the same code as a missing shell: only a look tells them apart. */
+export async function checkWorkingFolder(cwd: string): Promise<void> {
+  try {
+    if (!(await stat(cwd)).isDirectory()) {
+      throw processError(`the working folder ${cwd} is no folder`, 'TASK_CWD_INVALID', 'Pass the folder that the command is to run in as cwd.');
+    }
+    await access(cwd, constants.X_OK);
+  } catch (error) {
+    if (error instanceof BackgroundTaskError) throw error;
+    throw processError(`the working folder ${cwd} cannot be entered: ${messageOf(error)}`, 'TASK_CWD_INVALID', 'Create it, or pass an existing folder as cwd.', error);
+  }
+}
+
+function spawnError(error: unknown, shell: string): BackgroundTaskError {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  const failed = `the shell ${shell} could not be started`;
+  switch (code) {
+    case 'ENOENT':
+      return processError(`${failed}: there is no such program`, 'TASK_SHELL_MISSING', `Install ${shell}, or name another shell in the request.`, error);
+    case 'EACCES':
+      return processError(`${failed}: it may not be executed`, 'TASK_SHELL_MISSING', 'Name a shell that is an executable file.', error);
+    case 'E2BIG':
+      return processError(`${failed}: the command and its environment are too long for the system`, 'TASK_COMMAND_TOO_LONG', 'Put the command into a script file, or pass large data through stdin.', error);
+    case 'EAGAIN':
+    case 'EMFILE':
+    case 'ENFILE':
+    case 'ENOMEM':
+      return processError(`${failed}: the system has no resources left (${code})`, 'TASK_SPAWN_RESOURCES', 'Run fewer tasks at once, or raise the limits on processes and open files.', error);
+    default:
+      return processError(`${failed}: ${messageOf(error)}`, 'TASK_SPAWN_FAILED', 'The command, the environment and the paths must be text without NUL characters.', error);
+  }
+}
+
+function processError(message: string, code: string, hint: string, cause?: unknown): BackgroundTaskError {
+  return new BackgroundTaskError('process', message, { code, hint, cause });
+}
