@@ -45,16 +45,15 @@ export class FireLine {
   #line: readonly number[] = [];
   #replaced: RecordOf<'slot.fired'>['cancelledPrevious'] = undefined;
   #isStopping = false;
-  #openReports = 0;
 
   constructor(options: FireLineOptions) {
     this.#options = options;
     this.#core = options.core;
   }
 
-  /** Whether no fire runs, none is in line, and what became of the last one is written down. */
+  /** Whether no fire runs and none is in line. */
   get isIdle(): boolean {
-    return this.#running === undefined && this.#line.length === 0 && this.#openReports === 0;
+    return this.#running === undefined && this.#line.length === 0;
   }
 
   get lineLength(): number {
@@ -173,14 +172,11 @@ export class FireLine {
     });
   }
 
+  /** Owed at once: whatever is written next carries it along, so that a crash leaves one claim in doubt at most. */
   async #report(record: ScheduleRecord): Promise<void> {
     const { lane, journal } = this.#core;
-    this.#openReports += 1;
-    const isStored = await lane.run(async () => {
-      const stored = await journal.report(record);
-      this.#openReports -= 1;
-      return stored;
-    });
+    journal.owe(record);
+    const isStored = await lane.run(() => journal.settleDebts());
     if (!isStored) this.#options.onNews();
   }
 

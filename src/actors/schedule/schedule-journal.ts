@@ -64,9 +64,13 @@ export class ScheduleJournal {
     return answers;
   }
 
-  /** Stores a record of what has happened already. When that fails it stays owed. @returns whether nothing is owed any more */
-  async report(record?: ScheduleRecord): Promise<boolean> {
-    if (record !== undefined) this.#owed = [...this.#owed, record];
+  /** Takes down what has happened already. It is stored with the next records, whoever writes them, and before them. */
+  owe(record: ScheduleRecord): void {
+    this.#owed = [...this.#owed, record];
+  }
+
+  /** Stores what is owed. What cannot be stored stays owed. @returns whether nothing is owed any more */
+  async settleDebts(): Promise<boolean> {
     if (!this.isBehind) return true;
     try {
       await this.append([]);

@@ -34,6 +34,8 @@ export interface ScheduleOptions {
   readonly onEnded: (failure?: BackgroundTaskError) => void;
 }
 
+const UNSTORED = 'some records could not be stored yet';
+
 interface DueQuestion {
   readonly upToMs: number;
   /** Why a slot that does not fire did not. */
@@ -82,7 +84,10 @@ export class Schedule {
   /** What a person should know about it, if anything. */
   get remark(): string | undefined {
     if (this.isPaused) return 'paused';
-    return this.#trouble ?? (this.#isIn('draining') ? 'no further fires; finishing the last one' : undefined);
+    if (this.#trouble !== undefined) return this.#trouble;
+    if (this.#isIn('draining')) return 'no further fires; finishing the last one';
+    const isAhead = this.#decidedMs - this.#core.clock.now() > this.#core.limits.punctualMs;
+    return isAhead ? `the clock is behind the record, which reaches to ${instantOf(this.#decidedMs)}` : undefined;
   }
 
   /** Begins. What goes wrong from here on ends it through `onEnded`. */
@@ -103,7 +108,7 @@ export class Schedule {
       await this.#look();
       this.#requireLive('paused');
       this.#send('PAUSE');
-      await this.#core.journal.report({ v: 1, type: 'schedule.paused', at: this.#now() });
+      await this.#report('schedule.paused');
       this.#rest();
     });
   }
@@ -115,7 +120,7 @@ export class Schedule {
       this.#requireRecorded('resumed');
       this.#requireLive('resumed');
       this.#send('RESUME');
-      await this.#core.journal.report({ v: 1, type: 'schedule.resumed', at: this.#now() });
+      await this.#report('schedule.resumed');
       await this.#look();
     });
   }
@@ -192,8 +197,10 @@ export class Schedule {
     const { clock, journal, limits } = this.#core;
     const { fires } = this.#options;
     try {
-      if (!(await journal.report())) return this.#backOff('some records could not be stored yet');
+      if (!(await journal.settleDebts())) return this.#backOff(UNSTORED);
       await this.#followPause();
+      // Stopped in the meantime: what is due is left to the next start.
+      if (!this.#isLive) return;
       await this.#settleDue({ upToMs: clock.now(), reason: 'late', punctualMs: limits.punctualMs });
       if (!this.isPaused) await fires.advance();
       this.#recover();
@@ -253,6 +260,12 @@ export class Schedule {
     onChanged();
   }
 
+  async #report(type: 'schedule.paused' | 'schedule.resumed'): Promise<void> {
+    const { journal } = this.#core;
+    journal.owe({ v: 1, type, at: this.#now() });
+    if (!(await journal.settleDebts())) this.#backOff(UNSTORED);
+  }
+
   #backOff(trouble: string): void {
     const { clock, limits, log } = this.#core;
     if (this.#trouble === undefined) log.write(trouble);
@@ -275,8 +288,7 @@ export class Schedule {
     this.#alarm.clear();
     const gone = fires
       .whenGone()
-      .then(() => lane.idle())
-      .then(() => lane.run(() => journal.report()))
+      .then(() => lane.run(() => journal.settleDebts()))
       .then(() => this.#conclude('STOPPED'));
     await fires.stop(reason);
     await gone;

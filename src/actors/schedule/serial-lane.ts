@@ -8,12 +8,4 @@ export class SerialLane {
     this.#tail = result.catch(() => undefined);
     return result;
   }
-
-  /** Resolves when nothing is left to run, what the last work added included. */
-  async idle(): Promise<void> {
-    for (let tail: unknown; tail !== this.#tail; ) {
-      tail = this.#tail;
-      await tail;
-    }
-  }
 }

@@ -36,14 +36,18 @@ export class ToolExecutor {
   async runStep(step: ToolStep): Promise<void> {
     const waiting = step.calls.entries();
     const failures: unknown[] = [];
+    const stop = new AbortController();
+    const signal = AbortSignal.any([step.context.signal, stop.signal]);
+    const stoppable = { ...step, context: { ...step.context, signal } };
     const work = async (): Promise<void> => {
       for (const [index, call] of waiting) {
         try {
-          await step.onResult(call, await this.#runCall(step, call, index));
+          await step.onResult(call, await this.#runCall(stoppable, call, index));
         } catch (error) {
           failures.push(error);
+          stop.abort('the result of another call could not be stored');
         }
-        // Without a place to store results nothing more may begin.
+        // Without a place to store results nothing more may begin, and nothing that runs is of use.
         if (failures.length > 0) return;
       }
     };

@@ -5,6 +5,7 @@
 import { LogAdmission } from '../../machines/session/log-admission.ts';
 import type { LogRecord, Verdict } from '../../machines/session/log-admission.ts';
 import { decodeRecord } from './record-codec.ts';
+import type { EncodedRecord, ReadRecord } from './record-codec.ts';
 import type { ScannedLine } from './line-scanner.ts';
 
 /** Events between two remembered places. */
@@ -18,7 +19,7 @@ interface Mark {
 
 /** A record that counts, with its place. */
 export interface AdmittedRecord {
-  readonly record: LogRecord;
+  readonly record: ReadRecord;
   readonly firstSeq: number;
 }
 
@@ -45,7 +46,7 @@ export class LogIndex {
   }
 
   /** Takes records that this process wrote at the end, without reading them back. `bytes` is the length of each with its newlines. */
-  takeOwn(records: readonly { readonly record: LogRecord; readonly bytes: Buffer }[]): void {
+  takeOwn(records: readonly EncodedRecord[]): void {
     for (const { record, bytes } of records) {
       // The newline in front makes an empty line of its own.
       this.#admit(record, this.offset + 1);
@@ -71,12 +72,12 @@ export class LogIndex {
   }
 
   /** Reads a line again, from the part that was taken before. */
-  reread(line: ScannedLine): LogRecord | undefined {
+  reread(line: ScannedLine): ReadRecord | undefined {
     if (line.bytes === undefined || line.bytes.length === 0 || this.#voidOffsets.has(line.start)) return undefined;
     return decodeRecord(line.bytes);
   }
 
-  #admit(record: LogRecord, start: number): AdmittedRecord | undefined {
+  #admit(record: ReadRecord, start: number): AdmittedRecord | undefined {
     const verdict = this.admission.admit(record, { afterDamage: this.#isAfterDamage });
     this.#isAfterDamage = false;
     if (verdict.kind !== 'admitted') {

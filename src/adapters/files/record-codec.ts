@@ -9,8 +9,8 @@
 import { crc32 } from 'node:zlib';
 import { eventsNotStorable } from '../../actors/session/event-store.ts';
 import type { LogRecord } from '../../machines/session/log-admission.ts';
-import { isNewSessionEvent, readStoredEvent } from '../../machines/session/session-event.ts';
-import type { NewSessionEvent, SessionEvent } from '../../machines/session/session-event.ts';
+import { placeEvent, readStoredEvent } from '../../machines/session/session-event.ts';
+import type { SessionEvent, StoredEvent } from '../../machines/session/session-event.ts';
 
 const HEADER = /^\{"crc":"([0-9a-f]{8})","len":([0-9]{1,10}),"record":/;
 /** No header is longer. */
@@ -18,8 +18,13 @@ const MAX_HEADER_BYTES = 64;
 const NEWLINE = 0x0a;
 const CLOSING_BRACE = 0x7d;
 
+/** A record as every reader finds it. */
+export interface ReadRecord extends LogRecord {
+  readonly events: readonly [StoredEvent, ...StoredEvent[]];
+}
+
 export interface EncodedRecord {
-  readonly record: LogRecord;
+  readonly record: ReadRecord;
   /** Everything that is written, newlines included. */
   readonly bytes: Buffer;
 }
@@ -36,7 +41,7 @@ export function encodeRecord({ key, after, events }: LogRecord): EncodedRecord {
 }
 
 /** The record on a line (without its newlines), or undefined when it is damaged. */
-export function decodeRecord(line: Buffer): LogRecord | undefined {
+export function decodeRecord(line: Buffer): ReadRecord | undefined {
   const header = HEADER.exec(line.toString('latin1', 0, MAX_HEADER_BYTES));
   if (header === null) return undefined;
   const [prefix, crc, length] = header;
@@ -52,24 +57,22 @@ export function decodeRecord(line: Buffer): LogRecord | undefined {
 }
 
 /** The events of a record that begins at `firstSeq`. */
-export function eventsOf({ events }: LogRecord, place: { readonly sessionId: string; readonly firstSeq: number }): SessionEvent[] {
-  return events.flatMap((event, index) => readStoredEvent(event, { sessionId: place.sessionId, seq: place.firstSeq + index }) ?? []);
+export function eventsOf({ events }: ReadRecord, place: { readonly sessionId: string; readonly firstSeq: number }): SessionEvent[] {
+  return events.map((event, index) => placeEvent(event, place.sessionId, place.firstSeq + index));
 }
 
-function recordFrom(value: unknown): LogRecord | undefined {
+/** A record counts whole or not at all: every event must be one that readers understand. */
+function recordFrom(value: unknown): ReadRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { key, after, events } = value as Partial<Record<keyof LogRecord, unknown>>;
   if (key !== undefined && typeof key !== 'string') return undefined;
   if (after !== undefined && typeof after !== 'string') return undefined;
   if (!Array.isArray(events)) return undefined;
-  const [first, ...rest] = events as unknown[];
-  if (!isReadable(first) || !rest.every((event): event is NewSessionEvent => isReadable(event) && event.epoch === first.epoch)) return undefined;
-  return { events: [first, ...rest], ...(key === undefined ? {} : { key }), ...(after === undefined ? {} : { after }) };
-}
-
-/** Whether every reader will get an event out of it; a record counts whole or not at all. */
-function isReadable(value: unknown): value is NewSessionEvent {
-  return isNewSessionEvent(value) && readStoredEvent(value, { sessionId: '', seq: 1 }) !== undefined;
+  const read: (StoredEvent | undefined)[] = events.map(readStoredEvent);
+  const [first, ...rest] = read;
+  if (first === undefined) return undefined;
+  const isWhole = rest.every((event): event is StoredEvent => event !== undefined && event.epoch === first.epoch);
+  return isWhole ? { events: [first, ...rest], key, after } : undefined;
 }
 
 function toJson(value: unknown): string {

@@ -2,8 +2,8 @@
 import { LogAdmission, epochOf } from '../../machines/session/log-admission.ts';
 import type { LogRecord } from '../../machines/session/log-admission.ts';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
-import { readStoredEvent } from '../../machines/session/session-event.ts';
-import type { SessionEvent } from '../../machines/session/session-event.ts';
+import { placeEvent, readStoredEvent } from '../../machines/session/session-event.ts';
+import type { SessionEvent, StoredEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { utf8Length } from '../../machines/utf8.ts';
 import {
@@ -28,6 +28,10 @@ import type {
   WakeRight,
 } from '../../actors/session/event-store.ts';
 import { frozen } from '../../actors/session/frozen.ts';
+
+interface MemoryRecord extends LogRecord {
+  readonly events: readonly [StoredEvent, ...StoredEvent[]];
+}
 
 interface MemorySession {
   readonly identity: SessionIdentity;
@@ -131,10 +135,10 @@ export class MemoryEventStore implements EventStore {
     this.#isClosed = true;
   }
 
-  #store({ identity: { sessionId }, admission, events }: MemorySession, record: LogRecord): AppendResult {
+  #store({ identity: { sessionId }, admission, events }: MemorySession, record: MemoryRecord): AppendResult {
     admission.admit(record);
-    const stored = record.events.flatMap((event) => readStoredEvent(event, { sessionId, seq: events.length + 1 + record.events.indexOf(event) }) ?? []);
-    for (const event of stored) events.push(frozen(event));
+    const stored = record.events.map((event, index) => frozen(placeEvent(event, sessionId, events.length + 1 + index)));
+    events.push(...stored);
     return { events: stored, durability: this.durability, isDuplicate: false };
   }
 
@@ -155,11 +159,13 @@ export class MemoryEventStore implements EventStore {
 }
 
 /** Through JSON, as every other store does it: what cannot be stored is refused here too, and nobody keeps a part of what is stored. */
-function copyOf(record: LogRecord): LogRecord {
-  const copy = toJson(record);
-  const isReadable = copy.events.every((event) => readStoredEvent(event, { sessionId: '', seq: 1 }) !== undefined && event.epoch === copy.events[0].epoch);
-  if (isReadable) return copy;
-  throw eventsNotStorable();
+function copyOf(record: LogRecord): MemoryRecord {
+  const { events, key } = toJson(record);
+  const [first, ...rest] = events.map(readStoredEvent);
+  if (first === undefined) throw eventsNotStorable();
+  const isWhole = rest.every((event): event is StoredEvent => event !== undefined && event.epoch === first.epoch);
+  if (!isWhole) throw eventsNotStorable();
+  return { events: [first, ...rest], key };
 }
 
 function toJson(record: LogRecord): LogRecord {

@@ -2,7 +2,7 @@
 import type { BackgroundTaskRequestInput, ScheduledTaskRequest } from '../task/task-request.ts';
 
 /** Which agent follows an `agentInstruction` whose request names none. */
-export const DEFAULT_SCHEDULED_AGENT_TYPE = 'default';
+const DEFAULT_SCHEDULED_AGENT_TYPE = 'default';
 
 /** Limits in time belong to the fires: the schedule itself may live for years. */
 export function fireRequestOf(request: ScheduledTaskRequest, fire: { readonly scheduleId: string; readonly slot: string }): BackgroundTaskRequestInput {

@@ -21,7 +21,6 @@
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
 import { compileLifecycle } from '../lifecycle.ts';
-import type { LifecycleSnapshot } from '../lifecycle.ts';
 
 export type ScheduleEvent = {
   readonly type: 'OPENED' | 'DUE' | 'SETTLED' | 'PAUSE' | 'RESUME' | 'REPLAN' | 'EXHAUST' | 'DRAINED' | 'STOP' | 'STOPPED' | 'FAIL';
@@ -48,5 +47,3 @@ export const scheduleMachine = setup({ types: { events: {} as ScheduleEvent } })
 
 /** The life of a schedule as actor logic. */
 export const scheduleLifecycle = compileLifecycle<StateValueFrom<typeof scheduleMachine>, ScheduleEvent>(scheduleMachine);
-
-export type ScheduleSnapshot = LifecycleSnapshot<StateValueFrom<typeof scheduleMachine>>;

@@ -87,11 +87,6 @@ export function isSamePlan(one: SchedulePlan, other: SchedulePlan): boolean {
   return one.cronExpression === other.cronExpression && one.timezone === other.timezone;
 }
 
-/** The unique key of a fire. */
-export function slotKeyOf(scheduleId: string, slot: string): string {
-  return `${scheduleId}@${slot}`;
-}
-
 /** Epoch milliseconds as records write them. */
 export function instantOf(epochMs: number): string {
   return new Date(epochMs).toISOString();

@@ -46,9 +46,9 @@ export type SessionEventDraft = {
 
 export type CheckedDraft = { readonly [Type in SessionEventType]: { readonly type: Type; readonly v: 1; readonly data: SessionEventData<Type> } }[SessionEventType];
 
-export interface EventPlace {
-  readonly sessionId: string;
-  readonly seq: number;
+/** An event whose data is known to be that of its type. Made by `readStoredEvent` only. */
+export interface StoredEvent extends NewSessionEvent {
+  readonly type: SessionEventType;
 }
 
 function isKnown(type: string): type is SessionEventType {
@@ -71,23 +71,28 @@ export function checkDraft(draft: SessionEventDraft): CheckedDraft {
 }
 
 /**
- * Reads an event that a store holds. Types and versions that this release does not know are wrapped as `event.unrecognized`; what
+ * Checks an event that a store holds. Types and versions that this release does not know are wrapped as `event.unrecognized`; what
  * is no event at all, or claims a known type without its data, is `undefined` and counts as damage.
  */
-export function readStoredEvent(stored: unknown, place: EventPlace): SessionEvent | undefined {
+export function readStoredEvent(stored: unknown): StoredEvent | undefined {
   if (!isNewSessionEvent(stored)) return undefined;
-  const { id, at, epoch, type, v, data } = stored;
-  const envelope = { id, seq: place.seq, at, sessionId: place.sessionId, ...(epoch === undefined ? {} : { epoch }) };
+  const { id, at, epoch, type, v } = stored;
   if (!isKnown(type) || v !== sessionEventDefinitions[type].v) {
-    return { ...envelope, type: 'event.unrecognized', v: 1, data: { type, v, data } };
+    return { id, at, epoch, type: 'event.unrecognized', v: 1, data: { type, v, data: stored.data } };
   }
-  const parsed = sessionEventDefinitions[type].data.safeParse(data);
-  if (!parsed.success) return undefined;
-  return { ...envelope, type, v, data: parsed.data } as SessionEvent;
+  const { success, data } = sessionEventDefinitions[type].data.safeParse(stored.data);
+  return success ? { id, at, epoch, type, v, data } : undefined;
+}
+
+/** A stored event at its place in a log. */
+export function placeEvent({ id, at, epoch, type, v, data }: StoredEvent, sessionId: string, seq: number): SessionEvent {
+  // The lookup by type has tied data and type together, which the compiler cannot follow through a computed key.
+  const event = epoch === undefined ? { id, seq, at, sessionId, type, v, data } : { id, seq, at, sessionId, epoch, type, v, data };
+  return event as SessionEvent;
 }
 
 /** Whether a value has the envelope of an event. Cheap: it runs for every event of every log that is opened. */
-export function isNewSessionEvent(value: unknown): value is NewSessionEvent {
+function isNewSessionEvent(value: unknown): value is NewSessionEvent {
   if (typeof value !== 'object' || value === null) return false;
   const { id, at, epoch, type, v, data } = value as Partial<Record<keyof NewSessionEvent, unknown>>;
   return (

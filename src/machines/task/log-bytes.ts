@@ -45,6 +45,11 @@ export class LogBytes {
     return this.#runs[this.#first];
   }
 
+  /** Bytes stored since the log began. */
+  get endPosition(): number {
+    return this.#endPosition;
+  }
+
   get heldBytes(): number {
     return this.#buffer.length + this.#count * RUN_OVERHEAD_BYTES;
   }

@@ -45,6 +45,7 @@ export interface LogRingPiece {
 }
 
 export class LogRing {
+  readonly limitBytes: number;
   readonly #bytes: LogBytes;
   /** Longest piece taken at once. */
   readonly #windowBytes: number;
@@ -54,6 +55,7 @@ export class LogRing {
 
   constructor(options: LogRingOptions = {}) {
     const limitBytes = Math.max(Math.floor(options.limitBytes ?? DEFAULT_LOG_RING_BYTES), MIN_LOG_RING_BYTES);
+    this.limitBytes = limitBytes;
     this.#bytes = new LogBytes(limitBytes);
     this.#windowBytes = Math.min(MAX_SCAN_BYTES, limitBytes >> 4);
     this.#maxLineBytes = Math.min(MAX_LINE_BYTES, limitBytes >> 3);
@@ -120,6 +122,11 @@ export class LogRing {
       lines: endLine - firstLine,
       next: { position: run.position + run.length, line: endLine },
     };
+  }
+
+  /** Bytes stored behind `cursor`, dropped ones included: how far its owner lags. */
+  bytesAfter(cursor: LogRingCursor): number {
+    return this.#bytes.endPosition - cursor.position;
   }
 
   #appendWindow(source: string, partial: PartialLine, window: Uint8Array): void {

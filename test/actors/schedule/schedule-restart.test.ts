@@ -174,7 +174,9 @@ describe('a schedule that starts again under its name', () => {
       { v: 1, type: 'slot.missed', at: at(0), slot: at(10 * MINUTE), owner: 'ahead', reason: 'late' },
     ]);
     const schedule = await stage.start({ catchUp: { all: 9 } });
-    expect(schedule.nextFireAt()).toBe(at(11 * MINUTE));
+    expect(schedule.events.at(-1)).toMatchObject({
+      progress: { nextFireAt: at(11 * MINUTE), currentAction: `the clock is behind the record, which reaches to ${at(10 * MINUTE)}` },
+    });
     await stage.clock.advance(11 * MINUTE);
     expect(schedule.children.slots).toEqual([at(11 * MINUTE)]);
     await schedule.handle.cancel();

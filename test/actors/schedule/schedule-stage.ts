@@ -166,7 +166,7 @@ function live(handle: BackgroundTaskHandle, children: ManualChildren, events: Ba
   };
 }
 
-export function outcomesOf(records: readonly ScheduleRecord[]): string[] {
+function outcomesOf(records: readonly ScheduleRecord[]): string[] {
   const last = new Map<string, string>();
   for (const record of records) {
     if (record.type === 'slots.missed') last.set(record.upTo, `(${time(record.after)}, ${time(record.upTo)}] missed (${record.reason})`);

@@ -48,6 +48,7 @@ describe('a slot that cannot be recorded', () => {
     await clock.advance(HOUR + 10 * SECOND);
     expect([children.all, await outcomes()]).toEqual([[], []]);
     expect(schedule.events.at(-1)).toMatchObject({ progress: { currentAction: expect.stringContaining('the disk is full') as string, nextFireAt: at(2 * HOUR) } });
+    expect((await schedule.log()).filter((line) => line.includes('the disk is full'))).toHaveLength(1);
     flaky.trouble = 'none';
     await clock.advance(10 * SECOND);
     expect(await outcomes()).toEqual(['01:00 fired']);
@@ -173,6 +174,18 @@ describe('commands while the store does not work', () => {
     flaky.trouble = 'none';
     await clock.advance(MINUTE);
     expect((await records()).map(({ type }) => type)).toEqual(['schedule.planned', 'schedule.paused', 'slot.missed', 'slot.missed', 'slot.missed', 'slot.missed']);
+    await schedule.handle.cancel();
+  });
+
+  it('record a pause long before the next slot', async () => {
+    const { clock, start, records, flaky, children } = troubledStage();
+    const schedule = await start({ cronExpression: '0 0 1 6 *' }, children);
+    flaky.trouble = 'before';
+    await schedule.handle.pause?.();
+    flaky.trouble = 'none';
+    await clock.advance(MINUTE);
+    expect((await records()).at(-1)?.type).toBe('schedule.paused');
+    expect(schedule.events.at(-1)).toMatchObject({ progress: { currentAction: 'paused' } });
     await schedule.handle.cancel();
   });
 

@@ -286,7 +286,7 @@ describe('cancelling a schedule', () => {
     open();
     await cancelled;
     await clock.advance(HOUR);
-    expect([schedule.children.all, clock.pendingTimers]).toEqual([[], 0]);
+    expect([schedule.children.all, clock.pendingTimers, schedule.events]).toEqual([[], 0, []]);
     expect((await schedule.handle.result).output).toBe('fired 0 times');
   });
 
@@ -305,6 +305,26 @@ describe('cancelling a schedule', () => {
     await clock.advance(MINUTE);
     await cancelled;
     expect([schedule.children.all, await outcomes()]).toEqual([[], ['00:01 refused']]);
+  });
+
+  it('in the moment before a due slot is decided leaves the slot to the next start', async () => {
+    const { clock, store, start, outcomes } = createStage();
+    const schedule = await start();
+    const { load } = store;
+    let cancelled: Promise<void> | undefined;
+    Object.assign(store, {
+      load: (scheduleId: string) => {
+        cancelled ??= Promise.resolve(schedule.handle.cancel());
+        return load(scheduleId);
+      },
+    });
+    await clock.advance(MINUTE);
+    await cancelled;
+    expect(await outcomes()).toEqual([]);
+    const next = await start();
+    await settled();
+    expect(await outcomes()).toEqual(['00:01 fired']);
+    await next.handle.cancel();
   });
 
   it('refuses every command after it', async () => {

@@ -145,14 +145,20 @@ describe('the tool calls of one step', () => {
     expect(results.get('stubborn')?.outcome).toBe('completed');
   });
 
-  it('start no more of them once a result cannot be stored, and fail when the others have ended', async () => {
-    let running = 0;
-    const counted = tool('t', async () => {
-      running += 1;
-      await new Promise((resolve) => setImmediate(resolve));
+  it('end when one result cannot be stored: no more of them start, and those that run are stopped', async () => {
+    let started = 0;
+    let stopped = 0;
+    const first = tool('first', async () => {
+      await until(() => started === MAX_CONCURRENT_TOOL_CALLS - 1);
     });
-    const { done } = runStep([counted], Array.from({ length: 30 }, (_, index) => call('t', `c${index}`)), () => Promise.reject(new Error('disk full')));
+    const endless = tool('endless', async (_input, { signal }) => {
+      started += 1;
+      await until(() => signal.aborted);
+      stopped += 1;
+    });
+    const calls = [call('first'), ...Array.from({ length: 30 }, (_, index) => call('endless', `c${index}`))];
+    const { done } = runStep([first, endless], calls, () => Promise.reject(new Error('disk full')));
     await expect(done).rejects.toThrow('disk full');
-    expect(running).toBe(MAX_CONCURRENT_TOOL_CALLS);
+    expect([started, stopped]).toEqual([MAX_CONCURRENT_TOOL_CALLS - 1, MAX_CONCURRENT_TOOL_CALLS - 1]);
   });
 });

@@ -4,11 +4,15 @@ import type { AnyActorRef } from 'xstate';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentRunParams, AgentRuntime } from '../../../src/actors/run/agent-runtime.ts';
 import type { AppendOptions, AppendResult, NewSessionEvents } from '../../../src/actors/session/event-store.ts';
+import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
 import { FileEventStore } from '../../../src/adapters/files/file-event-store.ts';
+import { HomeLayout } from '../../../src/adapters/files/layout.ts';
 import { MemoryEventStore } from '../../../src/adapters/memory/memory-event-store.ts';
+import { createScriptAgentRuntime } from '../../../src/adapters/script/script-agent-runtime.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import type { SessionState } from '../../../src/machines/session/session-state.ts';
+import { createRuntime } from '../../../src/runtime.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { AGENT, openHouse, until } from '../../support/session-house.ts';
 import type { SessionHouse, SessionHouseOptions } from '../../support/session-house.ts';
@@ -342,6 +346,33 @@ describe('a wake that goes wrong', () => {
     await runtime.wake(id);
     expect(processes.works).toEqual([]);
     expect(dataOf(await log(id), 'agent.tool_result')).toMatchObject([{ outcome: 'failed' }]);
+  });
+});
+
+describe('a wake that another one took for dead', () => {
+  it('writes nothing more, lets go, and says why; the other one goes on', async () => {
+    // Two locks that do not see each other, as in two containers with one home.
+    const { runtime, session, clock, log, home } = await open({ store: (at) => new FileEventStore({ ...at, wakeLock: 'file' }) });
+    const id = await session([{ text: 'x', delayMs: 1_000, toolCalls: [shell()] }, { text: 'Mine.' }], { message: 'Go' });
+    const first = codeOf(runtime.wake(id));
+    await until(() => clock.pendingTimers === 1);
+    const elsewhere = createRuntime({
+      clock,
+      store: new FileEventStore({ home, clock, wakeLock: 'socket' }),
+      directories: new HomeLayout(home),
+      agents: runtime.agents,
+      runtimes: [createScriptAgentRuntime({ clock })],
+      tasks: new BackgroundTaskManager({ clock }),
+      owner: 'elsewhere',
+    });
+    const second = elsewhere.wake(id);
+    await until(() => clock.pendingTimers === 2);
+    await clock.advance(1_000);
+    expect(await first).toBe('EPOCH_SUPERSEDED');
+    expect(await second).toMatchObject({ outcome: 'sleep', epoch: 2, summary: 'Mine.' });
+    expect(house.processes.works).toEqual([]);
+    expect(dataOf(await log(id), 'wake.ended')).toMatchObject([{ outcome: 'lost' }, { outcome: 'sleep' }]);
+    await elsewhere.shutdown();
   });
 });
 

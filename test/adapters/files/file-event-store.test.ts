@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
@@ -120,7 +120,7 @@ describe('the file store', () => {
     expect(await codeOf(other.acquireWakeRight(SESSION_ID))).toBe('WAKE_CONFLICT');
     await right.release();
     await (await other.acquireWakeRight(SESSION_ID)).release();
-    await import('node:fs/promises').then(({ unlink }) => unlink(`${home.path}-link`));
+    await unlink(`${home.path}-link`);
   });
 
   it('tells a follower what another process appended', async () => {
@@ -177,7 +177,7 @@ describe('the file store', () => {
     expect(await store.head(SESSION_ID)).toBe(1);
   });
 
-  it('keeps few files open, however many sessions are used', async () => {
+  it.runIf(process.platform === 'linux')('keeps few files open, however many sessions are used', async () => {
     const store = open({ durability: 'os' });
     const ids = Array.from({ length: 200 }, (_, index) => idOf(1_000 + index));
     for (const sessionId of ids) await store.create({ sessionId, agentId: AGENT_ID }, [newEvent(1, created)]);

@@ -2,11 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import { sessionEventDefinitions } from '../../../src/machines/session/event-schemas.ts';
-import { checkDraft, readStoredEvent } from '../../../src/machines/session/session-event.ts';
+import { checkDraft, placeEvent, readStoredEvent } from '../../../src/machines/session/session-event.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import { SESSION_ID, START, anyDraft, idOf, newEvent } from '../../support/session-events.ts';
 
-const place = { sessionId: SESSION_ID, seq: 7 };
 const stored = { id: idOf(1), at: START, type: 'user.message', v: 1, data: { text: 'hello' } };
 
 describe('a stored event', () => {
@@ -14,17 +13,18 @@ describe('a stored event', () => {
     fc.assert(
       fc.property(anyDraft, (draft) => {
         const event = newEvent(1, draft, 3);
-        expect(readStoredEvent(JSON.parse(JSON.stringify(event)), place)).toEqual({ ...event, ...place });
+        const read = readStoredEvent(JSON.parse(JSON.stringify(event)));
+        expect(read === undefined ? undefined : placeEvent(read, SESSION_ID, 7)).toEqual({ ...event, sessionId: SESSION_ID, seq: 7 });
       }),
     );
   });
 
   it('is wrapped when its type is of a later version', () => {
-    expect(readStoredEvent({ ...stored, type: 'moon.risen', v: 1, data: { full: true } }, place)).toMatchObject({
+    expect(readStoredEvent({ ...stored, type: 'moon.risen', v: 1, data: { full: true } })).toMatchObject({
       type: 'event.unrecognized',
       data: { type: 'moon.risen', v: 1, data: { full: true } },
     });
-    expect(readStoredEvent({ ...stored, v: 2, data: { parts: [] } }, place)).toMatchObject({ type: 'event.unrecognized', data: { type: 'user.message', v: 2 } });
+    expect(readStoredEvent({ ...stored, v: 2, data: { parts: [] } })).toMatchObject({ type: 'event.unrecognized', data: { type: 'user.message', v: 2 } });
   });
 
   it.each<[string, unknown]>([
@@ -37,13 +37,13 @@ describe('a stored event', () => {
     ['an event with a broken epoch', { ...stored, epoch: -1 }],
     ['an event with a broken version', { ...stored, v: 1.5 }],
   ])('is not %s', (_name, value) => {
-    expect(readStoredEvent(value, place)).toBeUndefined();
+    expect(readStoredEvent(value)).toBeUndefined();
   });
 
   it('is never anything that happens to be in JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        expect(readStoredEvent(value, place)).toBeUndefined();
+        expect(readStoredEvent(value)).toBeUndefined();
       }),
     );
   });
