@@ -40,3 +40,14 @@ export { BackgroundTaskManager } from './actors/task/background-task-manager.ts'
 export type { BackgroundTaskManagerOptions } from './actors/task/task-manager-options.ts';
 export type { BackgroundTaskEventFilter, BackgroundTaskListener } from './actors/task/task-event-hub.ts';
 export type { ListenerSource, OnListenerError } from './actors/streams/listener-errors.ts';
+
+export { createRuntime } from './runtime.ts';
+export type { Reconciliation, Runtime, RuntimePorts } from './runtime.ts';
+export type { AgentDefinition } from './machines/agent/agent-definition.ts';
+export type { SessionEvent, SessionEventDraft, SessionEventOf, SessionEventType } from './machines/session/session-event.ts';
+export type { SessionStatus, SessionStopReason } from './machines/session/session-machine.ts';
+export type { SessionState } from './machines/session/session-state.ts';
+export type { WakeOutcome } from './machines/wake/wake-outcome.ts';
+export { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
+export type { SendReceipt, Sessions } from './actors/session/sessions.ts';
+export type { WakeOptions } from './actors/wake/wake-ports.ts';

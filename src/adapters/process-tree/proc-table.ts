@@ -5,7 +5,7 @@
  * been read; whoever forks during the look is caught by its child being listed. The reads are synchronous, ten times cheaper than
  * through the thread pool, and taken in slices so that the event loop is never held for long.
  */
-import { closeSync, openSync, readFileSync, readSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, readdirSync, statSync } from 'node:fs';
 import { ProcessSnapshot } from './process-table.ts';
 import type { ProcessEntry, ProcessTable, TableRequest } from './process-table.ts';
 import { parseEnvironmentTags } from './tags.ts';
@@ -163,11 +163,11 @@ function holdsOneOf(pid: number, names: ReadonlySet<string>): boolean {
   }
 }
 
-/** `pipe:[1234]` or `socket:[1234]`; a file on disk is no evidence of anything. */
+/** Which pipe or socket it is; a file on disk is no evidence of anything. */
 function streamName(path: string): string | undefined {
   try {
-    const target = readlinkSync(path);
-    return /^(?:pipe|socket):\[/.test(target) ? target : undefined;
+    const stats = statSync(path);
+    return stats.isFIFO() || stats.isSocket() ? `${stats.dev}:${stats.ino}` : undefined;
   } catch {
     return undefined;
   }

@@ -1,14 +1,16 @@
 /**
- * A task's log on disk: it follows the ring in memory and never holds anything up.
+ * A task's log on disk: it follows the ring in memory.
  *
- * The file begins with the first line and takes half of the limit; what comes after goes to tail files, `<path>.<first line>`, of which
- * the newest are kept. Lines keep their numbers wherever they lie. Output that comes faster than it can be written is not waited
- * for: the ring drops it, a `[system]` line in the file says which lines are missing, and what came last is there in the end. A disk
- * that fails, or hangs, ends the file and nothing else.
+ * The file begins with the first line and takes half of the limit; a task that prints faster than that can be written is asked to wait
+ * (see `pressure`), for a moment and never for a disk that hangs. What comes after goes to tail files, `<path>.<first line>`, of which
+ * the newest are kept. Behind the head nothing waits: what comes too fast is dropped by the ring, a `[system]` line in the file says
+ * how many lines are missing, and what came last is there in the end. Lines keep their numbers wherever they lie. A disk that fails
+ * ends the file and nothing else.
  */
 import { open, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { LogRing, LogRingCursor, LogRingPiece } from '../../machines/task/log-ring.ts';
+import { within } from './deadline.ts';
 import { formatLogLines } from './log-format.ts';
 import { LogSegment, readLogLines } from './log-segment.ts';
 import type { LogLines } from './log-segment.ts';
@@ -29,6 +31,8 @@ const TAIL_SEGMENTS = 4;
 const BATCH_BYTES = 262_144;
 /** A batch and the piece that completes it, at worst 128 KiB of lines of one character, fit a tail file even then. */
 export const MIN_DISK_LOG_BYTES = 8_388_608;
+/** A disk that takes longer for one batch is not waited for again. */
+const PATIENCE_MS = 1000;
 /** Behind the head, formatting may take one part in four of the time: the task's own output comes first. */
 const REST_PER_WORK = 3;
 
@@ -37,11 +41,15 @@ export class DiskLog {
   readonly #options: DiskLogOptions;
   readonly #segments: LogSegment[];
   #file: FileHandle | undefined;
-  #cursor: LogRingCursor = { position: 0, line: 0 };
+  #cursor = LOG_BEGINNING;
   #pumping: Promise<void> | undefined;
   /** Set when no more will come: what is left is written without rest. */
   #isFinishing = false;
   #endRest: (() => void) | undefined;
+  /** Resolves when the next batch is written; there while somebody waits for that. */
+  #relief: Promise<void> | undefined;
+  #relieve: (() => void) | undefined;
+  #isImpatient = false;
 
   constructor(options: DiskLogOptions) {
     this.path = options.path;
@@ -53,6 +61,20 @@ export class DiskLog {
   /** Something was logged. */
   wake(): void {
     if (this.#file !== undefined) this.#pumping ??= this.#pump();
+  }
+
+  /** What a writer who wants the file complete should wait for before it logs more; undefined when it need not wait. */
+  pressure(): Promise<void> | undefined {
+    const isHead = this.#segments.length === 1 && this.#file !== undefined;
+    if (!isHead || this.#isImpatient || !isFallingBehind(this.#options.ring, this.#cursor)) return undefined;
+    this.#relief ??= within(new Promise<void>((resolve) => (this.#relieve = resolve)), PATIENCE_MS, 'writing a batch')
+      .catch(() => {
+        this.#isImpatient = true;
+      })
+      .finally(() => {
+        this.#relief = undefined;
+      });
+    return this.#relief;
   }
 
   /** Resolves when everything the ring still holds is written, or can no longer be. */
@@ -81,12 +103,14 @@ export class DiskLog {
         more = pieces.length > 0;
         const workedMs = performance.now() - began;
         for (const piece of pieces) await this.#write(piece);
+        this.#relieve?.();
         if (more && this.#segments.length > 1) await this.#rest(workedMs * REST_PER_WORK);
       }
     } catch (error) {
       await this.#fail(error);
     } finally {
       this.#pumping = undefined;
+      this.#relieve?.();
     }
   }
 
@@ -170,6 +194,14 @@ export class DiskLog {
     await file?.close().catch(() => undefined);
   }
 }
+
+/** Half of the ring is left to take what comes until the reader has stopped. */
+export function isFallingBehind(ring: LogRing, cursor: LogRingCursor): boolean {
+  return ring.bytesAfter(cursor) > ring.limitBytes / 2;
+}
+
+/** Where a follower that has seen nothing begins. */
+export const LOG_BEGINNING: LogRingCursor = { position: 0, line: 0 };
 
 interface FormattedPiece {
   readonly parts: Buffer[];

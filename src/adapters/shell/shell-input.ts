@@ -47,9 +47,14 @@ export class ShellInput {
     this.#waitingBytes += bytes;
     try {
       await new Promise<void>((resolve, reject) => {
-        // A stream that is torn down under a write reports it as done.
-        stream.write(text, (error) => (error || stream.destroyed ? reject(error ?? new Error('the input was torn down')) : resolve()));
-        if (end) this.#end(stream);
+        stream.write(text, (error) => {
+          // A stream that is torn down under a write reports it as done.
+          if (error || stream.destroyed) return reject(error ?? new Error('the input was torn down'));
+          // A pipe cannot be shut down like a socket: what ends the input is that it is closed.
+          if (end) stream.destroy();
+          resolve();
+        });
+        if (end) this.#closed = 'it was closed by an earlier write';
       });
     } catch (cause) {
       throw this.#refusal(cause);
@@ -67,11 +72,6 @@ export class ShellInput {
   close(reason: string): void {
     this.refuse(reason);
     this.#options.stream?.destroy();
-  }
-
-  #end(stream: Writable): void {
-    this.#closed = 'it was closed by an earlier write';
-    stream.end();
   }
 
   #refusal(cause?: unknown): BackgroundTaskError {

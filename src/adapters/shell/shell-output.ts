@@ -1,15 +1,15 @@
 /** Carries the output of a process to its log and its captures, as fast as it comes and no faster than a listener allows. */
-import type { Readable } from 'node:stream';
 import { messageOf } from '../../machines/errors.ts';
 import { createLimitedOutputCapture } from '../../machines/task/output-capture.ts';
 import type { LimitedOutputCapture } from '../../machines/task/output-capture.ts';
 import { quietPeriod } from './deadline.ts';
+import type { OutputSource } from './output-source.ts';
 import type { TaskLog } from './task-log.ts';
 
 export interface ShellOutputChunk {
   readonly taskId: string;
   readonly source: 'stdout' | 'stderr';
-  /** Raw bytes; may begin or end inside a line or a character. Must not be changed. */
+  /** Raw bytes, the listener's to keep; may begin or end inside a line or a character. */
   readonly chunk: Uint8Array;
 }
 
@@ -18,8 +18,8 @@ export type OnShellOutput = (output: ShellOutputChunk) => void | Promise<void>;
 
 export interface ShellOutputOptions {
   readonly taskId: string;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
+  readonly stdout: OutputSource;
+  readonly stderr: OutputSource;
   readonly log: TaskLog;
   readonly limitBytes: number;
   readonly onOutput: OnShellOutput | undefined;
@@ -39,7 +39,8 @@ export class ShellOutput {
   readonly #ended: Promise<void>;
   #hasEnded = false;
   #receivedBytes = 0;
-  #waitingListeners = 0;
+  /** How many things each stream is paused for. */
+  readonly #holds = new Map<OutputSource, number>();
 
   constructor(options: ShellOutputOptions) {
     this.#options = options;
@@ -56,7 +57,7 @@ export class ShellOutput {
     for (let periods = 0; !this.#hasEnded && periods < MAX_QUIET_PERIODS; periods += 1) {
       const before = this.#receivedBytes;
       await Promise.race([this.#ended, quietPeriod(QUIET_MS)]);
-      if (this.#receivedBytes === before && this.#waitingListeners === 0) break;
+      if (this.#receivedBytes === before && !this.#isHeld) break;
     }
     return this.#hasEnded;
   }
@@ -68,40 +69,41 @@ export class ShellOutput {
     await this.#ended;
   }
 
-  #carry(source: 'stdout' | 'stderr', stream: Readable): Promise<void> {
+  get #isHeld(): boolean {
+    return [...this.#holds.values()].some((holds) => holds > 0);
+  }
+
+  async #carry(source: 'stdout' | 'stderr', stream: OutputSource): Promise<void> {
     const { log } = this.#options;
-    stream.on('data', (chunk: Uint8Array) => {
+    stream.start((chunk) => {
       this.#receivedBytes += chunk.length;
-      log.append(source, chunk);
+      this.#hold(stream, log.append(source, chunk));
       this.head.append(chunk, source);
       this.tail.append(chunk, source);
       if (this.#onOutput !== undefined) this.#tell(this.#onOutput, source, stream, chunk);
     });
-    return new Promise((resolve) => {
-      // A stream that fails is closed next.
-      stream.on('error', () => undefined);
-      stream.once('close', () => {
-        log.endSource(source);
-        resolve();
-      });
-    });
+    await stream.closed;
+    log.endSource(source);
   }
 
-  #tell(listener: OnShellOutput, source: 'stdout' | 'stderr', stream: Readable, chunk: Uint8Array): void {
+  #tell(listener: OnShellOutput, source: 'stdout' | 'stderr', stream: OutputSource, chunk: Uint8Array): void {
     try {
-      const taken = listener({ taskId: this.#options.taskId, source, chunk });
-      if (taken === undefined) return;
-      stream.pause();
-      this.#waitingListeners += 1;
-      taken
-        .catch((error: unknown) => this.#drop(error))
-        .finally(() => {
-          this.#waitingListeners -= 1;
-          stream.resume();
-        });
+      this.#hold(stream, listener({ taskId: this.#options.taskId, source, chunk: chunk.slice() })?.catch((error: unknown) => this.#drop(error)));
     } catch (error) {
       this.#drop(error);
     }
+  }
+
+  /** Does not read the stream while `wait` is pending. It may be held for several reasons at once. */
+  #hold(stream: OutputSource, wait: Promise<void> | undefined): void {
+    if (wait === undefined) return;
+    stream.pause();
+    this.#holds.set(stream, (this.#holds.get(stream) ?? 0) + 1);
+    void wait.finally(() => {
+      const left = (this.#holds.get(stream) ?? 1) - 1;
+      this.#holds.set(stream, left);
+      if (left === 0) stream.resume();
+    });
   }
 
   /** A listener that fails is not called again; the task goes on. */

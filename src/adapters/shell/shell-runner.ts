@@ -12,7 +12,7 @@ import { MIN_DISK_LOG_BYTES } from './disk-log.ts';
 import { ShellInput } from './shell-input.ts';
 import { ShellOutput } from './shell-output.ts';
 import type { OnShellOutput } from './shell-output.ts';
-import { checkWorkingFolder, loadExeca, startShell } from './shell-spawn.ts';
+import { checkWorkingFolder, loadExeca, startShell, takeShellPipes } from './shell-spawn.ts';
 import type { ShellProcess } from './shell-spawn.ts';
 import { ShellTask } from './shell-task.ts';
 import { TaskLog } from './task-log.ts';
@@ -43,7 +43,7 @@ export interface ManagedShellProcessRunnerOptions {
   readonly lingerMs?: number | undefined;
   /** Most bytes of output in a result, unless the request says otherwise. Default 30,000. */
   readonly outputLimitBytes?: number | undefined;
-  /** Most memory for a task's log. Default 1 MiB. */
+  /** Most memory for a task's log; 512 KiB at least where there is a log file, whose lines wait there. Default 1 MiB. */
   readonly logLimitBytes?: number | undefined;
   /** Most disk space for a task's log, 8 MiB at least. Default 64 MiB. */
   readonly logFileLimitBytes?: number | undefined;
@@ -86,13 +86,14 @@ interface Runner {
 async function startTask(runner: Runner, { taskId, request }: BackgroundTaskStart<ProcessTaskRequest>): Promise<ShellTask> {
   const [execa] = await Promise.all([loadExeca(), checkWorkingFolder(request.cwd)]);
   const tree = await runner.processTree.prepare({ taskId, commandPreview: request.command.slice(0, COMMAND_PREVIEW_CHARACTERS) });
-  const started = startShell(execa, {
+  const command = {
     command: request.command,
     shell: request.shell ?? runner.settings.defaultShell,
     cwd: request.cwd,
     environment: { ...runner.environment(), ...request.env, ...tree.environment },
     input: request.stdin === undefined && request.mode === 'foreground' ? 'none' : 'pipe',
-  });
+  } as const;
+  const started = startShell(execa, command, await takeShellPipes());
   if (started instanceof Promise) {
     const error = await started;
     await tree.end({ graceMs: 0 });
@@ -113,7 +114,7 @@ interface StartedShell {
 /** Connects everything before the process can say a word: until the first await nothing of it has been read. */
 async function attachTask({ settings, clock, onOutput }: Runner, { taskId, request, tree, process }: StartedShell): Promise<ShellTask> {
   const attached = tree.attach(process.pid);
-  const log = new TaskLog({ taskId, memoryLimitBytes: settings.logLimitBytes });
+  const log = new TaskLog({ taskId, memoryLimitBytes: settings.logLimitBytes, hasFile: settings.logDirectory !== undefined });
   const input = new ShellInput({ taskId, stream: process.stdin, limitBytes: settings.inputLimitBytes });
   const { stdout, stderr } = process;
   const output = new ShellOutput({ taskId, stdout, stderr, log, onOutput, limitBytes: request.outputLimitBytes ?? settings.outputLimitBytes });

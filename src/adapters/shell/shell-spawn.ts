@@ -1,9 +1,15 @@
 /** Starts a command in a shell, in a process group and session of its own. */
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import type { Readable, Writable } from 'node:stream';
+import { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { messageOf } from '../../machines/errors.ts';
+import { closeDescriptor, closePipe, takeNamedPipes } from './named-pipes.ts';
+import type { NamedPipe } from './named-pipes.ts';
+import { pipeSource, streamSource } from './output-source.ts';
+import type { OutputSource } from './output-source.ts';
 
 export interface ShellCommand {
   readonly command: string;
@@ -25,8 +31,8 @@ export interface ProcessExit {
 export interface ShellProcess {
   readonly pid: number;
   readonly stdin: Writable | undefined;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
+  readonly stdout: OutputSource;
+  readonly stderr: OutputSource;
   /** Resolves when the shell itself has ended; its pipes may still be open. */
   readonly exited: Promise<ProcessExit>;
 }
@@ -41,32 +47,75 @@ export function loadExeca(): Promise<Execa> {
   return loading;
 }
 
+/** What connects a command to its host: real pipes where there are any, Node's own otherwise. */
+export type ShellPipes = { readonly stdin: NamedPipe; readonly stdout: NamedPipe; readonly stderr: NamedPipe } | undefined;
+
+export async function takeShellPipes(): Promise<ShellPipes> {
+  const [stdin, stdout, stderr] = (await takeNamedPipes(3)) ?? [];
+  return stdin === undefined || stdout === undefined || stderr === undefined ? undefined : { stdin, stdout, stderr };
+}
+
 /**
  * Starts the command. The process runs when this returns, and its pipes carry data from the next turn of the event loop on.
- * @returns a promise of the reason when it could not be started
+ * @returns a promise of the reason when it could not be started; the pipes are closed then
  */
-export function startShell(execa: Execa, { command, shell, cwd, environment, input }: ShellCommand): ShellProcess | Promise<BackgroundTaskError> {
+export function startShell(execa: Execa, request: ShellCommand, pipes: ShellPipes): ShellProcess | Promise<BackgroundTaskError> {
+  const { command, shell, cwd, environment, input } = request;
   try {
     const child = execa(shell, ['-c', command], {
       cwd,
       env: { ...environment },
       extendEnv: false,
-      stdin: input === 'pipe' ? 'pipe' : 'ignore',
+      stdin: input === 'none' ? 'ignore' : (pipes?.stdin.readEnd ?? 'pipe'),
+      stdout: pipes?.stdout.writeEnd ?? 'pipe',
+      stderr: pipes?.stderr.writeEnd ?? 'pipe',
       buffer: false,
       reject: false,
       // The tree is the caller's to end, and must not depend on this process ending well.
       cleanup: false,
       detached: true,
     });
-    if (child.pid === undefined) return child.then((result) => spawnError(result.cause ?? result, shell));
+    const { pid } = child;
+    if (pid === undefined) {
+      closeAll(pipes);
+      return child.then((result) => spawnError(result.cause ?? result, shell));
+    }
     const exited = new Promise<ProcessExit>((resolve) => {
       child.once('exit', (exitCode, signalCode) => resolve(exitCode === null ? { signalCode: signalCode ?? undefined } : { exitCode }));
     });
     child.catch(() => undefined);
-    return { pid: child.pid, stdin: child.stdin ?? undefined, stdout: child.stdout, stderr: child.stderr, exited };
+    return { pid, exited, ...(pipes === undefined ? ownStreams(child) : hostEnds(pipes, input)) };
   } catch (error) {
+    closeAll(pipes);
     return Promise.resolve(spawnError(error, shell));
   }
+}
+
+/** The host's ends of the pipes; the command has its own, so that they end when it and its descendants have ended. */
+function hostEnds({ stdin, stdout, stderr }: NonNullable<ShellPipes>, input: ShellCommand['input']): Omit<ShellProcess, 'pid' | 'exited'> {
+  for (const descriptor of [stdin.readEnd, stdout.writeEnd, stderr.writeEnd]) closeDescriptor(descriptor);
+  if (input === 'none') closeDescriptor(stdin.writeEnd);
+  return {
+    stdin: input === 'none' ? undefined : new Socket({ fd: stdin.writeEnd, readable: false, writable: true }),
+    stdout: pipeSource(stdout.readEnd),
+    stderr: pipeSource(stderr.readEnd),
+  };
+}
+
+interface OwnStreams {
+  readonly stdin: Writable | null;
+  readonly stdout: Readable | null;
+  readonly stderr: Readable | null;
+}
+
+function ownStreams({ stdin, stdout, stderr }: OwnStreams): Omit<ShellProcess, 'pid' | 'exited'> {
+  return { stdin: stdin ?? undefined, stdout: streamSource(stdout ?? emptyStream()), stderr: streamSource(stderr ?? emptyStream()) };
+}
+
+const emptyStream = (): Readable => Readable.from([]);
+
+function closeAll(pipes: ShellPipes): void {
+  if (pipes !== undefined) for (const pipe of Object.values(pipes)) closePipe(pipe);
 }
 
 /** A bad working folder fails a spawn with the same code as a missing shell: only a look tells them apart. */

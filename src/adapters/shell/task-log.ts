@@ -4,13 +4,15 @@ import type { LogSource } from '../../machines/task/log-pages.ts';
 import { LogRing } from '../../machines/task/log-ring.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { BackgroundTaskLogCursor, BackgroundTaskLogPage } from '../../machines/task/task-state.ts';
-import { DiskLog } from './disk-log.ts';
+import { DiskLog, LOG_BEGINNING, isFallingBehind } from './disk-log.ts';
 import { within } from './deadline.ts';
 import { openLogFile } from './log-file-name.ts';
 
 export interface TaskLogOptions {
   readonly taskId: string;
   readonly memoryLimitBytes: number;
+  /** Whether a file will be opened. */
+  readonly hasFile: boolean;
 }
 
 export interface DiskLogPlace {
@@ -23,6 +25,9 @@ export interface DiskLogPlace {
 /** A disk that takes longer is treated as one that fails: no task waits for a log. */
 const DISK_PATIENCE_MS = 2000;
 
+/** Lines wait in memory until they are written: one read of each stream must fit in half of it. */
+const MIN_WRITE_BUFFER_BYTES = 524_288;
+
 export class TaskLog {
   readonly #taskId: string;
   readonly #ring: LogRing;
@@ -30,9 +35,9 @@ export class TaskLog {
   #opening: Promise<void> | undefined;
   #hasReportedDisk = false;
 
-  constructor({ taskId, memoryLimitBytes }: TaskLogOptions) {
+  constructor({ taskId, memoryLimitBytes, hasFile }: TaskLogOptions) {
     this.#taskId = taskId;
-    this.#ring = new LogRing({ limitBytes: memoryLimitBytes });
+    this.#ring = new LogRing({ limitBytes: hasFile ? Math.max(memoryLimitBytes, MIN_WRITE_BUFFER_BYTES) : memoryLimitBytes });
   }
 
   /** Absent while there is no file. */
@@ -40,9 +45,12 @@ export class TaskLog {
     return this.#disk?.path;
   }
 
-  append(source: LogSource, chunk: Uint8Array): void {
+  /** @returns what to wait for before more is appended, so that the beginning of the file is complete; undefined: nothing */
+  append(source: LogSource, chunk: Uint8Array): Promise<void> | undefined {
     this.#ring.append(source, chunk);
     this.#disk?.wake();
+    if (this.#disk !== undefined) return this.#disk.pressure();
+    return this.#opening !== undefined && isFallingBehind(this.#ring, LOG_BEGINNING) ? this.#opening : undefined;
   }
 
   /** A line of the runtime's own. */
@@ -58,7 +66,9 @@ export class TaskLog {
 
   /** Begins the file; everything logged so far goes there too. Never rejects: a log that cannot be written is reported in memory. */
   openFile(place: DiskLogPlace): Promise<void> {
-    this.#opening = this.#open(place);
+    this.#opening = this.#open(place).finally(() => {
+      this.#opening = undefined;
+    });
     return this.#opening;
   }
 

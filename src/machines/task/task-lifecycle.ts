@@ -77,7 +77,7 @@ export function transitionBackgroundTaskStatus(status: BackgroundTaskStatus, eve
   throw illegalTransition(status, event);
 }
 
-export function illegalTransition(status: BackgroundTaskStatus, event: string): BackgroundTaskError {
+function illegalTransition(status: BackgroundTaskStatus, event: string): BackgroundTaskError {
   const reason = isTerminalBackgroundTaskStatus(status) ? 'terminal status' : 'unsupported event';
   const allowed = TRANSITIONS.filter((row) => row.from === status).map((row) => row.event);
   return new BackgroundTaskError('validation', `Invalid background task transition: ${status} + ${event} (${reason})`, {

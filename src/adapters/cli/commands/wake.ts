@@ -1,0 +1,84 @@
+/** `wakechart wake`: one wake of a session, told as it happens. */
+import type { WakeOutcome } from '../../../machines/wake/wake-outcome.ts';
+import { nextCommand } from '../context.ts';
+import type { CommandContext } from '../context.ts';
+import { EXIT_FAILURE, EXIT_SUCCESS, hintText } from '../failure.ts';
+import { followedWake } from '../followed-wake.ts';
+import { withRuntime } from '../open-runtime.ts';
+import { Progress } from '../progress.ts';
+import { withSessions } from '../stores.ts';
+import { localTime, printable } from '../text.ts';
+import { WakeView } from '../wake-view.ts';
+import { checkedSessionId } from './session.ts';
+
+/** Of each tool's output; the log holds all of it. */
+const OUTPUT_LINES = 4;
+
+export async function wakeSession(context: CommandContext, session: string): Promise<number> {
+  const { out, err, json, interruption } = context;
+  // Before anything is made or started for it.
+  const { sessionId } = await withSessions(context, ({ sessions }) => sessions.status(checkedSessionId(session)));
+  return withRuntime(context, async (runtime) => {
+    const progress = new Progress(err);
+    const view = new WakeView({ out, progress, outputLines: OUTPUT_LINES });
+    try {
+      const outcome = await followedWake({
+        runtime,
+        sessionId,
+        signal: interruption.signal,
+        onEvent: (event) => (json ? out.record({ event }) : view.show(event)),
+      });
+      progress.stop();
+      if (json) await out.record({ outcome });
+      if (EXIT_CODES[outcome.outcome] !== EXIT_SUCCESS) await tellFailure(context, outcome);
+      else if (!json) await tellSuccess(context, outcome, await nextDue(runtime.sessions, sessionId));
+      return EXIT_CODES[outcome.outcome];
+    } finally {
+      progress.stop();
+    }
+  });
+}
+
+/** Work that stopped before its end is a failure of the work; a session that has nothing to do is not. */
+export const EXIT_CODES = {
+  sleep: EXIT_SUCCESS,
+  requires_action: EXIT_SUCCESS,
+  rescheduled: EXIT_SUCCESS,
+  nothing_to_do: EXIT_SUCCESS,
+  limit: EXIT_FAILURE,
+  failed: EXIT_FAILURE,
+  aborted: EXIT_FAILURE,
+  terminated: EXIT_FAILURE,
+} as const satisfies Record<WakeOutcome['outcome'], number>;
+
+async function tellSuccess(context: CommandContext, { sessionId, outcome, summary }: WakeOutcome, due: string | undefined): Promise<void> {
+  const { out } = context;
+  if (outcome !== 'nothing_to_do') return out.line(`${out.styles.green(ENDINGS[outcome])} ${printable(summary)}`);
+  await out.line(printable(summary));
+  const send = nextCommand(context, 'session', 'send', '--session', sessionId, '--message', 'TEXT');
+  await out.line(due === undefined ? `Send it something: ${send}` : `The next queued wake is due ${due}.`);
+}
+
+/** The summary of a failure repeats it; the failure itself says it with its code. */
+async function tellFailure(context: CommandContext, { sessionId, summary, error }: WakeOutcome): Promise<void> {
+  const { styles } = context.err;
+  const text = error === undefined ? printable(summary) : `${printable(error.message)} ${styles.dim(`[${error.code}]`)}`;
+  const hint = error?.hint ?? `Look at the log: ${nextCommand(context, 'session', 'events', '--session', sessionId)}`;
+  await context.err.line([`${styles.red('error:')} ${text}`, ...hintText(hint, styles)].join('\n'));
+}
+
+const ENDINGS = {
+  sleep: 'Asleep.',
+  requires_action: 'Waits for an answer.',
+  rescheduled: 'Goes on later.',
+  limit: 'Stopped.',
+  failed: 'Failed.',
+  aborted: 'Stopped.',
+  terminated: 'Terminated.',
+} as const satisfies Record<Exclude<WakeOutcome['outcome'], 'nothing_to_do'>, string>;
+
+async function nextDue(sessions: { status(sessionId: string): Promise<{ readonly queuedWakes: readonly { readonly dueAt: string }[] }> }, sessionId: string): Promise<string | undefined> {
+  const { queuedWakes } = await sessions.status(sessionId);
+  const [soonest] = queuedWakes.map(({ dueAt }) => dueAt).toSorted();
+  return soonest === undefined ? undefined : localTime(soonest);
+}

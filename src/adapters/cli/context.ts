@@ -1,0 +1,22 @@
+/** What every command gets: where to write, which home, how it is interrupted. */
+import { invocation } from './invocation.ts';
+import type { Interruption } from './interruption.ts';
+import type { Output } from './output.ts';
+import { shellQuoted } from './text.ts';
+
+export interface CommandContext {
+  readonly out: Output;
+  readonly err: Output;
+  /** For programs: JSON on standard output and nothing else. */
+  readonly json: boolean;
+  /** Absolute. */
+  readonly home: string;
+  /** Whether the user named the home in this very command. */
+  readonly isHomeGiven: boolean;
+  readonly interruption: Interruption;
+}
+
+/** A command of ours as the user could type it next, with the same home. */
+export function nextCommand({ home, isHomeGiven }: CommandContext, ...words: readonly string[]): string {
+  return shellQuoted([...invocation(), ...words, ...(isHomeGiven ? ['--home', home] : [])]);
+}

@@ -1,0 +1,88 @@
+/** How the demo is told: to people in five short steps, to programs as one document. */
+import type { SessionEvent } from '../../../machines/session/session-event.ts';
+import type { SessionState } from '../../../machines/session/session-state.ts';
+import type { WakeOutcome } from '../../../machines/wake/wake-outcome.ts';
+import { invocation } from '../invocation.ts';
+import type { Output } from '../output.ts';
+import type { SessionPlaces } from '../places.ts';
+import { counted, durationText, localTime, printable, shellQuoted } from '../text.ts';
+import type { Commit } from './demo-project.ts';
+
+export interface DemoResult {
+  readonly home: string;
+  readonly places: SessionPlaces;
+  readonly state: SessionState;
+  readonly outcome: WakeOutcome;
+  readonly events: readonly SessionEvent[];
+  readonly commit: Commit;
+  readonly tookMs: number;
+}
+
+/** One command that the agent ran. */
+interface DemoCommand {
+  readonly command: string;
+  readonly exitCode: number | null;
+}
+
+export function demoDocument(result: DemoResult): object {
+  const { home, places, state, outcome, commit, tookMs } = result;
+  const queuedWakes = state.queuedWakes.map(({ reason, dueAt }) => ({ reason, dueAt }));
+  return {
+    home,
+    ...places,
+    sessionId: state.sessionId,
+    outcome: outcome.outcome,
+    summary: outcome.summary,
+    commands: commandsOf(result),
+    commit,
+    queuedWakes,
+    tookMs: Math.round(tookMs),
+    next: nextCommands(result),
+  };
+}
+
+export async function tellEnd(out: Output, result: DemoResult): Promise<void> {
+  const { places, state, outcome, commit, tookMs } = result;
+  const { styles } = out;
+  const [queued] = state.queuedWakes;
+  await out.line(stepLine(out, 5, 'It rests, and says what it did'));
+  await out.line(`  ${styles.bold(printable(outcome.summary))}`);
+  await out.line();
+  await out.line(`${styles.green('Done')} in ${durationText(tookMs)}: ${counted(commandsOf(result).length, 'command')} run, commit ${commit.hash} made${queued === undefined ? '' : `, a wake queued for ${localTime(queued.dueAt)}`}.`);
+  await out.line();
+  await out.line(styles.bold('Where to look'));
+  await out.line(`  log        ${places.log}`);
+  await out.line(`  workspace  ${places.workspace}`);
+  await out.line();
+  await out.line(styles.bold('What to try next'));
+  for (const { does, command } of nextCommands(result)) await out.line(`  ${styles.dim(does)}\n    ${command}`);
+}
+
+/** The first line, which says what is to be seen. */
+export function titleLine({ styles }: Output): string {
+  return `${styles.bold('Wakechart demo:')} an agent session mends a small project, offline and for real`;
+}
+
+/** `1 What happens`, with room above. */
+export function stepLine({ styles }: Output, number: number, text: string): string {
+  return `\n${styles.cyan(String(number))} ${styles.bold(text)}`;
+}
+
+function nextCommands({ home, state: { sessionId } }: DemoResult): readonly { readonly does: string; readonly command: string }[] {
+  const command = (...words: readonly string[]): string => shellQuoted([...invocation(), ...words, '--session', sessionId, '--home', home]);
+  return [
+    { does: 'see everything that happened, event by event', command: command('session', 'events') },
+    { does: 'say something else', command: command('session', 'send', '--message', 'Do they still pass?') },
+    { does: 'let it work on that', command: command('wake') },
+  ];
+}
+
+function commandsOf({ events }: DemoResult): DemoCommand[] {
+  const asked = new Map(events.flatMap((event) => (event.type === 'agent.tool_use' ? [[event.data.callId, event.data.input] as const] : [])));
+  return events.flatMap((event) => {
+    if (event.type !== 'agent.tool_result') return [];
+    const { command } = (asked.get(event.data.callId) ?? {}) as { readonly command?: string };
+    const { exitCode = null } = (event.data.output ?? {}) as { readonly exitCode?: number | null };
+    return [{ command: command ?? event.data.name, exitCode }];
+  });
+}

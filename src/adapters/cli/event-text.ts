@@ -1,0 +1,72 @@
+/** One event of a session as one line for people: what happened, in as many words as it takes. */
+import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
+import { localTime, oneLine } from './text.ts';
+
+type Describe<Type extends SessionEventType> = (event: SessionEventOf<Type>) => string;
+
+/** The gist of an event's data. A new type of event does not compile until it has one. */
+const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
+  'user.message': ({ data }) => data.text,
+  'user.custom_tool_result': ({ data }) => `${data.toolName} ${compact(data.output)}`,
+  'session.created': ({ data }) => `agent ${data.agentId}${data.title === undefined ? '' : `: ${data.title}`}`,
+  'session.status_changed': ({ data }) => [data.to, data.stopReason === undefined || data.stopReason === data.to ? '' : `(${data.stopReason})`, data.reason ?? ''].filter(Boolean).join(' '),
+  'session.status_idle': ({ data }) => `${data.reason}: ${data.summary}`,
+  'message.consumed': ({ data }) => `${data.eventIds.length} read`,
+  'wake.started': ({ data }) => `epoch ${data.epoch}, by ${data.owner}`,
+  'wake.ended': ({ data }) => `${data.outcome}: ${data.summary}`,
+  'wake.queued': ({ data }) => `${data.reason} at ${localTime(data.dueAt)}`,
+  'wake.refused': ({ data }) => `${data.reason}: ${data.because}`,
+  'span.started': ({ data }) => `step ${data.step}, ${data.provider}/${data.model}`,
+  'span.completed': ({ data }) => `${data.outcome}${data.error === undefined ? '' : `: ${data.error.message}`}`,
+  'agent.thinking': ({ data }) => data.text,
+  'agent.message': ({ data }) => data.text,
+  'agent.tool_use': ({ data }) => `${data.name} ${toolInputText(data.input)}`,
+  'agent.tool_result': ({ data }) => `${data.name} ${toolResultText(data)}`,
+  'agent.custom_tool_use': ({ data }) => `${data.name} ${compact(data.input)} (request ${data.requestId})`,
+  'tool.skipped': ({ data }) => `${data.name}: ${data.reason}`,
+  'directive.accepted': ({ data }) => `${data.directive.outcome}: ${data.directive.summary}`,
+  'directive.rejected': ({ data }) => data.reason,
+  'learning.captured': ({ data }) => `${data.kind}: ${data.title}`,
+  'event.unrecognized': ({ data }) => `${data.type} v${data.v}: written by another version`,
+};
+
+/** Characters that are more than a gist, however wide the place for it is. */
+const MAX_GIST_CHARACTERS = 200;
+
+/** The gist of an event, printable, on one line of at most `width` characters. */
+export function gistOf(event: SessionEvent, width = Infinity): string {
+  // Each entry takes exactly the events of its own key, which the compiler cannot see through the union.
+  const describe = GIST[event.type] as Describe<SessionEventType>;
+  return oneLine(describe(event), Math.min(width, MAX_GIST_CHARACTERS));
+}
+
+type ToolResult = Pick<SessionEventData<'agent.tool_result'>, 'outcome' | 'output'>;
+
+/** How a tool call ended: the exit code or signal of a shell tool, the outcome of any other. */
+export function toolEnding({ outcome, output }: ToolResult): { readonly text: string; readonly isGood: boolean } {
+  if (outcome !== 'completed') return { text: outcome, isGood: false };
+  if (typeof output !== 'object' || output === null) return { text: 'done', isGood: true };
+  if ('signalCode' in output && typeof output.signalCode === 'string') return { text: output.signalCode, isGood: false };
+  if ('exitCode' in output && typeof output.exitCode === 'number') return { text: `exit ${output.exitCode}`, isGood: output.exitCode === 0 };
+  return { text: 'done', isGood: true };
+}
+
+/** What a tool call gave back: the output of a shell tool as it stands, anything else as JSON. */
+export function toolOutputText(output: unknown): string {
+  if (typeof output === 'object' && output !== null && 'output' in output && typeof output.output === 'string') return output.output;
+  return compact(output);
+}
+
+function toolResultText(result: ToolResult): string {
+  return `${toolEnding(result).text}  ${toolOutputText(result.output)}`;
+}
+
+/** What a tool is asked for: the command of a shell tool as it stands, anything else as JSON. */
+export function toolInputText(input: unknown): string {
+  if (typeof input === 'object' && input !== null && 'command' in input && typeof input.command === 'string') return input.command;
+  return compact(input);
+}
+
+function compact(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}

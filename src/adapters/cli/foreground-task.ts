@@ -1,0 +1,99 @@
+/** One process task in the foreground: its output goes where ours goes, our input goes to it, and it ends when we are told to. */
+import { join } from 'node:path';
+import { createSystemClock } from '../../actors/clock/system-clock.ts';
+import { BackgroundTaskManager } from '../../actors/task/background-task-manager.ts';
+import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
+import type { BackgroundTaskRunner } from '../../actors/task/task-runner.ts';
+import type { ProcessTaskRequest } from '../../machines/task/task-request.ts';
+import { createProcessTree } from '../process-tree/process-tree.ts';
+import { createManagedShellProcessRunner } from '../shell/shell-runner.ts';
+import type { OnShellOutput } from '../shell/shell-output.ts';
+
+/** Where a home keeps the records of what it runs; what a crash leaves is found there. */
+const PROCESSES_FOLDER = 'processes';
+
+export interface ForegroundOptions {
+  /** Absolute. */
+  readonly home: string;
+  readonly onOutput: OnShellOutput;
+  /** The command has ended, or is about to be ended: what is left of its output is little. */
+  readonly onEnding: () => void;
+}
+
+export interface Foreground extends AsyncDisposable {
+  readonly tasks: BackgroundTaskManager;
+  readonly processTree: ProcessTree;
+  /** Kills every process of the task, whatever it has become. */
+  readonly kill: () => void;
+}
+
+export function openForeground({ home, onOutput, onEnding }: ForegroundOptions): Foreground {
+  const clock = createSystemClock();
+  const processTree = createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) });
+  const trees = new Set<TrackedProcessTree>();
+  const watched: ProcessTree = {
+    prepare: async (work) => {
+      const tree = watchedTree(await processTree.prepare(work), onEnding);
+      trees.add(tree);
+      return tree;
+    },
+    reconcile: (options) => processTree.reconcile(options),
+    adopted: (tag) => processTree.adopted(tag),
+  };
+  const heard: { progress?: () => void } = {};
+  const shell = createManagedShellProcessRunner({
+    processTree: watched,
+    clock,
+    onOutput: (output) => {
+      heard.progress?.();
+      return onOutput(output);
+    },
+  });
+  const process = withProgress(shell, heard);
+  const tasks = new BackgroundTaskManager({ runners: { process }, clock });
+  return {
+    tasks,
+    processTree,
+    kill: () => {
+      for (const tree of trees) killSurvivors(tree).catch(() => undefined);
+    },
+    [Symbol.asyncDispose]: () => tasks.shutdown(),
+  };
+}
+
+function watchedTree(tree: TrackedProcessTree, onEnding: () => void): TrackedProcessTree {
+  return {
+    tag: tree.tag,
+    environment: tree.environment,
+    attach: (pid) => tree.attach(pid),
+    survivors: () => tree.survivors(),
+    end: (options) => {
+      onEnding();
+      return tree.end(options);
+    },
+  };
+}
+
+/** Output is progress: a command that talks is not idle. */
+function withProgress(shell: BackgroundTaskRunner<ProcessTaskRequest>, heard: { progress?: () => void }): BackgroundTaskRunner<ProcessTaskRequest> {
+  return {
+    kind: 'process',
+    start(start) {
+      const { taskId, request, emit } = start;
+      if (request.idleTimeoutMs !== undefined && request.idleTimeoutMs > 0) {
+        heard.progress = () => emit({ type: 'background_task_progress', taskId, progress: {} });
+      }
+      return shell.start(start);
+    },
+  };
+}
+
+async function killSurvivors(tree: TrackedProcessTree): Promise<void> {
+  for (const { pid } of await tree.survivors()) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended already.
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/** How this program can be called again from where it was called: a command that is shown must work when it is pasted. */
+import { realpathSync } from 'node:fs';
+import { delimiter, join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const NAME = 'wakechart';
+
+/** On the PATH only while npm runs a script. */
+const PASSING_FOLDER = join('node_modules', '.bin');
+
+let words: readonly string[] | undefined;
+
+/** `wakechart` where that name leads here, else `node` with the path of this program. */
+export function invocation(): readonly string[] {
+  words ??= findInvocation();
+  return words;
+}
+
+function findInvocation(): readonly string[] {
+  const program = fileURLToPath(new URL('main.js', import.meta.url));
+  if (leadsTo(NAME, program)) return [NAME];
+  return [leadsTo('node', process.execPath) ? 'node' : process.execPath, program];
+}
+
+/** Whether the shell finds exactly this file under that name. */
+function leadsTo(name: string, program: string): boolean {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '' && !folder.endsWith(`${sep}${PASSING_FOLDER}`));
+  const found = folders.map((folder) => realPathOf(join(folder, name))).find((path) => path !== undefined);
+  return found !== undefined && found === realPathOf(program);
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}

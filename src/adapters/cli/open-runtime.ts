@@ -1,0 +1,43 @@
+/** Opens a whole runtime over a home for one command: what it starts ends with the command, whoever ends that. */
+import { messageOf } from '../../machines/errors.ts';
+import { createNodeRuntime } from '../../node.ts';
+import type { Runtime } from '../../runtime.ts';
+import type { CommandContext } from './context.ts';
+import { makeHome } from './home.ts';
+import { reconciledText } from './reconciled-text.ts';
+import { withSuggestions } from './suggestions.ts';
+
+/** Opens a runtime, lets `work` use it, and shuts it down. `work` ends early at the first signal; a second one kills what still runs. */
+export async function withRuntime<Result>(context: CommandContext, work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
+  const { home, err, interruption } = context;
+  await makeHome(home);
+  const warn = (text: string): void => void err.push(`${err.styles.yellow('note:')} ${text}\n`);
+  const runtime = await createNodeRuntime({ home, reconcileOnStart: false, onListenerError: (error) => warn(messageOf(error)) });
+  const release = interruption.guard(() => killTasks(runtime));
+  try {
+    for (const tree of (await runtime.reconcile()).processTrees) {
+      const text = reconciledText(tree);
+      if (text !== undefined) warn(text);
+    }
+    return await work(runtime);
+  } catch (error) {
+    throw await withSuggestions(error, context, runtime);
+  } finally {
+    await runtime.shutdown();
+    release();
+  }
+}
+
+/** What is left of a process group after this shows within a moment, and its task's own end follows. */
+function killTasks({ tasks }: Runtime): void {
+  for (const { pid } of tasks.list({ kind: 'process', status: 'running' })) if (pid !== undefined) killGroup(pid);
+}
+
+/** Ends the process group that `pid` leads, without asking it. */
+export function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+}

@@ -1,0 +1,60 @@
+/** The agents and sessions of a home, without anything that could run them: for commands that look and send. */
+import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
+import type { EventStore } from '../../actors/session/event-store.ts';
+import type { Sessions } from '../../actors/session/sessions.ts';
+import { messageOf } from '../../machines/errors.ts';
+import { FileAgentCatalog } from '../agents/file-agent-catalog.ts';
+import { HomeLayout } from '../files/layout.ts';
+import type { CommandContext } from './context.ts';
+import { checkHome } from './home.ts';
+import { withSuggestions } from './suggestions.ts';
+
+export interface AgentStore {
+  readonly agents: AgentCatalog;
+  readonly layout: HomeLayout;
+}
+
+export interface SessionStore extends AgentStore {
+  readonly sessions: Sessions;
+}
+
+/** Lets `work` use the agents. Errors about names that are not there say which ones are. */
+export async function withAgents<Result>(context: CommandContext, work: (store: AgentStore) => Promise<Result>): Promise<Result> {
+  await checkHome(context.home);
+  const layout = new HomeLayout(context.home);
+  const agents = new FileAgentCatalog({ agentsDirectory: layout.agents });
+  try {
+    return await work({ agents, layout });
+  } catch (error) {
+    throw await withSuggestions(error, context, { agents });
+  }
+}
+
+/** Opens the sessions too, lets `work` use them, and closes them. */
+export function withSessions<Result>(context: CommandContext, work: (store: SessionStore) => Promise<Result>): Promise<Result> {
+  return withAgents(context, async ({ agents, layout }) => {
+    const { sessions, store } = await openSessions(context, agents);
+    try {
+      return await work({ agents, layout, sessions });
+    } catch (error) {
+      throw await withSuggestions(error, context, { agents, sessions });
+    } finally {
+      sessions.close();
+      await store.close();
+    }
+  });
+}
+
+/** Loaded when it is needed: most of the time a short command takes is spent on loading. */
+async function openSessions({ home, err }: CommandContext, agents: AgentCatalog): Promise<{ readonly sessions: Sessions; readonly store: EventStore }> {
+  const [{ createSystemClock }, { createIdSource }, { Sessions: SessionsOf }, { FileEventStore }] = await Promise.all([
+    import('../../actors/clock/system-clock.ts'),
+    import('../../actors/session/id-source.ts'),
+    import('../../actors/session/sessions.ts'),
+    import('../files/file-event-store.ts'),
+  ]);
+  const clock = createSystemClock();
+  const store = new FileEventStore({ home, clock });
+  const onListenerError = (error: unknown): void => void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
+  return { store, sessions: new SessionsOf({ store, ids: createIdSource({ clock }), clock, agents, onListenerError }) };
+}

@@ -1,0 +1,78 @@
+/** Turns "there is no such thing" into "there is no such thing; there is this". */
+import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
+import type { Sessions } from '../../actors/session/sessions.ts';
+import { RuntimeError } from '../../machines/errors.ts';
+import { nextCommand } from './context.ts';
+import type { CommandContext } from './context.ts';
+import { oneLine } from './text.ts';
+
+/** More names than these help nobody. */
+const MAX_SHOWN = 5;
+/** Letters that may be wrong in a name that was probably meant. */
+const MAX_TYPING_ERRORS = 3;
+
+const UNKNOWN_SESSION: ReadonlySet<string> = new Set(['SESSION_NOT_FOUND', 'SESSION_REQUEST_INVALID']);
+
+/** The error with a hint that names what exists; the error itself when it is about something else, or nothing can be found out. */
+export async function withSuggestions(error: unknown, context: CommandContext, stores: { readonly agents: AgentCatalog; readonly sessions?: Sessions }): Promise<unknown> {
+  if (!RuntimeError.is(error)) return error;
+  try {
+    if (error.code === 'AGENT_NOT_FOUND') return withHint(error, await agentHint(error, context, stores.agents));
+    const { sessions } = stores;
+    const isAboutSession = UNKNOWN_SESSION.has(error.code) && /\bsession id\b|there is no session/.test(error.message);
+    return isAboutSession && sessions !== undefined ? withHint(error, await sessionHint(context, sessions)) : error;
+  } catch {
+    return error;
+  }
+}
+
+async function agentHint(error: RuntimeError, context: CommandContext, agents: AgentCatalog): Promise<string> {
+  const given = typeof error.details?.['agentId'] === 'string' ? error.details['agentId'] : '';
+  const names = (await agents.list()).map(({ agentId }) => agentId);
+  if (names.length === 0) return `There are no agents in ${context.home} yet. Make one:\n${nextCommand(context, 'agent', 'create', given || 'NAME')}`;
+  const meant = closest(given, names);
+  const question = meant === undefined ? '' : `Did you mean "${meant}"? `;
+  return `${question}Agents in ${context.home}: ${shown(names)}.`;
+}
+
+async function sessionHint(context: CommandContext, sessions: Sessions): Promise<string> {
+  const states = await sessions.list();
+  if (states.length === 0) return `There are no sessions in ${context.home} yet. Make one:\n${nextCommand(context, 'session', 'create', '--agent', 'NAME')}`;
+  const newest = states.slice(-MAX_SHOWN).reverse();
+  const lines = newest.map(({ sessionId, agentId, status, summary }) => `${sessionId}  ${agentId}  ${status}${summary === undefined ? '' : `  ${oneLine(summary, 60)}`}`);
+  const older = states.length - newest.length;
+  return [`Sessions in ${context.home}, newest first:`, ...lines, ...(older === 0 ? [] : [`and ${older} more: ${nextCommand(context, 'session', 'list')}`])].join('\n');
+}
+
+function withHint(error: RuntimeError, hint: string): RuntimeError {
+  const { code, message, category, details, recoverable } = error;
+  return new RuntimeError(code, message, { category, hint, details, recoverable, cause: error });
+}
+
+function shown(names: readonly string[]): string {
+  const listed = names.slice(0, MAX_SHOWN).join(', ');
+  return names.length > MAX_SHOWN ? `${listed} and ${names.length - MAX_SHOWN} more` : listed;
+}
+
+/** The name that was probably meant, if one is near enough. */
+export function closest(given: string, names: readonly string[]): string | undefined {
+  const ranked = names
+    .map((name) => ({ name, distance: name.startsWith(given) && given !== '' ? 0 : editDistance(given, name) }))
+    .toSorted((one, other) => one.distance - other.distance);
+  const [best] = ranked;
+  return best !== undefined && best.distance <= Math.min(MAX_TYPING_ERRORS, given.length / 2) ? best.name : undefined;
+}
+
+/** How many letters have to be added, left out or replaced to get from one word to the other. */
+function editDistance(one: string, other: string): number {
+  let previous = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [row, letter] of Array.from(one).entries()) {
+    const current = [row + 1];
+    for (const [column, against] of Array.from(other).entries()) {
+      const replaced = (previous[column] ?? 0) + (letter === against ? 0 : 1);
+      current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous.at(-1) ?? 0;
+}

@@ -1,0 +1,68 @@
+/** Text for people: what came from elsewhere made harmless, long things cut, times and durations as one reads them. */
+
+/** What could move the cursor, recolor the screen or turn the order of letters around. Tabs and line ends may stay. */
+const UNPRINTABLE = /(?![\t\n])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu;
+
+/** First of the Unicode pictures of control characters, in the order of the characters. */
+const CONTROL_PICTURES = 0x2400;
+const DELETE = 0x7f;
+const DELETE_PICTURE = '\u2421';
+const REPLACEMENT = '\uFFFD';
+
+/** `text` with its control characters shown instead of obeyed: a log must not be able to drive the terminal of whoever reads it. */
+export function printable(text: string): string {
+  return text.replaceAll('\r\n', '\n').replaceAll(UNPRINTABLE, (character) => {
+    const code = character.charCodeAt(0);
+    if (code < 0x20) return String.fromCharCode(CONTROL_PICTURES + code);
+    return code === DELETE ? DELETE_PICTURE : REPLACEMENT;
+  });
+}
+
+/** `text` printable and on one line, at most `width` characters long. */
+export function oneLine(text: string, width = Infinity): string {
+  const characters = Array.from(printable(text.trim()).replaceAll(/\s+/gu, ' '));
+  return characters.length <= width ? characters.join('') : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
+}
+
+/** How many places a text takes, as near as one can tell without asking the terminal. */
+export function widthOf(text: string): number {
+  return Array.from(text).length;
+}
+
+/** The last lines of a text that are not empty, and how many came before them. */
+export function lastLines(text: string, count: number): { readonly lines: readonly string[]; readonly omitted: number } {
+  const lines = printable(text)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  const kept = count === 0 ? [] : lines.slice(-count);
+  return { lines: kept, omitted: lines.length - kept.length };
+}
+
+/** `0.3 s`, `12 s`, `3 min 20 s`. */
+export function durationText(durationMs: number): string {
+  const seconds = Math.max(0, durationMs) / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+/** An ISO-8601 time as `2026-03-01 14:05:09`, in the time zone of whoever reads it. */
+export function localTime(iso: string): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return oneLine(iso);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+}
+
+/** `1 session`, `3 sessions`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** `words` as a POSIX shell reads them back. */
+export function shellQuoted(words: readonly string[]): string {
+  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)).join(' ');
+}

@@ -1,0 +1,76 @@
+/**
+ * Real pipes for commands, where the system has them.
+ *
+ * What Node calls a pipe to a child is a pair of sockets. Commands notice: `echo oops > /dev/stderr` fails, since nobody can open a socket
+ * by name. And Node reads it into a new buffer each time, which at a gigabyte a second costs more than everything done with the data.
+ * A named pipe whose name is removed at once is a pipe like any other, and is read into one buffer over and over. Node cannot make
+ * one; `mkfifo` can, a few at a time.
+ */
+import { execFile } from 'node:child_process';
+import { close, constants, open } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** Two file descriptors. Whoever takes them closes them. */
+export interface NamedPipe {
+  readonly readEnd: number;
+  readonly writeEnd: number;
+}
+
+/** Made at once: enough for four tasks, and few enough that those which wait are no burden. */
+const BATCH = 12;
+
+/** Shared by all runners of this process: pipes that wait for a task are the same to each. */
+const waiting: NamedPipe[] = [];
+let making: Promise<void> | undefined;
+
+/** Undefined where pipes are not to be had: not on Linux, no `mkfifo`, no room for temporary files, no descriptors left. */
+export async function takeNamedPipes(count: number): Promise<readonly NamedPipe[] | undefined> {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    while (waiting.length < count) {
+      making ??= makePipes().finally(() => {
+        making = undefined;
+      });
+      await making;
+    }
+  } catch {
+    return undefined;
+  }
+  return waiting.splice(0, count);
+}
+
+export function closePipe({ readEnd, writeEnd }: NamedPipe): void {
+  closeDescriptor(readEnd);
+  closeDescriptor(writeEnd);
+}
+
+/** Nothing can be done about a descriptor that does not close. */
+export function closeDescriptor(descriptor: number): void {
+  close(descriptor, () => undefined);
+}
+
+async function makePipes(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'wakechart-pipes-'));
+  try {
+    const paths = Array.from({ length: BATCH }, (_, index) => join(folder, String(index)));
+    await promisify(execFile)('mkfifo', ['-m', '600', ...paths]);
+    for (const path of paths) waiting.push(await openPipe(path));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function openPipe(path: string): Promise<NamedPipe> {
+  const descriptor = promisify(open);
+  // The reading end must not wait for a writer; the writing end then finds a reader.
+  const readEnd = await descriptor(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    return { readEnd, writeEnd: await descriptor(path, constants.O_WRONLY) };
+  } catch (error) {
+    closeDescriptor(readEnd);
+    throw error;
+  }
+}
