@@ -22,7 +22,7 @@ import { createProcessTree } from './adapters/process-tree/process-tree.ts';
 import { createFileScheduleStore } from './adapters/schedule-files/file-schedule-store.ts';
 import { createScriptAgentRuntime } from './adapters/script/script-agent-runtime.ts';
 import { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
-import { parseOrThrow } from './machines/session/validate.ts';
+import { parseOrThrow } from './machines/validate.ts';
 import { createRuntime } from './runtime.ts';
 import type { Runtime } from './runtime.ts';
 

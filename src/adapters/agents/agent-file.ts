@@ -4,7 +4,7 @@ import type { Document } from 'yaml';
 import { MAX_AGENT_FILE_CHARACTERS, agentFrontmatter } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition, AgentFrontmatter } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import { pathOf } from '../../machines/session/validate.ts';
+import { pathOf } from '../../machines/validate.ts';
 
 export interface AgentFile {
   readonly agentId: string;

@@ -6,7 +6,7 @@ import { agentFrontmatter } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { agentId as agentIdSchema } from '../../machines/ids.ts';
-import { parseOrThrow } from '../../machines/session/validate.ts';
+import { parseOrThrow } from '../../machines/validate.ts';
 import type { AgentCatalog, AgentListing, NewAgent } from '../../actors/session/agent-catalog.ts';
 import { formatAgentFile, parseAgentFile } from './agent-file.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { runFailureKind } from '../../machines/run/run-failure.ts';
 import { runUsage } from '../../machines/run/run-output.ts';
-import { parseOrThrow } from '../../machines/session/validate.ts';
+import { parseOrThrow } from '../../machines/validate.ts';
 
 /** Characters of a script file. */
 export const MAX_SCRIPT_CHARACTERS = 4_000_000;

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { isUuidV7 } from '../ids.ts';
 import { sessionEventDefinitions } from './event-schemas.ts';
-import { parseOrThrow } from './validate.ts';
+import { parseOrThrow } from '../validate.ts';
 
 type Definitions = typeof sessionEventDefinitions;
 

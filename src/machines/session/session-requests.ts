@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { agentId, sessionId } from '../ids.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS, MAX_SUMMARY_CHARACTERS } from './limits.ts';
-import { parseOrThrow } from './validate.ts';
+import { parseOrThrow } from '../validate.ts';
 
 const newSession = z.strictObject({ agentId, title: z.string().min(1).max(200).optional() });
 

@@ -1,6 +1,6 @@
 /** What may be handed to a running task, and where a reader of its log stands: schemas, and the errors of what does not fit them. */
 import { z } from 'zod';
-import { BackgroundTaskError } from './task-error.ts';
+import { parsedOrRefused } from './task-validation.ts';
 import type { BackgroundTaskInput, BackgroundTaskLogCursor } from './task-state.ts';
 
 const inputSchema = z
@@ -18,13 +18,10 @@ const cursorSchema = z.object({ offset: z.number().or(z.nan()) });
 
 /** @throws BackgroundTaskError category `validation` */
 export function checkedInput(input: BackgroundTaskInput): BackgroundTaskInput {
-  const parsed = inputSchema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  throw new BackgroundTaskError('validation', `invalid task input: ${z.prettifyError(parsed.error)}`, { code: 'TASK_INPUT_INVALID' });
+  return parsedOrRefused(inputSchema, input, { what: 'task input', code: 'TASK_INPUT_INVALID' });
 }
 
 /** Any number is a cursor: one out of range is clamped by the page. @throws BackgroundTaskError category `validation` */
 export function checkedCursor(cursor: BackgroundTaskLogCursor | undefined): BackgroundTaskLogCursor | undefined {
-  if (cursor === undefined || cursorSchema.safeParse(cursor).success) return cursor;
-  throw new BackgroundTaskError('validation', `a log cursor is { offset: number }, got ${JSON.stringify(cursor)}`, { code: 'TASK_LOG_CURSOR' });
+  return cursor === undefined ? undefined : parsedOrRefused(cursorSchema, cursor, { what: 'log cursor, which is { offset: number }', code: 'TASK_LOG_CURSOR' });
 }

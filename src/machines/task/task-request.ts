@@ -1,6 +1,6 @@
 /** What a caller may ask the task manager for: one schema per kind, checked before anything is recorded. */
 import { z } from 'zod';
-import { BackgroundTaskError } from './task-error.ts';
+import { parsedOrRefused } from './task-validation.ts';
 
 /** Milliseconds; 0 turns the limit off. */
 const durationMs = z.number().nonnegative();
@@ -98,7 +98,5 @@ export type OverlapPolicy = z.output<typeof overlapPolicy>;
 
 /** A complete copy of the request. @throws BackgroundTaskError category `validation` saying what came and what is missing */
 export function checkedTaskRequest(request: unknown): BackgroundTaskRequest {
-  const parsed = backgroundTaskRequest.safeParse(request);
-  if (parsed.success) return parsed.data;
-  throw new BackgroundTaskError('validation', `invalid task request: ${z.prettifyError(parsed.error)}`, { code: 'TASK_REQUEST_INVALID' });
+  return parsedOrRefused(backgroundTaskRequest, request, { what: 'task request', code: 'TASK_REQUEST_INVALID' });
 }

@@ -1,6 +1,6 @@
 /** The numbers a task manager runs by, with their defaults. */
 import { z } from 'zod';
-import { BackgroundTaskError } from './task-error.ts';
+import { parsedOrRefused } from './task-validation.ts';
 
 /** Counts may be unlimited: `Infinity` is a choice somebody types. */
 const count = (minimum: number) =>
@@ -32,7 +32,5 @@ export type TaskSettings = Readonly<z.output<typeof settings>>;
 /** The settings among `options`, checked and completed. @throws BackgroundTaskError category `validation` */
 export function checkedSettings(options: TaskSettingsInput): TaskSettings {
   const given = Object.fromEntries(Object.keys(settings.shape).map((key) => [key, options[key as keyof TaskSettingsInput]]));
-  const parsed = settings.safeParse(given);
-  if (parsed.success) return parsed.data;
-  throw new BackgroundTaskError('validation', `invalid task manager options: ${z.prettifyError(parsed.error)}`, { code: 'TASK_OPTIONS_INVALID' });
+  return parsedOrRefused(settings, given, { what: 'task manager options', code: 'TASK_OPTIONS_INVALID' });
 }

@@ -1,6 +1,6 @@
 /** Reads a tool's schema two ways: as JSON Schema for models, and as the check of what a model sent. */
 import { z } from 'zod';
-import { describeIssues } from '../session/validate.ts';
+import { describeIssues } from '../validate.ts';
 import type { ToolDefinition, ToolDescriptor } from './tool-definition.ts';
 
 export function describeTool({ name, description, inputSchema }: ToolDefinition): ToolDescriptor {

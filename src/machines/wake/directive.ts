@@ -8,7 +8,7 @@
  * A turn without one means sleep. A malformed one means sleep too, and is recorded.
  */
 import { z } from 'zod';
-import { describeIssues } from '../session/validate.ts';
+import { describeIssues } from '../validate.ts';
 
 export const MAX_QUEUED_WAKES_PER_DIRECTIVE = 3;
 export const MAX_LEARNINGS_PER_DIRECTIVE = 3;

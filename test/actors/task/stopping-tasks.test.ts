@@ -1,23 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
-import type { BackgroundTaskManagerOptions } from '../../../src/actors/task/task-manager-options.ts';
-import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
-import type { BackgroundTaskEvent } from '../../../src/machines/task/task-state.ts';
 import { createManualRunner, settled } from '../../support/manual-runner.ts';
+import { setUp } from '../../support/task-house.ts';
 import { agentRequest, processRequest } from '../../support/task-requests.ts';
-
-function setUp(options: BackgroundTaskManagerOptions = {}) {
-  const clock = createSimulatedClock();
-  const runner = createManualRunner('process');
-  const agents = createManualRunner('agent');
-  const schedules = createManualRunner('scheduled');
-  const manager = new BackgroundTaskManager({ clock, runners: { process: runner, agent: agents, scheduled: schedules }, ...options });
-  const events: BackgroundTaskEvent[] = [];
-  manager.subscribe((event) => events.push(event));
-  const told = (): string[] =>
-    events.map((event) => `${event.type.replace('background_task_', '')}${'task' in event ? `(${event.task.status})` : ''}`);
-  return { clock, runner, agents, schedules, manager, events, told };
-}
 
 describe('cancelling', () => {
   it('ends a queued task without ever starting it', async () => {

@@ -1,6 +1,6 @@
 /** Turns what comes from outside into typed data, or into an error that says where it is wrong and what was expected. */
 import type { z } from 'zod';
-import { RuntimeError } from '../errors.ts';
+import { RuntimeError } from './errors.ts';
 
 /** More than a few complaints help nobody. */
 const MAX_COMPLAINTS = 5;
