@@ -3,9 +3,22 @@ import { BackgroundTaskManager } from '../../src/actors/task/background-task-man
 import type { BackgroundTaskManagerOptions } from '../../src/actors/task/task-manager-options.ts';
 import { createSimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
 import type { BackgroundTaskEvent } from '../../src/machines/task/task-state.ts';
+import type { SimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
 import { createManualRunner } from './manual-runner.ts';
+import type { ManualRunner } from './manual-runner.ts';
 
-export function setUp(options: BackgroundTaskManagerOptions = {}) {
+export interface TaskHouse {
+  readonly clock: SimulatedClock;
+  readonly runner: ManualRunner<'process'>;
+  readonly agents: ManualRunner<'agent'>;
+  readonly schedules: ManualRunner<'scheduled'>;
+  readonly manager: BackgroundTaskManager;
+  readonly events: BackgroundTaskEvent[];
+  /** The events so far, in short: `started(running)`. */
+  readonly told: () => string[];
+}
+
+export function setUp(options: BackgroundTaskManagerOptions = {}): TaskHouse {
   const clock = createSimulatedClock();
   const runner = createManualRunner('process');
   const agents = createManualRunner('agent');

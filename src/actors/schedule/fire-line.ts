@@ -45,6 +45,8 @@ export class FireLine {
   #line: readonly number[] = [];
   #replaced: RecordOf<'slot.fired'>['cancelledPrevious'] = undefined;
   #isStopping = false;
+  /** Ended fires whose task records are still there, oldest first. */
+  readonly #kept: string[] = [];
 
   constructor(options: FireLineOptions) {
     this.#options = options;
@@ -157,7 +159,18 @@ export class FireLine {
     }
     await fire.ended;
     this.#running = undefined;
+    await this.#keep(fire.childTaskId);
     this.#options.onNews();
+  }
+
+  /** The records of old fires would pile up for as long as the schedule lives; what they came to is in the store. */
+  async #keep(childTaskId: string | undefined): Promise<void> {
+    if (childTaskId === undefined) return;
+    this.#kept.push(childTaskId);
+    if (this.#kept.length <= this.#core.limits.maxKeptFires) return;
+    const oldest = this.#kept.shift() ?? '';
+    // Somebody may have closed it already.
+    await this.#options.children.close(oldest).catch(() => undefined);
   }
 
   /** Under `cancel-previous` the newest slot takes the place of the running one. */

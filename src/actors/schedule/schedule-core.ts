@@ -1,5 +1,5 @@
 /** What every part of one live schedule shares. */
-import type { InspectionEvent } from 'xstate';
+import type { AnyActorRef } from 'xstate';
 import type { ScheduleLimits } from '../../machines/schedule/schedule-options.ts';
 import type { Clock } from '../clock/clock.ts';
 import { ScheduleJournal } from './schedule-journal.ts';
@@ -15,8 +15,8 @@ export interface ScheduleSetting {
   readonly clock: Clock;
   readonly limits: ScheduleLimits;
   readonly store: ScheduleStore;
-  /** Hears XState's inspection events of the schedule's actor. Must not throw. */
-  readonly inspect: ((event: InspectionEvent) => void) | undefined;
+  /** Parent of the schedule's actor; without one the actor is a root of its own. */
+  readonly parent: AnyActorRef | undefined;
 }
 
 export interface ScheduleCore extends ScheduleSetting {

@@ -60,13 +60,13 @@ export class Schedule {
   #stopped: Promise<void> | undefined = undefined;
 
   constructor(options: ScheduleOptions) {
-    const { clock, inspect, limits, scheduleId } = options.core;
+    const { clock, parent, limits, scheduleId } = options.core;
     this.#options = options;
     this.#core = options.core;
     this.#times = options.times;
     this.#overlap = options.overlap;
     this.#retryMs = limits.storeRetryMs;
-    this.#chart = createActor(scheduleLifecycle, { id: scheduleId, ...(inspect === undefined ? {} : { inspect }) });
+    this.#chart = createActor(scheduleLifecycle, { id: `schedule:${scheduleId}`, ...(parent === undefined ? {} : { parent }) });
     this.#alarm = new SlotAlarm(clock, limits.checkIntervalMs, () => this.look());
   }
 

@@ -9,14 +9,11 @@
  * meant to last, so a named schedule that was paused is still paused when it starts again, and one that runs in another process stops firing at its
  * next slot.
  */
-import type { InspectionEvent } from 'xstate';
 import { fireRequestOf } from '../../machines/schedule/fire-request.ts';
 import { checkedPlanChange, checkedScheduleLimits } from '../../machines/schedule/schedule-options.ts';
 import type { ScheduleLimitsInput } from '../../machines/schedule/schedule-options.ts';
 import type { CatchUpPolicy, OverlapPolicy, ScheduledTaskRequest } from '../../machines/task/task-request.ts';
 import type { Clock } from '../clock/clock.ts';
-import { reportToConsole, safely } from '../streams/listener-errors.ts';
-import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskStart } from '../task/task-runner.ts';
 import type { CronPlan } from './cron-plan.ts';
 import { FireLine } from './fire-line.ts';
@@ -39,10 +36,6 @@ export interface ScheduledTaskRunnerOptions {
   readonly limits?: ScheduleLimitsInput | undefined;
   /** Makes an id that no run of any schedule has had. Default: a random UUID. */
   readonly ownerId?: (() => string) | undefined;
-  /** Hears XState's inspection events of every schedule. */
-  readonly inspect?: ((event: InspectionEvent) => void) | undefined;
-  /** Told what the inspector throws. Default: writes to the console. */
-  readonly onListenerError?: OnListenerError | undefined;
 }
 
 /** @throws BackgroundTaskError category `validation` for limits that make no sense */
@@ -50,14 +43,13 @@ export function createScheduledTaskRunner(options: ScheduledTaskRunnerOptions): 
   const { clock, cron, ownerId = () => crypto.randomUUID() } = options;
   const limits = checkedScheduleLimits(options.limits ?? {});
   const named = options.store ?? createMemoryScheduleStore();
-  const inspect = safeInspector(options);
   return {
     kind: 'scheduled',
     start(start) {
-      const { taskId, request } = start;
+      const { taskId, request, parent } = start;
       // Two managers may both have a `task_1`: what a nameless schedule records is its own, and only what it adds up to is ever read.
       const store = request.scheduleId === undefined ? createMemoryScheduleStore({ maxRecords: 0 }) : named;
-      return startSchedule(start, cron, createScheduleCore({ taskId, scheduleId: request.scheduleId ?? taskId, owner: ownerId(), clock, limits, store, inspect }));
+      return startSchedule(start, cron, createScheduleCore({ taskId, scheduleId: request.scheduleId ?? taskId, owner: ownerId(), clock, limits, store, parent }));
     },
   };
 }
@@ -97,18 +89,5 @@ function startSchedule(start: BackgroundTaskStart<ScheduledTaskRequest>, cron: C
     resume: () => schedule.resume(),
     edit: async (changes) => schedule.edit(checkedPlanChange(changes)),
     readLog: (cursor) => log.page(cursor),
-  };
-}
-
-/** An inspector that throws would throw into the schedule. */
-function safeInspector({ inspect, onListenerError }: ScheduledTaskRunnerOptions): ScheduledTaskRunnerOptions['inspect'] {
-  if (inspect === undefined) return undefined;
-  const report = safely(onListenerError ?? reportToConsole);
-  return (event) => {
-    try {
-      inspect(event);
-    } catch (thrown) {
-      report(thrown, 'inspector');
-    }
   };
 }

@@ -32,7 +32,7 @@ import { TaskIds, checkedRequest } from './task-admission.ts';
 import { deliverInput } from './task-input.ts';
 import type { BackgroundTaskHandle, BackgroundTaskRunners, ChildTasks, ScheduleChanges } from './task-runner.ts';
 import { TaskSupervisor } from './supervisor.ts';
-import { matchesFilter, outcomeOf } from './task-queries.ts';
+import { matchesFilter, outcomeOf, resultOf } from './task-queries.ts';
 
 export class BackgroundTaskManager {
   readonly #settings: SupervisorSettings;
@@ -97,8 +97,7 @@ export class BackgroundTaskManager {
     if (found === undefined) return Promise.reject(unknownTask(taskId));
     if (found instanceof TaskRecord) return outcomeOf(found).promise;
     this.#markRead(found);
-    if (found.status === 'completed' && found.result !== undefined) return Promise.resolve(found.result);
-    return Promise.reject(found.error === undefined ? unknownTask(taskId) : BackgroundTaskError.fromRecord(found.error));
+    return resultOf(found);
   }
 
   /** Tasks that were not closed, oldest first. */
@@ -227,8 +226,13 @@ export class BackgroundTaskManager {
   #childTasksOf(record: TaskRecord): ChildTasks {
     return {
       spawn: (request) => this.spawn({ parentSessionId: record.parentSessionId, ...request, parentTaskId: record.id }),
-      wait: (taskId) => this.wait(taskId),
+      wait: async (taskId) => {
+        const child = this.#liveOrEnded(taskId);
+        await child?.whenEnded();
+        return resultOf(child?.view() ?? this.get(taskId));
+      },
       cancel: (taskId, reason) => this.cancel(taskId, reason),
+      close: (taskId) => this.close(taskId),
     };
   }
 

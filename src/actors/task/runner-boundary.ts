@@ -1,4 +1,5 @@
 /** Where runners, written by anybody, meet the manager: what they are given, and checks of what they give back. */
+import type { AnyActorRef } from 'xstate';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { BackgroundTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskResult, BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
@@ -13,13 +14,13 @@ export class RunnerStart implements BackgroundTaskStart {
   readonly emit: (event: BackgroundTaskRunnerEvent) => void;
   readonly #record: TaskRecord;
   readonly #owner: { readonly signal: AbortSignal };
-  readonly #host: Pick<TaskHost, 'childTasksOf'>;
+  readonly #host: Pick<TaskHost, 'childTasksOf' | 'actor'>;
 
   constructor(
     record: TaskRecord,
     emit: (event: BackgroundTaskRunnerEvent) => void,
     owner: { readonly signal: AbortSignal },
-    host: Pick<TaskHost, 'childTasksOf'>,
+    host: Pick<TaskHost, 'childTasksOf' | 'actor'>,
   ) {
     this.taskId = record.id;
     this.request = record.request;
@@ -35,6 +36,10 @@ export class RunnerStart implements BackgroundTaskStart {
 
   get children(): ChildTasks {
     return this.#host.childTasksOf(this.#record);
+  }
+
+  get parent(): AnyActorRef {
+    return this.#host.actor;
   }
 }
 

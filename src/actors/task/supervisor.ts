@@ -266,16 +266,16 @@ export class TaskSupervisor implements TaskHost {
   }
 
   #ended(record: TaskRecord, scope: AnyActorScope): void {
-    const { outcome, run } = record;
+    const { outcome, run, status } = record;
+    if (!isTerminalBackgroundTaskStatus(status)) return;
     const { execution, failure } = run;
     run.unread = outcome === undefined;
     record.touch(run.completedAt ?? record.updatedAt);
     const view = record.view();
-    if (!isTerminalBackgroundTaskStatus(view.status)) return;
     this.tasks.set(record.id, view);
     if (execution?.handle?.readLog !== undefined) this.logs.set(record.id, execution.handle);
     this.#liveTasks -= 1;
-    this.#announceState(record, ANNOUNCED_AS[view.status]);
+    this.#announceState(record, ANNOUNCED_AS[status]);
     if (outcome !== undefined) {
       if (view.status === 'completed' && view.result !== undefined) outcome.resolve(view.result);
       else outcome.reject(failure ?? BackgroundTaskError.fromRecord(view.error ?? cancelledRecord('no reason was given')));

@@ -173,8 +173,10 @@ export class TaskExecution {
     this.#stopping = stopping;
     this.watchdog?.dispose();
     this.#host.move(this.#record, { type: 'STOP', reason: stopReasonOf(cause) });
-    if (cancelDeadlineMs > 0) {
-      stopping.deadline = clock.setTimeout(() => this.#finishStop(`still not gone after ${cancelDeadlineMs} ms`), cancelDeadlineMs);
+    // A schedule stops the fire that runs, which has a deadline of its own and must be heard first.
+    const deadlineMs = this.#record.kind === 'scheduled' ? 2 * cancelDeadlineMs : cancelDeadlineMs;
+    if (deadlineMs > 0) {
+      stopping.deadline = clock.setTimeout(() => this.#finishStop(`still not gone after ${deadlineMs} ms`), deadlineMs);
     }
     this.#abort?.abort(stopReasonOf(cause));
     if (this.handle !== undefined) this.#cancelHandle(this.handle);

@@ -1,5 +1,5 @@
 /** What the live half of a task needs from its supervisor. */
-import type { AnyEventObject } from 'xstate';
+import type { AnyActorRef, AnyEventObject } from 'xstate';
 import type { WatchdogLimits } from '../../machines/task/watchdog.ts';
 import type { BackgroundTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskEvent, BackgroundTaskProgress } from '../../machines/task/task-state.ts';
@@ -20,6 +20,8 @@ export interface SettlingEvent {
 }
 
 export interface TaskHost {
+  /** The supervisor's own actor. */
+  readonly actor: AnyActorRef;
   readonly clock: Clock;
   /** 0: a stop may take for ever. */
   readonly cancelDeadlineMs: number;

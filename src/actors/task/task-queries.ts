@@ -1,6 +1,7 @@
 /** Questions about tasks: filters, and promises for their end. */
 import type { BackgroundTaskFilter, BackgroundTaskResult, BackgroundTaskState } from '../../machines/task/task-state.ts';
-import type { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { cancelledRecord } from './stop-cause.ts';
 import type { TaskOutcome, TaskRecord } from './task-record.ts';
 
 export function matchesFilter(state: BackgroundTaskState, filter: BackgroundTaskFilter): boolean {
@@ -23,4 +24,10 @@ export function outcomeOf(record: TaskRecord): TaskOutcome {
   });
   record.outcome = { promise, resolve, reject };
   return record.outcome;
+}
+
+/** What became of a task that has ended. @returns a rejection with the task's own error when it did not complete */
+export function resultOf(ended: BackgroundTaskState | undefined): Promise<BackgroundTaskResult> {
+  if (ended?.status === 'completed' && ended.result !== undefined) return Promise.resolve(ended.result);
+  return Promise.reject(BackgroundTaskError.fromRecord(ended?.error ?? cancelledRecord('its record was closed')));
 }

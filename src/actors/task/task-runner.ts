@@ -1,4 +1,5 @@
 /** The port that executes one kind of task. A runner owns the I/O; the manager owns the lifecycle. */
+import type { AnyActorRef } from 'xstate';
 import type {
   BackgroundTaskInput,
   BackgroundTaskLogCursor,
@@ -19,13 +20,18 @@ export interface BackgroundTaskStart<Request extends BackgroundTaskRequest = Bac
   readonly signal: AbortSignal;
   /** Tasks that this one starts, with itself as parent. */
   readonly children: ChildTasks;
+  /** Parent for actors that the runner makes, so that inspection shows them beside their task. */
+  readonly parent?: AnyActorRef | undefined;
 }
 
 /** What a runner may do with tasks of its own, such as the fires of a schedule. */
 export interface ChildTasks {
   spawn(request: BackgroundTaskRequestInput): Promise<BackgroundTaskState>;
+  /** The same as the manager's `wait`, but the outcome stays unread: it was made for somebody else. */
   wait(taskId: string): Promise<BackgroundTaskResult>;
   cancel(taskId: string, reason?: string): Promise<void>;
+  /** Forgets one that has ended. */
+  close(taskId: string): Promise<void>;
 }
 
 export interface BackgroundTaskHandle {

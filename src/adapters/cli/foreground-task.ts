@@ -1,5 +1,6 @@
 /** One process task in the foreground: its output goes where ours goes, our input goes to it, and it ends when we are told to. */
 import { join } from 'node:path';
+import type { Clock } from '../../actors/clock/clock.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import { BackgroundTaskManager } from '../../actors/task/background-task-manager.ts';
 import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
@@ -18,6 +19,8 @@ export interface ForegroundOptions {
   readonly onOutput: OnShellOutput;
   /** The command has ended, or is about to be ended: what is left of its output is little. */
   readonly onEnding: () => void;
+  /** Of the watchdogs. Default: the system's. */
+  readonly watchdogClock?: Clock | undefined;
 }
 
 export interface Foreground extends AsyncDisposable {
@@ -27,7 +30,7 @@ export interface Foreground extends AsyncDisposable {
   readonly kill: () => void;
 }
 
-export function openForeground({ home, onOutput, onEnding }: ForegroundOptions): Foreground {
+export function openForeground({ home, onOutput, onEnding, watchdogClock }: ForegroundOptions): Foreground {
   const clock = createSystemClock();
   const processTree = createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) });
   const trees = new Set<TrackedProcessTree>();
@@ -50,7 +53,7 @@ export function openForeground({ home, onOutput, onEnding }: ForegroundOptions):
     },
   });
   const process = withProgress(shell, heard);
-  const tasks = new BackgroundTaskManager({ runners: { process }, clock });
+  const tasks = new BackgroundTaskManager({ runners: { process }, clock: watchdogClock ?? clock });
   return {
     tasks,
     processTree,

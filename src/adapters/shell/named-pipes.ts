@@ -7,7 +7,7 @@
  * one; `mkfifo` can, a few at a time.
  */
 import { execFile } from 'node:child_process';
-import { close, constants, open } from 'node:fs';
+import { closeSync, constants, open } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,9 +47,13 @@ export function closePipe({ readEnd, writeEnd }: NamedPipe): void {
   closeDescriptor(writeEnd);
 }
 
-/** Nothing can be done about a descriptor that does not close. */
+/** At once: while this process holds the writing end, the reader never sees an end. */
 export function closeDescriptor(descriptor: number): void {
-  close(descriptor, () => undefined);
+  try {
+    closeSync(descriptor);
+  } catch {
+    // Nothing can be done about one that does not close.
+  }
 }
 
 async function makePipes(): Promise<void> {

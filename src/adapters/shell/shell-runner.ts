@@ -93,7 +93,7 @@ async function startTask(runner: Runner, { taskId, request }: BackgroundTaskStar
     environment: { ...runner.environment(), ...request.env, ...tree.environment },
     input: request.stdin === undefined && request.mode === 'foreground' ? 'none' : 'pipe',
   } as const;
-  const started = startShell(execa, command, await takeShellPipes());
+  const started = startShell(execa, command, await takeShellPipes(command.input));
   if (started instanceof Promise) {
     const error = await started;
     await tree.end({ graceMs: 0 });

@@ -47,28 +47,34 @@ export function loadExeca(): Promise<Execa> {
   return loading;
 }
 
-/** What connects a command to its host: real pipes where there are any, Node's own otherwise. */
-export type ShellPipes = { readonly stdin: NamedPipe; readonly stdout: NamedPipe; readonly stderr: NamedPipe } | undefined;
+/** Real pipes between a command and its host. */
+export interface ShellPipes {
+  readonly stdout: NamedPipe;
+  readonly stderr: NamedPipe;
+  /** Absent when the command gets no input. */
+  readonly stdin?: NamedPipe | undefined;
+}
 
-export async function takeShellPipes(): Promise<ShellPipes> {
-  const [stdin, stdout, stderr] = (await takeNamedPipes(3)) ?? [];
-  return stdin === undefined || stdout === undefined || stderr === undefined ? undefined : { stdin, stdout, stderr };
+/** Undefined where there are none: then Node's own take their place. */
+export async function takeShellPipes(input: ShellCommand['input']): Promise<ShellPipes | undefined> {
+  const [stdout, stderr, stdin] = (await takeNamedPipes(input === 'none' ? 2 : 3)) ?? [];
+  return stdout === undefined || stderr === undefined ? undefined : { stdout, stderr, stdin };
 }
 
 /**
  * Starts the command. The process runs when this returns, and its pipes carry data from the next turn of the event loop on.
  * @returns a promise of the reason when it could not be started; the pipes are closed then
  */
-export function startShell(execa: Execa, request: ShellCommand, pipes: ShellPipes): ShellProcess | Promise<BackgroundTaskError> {
+export function startShell(execa: Execa, request: ShellCommand, pipes: ShellPipes | undefined): ShellProcess | Promise<BackgroundTaskError> {
   const { command, shell, cwd, environment, input } = request;
   try {
     const child = execa(shell, ['-c', command], {
       cwd,
       env: { ...environment },
       extendEnv: false,
-      stdin: input === 'none' ? 'ignore' : (pipes?.stdin.readEnd ?? 'pipe'),
-      stdout: pipes?.stdout.writeEnd ?? 'pipe',
-      stderr: pipes?.stderr.writeEnd ?? 'pipe',
+      stdin: input === 'none' ? 'ignore' : descriptorOrPipe(pipes?.stdin?.readEnd),
+      stdout: descriptorOrPipe(pipes?.stdout.writeEnd),
+      stderr: descriptorOrPipe(pipes?.stderr.writeEnd),
       buffer: false,
       reject: false,
       // The tree is the caller's to end, and must not depend on this process ending well.
@@ -84,19 +90,25 @@ export function startShell(execa: Execa, request: ShellCommand, pipes: ShellPipe
       child.once('exit', (exitCode, signalCode) => resolve(exitCode === null ? { signalCode: signalCode ?? undefined } : { exitCode }));
     });
     child.catch(() => undefined);
-    return { pid, exited, ...(pipes === undefined ? ownStreams(child) : hostEnds(pipes, input)) };
+    return { pid, exited, ...(pipes === undefined ? ownStreams(child) : hostEnds(pipes)) };
   } catch (error) {
     closeAll(pipes);
     return Promise.resolve(spawnError(error, shell));
   }
 }
 
+/** The types of execa stop at nine, for people who write the numbers; its code takes any descriptor. */
+function descriptorOrPipe(descriptor: number | undefined): 3 | 'pipe' {
+  return descriptor === undefined ? 'pipe' : (descriptor as 3);
+}
+
 /** The host's ends of the pipes; the command has its own, so that they end when it and its descendants have ended. */
-function hostEnds({ stdin, stdout, stderr }: NonNullable<ShellPipes>, input: ShellCommand['input']): Omit<ShellProcess, 'pid' | 'exited'> {
-  for (const descriptor of [stdin.readEnd, stdout.writeEnd, stderr.writeEnd]) closeDescriptor(descriptor);
-  if (input === 'none') closeDescriptor(stdin.writeEnd);
+function hostEnds({ stdin, stdout, stderr }: ShellPipes): Omit<ShellProcess, 'pid' | 'exited'> {
+  closeDescriptor(stdout.writeEnd);
+  closeDescriptor(stderr.writeEnd);
+  if (stdin !== undefined) closeDescriptor(stdin.readEnd);
   return {
-    stdin: input === 'none' ? undefined : new Socket({ fd: stdin.writeEnd, readable: false, writable: true }),
+    stdin: stdin === undefined ? undefined : new Socket({ fd: stdin.writeEnd, readable: false, writable: true }),
     stdout: pipeSource(stdout.readEnd),
     stderr: pipeSource(stderr.readEnd),
   };
@@ -114,8 +126,8 @@ function ownStreams({ stdin, stdout, stderr }: OwnStreams): Omit<ShellProcess, '
 
 const emptyStream = (): Readable => Readable.from([]);
 
-function closeAll(pipes: ShellPipes): void {
-  if (pipes !== undefined) for (const pipe of Object.values(pipes)) closePipe(pipe);
+function closeAll(pipes: ShellPipes | undefined): void {
+  for (const pipe of [pipes?.stdin, pipes?.stdout, pipes?.stderr]) if (pipe !== undefined) closePipe(pipe);
 }
 
 /** A bad working folder fails a spawn with the same code as a missing shell: only a look tells them apart. */

@@ -10,6 +10,8 @@ const durationMs = z.number().int().positive().max(2 ** 31 - 1);
 const scheduleLimits = z.strictObject({
   /** Slots that may stand in line under the overlap policy `queue`; what comes beyond is skipped, and recorded so. */
   maxLine: count.max(10_000).default(100),
+  /** Tasks of ended fires that stay readable in the manager; older ones are closed. */
+  maxKeptFires: count.default(100),
   /** Missed slots that get a record each; older ones of the same gap share one. */
   maxNamedMissed: count.max(10_000).default(1_000),
   /**

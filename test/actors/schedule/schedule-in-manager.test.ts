@@ -1,12 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { AnyActorRef } from 'xstate';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createScheduledTaskRunner } from '../../../src/actors/schedule/scheduled-task-runner.ts';
 import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
 import type { BackgroundTaskManagerOptions } from '../../../src/actors/task/task-manager-options.ts';
+import type { ScheduleLimitsInput } from '../../../src/machines/schedule/schedule-options.ts';
 import type { BackgroundTaskEvent } from '../../../src/machines/task/task-state.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
 import { createFileScheduleStore } from '../../../src/adapters/schedule-files/file-schedule-store.ts';
@@ -16,12 +18,12 @@ import { scheduledRequest } from '../../support/task-requests.ts';
 import { unhandledDuring } from '../../support/unhandled.ts';
 import { HOUR, MINUTE, START, at, cron } from './schedule-stage.ts';
 
-function managed(options: BackgroundTaskManagerOptions = {}) {
+function managed(options: BackgroundTaskManagerOptions = {}, limits: ScheduleLimitsInput = {}) {
   const clock = createSimulatedClock({ now: START });
   const processes = createManualRunner('process');
   const agents = createManualRunner('agent');
   const manager = new BackgroundTaskManager({
-    runners: { scheduled: createScheduledTaskRunner({ clock, cron }), process: processes, agent: agents },
+    runners: { scheduled: createScheduledTaskRunner({ clock, cron, limits }), process: processes, agent: agents },
     clock,
     ...options,
   });
@@ -49,6 +51,33 @@ describe('a schedule among the tasks of a manager', () => {
       { kind: 'process', label: `build @ ${at(MINUTE)}`, status: 'completed', depth: 0, result: { output: 'done', exitCode: 3 }, metadata: { scheduleId: 'build', slot: at(MINUTE) } },
       { kind: 'process', label: `build @ ${at(2 * MINUTE)}`, status: 'running' },
     ]);
+    await manager.shutdown();
+  });
+
+  it('is seen by an inspector as an actor beside its task, moving through its chart', async () => {
+    const heard: string[] = [];
+    const { clock, manager } = managed({
+      inspect: (event) => {
+        if (event.type === '@xstate.event' && (event.actorRef as AnyActorRef).id === 'schedule:task_1') heard.push(event.event.type);
+      },
+    });
+    const { id } = await manager.spawn(scheduledRequest());
+    await clock.advance(MINUTE);
+    await manager.pause(id);
+    await manager.cancel(id);
+    expect(heard.filter((type) => !type.startsWith('xstate.'))).toEqual(['OPENED', 'DUE', 'SETTLED', 'PAUSE', 'STOP', 'STOPPED']);
+    await manager.shutdown();
+  });
+
+  it('leaves the outcome of a fire unread until somebody reads it, and closes old fires', async () => {
+    const { clock, manager, processes } = managed({}, { maxKeptFires: 1 });
+    const { id } = await manager.spawn(scheduledRequest());
+    for (let fire = 0; fire < 3; fire += 1) {
+      await clock.advance(MINUTE);
+      processes.works.at(-1)?.resolve({ output: `fire ${fire}` });
+      await settled();
+    }
+    expect(manager.list({ parentTaskId: id })).toMatchObject([{ unread: true, result: { output: 'fire 2' } }]);
     await manager.shutdown();
   });
 

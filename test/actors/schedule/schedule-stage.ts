@@ -83,6 +83,12 @@ export class ManualChildren implements ChildTasks {
     await child.onCancel();
   }
 
+  readonly closed: string[] = [];
+
+  async close(taskId: string): Promise<void> {
+    this.closed.push(taskId);
+  }
+
   get slots(): string[] {
     return this.all.map((child) => child.slot);
   }

@@ -147,23 +147,15 @@ describe('a schedule', () => {
   });
 });
 
-describe('an inspector', () => {
-  it('hears a schedule move through its chart, and hurts nothing when it throws', async () => {
-    const heard: string[] = [];
-    const errors: unknown[] = [];
-    const { clock, start } = createStage({
-      inspect: (event) => {
-        if (event.type === '@xstate.event') heard.push(event.event.type);
-        throw new Error('nosy');
-      },
-      onListenerError: (error) => errors.push(error),
-    });
-    const schedule = await start();
-    await clock.advance(MINUTE);
-    await schedule.handle.pause?.();
+describe('the records of fires', () => {
+  it('stay readable for the newest ones only, however long the schedule lives', async () => {
+    const { clock, start } = createStage({ limits: { maxKeptFires: 2 } });
+    const children = new ManualChildren();
+    children.endAtOnce = true;
+    const schedule = await start({}, children);
+    await clock.advance(5 * MINUTE);
+    expect(children.closed).toEqual(['child_1', 'child_2', 'child_3']);
     await schedule.handle.cancel();
-    expect(heard.filter((type) => !type.startsWith('xstate.'))).toEqual(['OPENED', 'DUE', 'SETTLED', 'PAUSE', 'STOP', 'STOPPED']);
-    expect([schedule.children.slots, errors.length > 0]).toEqual([[at(MINUTE)], true]);
   });
 });
 
