@@ -159,8 +159,8 @@ export class FireLine {
     }
     await fire.ended;
     this.#running = undefined;
-    await this.#keep(fire.childTaskId);
     this.#options.onNews();
+    void this.#keep(fire.childTaskId);
   }
 
   /** The records of old fires would pile up for as long as the schedule lives; what they came to is in the store. */

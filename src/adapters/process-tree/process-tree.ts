@@ -30,7 +30,7 @@ export interface ProcessTreeOptions {
 
 const DEFAULT_PROOF_TIMEOUT_MS = 5000;
 
-const numbers = z.object({ proofTimeoutMs: z.number().nonnegative().finite().default(DEFAULT_PROOF_TIMEOUT_MS) });
+const numbers = z.object({ proofTimeoutMs: z.number().nonnegative().default(DEFAULT_PROOF_TIMEOUT_MS) });
 
 /** @throws BackgroundTaskError category `validation` for bad options, `process` on a system without POSIX processes */
 export function createProcessTree(options: ProcessTreeOptions): ProcessTree {

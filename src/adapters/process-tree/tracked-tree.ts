@@ -1,20 +1,23 @@
-/** One tree: what is known of it, how its members are found, ended and proven gone. */
+/** One tree: tagged, on record, and ended until a look at the whole system finds nobody. */
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { messageOf } from '../../machines/errors.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { EndProcessTreeOptions, EndedProcessTree, ProcessIdentity, TrackedProcessTree } from '../../actors/task/process-tree.ts';
 import type { Host } from './host-identity.ts';
-import { findMembers, isSameStart } from './membership.ts';
-import type { ProcessEntry, ProcessSnapshot, ProcessTable } from './process-table.ts';
-import { ProcessRecords } from './records.ts';
-import type { ProcessRecord } from './records.ts';
+import type { ProcessEntry, ProcessTable } from './process-table.ts';
+import type { ProcessRecord, ProcessRecords } from './records.ts';
 import type { SharedLooks } from './shared-looks.ts';
-import { signalMembers, signalProcess } from './signals.ts';
+import { signalMembers } from './signals.ts';
 import { TAG_VARIABLE, nestedTag } from './tags.ts';
+import { TreeMembers } from './tree-members.ts';
+import type { TreeLook } from './tree-members.ts';
 
-export const DEFAULT_GRACE_MS = 2000;
-/** Pauses between looks grow from the first to the second: most trees are gone at once, few take long. */
+const DEFAULT_GRACE_MS = 2000;
+/** Pauses between looks double from the first on: most trees are gone at once, few take long. */
 const FIRST_PAUSE_MS = 1;
+/** While members may still end by themselves, and while the killed are on their way out. */
 const LONGEST_PAUSE_MS = 50;
+const LONGEST_KILL_PAUSE_MS = 10;
 
 export interface TreeSurroundings {
   readonly table: ProcessTable;
@@ -27,21 +30,13 @@ export interface TreeSurroundings {
   readonly proofTimeoutMs: number;
 }
 
-interface Look {
-  readonly snapshot: ProcessSnapshot;
-  readonly members: readonly ProcessEntry[];
-}
-
 export class TrackedTree implements TrackedProcessTree {
   readonly tag: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly #around: TreeSurroundings;
+  readonly #members: TreeMembers;
   readonly #sharedLeaders: ReadonlySet<number>;
   #record: ProcessRecord;
-  readonly #known = new Map<number, number>();
-  #startedSince: number;
-  /** The pipes that the root writes to. */
-  #outputs: readonly string[] = [];
   #recorded: Promise<void> = Promise.resolve();
   #ending: Promise<EndedProcessTree> | undefined;
   /** Somebody has lost patience with an end that runs. */
@@ -49,13 +44,15 @@ export class TrackedTree implements TrackedProcessTree {
   #hurry: (() => void) | undefined;
 
   constructor(record: ProcessRecord, around: TreeSurroundings) {
-    this.tag = record.tag;
-    this.environment = { [TAG_VARIABLE]: nestedTag(process.env[TAG_VARIABLE], record.tag) };
+    const { tag, startedSince, root } = record;
+    const { table, looks, host } = around;
+    this.tag = tag;
+    this.environment = { [TAG_VARIABLE]: nestedTag(process.env[TAG_VARIABLE], tag) };
     this.#around = around;
     this.#record = record;
-    this.#sharedLeaders = new Set([...record.sharedLeaders, ...around.host.leaders]);
-    this.#startedSince = record.startedSince;
-    if (record.root !== undefined) this.#known.set(record.root.pid, record.root.startTime);
+    this.#sharedLeaders = new Set([...record.sharedLeaders, ...host.leaders]);
+    this.#members = new TreeMembers({ tag, startedSince, table, looks, sharedLeaders: this.#sharedLeaders });
+    if (root !== undefined) this.#members.add(root);
   }
 
   /** Puts the record on disk. @throws BackgroundTaskError category `storage` */
@@ -63,7 +60,7 @@ export class TrackedTree implements TrackedProcessTree {
     try {
       await this.#around.records?.write(this.#record);
     } catch (cause) {
-      throw new BackgroundTaskError('storage', `the process record of task ${this.#record.taskId} could not be written: ${messageOfCause(cause)}`, {
+      throw new BackgroundTaskError('storage', `the process record of task ${this.#record.taskId} could not be written: ${messageOf(cause)}`, {
         code: 'PROCESS_RECORD_UNWRITABLE',
         hint: 'Processes are started only when a crash could not leave them behind unrecorded: make the directory writable, or free some space.',
         cause,
@@ -73,7 +70,7 @@ export class TrackedTree implements TrackedProcessTree {
 
   attach(pid: number): Promise<void> {
     const { table } = this.#around;
-    this.#outputs = table.outputsOf(pid);
+    this.#members.setOutputs(table.outputsOf(pid));
     const looked = table.look(pid);
     this.#recorded = looked instanceof Promise ? looked.then((entry) => this.#attached(entry)) : this.#attached(looked);
     // Whoever ends the tree waits for this too and must not hear of the failure a second time.
@@ -82,7 +79,8 @@ export class TrackedTree implements TrackedProcessTree {
   }
 
   async survivors(): Promise<readonly ProcessIdentity[]> {
-    return (await this.#look()).members.map(identityOf);
+    const { members } = await this.#members.look();
+    return members.map(({ pid, startTime }) => ({ pid, startTime: String(startTime) }));
   }
 
   end(options: EndProcessTreeOptions = {}): Promise<EndedProcessTree> {
@@ -100,40 +98,40 @@ export class TrackedTree implements TrackedProcessTree {
   async #attached(entry: ProcessEntry | undefined): Promise<void> {
     if (entry === undefined) return;
     const root = { pid: entry.pid, startTime: entry.startTime };
-    this.#known.set(root.pid, root.startTime);
-    this.#startedSince = root.startTime;
+    this.#members.setRoot(root);
     this.#record = { ...this.#record, root, startedSince: root.startTime };
     await this.writeRecord();
   }
 
   async #end({ lingerMs = 0, graceMs = DEFAULT_GRACE_MS, includeOutputHolders = false }: EndProcessTreeOptions): Promise<EndedProcessTree> {
+    // The record must not be written after it has been removed.
     await this.#recorded.catch(() => undefined);
     const signalled = new Set<string>();
-    let look = await this.#look({ includeOutputHolders });
+    let look = await this.#members.look({ includeOutputHolders });
     if (look.members.length > 0 && lingerMs > 0) look = await this.#waitUntilGone(look, lingerMs);
     if (look.members.length > 0 && graceMs > 0 && !this.#isUrgent) {
       await this.#signal(look, 'SIGTERM', signalled);
       look = await this.#waitUntilGone(look, graceMs);
     }
     if (look.members.length > 0) await this.#kill(look, signalled);
-    // A record that cannot be removed tells the next host of a tree that is gone: it will see for itself.
+    // One that cannot be removed tells the next host of a tree that is gone: it will see for itself.
     await this.#around.records?.remove(this.tag).catch(() => undefined);
     return { ended: signalled.size };
   }
 
   /** Looks again and again until nobody is left, or the time is up, or somebody hurries. */
-  async #waitUntilGone(first: Look, durationMs: number): Promise<Look> {
+  async #waitUntilGone(first: TreeLook, durationMs: number): Promise<TreeLook> {
+    const { clock } = this.#around;
     let look = first;
-    let isOver = false;
+    let isOver = this.#isUrgent;
     let wake: (() => void) | undefined;
-    const finish = (): void => {
+    this.#hurry = () => {
       isOver = true;
       wake?.();
     };
-    const deadline = this.#around.clock.setTimeout(finish, durationMs);
-    this.#hurry = finish;
+    const deadline = clock.setTimeout(this.#hurry, durationMs);
     try {
-      for (let pauseMs = FIRST_PAUSE_MS; look.members.length > 0 && !isOver && !this.#isUrgent; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      for (let pauseMs = FIRST_PAUSE_MS; look.members.length > 0 && !isOver; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
         // The pause is the system's, whatever clock measures the deadline: processes die in real time.
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, pauseMs);
@@ -142,99 +140,44 @@ export class TrackedTree implements TrackedProcessTree {
             resolve();
           };
         });
-        look = await this.#look();
+        look = await this.#members.look();
       }
     } finally {
-      this.#around.clock.clearTimeout(deadline);
+      clock.clearTimeout(deadline);
     }
     return look;
   }
 
   /** Kills until a look finds nobody: what was forked during one round is found by the next. */
-  async #kill(first: Look, signalled: Set<string>): Promise<void> {
+  async #kill(first: TreeLook, signalled: Set<string>): Promise<void> {
     const deadline = performance.now() + this.#around.proofTimeoutMs;
     let look = first;
-    for (let pauseMs = FIRST_PAUSE_MS; look.members.length > 0; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS; look.members.length > 0; pauseMs = Math.min(pauseMs * 2, LONGEST_KILL_PAUSE_MS)) {
       if (performance.now() > deadline) throw this.#notEnded(look.members);
       await this.#signal(look, 'SIGKILL', signalled);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
-      look = await this.#look({ onSight: (entry) => this.#killOnSight(entry, signalled) });
+      look = await this.#members.look({ onKill: (member) => signalled.add(keyOf(member)) });
     }
   }
 
-  /** Some fork and end faster than a look and what follows it take: they are caught while it lasts. */
-  #killOnSight(entry: ProcessEntry, signalled: Set<string>): void {
-    if (entry.pid === process.pid || entry.state === 'dead' || entry.startTime < this.#startedSince) return;
-    const isKnown = this.#known.get(entry.pid) === entry.startTime;
-    if (!isKnown && !entry.tags.includes(this.tag)) return;
-    if (signalProcess(entry.pid, 'SIGKILL')) signalled.add(keyOf(entry));
-  }
-
-  async #signal({ members, snapshot }: Look, signal: 'SIGTERM' | 'SIGKILL', signalled: Set<string>): Promise<void> {
+  async #signal({ members, snapshot }: TreeLook, signal: 'SIGTERM' | 'SIGKILL', signalled: Set<string>): Promise<void> {
     const there = await this.#around.table.stillThere(members);
     signalMembers({ members: there, snapshot, signal, spared: this.#sharedLeaders });
     for (const member of there) signalled.add(keyOf(member));
   }
 
-  async #look(options: { readonly includeOutputHolders?: boolean; readonly onSight?: (entry: ProcessEntry) => void } = {}): Promise<Look> {
-    const snapshot = await this.#around.looks.look({ startedSince: this.#startedSince, onEntry: options.onSight });
-    let members = this.#find(snapshot);
-    if (options.includeOutputHolders === true && this.#outputs.length > 0) {
-      for (const holder of await this.#outputHolders(snapshot, members)) this.#known.set(holder.pid, holder.startTime);
-      members = this.#find(snapshot);
-    }
-    this.#remember(snapshot, members);
-    return { snapshot, members };
-  }
-
-  #find(snapshot: ProcessSnapshot): readonly ProcessEntry[] {
-    const evidence = {
-      tag: this.tag,
-      known: this.#known,
-      startedSince: this.#startedSince,
-      startTolerance: this.#around.table.startTolerance,
-      sharedLeaders: this.#sharedLeaders,
-    };
-    return findMembers(snapshot, evidence, process.pid);
-  }
-
-  #outputHolders(snapshot: ProcessSnapshot, members: readonly ProcessEntry[]): Promise<readonly ProcessEntry[]> {
-    const found = new Set(members.map(({ pid }) => pid));
-    const lineage = snapshot.lineage(process.pid);
-    const candidates = [...snapshot.entries.values()].filter(
-      ({ pid, state, startTime }) => state !== 'dead' && startTime >= this.#startedSince && !found.has(pid) && !lineage.has(pid),
-    );
-    return this.#around.table.holdersOf(this.#outputs, candidates);
-  }
-
-  /** Keeps who was found, and forgets who is gone: a pid may come back as somebody else. */
-  #remember(snapshot: ProcessSnapshot, members: readonly ProcessEntry[]): void {
-    for (const [pid, startTime] of this.#known) {
-      const entry = snapshot.entries.get(pid);
-      if (entry === undefined || !isSameStart(entry.startTime, startTime, this.#around.table.startTolerance)) this.#known.delete(pid);
-    }
-    for (const { pid, startTime } of members) this.#known.set(pid, startTime);
-  }
-
   #notEnded(members: readonly ProcessEntry[]): BackgroundTaskError {
+    const { taskId } = this.#record;
     const pids = members.map(({ pid }) => pid);
-    const what = pids.length === 1 ? `process ${pids[0]} of task ${this.#record.taskId} is` : `processes ${pids.join(', ')} of task ${this.#record.taskId} are`;
+    const what = pids.length === 1 ? `process ${pids[0]} of task ${taskId} is` : `processes ${pids.join(', ')} of task ${taskId} are`;
     return new BackgroundTaskError('process', `${what} still running ${this.#around.proofTimeoutMs} ms after SIGKILL`, {
       code: 'PROCESS_TREE_SURVIVES',
       hint: 'They may belong to another user, or hang in the kernel: end them by hand, or cancel again.',
-      details: { taskId: this.#record.taskId, tag: this.tag, pids },
+      details: { taskId, tag: this.tag, pids },
     });
   }
 }
 
-export function identityOf({ pid, startTime }: ProcessEntry): ProcessIdentity {
-  return { pid, startTime: String(startTime) };
-}
-
 function keyOf({ pid, startTime }: ProcessEntry): string {
   return `${pid}/${startTime}`;
-}
-
-function messageOfCause(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -18,13 +18,13 @@ import { ShellTask } from './shell-task.ts';
 import { TaskLog } from './task-log.ts';
 
 const bytes = z.number().nonnegative();
-const durationMs = z.number().nonnegative().finite();
+const durationMs = z.number().nonnegative();
 
 const settingsSchema = z.object({
   killGraceMs: durationMs.default(2000),
   lingerMs: durationMs.default(250),
   outputLimitBytes: bytes.default(DEFAULT_OUTPUT_LIMIT_BYTES),
-  logLimitBytes: bytes.finite().default(DEFAULT_LOG_RING_BYTES),
+  logLimitBytes: bytes.default(DEFAULT_LOG_RING_BYTES),
   logFileLimitBytes: z.number().min(MIN_DISK_LOG_BYTES).default(67_108_864),
   inputLimitBytes: bytes.default(67_108_864),
   defaultShell: z.string().min(1).default('/bin/sh'),

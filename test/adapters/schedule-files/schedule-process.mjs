@@ -27,6 +27,7 @@ const children = {
     return { taskId, output: '' };
   },
   async cancel() {},
+  async close() {},
 };
 
 let nextFireMs = Number.NaN;

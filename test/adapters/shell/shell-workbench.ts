@@ -17,6 +17,7 @@ export type ProcessRequestInput = Omit<Extract<BackgroundTaskRequestInput, { kin
 /** A handle whose optional abilities the shell runner always has. */
 export interface ShellHandle extends BackgroundTaskHandle {
   readonly pid: number;
+  cancel(reason?: string): Promise<void>;
   send(input: BackgroundTaskInput): Promise<void>;
   readLog(cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage>;
 }
@@ -28,17 +29,29 @@ export interface ShellWorkbench extends AsyncDisposable {
   start(command: string, request?: ProcessRequestInput & { readonly taskId?: string }): Promise<ShellHandle>;
 }
 
-export async function openShellWorkbench(options: Partial<ManagedShellProcessRunnerOptions> & { readonly clock?: Clock } = {}): Promise<ShellWorkbench> {
+export interface ShellWorkbenchOptions extends Partial<ManagedShellProcessRunnerOptions> {
+  readonly clock?: Clock;
+  /** Whether tasks log to files in the workbench's own folder. */
+  readonly logsToDisk?: boolean;
+}
+
+export async function openShellWorkbench({ logsToDisk = false, ...options }: ShellWorkbenchOptions = {}): Promise<ShellWorkbench> {
   const folder = await mkdtemp(join(tmpdir(), 'shell-'));
   const records = join(folder, 'processes');
+  const logs = join(folder, 'logs');
   const clock = options.clock ?? createSystemClock();
-  const runner = createManagedShellProcessRunner({ processTree: createProcessTree({ clock, directory: records }), ...options, clock });
+  const runner = createManagedShellProcessRunner({
+    processTree: createProcessTree({ clock, directory: records }),
+    ...(logsToDisk ? { logDirectory: logs } : {}),
+    ...options,
+    clock,
+  });
   const handles: ShellHandle[] = [];
   let started = 0;
   return {
     folder,
     records,
-    logs: join(folder, 'logs'),
+    logs,
     async start(command, { taskId = `task_${(started += 1)}`, ...request } = {}) {
       const parsed = backgroundTaskRequest.parse({ kind: 'process', label: 'a test', cwd: folder, ...request, command });
       const handle = (await runner.start({
@@ -46,7 +59,7 @@ export async function openShellWorkbench(options: Partial<ManagedShellProcessRun
         request: parsed as ProcessTaskRequest,
         emit: () => undefined,
         signal: new AbortController().signal,
-        children: { spawn: unused, wait: unused, cancel: unused },
+        children: { spawn: unused, wait: unused, cancel: unused, close: unused },
       })) as ShellHandle;
       handles.push(handle);
       return handle;

@@ -1,0 +1,103 @@
+/** What is known of one tree's members, and looks at the system that find them and add to it. */
+import { findMembers, isSameStart } from './membership.ts';
+import type { ProcessEntry, ProcessSnapshot, ProcessTable } from './process-table.ts';
+import type { SharedLooks } from './shared-looks.ts';
+import { signalProcess } from './signals.ts';
+
+export interface TreeMembersOptions {
+  readonly tag: string;
+  /** No member started earlier. */
+  readonly startedSince: number;
+  /** Groups and sessions that members may share with others. */
+  readonly sharedLeaders: ReadonlySet<number>;
+  readonly table: ProcessTable;
+  readonly looks: SharedLooks;
+}
+
+export interface TreeLook {
+  readonly snapshot: ProcessSnapshot;
+  /** Who lives. */
+  readonly members: readonly ProcessEntry[];
+}
+
+export interface TreeLookOptions {
+  /** Also finds who merely holds the root's output open. */
+  readonly includeOutputHolders?: boolean | undefined;
+  /** Kills members the moment they are seen, and calls back for each. */
+  readonly onKill?: ((member: ProcessEntry) => void) | undefined;
+}
+
+export class TreeMembers {
+  readonly #options: TreeMembersOptions;
+  readonly #known = new Map<number, number>();
+  #startedSince: number;
+  /** The pipes that the root writes to. */
+  #outputs: readonly string[] = [];
+
+  constructor(options: TreeMembersOptions) {
+    this.#options = options;
+    this.#startedSince = options.startedSince;
+  }
+
+  /** The process is a member, whatever its environment says. */
+  add({ pid, startTime }: { readonly pid: number; readonly startTime: number }): void {
+    this.#known.set(pid, startTime);
+  }
+
+  /** The process is the root: nobody started before it, and its output is the tree's. */
+  setRoot(root: { readonly pid: number; readonly startTime: number }): void {
+    this.add(root);
+    this.#startedSince = root.startTime;
+  }
+
+  setOutputs(outputs: readonly string[]): void {
+    this.#outputs = outputs;
+  }
+
+  async look({ includeOutputHolders = false, onKill }: TreeLookOptions = {}): Promise<TreeLook> {
+    const onEntry = onKill === undefined ? undefined : (entry: ProcessEntry) => this.#killOnSight(entry, onKill);
+    const snapshot = await this.#options.looks.look({ startedSince: this.#startedSince, onEntry });
+    let members = this.#find(snapshot);
+    if (includeOutputHolders && this.#outputs.length > 0) {
+      for (const holder of await this.#outputHolders(snapshot, members)) this.add(holder);
+      members = this.#find(snapshot);
+    }
+    this.#remember(snapshot, members);
+    return { snapshot, members };
+  }
+
+  /** Some fork and end faster than a look and what follows it take: they are caught while it lasts. */
+  #killOnSight(entry: ProcessEntry, onKill: (member: ProcessEntry) => void): void {
+    if (entry.pid === process.pid || entry.state === 'dead' || entry.startTime < this.#startedSince) return;
+    const isKnown = this.#known.get(entry.pid) === entry.startTime;
+    if (!isKnown && !entry.tags.includes(this.#options.tag)) return;
+    if (signalProcess(entry.pid, 'SIGKILL')) onKill(entry);
+  }
+
+  #find(snapshot: ProcessSnapshot): readonly ProcessEntry[] {
+    const { tag, sharedLeaders, table } = this.#options;
+    return findMembers(
+      snapshot,
+      { tag, known: this.#known, startedSince: this.#startedSince, startTolerance: table.startTolerance, sharedLeaders },
+      process.pid,
+    );
+  }
+
+  #outputHolders(snapshot: ProcessSnapshot, members: readonly ProcessEntry[]): Promise<readonly ProcessEntry[]> {
+    const found = new Set(members.map(({ pid }) => pid));
+    const lineage = snapshot.lineage(process.pid);
+    const candidates = [...snapshot.entries.values()].filter(
+      ({ pid, state, startTime }) => state !== 'dead' && startTime >= this.#startedSince && !found.has(pid) && !lineage.has(pid),
+    );
+    return this.#options.table.holdersOf(this.#outputs, candidates);
+  }
+
+  /** Keeps who was found, and forgets who is gone: a pid may come back as somebody else. */
+  #remember(snapshot: ProcessSnapshot, members: readonly ProcessEntry[]): void {
+    for (const [pid, startTime] of this.#known) {
+      const entry = snapshot.entries.get(pid);
+      if (entry === undefined || !isSameStart(entry.startTime, startTime, this.#options.table.startTolerance)) this.#known.delete(pid);
+    }
+    for (const member of members) this.add(member);
+  }
+}

@@ -1,0 +1,111 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { temporaryHome } from '../../support/temporary-home.ts';
+import type { TemporaryHome } from '../../support/temporary-home.ts';
+import { run } from './command-line.ts';
+import type { Ended } from './command-line.ts';
+import { agentShape } from './shapes.ts';
+
+let folder: TemporaryHome;
+let home = '';
+let created: Ended;
+
+const agent = (...words: readonly string[]): Promise<Ended> => run(['agent', ...words, '--home', home], { cwd: folder.path });
+
+const reviewer = (frontmatter: string): string => `---\nname: Reviewer\nprovider: script\n${frontmatter}\n---\n\nReview what changed.\n`;
+const script = JSON.stringify({ format: 'wakechart-script/1', steps: [{ text: 'Looks good.' }] });
+
+beforeAll(async () => {
+  folder = await temporaryHome();
+  home = join(folder.path, 'a home');
+  const files = {
+    'reviewer.md': reviewer('model: reviewer.json'),
+    'reviewer.json': script,
+    'misspelled.md': reviewer('modle: reviewer.json'),
+    'lonely.md': reviewer('model: missing.json'),
+    'wrong-script.md': reviewer('model: wrong.json'),
+    'wrong.json': '{ "format": "wakechart-script/1", "steps": [{ "txt": "oops" }] }',
+    'outside.md': reviewer('model: ../reviewer.json'),
+  };
+  await mkdir(join(folder.path, 'deep'));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, name), text);
+  await writeFile(join(folder.path, 'deep/outside.md'), files['outside.md']);
+  created = await agent('create', 'hello');
+  await writeFile(join(folder.path, 'latin.md'), Buffer.from([0x2d, 0x2d, 0x2d, 0xe9]));
+});
+
+afterAll(() => folder.remove());
+
+describe.concurrent('an agent', () => {
+  it('is made with a script that works at once, listed and shown', async () => {
+    expect(created).toMatchObject({ code: 0, stderr: '' });
+    expect(created.stdout).toMatch(/Created agent hello/);
+    const [list, shown, json] = await Promise.all([agent('list'), agent('show', 'hello'), agent('show', 'hello', '--json')]);
+    expect(list.stdout).toMatch(/^AGENT\s+MODEL\s+DESCRIPTION\n[\s\S]*^hello\s+script\/script\.json/m);
+    expect(shown.stdout).toContain('You are hello.');
+    expect(agentShape.parse(JSON.parse(json.stdout))).toMatchObject({ agentId: 'hello', provider: 'script', model: 'script.json' });
+  });
+
+  it('whose name looks like a number is made all the same', async () => {
+    expect(await agent('create', '123')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('comes with the script that its file names', async () => {
+    const { stdout } = await agent('create', 'reviewer', '--from', 'reviewer.md', '--json');
+    expect(agentShape.parse(JSON.parse(stdout))).toMatchObject({ agentId: 'reviewer', name: 'Reviewer', instructions: 'Review what changed.' });
+    expect(await readFile(join(home, 'agents/reviewer/reviewer.json'), 'utf8')).toBe(script);
+  });
+
+  it('is not made twice, and what is there stays as it is', async () => {
+    await agent('create', 'twice', '--from', 'reviewer.md');
+    const again = await agent('create', 'twice');
+    expect(again).toMatchObject({ code: 1, stdout: '' });
+    expect(again.stderr).toMatch(/there is an agent "twice" already \[AGENT_EXISTS\]\n {2}hint: /);
+    expect(await readFile(join(home, 'agents/twice/agent.md'), 'utf8')).toBe(reviewer('model: reviewer.json'));
+  });
+
+  it('that cannot be read does not hide the others', async () => {
+    const other = join(folder.path, 'half broken');
+    await mkdir(join(other, 'agents/broken'), { recursive: true });
+    await writeFile(join(other, 'agents/broken/agent.md'), 'no frontmatter');
+    await run(['agent', 'create', 'whole', '--home', other]);
+    const [list, json] = await Promise.all([run(['agent', 'list', '--home', other]), run(['agent', 'list', '--home', other, '--json'])]);
+    expect(list.stdout).toMatch(/^broken\s+invalid\s+agent file broken\/agent\.md is not valid: line 1/m);
+    const shape = z.strictObject({ agents: z.array(z.union([z.strictObject({ agentId: z.string(), definition: agentShape }), z.strictObject({ agentId: z.string(), error: z.object({ code: z.string() }) })])) });
+    expect(shape.parse(JSON.parse(json.stdout)).agents.map(({ agentId }) => agentId)).toEqual(['broken', 'whole']);
+  });
+
+  it('that is not there is answered with those that are', async () => {
+    const [typing, elsewhere] = await Promise.all([agent('show', 'helo'), run(['agent', 'show', 'hello', '--home', join(folder.path, 'empty')])]);
+    expect(typing).toMatchObject({ code: 1, stdout: '' });
+    expect(typing.stderr).toMatch(/there is no agent "helo" \[AGENT_NOT_FOUND\]\n {2}hint: Did you mean "hello"\? Agents in .*: .*hello/);
+    expect(elsewhere.stderr).toMatch(/There are no agents in .*empty yet\. Make one:\n.* agent create hello --home/);
+  });
+});
+
+describe.concurrent('an agent file', () => {
+  it('is checked without being kept', async () => {
+    const [valid, json] = await Promise.all([agent('validate', 'reviewer.md'), agent('validate', 'reviewer.md', '--json')]);
+    expect(valid).toMatchObject({ code: 0, stdout: 'Valid: reviewer.md defines "Reviewer" (script/reviewer.json)\n', stderr: '' });
+    const shape = z.strictObject({ valid: z.literal(true), file: z.string(), definition: agentShape.omit({ agentId: true }) });
+    expect(shape.parse(JSON.parse(json.stdout)).file).toBe(join(folder.path, 'reviewer.md'));
+  });
+
+  it.each([
+    ['with a key that nobody knows names its line', 'misspelled.md', /misspelled\.md is not valid: .*line \d+: .*modle/i],
+    ['whose script is not there says where it was looked for', 'lonely.md', /could not read the script missing\.json/],
+    ['whose script is wrong says where', 'wrong-script.md', /script wrong\.json is not valid: steps\[0\]/],
+    ['whose script lies elsewhere says what to do', 'deep/outside.md', /to lie beside it, received "\.\.\/reviewer\.json"[\s\S]*hint: Move the script/],
+    ['that is not there', 'nowhere.md', /could not read the agent file nowhere\.md: ENOENT/],
+    ['that is a folder', 'deep', /could not read the agent file deep: EISDIR/],
+    ['that is not text', 'latin.md', /expected the agent file latin\.md to be UTF-8 text/],
+    ['without an end', '/dev/zero', /expected the agent file \/dev\/zero to hold at most \d+ bytes/],
+  ])('%s', async (_, file, complaint) => {
+    const { code, stdout, stderr } = await agent('validate', file);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(complaint);
+    expect(stderr).toMatch(/^ {2}hint: /m);
+  });
+});

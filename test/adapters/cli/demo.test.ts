@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { z } from 'zod';
+import { makeProject } from '../../../src/adapters/cli/demo/demo-project.ts';
+import { temporaryHome } from '../../support/temporary-home.ts';
+import type { TemporaryHome } from '../../support/temporary-home.ts';
+import { run } from './command-line.ts';
+import type { Ended } from './command-line.ts';
+import { demoShape } from './shapes.ts';
+
+const exec = promisify(execFile);
+
+let folder: TemporaryHome;
+let temporary = '';
+/** Somebody who has never used git, sits inside another repository's hook, and whose node is not on the PATH. */
+let newcomer: Readonly<Record<string, string | undefined>>;
+let told: Ended;
+let document: z.output<typeof demoShape>;
+
+beforeAll(async () => {
+  folder = await temporaryHome();
+  temporary = join(folder.path, 'tmp with a space');
+  const nobodyHome = join(folder.path, 'nobody');
+  await mkdir(temporary);
+  await mkdir(nobodyHome);
+  const path = (process.env['PATH'] ?? '').split(':').filter((entry) => entry !== dirname(process.execPath));
+  newcomer = {
+    HOME: nobodyHome,
+    XDG_CONFIG_HOME: nobodyHome,
+    TMPDIR: temporary,
+    PATH: path.join(':'),
+    GIT_CONFIG_GLOBAL: undefined,
+    GIT_CONFIG_NOSYSTEM: undefined,
+    GIT_DIR: join(nobodyHome, 'no-such-repository'),
+    NODE_TEST_CONTEXT: 'child-v8',
+    NO_COLOR: undefined,
+  };
+  // Two at once, as two people would.
+  const [first, second] = await Promise.all([run(['demo'], { env: newcomer, cwd: folder.path }), run(['demo', '--json'], { env: newcomer, cwd: folder.path })]);
+  told = first;
+  expect(second).toMatchObject({ code: 0, stderr: '' });
+  document = demoShape.parse(JSON.parse(second.stdout));
+});
+
+afterAll(() => folder.remove());
+
+describe('the demo', () => {
+  it('succeeds for somebody without a git identity, twice at once, in a folder with spaces', () => {
+    expect(told).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('tells what happens in five steps, what came of it, where it lies and what to try', () => {
+    expect(told.stdout).toMatch(/^Wakechart demo: .*\n\n1 An agent[\s\S]*^2 A session[\s\S]*^3 A message[\s\S]*^4 The session wakes[\s\S]*^5 It rests/m);
+    expect(told.stdout).toMatch(/runs {4}node --test → exit 1 [\s\S]*runs {4}node --test → exit 0 /);
+    expect(told.stdout).toMatch(/^Done in .*: 6 commands run, commit [0-9a-f]{7,} made, a wake queued for .*\.$/m);
+    expect(told.stdout).toMatch(/^Where to look\n {2}log {8}\/.*events\.jsonl\n {2}workspace {2}\/.*workspace$/m);
+    expect(told.stdout).not.toContain('\u001B');
+  });
+
+  it('really mended and committed something', async () => {
+    const { workspace, commit } = document;
+    expect(await readFile(join(workspace, 'cart.mjs'), 'utf8')).toContain('line.cents * line.quantity');
+    const { stdout } = await exec('git', ['-C', workspace, 'log', '--format=%h %an %s']);
+    expect(stdout).toMatch(new RegExp(`^${commit.hash} Wakechart demo Count the quantity in the total\\n[0-9a-f]+ Wakechart demo A cart that adds up\\n$`));
+    expect((await exec('git', ['-C', workspace, 'status', '--porcelain'])).stdout).toBe('');
+  });
+
+  it('is one document for programs, which says what was run and what is queued', () => {
+    expect(document.commands.map(({ exitCode }) => exitCode)).toEqual([1, 0, 0, 0, 0, 0]);
+    expect(document.queuedWakes).toEqual([{ reason: 'recheck the tests', dueAt: expect.any(String) as string }]);
+    expect(document.home.startsWith(join(temporary, 'wakechart-demo-'))).toBe(true);
+  });
+
+  it('names three commands that work when they are pasted', async () => {
+    expect(document.next).toHaveLength(3);
+    const outputs: string[] = [];
+    for (const { command } of document.next) outputs.push((await exec('/bin/sh', ['-c', command], { cwd: folder.path })).stdout);
+    expect(outputs).toEqual([expect.stringContaining('session.created'), expect.stringMatching(/^Stored as event \d+ \(on disk\)/), expect.stringMatching(/Asleep\. The tests still pass\.\n$/)]);
+  });
+
+  it('works in a folder of one\'s own, and never in one that holds something', async () => {
+    const own = join(folder.path, 'own');
+    await mkdir(join(folder.path, 'taken'));
+    await writeFile(join(folder.path, 'taken/file'), '');
+    const [fresh, taken, ...race] = await Promise.all([
+      run(['demo', '--dir', own], { env: newcomer }),
+      run(['demo', '--dir', 'taken'], { env: newcomer, cwd: folder.path }),
+      run(['demo', '--dir', 'race'], { env: newcomer, cwd: folder.path }),
+      run(['demo', '--dir', 'race'], { env: newcomer, cwd: folder.path }),
+    ]);
+    expect(fresh).toMatchObject({ code: 0, stderr: '' });
+    expect(await readdir(own)).toContain('agents');
+    expect(taken).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/taken to be an empty folder or a new one.* \[DEMO_DIRECTORY_TAKEN\]\n {2}hint: /) as string });
+    expect(race.map(({ code }) => code).toSorted((one, other) => Number(one) - Number(other))).toEqual([0, 1]);
+  });
+
+  it('says that it needs git where there is none', async () => {
+    vi.stubEnv('PATH', folder.path);
+    try {
+      await expect(makeProject(folder.path)).rejects.toMatchObject({ code: 'DEMO_NEEDS_GIT', hint: expect.stringContaining('Install git') as string });
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+});
