@@ -7,7 +7,7 @@
 import type { AnyActorRef } from 'xstate';
 import type { Observable } from 'rxjs';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
-import { checkedCursor } from '../../machines/task/task-input.ts';
+import { checkedCursor, checkedEventFilter } from '../../machines/task/task-input.ts';
 import { checkedSettings } from '../../machines/task/task-settings.ts';
 import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
 import type { BackgroundTaskRequestInput } from '../../machines/task/task-request.ts';
@@ -26,6 +26,7 @@ import { createStamp } from '../clock/iso-time.ts';
 import { reportToConsole, safely } from '../streams/listener-errors.ts';
 import { TaskEventHub } from './task-event-hub.ts';
 import type { BackgroundTaskEventFilter, BackgroundTaskListener } from './task-event-hub.ts';
+import { settingsAmong } from './task-manager-options.ts';
 import type { BackgroundTaskManagerOptions, SupervisorSettings } from './task-manager-options.ts';
 import { TaskRecord } from './task-record.ts';
 import { TaskIds, checkedRequest } from './task-admission.ts';
@@ -48,7 +49,7 @@ export class BackgroundTaskManager {
     const report = safely(options.onListenerError ?? reportToConsole);
     const { inspect } = options;
     this.#settings = {
-      ...checkedSettings(options),
+      ...checkedSettings(settingsAmong(options)),
       inspect: inspect === undefined ? undefined : (event) => {
         try {
           inspect(event);
@@ -84,7 +85,7 @@ export class BackgroundTaskManager {
     try {
       const record = this.#register(request);
       // Called from inside an event or a runner, the supervisor gets to it when that is done.
-      if (record.actor === undefined && this.#supervisor.hasFreeSlot) return Promise.resolve().then(() => record.view());
+      if (record.actor === undefined && this.#supervisor.freeSlots > 0) return Promise.resolve().then(() => record.view());
       return Promise.resolve(record.view());
     } catch (thrown) {
       return Promise.reject(BackgroundTaskError.from(thrown, 'runner'));
@@ -152,10 +153,11 @@ export class BackgroundTaskManager {
     const found = this.#supervisor.tasks.get(taskId);
     if (found === undefined) throw unknownTask(taskId);
     checkedCursor(cursor);
-    if (found instanceof TaskRecord && found.execution === undefined) return { taskId, cursor, lines: [] };
     const handle = found instanceof TaskRecord ? found.execution?.handle : this.#supervisor.logs.get(taskId);
+    const hasNotBegun = found instanceof TaskRecord ? handle === undefined : found.startedAt === undefined;
+    if (hasNotBegun) return { taskId, cursor, lines: [] };
     if (handle?.readLog === undefined) throw unsupported(taskId, 'keep a log', 'TASK_LOG_UNSUPPORTED');
-    const page = await handle.readLog(cursor);
+    const page = { ...(await handle.readLog(cursor)), taskId };
     const ended = this.#supervisor.tasks.get(taskId);
     if (ended !== undefined && !(ended instanceof TaskRecord)) this.#markRead(ended);
     return page;
@@ -163,18 +165,18 @@ export class BackgroundTaskManager {
 
   /** Pauses a schedule: no fires until `resume`. */
   async pause(taskId: string): Promise<void> {
-    const handle = this.#handleWith(taskId, 'pause');
+    const handle = await this.#handleWith(taskId, 'pause');
     await handle.pause?.();
   }
 
   async resume(taskId: string): Promise<void> {
-    const handle = this.#handleWith(taskId, 'resume');
+    const handle = await this.#handleWith(taskId, 'resume');
     await handle.resume?.();
   }
 
   /** Changes the plan of a schedule for the fires to come. */
   async edit(taskId: string, changes: ScheduleChanges): Promise<void> {
-    const handle = this.#handleWith(taskId, 'edit');
+    const handle = await this.#handleWith(taskId, 'edit');
     await handle.edit?.(changes);
   }
 
@@ -183,9 +185,12 @@ export class BackgroundTaskManager {
     return this.#hub.subscribe(listener);
   }
 
-  /** Events from now on. A stream of one task completes when the task is closed, every stream when the manager has shut down. */
+  /**
+   * Events from now on. A stream of one task completes when the task is closed, every stream when the manager has shut down; that of a task
+   * which is not there waits for it. @throws BackgroundTaskError `validation` for a filter that makes no sense
+   */
   events$(filter: BackgroundTaskEventFilter = {}): Observable<BackgroundTaskEvent> {
-    return this.#hub.events$(filter);
+    return this.#hub.events$(checkedEventFilter(filter));
   }
 
   /** Refuses new tasks, stops every task, and resolves when all have ended. Their records stay. Idempotent. */
@@ -209,8 +214,8 @@ export class BackgroundTaskManager {
     if (!this.#supervisor.isAccepting) {
       throw new BackgroundTaskError('validation', 'the task manager is shut down and takes no new tasks', { code: 'TASK_MANAGER_SHUT_DOWN' });
     }
-    const pending = this.#supervisor.queue.size;
-    if (pending >= maxPending && !(pending === 0 && this.#supervisor.hasFreeSlot)) {
+    const { pending, freeSlots } = this.#supervisor;
+    if (pending >= maxPending + freeSlots) {
       throw new BackgroundTaskError('capacity', `the queue holds ${pending} of ${maxPending} tasks`, {
         code: 'TASK_QUEUE_FULL',
         hint: 'Raise maxPending, or wait for a task to end and try again.',
@@ -225,7 +230,8 @@ export class BackgroundTaskManager {
 
   #childTasksOf(record: TaskRecord): ChildTasks {
     return {
-      spawn: (request) => this.spawn({ parentSessionId: record.parentSessionId, ...request, parentTaskId: record.id }),
+      // One deeper unless the runner says otherwise, so that work which starts itself meets maxDepth.
+      spawn: (request) => this.spawn({ parentSessionId: record.parentSessionId, depth: record.request.depth + 1, ...request, parentTaskId: record.id }),
       wait: async (taskId) => {
         const child = this.#liveOrEnded(taskId);
         await child?.whenEnded();
@@ -248,9 +254,11 @@ export class BackgroundTaskManager {
     throw new BackgroundTaskError('runner', `task ${taskId} has ended and cannot ${what}`, { code: 'TASK_ENDED' });
   }
 
-  #handleWith(taskId: string, operation: 'pause' | 'resume' | 'edit'): BackgroundTaskHandle {
-    const handle = this.#liveRecord(taskId, operation).execution?.handle;
-    if (handle?.[operation] === undefined) throw unsupported(taskId, operation, 'TASK_OPERATION_UNSUPPORTED');
+  async #handleWith(taskId: string, operation: 'pause' | 'resume' | 'edit'): Promise<BackgroundTaskHandle> {
+    const { execution } = this.#liveRecord(taskId, operation);
+    if (execution === undefined) throw notStarted(taskId, operation);
+    const handle = await execution.whenHandle();
+    if (handle[operation] === undefined) throw unsupported(taskId, operation, 'TASK_OPERATION_UNSUPPORTED');
     return handle;
   }
 
@@ -266,6 +274,10 @@ function unknownTask(taskId: string): BackgroundTaskError {
     code: 'TASK_NOT_FOUND',
     hint: 'It was never spawned here, or it was closed.',
   });
+}
+
+function notStarted(taskId: string, operation: string): BackgroundTaskError {
+  return new BackgroundTaskError('runner', `task ${taskId} is still queued and cannot ${operation}`, { code: 'TASK_NOT_STARTED', hint: 'Wait until it is running.' });
 }
 
 function unsupported(taskId: string, what: string, code: string): BackgroundTaskError {

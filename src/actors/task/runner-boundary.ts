@@ -1,5 +1,6 @@
 /** Where runners, written by anybody, meet the manager: what they are given, and checks of what they give back. */
 import type { AnyActorRef } from 'xstate';
+import { plainCopy } from '../../machines/plain-copy.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { BackgroundTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskResult, BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
@@ -52,6 +53,13 @@ export function checkedHandle(value: unknown, kind: string): BackgroundTaskHandl
   if (typeof value === 'object' && value !== null && 'result' in value && isPromiseLike(value.result) && 'cancel' in value && typeof value.cancel === 'function') {
     return value as BackgroundTaskHandle;
   }
+  // Something may run behind it all the same.
+  if (typeof value === 'object' && value !== null && 'cancel' in value && typeof value.cancel === 'function') {
+    const half = value as Pick<BackgroundTaskHandle, 'cancel'>;
+    void Promise.resolve()
+      .then(() => half.cancel('its handle has no result'))
+      .catch(() => undefined);
+  }
   throw new BackgroundTaskError('runner', `the ${kind} runner must return a handle with a result promise and a cancel function, got ${describe(value)}`, {
     code: 'TASK_RUNNER_HANDLE',
     hint: 'Return { taskId, result, cancel } from start(), or a promise of it.',
@@ -68,7 +76,8 @@ export function checkedResult(value: BackgroundTaskResult, taskId: string): Back
     });
   }
   const { exitCode, signalCode, logPath, transcriptPath, metadata } = value;
-  return Object.freeze({ taskId, output, exitCode, signalCode, logPath, transcriptPath, metadata });
+  const copied = metadata === undefined ? undefined : (plainCopy(metadata) as Readonly<Record<string, unknown>>);
+  return Object.freeze({ taskId, output, exitCode, signalCode, logPath, transcriptPath, metadata: copied });
 }
 
 function describe(value: unknown): string {

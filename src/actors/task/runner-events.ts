@@ -1,6 +1,7 @@
 /** What a runner says, turned into transitions, views and announcements. */
 import { assertNever } from '../../machines/errors.ts';
 import type { BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
+import { plainCopy } from '../../machines/plain-copy.ts';
 import type { TaskExecution } from './task-execution.ts';
 import type { TaskHost } from './task-host.ts';
 import type { TaskRecord } from './task-record.ts';
@@ -14,7 +15,7 @@ export function relayRunnerEvent(host: TaskHost, record: TaskRecord, execution: 
   switch (event.type) {
     case 'background_task_text_delta':
       record.noteActivity(host.now());
-      if (host.hasAudience(record.id)) host.announce(record, event);
+      if (host.hasAudience(record.id)) host.announce(record, { type: event.type, taskId: record.id, delta: event.delta });
       execution.watchdog?.text(event.delta);
       return;
     case 'background_task_tool_start': {
@@ -46,12 +47,11 @@ export function relayRunnerEvent(host: TaskHost, record: TaskRecord, execution: 
 export function settlePermission(host: TaskHost, record: TaskRecord, execution: TaskExecution, requestId: string): void {
   execution.openPermissions?.delete(requestId);
   if (execution.openPermissions !== undefined && execution.openPermissions.size > 0) return;
-  allowAll(host, record, execution);
+  goOn(host, record, execution);
 }
 
-/** Whatever was asked counts as answered. */
-export function allowAll(host: TaskHost, record: TaskRecord, execution: TaskExecution): void {
-  execution.openPermissions = undefined;
+/** The task goes back to work. A request that is still open stays so: its answer counts whenever it comes. */
+export function goOn(host: TaskHost, record: TaskRecord, execution: TaskExecution): void {
   if (execution.isStopping || !host.move(record, PERMISSION_ALLOWED)) return;
   execution.watchdog?.resume();
   host.announceUpdated(record);
@@ -62,7 +62,7 @@ type ToolEvent = Extract<BackgroundTaskRunnerEvent, { type: 'background_task_too
 function reportTool(host: TaskHost, record: TaskRecord, event: ToolEvent, currentAction: string | undefined): void {
   record.noteActivity(host.now());
   host.progress(record, { currentAction });
-  host.announce(record, event);
+  host.announce(record, { ...event, taskId: record.id });
 }
 
 function requestPermission(
@@ -74,10 +74,11 @@ function requestPermission(
   // Work that is being stopped gets no answer any more.
   if (execution.isStopping) return;
   record.noteActivity(host.now());
-  (execution.openPermissions ??= new Set()).add(event.requestId);
+  rouse(host, record, execution);
+  (execution.openPermissions ??= new Map<string, 'open'>()).set(event.requestId, 'open');
   execution.watchdog?.pause();
   if (host.move(record, REQUEST_PERMISSION)) host.announceUpdated(record);
-  host.announce(record, event);
+  host.announce(record, { ...event, taskId: record.id, toolArgs: plainCopy(event.toolArgs) });
 }
 
 function sleep(host: TaskHost, record: TaskRecord, execution: TaskExecution, nextFireAt: string | undefined): void {
@@ -96,10 +97,14 @@ function wake(
   event: Extract<BackgroundTaskRunnerEvent, { type: 'background_task_waking' }>,
 ): void {
   record.noteActivity(host.now());
-  if (host.move(record, WAKE)) {
-    execution.watchdog?.resume();
-    host.takeSlot(record);
-    host.announceUpdated(record);
-  }
-  host.announce(record, event);
+  rouse(host, record, execution);
+  host.announce(record, { ...event, taskId: record.id });
+}
+
+/** A task that sleeps goes back to work; any other stays as it is. */
+function rouse(host: TaskHost, record: TaskRecord, execution: TaskExecution): void {
+  if (!host.move(record, WAKE)) return;
+  execution.watchdog?.resume();
+  host.takeSlot(record);
+  host.announceUpdated(record);
 }

@@ -32,7 +32,7 @@ export type SupervisorSnapshot = LifecycleSnapshot & Snapshot<undefined>;
 
 type SupervisorEvent =
   | { readonly type: 'SUBMIT'; readonly task: TaskRecord }
-  | { readonly type: 'CANCEL_TASK'; readonly task: TaskRecord; readonly reason: string }
+  | { readonly type: 'CANCEL_TASK'; readonly task: TaskRecord }
   | { readonly type: 'SLOT_FREE' }
   | { readonly type: 'DRAIN'; readonly reason: string }
   | { readonly type: 'IDLE' };
@@ -56,13 +56,15 @@ export class TaskSupervisor implements TaskHost {
   readonly tasks = new Map<string, TaskRecord | BackgroundTaskState>();
   readonly queue = new TaskQueue();
   /** Handles of ended tasks whose log can still be read. */
-  readonly logs = new Map<string, BackgroundTaskHandle>();
+  readonly logs = new Map<string, Pick<BackgroundTaskHandle, 'readLog'>>();
   readonly #settings: SupervisorSettings;
   readonly #runners: BackgroundTaskRunners;
   readonly #hub: TaskEventHub;
   #slotsTaken = 0;
   #liveTasks = 0;
+  #submitting = 0;
   #isAccepting = true;
+  #drainReason = '';
   #onIdle: (() => void) | undefined;
 
   constructor(options: SupervisorOptions) {
@@ -86,24 +88,34 @@ export class TaskSupervisor implements TaskHost {
     return this.#isAccepting;
   }
 
-  get hasFreeSlot(): boolean {
-    return this.#slotsTaken < this.#settings.maxConcurrent;
+  get freeSlots(): number {
+    return Math.max(0, this.#settings.maxConcurrent - this.#slotsTaken);
+  }
+
+  /** Tasks that wait for a slot, those included that were submitted from inside an event and are not in the queue yet. */
+  get pending(): number {
+    return this.queue.size + this.#submitting;
   }
 
   /** Registers the task, announces it, and starts it if a slot is free. */
   submit(record: TaskRecord): void {
     this.tasks.set(record.id, record);
     this.#liveTasks += 1;
+    this.#submitting += 1;
     this.#tell({ type: 'SUBMIT', task: record });
   }
 
+  /** Stops the task, or keeps it from ever starting: also from inside the event that announces it. The first reason stays. */
   cancel(record: TaskRecord, reason: string): void {
-    this.#tell({ type: 'CANCEL_TASK', task: record, reason });
+    record.cancelReason ??= reason;
+    if (record.execution !== undefined) record.execution.stop({ kind: 'cancelled', reason });
+    else this.#tell({ type: 'CANCEL_TASK', task: record });
   }
 
   /** Refuses new work and cancels what waits. `onIdle` is called when the last task has ended, or at once. */
   drain(reason: string, onIdle: () => void): void {
     this.#isAccepting = false;
+    this.#drainReason = reason;
     this.#onIdle = onIdle;
     this.#tell({ type: 'DRAIN', reason });
   }
@@ -133,7 +145,8 @@ export class TaskSupervisor implements TaskHost {
     record.run.completedAt = this.now();
     record.run.failure = event.failure;
     record.run.error = event.error;
-    this.move(record, event);
+    // A denial may come after the work has gone on: then it is a failure like any other.
+    if (!this.move(record, event)) this.move(record, { ...event, type: 'FAIL' });
   }
 
   progress(record: TaskRecord, progress: BackgroundTaskProgress): void {
@@ -203,11 +216,11 @@ export class TaskSupervisor implements TaskHost {
       case 'SUBMIT':
         return this.#admit(own.task, scope);
       case 'CANCEL_TASK':
-        return this.#cancel(own.task, own.reason, scope);
+        return this.#cancelQueued(own.task, scope);
       case 'SLOT_FREE':
         return this.#startWaiting(scope);
       case 'DRAIN':
-        for (let record = this.queue.shift(); record !== undefined; record = this.queue.shift()) this.#endQueued(record, own.reason, scope);
+        for (let record = this.queue.shift(); record !== undefined; record = this.queue.shift()) this.#endQueued(record, scope);
         return this.#reportIdle();
       case 'xstate.stop':
         // Children made this way are not in the snapshot; XState would leave them running.
@@ -223,15 +236,16 @@ export class TaskSupervisor implements TaskHost {
 
   #admit(record: TaskRecord, scope: AnyActorScope): void {
     this.#announceState(record, 'background_task_created');
-    // A listener of `created` may have cancelled it, or shut the manager down.
+    this.#submitting -= 1;
+    // Whoever heard of it may have cancelled it, or shut the manager down.
+    if (record.cancelReason !== undefined || !this.#isAccepting) return this.#endQueued(record, scope);
     this.queue.push(record);
     record.dropView();
-    if (this.#isAccepting) this.#startWaiting(scope);
-    else if (this.queue.delete(record)) this.#endQueued(record, 'the task manager is shutting down', scope);
+    this.#startWaiting(scope);
   }
 
   #startWaiting(scope: AnyActorScope): void {
-    while (this.hasFreeSlot && this.#isAccepting) {
+    while (this.freeSlots > 0 && this.#isAccepting) {
       const record = this.queue.shift();
       if (record === undefined) return;
       this.#start(record, scope);
@@ -243,11 +257,11 @@ export class TaskSupervisor implements TaskHost {
     record.actor = startTaskActor(scope.self, record.id);
     record.run.startedAt = this.now();
     this.move(record, START);
-    this.#announceState(record, 'background_task_started');
     try {
-      const execution = new TaskExecution(record, this);
-      record.run.execution = execution;
-      execution.begin();
+      // Before it is announced: whoever hears of it can stop it.
+      record.run.execution = new TaskExecution(record, this);
+      this.#announceState(record, 'background_task_started');
+      record.run.execution.begin();
     } catch (thrown) {
       // A clock that throws must cost one task, not the supervisor.
       const failure = BackgroundTaskError.from(thrown, 'crash');
@@ -255,13 +269,12 @@ export class TaskSupervisor implements TaskHost {
     }
   }
 
-  #cancel(record: TaskRecord, reason: string, scope: AnyActorScope): void {
-    if (record.execution !== undefined) record.execution.stop({ kind: 'cancelled', reason });
-    else if (this.queue.delete(record)) this.#endQueued(record, reason, scope);
+  #cancelQueued(record: TaskRecord, scope: AnyActorScope): void {
+    if (this.queue.delete(record)) this.#endQueued(record, scope);
   }
 
-  #endQueued(record: TaskRecord, reason: string, scope: AnyActorScope): void {
-    this.settle(record, { type: 'CANCEL', error: cancelledRecord(reason) });
+  #endQueued(record: TaskRecord, scope: AnyActorScope): void {
+    this.settle(record, { type: 'CANCEL', error: cancelledRecord(record.cancelReason ?? this.#drainReason) });
     this.#ended(record, scope);
   }
 
@@ -273,7 +286,8 @@ export class TaskSupervisor implements TaskHost {
     record.touch(run.completedAt ?? record.updatedAt);
     const view = record.view();
     this.tasks.set(record.id, view);
-    if (execution?.handle?.readLog !== undefined) this.logs.set(record.id, execution.handle);
+    if (execution !== undefined && execution.handle?.readLog !== undefined) this.logs.set(record.id, execution.handle);
+    else if (execution !== undefined && execution.handle === undefined) this.logs.set(record.id, NEVER_RAN);
     this.#liveTasks -= 1;
     this.#announceState(record, ANNOUNCED_AS[status]);
     if (outcome !== undefined) {
@@ -306,6 +320,9 @@ export class TaskSupervisor implements TaskHost {
 type LifecycleEventType = Extract<BackgroundTaskEvent, { task: BackgroundTaskState }>['type'];
 
 const START = Object.freeze({ type: 'START' });
+
+/** The log of a task whose runner never gave it a handle: empty, which is not the same as none. */
+const NEVER_RAN: Pick<BackgroundTaskHandle, 'readLog'> = { readLog: (cursor) => ({ taskId: '', cursor, lines: [] }) };
 
 const ANNOUNCED_AS = {
   completed: 'background_task_completed',

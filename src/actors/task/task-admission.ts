@@ -1,4 +1,5 @@
 /** The gate for new tasks: requests are checked and frozen, ids are unique. */
+import { deepFrozen } from '../../machines/plain-copy.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { quickRequest } from '../../machines/task/quick-request.ts';
 import { checkedTaskRequest } from '../../machines/task/task-request.ts';
@@ -44,13 +45,6 @@ function cloned<Value>(value: Value): Value {
       cause,
     });
   }
-}
-
-function deepFrozen<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return value;
-  Object.freeze(value);
-  for (const inner of Object.values(value)) deepFrozen(inner);
-  return value;
 }
 
 /** Safe as a file name and in an environment variable. */

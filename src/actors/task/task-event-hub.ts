@@ -4,9 +4,9 @@
  * Every listener hears the same events in the same order, also when one of them makes new ones happen. Streams of a single task are
  * routed by its id, so an event costs the same with one follower or a thousand followers of other tasks.
  */
-import { Subject } from 'rxjs';
-import type { Observable, Subscriber, Subscription } from 'rxjs';
+import type { Observable, Subscriber, TeardownLogic } from 'rxjs';
 import type { BackgroundTaskEvent, BackgroundTaskState } from '../../machines/task/task-state.ts';
+import { Followers } from '../streams/followers.ts';
 import { SafeObservable } from '../streams/safe-observable.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 
@@ -29,13 +29,20 @@ interface Announcement {
   readonly subject: EventSubject;
 }
 
+/** One subscriber of a stream, with what it wants to hear. */
+interface Stream {
+  readonly filter: BackgroundTaskEventFilter;
+  readonly types: ReadonlySet<string> | undefined;
+  readonly subscriber: Subscriber<BackgroundTaskEvent>;
+}
+
 export class TaskEventHub {
   readonly #sink: BackgroundTaskListener | undefined;
   readonly #report: OnListenerError;
-  /** Replaced, never edited: a dispatch under way keeps the list it began with. */
-  #listeners: readonly BackgroundTaskListener[] = [];
-  readonly #byTask = new Map<string, Subject<BackgroundTaskEvent>>();
-  readonly #all = new Subject<Announcement>();
+  readonly #listeners = new Followers<BackgroundTaskListener>();
+  /** Streams of one task, by its id. */
+  readonly #byTask = new Map<string, Followers<Stream>>();
+  readonly #streams = new Followers<Stream>();
   #waiting: Announcement[] = [];
   #dispatching = false;
   #isComplete = false;
@@ -47,7 +54,7 @@ export class TaskEventHub {
 
   /** False when nobody would hear an event about this task: then it need not be made. */
   hasAudience(taskId: string): boolean {
-    return this.#listeners.length > 0 || this.#sink !== undefined || this.#all.observed || this.#byTask.has(taskId);
+    return this.#listeners.size > 0 || this.#sink !== undefined || this.#streams.size > 0 || this.#byTask.has(taskId);
   }
 
   announce(event: BackgroundTaskEvent, subject: EventSubject): void {
@@ -67,65 +74,46 @@ export class TaskEventHub {
 
   subscribe(listener: BackgroundTaskListener): () => void {
     // Wrapped, so that the same function subscribed twice is two subscriptions.
-    const own: BackgroundTaskListener = (event) => listener(event);
-    this.#listeners = [...this.#listeners, own];
-    return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== own);
-    };
+    return this.#listeners.add((event) => listener(event));
   }
 
   events$(filter: BackgroundTaskEventFilter): Observable<BackgroundTaskEvent> {
-    return new SafeObservable<BackgroundTaskEvent>(this.#report, (subscriber) =>
-      filter.taskId === undefined ? this.#followAll(filter, subscriber) : this.#followTask(filter.taskId, filter, subscriber),
-    );
+    const types = filter.types === undefined ? undefined : new Set<string>(filter.types);
+    return new SafeObservable<BackgroundTaskEvent>(this.#report, (subscriber) => this.#follow({ filter, types, subscriber }));
   }
 
-  /** Ends every stream. */
+  /** Ends every stream, and those that are asked for later. */
   complete(): void {
     this.#isComplete = true;
-    for (const subject of [...this.#byTask.values()]) subject.complete();
-    this.#byTask.clear();
-    this.#all.complete();
+    const streams = [...this.#streams.all, ...[...this.#byTask.values()].flatMap((followers) => followers.all)];
+    for (const { subscriber } of streams) subscriber.complete();
   }
 
-  #followAll(filter: BackgroundTaskEventFilter, subscriber: Subscriber<BackgroundTaskEvent>): Subscription {
-    return this.#all.subscribe({
-      next: ({ event, subject }) => {
-        if (concerns(filter, subject) && isOfType(filter, event)) subscriber.next(event);
-      },
-      complete: () => subscriber.complete(),
-    });
-  }
-
-  #followTask(taskId: string, filter: BackgroundTaskEventFilter, subscriber: Subscriber<BackgroundTaskEvent>): Subscription {
-    if (this.#isComplete) return this.#followAll(filter, subscriber);
-    const stream = this.#byTask.get(taskId) ?? new Subject<BackgroundTaskEvent>();
-    this.#byTask.set(taskId, stream);
-    const subscription = stream.subscribe({
-      next: (event) => {
-        if (isOfType(filter, event)) subscriber.next(event);
-      },
-      complete: () => subscriber.complete(),
-    });
-    subscription.add(() => {
-      if (!stream.observed) this.#forget(taskId, stream);
-    });
-    return subscription;
-  }
-
-  #forget(taskId: string, stream: Subject<BackgroundTaskEvent>): void {
-    if (this.#byTask.get(taskId) === stream) this.#byTask.delete(taskId);
+  #follow(stream: Stream): TeardownLogic {
+    const { taskId } = stream.filter;
+    if (this.#isComplete) return stream.subscriber.complete();
+    if (taskId === undefined) return this.#streams.add(stream);
+    const followers = this.#byTask.get(taskId) ?? new Followers<Stream>();
+    this.#byTask.set(taskId, followers);
+    const leave = followers.add(stream);
+    return () => {
+      leave();
+      if (followers.size === 0 && this.#byTask.get(taskId) === followers) this.#byTask.delete(taskId);
+    };
   }
 
   #deliver(event: BackgroundTaskEvent, subject: EventSubject): void {
     if (this.#sink !== undefined) this.#tell(this.#sink, event, 'event_sink');
-    for (const listener of this.#listeners) this.#tell(listener, event, 'listener');
-    const stream = this.#byTask.get(subject.id);
-    stream?.next(event);
-    if (this.#all.observed) this.#all.next({ event, subject });
-    if (stream !== undefined && event.type === 'background_task_closed') {
-      this.#forget(subject.id, stream);
-      stream.complete();
+    for (const listener of this.#listeners.all) this.#tell(listener, event, 'listener');
+    const own = this.#byTask.get(subject.id);
+    if (own !== undefined) for (const { types, subscriber } of own.all) if (types?.has(event.type) !== false) subscriber.next(event);
+    if (this.#streams.size > 0) this.#deliverToStreams(event, subject);
+    if (own !== undefined && event.type === 'background_task_closed') for (const { subscriber } of own.all) subscriber.complete();
+  }
+
+  #deliverToStreams(event: BackgroundTaskEvent, subject: EventSubject): void {
+    for (const { filter, types, subscriber } of this.#streams.all) {
+      if (types?.has(event.type) !== false && concerns(filter, subject)) subscriber.next(event);
     }
   }
 
@@ -144,8 +132,4 @@ function concerns(filter: BackgroundTaskEventFilter, subject: EventSubject): boo
   if (filter.kind !== undefined && filter.kind !== subject.kind) return false;
   if (filter.parentSessionId !== undefined && filter.parentSessionId !== subject.parentSessionId) return false;
   return filter.parentTaskId === undefined || filter.parentTaskId === subject.parentTaskId;
-}
-
-function isOfType(filter: BackgroundTaskEventFilter, event: BackgroundTaskEvent): boolean {
-  return filter.types === undefined || filter.types.includes(event.type);
 }

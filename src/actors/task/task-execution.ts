@@ -11,10 +11,15 @@ import type { BackgroundTaskHandle } from './task-runner.ts';
 import type { TaskHost } from './task-host.ts';
 import type { TaskRecord } from './task-record.ts';
 import { RunnerStart, checkedHandle, checkedResult, isPromiseLike } from './runner-boundary.ts';
-import { settlementOf, stopReasonOf } from './stop-cause.ts';
+import { cancelledRecord, settlementOf, stopReasonOf } from './stop-cause.ts';
 import type { StopCause } from './stop-cause.ts';
 import { relayRunnerEvent } from './runner-events.ts';
 import { TaskWatchdog, watches } from './task-watchdog.ts';
+
+interface HandleWaiter {
+  readonly resolve: (handle: BackgroundTaskHandle) => void;
+  readonly reject: (error: BackgroundTaskError) => void;
+}
 
 interface Stopping {
   readonly cause: StopCause;
@@ -26,12 +31,13 @@ export class TaskExecution {
   readonly #host: TaskHost;
   readonly watchdog: TaskWatchdog | undefined;
   handle: BackgroundTaskHandle | undefined = undefined;
-  #onHandle: ((handle: BackgroundTaskHandle) => void)[] | undefined = undefined;
+  #onHandle: HandleWaiter[] | undefined = undefined;
   #abort: AbortController | undefined = undefined;
   #stopping: Stopping | undefined = undefined;
-  /** The ids of permission requests without an answer. */
-  openPermissions: Set<string> | undefined = undefined;
+  /** Permission requests without an answer, by id; an answer that is on its way to the runner cannot be given twice. */
+  openPermissions: Map<string, 'open' | 'answering'> | undefined = undefined;
   #isOver = false;
+  #isResultSettled = false;
   /** Whether nothing of the work runs any more; a slot is free only then. */
   isWorkGone = false;
   #onWorkGone: (() => void) | undefined = undefined;
@@ -62,6 +68,8 @@ export class TaskExecution {
 
   begin(): void {
     const record = this.#record;
+    // Stopped by whoever heard that it starts: nothing has been started, so nothing has to go.
+    if (this.#stopping !== undefined) return this.#finishStop(undefined);
     try {
       const started: unknown = this.#host.startRunner(
         new RunnerStart(record, (event) => this.#onRunnerEvent(event), this, this.#host),
@@ -85,9 +93,15 @@ export class TaskExecution {
     this.#beginStop(cause);
   }
 
+  /** The handle, as soon as the runner has given one. @throws the task's own error when it ends without */
+  async whenHandle(): Promise<BackgroundTaskHandle> {
+    if (this.handle !== undefined) return this.handle;
+    return new Promise((resolve, reject) => (this.#onHandle ??= []).push({ resolve, reject }));
+  }
+
   /** Hands input to the runner, as soon as there is a handle. */
   async send(input: BackgroundTaskInput): Promise<void> {
-    const handle = this.handle ?? (await new Promise<BackgroundTaskHandle>((resolve) => (this.#onHandle ??= []).push(resolve)));
+    const handle = await this.whenHandle();
     if (handle.send === undefined) {
       throw new BackgroundTaskError('runner', `task ${this.#record.id} does not take input: its ${this.#record.request.kind} runner has no send`, {
         code: 'TASK_INPUT_UNSUPPORTED',
@@ -107,6 +121,9 @@ export class TaskExecution {
     this.#isOver = true;
     this.watchdog?.dispose();
     this.#host.clock.clearTimeout(this.#stopping?.deadline);
+    const { failure, error } = this.#record.known;
+    for (const { reject } of this.#onHandle ?? []) reject(failure ?? BackgroundTaskError.fromRecord(error ?? cancelledRecord('it ended')));
+    this.#onHandle = undefined;
   }
 
   #attachChecked(started: unknown): void {
@@ -133,7 +150,7 @@ export class TaskExecution {
     }
     const waiting = this.#onHandle;
     this.#onHandle = undefined;
-    if (waiting !== undefined) for (const resolve of waiting) resolve(handle);
+    if (waiting !== undefined) for (const { resolve } of waiting) resolve(handle);
   }
 
   #onRunnerEvent(event: BackgroundTaskRunnerEvent): void {
@@ -145,6 +162,7 @@ export class TaskExecution {
     try {
       const checked = checkedResult(result, this.#record.id);
       this.#record.run.result = checked;
+      this.#isResultSettled = true;
       if (this.#stopping !== undefined) return;
       this.#workGone();
       this.#host.settle(this.#record, { type: 'COMPLETE' });
@@ -155,6 +173,7 @@ export class TaskExecution {
 
   #fail(error: BackgroundTaskError): void {
     if (this.#isOver) return this.#workGone();
+    this.#isResultSettled = true;
     // A stop is under way: its cause decides. Without a handle there is nothing left to stop.
     if (this.#stopping !== undefined) return this.handle === undefined ? this.#finishStop(undefined) : undefined;
     this.#workGone();
@@ -194,8 +213,10 @@ export class TaskExecution {
     }
   }
 
-  /** @param leftOver what could not be stopped, in words; undefined when everything is gone */
-  #finishStop(leftOver: string | undefined): void {
+  /** @param unstopped what could not be stopped, in words; undefined when everything is gone */
+  #finishStop(unstopped: string | undefined): void {
+    // A result that has settled means that nothing is left, whatever became of the cancel.
+    const leftOver = this.#isResultSettled ? undefined : unstopped;
     if (leftOver === undefined) this.#workGone();
     if (this.#isOver || this.#stopping === undefined) return;
     const { cause } = this.#stopping;

@@ -2,7 +2,7 @@
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { BackgroundTaskInput } from '../../machines/task/task-state.ts';
 import { checkedInput } from '../../machines/task/task-input.ts';
-import { allowAll, settlePermission } from './runner-events.ts';
+import { goOn, settlePermission } from './runner-events.ts';
 import type { TaskExecution } from './task-execution.ts';
 import type { TaskHost } from './task-host.ts';
 import type { TaskRecord } from './task-record.ts';
@@ -19,8 +19,8 @@ export async function deliverInput(host: TaskHost, record: TaskRecord, given: Ba
   }
   if (execution.isStopping) throw new BackgroundTaskError('runner', `task ${record.id} is being stopped and takes no input`, { code: 'TASK_STOPPING' });
   if (input.permission !== undefined) return answerPermission(host, record, execution, input, input.permission);
-  if (record.status === 'waiting_permission') allowAll(host, record, execution);
   await execution.send(input);
+  goOn(host, record, execution);
 }
 
 async function answerPermission(
@@ -30,7 +30,7 @@ async function answerPermission(
   input: BackgroundTaskInput,
   { requestId, allowed }: { readonly requestId: string; readonly allowed: boolean },
 ): Promise<void> {
-  if (execution.openPermissions?.has(requestId) !== true) {
+  if (execution.openPermissions?.get(requestId) !== 'open') {
     throw new BackgroundTaskError('validation', `task ${record.id} has no open permission request "${requestId}"`, {
       code: 'TASK_PERMISSION_STALE',
       hint: 'It was answered already, or the task went on without it.',
@@ -42,6 +42,14 @@ async function answerPermission(
     execution.stop({ kind: 'denied', error });
     return ended;
   }
+  // Told first and settled after: an approval that never reached the runner is still open.
+  const { openPermissions } = execution;
+  openPermissions.set(requestId, 'answering');
+  try {
+    await execution.send(input);
+  } catch (error) {
+    if (openPermissions.has(requestId)) openPermissions.set(requestId, 'open');
+    throw error;
+  }
   settlePermission(host, record, execution, requestId);
-  if (execution.handle?.send !== undefined) await execution.send(input);
 }

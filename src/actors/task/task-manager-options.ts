@@ -26,3 +26,14 @@ export interface BackgroundTaskManagerOptions extends TaskSettingsInput {
 export interface SupervisorSettings extends TaskSettings {
   readonly inspect: ((event: InspectionEvent) => void) | undefined;
 }
+
+/** Everything among the options that is not a setting. */
+const PORTS = { runners: true, now: true, clock: true, idFactory: true, eventSink: true, inspect: true, onListenerError: true } as const satisfies Record<
+  Exclude<keyof BackgroundTaskManagerOptions, keyof TaskSettingsInput>,
+  true
+>;
+
+/** The settings among the options, misspelt ones included: their reader refuses what it does not know. */
+export function settingsAmong(options: BackgroundTaskManagerOptions): TaskSettingsInput {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(PORTS, name)));
+}

@@ -52,6 +52,8 @@ export class TaskRecord {
   /** Exists from the moment the task gets a slot. */
   actor: AnyActorRef | undefined = undefined;
   outcome: TaskOutcome | undefined = undefined;
+  /** Somebody asked for its end before it had anything to stop. */
+  cancelReason: string | undefined = undefined;
   updatedAt: string;
   #run: TaskRun | undefined = undefined;
   #view: BackgroundTaskState | undefined = undefined;

@@ -67,7 +67,7 @@ export class TaskWatchdog {
   toolStarted(toolTimeoutMs: number | undefined): void {
     this.progress();
     this.#runningTools += 1;
-    if (toolTimeoutMs === undefined) return;
+    if (toolTimeoutMs === undefined || !(toolTimeoutMs >= 0)) return;
     const untilMs = toolTimeoutMs === 0 ? Infinity : this.#clock.steadyNow() + toolTimeoutMs;
     this.#toolAllowanceMs = Math.max(this.#toolAllowanceMs, untilMs);
   }

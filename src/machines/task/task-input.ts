@@ -14,11 +14,26 @@ const inputSchema = z
     message: 'one of prompt, stdin and permission is needed',
   });
 
-const cursorSchema = z.object({ offset: z.number().or(z.nan()) });
+/** Any number at all, Infinity and NaN included: the page clamps it. */
+const cursorSchema = z.object({ offset: z.custom<number>((value) => typeof value === 'number', 'expected a number') });
+
+const eventFilterSchema = z.strictObject({
+  taskId: z.string().optional(),
+  kind: z.enum(['agent', 'process', 'scheduled']).optional(),
+  parentSessionId: z.string().optional(),
+  parentTaskId: z.string().optional(),
+  types: z.array(z.string().startsWith('background_task_')).readonly().optional(),
+});
 
 /** @throws BackgroundTaskError category `validation` */
 export function checkedInput(input: BackgroundTaskInput): BackgroundTaskInput {
   return parsedOrRefused(inputSchema, input, { what: 'task input', code: 'TASK_INPUT_INVALID' });
+}
+
+/** @throws BackgroundTaskError category `validation` */
+export function checkedEventFilter<Filter>(filter: Filter): Filter {
+  parsedOrRefused(eventFilterSchema, filter, { what: 'event filter', code: 'TASK_EVENT_FILTER_INVALID' });
+  return filter;
 }
 
 /** Any number is a cursor: one out of range is clamped by the page. @throws BackgroundTaskError category `validation` */

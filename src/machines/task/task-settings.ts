@@ -29,8 +29,7 @@ const settings = z.strictObject({
 export type TaskSettingsInput = z.input<typeof settings>;
 export type TaskSettings = Readonly<z.output<typeof settings>>;
 
-/** The settings among `options`, checked and completed. @throws BackgroundTaskError category `validation` */
-export function checkedSettings(options: TaskSettingsInput): TaskSettings {
-  const given = Object.fromEntries(Object.keys(settings.shape).map((key) => [key, options[key as keyof TaskSettingsInput]]));
+/** The settings, checked and completed. @throws BackgroundTaskError category `validation`, also for a name that is none */
+export function checkedSettings(given: TaskSettingsInput): TaskSettings {
   return parsedOrRefused(settings, given, { what: 'task manager options', code: 'TASK_OPTIONS_INVALID' });
 }
