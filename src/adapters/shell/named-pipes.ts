@@ -1,10 +1,12 @@
 /**
- * Real pipes for commands, where the system has them.
+ * Real pipes for the output of commands, where the system has them.
  *
  * What Node calls a pipe to a child is a pair of sockets. Commands notice: `echo oops > /dev/stderr` fails, since nobody can open a socket
  * by name. And Node reads it into a new buffer each time, which at a gigabyte a second costs more than everything done with the data.
  * A named pipe whose name is removed at once is a pipe like any other, and is read into one buffer over and over. Node cannot make
  * one; `mkfifo` can, a few at a time.
+ *
+ * Not for input: whoever opens /dev/stdin after the input has ended would wait for a writer for ever, where a socket is an error at once.
  */
 import { execFile } from 'node:child_process';
 import { closeSync, constants, open } from 'node:fs';
@@ -19,7 +21,7 @@ export interface NamedPipe {
   readonly writeEnd: number;
 }
 
-/** Made at once: enough for four tasks, and few enough that those which wait are no burden. */
+/** Made at once: enough for six tasks, and few enough that those which wait are no burden. */
 const BATCH = 12;
 
 /** Shared by all runners of this process: pipes that wait for a task are the same to each. */

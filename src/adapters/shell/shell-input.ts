@@ -49,12 +49,13 @@ export class ShellInput {
       await new Promise<void>((resolve, reject) => {
         stream.write(text, (error) => {
           // A stream that is torn down under a write reports it as done.
-          if (error || stream.destroyed) return reject(error ?? new Error('the input was torn down'));
-          // A pipe cannot be shut down like a socket: what ends the input is that it is closed.
-          if (end) stream.destroy();
-          resolve();
+          if (error || stream.destroyed) reject(error ?? new Error('the input was torn down'));
+          else resolve();
         });
-        if (end) this.#closed = 'it was closed by an earlier write';
+        if (end) {
+          this.#closed = 'it was closed by an earlier write';
+          stream.end();
+        }
       });
     } catch (cause) {
       throw this.#refusal(cause);

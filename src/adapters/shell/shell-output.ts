@@ -27,8 +27,8 @@ export interface ShellOutputOptions {
 
 /** Output that has stopped for this long, with nobody left to write it, has been read to its end. */
 const QUIET_MS = 50;
-/** How long a listener that keeps a stream waiting is waited for once the process is gone. */
-const MAX_QUIET_PERIODS = 100;
+/** What a pipe holds is read in far less than this many such periods; who still writes then is somebody else. */
+const MAX_PERIODS = 40;
 
 export class ShellOutput {
   readonly head: LimitedOutputCapture;
@@ -52,11 +52,16 @@ export class ShellOutput {
     });
   }
 
-  /** Once nobody is left to write: reads what is still on its way. False when the streams do not end although they are silent. */
-  async settle(): Promise<boolean> {
-    for (let periods = 0; !this.#hasEnded && periods < MAX_QUIET_PERIODS; periods += 1) {
+  /**
+   * Once nobody is left to write: reads what is still on its way, at the listener's pace unless somebody is in a hurry. False when the
+   * streams do not end although they are silent, or go on for long.
+   */
+  async settle(isHurried: () => boolean): Promise<boolean> {
+    for (let periods = 0; !this.#hasEnded && periods < MAX_PERIODS; ) {
       const before = this.#receivedBytes;
       await Promise.race([this.#ended, quietPeriod(QUIET_MS)]);
+      if (this.#isHeld && !isHurried()) continue;
+      periods += 1;
       if (this.#receivedBytes === before && !this.#isHeld) break;
     }
     return this.#hasEnded;

@@ -12,7 +12,7 @@ import { MIN_DISK_LOG_BYTES } from './disk-log.ts';
 import { ShellInput } from './shell-input.ts';
 import { ShellOutput } from './shell-output.ts';
 import type { OnShellOutput } from './shell-output.ts';
-import { checkWorkingFolder, loadExeca, startShell, takeShellPipes } from './shell-spawn.ts';
+import { checkWorkingFolder, loadExeca, startShell, takeOutputPipes } from './shell-spawn.ts';
 import type { ShellProcess } from './shell-spawn.ts';
 import { ShellTask } from './shell-task.ts';
 import { TaskLog } from './task-log.ts';
@@ -93,7 +93,7 @@ async function startTask(runner: Runner, { taskId, request }: BackgroundTaskStar
     environment: { ...runner.environment(), ...request.env, ...tree.environment },
     input: request.stdin === undefined && request.mode === 'foreground' ? 'none' : 'pipe',
   } as const;
-  const started = startShell(execa, command, await takeShellPipes(command.input));
+  const started = startShell(execa, command, await takeOutputPipes());
   if (started instanceof Promise) {
     const error = await started;
     await tree.end({ graceMs: 0 });

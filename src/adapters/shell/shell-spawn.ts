@@ -1,7 +1,6 @@
 /** Starts a command in a shell, in a process group and session of its own. */
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Writable } from 'node:stream';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
@@ -47,32 +46,30 @@ export function loadExeca(): Promise<Execa> {
   return loading;
 }
 
-/** Real pipes between a command and its host. */
-export interface ShellPipes {
+/** Real pipes for the output of a command. */
+export interface OutputPipes {
   readonly stdout: NamedPipe;
   readonly stderr: NamedPipe;
-  /** Absent when the command gets no input. */
-  readonly stdin?: NamedPipe | undefined;
 }
 
 /** Undefined where there are none: then Node's own take their place. */
-export async function takeShellPipes(input: ShellCommand['input']): Promise<ShellPipes | undefined> {
-  const [stdout, stderr, stdin] = (await takeNamedPipes(input === 'none' ? 2 : 3)) ?? [];
-  return stdout === undefined || stderr === undefined ? undefined : { stdout, stderr, stdin };
+export async function takeOutputPipes(): Promise<OutputPipes | undefined> {
+  const [stdout, stderr] = (await takeNamedPipes(2)) ?? [];
+  return stdout === undefined || stderr === undefined ? undefined : { stdout, stderr };
 }
 
 /**
  * Starts the command. The process runs when this returns, and its pipes carry data from the next turn of the event loop on.
  * @returns a promise of the reason when it could not be started; the pipes are closed then
  */
-export function startShell(execa: Execa, request: ShellCommand, pipes: ShellPipes | undefined): ShellProcess | Promise<BackgroundTaskError> {
+export function startShell(execa: Execa, request: ShellCommand, pipes: OutputPipes | undefined): ShellProcess | Promise<BackgroundTaskError> {
   const { command, shell, cwd, environment, input } = request;
   try {
     const child = execa(shell, ['-c', command], {
       cwd,
       env: { ...environment },
       extendEnv: false,
-      stdin: input === 'none' ? 'ignore' : descriptorOrPipe(pipes?.stdin?.readEnd),
+      stdin: input === 'none' ? 'ignore' : 'pipe',
       stdout: descriptorOrPipe(pipes?.stdout.writeEnd),
       stderr: descriptorOrPipe(pipes?.stderr.writeEnd),
       buffer: false,
@@ -90,7 +87,7 @@ export function startShell(execa: Execa, request: ShellCommand, pipes: ShellPipe
       child.once('exit', (exitCode, signalCode) => resolve(exitCode === null ? { signalCode: signalCode ?? undefined } : { exitCode }));
     });
     child.catch(() => undefined);
-    return { pid, exited, ...(pipes === undefined ? ownStreams(child) : hostEnds(pipes)) };
+    return { pid, exited, stdin: child.stdin ?? undefined, ...(pipes === undefined ? ownStreams(child) : hostEnds(pipes)) };
   } catch (error) {
     closeAll(pipes);
     return Promise.resolve(spawnError(error, shell));
@@ -102,32 +99,23 @@ function descriptorOrPipe(descriptor: number | undefined): 3 | 'pipe' {
   return descriptor === undefined ? 'pipe' : (descriptor as 3);
 }
 
-/** The host's ends of the pipes; the command has its own, so that they end when it and its descendants have ended. */
-function hostEnds({ stdin, stdout, stderr }: ShellPipes): Omit<ShellProcess, 'pid' | 'exited'> {
+type Outputs = Pick<ShellProcess, 'stdout' | 'stderr'>;
+
+/** The host's ends of the pipes. The command has the others, which end when it and all its descendants have let go of them. */
+function hostEnds({ stdout, stderr }: OutputPipes): Outputs {
   closeDescriptor(stdout.writeEnd);
   closeDescriptor(stderr.writeEnd);
-  if (stdin !== undefined) closeDescriptor(stdin.readEnd);
-  return {
-    stdin: stdin === undefined ? undefined : new Socket({ fd: stdin.writeEnd, readable: false, writable: true }),
-    stdout: pipeSource(stdout.readEnd),
-    stderr: pipeSource(stderr.readEnd),
-  };
+  return { stdout: pipeSource(stdout.readEnd), stderr: pipeSource(stderr.readEnd) };
 }
 
-interface OwnStreams {
-  readonly stdin: Writable | null;
-  readonly stdout: Readable | null;
-  readonly stderr: Readable | null;
+function ownStreams({ stdout, stderr }: { readonly stdout: Readable | null; readonly stderr: Readable | null }): Outputs {
+  return { stdout: streamSource(stdout ?? Readable.from([])), stderr: streamSource(stderr ?? Readable.from([])) };
 }
 
-function ownStreams({ stdin, stdout, stderr }: OwnStreams): Omit<ShellProcess, 'pid' | 'exited'> {
-  return { stdin: stdin ?? undefined, stdout: streamSource(stdout ?? emptyStream()), stderr: streamSource(stderr ?? emptyStream()) };
-}
-
-const emptyStream = (): Readable => Readable.from([]);
-
-function closeAll(pipes: ShellPipes | undefined): void {
-  for (const pipe of [pipes?.stdin, pipes?.stdout, pipes?.stderr]) if (pipe !== undefined) closePipe(pipe);
+function closeAll(pipes: OutputPipes | undefined): void {
+  if (pipes === undefined) return;
+  closePipe(pipes.stdout);
+  closePipe(pipes.stderr);
 }
 
 /** A bad working folder fails a spawn with the same code as a missing shell: only a look tells them apart. */

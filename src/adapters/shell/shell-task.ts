@@ -39,11 +39,15 @@ export class ShellTask implements BackgroundTaskHandle {
   readonly taskId: string;
   readonly pid: number;
   readonly result: Promise<BackgroundTaskResult>;
-  readonly #parts: ShellTaskParts;
+  readonly #log: TaskLog;
+  readonly #input: ShellInput;
+  /** Everything else, until the task is over: a record that is kept for long must not keep buffers. */
+  #live: ShellTaskParts | undefined;
   readonly #timer: TimerHandle | undefined;
   #stop: Stop | undefined;
   #hasExited = false;
-  #isOver = false;
+  /** Somebody waits for the end, and no longer for what a slow listener has not heard yet. */
+  #isHurried = false;
   #onStop: (() => void) | undefined;
   readonly #stopRequested = new Promise<void>((resolve) => {
     this.#onStop = resolve;
@@ -52,28 +56,35 @@ export class ShellTask implements BackgroundTaskHandle {
   #retryNow: (() => void) | undefined;
 
   constructor(parts: ShellTaskParts) {
-    this.#parts = parts;
     this.taskId = parts.taskId;
     this.pid = parts.process.pid;
-    this.#timer = parts.timeoutMs > 0 ? parts.clock.setTimeout(() => this.#requestStop({ kind: 'timed_out' }), parts.timeoutMs) : undefined;
-    this.result = this.#run().finally(() => {
-      this.#isOver = true;
+    this.#log = parts.log;
+    this.#input = parts.input;
+    this.#live = parts;
+    this.#timer = parts.timeoutMs > 0 ? parts.clock.setTimeout(() => this.#requestStop(parts, { kind: 'timed_out' }), parts.timeoutMs) : undefined;
+    this.result = this.#run(parts).finally(() => {
+      this.#live = undefined;
     });
     // Whoever waits for it hears of a failure; nobody has to.
     this.result.catch(() => undefined);
   }
 
   get logPath(): string | undefined {
-    return this.#parts.log.path;
+    return this.#log.path;
   }
 
   /** Resolves when the tree is proven gone and the result is there. @throws BackgroundTaskError category `process` naming who is left */
   async cancel(reason = 'no reason given'): Promise<void> {
-    if (this.#isOver) return;
-    this.#requestStop({ kind: 'cancelled', reason });
-    await this.#parts.tree.end({ graceMs: this.#parts.killGraceMs });
+    const live = this.#live;
+    if (live === undefined) return;
+    this.#isHurried = true;
+    this.#requestStop(live, { kind: 'cancelled', reason });
+    await live.tree.end({ graceMs: live.killGraceMs });
     this.#retryNow?.();
-    await this.result.catch(() => undefined);
+    await this.result.catch((error: unknown) => {
+      // Somebody hidden was found late, and could not be ended. How the work itself failed is for those who wait for the result.
+      if (error instanceof BackgroundTaskError && error.category === 'process') throw error;
+    });
   }
 
   /** @throws BackgroundTaskError category `validation` for input that is no stdin, and as ShellInput.write does */
@@ -81,26 +92,27 @@ export class ShellTask implements BackgroundTaskHandle {
     if (stdin === undefined && end !== true) {
       throw new BackgroundTaskError('validation', `task ${this.taskId} is a process and takes stdin only`, { hint: 'Send { stdin: text }.' });
     }
-    await this.#parts.input.write(stdin ?? '', { end: end ?? true });
+    await this.#input.write(stdin ?? '', { end: end ?? true });
   }
 
   readLog(cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> {
-    return this.#parts.log.page(cursor);
+    return this.#log.page(cursor);
   }
 
-  async #run(): Promise<BackgroundTaskResult> {
-    const { output, input, log } = this.#parts;
+  async #run(parts: ShellTaskParts): Promise<BackgroundTaskResult> {
+    const { process, clock, output, input, log } = parts;
     try {
-      const exited = this.#watchExit();
+      const exited = this.#watchExit(process);
       await Promise.race([exited, this.#stopRequested]);
-      this.#parts.clock.clearTimeout(this.#timer);
-      const { ended } = this.#hasExited ? await this.#endLeftovers() : await this.#endStopped();
+      clock.clearTimeout(this.#timer);
+      const { ended } = this.#hasExited ? await this.#endLeftovers(parts) : await this.#endStopped(parts);
       const exit = await exited;
-      await this.#readRest();
-      if (this.#stop?.kind === 'timed_out') throw timeoutError(this.#parts, exit);
-      // Only then is the log's place certain.
+      await this.#readRest(parts);
+      if (this.#stop?.kind === 'timed_out') throw timeoutError(parts, exit);
+      // Before the result is made: it takes in what the streams held back, and knows the log's place only when its file is open.
+      await output.close();
       await log.finish();
-      return this.#resultOf(exit, ended);
+      return this.#resultOf(parts, exit, ended);
     } finally {
       input.close('the process has ended');
       await output.close();
@@ -109,36 +121,35 @@ export class ShellTask implements BackgroundTaskHandle {
   }
 
   /** What comes first, the end or a request to stop, is what happened. */
-  async #watchExit(): Promise<ProcessExit> {
-    const exit = await this.#parts.process.exited;
+  async #watchExit(process: ShellProcess): Promise<ProcessExit> {
+    const exit = await process.exited;
     if (this.#stop === undefined) this.#hasExited = true;
     return exit;
   }
 
-  #requestStop(stop: Stop): void {
+  #requestStop({ input, log, timeoutMs }: ShellTaskParts, stop: Stop): void {
     if (this.#hasExited || this.#stop !== undefined) return;
     this.#stop = stop;
-    this.#parts.input.refuse('the process is being stopped');
-    this.#parts.log.system(stop.kind === 'cancelled' ? `cancelled: ${stop.reason}` : `timed out after ${this.#parts.timeoutMs} ms`);
+    this.#isHurried = true;
+    input.refuse('the process is being stopped');
+    log.system(stop.kind === 'cancelled' ? `cancelled: ${stop.reason}` : `timed out after ${timeoutMs} ms`);
     this.#onStop?.();
   }
 
   /** The command has ended by itself: so must whatever it started. */
-  async #endLeftovers(): Promise<EndedProcessTree> {
-    const { tree, lingerMs, killGraceMs, log, input } = this.#parts;
+  async #endLeftovers({ tree, lingerMs, killGraceMs, log, input }: ShellTaskParts): Promise<EndedProcessTree> {
     input.close('the process has ended');
     const report = await tree.end({ lingerMs, graceMs: killGraceMs });
     if (report.ended > 0) log.system(`the command ended and left ${counted(report.ended)} running; ended`);
     return report;
   }
 
-  async #endStopped(): Promise<EndedProcessTree> {
-    const { tree, killGraceMs } = this.#parts;
+  async #endStopped(parts: ShellTaskParts): Promise<EndedProcessTree> {
     for (;;) {
       try {
-        return await tree.end({ graceMs: killGraceMs });
+        return await parts.tree.end({ graceMs: parts.killGraceMs });
       } catch (error) {
-        if (this.#stop?.kind === 'timed_out') throw timeoutError(this.#parts, {}, error);
+        if (this.#stop?.kind === 'timed_out') throw timeoutError(parts, {}, error);
         // Whoever cancelled has been told. The result stays open, for it says that nothing is left.
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, RETRY_MS).unref();
@@ -152,16 +163,15 @@ export class ShellTask implements BackgroundTaskHandle {
   }
 
   /** The tree is gone, so the pipes should end; somebody who is in no way related to it may hold them. */
-  async #readRest(): Promise<void> {
-    const { output, tree, log, killGraceMs } = this.#parts;
-    if (await output.settle()) return;
+  async #readRest({ output, tree, log, killGraceMs }: ShellTaskParts): Promise<void> {
+    const isHurried = (): boolean => this.#isHurried;
+    if (await output.settle(isHurried)) return;
     const { ended } = await tree.end({ graceMs: killGraceMs, includeOutputHolders: true });
     if (ended > 0) log.system(`${counted(ended)} held the output open after the command; ended`);
-    if (!(await output.settle())) log.system('the output is held open by a process that cannot be found; it is not read any further');
+    if (!(await output.settle(isHurried))) log.system('the output is held open by a process that cannot be found; it is not read any further');
   }
 
-  #resultOf({ exitCode, signalCode }: ProcessExit, endedProcesses: number): BackgroundTaskResult {
-    const { output, log } = this.#parts;
+  #resultOf({ output, log }: ShellTaskParts, { exitCode, signalCode }: ProcessExit, endedProcesses: number): BackgroundTaskResult {
     const metadata = {
       ...(output.head.isTruncated ? { outputBytes: output.head.totalBytes, outputTail: output.tail.toString() } : {}),
       ...(endedProcesses > 0 && this.#hasExited ? { endedProcesses } : {}),

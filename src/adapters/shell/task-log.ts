@@ -33,6 +33,7 @@ export class TaskLog {
   readonly #ring: LogRing;
   #disk: DiskLog | undefined;
   #opening: Promise<void> | undefined;
+  #finished: Promise<void> | undefined;
   #hasReportedDisk = false;
 
   constructor({ taskId, memoryLimitBytes, hasFile }: TaskLogOptions) {
@@ -73,16 +74,9 @@ export class TaskLog {
   }
 
   /** No more will come. Resolves when the file is complete, or its disk has been given up on. */
-  async finish(): Promise<void> {
-    // A command may be over before its file is open.
-    await this.#opening;
-    const finishing = this.#disk?.finish();
-    try {
-      if (finishing !== undefined) await within(finishing, DISK_PATIENCE_MS, 'writing the rest');
-    } catch (error) {
-      this.#reportDisk(error);
-    }
-    this.#ring.compact();
+  finish(): Promise<void> {
+    this.#finished ??= this.#finish();
+    return this.#finished;
   }
 
   async page(cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> {
@@ -94,6 +88,18 @@ export class TaskLog {
       }
     }
     return this.#ring.page(this.#taskId, { offset });
+  }
+
+  async #finish(): Promise<void> {
+    // A command may be over before its file is open.
+    await this.#opening;
+    const finishing = this.#disk?.finish();
+    try {
+      if (finishing !== undefined) await within(finishing, DISK_PATIENCE_MS, 'writing the rest');
+    } catch (error) {
+      this.#reportDisk(error);
+    }
+    this.#ring.compact();
   }
 
   async #open({ directory, limitBytes, unique }: DiskLogPlace): Promise<void> {

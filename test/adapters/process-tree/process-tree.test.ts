@@ -1,19 +1,32 @@
-/** The two ways to look at processes keep the same contract; and what bad options and bad systems get. */
+/** The two ways to look at processes keep the same contract; what only one of them can do, and what bad options get. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
+import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
 import { describeProcessTreeContract } from '../../actors/task/process-tree-contract.ts';
+import { eventually, fixturePath, isRunning, processesWith, startCommand } from './system-processes.ts';
 
-describeProcessTreeContract({
-  name: 'through /proc',
-  create: (options) => createProcessTree({ ...options, lookThrough: 'proc' }),
-  catchesHoppers: true,
-});
+describeProcessTreeContract({ name: 'through /proc', create: (options) => createProcessTree({ ...options, lookThrough: 'proc' }) });
 
-describeProcessTreeContract({
-  name: 'through ps',
-  create: (options) => createProcessTree({ ...options, lookThrough: 'ps' }),
-  catchesHoppers: false,
+describeProcessTreeContract({ name: 'through ps', create: (options) => createProcessTree({ ...options, lookThrough: 'ps' }) });
+
+describe('a process tree seen through /proc', () => {
+  it('is ended even when its only member replaces itself faster than anybody can look', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tree-'));
+    const exhausted = join(folder, 'exhausted');
+    const tree = await createProcessTree({ clock: createSystemClock(), lookThrough: 'proc' }).prepare({ taskId: 'task_1', commandPreview: '' });
+    const { pid } = startCommand(`sh ${fixturePath('hop.sh')} 5000 ${exhausted}`, tree.environment, { cwd: folder });
+    await tree.attach(pid);
+    await eventually(() => !isRunning(pid), 'it has hopped away');
+    await tree.end({ graceMs: 0 });
+    expect(processesWith(`WAKECHART_TASK=${tree.tag}`)).toEqual([]);
+    expect(existsSync(exhausted)).toBe(false);
+    await rm(folder, { recursive: true });
+  });
 });
 
 describe('process tree options', () => {

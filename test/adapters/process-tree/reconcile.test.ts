@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,9 +11,33 @@ import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import type { ProcessTree } from '../../../src/actors/task/process-tree.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
 import { readStat } from '../../../src/adapters/process-tree/proc-table.ts';
-import { fixturePath, isRunning, pidFrom, startCommand } from './system-processes.ts';
+import { fixturePath, isRunning, pidFrom, processesWith, startCommand } from './system-processes.ts';
 
 const dist = new URL('../../../dist/', import.meta.url).href;
+
+describe('a host killed at any moment of a start', () => {
+  it('leaves nothing that the next one does not end', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'moments-'));
+    const command = 'setsid sleep 1000 >/dev/null 2>&1 & ( setsid sh -c "sleep 1000 & exit" & ); sleep 1000';
+    // Some come before the record, some between the record and the process, some after: where exactly depends on the machine.
+    const moments = Array.from({ length: 10 }, (_, index) => 40 + index * 45);
+    for (const moment of moments) {
+      const directory = join(home, String(moment));
+      await mkdir(directory);
+      const environment = { ...process.env, PROBE: directory, TMPDIR: directory };
+      const host = spawn(process.execPath, [fixturePath('host.mjs'), dist, directory, command], { stdio: 'ignore', env: environment });
+      const closed = once(host, 'close');
+      await new Promise((resolve) => setTimeout(resolve, moment));
+      host.kill('SIGKILL');
+      await closed;
+      for (const report of await createProcessTree({ clock: createSystemClock(), directory: join(directory, 'processes') }).reconcile()) {
+        expect(['killed', 'gone']).toContain(report.action);
+      }
+      expect(processesWith(`PROBE=${directory}`)).toEqual([]);
+    }
+    await rm(home, { recursive: true });
+  });
+});
 
 describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) => {
   let home: string;

@@ -1,9 +1,10 @@
 /** A log file that follows the log in memory: what it says when it cannot keep up or its disk is full. */
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DiskLog } from '../../../src/adapters/shell/disk-log.ts';
@@ -62,7 +63,7 @@ describe('a disk log', () => {
     const ring = new LogRing({ limitBytes: 4096 });
     const path = join(folder, 'pipe');
     // A pipe that nobody reads is a disk that takes its time.
-    execFileSync('mkfifo', [path]);
+    await promisify(execFile)('mkfifo', [path]);
     const reader = await open(path, 'r+');
     const disk = follow(ring, path, await open(path, 'r+'));
     let line = 0;

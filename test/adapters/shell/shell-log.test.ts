@@ -18,7 +18,11 @@ const eight = 8 * 1_048_576;
 describe('a task\'s log file', () => {
   it('holds the lines as the log shows them, for its owner only', async () => {
     const { start, logs } = await open();
-    const handle = await start("printf 'one\\n\\ntwo\\r\\n'; sleep 0.05; echo 'ünï' >&2; sleep 0.05; printf 'no end'");
+    const handle = await start("printf 'one\\n\\ntwo\\r\\n'; read -r next; echo 'ünï' >&2; read -r next; printf 'no end'");
+    for (const line of ['[stdout] two', '[stderr] ünï']) {
+      await logged(handle, line);
+      await handle.send({ stdin: 'next\n', end: false });
+    }
     const { logPath } = await handle.result;
     expect(logPath).toBe(join(logs, `${handle.taskId}.log`));
     expect(handle.logPath).toBe(logPath);

@@ -18,7 +18,9 @@ afterAll(async () => {
 describe('a command on a system without named pipes', () => {
   it('has its output and its log', async () => {
     expect(await takeNamedPipes(1)).toBeUndefined();
-    const handle = await bench.start('echo out; sleep 0.05; echo err >&2; exit 3');
+    const handle = await bench.start('echo out; read -r next; echo err >&2; exit 3');
+    await logged(handle, '[stdout] out');
+    await handle.send({ stdin: 'next\n' });
     expect(await handle.result).toMatchObject({ output: 'out\nerr\n', exitCode: 3 });
     expect(await logOf(handle)).toEqual(['[stdout] out', '[stderr] err']);
   });

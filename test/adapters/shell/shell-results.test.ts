@@ -6,9 +6,10 @@ import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
 import { createManagedShellProcessRunner } from '../../../src/adapters/shell/shell-runner.ts';
 import type { ManagedShellProcessRunnerOptions } from '../../../src/adapters/shell/shell-runner.ts';
+import { quietPeriod } from '../../../src/adapters/shell/deadline.ts';
 import type { ShellOutputChunk } from '../../../src/adapters/shell/shell-output.ts';
-import { eventually, stateLetter } from '../process-tree/system-processes.ts';
-import { logOf, openShellWorkbench } from './shell-workbench.ts';
+import { eventually, isRunning, stateLetter } from '../process-tree/system-processes.ts';
+import { logOf, logged, openShellWorkbench } from './shell-workbench.ts';
 import type { ShellWorkbench } from './shell-workbench.ts';
 
 let bench: ShellWorkbench;
@@ -37,7 +38,11 @@ describe('the result of a command', () => {
   });
 
   it('has stdout and stderr in the order they came, and the log each line with its source', async () => {
-    const handle = await bench.start('echo one; sleep 0.05; echo two >&2; sleep 0.05; echo three');
+    const handle = await bench.start('echo one; read -r next; echo two >&2; read -r next; echo three');
+    for (const line of ['[stdout] one', '[stderr] two']) {
+      await logged(handle, line);
+      await handle.send({ stdin: 'next\n', end: false });
+    }
     expect((await handle.result).output).toBe('one\ntwo\nthree\n');
     expect(await logOf(handle)).toEqual(['[stdout] one', '[stderr] two', '[stdout] three']);
   });
@@ -49,7 +54,14 @@ describe('the result of a command', () => {
   });
 
   it('keeps characters and lines whole that arrive in pieces', async () => {
-    const handle = await bench.start("printf '\\360\\237'; sleep 0.05; printf 'x' >&2; sleep 0.05; printf '\\246\\212 he'; sleep 0.05; printf 'llo\\r'; sleep 0.05; printf '\\nend'");
+    const pieces: string[] = [];
+    await reopen({ onOutput: ({ chunk }) => void pieces.push(Buffer.from(chunk).toString('latin1')) });
+    const parts = ["printf '\\360\\237'", "printf 'x' >&2", "printf '\\246\\212 he'", "printf 'llo\\r'", "printf '\\nend'"];
+    const handle = await bench.start(parts.join('; read -r next; '));
+    for (let count = 1; count < parts.length; count += 1) {
+      await eventually(() => pieces.length === count, `piece ${count} came`);
+      await handle.send({ stdin: 'next\n', end: false });
+    }
     expect((await handle.result).output).toBe('x🦊 hello\r\nend');
     // What has no end when a stream closes is a line then, and streams close in any order.
     const log = await logOf(handle);
@@ -167,10 +179,30 @@ describe('a listener to output', () => {
     expect(heardBytes).toBe(3_000_000);
   });
 
+  it('is waited for after the end of the command, unless it is cancelled', async () => {
+    let isHeard = false;
+    await reopen({
+      onOutput: () => {
+        isHeard = true;
+        return new Promise(() => undefined);
+      },
+    });
+    const handle = await bench.start('echo a word; exit 4');
+    await eventually(() => isHeard && !isRunning(handle.pid), 'the command is over, the listener is not');
+    let isSettled = false;
+    void handle.result.then(() => (isSettled = true));
+    await quietPeriod(200);
+    expect(isSettled).toBe(false);
+    await handle.cancel();
+    expect(await handle.result).toMatchObject({ output: 'a word\n', exitCode: 4 });
+  });
+
   it('that throws or rejects is dropped, and harms nothing', async () => {
     for (const onOutput of [() => { throw new Error('deaf'); }, () => Promise.reject(new Error('deaf'))]) {
       await reopen({ onOutput });
-      const handle = await bench.start('echo one; sleep 0.05; echo two');
+      const handle = await bench.start('echo one; read -r next; echo two');
+      await logged(handle, '[system] the output listener failed and hears no more: deaf');
+      await handle.send({ stdin: 'next\n' });
       expect(await handle.result).toMatchObject({ output: 'one\ntwo\n', exitCode: 0 });
       expect(await logOf(handle)).toEqual(['[stdout] one', '[system] the output listener failed and hears no more: deaf', '[stdout] two']);
     }
