@@ -34,6 +34,10 @@ export function relayRunnerEvent(host: TaskHost, record: TaskRecord, execution: 
       return sleep(host, record, execution, event.nextFireAt);
     case 'background_task_waking':
       return wake(host, record, execution, event);
+    case 'background_task_activity':
+      record.noteActivity(host.now());
+      execution.watchdog?.progress();
+      return;
     case 'background_task_progress':
       record.noteActivity(host.now());
       execution.watchdog?.progress();

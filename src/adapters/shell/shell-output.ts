@@ -23,6 +23,8 @@ export interface ShellOutputOptions {
   readonly log: TaskLog;
   readonly limitBytes: number;
   readonly onOutput: OnShellOutput | undefined;
+  /** Something was written, whatever it was. */
+  readonly onActivity: () => void;
 }
 
 /** Output that has stopped for this long, with nobody left to write it, has been read to its end. */
@@ -79,9 +81,10 @@ export class ShellOutput {
   }
 
   async #carry(source: 'stdout' | 'stderr', stream: OutputSource): Promise<void> {
-    const { log } = this.#options;
+    const { log, onActivity } = this.#options;
     stream.start((chunk) => {
       this.#receivedBytes += chunk.length;
+      onActivity();
       this.#hold(stream, log.append(source, chunk));
       this.head.append(chunk, source);
       this.tail.append(chunk, source);

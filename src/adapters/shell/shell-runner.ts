@@ -83,7 +83,7 @@ interface Runner {
   readonly settings: Settings;
 }
 
-async function startTask(runner: Runner, { taskId, request }: BackgroundTaskStart<ProcessTaskRequest>): Promise<ShellTask> {
+async function startTask(runner: Runner, { taskId, request, emit }: BackgroundTaskStart<ProcessTaskRequest>): Promise<ShellTask> {
   const [execa] = await Promise.all([loadExeca(), checkWorkingFolder(request.cwd)]);
   const tree = await runner.processTree.prepare({ taskId, commandPreview: request.command.slice(0, COMMAND_PREVIEW_CHARACTERS) });
   const command = {
@@ -99,25 +99,25 @@ async function startTask(runner: Runner, { taskId, request }: BackgroundTaskStar
     await tree.end({ graceMs: 0 });
     throw error;
   }
-  return attachTask(runner, { taskId, request, tree, process: started });
+  return attachTask(runner, { taskId, request, emit, tree, process: started });
 }
 
 const COMMAND_PREVIEW_CHARACTERS = 120;
 
-interface StartedShell {
-  readonly taskId: string;
-  readonly request: ProcessTaskRequest;
+interface StartedShell extends Pick<BackgroundTaskStart<ProcessTaskRequest>, 'taskId' | 'request' | 'emit'> {
   readonly tree: TrackedProcessTree;
   readonly process: ShellProcess;
 }
 
 /** Connects everything before the process can say a word: until the first await nothing of it has been read. */
-async function attachTask({ settings, clock, onOutput }: Runner, { taskId, request, tree, process }: StartedShell): Promise<ShellTask> {
+async function attachTask({ settings, clock, onOutput }: Runner, { taskId, request, emit, tree, process }: StartedShell): Promise<ShellTask> {
   const attached = tree.attach(process.pid);
   const log = new TaskLog({ taskId, memoryLimitBytes: settings.logLimitBytes, hasFile: settings.logDirectory !== undefined });
   const input = new ShellInput({ taskId, stream: process.stdin, limitBytes: settings.inputLimitBytes });
   const { stdout, stderr } = process;
-  const output = new ShellOutput({ taskId, stdout, stderr, log, onOutput, limitBytes: request.outputLimitBytes ?? settings.outputLimitBytes });
+  const activity = { type: 'background_task_activity', taskId } as const;
+  const limitBytes = request.outputLimitBytes ?? settings.outputLimitBytes;
+  const output = new ShellOutput({ taskId, stdout, stderr, log, onOutput, limitBytes, onActivity: () => emit(activity) });
   if (request.stdin !== undefined) input.write(request.stdin, { end: true }).catch((error: unknown) => log.system(messageOf(error)));
   const { killGraceMs, lingerMs, logDirectory, logFileLimitBytes } = settings;
   const task = new ShellTask({ taskId, process, tree, log, input, output, clock, killGraceMs, lingerMs, timeoutMs: request.timeoutMs ?? 0 });

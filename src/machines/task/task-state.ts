@@ -96,6 +96,8 @@ export type BackgroundTaskRunnerEvent =
   /** Nothing to do until the next fire: the task gives up its slot. */
   | { readonly type: 'background_task_sleeping'; readonly taskId: string; readonly nextFireAt?: string }
   | { readonly type: 'background_task_waking'; readonly taskId: string }
+  /** The work is alive, and that is all: puts the idle watchdog off and is announced to nobody. As often as it happens. */
+  | { readonly type: 'background_task_activity'; readonly taskId: string }
   | { readonly type: 'background_task_progress'; readonly taskId: string; readonly progress: BackgroundTaskProgress };
 
 type Lifecycle<Name extends string> = { readonly type: `background_task_${Name}`; readonly task: BackgroundTaskState };
@@ -105,7 +107,7 @@ export type BackgroundTaskEvent =
   | Lifecycle<'created' | 'started' | 'updated' | 'completed' | 'failed' | 'cancelled'>
   | Exclude<
       BackgroundTaskRunnerEvent,
-      { readonly type: 'background_task_sleeping' | 'background_task_progress' | 'background_task_permission_resolved' }
+      { readonly type: 'background_task_sleeping' | 'background_task_activity' | 'background_task_progress' | 'background_task_permission_resolved' }
     >
   | { readonly type: 'background_task_closed'; readonly taskId: string };
 

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
@@ -53,6 +54,23 @@ describe('a process task', () => {
     const { id } = await spawn('sleep 1000', { timeoutMs: 20 });
     await expect(manager.wait(id)).rejects.toMatchObject({ category: 'timeout', code: 'TASK_TIMED_OUT' });
     expect(manager.get(id)).toMatchObject({ status: 'failed', timeoutReason: 'max_runtime' });
+  });
+
+  it('that writes is not idle, and one that falls silent is', async () => {
+    const simulated = createSimulatedClock();
+    const clock = createSystemClock();
+    const runner = createManagedShellProcessRunner({ processTree: createProcessTree({ clock }), clock, killGraceMs: 50 });
+    const watched = new BackgroundTaskManager({ clock: simulated, cancelDeadlineMs: 0, runners: { process: runner } });
+    const { id } = await watched.spawn({ kind: 'process', label: 'an echo', cwd: home, command: 'cat', env: { PROBE }, idleTimeoutMs: 1_000 });
+    for (let line = 1; line <= 3; line += 1) {
+      await simulated.advance(900);
+      await watched.send(id, { stdin: 'still here\n', end: false });
+      while ((await watched.readLog(id)).lines.length < line) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(watched.get(id)?.status).toBe('running');
+    await simulated.advance(1_000);
+    await expect(watched.wait(id)).rejects.toMatchObject({ code: 'TASK_IDLE' });
+    await watched.shutdown();
   });
 
   it('that cannot start fails with what to do', async () => {
