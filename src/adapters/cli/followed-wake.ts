@@ -21,6 +21,8 @@ export async function followedWake({ runtime, sessionId, signal, onEvent }: Foll
       await onEvent(event);
     }
   })();
+  // What goes wrong with the hearing is told once the wake is over: the wake itself must not suffer from it.
+  hearing.catch(() => undefined);
   try {
     const outcome = await runtime.wake(sessionId, { signal });
     events.end();

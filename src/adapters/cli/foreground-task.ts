@@ -23,10 +23,10 @@ export interface ForegroundOptions {
   readonly watchdogClock?: Clock | undefined;
 }
 
-export interface Foreground extends AsyncDisposable {
+export interface Foreground {
   readonly tasks: BackgroundTaskManager;
   readonly processTree: ProcessTree;
-  /** Kills every process of the task, whatever it has become. */
+  /** Ends every process of the task without waiting for it to do so by itself. */
   readonly kill: () => void;
 }
 
@@ -58,9 +58,9 @@ export function openForeground({ home, onOutput, onEnding, watchdogClock }: Fore
     tasks,
     processTree,
     kill: () => {
-      for (const tree of trees) killSurvivors(tree).catch(() => undefined);
+      // Whoever waits for the end of the tree hears what went wrong with it.
+      for (const tree of trees) tree.end({ graceMs: 0 }).catch(() => undefined);
     },
-    [Symbol.asyncDispose]: () => tasks.shutdown(),
   };
 }
 
@@ -89,14 +89,4 @@ function withProgress(shell: BackgroundTaskRunner<ProcessTaskRequest>, heard: { 
       return shell.start(start);
     },
   };
-}
-
-async function killSurvivors(tree: TrackedProcessTree): Promise<void> {
-  for (const { pid } of await tree.survivors()) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has ended already.
-    }
-  }
 }

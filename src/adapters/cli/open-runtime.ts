@@ -34,7 +34,7 @@ function killTasks({ tasks }: Runtime): void {
 }
 
 /** Ends the process group that `pid` leads, without asking it. */
-export function killGroup(pid: number): void {
+function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {

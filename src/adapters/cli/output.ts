@@ -9,6 +9,8 @@ const MAX_WAITING_BYTES = 1_048_576;
 export class Output {
   readonly styles: Styles;
   readonly isTerminal: boolean;
+  /** Whether what stands on the last line can be taken back. */
+  readonly canRedraw: boolean;
   readonly #stream: NodeJS.WriteStream;
   readonly #onClosed = new Set<() => void>();
   #isClosed = false;
@@ -19,7 +21,8 @@ export class Output {
 
   constructor(stream: NodeJS.WriteStream, environment: Readonly<Record<string, string | undefined>>) {
     this.#stream = stream;
-    this.isTerminal = stream.isTTY;
+    this.isTerminal = isTerminal(stream);
+    this.canRedraw = this.isTerminal && environment['TERM'] !== 'dumb';
     this.styles = stylesFor({ isTerminal: this.isTerminal, environment });
     stream.on('error', (error: NodeJS.ErrnoException) => this.#close(error));
     stream.on('drain', () => this.#freeRoom());
@@ -93,10 +96,11 @@ export class Output {
   }
 
   #close(error: NodeJS.ErrnoException): void {
-    // A reader that has seen enough is how `| head` works.
-    if (error.code !== 'EPIPE') this.#failure ??= error;
+    // What fails after the first failure is its consequence.
     if (this.#isClosed) return;
     this.#isClosed = true;
+    // A reader that has seen enough is how `| head` works.
+    if (error.code !== 'EPIPE') this.#failure = error;
     this.#freeRoom();
     for (const listener of this.#onClosed) listener();
     this.#onClosed.clear();
@@ -107,4 +111,9 @@ export class Output {
     this.#makeRoom = undefined;
     this.#room = undefined;
   }
+}
+
+/** The mark of a terminal is absent, not false, on other streams. */
+function isTerminal({ isTTY = false }: { readonly isTTY?: boolean }): boolean {
+  return isTTY;
 }

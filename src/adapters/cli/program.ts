@@ -50,7 +50,7 @@ function addDemo(program: Command, run: RunWork): void {
 }
 
 function addAgentCommands(program: Command, run: RunWork): void {
-  const agent = program.command('agent').description('make and look at agents: Markdown files that say who one is and which model speaks for it');
+  const agent = program.command('agent').description('agents: create, list, show, validate');
   const load = (): Promise<typeof import('./commands/agent.ts')> => import('./commands/agent.ts');
   const create = agent.command('create').description('make an agent; without --from one that plays a small script');
   withExamples(create, 'wakechart agent create reviewer --from reviewer.md', 'wakechart agent create hello')
@@ -70,7 +70,7 @@ function addAgentCommands(program: Command, run: RunWork): void {
 }
 
 function addSessionCommands(program: Command, run: RunWork): void {
-  const session = program.command('session').description('make sessions, send into them, and see what is in them');
+  const session = program.command('session').description('sessions: create, list, send, status, events');
   const load = (): Promise<typeof import('./commands/session.ts')> => import('./commands/session.ts');
   const create = session.command('create').description('make a session of an agent');
   withExamples(create, 'wakechart session create --agent reviewer')
@@ -113,7 +113,7 @@ function addWake(program: Command, run: RunWork): void {
 }
 
 function addTaskCommands(program: Command, run: RunWork): void {
-  const task = program.command('task').description('run background tasks');
+  const task = program.command('task').description('background tasks: run');
   const start = task.command('run').description('run a command as a process task in the foreground, and exit as it does');
   advice.set(start, 'Put -- before the command. ');
   withExamples(start, 'wakechart task run --timeout-ms 60000 -- npm test', "wakechart task run -- 'make clean && make'")

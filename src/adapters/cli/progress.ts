@@ -22,7 +22,7 @@ export class Progress {
   /** Begins to wait for something else. */
   waitFor(text: string): void {
     this.stop();
-    if (!this.#err.isTerminal) return;
+    if (!this.#err.canRedraw) return;
     this.#text = text;
     this.#sinceMs = performance.now();
     this.#timer = setInterval(() => this.#draw(), FRAME_MS).unref();

@@ -1,9 +1,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { validateAgent } from '../../../src/adapters/cli/commands/agent.ts';
+import { exitCodeOf, failureText } from '../../../src/adapters/cli/failure.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
+import { captured } from './captured.ts';
 import { run } from './command-line.ts';
 import type { Ended } from './command-line.ts';
 import { agentShape } from './shapes.ts';
@@ -95,17 +98,19 @@ describe.concurrent('an agent file', () => {
 
   it.each([
     ['with a key that nobody knows names its line', 'misspelled.md', /misspelled\.md is not valid: .*line \d+: .*modle/i],
-    ['whose script is not there says where it was looked for', 'lonely.md', /could not read the script missing\.json/],
-    ['whose script is wrong says where', 'wrong-script.md', /script wrong\.json is not valid: steps\[0\]/],
+    ['whose script is not there says where it was looked for', 'lonely.md', /could not read the script .*missing\.json/],
+    ['whose script is wrong says where', 'wrong-script.md', /script .*wrong\.json is not valid: steps\[0\]/],
     ['whose script lies elsewhere says what to do', 'deep/outside.md', /to lie beside it, received "\.\.\/reviewer\.json"[\s\S]*hint: Move the script/],
-    ['that is not there', 'nowhere.md', /could not read the agent file nowhere\.md: ENOENT/],
-    ['that is a folder', 'deep', /could not read the agent file deep: EISDIR/],
-    ['that is not text', 'latin.md', /expected the agent file latin\.md to be UTF-8 text/],
+    ['that is not there', 'nowhere.md', /could not read the agent file .*nowhere\.md: ENOENT/],
+    ['that is a folder', 'deep', /could not read the agent file .*deep: EISDIR/],
+    ['that is not text', 'latin.md', /expected the agent file .*latin\.md to be UTF-8 text/],
     ['without an end', '/dev/zero', /expected the agent file \/dev\/zero to hold at most \d+ bytes/],
   ])('%s', async (_, file, complaint) => {
-    const { code, stdout, stderr } = await agent('validate', file);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(complaint);
-    expect(stderr).toMatch(/^ {2}hint: /m);
+    const { context, text } = captured(home);
+    const failure = await validateAgent(context, resolve(folder.path, file)).catch((error: unknown) => error);
+    expect(text()).toBe('');
+    expect(exitCodeOf(failure)).toBe(1);
+    expect(failureText(failure, context.err)).toMatch(complaint);
+    expect(failureText(failure, context.err)).toMatch(/^ {2}hint: /m);
   });
 });

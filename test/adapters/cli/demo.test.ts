@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { z } from 'zod';
+import { demoFolder } from '../../../src/adapters/cli/demo/demo-folder.ts';
 import { makeProject } from '../../../src/adapters/cli/demo/demo-project.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
@@ -39,7 +40,10 @@ beforeAll(async () => {
     NO_COLOR: undefined,
   };
   // Two at once, as two people would.
-  const [first, second] = await Promise.all([run(['demo'], { env: newcomer, cwd: folder.path }), run(['demo', '--json'], { env: newcomer, cwd: folder.path })]);
+  const [first, second] = await Promise.all([
+    run(['demo', '--dir', 'a folder of my own'], { env: newcomer, cwd: folder.path }),
+    run(['demo', '--json'], { env: newcomer, cwd: folder.path }),
+  ]);
   told = first;
   expect(second).toMatchObject({ code: 0, stderr: '' });
   document = demoShape.parse(JSON.parse(second.stdout));
@@ -81,20 +85,15 @@ describe('the demo', () => {
     expect(outputs).toEqual([expect.stringContaining('session.created'), expect.stringMatching(/^Stored as event \d+ \(on disk\)/), expect.stringMatching(/Asleep\. The tests still pass\.\n$/)]);
   });
 
-  it('works in a folder of one\'s own, and never in one that holds something', async () => {
-    const own = join(folder.path, 'own');
-    await mkdir(join(folder.path, 'taken'));
-    await writeFile(join(folder.path, 'taken/file'), '');
-    const [fresh, taken, ...race] = await Promise.all([
-      run(['demo', '--dir', own], { env: newcomer }),
-      run(['demo', '--dir', 'taken'], { env: newcomer, cwd: folder.path }),
-      run(['demo', '--dir', 'race'], { env: newcomer, cwd: folder.path }),
-      run(['demo', '--dir', 'race'], { env: newcomer, cwd: folder.path }),
-    ]);
-    expect(fresh).toMatchObject({ code: 0, stderr: '' });
-    expect(await readdir(own)).toContain('agents');
-    expect(taken).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/taken to be an empty folder or a new one.* \[DEMO_DIRECTORY_TAKEN\]\n {2}hint: /) as string });
-    expect(race.map(({ code }) => code).toSorted((one, other) => Number(one) - Number(other))).toEqual([0, 1]);
+  it("works in a folder of one's own, and never in one that holds something", async () => {
+    expect(told.stdout).toContain(join(folder.path, 'a folder of my own', 'agents'));
+    const taken = await run(['demo', '--dir', 'a folder of my own'], { env: newcomer, cwd: folder.path });
+    expect(taken).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/to be an empty folder or a new one.* \[DEMO_DIRECTORY_TAKEN\]\n {2}hint: /) as string });
+  });
+
+  it('never shares a folder with another one', async () => {
+    const folders = await Promise.allSettled([1, 2, 3].map(() => demoFolder(join(folder.path, 'contested'))));
+    expect(folders.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected', 'rejected']);
   });
 
   it('says that it needs git where there is none', async () => {

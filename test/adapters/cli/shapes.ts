@@ -32,7 +32,7 @@ export const receiptShape = z.strictObject({ eventId: id, seq: z.number().int().
 
 export const eventShape = z.object({ id, seq: z.number().int().positive(), sessionId: id, at: time, type: z.string(), v: z.number(), data: z.record(z.string(), z.unknown()) });
 
-export const outcomeShape = z.object({ sessionId: id, outcome: z.string(), summary: z.string(), modelSteps: z.number(), status: z.string(), head: z.number() });
+const outcomeShape = z.object({ sessionId: id, outcome: z.string(), summary: z.string(), modelSteps: z.number(), status: z.string(), head: z.number() });
 
 export const wakeRecordShape = z.union([z.strictObject({ event: eventShape }), z.strictObject({ outcome: outcomeShape })]);
 

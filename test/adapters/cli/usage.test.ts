@@ -1,6 +1,8 @@
+import { readdir } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram, examplesOf } from '../../../src/adapters/cli/program.ts';
+import { temporaryHome } from '../../support/temporary-home.ts';
 import { run } from './command-line.ts';
 
 /** Every command, with the words that call it. */
@@ -74,7 +76,10 @@ describe('wrong usage', () => {
   ];
 
   it('exits with 2, says what to do on standard error, and does nothing', async () => {
-    const ends = await Promise.all(cases.map(([words]) => run(words)));
+    const folder = await temporaryHome();
+    const ends = await Promise.all(cases.map(([words]) => run(words, { cwd: folder.path })));
+    expect(await readdir(folder.path)).toEqual([]);
+    await folder.remove();
     for (const [index, { code, stdout, stderr }] of ends.entries()) {
       const [words, complaint] = cases[index] ?? [[], /never/];
       expect({ words, code, stdout }).toEqual({ words, code: 2, stdout: '' });

@@ -94,13 +94,10 @@ async function wakeRunning(command: string, on: Stage): Promise<RunningWake> {
 }
 
 describe.concurrent('a wake that is interrupted', () => {
-  it.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)('by %s stops what it runs, records that, and exits with %i', async (signal, code) => {
+  it('stops what it runs, records that, and exits as shells expect', async () => {
     const { id, woken, pids } = await wakeRunning(PATIENT, stage);
-    woken.process.kill(signal);
-    expect(await woken.ended).toMatchObject({ code, stderr: expect.stringContaining(`The wake was stopped: received ${signal}`) as string });
+    woken.process.kill('SIGINT');
+    expect(await woken.ended).toMatchObject({ code: 130, stderr: expect.stringContaining('The wake was stopped: received SIGINT') as string });
     expect(pids.map(isAlive)).toEqual([false, false]);
     expect(await stage.wakeEndings(id)).toEqual(['aborted']);
   });
@@ -130,14 +127,16 @@ describe.concurrent('a wake that is interrupted', () => {
   });
 });
 
-const hasTerminals = spawnSync('script', ['-qec', 'true', '/dev/null'], { stdio: 'ignore' }).status === 0;
+/** Gives a command a terminal and prints what it shows there; not on every system, and not everywhere with these options. */
+const terminal = (command: string): [program: string, words: readonly string[]] => ['script', ['-qec', command, '/dev/null']];
+const hasTerminals = spawnSync(...terminal('true'), { stdio: 'ignore' }).status === 0;
 const ERASED = '\r\u001B[K';
 
 describe.skipIf(!hasTerminals)('on a terminal', () => {
   it('a wake is colored, and says what it waits for once that takes longer than a second', async () => {
     const { id } = await stage.sessionToWake(runs('sleep 1.4'), sleeps('Rested.'));
     const command = `'${process.execPath}' '${program}' wake --session ${id} --home '${stage.home}'`;
-    const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], { env: { ...process.env, NO_COLOR: undefined, TERM: 'xterm' } });
+    const { stdout } = await promisify(execFile)(...terminal(command), { env: { ...process.env, NO_COLOR: undefined, TERM: 'xterm' } });
     const drawn = stdout.split(ERASED);
     expect(drawn.some((text) => /^\S*[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]\S* sleep 1\.4 \S*1\.\d s/u.test(text))).toBe(true);
     expect(drawn.at(-1)).toMatch(/runs .*sleep 1\.4 /);

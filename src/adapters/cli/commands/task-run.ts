@@ -26,6 +26,7 @@ const LABEL_CHARACTERS = 80;
 /** Exits as the command did. */
 export async function runTask(context: CommandContext, options: TaskRunOptions): Promise<number> {
   const { home, out, err, json, interruption } = context;
+  const command = commandOf(options);
   await makeHome(home);
   const relay = json ? recordRelay(context) : rawRelay(context);
   const unbound = (): void => {
@@ -39,7 +40,7 @@ export async function runTask(context: CommandContext, options: TaskRunOptions):
       const text = reconciledText(tree);
       if (text !== undefined) await err.line(`${err.styles.yellow('note:')} ${text}`);
     }
-    const task = await spawnTask(tasks, options);
+    const task = await spawnTask(tasks, command, options);
     const ending = await runToEnd(context, tasks, task.id);
     relay.end();
     if (json) await out.record({ task: recordOf(tasks.get(task.id) ?? task) });
@@ -51,10 +52,15 @@ export async function runTask(context: CommandContext, options: TaskRunOptions):
   }
 }
 
-function spawnTask(tasks: BackgroundTaskManager, { words, timeoutMs, idleTimeoutMs, cwd }: TaskRunOptions): Promise<BackgroundTaskState> {
+/** @throws a usage error for a command that is empty */
+function commandOf({ words }: TaskRunOptions): string {
   const [line = ''] = words;
   const command = words.length === 1 ? line : shellQuoted(words);
   if (command.trim() === '') throw usageError('expected a command after --, received an empty one', 'For example: wakechart task run -- npm test');
+  return command;
+}
+
+function spawnTask(tasks: BackgroundTaskManager, command: string, { timeoutMs, idleTimeoutMs, cwd }: TaskRunOptions): Promise<BackgroundTaskState> {
   return tasks.spawn({
     kind: 'process',
     label: oneLine(command, LABEL_CHARACTERS),

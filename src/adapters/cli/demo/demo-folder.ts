@@ -15,7 +15,7 @@ export async function demoFolder(asked: string | undefined): Promise<string> {
     if (folder === undefined) return await mkdtemp(join(tmpdir(), 'wakechart-demo-'));
     await makeFolder(folder);
     if ((await readdir(folder)).length > 0) throw taken(folder);
-    await mkdir(join(folder, CLAIM));
+    await mkdir(join(folder, CLAIM), { mode: 0o700 });
     return folder;
   } catch (error) {
     if (RuntimeError.is(error)) throw error;

@@ -1,0 +1,63 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createProgram } from '../../src/adapters/cli/program.ts';
+import { withReference } from '../../src/adapters/cli/reference.ts';
+import { eventCatalogue } from './event-catalogue.ts';
+import { checkout, codeBlocks, pages, readPage } from './pages.ts';
+
+/** Brought up to date with `npx vitest run test/docs/pages.test.ts --update`. */
+describe('a page that is written from the code', () => {
+  it('says about the command line what its definitions say', async () => {
+    const page = 'docs/command-line.md';
+    const current = withReference(readPage(page), createProgram(() => Promise.resolve()));
+    await expect(current).toMatchFileSnapshot(join(checkout, page));
+  });
+
+  it('says about events what their schemas say', async () => {
+    await expect(eventCatalogue()).toMatchFileSnapshot(join(checkout, 'docs/events.md'));
+  });
+});
+
+/** The anchor that a heading gets. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-');
+
+const anchorsOf = (page: string): string[] => [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+
+describe('links', () => {
+  it.each(pages)('of %s lead somewhere', (path) => {
+    const links = [...readPage(path).matchAll(/\]\((?<target>[^)\s]+)\)/g)].map(({ groups }) => groups?.['target'] ?? '');
+    const broken = links.filter((link) => {
+      if (/^https?:/.test(link)) return false;
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? path : join(dirname(path), file);
+      if (!existsSync(join(checkout, target))) return true;
+      return anchor !== undefined && !anchorsOf(readPage(target)).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('the README', () => {
+  it('begins with two commands, and the second one runs the tests', () => {
+    const [first] = codeBlocks(readPage('README.md'));
+    expect(first).toMatchObject({ info: 'sh', code: 'npm ci && npm run demo\nnpm test\n' });
+    expect(first?.line).toBeLessThan(12);
+  });
+});
+
+describe('the page about the architecture', () => {
+  const page = readPage('docs/architecture.md');
+  const named = [...page.matchAll(/`((?:machines|actors|adapters)\/[\w.-]+|src\/[\w.-]+\.ts)`/g)].map(([, path = '']) => (path.startsWith('src/') ? path : `src/${path}`));
+
+  it('has a line for every part of every room, and for no other', () => {
+    const parts = ['machines', 'actors', 'adapters'].flatMap((room) => readdirSync(join(checkout, 'src', room)).map((name) => `src/${room}/${name}`));
+    const roots = readdirSync(join(checkout, 'src')).filter((name) => statSync(join(checkout, 'src', name)).isFile());
+    expect(new Set(named)).toEqual(new Set([...parts, ...roots.map((name) => `src/${name}`)]));
+  });
+});
