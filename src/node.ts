@@ -45,13 +45,6 @@ const PROCESSES_FOLDER = 'processes';
 const TASK_LOGS_FOLDER = 'task-logs';
 const SCHEDULES_FOLDER = 'schedules';
 
-const settings = z.object({
-  home: z.string().min(1).optional(),
-  durability: z.enum(['disk', 'os']).default('disk'),
-  maxConcurrentTasks: z.number().int().positive().optional(),
-  reconcileOnStart: z.boolean().default(true),
-});
-
 export interface NodeRuntimeOptions {
   /** The home directory; made when it is not there. Default: $WAKECHART_HOME, else `.wakechart` in the working directory. */
   readonly home?: string | undefined;
@@ -71,6 +64,28 @@ export interface NodeRuntimeOptions {
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   readonly onListenerError?: OnListenerError | undefined;
 }
+
+const port = z.custom<object>((value) => typeof value === 'object' && value !== null, 'expected an object');
+const listener = z.custom<unknown>((value) => typeof value === 'function', 'expected a function');
+
+/** Every option by name, so that a misspelt one is refused instead of ignored. */
+const optionShapes = {
+  home: z.string().min(1).optional(),
+  durability: z.enum(['disk', 'os']).default('disk'),
+  maxConcurrentTasks: z.number().int().positive().optional(),
+  reconcileOnStart: z.boolean().default(true),
+  runtimes: z.array(z.unknown()).optional(),
+  tools: z.array(z.unknown()).optional(),
+  runConfig: port.optional(),
+  clock: port.optional(),
+  inspect: listener.optional(),
+  onListenerError: listener.optional(),
+} satisfies Record<keyof NodeRuntimeOptions, z.ZodType>;
+
+const settings = z.strictObject(optionShapes, {
+  error: (issue) =>
+    issue.code === 'unrecognized_keys' ? `unknown options: ${issue.keys?.join(', ') ?? ''}; the known ones are ${Object.keys(optionShapes).join(', ')}` : undefined,
+});
 
 export interface DefaultRunnersOptions {
   /** The home directory; process records, task logs and schedules lie in it. */

@@ -51,9 +51,9 @@ export interface Runtime extends AsyncDisposable {
   readonly runtimes: AgentRuntimeRegistry;
   /** One wake of a session, to its end. */
   wake(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
-  /** Ends what processes that crashed left running. Sessions need none: their next wake puts them right. */
+  /** Ends what processes that crashed left running. Sessions need none: the next wake of one does it and puts the session right. */
   reconcile(): Promise<Reconciliation>;
-  /** Stops wakes, then tasks, then closes the store. Idempotent. */
+  /** Stops wakes, then tasks, then closes the store, each of them whatever becomes of the others; rejects with the first failure. Idempotent. */
   shutdown(reason?: string): Promise<void>;
 }
 
@@ -63,6 +63,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const onListenerError = safely(ports.onListenerError ?? reportToConsole);
   const runtimes = new AgentRuntimeRegistry(ports.runtimes);
   const sessions = new Sessions({ store, ids, clock, agents, onListenerError });
+  const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> => (await ports.processTree?.reconcile()) ?? [];
   const waker = new Waker({
     store,
     ids,
@@ -72,20 +73,17 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     runConfig: ports.runConfig ?? {},
     directories: ports.directories,
     tools: [createShellRunTool(tasks), ...(ports.tools ?? [])],
-    executor: new ToolExecutor(),
+    executor: new ToolExecutor({ clock }),
     owner: ports.owner ?? 'runtime',
     supervisor: tasks.supervisor,
+    reconcile: reconcileTrees,
     onListenerError,
   });
 
   let ending: Promise<void> | undefined;
-  const end = async (reason: string): Promise<void> => {
+  const end = (reason: string): Promise<void> =>
     // Wakes first: they use the tasks, and they want to write how they ended.
-    await waker.shutdown(reason);
-    await tasks.shutdown(reason);
-    sessions.close();
-    await store.close();
-  };
+    takeEvery([() => waker.shutdown(reason), () => tasks.shutdown(reason), async () => sessions.close(), () => store.close()]);
   const shutdown = (reason = 'the runtime is shutting down'): Promise<void> => (ending ??= end(reason));
 
   return {
@@ -94,8 +92,21 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     agents,
     runtimes,
     wake: (sessionId, options) => waker.wake(sessionId, options),
-    reconcile: async () => ({ processTrees: (await ports.processTree?.reconcile()) ?? [] }),
+    reconcile: async () => ({ processTrees: await reconcileTrees() }),
     shutdown,
     [Symbol.asyncDispose]: () => shutdown(),
   };
+}
+
+/** Takes each step after the one before it has ended, also when that failed. @throws the first failure, in the end */
+async function takeEvery(steps: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }

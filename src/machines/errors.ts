@@ -93,14 +93,41 @@ export class RuntimeError extends Error {
   }
 }
 
-/** The message of anything that can be thrown, never throwing itself. */
+/** The message of anything that can be thrown or given as a reason: never empty, never throwing itself. */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message;
   try {
-    return String(thrown);
+    if (thrown === undefined || thrown === null) return NOTHING_SAID;
+    if (typeof thrown === 'object') return messageOfObject(thrown);
+    return textOr(printed(thrown), NOTHING_SAID);
   } catch {
     return 'an unprintable value was thrown';
   }
+}
+
+const NOTHING_SAID = 'nothing was said about the reason';
+
+function messageOfObject(thrown: object): string {
+  const { message, name, code } = thrown as Partial<Record<'message' | 'name' | 'code', unknown>>;
+  if (isText(message)) return message;
+  const codeText = isText(code) || typeof code === 'number' ? `${code}` : undefined;
+  const nameText = isText(name) ? name : undefined;
+  // Errors and plain objects print as what they are, which says nothing; dates, addresses and lists print as what they hold.
+  const isMute = thrown instanceof Error || printed(thrown).startsWith('[object ');
+  if (!isMute) return textOr(printed(thrown), NOTHING_SAID);
+  const what = [nameText, codeText].filter((text) => text !== undefined).join(' ');
+  return textOr(what === '' ? '' : `${what} (it has no message)`, 'an object without a message was thrown');
+}
+
+function printed(value: unknown): string {
+  return String(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function textOr(text: string, otherwise: string): string {
+  return isText(text) ? text : otherwise;
 }
 
 /** Ends an exhaustive switch: compiles only while every case is handled. */

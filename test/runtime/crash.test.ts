@@ -89,6 +89,22 @@ describe('after a process was killed in the middle of a wake', () => {
     expect(await runtime.sessions.get(id)).toMatchObject({ status: 'idle', openToolCalls: [], pending: [] });
   });
 
+  it('in a tool call, a runtime that lived all the time ends its command before it takes the session over', async () => {
+    const id = await session([
+      { toolCalls: [{ name: 'shell_run', input: { command: 'echo $$ > pid; exec sleep 300' } }] },
+      { toolCalls: [{ name: 'shell_run', input: { command: 'cut -d" " -f3 "/proc/$(cat pid)/stat" 2>/dev/null || echo gone' } }] },
+      { text: 'Alone.', expect: { lastToolResultIncludes: 'output: ', lastToolResultExcludes: ['output: S', 'output: R'] } },
+    ]);
+    const pidFile = join(home.path, 'agents/player/sessions', id, 'workspace/pid');
+    await killAt(wakeElsewhere(id), id, async ({ type }) => {
+      if (type !== 'agent.tool_use') return false;
+      while (!(await readFile(pidFile, 'utf8').catch(() => '')).endsWith('\n')) await new Promise((resolve) => setTimeout(resolve, 5));
+      return true;
+    });
+    expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Alone.', epoch: 2 });
+    expect((await runtime.reconcile()).processTrees).toEqual([]);
+  });
+
   it('in a model step, the message is still there and the step is taken', async () => {
     const id = await session([{ text: 'Slow.', delayMs: 60_000 }]);
     await killAt(wakeElsewhere(id), id, ({ type }) => type === 'span.started');

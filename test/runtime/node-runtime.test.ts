@@ -1,6 +1,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
 import { createNodeRuntime } from '../../src/node.ts';
 import type { NodeRuntimeOptions } from '../../src/node.ts';
 import type { Runtime } from '../../src/runtime.ts';
@@ -106,8 +107,18 @@ describe('a runtime over a home directory', () => {
     ['another durability', { durability: 'paper' }, /durability/],
     ['no tasks at all', { maxConcurrentTasks: 0 }, /maxConcurrentTasks/],
     ['options that are none', 'here', /expected object, received string/],
+    ['an option that is misspelt', { maxConcurent: 1 }, /unknown options: maxConcurent; the known ones are home, durability, maxConcurrentTasks, .*onListenerError$/],
+    ['a clock that is none', { clock: 'now' }, /clock: expected an object/],
+    ['tools that are no list', { tools: {} }, /tools: expected array, received object/],
+    ['a listener that cannot listen', { onListenerError: true }, /onListenerError: expected a function/],
   ])('cannot be opened with %s', async (_what, options, pattern) => {
     await expect(createNodeRuntime(options as NodeRuntimeOptions)).rejects.toThrow(pattern);
+  });
+
+  it('can be opened with every option there is, and with each of them left undefined', async () => {
+    const every = { durability: 'os', maxConcurrentTasks: 2, reconcileOnStart: false, runtimes: [], tools: [], runConfig: {}, clock: createSystemClock(), inspect: () => undefined, onListenerError: () => undefined } satisfies Required<Omit<NodeRuntimeOptions, 'home'>>;
+    const undefinedOnes = Object.fromEntries(Object.keys(every).map((name) => [name, undefined]));
+    for (const options of [every, undefinedOnes]) expect(await (await open(options)).sessions.list()).toEqual([]);
   });
 
   it('cannot be opened where a file is, and says so', async () => {

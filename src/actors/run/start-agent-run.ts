@@ -2,14 +2,16 @@
 import { ReplaySubject } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { messageOf } from '../../machines/errors.ts';
+import { agentRunResult } from '../../machines/run/run-output.ts';
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
+import { describeIssues } from '../../machines/validate.ts';
 import { SafeObservable } from '../streams/safe-observable.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { AgentRunParams, AgentRunResult, AgentRuntime } from './agent-runtime.ts';
 
 export interface AgentRun extends AsyncIterable<AgentRunEvent> {
   readonly runId: string;
-  /** Never rejects: a backend that throws has failed with the kind `unknown`. */
+  /** Never rejects: a backend that throws, or resolves with what is no result, has failed with the kind `unknown`. */
   readonly result: Promise<AgentRunResult>;
   /** From the first event on, whenever one subscribes; completes with the run. */
   readonly events$: Observable<AgentRunEvent>;
@@ -36,10 +38,16 @@ export function startAgentRun(runtime: AgentRuntime, params: AgentRunParams, { o
 
 async function runSafely(runtime: AgentRuntime, params: AgentRunParams): Promise<AgentRunResult> {
   try {
-    return await runtime.run(params);
+    const reading = agentRunResult.safeParse(await runtime.run(params));
+    return reading.success ? reading.data : defective(runtime, `returned what is no result of a run: ${describeIssues(reading.error).join('; ')}`);
   } catch (error) {
-    return { payloads: [], meta: { error: { kind: 'unknown', message: `the backend "${runtime.id}" threw: ${messageOf(error)}` }, modelSteps: 0 } };
+    return defective(runtime, `threw: ${messageOf(error)}`);
   }
+}
+
+/** The kind `unknown` disables no model: it is the backend that is wrong. */
+function defective({ id }: AgentRuntime, what: string): AgentRunResult {
+  return { payloads: [], meta: { error: { kind: 'unknown', message: `the backend "${id}" ${what}` }, modelSteps: 0 } };
 }
 
 async function* iterate(events$: Observable<AgentRunEvent>): AsyncGenerator<AgentRunEvent, void, undefined> {

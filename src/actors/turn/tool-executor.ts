@@ -1,6 +1,6 @@
 /**
  * Runs the tool calls of one model step, a few at a time, each as an actor of its own under the wake. Whatever a model asks for and
- * whatever a tool does, every call ends with exactly one result.
+ * whatever a tool does, every call ends with exactly one result: a tool that does not stop when it is told to is left behind.
  */
 import { createActor, fromPromise, toPromise } from 'xstate';
 import type { AnyActorRef } from 'xstate';
@@ -9,6 +9,8 @@ import { MAX_CONCURRENT_TOOL_CALLS, MAX_TOOL_CALLS_PER_STEP, MAX_TOOL_RESULT_CHA
 import { toolCallMachine } from '../../machines/turn/tool-call-machine.ts';
 import type { ToolCallInput, ToolCallResult } from '../../machines/turn/tool-call-machine.ts';
 import { readToolInput } from '../../machines/turn/tool-schema.ts';
+import type { Clock } from '../clock/clock.ts';
+import { settledOrStopped } from './settled-or-stopped.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
 export interface ToolStep {
@@ -25,12 +27,21 @@ export interface ToolStep {
 
 type Execute = (call: ToolCallInput) => Promise<ToolCallResult>;
 
+export interface ToolExecutorOptions {
+  readonly clock: Clock;
+}
+
 export class ToolExecutor {
+  readonly #clock: Clock;
   /** How to execute the calls that are running, by call id: one provided chart serves all of them. */
   readonly #running = new Map<string, Execute>();
   readonly #logic = toolCallMachine.provide({
     actors: { execute: fromPromise<ToolCallResult, ToolCallInput>(({ input }) => this.#execute(input)) },
   });
+
+  constructor({ clock }: ToolExecutorOptions) {
+    this.#clock = clock;
+  }
 
   /** Resolves when every call has ended and its result is stored. */
   async runStep(step: ToolStep): Promise<void> {
@@ -57,7 +68,7 @@ export class ToolExecutor {
 
   async #runCall(step: ToolStep, call: ToolCallInput, index: number): Promise<ToolCallResult> {
     const { signal } = step.context;
-    this.#running.set(call.callId, () => executeCall(step, call, index));
+    this.#running.set(call.callId, () => executeCall(step, call, { index, clock: this.#clock }));
     const actor = createActor(this.#logic, { input: call, id: call.callId, parent: step.parent });
     const cancel = (): void => {
       // XState complains on the console about events to an actor that has ended.
@@ -82,7 +93,13 @@ export class ToolExecutor {
   }
 }
 
-async function executeCall({ tools, context }: ToolStep, { callId, name, input }: ToolCallInput, index: number): Promise<ToolCallResult> {
+interface Execution {
+  /** Position of the call in its step. */
+  readonly index: number;
+  readonly clock: Clock;
+}
+
+async function executeCall({ tools, context }: ToolStep, { callId, name, input }: ToolCallInput, { index, clock }: Execution): Promise<ToolCallResult> {
   if (index >= MAX_TOOL_CALLS_PER_STEP) return failed(`At most ${MAX_TOOL_CALLS_PER_STEP} tool calls are run in one step; this one was not run.`);
   const tool = tools.get(name);
   if (tool === undefined) return failed(`There is no tool "${name}". Available: ${[...tools.keys()].join(', ') || 'none'}.`);
@@ -90,11 +107,13 @@ async function executeCall({ tools, context }: ToolStep, { callId, name, input }
   if (permissionPolicy !== 'always_allow') return failed(`The tool "${name}" needs a permission, and nobody can be asked for one.`);
   const reading = readToolInput(tool.definition, input);
   if (!reading.ok) return failed(reading.reason);
+  const { signal } = context;
+  const run = async (): Promise<ToolCallResult> => storable(await tool.run(reading.input, { ...context, callId }));
+  const givenUp = (): ToolCallResult => cancelled(signal, 'The tool did not stop in time and may still be at work.');
   try {
-    return storable(await tool.run(reading.input, { ...context, callId }));
+    return await settledOrStopped(run(), { signal, clock, graceMs: tool.stopGraceMs, givenUp });
   } catch (error) {
-    if (context.signal.aborted) return { outcome: 'cancelled', output: `The call was stopped: ${stopReasonOf(context.signal)}.` };
-    return failed(describe(error));
+    return signal.aborted ? cancelled(signal) : failed(describe(error));
   }
 }
 
@@ -105,6 +124,10 @@ function storable(output: unknown): ToolCallResult {
   if (text.length <= MAX_TOOL_RESULT_CHARACTERS) return { outcome: 'completed', output: JSON.parse(text) as unknown };
   const cut = `${text.slice(0, MAX_TOOL_RESULT_CHARACTERS)}\n[${text.length - MAX_TOOL_RESULT_CHARACTERS} more characters were cut off]`;
   return { outcome: 'completed', output: cut };
+}
+
+function cancelled(signal: AbortSignal, remark = ''): ToolCallResult {
+  return { outcome: 'cancelled', output: `The call was stopped: ${stopReasonOf(signal)}. ${remark}`.trim() };
 }
 
 function failed(output: string): ToolCallResult {

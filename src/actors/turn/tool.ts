@@ -13,6 +13,11 @@ export interface ToolContext {
 
 export interface Tool<Input = unknown> {
   readonly definition: ToolDefinition<Input>;
+  /**
+   * How long a call may take to stop once its signal has aborted, in milliseconds. One that takes longer is answered `cancelled` and
+   * left behind. Default 5000.
+   */
+  readonly stopGraceMs?: number | undefined;
   /** Runs one call with validated input. The result is a JSON value for the model; what it throws is told to the model. */
   run(input: Input, context: ToolContext): Promise<unknown>;
 }

@@ -8,6 +8,7 @@ import type { JournalPorts } from '../session/session-journal.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { Tool } from '../turn/tool.ts';
 import type { ToolExecutor } from '../turn/tool-executor.ts';
+import type { Reconcile } from './end-survivors.ts';
 
 export interface WakePorts extends JournalPorts {
   readonly agents: AgentCatalog;
@@ -18,6 +19,12 @@ export interface WakePorts extends JournalPorts {
   readonly executor: ToolExecutor;
   /** Names this process in the log. */
   readonly owner: string;
+  /**
+   * Ends what dead processes left running. A wake that takes over from one that died awaits it before it writes anything or calls the
+   * model. When it fails, that is reported and is part of what the log says about the dead wake; the wake goes on all the same, since a
+   * session must not be frozen by a process that nobody can end.
+   */
+  readonly reconcile: Reconcile;
   readonly onListenerError: OnListenerError;
 }
 

@@ -10,6 +10,7 @@ import type { RunFailure } from '../../machines/run/run-failure.ts';
 import { DEFAULT_MAX_MODEL_STEPS_PER_WAKE } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
 import { stepEvents } from '../../machines/turn/step-events.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import { TranscriptBuilder } from '../../machines/turn/transcript.ts';
@@ -20,13 +21,15 @@ import type { ClaimAnswer, CommitAnswer, FoldAnswer, StepAnswer } from '../../ma
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import { lostWakeEvents } from '../../machines/wake/wake-repair.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
+import type { AgentRunResult } from '../run/agent-runtime.ts';
 import { startAgentRun } from '../run/start-agent-run.ts';
 import { keepView } from '../session/event-store.ts';
 import type { SessionIdentity, WakeRight } from '../session/event-store.ts';
 import { SessionJournal } from '../session/session-journal.ts';
+import { settledOrStopped } from '../turn/settled-or-stopped.ts';
 import { assembleStep, prepareAgent } from './wake-context.ts';
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
-import { settledOrStopped } from './settled-or-stopped.ts';
+import { endSurvivors } from './end-survivors.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
 
 export class WakeWork {
@@ -66,17 +69,21 @@ export class WakeWork {
   async claim(): Promise<ClaimAnswer> {
     const { sessionId } = this.#journal.identity;
     this.#right = await this.#ports.store.acquireWakeRight(sessionId);
-    const state = await this.#journal.refresh();
+    let state = await this.#journal.refresh();
+    let survivors: string | undefined;
+    if (isStale(state)) {
+      survivors = await this.#endSurvivors();
+      // That takes its time, and the session may have been terminated meanwhile.
+      state = await this.#journal.refresh();
+    }
     if (state.status === 'terminated') throw refusalError(sessionId, 'wake.started', terminated(state));
     const now = this.#now();
-    // A log that still says `running` belongs to a wake that died: it is put right even when nothing else is to do.
-    const isStale = state.openWake !== undefined || state.openSpanId !== undefined || state.status === 'running';
-    if (this.#abort.signal.aborted || (!isStale && !hasWork(state, now))) return 'nothing_to_do';
+    if (this.#abort.signal.aborted || (!isStale(state) && !hasWork(state, now))) return 'nothing_to_do';
     const due = dueWakeIds(state, now);
     const epoch = state.epoch + 1;
     await this.#journal.append(
       [
-        ...lostWakeEvents(state),
+        ...lostWakeEvents(state, survivors),
         { type: 'wake.started', data: { wakeId: this.#wakeId, epoch, owner: this.#ports.owner, queuedWakeIds: due } },
         { type: 'session.status_changed', data: { to: 'running' } },
       ],
@@ -122,7 +129,7 @@ export class WakeWork {
     const { signal } = this.#abort;
     const { onRunEvent } = this.#options;
     const run = startAgentRun(runtime, { ...params, abortSignal: signal, ...(onRunEvent === undefined ? {} : { onEvent: onRunEvent }) }, this.#ports);
-    const { payloads, usage, meta = {} } = await settledOrStopped(run.result, signal, this.#ports.clock);
+    const { payloads, usage, meta = {} } = await settledOrStopped(run.result, { signal, clock: this.#ports.clock, givenUp: () => givenUpRun(signal) });
     const modelSteps = meta.modelSteps ?? (meta.error === undefined ? 1 : 0);
     const finished = stepEvents({ spanId, payloads, usage, error: meta.error, modelSteps, consumed, newCallId: () => `call_${this.#ports.ids.next()}` });
     await this.#append(finished.drafts);
@@ -187,6 +194,18 @@ export class WakeWork {
     return { ...where, outcome: 'nothing_to_do', summary: 'Nothing is unread and nothing is due.' };
   }
 
+  /** What of the dead process could not be ended, if anything. */
+  async #endSurvivors(): Promise<string | undefined> {
+    const { reconcile, clock, onListenerError } = this.#ports;
+    try {
+      await endSurvivors({ reconcile, clock, signal: this.#abort.signal });
+      return undefined;
+    } catch (error) {
+      onListenerError(error, 'listener');
+      return messageOf(error);
+    }
+  }
+
   async #appendEnd(end: WakeEnd, { onlyAtHead }: { readonly onlyAtHead: boolean }): Promise<void> {
     const { state } = this.#journal;
     const { openWake } = state;
@@ -225,6 +244,15 @@ export class WakeWork {
   #now(): string {
     return isoTimeOf(this.#ports.clock.now());
   }
+}
+
+/** A log that still says `running` belongs to a wake that died: it is put right even when nothing else is to do. */
+function isStale({ openWake, openSpanId, status }: SessionState): boolean {
+  return openWake !== undefined || openSpanId !== undefined || status === 'running';
+}
+
+function givenUpRun({ reason }: AbortSignal): AgentRunResult {
+  return { payloads: [], meta: { error: { kind: 'aborted', message: `${messageOf(reason)} (the backend did not stop in time)` }, modelSteps: 0 } };
 }
 
 function failureRecord({ kind, message, retryAfterMs }: RunFailure): ErrorRecord {

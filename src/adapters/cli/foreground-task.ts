@@ -4,8 +4,6 @@ import type { Clock } from '../../actors/clock/clock.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import { BackgroundTaskManager } from '../../actors/task/background-task-manager.ts';
 import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
-import type { BackgroundTaskRunner } from '../../actors/task/task-runner.ts';
-import type { ProcessTaskRequest } from '../../machines/task/task-request.ts';
 import { createProcessTree } from '../process-tree/process-tree.ts';
 import { createManagedShellProcessRunner } from '../shell/shell-runner.ts';
 import type { OnShellOutput } from '../shell/shell-output.ts';
@@ -43,16 +41,7 @@ export function openForeground({ home, onOutput, onEnding, watchdogClock }: Fore
     reconcile: (options) => processTree.reconcile(options),
     adopted: (tag) => processTree.adopted(tag),
   };
-  const heard: { progress?: () => void } = {};
-  const shell = createManagedShellProcessRunner({
-    processTree: watched,
-    clock,
-    onOutput: (output) => {
-      heard.progress?.();
-      return onOutput(output);
-    },
-  });
-  const process = withProgress(shell, heard);
+  const process = createManagedShellProcessRunner({ processTree: watched, clock, onOutput });
   const tasks = new BackgroundTaskManager({ runners: { process }, clock: watchdogClock ?? clock });
   return {
     tasks,
@@ -73,20 +62,6 @@ function watchedTree(tree: TrackedProcessTree, onEnding: () => void): TrackedPro
     end: (options) => {
       onEnding();
       return tree.end(options);
-    },
-  };
-}
-
-/** Output is progress: a command that talks is not idle. */
-function withProgress(shell: BackgroundTaskRunner<ProcessTaskRequest>, heard: { progress?: () => void }): BackgroundTaskRunner<ProcessTaskRequest> {
-  return {
-    kind: 'process',
-    start(start) {
-      const { taskId, request, emit } = start;
-      if (request.idleTimeoutMs !== undefined && request.idleTimeoutMs > 0) {
-        heard.progress = () => emit({ type: 'background_task_progress', taskId, progress: {} });
-      }
-      return shell.start(start);
     },
   };
 }

@@ -4,6 +4,13 @@
  * On Linux it is a listening socket in the abstract namespace: the kernel takes it back with the process. Elsewhere it is a file made
  * exclusively, with the owner's process id and start time; one whose owner is gone is passed over. Either only avoids contention and
  * tells who lives: which wake may write is decided by its epoch in the log.
+ *
+ * It excludes only processes that can see each other: the socket those of one network namespace of one machine, the file those of one
+ * pid namespace. Containers with networks of their own, and machines that share a home over the network, do not meet in it: two of them
+ * may wake one session at once, and then both may call the model and run tools. The log stays whole, since the epoch of the later wake
+ * voids what the earlier one writes from then on. Until the right is a lease in the log, one home belongs to one network namespace.
+ * A time limit on what a stranger's wake left in the log is no way out: it would freeze the session of a container that crashed and
+ * was started again, and would not hold for a tool call that takes longer than the limit.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { link, readFile, readdir, unlink } from 'node:fs/promises';

@@ -4,7 +4,6 @@
  * It keeps nothing between runs: its position is the number of model steps in the session's log, so it goes on after a restart exactly
  * where it was. A step that fails as written counts as a step; one whose expectation is not met does not, and is tried again.
  */
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
@@ -14,7 +13,7 @@ import type { Clock } from '../../actors/clock/clock.ts';
 import type { AgentRunParams, AgentRunResult, AgentRuntime } from '../../actors/run/agent-runtime.ts';
 import { RunEvents } from '../../actors/run/run-events.ts';
 import { unmetExpectation } from './script-expect.ts';
-import { parseScript } from './script-schema.ts';
+import { ScriptFiles } from './script-files.ts';
 import type { Script, ScriptStep } from './script-schema.ts';
 
 export const SCRIPT_RUNTIME_ID = 'script';
@@ -39,6 +38,7 @@ class StepFailure extends Error {
 
 export function createScriptAgentRuntime({ clock, id = SCRIPT_RUNTIME_ID }: ScriptAgentRuntimeOptions): AgentRuntime {
   const active = new Map<string, AbortController>();
+  const files = new ScriptFiles();
   return {
     id,
     async run(params) {
@@ -51,7 +51,7 @@ export function createScriptAgentRuntime({ clock, id = SCRIPT_RUNTIME_ID }: Scri
       active.set(runId, controller);
       events.emit({ stream: 'lifecycle', data: { phase: 'start', provider, model } });
       try {
-        const result = await play(params, clock, controller.signal);
+        const result = await play(params, { files, clock, signal: controller.signal });
         announce(events, result);
         return result;
       } catch (thrown) {
@@ -68,9 +68,15 @@ export function createScriptAgentRuntime({ clock, id = SCRIPT_RUNTIME_ID }: Scri
   };
 }
 
+interface Stage {
+  readonly files: ScriptFiles;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
 /** Plays the step at the position. @throws StepFailure */
-async function play(params: AgentRunParams, clock: Clock, signal: AbortSignal): Promise<AgentRunResult> {
-  const script = await loadScript(params);
+async function play(params: AgentRunParams, { files, clock, signal }: Stage): Promise<AgentRunResult> {
+  const script = await loadScript(params, files);
   const position = params.modelStepsTaken;
   const step = stepAt(script, position, params.model);
   if (step === undefined) return { payloads: [{ type: 'directive', directive: END_OF_SCRIPT }], meta: { modelSteps: 0 } };
@@ -79,15 +85,15 @@ async function play(params: AgentRunParams, clock: Clock, signal: AbortSignal): 
   const unmet = step.expect === undefined ? undefined : unmetExpectation(step.expect, messagesOf(params));
   if (unmet !== undefined) throw new StepFailure({ kind: 'format', message: `script ${params.model}, step ${position + 1}: ${unmet}` }, 0);
   if (step.error !== undefined) throw new StepFailure(step.error, 1);
-  return { payloads: payloadsOf(step, position), ...(step.usage === undefined ? {} : { usage: step.usage }), meta: { modelSteps: 1 } };
+  return { payloads: payloadsOf(step, position), ...(step.usage === undefined ? {} : { usage: { ...step.usage } }), meta: { modelSteps: 1 } };
 }
 
 /** What the backend says when a script has nothing more to say. */
 const END_OF_SCRIPT = { outcome: 'sleep', summary: 'The script has no more steps.' };
 
-async function loadScript({ model, agentDir }: AgentRunParams): Promise<Script> {
+async function loadScript({ model, agentDir }: AgentRunParams, files: ScriptFiles): Promise<Script> {
   try {
-    return parseScript(await readFile(resolve(agentDir, model), 'utf8'), model);
+    return await files.load(resolve(agentDir, model), model);
   } catch (thrown) {
     if (RuntimeError.is(thrown)) throw new StepFailure({ kind: 'format', message: thrown.message }, 0);
     throw new StepFailure({ kind: 'model_not_found', message: `could not read script ${model} from the folder of the agent: ${messageOf(thrown)}` }, 0);
@@ -107,9 +113,10 @@ function payloadsOf({ text, reasoning, toolCalls = [], directive }: ScriptStep, 
   if (reasoning !== undefined) payloads.push({ type: 'reasoning', text: reasoning });
   if (text !== undefined) payloads.push({ type: 'text', text });
   for (const [index, { name, input }] of toolCalls.entries()) {
-    payloads.push({ type: 'tool_call', callId: `script_${position + 1}_${index + 1}`, name, input });
+    // The script is kept for the next step: whoever gets a part of it may change what they got.
+    payloads.push({ type: 'tool_call', callId: `script_${position + 1}_${index + 1}`, name, input: structuredClone(input) });
   }
-  if (directive !== undefined) payloads.push({ type: 'directive', directive });
+  if (directive !== undefined) payloads.push({ type: 'directive', directive: structuredClone(directive) });
   return payloads;
 }
 

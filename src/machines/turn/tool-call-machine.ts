@@ -6,13 +6,14 @@
  *
  * requested:           the call is in the log, its input is not checked yet, and nothing of it runs.
  * executing.working:   the tool works.
- * executing.stopping:  the wake stops and its signal has told the tool; the call ends when nothing of it runs any more.
+ * executing.stopping:  the wake stops and its signal has told the tool; the call ends when nothing of it runs any more, or when the
+ *                      tool has not stopped in time.
  * completed:           the tool gave a result, of whatever content.
  * failed:              the call was bad, or the tool threw; the model is told.
  * cancelled:           the wake stopped before the call ended. It is never run again.
  */
 import { assign, fromPromise, setup } from 'xstate';
-import { RuntimeError } from '../errors.ts';
+import { RuntimeError, messageOf } from '../errors.ts';
 
 export interface ToolCallInput {
   readonly callId: string;
@@ -84,7 +85,7 @@ export const toolCallMachine = setup({
         ],
         onError: {
           target: 'failed',
-          actions: { type: 'keepResult', params: ({ event }) => ({ outcome: 'failed', output: String(event.error) }) },
+          actions: { type: 'keepResult', params: ({ event }) => ({ outcome: 'failed', output: messageOf(event.error) }) },
         },
       },
     },

@@ -1,6 +1,8 @@
 import { createEmptyActor } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
+import type { SimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { ToolExecutor } from '../../../src/actors/turn/tool-executor.ts';
 import type { Tool } from '../../../src/actors/turn/tool.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
@@ -8,6 +10,7 @@ import { MAX_CONCURRENT_TOOL_CALLS, MAX_TOOL_CALLS_PER_STEP, MAX_TOOL_RESULT_CHA
 import type { ToolCallInput, ToolCallResult } from '../../../src/machines/turn/tool-call-machine.ts';
 import { IDENTITY } from '../../support/session-events.ts';
 import { until } from '../../support/session-house.ts';
+import { unhandledDuring } from '../../support/unhandled.ts';
 
 const tool = (name: string, run: Tool['run'], changes: Partial<Tool['definition']> = {}): Tool => ({
   definition: {
@@ -29,12 +32,14 @@ interface Step {
   readonly results: Map<string, ToolCallResult>;
   readonly done: Promise<void>;
   readonly controller: AbortController;
+  readonly clock: SimulatedClock;
 }
 
 function runStep(tools: readonly Tool[], calls: readonly ToolCallInput[], onResult: (callId: string) => Promise<void> = async () => undefined): Step {
   const results = new Map<string, ToolCallResult>();
   const controller = new AbortController();
-  const done = new ToolExecutor().runStep({
+  const clock = createSimulatedClock();
+  const done = new ToolExecutor({ clock }).runStep({
     calls,
     tools: new Map(tools.map((each) => [each.definition.name, each])),
     context: { session: IDENTITY, workspaceDirectory: '/workspace', signal: controller.signal },
@@ -44,7 +49,7 @@ function runStep(tools: readonly Tool[], calls: readonly ToolCallInput[], onResu
       results.set(callId, result);
     },
   });
-  return { results, done, controller };
+  return { results, done, controller, clock };
 }
 
 async function resultOf(candidate: Tool, input: unknown = {}): Promise<ToolCallResult | undefined> {
@@ -143,6 +148,28 @@ describe('the tool calls of one step', () => {
     controller.abort('enough');
     await done;
     expect(results.get('stubborn')?.outcome).toBe('completed');
+  });
+
+  it.each<[string, number | undefined, number]>([
+    ['5 seconds after a stop', undefined, 5_000],
+    ['later when the tool asks for it', 60_000, 60_000],
+  ])('to a tool that is deaf to its signal end as cancelled, %s, and what it does then is nobody\'s business', async (_when, stopGraceMs, graceMs) => {
+    let wakeUp: (error: Error) => void = () => undefined;
+    const deaf: Tool = { ...tool('deaf', () => new Promise((_resolve, reject) => { wakeUp = reject; })), stopGraceMs };
+    const unhandled = await unhandledDuring(async () => {
+      const { results, done, controller, clock } = runStep([deaf, tool('quick', async () => 'ok')], [call('deaf'), call('quick')]);
+      await until(() => results.has('quick'));
+      controller.abort('enough');
+      expect(clock.pendingTimers).toBe(1);
+      await clock.advance(graceMs - 1);
+      expect(results.has('deaf')).toBe(false);
+      await clock.advance(1);
+      await done;
+      expect(results.get('deaf')).toEqual({ outcome: 'cancelled', output: 'The call was stopped: enough. The tool did not stop in time and may still be at work.' });
+      expect(clock.pendingTimers).toBe(0);
+      wakeUp(new Error('too late'));
+    });
+    expect(unhandled).toEqual([]);
   });
 
   it('end when one result cannot be stored: no more of them start, and those that run are stopped', async () => {

@@ -284,9 +284,12 @@ describe('a wake that goes wrong', () => {
 
   it('whose backend breaks its promises rests all the same', async () => {
     const broken: AgentRuntime = { id: 'broken', run: () => Promise.resolve({}) as never, abort: async () => undefined, isRunActive: () => false };
-    const { runtime, session } = await open({ runtimes: [broken] });
+    const { runtime, session, log } = await open({ runtimes: [broken] });
     const id = await session([], { message: 'Go', agent: { provider: 'broken' } });
-    expect(await runtime.wake(id)).toMatchObject({ outcome: 'failed', status: 'idle', error: { code: 'WAKE_CRASHED' } });
+    const message = expect.stringContaining('the backend "broken" returned what is no result of a run') as string;
+    expect(await runtime.wake(id)).toMatchObject({ outcome: 'failed', status: 'idle', modelSteps: 1, error: { code: 'RUN_FAILED', category: 'provider', message } });
+    expect(dataOf(await log(id), 'span.completed')).toMatchObject([{ outcome: 'failed', modelSteps: 0, error: { kind: 'unknown', message } }]);
+    expect((await runtime.sessions.get(id)).pending).toHaveLength(1);
     expectNothingOpen(await runtime.sessions.get(id));
   });
 

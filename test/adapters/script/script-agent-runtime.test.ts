@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
@@ -75,6 +75,20 @@ describe('a script', () => {
   ])('%s', async (_name, rest, expected) => {
     await write({ steps: [{ text: 'only' }], ...rest });
     expect(await run(5)).toEqual(expected);
+  });
+
+  it('says the same again, whatever became of what it said before', async () => {
+    await write({ steps: [{ toolCalls: [{ name: 't', input: { deep: ['x'] } }], directive: { outcome: 'sleep' }, usage: { inputTokens: 1 } }] });
+    // A file that rests is kept between the runs.
+    await utimes(join(home.path, 'play.json'), new Date(0), new Date(0));
+    const first = await run();
+    const said = structuredClone(first);
+    for (const payload of first.payloads) {
+      if (payload.type === 'tool_call') Object.assign(payload.input as object, { deep: 'changed' });
+      if (payload.type === 'directive') Object.assign(payload.directive as object, { outcome: 'changed' });
+    }
+    Object.assign(first.usage ?? {}, { inputTokens: 2 });
+    expect(await run()).toEqual(said);
   });
 
   it('without steps has nothing to repeat', async () => {

@@ -41,6 +41,6 @@ describe('a tool call', () => {
   it('whose execution throws has failed', async () => {
     const actor = executing(() => Promise.reject(new Error('boom')));
     actor.send({ type: 'RUN' });
-    expect(await toPromise(actor)).toEqual({ outcome: 'failed', output: 'Error: boom' });
+    expect(await toPromise(actor)).toEqual({ outcome: 'failed', output: 'boom' });
   });
 });
