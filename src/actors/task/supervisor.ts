@@ -197,40 +197,45 @@ export class TaskSupervisor implements TaskHost {
     return {
       ...lifecycle,
       transition: (snapshot, event, scope) => {
-        this.#handle(event, scope);
-        return lifecycle.transition(snapshot, event, scope);
+        // The chart knows only its own few events; looking each `xstate.done.actor.<id>` up in it would hash a new string per task.
+        return this.#handle(event, scope) ? lifecycle.transition(snapshot, event, scope) : snapshot;
       },
     };
   }
 
-  #handle(event: AnyEventObject, scope: AnyActorScope): void {
+  /** @returns whether the event may move the supervisor's own chart */
+  #handle(event: AnyEventObject, scope: AnyActorScope): boolean {
     const { actorId } = event as { readonly actorId?: string };
     // XState tells a parent that a child is done with an event that carries its id.
     if (actorId !== undefined) {
       const record = this.tasks.get(actorId);
       if (record instanceof TaskRecord) this.#ended(record, scope);
-      return;
+      return false;
     }
     const own = event as SupervisorEvent | { readonly type: 'xstate.stop' };
     switch (own.type) {
       case 'SUBMIT':
-        return this.#admit(own.task, scope);
+        this.#admit(own.task, scope);
+        return false;
       case 'CANCEL_TASK':
-        return this.#cancelQueued(own.task, scope);
+        this.#cancelQueued(own.task, scope);
+        return false;
       case 'SLOT_FREE':
-        return this.#startWaiting(scope);
+        this.#startWaiting(scope);
+        return false;
       case 'DRAIN':
         for (let record = this.queue.shift(); record !== undefined; record = this.queue.shift()) this.#endQueued(record, scope);
-        return this.#reportIdle();
+        this.#reportIdle();
+        return true;
       case 'xstate.stop':
         // Children made this way are not in the snapshot; XState would leave them running.
         for (const record of this.tasks.values()) if (record instanceof TaskRecord && record.actor !== undefined) scope.stopChild(record.actor);
-        return;
+        return true;
       case 'IDLE':
-        return;
+        return true;
       default:
         // XState's own events about the supervisor itself, such as xstate.init.
-        return;
+        return true;
     }
   }
 
