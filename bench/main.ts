@@ -1,6 +1,8 @@
 /** `npm run bench [-- NAME …]`: runs the benches whose name is given (all by default), prints one table, writes `.build/bench/results.json`. */
+import { fork } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import type { BenchRow } from './harness.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[]> }>>> = {
@@ -19,31 +21,48 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-const rows: BenchRow[] = [];
-for (const [name, load] of Object.entries(BENCHES)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
+const chosen = wanted.length === 0 ? Object.keys(BENCHES) : wanted;
+const [only] = chosen;
+if (only !== undefined && process.send !== undefined) {
+  const bench = await BENCHES[only]?.();
+  process.send(await bench?.run());
+  process.disconnect();
+} else await printTable(chosen);
+
+/** Each bench has a process of its own: a heap full of another bench's records, or code tuned for it, would be measured too. */
+async function rowsOf(name: string): Promise<BenchRow[]> {
   console.error(`… ${name}`);
-  const bench = await load();
-  rows.push(...(await bench.run()));
+  return new Promise((resolve, reject) => {
+    let rows: BenchRow[] | undefined;
+    const child = fork(fileURLToPath(import.meta.url), [name], { execArgv: process.execArgv });
+    child.on('message', (message) => {
+      rows = message as BenchRow[];
+    });
+    child.on('exit', (code) => (rows === undefined ? reject(new Error(`bench ${name} ended with exit code ${code}`)) : resolve(rows)));
+  });
 }
 
-const rounded = (value: number | undefined): string => (value === undefined ? '' : value >= 100 ? value.toFixed(0) : value.toPrecision(3));
-const table = rows.map((row) => ({
-  bench: row.name,
-  value: `${rounded(row.value)} ${row.unit}`,
-  spread: row.spread,
-  peer: row.peer === undefined ? '' : `${row.peer}: ${rounded(row.peerValue)}`,
-  ratio: row.ratio === undefined ? '' : row.ratio.toFixed(2),
-  target: row.target,
-  met: row.met ? 'yes' : 'NO',
-}));
-const columns = ['bench', 'value', 'spread', 'peer', 'ratio', 'target', 'met'] as const;
-const widths = columns.map((column) => Math.max(column.length, ...table.map((line) => line[column].length)));
-const print = (cells: readonly string[]): void => console.log(`| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(' | ')} |`);
-console.log(`Node ${process.version}, ${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown processor'}`);
-print(columns);
-print(widths.map((width) => '-'.repeat(width)));
-for (const line of table) print(columns.map((column) => line[column]));
+async function printTable(names: readonly string[]): Promise<void> {
+  const rows: BenchRow[] = [];
+  for (const name of names) rows.push(...(await rowsOf(name)));
+  const rounded = (value: number | undefined): string => (value === undefined ? '' : value >= 100 ? value.toFixed(0) : value.toPrecision(3));
+  const table = rows.map((row) => ({
+    bench: row.name,
+    value: `${rounded(row.value)} ${row.unit}`,
+    spread: row.spread,
+    peer: row.peer === undefined ? '' : `${row.peer}: ${rounded(row.peerValue)}`,
+    ratio: row.ratio === undefined ? '' : row.ratio.toFixed(2),
+    target: row.target,
+    met: row.met ? 'yes' : 'NO',
+  }));
+  const columns = ['bench', 'value', 'spread', 'peer', 'ratio', 'target', 'met'] as const;
+  const widths = columns.map((column) => Math.max(column.length, ...table.map((line) => line[column].length)));
+  const print = (cells: readonly string[]): void => console.log(`| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(' | ')} |`);
+  console.log(`Node ${process.version}, ${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown processor'}`);
+  print(columns);
+  print(widths.map((width) => '-'.repeat(width)));
+  for (const line of table) print(columns.map((column) => line[column]));
 
-mkdirSync('.build/bench', { recursive: true });
-writeFileSync('.build/bench/results.json', `${JSON.stringify({ node: process.version, cores: cpus().length, rows }, undefined, 2)}\n`);
+  mkdirSync('.build/bench', { recursive: true });
+  writeFileSync('.build/bench/results.json', `${JSON.stringify({ node: process.version, cores: cpus().length, rows }, undefined, 2)}\n`);
+}
