@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { houseRules } from './house-rules.ts';
@@ -12,6 +13,12 @@ describe('this checkout', () => {
 
   it.each(houseRules)('keeps the rule $name', (rule) => {
     expect(checkTree(tree, [rule]).map(describeViolation)).toEqual([]);
+  });
+
+  it('names no test file that is not there', () => {
+    const named = tree.under('src').flatMap(({ path, text }) => [...text.matchAll(/\btest\/[\w/-]+\.test\.ts\b/g)].map(([test]) => `${path}: ${test}`));
+    expect(named.length).toBeGreaterThan(1);
+    expect(named.filter((line) => !existsSync(`${checkout}${line.split(': ')[1]}`))).toEqual([]);
   });
 
   it('has code for the rules to look at', () => {
