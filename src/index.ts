@@ -49,5 +49,6 @@ export type { SessionStatus, SessionStopReason } from './machines/session/sessio
 export type { SessionState } from './machines/session/session-state.ts';
 export type { WakeOutcome } from './machines/wake/wake-outcome.ts';
 export { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
-export type { SendReceipt, Sessions } from './actors/session/sessions.ts';
+export type { SendReceipt } from './actors/session/ingress.ts';
+export type { Sessions } from './actors/session/sessions.ts';
 export type { WakeOptions } from './actors/wake/wake-ports.ts';

@@ -7,11 +7,14 @@ import type { EventStore } from './actors/session/event-store.ts';
 import { createIdSource } from './actors/session/id-source.ts';
 import type { IdSource } from './actors/session/id-source.ts';
 import type { SessionDirectories } from './actors/session/session-directories.ts';
+import { JournalCache } from './actors/session/journal-cache.ts';
+import { tellParent } from './actors/session/lineage.ts';
 import { Sessions } from './actors/session/sessions.ts';
 import { reportToConsole, safely } from './actors/streams/listener-errors.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import type { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
 import type { ProcessTree, ReconciledProcessTree } from './actors/task/process-tree.ts';
+import { createAskHumanTool } from './actors/turn/ask-human-tool.ts';
 import { createShellRunTool } from './actors/turn/shell-run-tool.ts';
 import { ToolExecutor } from './actors/turn/tool-executor.ts';
 import type { Tool } from './actors/turn/tool.ts';
@@ -51,6 +54,11 @@ export interface Runtime extends AsyncDisposable {
   readonly runtimes: AgentRuntimeRegistry;
   /** One wake of a session, to its end. */
   wake(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
+  /**
+   * The same, for callers who only know that something has changed: while a wake of the session runs, here or elsewhere, it is followed by
+   * one more. Resolves with a wake that began after the call; several calls share one.
+   */
+  trigger(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
   /** Ends what processes that crashed left running. Sessions need none: the next wake of one does it and puts the session right. */
   reconcile(): Promise<Reconciliation>;
   /** Stops wakes, then tasks, then closes the store, each of them whatever becomes of the others; rejects with the first failure. Idempotent. */
@@ -62,17 +70,20 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const ids = ports.ids ?? createIdSource({ clock });
   const onListenerError = safely(ports.onListenerError ?? reportToConsole);
   const runtimes = new AgentRuntimeRegistry(ports.runtimes);
-  const sessions = new Sessions({ store, ids, clock, agents, onListenerError });
+  const journals = new JournalCache({ store, ids, clock });
+  const sessions = new Sessions({ store, ids, clock, journals, agents, onListenerError });
   const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> => (await ports.processTree?.reconcile()) ?? [];
   const waker = new Waker({
     store,
     ids,
     clock,
+    journals,
+    tellParent: (journal) => tellParent(journal, { store, ids, clock, journals }),
     agents,
     runtimes,
     runConfig: ports.runConfig ?? {},
     directories: ports.directories,
-    tools: [createShellRunTool(tasks), ...(ports.tools ?? [])],
+    tools: [createShellRunTool(tasks), createAskHumanTool(), ...(ports.tools ?? [])],
     executor: new ToolExecutor({ clock }),
     owner: ports.owner ?? 'runtime',
     supervisor: tasks.supervisor,
@@ -92,6 +103,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     agents,
     runtimes,
     wake: (sessionId, options) => waker.wake(sessionId, options),
+    trigger: (sessionId, options) => waker.trigger(sessionId, options),
     reconcile: async () => ({ processTrees: await reconcileTrees() }),
     shutdown,
     [Symbol.asyncDispose]: () => shutdown(),

@@ -9,7 +9,11 @@ export const UUID_V7_MAX_COUNTER = 0xfff;
 /** How many random bytes `formatUuidV7` uses. */
 export const UUID_V7_RANDOM_BYTES = 8;
 
-export const sessionId = z.string().regex(UUID_V7, 'a UUIDv7 in lower case, such as 0192f0c1-2345-7abc-8def-0123456789ab');
+const uuidV7 = z.string().regex(UUID_V7, 'a UUIDv7 in lower case, such as 0192f0c1-2345-7abc-8def-0123456789ab');
+
+export const sessionId = uuidV7;
+
+export const eventId = uuidV7;
 
 /** Names a folder too, so it is kept to what every file system takes and nothing that can climb out of one. */
 export const agentId = z

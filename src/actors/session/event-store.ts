@@ -4,8 +4,10 @@
  * Every method that names a session rejects with RuntimeError SESSION_NOT_FOUND when there is none.
  */
 import { RuntimeError } from '../../machines/errors.ts';
+import type { Activation } from '../../machines/session/activation.ts';
 import type { NewSessionEvent, SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import type { ActivationIndex } from './activation-index.ts';
 
 /** How safe a stored event is: on the disk, with the operating system, or in this process only. */
 export type Durability = 'disk' | 'os' | 'memory';
@@ -22,6 +24,10 @@ export interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
   /** Store only if this is still the last sequence number. */
   readonly expectedHead?: number | undefined;
+  /** What these events make due. A store with transactions makes it in the same one; others before anybody can see the events. */
+  readonly activate?: readonly Activation[] | undefined;
+  /** What is not due any more once these events are stored. Removed with them or after them, never without. */
+  readonly settle?: readonly Activation[] | undefined;
 }
 
 export interface AppendResult {
@@ -46,8 +52,23 @@ export interface SessionListing extends SessionIdentity {
   readonly view?: SessionState | undefined;
 }
 
-/** The exclusive right to run a wake of one session. It ends with the process that holds it. */
+/** What the log says about the wake before, when the right to run another is asked for. */
+export interface WakeClaim {
+  /** The highest epoch in the log. */
+  readonly epoch: number;
+  /** Whether the wake of that epoch has not ended in the log: then it runs still, or its process died. */
+  readonly isOpen: boolean;
+}
+
+/**
+ * The right to run a wake of one session: a lease. It ends with the process that holds it, and when that process gives no sign of life
+ * for the lease's length while somebody else asks.
+ */
 export interface WakeRight {
+  /** What the wake has to claim in the log: above every epoch that anybody may still write under. */
+  readonly epoch: number;
+  /** Aborts when somebody else has taken over; what is written from then on is void. */
+  readonly lost: AbortSignal;
   /** Idempotent. */
   release(): Promise<void>;
 }
@@ -55,7 +76,11 @@ export interface WakeRight {
 export interface EventStore {
   readonly durability: Durability;
 
-  /** Makes a session with its first events, all or nothing. @throws RuntimeError SESSION_EXISTS */
+  /**
+   * Makes a session with its first events, all or nothing. They may be of several epochs, rising, and of any number: they are stored in as
+   * many records as that takes.
+   * @throws RuntimeError SESSION_EXISTS
+   */
   create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult>;
 
   identify(sessionId: string): Promise<SessionIdentity>;
@@ -70,6 +95,9 @@ export interface EventStore {
   /** What was stored under an idempotency key, if anything. */
   findByKey(sessionId: string, idempotencyKey: string): Promise<AppendResult | undefined>;
 
+  /** What was stored with this id for its first event, if anything. */
+  findById(sessionId: string, eventId: string): Promise<AppendResult | undefined>;
+
   /** Stored events in order. Fewer than asked for means that there are no more now. */
   read(sessionId: string, options?: ReadOptions): Promise<readonly SessionEvent[]>;
 
@@ -78,6 +106,12 @@ export interface EventStore {
 
   /** Every session, or those of one agent, oldest first. */
   list(filter?: { readonly agentId?: string | undefined }): Promise<readonly SessionListing[]>;
+
+  /**
+   * Removes a session and everything that belongs to it, under the right to wake it. Its id may not be used again by this process.
+   * @throws RuntimeError SESSION_BUSY when somebody who lives holds that right
+   */
+  delete(sessionId: string, claim: WakeClaim): Promise<void>;
 
   /** Keeps copies of the state for those who list or look. They can be rebuilt from the log at any time. */
   saveView(state: SessionState): Promise<void>;
@@ -88,8 +122,23 @@ export interface EventStore {
    */
   watch(sessionId: string, onChange: () => void): () => void;
 
-  /** @throws RuntimeError WAKE_CONFLICT when somebody else holds it */
-  acquireWakeRight(sessionId: string): Promise<WakeRight>;
+  /** Which sessions have something to do. */
+  readonly activations: ActivationIndex;
+
+  /**
+   * The newest state that the store keeps folded, to fold on from; undefined when there is none that this version can use. It may lie
+   * behind the head, never beside the log.
+   */
+  checkpoint(sessionId: string): Promise<SessionState | undefined>;
+
+  /**
+   * Asks for the right to run a wake after the one that `claim` describes. May take as long as a lease lasts, when the holder is silent.
+   * @throws RuntimeError WAKE_CONFLICT when somebody who lives holds it
+   */
+  acquireWakeRight(sessionId: string, claim: WakeClaim): Promise<WakeRight>;
+
+  /** Resolves when the right may have become free since it was refused, or when `signal` aborts. */
+  wakeRightFreed(sessionId: string, signal: AbortSignal): Promise<void>;
 
   /** Waits for what is being written and lets go of everything. Later calls reject. Idempotent. */
   close(): Promise<void>;
@@ -141,6 +190,10 @@ export function wakeConflict(sessionId: string): RuntimeError {
     hint: 'Wait until that wake ends; it sees every message that arrives meanwhile.',
     details: { sessionId },
   });
+}
+
+export function sessionBusy(sessionId: string): RuntimeError {
+  return new RuntimeError('SESSION_BUSY', `session ${sessionId} is busy: a wake of it runs`, { category: 'conflict', hint: 'Interrupt it, or try again when the wake has ended.', details: { sessionId } });
 }
 
 export function recordTooLarge(sessionId: string, bytes: number, maxBytes: number): RuntimeError {

@@ -16,12 +16,18 @@ export class JournalCache {
 
   /** The journal of a session, up to date. @throws RuntimeError SESSION_NOT_FOUND */
   async open(sessionId: string): Promise<SessionJournal> {
-    const journal = this.#journals.get(sessionId) ?? new SessionJournal(await this.#ports.store.identify(sessionId), this.#ports);
-    await journal.refresh();
+    const known = this.#journals.get(sessionId);
+    const journal = known ?? (await SessionJournal.open(sessionId, this.#ports));
+    if (known !== undefined) await journal.refresh();
     this.#journals.delete(sessionId);
     this.#journals.set(sessionId, journal);
     this.#dropOldest();
     return journal;
+  }
+
+  /** The session is gone. */
+  forget(sessionId: string): void {
+    this.#journals.delete(sessionId);
   }
 
   #dropOldest(): void {

@@ -3,10 +3,11 @@
  * before anything is stored. Several journals of one session may live at once, in this process and in others.
  */
 import { RuntimeError } from '../../machines/errors.ts';
-import { checkDraft } from '../../machines/session/session-event.ts';
-import type { SessionEvent, SessionEventDraft } from '../../machines/session/session-event.ts';
+import { activationChange } from '../../machines/session/activation.ts';
+import { checkDraft, placeEvent } from '../../machines/session/session-event.ts';
+import type { SessionEvent, SessionEventDraft, StoredEvent } from '../../machines/session/session-event.ts';
 import { foldSession } from '../../machines/session/session-fold.ts';
-import { assertAppendable } from '../../machines/session/session-rules.ts';
+import { stateAfter } from '../../machines/session/session-rules.ts';
 import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -29,17 +30,32 @@ export interface JournalAppendOptions {
   readonly onlyAtHead?: boolean | undefined;
 }
 
+export interface JournalStart {
+  /** Where to fold on from. Default: before the first event. */
+  readonly state?: SessionState | undefined;
+  /** Hears every event that is folded from then on. */
+  readonly onEvent?: ((event: SessionEvent) => void) | undefined;
+}
+
 export class SessionJournal {
   readonly identity: SessionIdentity;
   readonly #ports: JournalPorts;
   readonly #onEvent: ((event: SessionEvent) => void) | undefined;
   #state: SessionState;
 
-  constructor(identity: SessionIdentity, ports: JournalPorts, onEvent?: (event: SessionEvent) => void) {
+  constructor(identity: SessionIdentity, ports: JournalPorts, { state = initialSessionState(identity), onEvent }: JournalStart = {}) {
     this.identity = identity;
     this.#ports = ports;
     this.#onEvent = onEvent;
-    this.#state = initialSessionState(identity);
+    this.#state = state;
+  }
+
+  /** A journal that folds on from what the store keeps folded, and is up to date. @throws RuntimeError SESSION_NOT_FOUND */
+  static async open(sessionId: string, ports: JournalPorts): Promise<SessionJournal> {
+    const identity = await ports.store.identify(sessionId);
+    const journal = new SessionJournal(identity, ports, { state: await ports.store.checkpoint(sessionId) });
+    await journal.refresh();
+    return journal;
   }
 
   get state(): SessionState {
@@ -60,12 +76,13 @@ export class SessionJournal {
    * @throws RuntimeError for a draft that the state does not allow, before anything is stored; and whatever the store throws
    */
   async append(drafts: readonly SessionEventDraft[], options: JournalAppendOptions = {}): Promise<AppendResult> {
-    const checked = drafts.map(checkDraft);
-    assertAppendable(this.#state, checked);
-    const events = drafts.map((draft, index) => this.#envelope(draft, checked[index], options.epoch));
+    const events = drafts.map((draft) => this.#envelope(draft, options.epoch));
+    const { activate, settle } = activationChange(this.#state, this.#preview(events));
     const result = await this.#ports.store.append(this.identity.sessionId, nonEmpty(events), {
       idempotencyKey: options.idempotencyKey,
       ...(options.onlyAtHead === true ? { expectedHead: this.#state.head } : {}),
+      ...(activate.length === 0 ? {} : { activate }),
+      ...(settle.length === 0 ? {} : { settle }),
     });
     this.#fold(result.events);
     // Others wrote in between: their events come first, and ours with them.
@@ -75,15 +92,21 @@ export class SessionJournal {
 
   /** The envelopes of the first events of a session that does not exist yet. */
   envelopes(drafts: readonly SessionEventDraft[]): NewSessionEvents {
-    const checked = drafts.map(checkDraft);
-    assertAppendable(this.#state, checked);
-    return nonEmpty(drafts.map((draft, index) => this.#envelope(draft, checked[index], undefined)));
+    const events = drafts.map((draft) => this.#envelope(draft, undefined));
+    this.#preview(events);
+    return nonEmpty(events);
   }
 
-  #envelope(draft: SessionEventDraft, checked: ReturnType<typeof checkDraft> | undefined, epoch: number | undefined): NewSessionEvents[0] {
+  /** @throws RuntimeError for an event that may not be appended */
+  #preview(events: readonly StoredEvent[]): SessionState {
+    const { head } = this.#state;
+    return stateAfter(this.#state, events.map((event, index) => placeEvent(event, this.identity.sessionId, head + 1 + index)));
+  }
+
+  #envelope(draft: SessionEventDraft, epoch: number | undefined): StoredEvent {
     const { ids, clock } = this.#ports;
-    const at = isoTimeOf(clock.now());
-    return { id: draft.id ?? ids.next(), at, ...(epoch === undefined ? {} : { epoch }), type: draft.type, v: checked?.v ?? 1, data: checked?.data };
+    const { type, v, data } = checkDraft(draft);
+    return { id: draft.id ?? ids.next(), at: isoTimeOf(clock.now()), ...(epoch === undefined ? {} : { epoch }), type, v, data };
   }
 
   #fold(events: readonly SessionEvent[]): void {

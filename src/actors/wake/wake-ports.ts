@@ -4,13 +4,18 @@ import type { AgentRunConfig } from '../run/agent-runtime.ts';
 import type { AgentRuntimeRegistry } from '../run/agent-runtime-registry.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { SessionDirectories } from '../session/session-directories.ts';
-import type { JournalPorts } from '../session/session-journal.ts';
+import type { JournalCache } from '../session/journal-cache.ts';
+import type { JournalPorts, SessionJournal } from '../session/session-journal.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { Tool } from '../turn/tool.ts';
 import type { ToolExecutor } from '../turn/tool-executor.ts';
 import type { Reconcile } from './end-survivors.ts';
 
 export interface WakePorts extends JournalPorts {
+  /** Sessions whose state is folded already. */
+  readonly journals: JournalCache;
+  /** Puts it into the parent's log that this session came to rest, if the parent does not know. */
+  readonly tellParent: (journal: SessionJournal) => Promise<void>;
   readonly agents: AgentCatalog;
   readonly runtimes: AgentRuntimeRegistry;
   readonly runConfig: AgentRunConfig;
@@ -31,6 +36,8 @@ export interface WakePorts extends JournalPorts {
 export interface WakeOptions {
   /** Aborting it stops the wake early; what was done stays done. */
   readonly signal?: AbortSignal | undefined;
+  /** Nobody asked for this wake: what made it due is the session's own. Default false. */
+  readonly isAutonomous?: boolean | undefined;
   /** Hears what the backend streams while it runs. Not stored. */
   readonly onRunEvent?: ((event: AgentRunEvent) => void) | undefined;
 }

@@ -7,40 +7,48 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
 import { adviceFor } from '../../machines/run/run-failure.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
-import { DEFAULT_MAX_MODEL_STEPS_PER_WAKE } from '../../machines/session/limits.ts';
+import type { AgentRunEvent } from '../../machines/run/run-output.ts';
+import { DEFAULT_MAX_AUTONOMOUS_WAKES, DEFAULT_MAX_MODEL_STEPS_PER_WAKE } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
-import type { SessionState } from '../../machines/session/session-state.ts';
+import type { SessionState, WakeTrigger } from '../../machines/session/session-state.ts';
 import { stepEvents } from '../../machines/turn/step-events.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
-import { TranscriptBuilder } from '../../machines/turn/transcript.ts';
+import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
 import { commitEvents } from '../../machines/wake/wake-commit.ts';
-import { decideNext, dueWakeIds, hasWork } from '../../machines/wake/wake-decision.ts';
-import type { WakeEnd } from '../../machines/wake/wake-decision.ts';
+import { decideNext, dueWakeIds, hasWork, readableIngress } from '../../machines/wake/wake-decision.ts';
+import type { WakeEnd, WakeLimits } from '../../machines/wake/wake-decision.ts';
 import type { ClaimAnswer, CommitAnswer, FoldAnswer, StepAnswer } from '../../machines/wake/wake-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
-import { lostWakeEvents } from '../../machines/wake/wake-repair.ts';
+import { parked } from '../../machines/wake/wake-fuse.ts';
+import { isPoison, lostWakeEvents } from '../../machines/wake/wake-repair.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { AgentRunResult } from '../run/agent-runtime.ts';
 import { startAgentRun } from '../run/start-agent-run.ts';
-import { keepView } from '../session/event-store.ts';
+import { keepView, wakeConflict } from '../session/event-store.ts';
 import type { SessionIdentity, WakeRight } from '../session/event-store.ts';
 import { SessionJournal } from '../session/session-journal.ts';
 import { settledOrStopped } from '../turn/settled-or-stopped.ts';
 import { assembleStep, prepareAgent } from './wake-context.ts';
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
 import { endSurvivors } from './end-survivors.ts';
+import { loadTranscript } from './session-transcript.ts';
+import { runReadyCalls } from './wake-tools.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
 
 export class WakeWork {
   readonly #ports: WakePorts;
   readonly #options: WakeOptions;
   readonly #wakeId: string;
-  readonly #journal: SessionJournal;
-  readonly #transcript = new TranscriptBuilder();
+  readonly #identity: SessionIdentity;
   readonly #abort = new AbortController();
+  /** Follows the log while the wake runs: an interruption or a termination cuts the work in hand short. */
+  #unwatch: (() => void) | undefined;
+  #journal: SessionJournal;
+  #transcript: TranscriptBuilder | undefined;
   #right: WakeRight | undefined;
   #epoch: number | undefined;
+  #startedMs = 0;
   #agent: PreparedAgent | undefined;
   #step: AssembledStep | undefined;
   #calls: readonly ToolCallInput[] = [];
@@ -50,47 +58,40 @@ export class WakeWork {
   #failure: ErrorRecord | undefined;
   #end: WakeEnd | undefined;
   #summary = '';
+  #wasParked = false;
   /** The error that the log cannot tell about. */
   error: unknown;
 
   constructor(identity: SessionIdentity, wakeId: string, ports: WakePorts, options: WakeOptions) {
+    this.#identity = identity;
     this.#wakeId = wakeId;
     this.#ports = ports;
     this.#options = options;
-    this.#journal = new SessionJournal(identity, ports, (event) => this.#transcript.ingest(event));
+    this.#journal = new SessionJournal(identity, ports);
   }
 
   /** Cuts the work in hand short. The first reason stays. */
-  interrupt(reason: string): void {
+  interrupt(reason: unknown): void {
     this.#abort.abort(reason);
   }
 
   /** Gets the right to write and says so in the log, with an end for whatever a dead wake left open. */
   async claim(): Promise<ClaimAnswer> {
-    const { sessionId } = this.#journal.identity;
-    this.#right = await this.#ports.store.acquireWakeRight(sessionId);
-    let state = await this.#journal.refresh();
+    const { sessionId } = this.#identity;
+    const known = (await this.#ports.journals.open(sessionId)).state;
+    this.#journal = new SessionJournal(this.#identity, this.#ports, { state: known, onEvent: (event) => this.#transcript?.ingest(event) });
+    if (!this.#isWanted(known)) return 'nothing_to_do';
+    let state = await this.#acquireRight(known);
     let survivors: string | undefined;
     if (isStale(state)) {
       survivors = await this.#endSurvivors();
       // That takes its time, and the session may have been terminated meanwhile.
       state = await this.#journal.refresh();
     }
-    if (state.status === 'terminated') throw refusalError(sessionId, 'wake.started', terminated(state));
-    const now = this.#now();
-    if (this.#abort.signal.aborted || (!isStale(state) && !hasWork(state, now))) return 'nothing_to_do';
-    const due = dueWakeIds(state, now);
-    const epoch = state.epoch + 1;
-    await this.#journal.append(
-      [
-        ...lostWakeEvents(state, survivors),
-        { type: 'wake.started', data: { wakeId: this.#wakeId, epoch, owner: this.#ports.owner, queuedWakeIds: due } },
-        { type: 'session.status_changed', data: { to: 'running' } },
-      ],
-      { epoch },
-    );
-    this.#epoch = epoch;
-    this.#mustSpeak = due.length > 0 || state.openToolCalls.length > 0;
+    if (!this.#isWanted(state)) return 'nothing_to_do';
+    if (isPoison(state)) return this.#park(state, survivors);
+    await this.#begin(state, survivors);
+    this.#unwatch = this.#ports.store.watch(sessionId, () => void this.#notice());
     return 'claimed';
   }
 
@@ -99,22 +100,26 @@ export class WakeWork {
     const state = await this.#journal.refresh();
     const decision = decideNext(state, {
       modelSteps: this.#modelSteps,
-      maxModelSteps: this.#agent?.definition.budget.maxModelStepsPerWake ?? DEFAULT_MAX_MODEL_STEPS_PER_WAKE,
+      elapsedMs: this.#ports.clock.now() - this.#startedMs,
+      limits: this.#limits(),
       mustSpeak: this.#mustSpeak,
       failure: this.#failure,
       abortReason: this.#abort.signal.aborted ? messageOf(this.#abort.signal.reason) : undefined,
     });
-    if (decision.act === 'step') return 'step';
+    if (decision.act !== 'end') return decision.act;
     this.#end = decision.end;
     return 'end';
   }
 
   async assemble(): Promise<void> {
     this.#agent ??= await this.#prepareAgent();
+    this.#transcript ??= await loadTranscript(this.#ports.store, this.#journal.state);
+    const consumed = readableIngress(this.#journal.state).map(({ eventId }) => eventId);
     this.#step = assembleStep({
       agent: this.#agent,
       state: this.#journal.state,
-      messages: this.#transcript.messages(),
+      messages: this.#transcript.messages(consumed),
+      consumed,
       runId: this.#ports.ids.next(),
       runConfig: this.#ports.runConfig,
     });
@@ -126,29 +131,33 @@ export class WakeWork {
     const spanId = params.runId;
     const { provider, model, modelStepsTaken } = params;
     await this.#append([{ type: 'span.started', data: { spanId, kind: 'model_step', backend: runtime.id, provider, model, step: modelStepsTaken + 1 } }]);
-    const { signal } = this.#abort;
-    const { onRunEvent } = this.#options;
-    const run = startAgentRun(runtime, { ...params, abortSignal: signal, ...(onRunEvent === undefined ? {} : { onEvent: onRunEvent }) }, this.#ports);
-    const { payloads, usage, meta = {} } = await settledOrStopped(run.result, { signal, clock: this.#ports.clock, givenUp: () => givenUpRun(signal) });
-    const modelSteps = meta.modelSteps ?? (meta.error === undefined ? 1 : 0);
-    const finished = stepEvents({ spanId, payloads, usage, error: meta.error, modelSteps, consumed, newCallId: () => `call_${this.#ports.ids.next()}` });
+    const { result, usage, modelSteps, streamedText } = await this.#runModel(this.#assembled());
+    const { error } = result.meta ?? {};
+    const { interruption } = (await this.#journal.refresh()).openWake ?? {};
+    const newCallId = (): string => `call_${this.#ports.ids.next()}`;
+    const finished = stepEvents({ spanId, payloads: result.payloads, usage, error, modelSteps, consumed, newCallId, wasInterrupted: interruption !== undefined, streamedText });
     await this.#append(finished.drafts);
     this.#modelSteps += 1;
     this.#calls = finished.calls;
     if (finished.text !== '') this.#lastText = finished.text;
-    if (meta.error === undefined) this.#mustSpeak = false;
-    else if (!signal.aborted) this.#failure = failureRecord(meta.error);
+    if (error === undefined) this.#mustSpeak = false;
+    else if (!this.#abort.signal.aborted) this.#failure = failureRecord(error);
     return finished.calls.length > 0 ? 'call_tools' : 'fold';
   }
 
+  /** Takes the open tool calls as far as they go. */
   async callTools(parent: AnyActorRef): Promise<void> {
-    const agent = await this.#prepareAgent();
-    await this.#ports.executor.runStep({
+    this.#agent ??= await this.#prepareAgent();
+    await runReadyCalls({
+      store: this.#ports.store,
+      executor: this.#ports.executor,
+      agent: this.#agent,
       calls: this.#calls,
-      tools: agent.tools,
-      context: { session: this.#journal.identity, workspaceDirectory: agent.workspaceDirectory, signal: this.#abort.signal },
+      state: () => this.#journal.state,
+      append: (drafts) => this.#append(drafts),
+      newId: () => this.#ports.ids.next(),
+      signal: this.#abort.signal,
       parent,
-      onResult: ({ callId, name }, { outcome, output }) => this.#append([{ type: 'agent.tool_result', data: { callId, name, outcome, output } }]),
     });
   }
 
@@ -175,8 +184,13 @@ export class WakeWork {
 
   /** Gives everything back. What is left to do afterwards is nobody's claim. */
   async release(): Promise<void> {
-    if (this.#epoch !== undefined) await keepView(this.#ports.store, this.#journal.state);
-    await this.#right?.release();
+    this.#unwatch?.();
+    try {
+      if (this.#epoch !== undefined) await keepView(this.#ports.store, this.#journal.state);
+      await this.#ports.tellParent(this.#journal).catch((error: unknown) => this.#ports.onListenerError(error, 'listener'));
+    } finally {
+      await this.#right?.release();
+    }
   }
 
   /** What the caller learns, once the wake is over. */
@@ -189,9 +203,94 @@ export class WakeWork {
       const error = end.outcome === 'failed' ? { error: end.error } : {};
       return { ...where, outcome: end.outcome, wakeId: this.#wakeId, epoch: this.#epoch, summary: this.#summary, ...error };
     }
+    if (this.#wasParked) return { ...where, outcome: 'parked', summary: state.parked?.reason ?? 'The session is parked.' };
     const { signal } = this.#abort;
     if (signal.aborted) return { ...where, outcome: 'aborted', summary: `The wake was stopped before it began: ${messageOf(signal.reason)}.` };
     return { ...where, outcome: 'nothing_to_do', summary: 'Nothing is unread and nothing is due.' };
+  }
+
+  /** Whether a wake is to go on. @throws RuntimeError SESSION_TERMINATED */
+  #isWanted(state: SessionState): boolean {
+    if (state.status === 'terminated') {
+      // What it owes its parent is all that is left to do.
+      if (state.owedToParent !== undefined) return false;
+      throw refusalError(state.sessionId, 'wake.started', terminated(state));
+    }
+    return !this.#abort.signal.aborted && (isStale(state) || hasWork(state, this.#now()));
+  }
+
+  /** Gets the right to write after all that is in the log by then. */
+  async #acquireRight(known: SessionState): Promise<SessionState> {
+    const { sessionId } = this.#identity;
+    for (let state = known; ; ) {
+      const right = await this.#ports.store.acquireWakeRight(sessionId, { epoch: state.epoch, isOpen: state.openWake !== undefined });
+      this.#right = right;
+      state = await this.#journal.refresh();
+      // Whole wakes may have come and gone while we asked.
+      if (state.epoch < right.epoch) {
+        right.lost.addEventListener('abort', () => this.interrupt(right.lost.reason), { once: true });
+        return state;
+      }
+      this.#right = undefined;
+      await right.release();
+    }
+  }
+
+  async #begin(state: SessionState, survivors: string | undefined): Promise<void> {
+    const due = dueWakeIds(state, this.#now());
+    const epoch = this.#right?.epoch ?? state.epoch + 1;
+    const unparked: SessionEventDraft[] = state.parked === undefined ? [] : [{ type: 'session.unparked', data: { wakeId: this.#wakeId } }];
+    const started = { wakeId: this.#wakeId, epoch, owner: this.#ports.owner, queuedWakeIds: due, trigger: triggerOf(state, due, this.#options) };
+    try {
+      await this.#journal.append(
+        [...lostWakeEvents(state, survivors), ...unparked, { type: 'wake.started', data: started }, { type: 'session.status_changed', data: { to: 'running' } }],
+        { epoch },
+      );
+    } catch (error) {
+      // Somebody who does not see our right was faster; the log has decided.
+      throw RuntimeError.is(error) && error.code === 'EPOCH_SUPERSEDED' ? wakeConflict(state.sessionId) : error;
+    }
+    this.#epoch = epoch;
+    this.#startedMs = this.#ports.clock.now();
+    this.#mustSpeak = due.length > 0 || state.openToolCalls.some(({ phase }) => phase === 'started' || phase === 'requested');
+  }
+
+  /** The wakes of this session kill their processes: it is left alone from now on, and says why. */
+  async #park(state: SessionState, survivors: string | undefined): Promise<ClaimAnswer> {
+    const epoch = this.#right?.epoch ?? state.epoch + 1;
+    const parking = parked('failures', `${state.failuresInARow + 1} wakes in a row died with their processes.`);
+    await this.#journal.append(
+      [...lostWakeEvents(state, survivors), { type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle' } }, parking],
+      { epoch },
+    );
+    this.#wasParked = true;
+    await keepView(this.#ports.store, this.#journal.state);
+    return 'nothing_to_do';
+  }
+
+  /** Something was appended, by this wake or by somebody else. */
+  async #notice(): Promise<void> {
+    const { openWake, status } = await this.#journal.refresh().catch(() => this.#journal.state);
+    if (openWake?.wakeId === this.#wakeId && openWake.interruption !== undefined) this.interrupt(openWake.interruption.reason ?? 'somebody interrupted it');
+    if (status === 'terminated') this.interrupt('the session was terminated');
+  }
+
+  async #runModel({ params, runtime }: AssembledStep): Promise<FinishedRun> {
+    const { signal } = this.#abort;
+    const { onRunEvent } = this.#options;
+    let streamedText = '';
+    const onEvent = (event: AgentRunEvent): void => {
+      if (event.stream === 'assistant' && event.data.kind === 'text') streamedText += event.data.text;
+      onRunEvent?.(event);
+    };
+    const run = startAgentRun(runtime, { ...params, abortSignal: signal, onEvent }, this.#ports);
+    const result = await settledOrStopped(run.result, { signal, clock: this.#ports.clock, givenUp: () => givenUpRun(signal) });
+    return { result, usage: result.usage, modelSteps: result.meta?.modelSteps ?? (result.meta?.error === undefined ? 1 : 0), streamedText };
+  }
+
+  #limits(): WakeLimits {
+    const { maxModelStepsPerWake = DEFAULT_MAX_MODEL_STEPS_PER_WAKE, maxTokensPerWake, maxSecondsPerWake } = this.#agent?.definition.budget ?? {};
+    return { maxModelStepsPerWake, maxTokensPerWake, maxSecondsPerWake };
   }
 
   /** What of the dead process could not be ended, if anything. */
@@ -215,6 +314,7 @@ export class WakeWork {
       wake: openWake,
       end,
       modelSteps: this.#modelSteps,
+      maxAutonomousWakes: this.#agent?.definition.budget.maxAutonomousWakes ?? DEFAULT_MAX_AUTONOMOUS_WAKES,
       lastText: this.#lastText,
       nowMs: this.#ports.clock.now(),
       newId: () => this.#ports.ids.next(),
@@ -226,7 +326,7 @@ export class WakeWork {
   /** The agent is read once per wake: a file that is edited meanwhile counts from the next one on. */
   async #prepareAgent(): Promise<PreparedAgent> {
     if (this.#agent !== undefined) return this.#agent;
-    const agent = await prepareAgent(this.#journal.identity, this.#ports);
+    const agent = await prepareAgent(this.#identity, this.#ports);
     const skipped = agent.unavailableTools.map((name): SessionEventDraft => ({ type: 'tool.skipped', data: { name, reason: 'no tool of this name is available' } }));
     if (skipped.length > 0) await this.#append(skipped);
     return agent;
@@ -244,6 +344,20 @@ export class WakeWork {
   #now(): string {
     return isoTimeOf(this.#ports.clock.now());
   }
+}
+
+interface FinishedRun {
+  readonly result: AgentRunResult;
+  readonly usage: AgentRunResult['usage'];
+  readonly modelSteps: number;
+  readonly streamedText: string;
+}
+
+/** Why the wake begins. Whatever somebody outside wrote comes first: what they asked for is not held against the session's budget. */
+function triggerOf(state: SessionState, due: readonly string[], { isAutonomous }: WakeOptions): WakeTrigger {
+  if (state.pending.some(({ type }) => type !== 'session.child_idle')) return 'ingress';
+  if (isAutonomous !== true) return 'manual';
+  return due.length > 0 ? 'wake' : 'retry';
 }
 
 /** A log that still says `running` belongs to a wake that died: it is put right even when nothing else is to do. */

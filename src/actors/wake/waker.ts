@@ -15,6 +15,12 @@ interface LiveWake {
   readonly ended: Promise<unknown>;
 }
 
+interface Passes {
+  readonly current: Promise<WakeOutcome>;
+  /** Begins when the current one has ended. */
+  next: Promise<WakeOutcome> | undefined;
+}
+
 export interface WakerOptions extends WakePorts {
   /** Parent of every wake actor, so that all of them are seen in one system. */
   readonly supervisor: AnyActorRef;
@@ -25,6 +31,9 @@ export class Waker {
   /** By wake id: one provided chart serves all wakes. */
   readonly #live = new Map<string, LiveWake>();
   readonly #logic: typeof wakeMachine;
+  /** By session id: the pass that was asked for while another one runs. */
+  readonly #passes = new Map<string, Passes>();
+  readonly #ending = new AbortController();
   #stopReason: string | undefined;
 
   constructor(options: WakerOptions) {
@@ -82,9 +91,44 @@ export class Waker {
     }
   }
 
+  /**
+   * A wake that begins after this call. While one runs it is followed by exactly one more, however often this is called; one that runs in
+   * another process is waited for.
+   * @throws what `wake` throws, but WAKE_CONFLICT
+   */
+  trigger(sessionId: string, options: WakeOptions = {}): Promise<WakeOutcome> {
+    const passes = this.#passes.get(sessionId);
+    if (passes !== undefined) return (passes.next ??= passes.current.then(() => this.#pass(sessionId, options), () => this.#pass(sessionId, options)));
+    return this.#pass(sessionId, options);
+  }
+
+  #pass(sessionId: string, options: WakeOptions): Promise<WakeOutcome> {
+    const current = this.#wakeWhenFree(sessionId, options);
+    const passes: Passes = { current, next: undefined };
+    this.#passes.set(sessionId, passes);
+    const forget = (): void => {
+      if (passes.next === undefined && this.#passes.get(sessionId) === passes) this.#passes.delete(sessionId);
+    };
+    current.then(forget, forget);
+    return current;
+  }
+
+  async #wakeWhenFree(sessionId: string, options: WakeOptions): Promise<WakeOutcome> {
+    const signal = AbortSignal.any([this.#ending.signal, ...(options.signal === undefined ? [] : [options.signal])]);
+    for (;;) {
+      try {
+        return await this.wake(sessionId, options);
+      } catch (error) {
+        if (!RuntimeError.is(error) || error.code !== 'WAKE_CONFLICT' || signal.aborted) throw error;
+        await this.#options.store.wakeRightFreed(sessionId, signal);
+      }
+    }
+  }
+
   /** Takes no more wakes, stops those that run, and resolves when they have ended. Idempotent. */
   async shutdown(reason: string): Promise<void> {
     this.#stopReason ??= reason;
+    this.#ending.abort(reason);
     const live = [...this.#live.values()];
     for (const { actor } of live) stopActor(actor, reason);
     await Promise.allSettled(live.map(({ ended }) => ended));

@@ -21,10 +21,17 @@ export const agentFrontmatter = z.strictObject({
   provider: text,
   /** Names of the tools it may use; all managed tools when absent. */
   tools: z.array(text).max(200).optional(),
-  /** `preapproved`: its tools run without asking. `deny`: none runs. */
-  permission: z.enum(['preapproved', 'deny']).default('preapproved'),
+  /** `preapproved`: only tools that always ask do ask. `ask`: every tool that changes something asks. `deny`: none runs. */
+  permission: z.enum(['preapproved', 'ask', 'deny']).default('preapproved'),
   budget: z
-    .strictObject({ maxModelStepsPerWake: z.number().int().min(1).max(MAX_MODEL_STEPS_PER_WAKE).optional() })
+    .strictObject({
+      maxModelStepsPerWake: z.number().int().min(1).max(MAX_MODEL_STEPS_PER_WAKE).optional(),
+      /** Input and output together, as far as the provider tells. */
+      maxTokensPerWake: z.number().int().min(1).optional(),
+      maxSecondsPerWake: z.number().int().min(1).optional(),
+      /** Wakes in a row that nobody outside asked for; then the session is parked. */
+      maxAutonomousWakes: z.number().int().min(0).optional(),
+    })
     .default({}),
   fallbacks: unsupported('a list of fallbacks').optional(),
   environment: unsupported('an environment').optional(),
@@ -40,8 +47,8 @@ export interface AgentDefinition {
   readonly model: string;
   readonly provider: string;
   readonly tools?: readonly string[] | undefined;
-  readonly permission: 'preapproved' | 'deny';
-  readonly budget: { readonly maxModelStepsPerWake?: number | undefined };
+  readonly permission: 'preapproved' | 'ask' | 'deny';
+  readonly budget: Readonly<z.output<typeof agentFrontmatter>['budget']>;
   /** The body of the file: what the model is told. */
   readonly instructions: string;
 }

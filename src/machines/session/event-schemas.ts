@@ -19,27 +19,74 @@ const json = z.unknown().refine((value) => value !== undefined && typeof value !
 
 const errorRecord = z.object({ code: z.string(), category: z.string(), message: z.string(), hint: z.string().optional() });
 
-const toolCallOutcome = z.enum(['completed', 'failed', 'cancelled', 'unknown']);
+const toolCallOutcome = z.enum(['completed', 'failed', 'denied', 'cancelled', 'unknown']);
+
+/** When a message is read: `queue` after the turn that runs, `steer` by its next step, `interrupt` after the turn has been cut short. */
+export const deliveryMode = z.enum(['queue', 'steer', 'interrupt']);
+
+export type DeliveryMode = z.output<typeof deliveryMode>;
+
+/** How far an approval reaches. */
+export const approvalScope = z.enum(['once', 'session', 'always']);
 
 /**
- * How a wake ended. `limit`: a bound was reached. `lost`: its process died; the next wake says so in its place.
+ * How a wake ended. `limit`: a bound was reached. `interrupted`: somebody outside cut it short. `aborted`: its process stopped it.
+ * `lost`: its process died; the next wake says so in its place.
  */
-const wakeEnding = z.enum(['sleep', 'requires_action', 'rescheduled', 'limit', 'failed', 'aborted', 'terminated', 'lost']);
+const wakeEnding = z.enum(['sleep', 'requires_action', 'rescheduled', 'limit', 'failed', 'interrupted', 'aborted', 'terminated', 'lost']);
 
-function define<Data extends z.ZodType>(description: string, data: Data): { readonly v: 1; readonly description: string; readonly data: Data } {
-  return { v: 1, description, data };
+/** Makes data of the next version out of data of the one before. Total: what it cannot read it passes on for the schema to refuse. */
+type Upcaster = (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+
+interface Definition<Data extends z.ZodType> {
+  /** The version that is written. */
+  readonly v: number;
+  readonly description: string;
+  readonly data: Data;
+  /** From version 1 on, one step each. */
+  readonly upcasters: readonly Upcaster[];
 }
 
+/** The version follows from how many came before it. */
+function define<Data extends z.ZodType>(description: string, data: Data, upcasters: readonly Upcaster[] = []): Definition<Data> {
+  return { v: upcasters.length + 1, description, data, upcasters };
+}
+
+const note = z.string().max(2_000);
+
 const ingress = {
-  'user.message': define('Somebody sent a message.', z.object({ text: z.string().min(1).max(MAX_MESSAGE_CHARACTERS) })),
+  'user.message': define(
+    'Somebody sent a message.',
+    z.object({ text: z.string().min(1).max(MAX_MESSAGE_CHARACTERS), delivery: deliveryMode }),
+    // Version 1 knew one way of delivery.
+    [(data) => ({ ...data, delivery: 'queue' })],
+  ),
   'user.custom_tool_result': define(
     'Somebody answered a custom tool request of the agent.',
     z.object({ requestId: id, toolName: id, output: json }),
   ),
+  'user.tool_confirmation': define(
+    'Somebody allowed or denied a tool call that waits for it.',
+    z.object({ requestId: id, toolName: id, allowed: z.boolean(), note: note.optional(), scope: approvalScope.optional() }),
+  ),
+  'user.answer': define('Somebody answered a question of the agent.', z.object({ requestId: id, response: z.string().min(1).max(MAX_MESSAGE_CHARACTERS) })),
+  'user.define_outcome': define(
+    'Somebody said what the session is to achieve. The newest one counts.',
+    z.object({ title: z.string().min(1).max(200), detail: note.optional(), criteria: z.array(z.string().min(1).max(500)).max(20).optional() }),
+  ),
+  'user.interrupt': define('Somebody cut the running turn short. What it cancels is said in events of the same record.', z.object({ reason: summary.optional() })),
 } as const;
 
 const lifecycle = {
-  'session.created': define('The session exists and belongs to this agent.', z.object({ agentId, title: z.string().max(200).optional() })),
+  'session.created': define(
+    'The session exists and belongs to this agent.',
+    z.object({
+      agentId,
+      title: z.string().max(200).optional(),
+      parent: z.object({ sessionId: id, depth: z.number().int().positive() }).optional(),
+      forkOf: z.object({ sessionId: id, seq: z.number().int().positive() }).optional(),
+    }),
+  ),
   'session.status_changed': define(
     'The session moved in its chart.',
     z.object({
@@ -52,13 +99,31 @@ const lifecycle = {
     'The session came to rest, for this reason, having done this.',
     z.object({ reason: z.enum(['idle', 'requires_action']), summary, blockingEventIds: z.array(id).optional() }),
   ),
+  'session.parked': define(
+    'The session wakes nobody any more by itself. A message, an answer or an explicit wake makes it go on.',
+    z.object({ code: z.enum(['failures', 'idle_wakes', 'autonomous_wakes']), reason: summary }),
+  ),
+  'session.unparked': define('Somebody woke the parked session.', z.object({ wakeId: id })),
+  'session.child_created': define('The session has a child.', z.object({ childSessionId: id, agentId, label: z.string().max(200).optional() })),
+  'session.child_idle': define(
+    'A child came to rest; `turn` is the number of its event that says so. The parent hears of it in its next turn.',
+    z.object({ childSessionId: id, agentId, turn: z.number().int().positive(), reason: z.enum(['idle', 'requires_action', 'terminated', 'parked']), summary }),
+  ),
+  'session.parent_told': define('The parent has it in its log that this session came to rest at this event.', z.object({ turn: z.number().int().positive() })),
   'message.consumed': define('These ingress events were part of what a model step answered.', z.object({ eventIds: z.array(id), spanId: id })),
 } as const;
 
 const wake = {
   'wake.started': define(
     'A wake claimed the right to write. Events of lower epochs that follow are void.',
-    z.object({ wakeId: id, epoch: z.number().int().positive(), owner: z.string(), queuedWakeIds: z.array(id) }),
+    z.object({
+      wakeId: id,
+      epoch: z.number().int().positive(),
+      owner: z.string(),
+      queuedWakeIds: z.array(id),
+      /** Why it began. Nobody outside asked for a `wake` or a `retry`: those are bounded. */
+      trigger: z.enum(['ingress', 'wake', 'retry', 'manual']).optional(),
+    }),
   ),
   'wake.ended': define(
     'A wake gave up the right to write. The queued wakes it was due for are done, unless it failed.',
@@ -70,6 +135,8 @@ const wake = {
       completedWakeIds: z.array(id),
       limit: z.object({ name: z.string(), value: z.number() }).optional(),
       error: errorRecord.optional(),
+      /** Not before this time is it tried again by itself. */
+      retryAt: time.optional(),
     }),
   ),
   'wake.queued': define(
@@ -83,6 +150,7 @@ const wake = {
       priority: wakePriority,
     }),
   ),
+  'wake.cancelled': define('A queued wake will not come.', z.object({ queuedWakeId: id, because: z.enum(['interrupt', 'fork']) })),
   'wake.refused': define(
     'A wake that a directive asked for was not queued.',
     z.object({ reason: z.string(), because: z.enum(['duplicate', 'limit']), dedupeKey: z.string().optional() }),
@@ -106,12 +174,26 @@ const agent = {
     }),
   ),
   'agent.thinking': define('The model reasoned.', z.object({ text: z.string(), spanId: id })),
-  'agent.message': define('The model said something.', z.object({ text: z.string(), spanId: id })),
+  'agent.message': define('The model said something. `partial`: it was cut short.', z.object({ text: z.string(), spanId: id, partial: z.boolean().optional() })),
   'agent.tool_use': define('The model asked for a tool. Stored before the tool runs.', z.object({ callId: id, name: z.string(), input: json, spanId: id })),
+  'agent.tool_started': define('A tool call begins to take effect. Stored before it does: a call that is said to have started is never run again.', z.object({ callId: id })),
   'agent.tool_result': define(
     'A tool call ended. `unknown`: its process died while it ran; it is never run again.',
     z.object({ callId: id, name: z.string(), outcome: toolCallOutcome, output: json }),
   ),
+  'agent.question_asked': define(
+    'The agent asked somebody outside a question; the call waits for `user.answer`.',
+    z.object({ requestId: id, callId: id, question: z.string().min(1), choices: z.array(z.string()).optional() }),
+  ),
+  'permission.requested': define(
+    'A tool call waits for somebody to allow it.',
+    z.object({ requestId: id, callId: id, toolName: id, input: json, because: z.string() }),
+  ),
+  'permission.resolved': define(
+    'The confirmation of a tool call was acted upon.',
+    z.object({ requestId: id, callId: id, decision: z.enum(['allowed', 'denied']), note: note.optional(), scope: approvalScope.optional() }),
+  ),
+  'request.cancelled': define('Nobody has to answer this request any more.', z.object({ requestId: id, because: z.enum(['interrupt', 'fork']) })),
   'agent.custom_tool_use': define('The agent asked somebody outside to run a tool.', z.object({ requestId: id, name: z.string(), input: json })),
   'tool.skipped': define('A tool of the agent is not available in this wake.', z.object({ name: z.string(), reason: z.string() })),
   'directive.accepted': define('The model said what comes next.', z.object({ directive, spanId: id })),

@@ -38,3 +38,23 @@ export const MAX_RECORD_BYTES = 8 * 1024 * 1024;
 
 /** Characters of an idempotency key. */
 export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 200;
+
+/** Wakes in a row that may fail before the session is parked. */
+export const MAX_FAILURES_IN_A_ROW = 5;
+
+/** Wakes in a row that nobody outside asked for and that called no tool, before the session is parked. */
+export const MAX_IDLE_WAKES_IN_A_ROW = 20;
+
+/** Wakes in a row that nobody outside asked for, before the session is parked, unless the agent's budget says otherwise. */
+export const DEFAULT_MAX_AUTONOMOUS_WAKES = 1_000;
+
+/** How long a session waits after its first failed wake, in milliseconds, and by how much longer after each that follows. */
+export const FIRST_RETRY_DELAY_MS = 5_000;
+export const RETRY_DELAY_FACTOR = 4;
+export const MAX_RETRY_DELAY_MS = 3_600_000;
+
+/** Child sessions that one session may have. */
+export const MAX_CHILD_SESSIONS = 64;
+
+/** How deep children of children may go; a session without a parent has depth 0. */
+export const MAX_SESSION_DEPTH = 4;

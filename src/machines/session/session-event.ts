@@ -44,7 +44,7 @@ export type SessionEventDraft = {
   };
 }[Exclude<SessionEventType, 'event.unrecognized'>];
 
-export type CheckedDraft = { readonly [Type in SessionEventType]: { readonly type: Type; readonly v: 1; readonly data: SessionEventData<Type> } }[SessionEventType];
+export type CheckedDraft = { readonly [Type in SessionEventType]: { readonly type: Type; readonly v: number; readonly data: SessionEventData<Type> } }[SessionEventType];
 
 /** An event whose data is known to be that of its type. Made by `readStoredEvent` only. */
 export interface StoredEvent extends NewSessionEvent {
@@ -71,17 +71,23 @@ export function checkDraft(draft: SessionEventDraft): CheckedDraft {
 }
 
 /**
- * Checks an event that a store holds. Types and versions that this release does not know are wrapped as `event.unrecognized`; what
- * is no event at all, or claims a known type without its data, is `undefined` and counts as damage.
+ * Checks an event that a store holds, and brings it to the version of today. Types and versions that this release does not know are
+ * wrapped as `event.unrecognized`; what is no event at all, or claims a known type without its data, is `undefined` and counts as damage.
  */
 export function readStoredEvent(stored: unknown): StoredEvent | undefined {
   if (!isNewSessionEvent(stored)) return undefined;
   const { id, at, epoch, type, v } = stored;
-  if (!isKnown(type) || v !== sessionEventDefinitions[type].v) {
+  if (!isKnown(type) || v < 1 || v > sessionEventDefinitions[type].v) {
     return { id, at, epoch, type: 'event.unrecognized', v: 1, data: { type, v, data: stored.data } };
   }
-  const { success, data } = sessionEventDefinitions[type].data.safeParse(stored.data);
-  return success ? { id, at, epoch, type, v, data } : undefined;
+  const definition = sessionEventDefinitions[type];
+  const { success, data } = definition.data.safeParse(upcast(stored.data, definition.upcasters.slice(v - 1)));
+  return success ? { id, at, epoch, type, v: definition.v, data } : undefined;
+}
+
+function upcast(data: unknown, upcasters: (typeof sessionEventDefinitions)[SessionEventType]['upcasters']): unknown {
+  // The envelope was checked: data is an object.
+  return upcasters.reduce((older, step) => step(older), data as Readonly<Record<string, unknown>>);
 }
 
 /** A stored event at its place in a log. */

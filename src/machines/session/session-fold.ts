@@ -4,53 +4,52 @@
  * The fold is total: a log that lost records to damage, or holds events that lost a race, still folds. An event that makes no sense
  * where it stands moves the head and nothing else. What may be appended is stricter and is decided in session-rules.ts.
  */
-import { nextConfiguration, statusOf } from './session-machine.ts';
-import type { SessionChartEventType } from './session-machine.ts';
-import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from './session-event.ts';
-import type { SessionState } from './session-state.ts';
+import { chartEventOf, move } from './fold-status.ts';
+import type { Change } from './fold-status.ts';
+import { cancelRequest, foldAnswer, foldConfirmation, foldCustomToolResult, receive, waitFor } from './fold-requests.ts';
+import { foldWakeEnded, foldWakeStarted } from './fold-wakes.ts';
+import type { SessionEvent, SessionEventOf, SessionEventType } from './session-event.ts';
+import type { OpenToolCall, OpenWake, SessionState } from './session-state.ts';
 
-type Change = Partial<SessionState>;
 type Fold<Type extends SessionEventType> = (state: SessionState, event: SessionEventOf<Type>) => Change;
 
-/** Changes when the fold gives another state for the same log; views written by another version are rebuilt. */
-export const SESSION_FOLD_VERSION = 1;
+/** Changes when the fold gives another state for the same log; views and checkpoints written by another version are rebuilt. */
+export const SESSION_FOLD_VERSION = 2;
 
 const NOTHING: Change = {};
 
 const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
-  'session.created': (_state, { at, data }) => ({ createdAt: at, title: data.title }),
-  'session.status_changed': (state, { data, seq }) => {
+  'session.created': (_state, { at, data }) => ({ createdAt: at, title: data.title, parent: data.parent, forkOf: data.forkOf }),
+  'session.status_changed': (state, { data, seq, at }) => {
     const change = move(state, chartEventOf(data));
-    return data.to === 'terminated' && change !== NOTHING ? { ...change, terminatedAtSeq: seq, summary: data.reason ?? state.summary } : change;
+    if (data.to !== 'terminated' || change.status === undefined) return change;
+    const summary = data.reason ?? state.summary;
+    return { ...change, terminatedAtSeq: seq, summary, ...owe(state, { turn: seq, at, reason: 'terminated', summary: summary ?? 'terminated' }) };
   },
-  'session.status_idle': (_state, { data }) => ({ summary: data.summary }),
+  'session.status_idle': (state, { data: { reason, summary }, seq, at }) => ({ summary, ...owe(state, { turn: seq, at, reason, summary }) }),
+  'session.parked': (state, { data, seq, at }) => ({ parked: { ...data, seq }, ...owe(state, { turn: seq, at, reason: 'parked', summary: data.reason }) }),
+  'session.unparked': () => ({ parked: undefined, failuresInARow: 0, autonomousWakesInARow: 0, idleWakesInARow: 0 }),
+  'session.child_created': (state, { data: { childSessionId: sessionId, agentId, label } }) => ({
+    children: [...state.children.filter((child) => child.sessionId !== sessionId), { sessionId, agentId, label }],
+  }),
+  'session.child_idle': (state, event) => foldChildIdle(state, event),
+  'session.parent_told': (state, { data }) => (state.owedToParent?.turn === data.turn ? { owedToParent: undefined } : NOTHING),
 
-  'user.message': (state, { id, seq }) =>
-    state.status === 'terminated'
-      ? NOTHING
-      : { messages: state.messages + 1, pending: [...state.pending, { eventId: id, seq, type: 'user.message' }] },
-  'user.custom_tool_result': (state, { id, seq, data }) => {
-    const pendingActions = state.pendingActions.filter((action) => action.requestId !== data.requestId);
-    // The first answer counts; one that comes later, or answers nothing, changes nothing.
-    if (pendingActions.length === state.pendingActions.length) return NOTHING;
-    return {
-      ...(pendingActions.length === 0 ? move(state, 'RESOLVE') : NOTHING),
-      pendingActions,
-      pending: [...state.pending, { eventId: id, seq, type: 'user.custom_tool_result' }],
-    };
-  },
+  'user.message': (state, event) => (state.status === 'terminated' ? NOTHING : { messages: state.messages + 1, ...receive(state, event, event.data.delivery) }),
+  'user.custom_tool_result': (state, event) => foldCustomToolResult(state, event),
+  'user.tool_confirmation': (state, event) => foldConfirmation(state, event),
+  'user.answer': (state, event) => foldAnswer(state, event),
+  'user.define_outcome': (state, event) => (state.status === 'terminated' ? NOTHING : { outcome: event.data, ...receive(state, event, 'queue') }),
+  'user.interrupt': (state, event) => foldInterrupt(state, event),
   'message.consumed': (state, { data }) => {
     const consumed = new Set(data.eventIds);
     return { pending: state.pending.filter(({ eventId }) => !consumed.has(eventId)), continuesInARow: 0 };
   },
 
-  'wake.started': (state, { at, data }) => ({
-    wakes: state.wakes + 1,
-    epoch: Math.max(state.epoch, data.epoch),
-    openWake: { wakeId: data.wakeId, epoch: data.epoch, owner: data.owner, startedAt: at, queuedWakeIds: data.queuedWakeIds },
-  }),
+  'wake.started': (state, event) => foldWakeStarted(state, event),
   'wake.ended': (state, event) => foldWakeEnded(state, event),
   'wake.queued': (state, { id, data }) => ({ queuedWakes: [...state.queuedWakes, { ...data, eventId: id }] }),
+  'wake.cancelled': (state, { data }) => ({ queuedWakes: state.queuedWakes.filter(({ queuedWakeId }) => queuedWakeId !== data.queuedWakeId) }),
   'wake.refused': () => NOTHING,
 
   'span.started': (_state, { data }) => ({ openSpanId: data.spanId }),
@@ -58,17 +57,25 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
     openSpanId: state.openSpanId === data.spanId ? undefined : state.openSpanId,
     modelSteps: state.modelSteps + data.modelSteps,
     unansweredResults: data.outcome === 'completed' ? 0 : state.unansweredResults,
+    ...count(state, { tokens: (data.usage?.inputTokens ?? 0) + (data.usage?.outputTokens ?? 0) }),
   }),
   'agent.thinking': () => NOTHING,
   'agent.message': () => NOTHING,
-  'agent.tool_use': (state, { data }) => ({ openToolCalls: [...state.openToolCalls, { callId: data.callId, name: data.name }] }),
-  'agent.tool_result': (state, { data }) => ({
-    openToolCalls: state.openToolCalls.filter(({ callId }) => callId !== data.callId),
-    unansweredResults: state.unansweredResults + 1,
+  'agent.tool_use': (state, { data, seq }) => ({
+    openToolCalls: [...state.openToolCalls, { callId: data.callId, name: data.name, seq, phase: 'requested' }],
+    ...count(state, { toolCalls: 1 }),
   }),
+  'agent.tool_started': (state, { data }) => ({ openToolCalls: withCall(state, data.callId, (call) => ({ ...call, phase: 'started' })) }),
+  'agent.tool_result': (state, event) => foldToolResult(state, event),
   'agent.custom_tool_use': (state, { id, data }) => ({
     pendingActions: [...state.pendingActions, { requestId: data.requestId, eventId: id, kind: 'custom_tool', toolName: data.name }],
   }),
+  'agent.question_asked': (state, { id, data: { requestId, callId, question } }) =>
+    waitFor(state, { requestId, eventId: id, kind: 'answer', toolName: 'ask_human', callId, question }),
+  'permission.requested': (state, { id, data: { requestId, callId, toolName, because } }) =>
+    waitFor(state, { requestId, eventId: id, kind: 'permission', toolName, callId, question: because }),
+  'permission.resolved': (state, { data }) => ({ pending: withoutAnswerOf(state, data.callId) }),
+  'request.cancelled': (state, { data }) => cancelRequest(state, data.requestId),
   'tool.skipped': () => NOTHING,
   'directive.accepted': (state, { data }) => ({
     openDirectives: [...state.openDirectives, data.directive],
@@ -84,39 +91,52 @@ export function foldSession(state: SessionState, event: SessionEvent): SessionSt
   if (event.seq <= state.head) return state;
   // Each entry takes exactly the events of its own key, which the compiler cannot see through the union.
   const fold = FOLDS[event.type] as Fold<SessionEventType>;
-  return { ...state, ...fold(state, event), head: event.seq, updatedAt: event.at };
+  const change = fold(state, event);
+  // Somebody who takes over without starting a wake claims an epoch too.
+  return { ...state, ...change, epoch: Math.max(change.epoch ?? state.epoch, event.epoch ?? 0), head: event.seq, updatedAt: event.at };
 }
 
-function foldWakeEnded(state: SessionState, { at, data }: SessionEventOf<'wake.ended'>): Change {
-  if (state.openWake?.wakeId !== data.wakeId) return NOTHING;
-  const completed = new Set(data.completedWakeIds);
-  const isLost = data.outcome === 'lost';
-  const isAtRest = data.outcome === 'sleep' || data.outcome === 'requires_action' || data.outcome === 'rescheduled';
+function foldInterrupt(state: SessionState, { seq, data }: SessionEventOf<'user.interrupt'>): Change {
+  const { openWake, lastWake } = state;
+  if (openWake !== undefined) return { openWake: { ...openWake, interruption: { seq, reason: data.reason } } };
+  // What a wake that broke left to do is not gone on with.
+  return { unansweredResults: 0, openDirectives: [], lastWake: lastWake === undefined ? undefined : { ...lastWake, outcome: 'interrupted', retryAt: undefined } };
+}
+
+function foldChildIdle(state: SessionState, event: SessionEventOf<'session.child_idle'>): Change {
+  const { childSessionId, turn, reason, summary } = event.data;
+  const child = state.children.find(({ sessionId }) => sessionId === childSessionId);
+  if (child === undefined || state.status === 'terminated' || (child.rest?.turn ?? 0) >= turn) return NOTHING;
   return {
-    openWake: undefined,
-    lastWake: { wakeId: data.wakeId, epoch: state.openWake.epoch, endedAt: at, outcome: data.outcome, ...(data.error === undefined ? {} : { error: data.error }) },
-    queuedWakes: completed.size === 0 ? state.queuedWakes : state.queuedWakes.filter(({ queuedWakeId }) => !completed.has(queuedWakeId)),
-    // A wake that died may have accepted a directive whose wishes are not stored yet; the next one carries them out.
-    openDirectives: isLost ? state.openDirectives : [],
-    unansweredResults: isAtRest ? 0 : state.unansweredResults,
+    children: state.children.map((other) => (other === child ? { ...child, rest: { turn, reason, summary } } : other)),
+    pending: [...state.pending, { eventId: event.id, seq: event.seq, at: event.at, type: 'session.child_idle', delivery: 'queue' }],
   };
 }
 
-/** The move in the chart that a status change records. */
-export function chartEventOf({ to, stopReason }: SessionEventData<'session.status_changed'>): SessionChartEventType {
-  switch (to) {
-    case 'running':
-      return 'WAKE';
-    case 'rescheduling':
-      return 'RESCHEDULE';
-    case 'terminated':
-      return 'TERMINATE';
-    case 'idle':
-      return stopReason === 'requires_action' ? 'REQUIRE_ACTION' : 'REST';
-  }
+function foldToolResult(state: SessionState, { data }: SessionEventOf<'agent.tool_result'>): Change {
+  return {
+    openToolCalls: state.openToolCalls.filter(({ callId }) => callId !== data.callId),
+    pending: withoutAnswerOf(state, data.callId),
+    // A result that is stored outside of a wake closes a call that nobody waits for any more.
+    unansweredResults: state.unansweredResults + (state.openWake === undefined ? 0 : 1),
+  };
 }
 
-function move(state: SessionState, event: SessionChartEventType): Change {
-  const next = nextConfiguration(state, event);
-  return next === undefined ? NOTHING : statusOf(next);
+/** What waits, without the answer that this call had to hear. */
+function withoutAnswerOf({ pending, openToolCalls }: SessionState, callId: string): SessionState['pending'] {
+  const eventId = openToolCalls.find((call) => call.callId === callId)?.answer?.eventId;
+  return eventId === undefined ? pending : pending.filter((each) => each.eventId !== eventId);
+}
+
+function withCall({ openToolCalls }: SessionState, callId: string, change: (call: OpenToolCall) => OpenToolCall): readonly OpenToolCall[] {
+  return openToolCalls.map((call) => (call.callId === callId ? change(call) : call));
+}
+
+function owe({ parent }: SessionState, owedToParent: NonNullable<SessionState['owedToParent']>): Change {
+  return parent === undefined ? NOTHING : { owedToParent };
+}
+
+function count({ openWake }: SessionState, { tokens = 0, toolCalls = 0 }: Partial<Pick<OpenWake, 'tokens' | 'toolCalls'>>): Change {
+  if (openWake === undefined || tokens + toolCalls === 0) return NOTHING;
+  return { openWake: { ...openWake, tokens: openWake.tokens + tokens, toolCalls: openWake.toolCalls + toolCalls } };
 }

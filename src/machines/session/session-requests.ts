@@ -1,23 +1,64 @@
 /** What callers pass to the sessions service, checked before anything is written. */
 import { z } from 'zod';
-import { agentId, sessionId } from '../ids.ts';
+import { RuntimeError } from '../errors.ts';
+import { agentId, eventId, sessionId } from '../ids.ts';
+import { approvalScope, deliveryMode } from './event-schemas.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS, MAX_SUMMARY_CHARACTERS } from './limits.ts';
 import { parseOrThrow } from '../validate.ts';
 
-const newSession = z.strictObject({ agentId, title: z.string().min(1).max(200).optional() });
+const title = z.string().min(1).max(200);
+
+const newSession = z.strictObject({
+  agentId,
+  title: title.optional(),
+  /** The session that this one works for; it hears when this one comes to rest. */
+  parentSessionId: sessionId.optional(),
+});
+
+const requestId = z.string().min(1).max(200);
+const note = z.string().min(1).max(2_000);
 
 /** What may be sent into a session from outside. */
 const ingress = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('user.message'), text: z.string().min(1, 'expected a text that is not empty').max(MAX_MESSAGE_CHARACTERS) }),
   z.strictObject({
     type: z.literal('user.custom_tool_result'),
-    requestId: z.string().min(1),
+    requestId,
     toolName: z.string().min(1),
     output: z.json(),
   }),
+  z.strictObject({
+    type: z.literal('user.tool_confirmation'),
+    requestId,
+    toolName: z.string().min(1),
+    allowed: z.boolean(),
+    note: note.optional(),
+    scope: approvalScope.optional(),
+  }),
+  z.strictObject({ type: z.literal('user.answer'), requestId, response: z.string().min(1).max(MAX_MESSAGE_CHARACTERS) }),
+  z.strictObject({
+    type: z.literal('user.define_outcome'),
+    title,
+    detail: note.optional(),
+    criteria: z.array(z.string().min(1).max(500)).max(20).optional(),
+  }),
 ]);
 
-const sendOptions = z.strictObject({ idempotencyKey: z.string().min(1).max(MAX_IDEMPOTENCY_KEY_CHARACTERS).optional() });
+const sendOptions = z.strictObject({
+  idempotencyKey: z.string().min(1).max(MAX_IDEMPOTENCY_KEY_CHARACTERS).optional(),
+  /** Only for messages. `reject-if-busy` refuses while a wake runs or others wait to be read. Default `queue`. */
+  delivery: z.enum([...deliveryMode.options, 'reject-if-busy']).optional(),
+  /** The event's id, for a sender that has to know it before. The same id again gives the same receipt. Default: a new one. */
+  eventId: eventId.optional(),
+});
+
+const interruptOptions = z.strictObject({ reason: z.string().min(1).max(MAX_SUMMARY_CHARACTERS).optional() });
+
+const forkOptions = z.strictObject({
+  /** The last event that the fork has in common. Default: the newest. */
+  atSeq: z.number().int().positive().optional(),
+  title: title.optional(),
+});
 
 const filter = z.strictObject({
   agentId: agentId.optional(),
@@ -36,8 +77,12 @@ const terminateOptions = z.strictObject({ reason: z.string().min(1).max(MAX_SUMM
 export type NewSession = z.input<typeof newSession>;
 export type SessionIngress = z.input<typeof ingress>;
 export type SendOptions = z.input<typeof sendOptions>;
+export type CheckedIngress = Readonly<z.output<typeof ingress>>;
+export type CheckedSendOptions = Readonly<z.output<typeof sendOptions>>;
 export type SessionFilter = z.input<typeof filter>;
 export type TerminateOptions = z.input<typeof terminateOptions>;
+export type InterruptOptions = z.input<typeof interruptOptions>;
+export type ForkOptions = z.input<typeof forkOptions>;
 
 const CODE = 'SESSION_REQUEST_INVALID';
 
@@ -50,11 +95,13 @@ export function checkNewSession(value: unknown): z.output<typeof newSession> {
 }
 
 export function checkIngress(value: unknown): z.output<typeof ingress> {
-  return parseOrThrow(ingress, value, { what: 'message', code: CODE, hint: 'Send { type: "user.message", text } or { type: "user.custom_tool_result", requestId, toolName, output }.' });
+  return parseOrThrow(ingress, value, { what: 'message', code: CODE, hint: 'Send { type: "user.message", text }, or an answer to a request that the session\'s status shows.' });
 }
 
-export function checkSendOptions(value: unknown): z.output<typeof sendOptions> {
-  return parseOrThrow(sendOptions, value, { what: 'send options', code: CODE });
+export function checkSendOptions(value: unknown, type: CheckedIngress['type']): CheckedSendOptions {
+  const options = parseOrThrow(sendOptions, value, { what: 'send options', code: CODE });
+  if (options.delivery === undefined || type === 'user.message') return options;
+  throw new RuntimeError(CODE, `send options are not valid: expected no delivery for ${type}, received ${options.delivery}`, { category: 'validation', hint: 'Only messages have a delivery.' });
 }
 
 export function checkFilter(value: unknown): z.output<typeof filter> {
@@ -67,4 +114,12 @@ export function checkEventsOptions(value: unknown): z.output<typeof eventsOption
 
 export function checkTerminateOptions(value: unknown): z.output<typeof terminateOptions> {
   return parseOrThrow(terminateOptions, value, { what: 'terminate options', code: CODE });
+}
+
+export function checkInterruptOptions(value: unknown): z.output<typeof interruptOptions> {
+  return parseOrThrow(interruptOptions, value, { what: 'interrupt options', code: CODE });
+}
+
+export function checkForkOptions(value: unknown): z.output<typeof forkOptions> {
+  return parseOrThrow(forkOptions, value, { what: 'fork options', code: CODE });
 }

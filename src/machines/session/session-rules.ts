@@ -4,11 +4,12 @@
  */
 import { RuntimeError } from '../errors.ts';
 import type { ErrorCategory } from '../errors.ts';
-import { MAX_OPEN_QUEUED_WAKES, MAX_PENDING_INGRESS } from './limits.ts';
-import { chartEventOf, foldSession } from './session-fold.ts';
+import { MAX_CHILD_SESSIONS, MAX_OPEN_QUEUED_WAKES, MAX_PENDING_INGRESS } from './limits.ts';
+import { chartEventOf } from './fold-status.ts';
+import { foldSession } from './session-fold.ts';
 import { nextConfiguration } from './session-machine.ts';
-import type { CheckedDraft, SessionEventData, SessionEventType } from './session-event.ts';
-import type { SessionState } from './session-state.ts';
+import type { SessionEvent, SessionEventData, SessionEventType } from './session-event.ts';
+import type { PendingAction, SessionState } from './session-state.ts';
 
 export interface Refusal {
   readonly code: string;
@@ -27,15 +28,24 @@ const RULES: { readonly [Type in SessionEventType]?: Rule<Type> } = {
     return illegal('SESSION_ILLEGAL_TRANSITION', `a session cannot go from ${state.status} to ${data.to}`, 'See the transition table of the session chart.');
   },
   'user.message': (state) => ingressRefusal(state),
-  'user.custom_tool_result': (state, data) => ingressRefusal(state) ?? answerRefusal(state, data),
+  'user.custom_tool_result': (state, { requestId, toolName }) => ingressRefusal(state) ?? answerRefusal(state, { requestId, toolName, kind: 'custom_tool' }),
+  'user.tool_confirmation': (state, { requestId, toolName }) => ingressRefusal(state) ?? answerRefusal(state, { requestId, toolName, kind: 'permission' }),
+  'user.answer': (state, { requestId }) => ingressRefusal(state) ?? answerRefusal(state, { requestId, kind: 'answer' }),
+  'user.define_outcome': (state) => ingressRefusal(state),
+  'user.interrupt': (state) => (state.status === 'terminated' ? terminated(state) : undefined),
+  'session.child_created': (state) => {
+    if (state.status === 'terminated') return terminated(state);
+    if (state.children.length < MAX_CHILD_SESSIONS) return undefined;
+    return { code: 'CHILD_LIMIT', category: 'capacity', message: `it has ${state.children.length} of ${MAX_CHILD_SESSIONS} children`, hint: 'Give the work to a child that is there.' };
+  },
   'message.consumed': (state, { eventIds }) => {
     const unknown = eventIds.filter((id) => !state.pending.some(({ eventId }) => eventId === id));
     return unknown.length === 0 ? undefined : illegal('MESSAGE_NOT_PENDING', `${unknown.join(', ')} is not waiting to be consumed`, 'Fold the log again and consume what is pending.');
   },
   'wake.started': (state, { epoch }) => {
     if (state.status === 'terminated') return terminated(state);
-    if (epoch === state.epoch + 1 && state.openWake === undefined) return undefined;
-    return illegal('WAKE_EPOCH_STALE', `expected epoch ${state.epoch + 1} with no wake open, received epoch ${epoch}`, 'Fold the log again; another wake may have begun.');
+    if (epoch > state.epoch && state.openWake === undefined) return undefined;
+    return illegal('WAKE_EPOCH_STALE', `expected an epoch above ${state.epoch} with no wake open, received epoch ${epoch}`, 'Fold the log again; another wake may have begun.');
   },
   'wake.ended': (state, { wakeId }) => openWakeRefusal(state, wakeId),
   'wake.queued': (state) =>
@@ -49,6 +59,10 @@ const RULES: { readonly [Type in SessionEventType]?: Rule<Type> } = {
     state.openSpanId === spanId ? undefined : illegal('SPAN_NOT_OPEN', `span ${spanId} is not open`, 'Start it first.'),
   'agent.tool_use': (state, { callId }) =>
     state.openToolCalls.some((call) => call.callId === callId) ? illegal('TOOL_CALL_OPEN', `tool call ${callId} is open already`, 'Give every call its own id.') : undefined,
+  'agent.tool_started': (state, { callId }) =>
+    state.openToolCalls.some((call) => call.callId === callId && (call.phase === 'requested' || call.phase === 'answered'))
+      ? undefined
+      : illegal('TOOL_CALL_NOT_READY', `tool call ${callId} is not ready to start`, 'A call starts once, after what it waits for has come.'),
   'agent.tool_result': (state, { callId }) =>
     state.openToolCalls.some((call) => call.callId === callId)
       ? undefined
@@ -56,22 +70,23 @@ const RULES: { readonly [Type in SessionEventType]?: Rule<Type> } = {
 };
 
 /** Why an event may not be appended now, or undefined when it may. */
-function refusalOf(state: SessionState, draft: CheckedDraft): Refusal | undefined {
-  const rule: Rule<SessionEventType> | undefined = RULES[draft.type];
-  return rule?.(state, draft.data);
+function refusalOf(state: SessionState, { type, data }: SessionEvent): Refusal | undefined {
+  const rule = RULES[type] as Rule<SessionEventType> | undefined;
+  return rule?.(state, data);
 }
 
 /**
- * Checks that `drafts` may be appended together, in order.
- * @throws RuntimeError for the first that may not; nothing has been changed then.
+ * The state that `events` would lead to, appended together and in order.
+ * @throws RuntimeError for the first that may not be appended; nothing has been changed then.
  */
-export function assertAppendable(state: SessionState, drafts: readonly CheckedDraft[]): void {
+export function stateAfter(state: SessionState, events: readonly SessionEvent[]): SessionState {
   let preview = state;
-  for (const draft of drafts) {
-    const refusal = refusalOf(preview, draft);
-    if (refusal !== undefined) throw refusalError(state.sessionId, draft.type, refusal);
-    preview = foldSession(preview, { ...draft, id: '', at: '', sessionId: state.sessionId, seq: preview.head + 1 });
+  for (const event of events) {
+    const refusal = refusalOf(preview, event);
+    if (refusal !== undefined) throw refusalError(state.sessionId, event.type, refusal);
+    preview = foldSession(preview, event);
   }
+  return preview;
 }
 
 export function refusalError(sessionId: string, type: string, { code, category, message, hint }: Refusal): RuntimeError {
@@ -98,15 +113,26 @@ function ingressRefusal(state: SessionState): Refusal | undefined {
   };
 }
 
-function answerRefusal(state: SessionState, { requestId, toolName }: SessionEventData<'user.custom_tool_result'>): Refusal | undefined {
+interface Answer {
+  readonly requestId: string;
+  readonly kind: PendingAction['kind'];
+  readonly toolName?: string | undefined;
+}
+
+function answerRefusal(state: SessionState, { requestId, kind, toolName }: Answer): Refusal | undefined {
   const action = state.pendingActions.find((pending) => pending.requestId === requestId);
   if (action === undefined) {
     const open = state.pendingActions.map((pending) => pending.requestId).join(', ') || 'none';
     return illegal('REQUEST_NOT_PENDING', `request ${requestId} is not waiting for an answer; waiting: ${open}`, 'Answer a request that session status shows; each counts once.');
   }
-  if (action.toolName === toolName) return undefined;
+  if (action.kind !== kind) {
+    return { code: 'REQUEST_KIND_MISMATCH', category: 'validation', message: `request ${requestId} waits for ${ANSWERS[action.kind]}, not for ${ANSWERS[kind]}`, hint: 'Answer it with the event that it waits for.' };
+  }
+  if (toolName === undefined || action.toolName === toolName) return undefined;
   return { code: 'REQUEST_TOOL_MISMATCH', category: 'validation', message: `request ${requestId} is for tool "${action.toolName}", not "${toolName}"`, hint: 'Answer with the tool that was asked for.' };
 }
+
+const ANSWERS = { custom_tool: 'user.custom_tool_result', permission: 'user.tool_confirmation', answer: 'user.answer' } as const;
 
 function openWakeRefusal(state: SessionState, wakeId: string): Refusal | undefined {
   if (state.openWake?.wakeId === wakeId) return undefined;

@@ -1,29 +1,62 @@
 /** What a session's log adds up to: one immutable value, folded from events by session-fold.ts. */
+import type { Activation } from './activation.ts';
+import type { DeliveryMode, approvalScope } from './event-schemas.ts';
 import type { SessionEventData } from './session-event.ts';
 import type { SessionStatus, SessionStopReason } from './session-machine.ts';
 import type { Directive } from '../wake/directive.ts';
+import type { z } from 'zod';
 
-/** An ingress event that no model step has answered yet. */
+type ApprovalScope = z.output<typeof approvalScope>;
+
+/** An ingress event that nothing has acted upon yet: no model step has read it, no call has gone on with it. */
 export interface PendingIngress {
   readonly eventId: string;
   readonly seq: number;
-  readonly type: 'user.message' | 'user.custom_tool_result';
+  /** ISO-8601. */
+  readonly at: string;
+  readonly type: PendingIngressType;
+  readonly delivery: DeliveryMode;
 }
+
+export type PendingIngressType =
+  | 'user.message'
+  | 'user.custom_tool_result'
+  | 'user.tool_confirmation'
+  | 'user.answer'
+  | 'user.define_outcome'
+  | 'session.child_idle';
 
 /** A request to somebody outside. The session rests in `requires_action` while there is one. */
 export interface PendingAction {
   readonly requestId: string;
   /** The event that asked. */
   readonly eventId: string;
-  readonly kind: 'custom_tool';
+  readonly kind: 'custom_tool' | 'permission' | 'answer';
+  /** The tool that is asked for; `ask_human` for a question. */
   readonly toolName: string;
+  /** The tool call that waits for it; absent for what a directive asked for. */
+  readonly callId?: string | undefined;
+  /** The question, in words. */
+  readonly question?: string | undefined;
 }
 
 /** A tool call without a result. */
 export interface OpenToolCall {
   readonly callId: string;
   readonly name: string;
+  /** Of the event that asked for it, which holds its input. */
+  readonly seq: number;
+  /** `waiting` for somebody outside, whose answer makes it `answered`. Only one that has `started` can have taken effect. */
+  readonly phase: 'requested' | 'waiting' | 'answered' | 'started';
+  /** What it waited for, and what came. */
+  readonly request?: { readonly requestId: string; readonly kind: 'permission' | 'answer' } | undefined;
+  readonly answer?: CallAnswer | undefined;
 }
+
+/** `eventId`: the ingress event that holds it. */
+export type CallAnswer =
+  | { readonly kind: 'permission'; readonly eventId: string; readonly allowed: boolean; readonly note?: string | undefined; readonly scope?: ApprovalScope | undefined }
+  | { readonly kind: 'answer'; readonly eventId: string; readonly response: string };
 
 export interface QueuedWake extends SessionEventData<'wake.queued'> {
   readonly eventId: string;
@@ -34,9 +67,19 @@ export interface OpenWake {
   readonly epoch: number;
   readonly owner: string;
   readonly startedAt: string;
+  readonly trigger: WakeTrigger;
   /** The queued wakes that this one was due for. */
   readonly queuedWakeIds: readonly string[];
+  /** What made it due. Stays due until the wake has ended, so that somebody else goes on if it dies. */
+  readonly causes: readonly Activation[];
+  readonly toolCalls: number;
+  /** Input and output tokens of its model steps, as far as the provider told. */
+  readonly tokens: number;
+  /** Somebody outside cut it short. */
+  readonly interruption?: { readonly seq: number; readonly reason?: string | undefined } | undefined;
 }
+
+export type WakeTrigger = NonNullable<SessionEventData<'wake.started'>['trigger']>;
 
 export interface LastWake {
   readonly wakeId: string;
@@ -44,6 +87,16 @@ export interface LastWake {
   readonly endedAt: string;
   readonly outcome: SessionEventData<'wake.ended'>['outcome'];
   readonly error?: SessionEventData<'wake.ended'>['error'];
+  /** Nothing is tried again by itself before this time. */
+  readonly retryAt?: string | undefined;
+}
+
+export interface ChildSession {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly label?: string | undefined;
+  /** How it last came to rest. */
+  readonly rest?: Pick<SessionEventData<'session.child_idle'>, 'turn' | 'reason' | 'summary'> | undefined;
 }
 
 export interface SessionState {
@@ -51,6 +104,13 @@ export interface SessionState {
   readonly agentId: string;
   readonly title?: string | undefined;
   readonly createdAt?: string | undefined;
+  readonly parent?: SessionEventData<'session.created'>['parent'];
+  readonly forkOf?: SessionEventData<'session.created'>['forkOf'];
+  readonly children: readonly ChildSession[];
+  /** What the session is to achieve, as somebody outside said last. */
+  readonly outcome?: SessionEventData<'user.define_outcome'> | undefined;
+  /** Why the session wakes nobody by itself any more. */
+  readonly parked?: (SessionEventData<'session.parked'> & { readonly seq: number }) | undefined;
   /** When the last event happened, as whoever appended it saw the time. */
   readonly updatedAt?: string | undefined;
 
@@ -83,6 +143,12 @@ export interface SessionState {
   /** Tool results that no model step has seen. */
   readonly unansweredResults: number;
   readonly continuesInARow: number;
+  /** Wakes in a row that failed or died, that nobody outside asked for, and of these those that called no tool. */
+  readonly failuresInARow: number;
+  readonly autonomousWakesInARow: number;
+  readonly idleWakesInARow: number;
+  /** The event by which a child came to rest and its parent does not know of yet. */
+  readonly owedToParent?: (Omit<SessionEventData<'session.child_idle'>, 'childSessionId' | 'agentId'> & { readonly at: string }) | undefined;
 }
 
 /** The state before the first event. A damaged first record must not cost a session its name, so that comes from where the log lies. */
@@ -104,5 +170,9 @@ export function initialSessionState({ sessionId, agentId }: { readonly sessionId
     wakes: 0,
     unansweredResults: 0,
     continuesInARow: 0,
+    failuresInARow: 0,
+    autonomousWakesInARow: 0,
+    idleWakesInARow: 0,
+    children: [],
   };
 }

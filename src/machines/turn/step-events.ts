@@ -11,6 +11,10 @@ export interface FinishedStep {
   readonly usage?: RunUsage | undefined;
   readonly error?: RunFailure | undefined;
   readonly modelSteps: number;
+  /** Somebody outside cut the step short: what the model had said by then counts as said, and what it read as read. */
+  readonly wasInterrupted?: boolean | undefined;
+  /** What it streamed until then, for a backend that returns nothing of a step that was stopped. */
+  readonly streamedText?: string | undefined;
   /** Ingress events that were part of what the model read. */
   readonly consumed: readonly string[];
   /** An id for each tool call that is unique in the session; what a provider calls it is not. */
@@ -28,15 +32,23 @@ export function stepEvents(step: FinishedStep): StepEvents {
   return step.error === undefined ? completedStep(step) : failedStep(step, step.error);
 }
 
-/** What a failed step read stays unread: the next attempt answers it. */
-function failedStep({ spanId, usage, modelSteps }: FinishedStep, error: RunFailure): StepEvents {
+/** What a failed step read stays unread, and what it said is not kept: the next attempt answers anew. */
+function failedStep({ spanId, usage, modelSteps, wasInterrupted, ...step }: FinishedStep, error: RunFailure): StepEvents {
   const outcome = error.kind === 'aborted' ? 'aborted' : 'failed';
   const completed: SessionEventDraft = { type: 'span.completed', data: { spanId, kind: 'model_step', outcome, modelSteps, error, ...withUsage(usage) } };
-  return { drafts: [completed], calls: [], text: '' };
+  if (wasInterrupted !== true) return { drafts: [completed], calls: [], text: '' };
+  const text = saidIn(step.payloads) || (step.streamedText ?? '');
+  const consumed: SessionEventDraft[] = step.consumed.length === 0 ? [] : [{ type: 'message.consumed', data: { eventIds: [...step.consumed], spanId } }];
+  const said: SessionEventDraft[] = text === '' ? [] : [{ type: 'agent.message', data: { text, spanId, partial: true } }];
+  return { drafts: [...consumed, ...said, completed], calls: [], text };
+}
+
+function saidIn(payloads: readonly RunPayload[]): string {
+  return payloads.flatMap((payload) => (payload.type === 'text' ? [payload.text] : [])).join('\n\n');
 }
 
 function completedStep({ spanId, payloads, usage, modelSteps, consumed, newCallId }: FinishedStep): StepEvents {
-  const said = payloads.flatMap((payload) => (payload.type === 'text' ? [payload.text] : [])).join('\n\n');
+  const said = saidIn(payloads);
   const structured = payloads.flatMap((payload) => (payload.type === 'directive' ? [payload.directive] : []));
   const reading = readDirective({ text: said, structured });
   const calls = payloads.flatMap((payload): ToolCallInput[] =>

@@ -21,6 +21,13 @@ interface OpenTurn {
   readonly results: Map<string, ToolResultPart>;
 }
 
+/** What a builder has to know that begins in the middle of a log. */
+export interface TranscriptStart {
+  readonly queuedWakes?: readonly { readonly queuedWakeId: string; readonly reason: string; readonly note?: string | undefined }[] | undefined;
+  /** What comes before the first step that begins is left out. */
+  readonly startsMidway?: boolean | undefined;
+}
+
 type Ingest = { readonly [Type in SessionEventType]?: (builder: TranscriptBuilder, event: SessionEventOf<Type>) => void };
 
 export class TranscriptBuilder {
@@ -39,9 +46,18 @@ export class TranscriptBuilder {
         type: 'text',
         text: `Result of the custom tool "${data.toolName}" (request ${data.requestId}): ${JSON.stringify(data.output)}`,
       }),
+    'user.define_outcome': (builder, { id, data }) => builder.#waiting.set(id, { type: 'text', text: `The outcome to achieve is now: ${data.title}` }),
+    'session.child_idle': (builder, { id, data }) =>
+      builder.#waiting.set(id, { type: 'text', text: `The child session ${data.childSessionId} (${data.agentId}) rests (${data.reason}): ${data.summary}` }),
     'message.consumed': (builder, { data }) => builder.#consume(data.eventIds),
     'wake.queued': (builder, { data }) => builder.#queuedWakes.set(data.queuedWakeId, data),
     'wake.started': (builder, { data }) => builder.#announceDue(data.queuedWakeIds),
+    'wake.ended': (builder, { data }) => {
+      if (data.outcome === 'interrupted') builder.#note('You were interrupted here. What you had planned does not hold any more unless you are asked again.');
+    },
+    'span.started': (builder) => {
+      builder.#isWhole = true;
+    },
     'agent.thinking': (builder, { data }) => builder.#say(data.spanId, { type: 'reasoning', text: data.text }),
     'agent.message': (builder, { data }) => builder.#say(data.spanId, { type: 'text', text: data.text }),
     'agent.tool_use': (builder, { data }) => builder.#call(data.spanId, { type: 'tool_call', callId: data.callId, name: data.name, input: data.input }),
@@ -52,17 +68,30 @@ export class TranscriptBuilder {
     'directive.rejected': (builder, { data }) => builder.#note(`Your directive was not understood and counted as sleep: ${data.reason}`),
   };
 
+  /** Whether a whole step has begun since the builder began: what comes before may be the rest of one. */
+  #isWhole: boolean;
+
+  constructor({ queuedWakes = [], startsMidway = false }: TranscriptStart = {}) {
+    this.#isWhole = !startsMidway;
+    for (const queued of queuedWakes) this.#queuedWakes.set(queued.queuedWakeId, queued);
+  }
+
   /** Adds the next event of the log. */
   ingest(event: SessionEvent): void {
+    if (!this.#isWhole && event.type.startsWith('agent.')) return;
     // Each entry takes exactly the events of its own key, which the compiler cannot see through the union.
     const handler = TranscriptBuilder.#ingest[event.type] as ((builder: TranscriptBuilder, event: SessionEvent) => void) | undefined;
     handler?.(this, event);
   }
 
-  /** The conversation so far, as a model that speaks next would read it. The builder can go on afterwards. */
-  messages(): ProviderMessage[] {
+  /**
+   * The conversation so far, as a model that speaks next would read it. The builder can go on afterwards.
+   * @param reading ids of the ingress events that it reads; all that wait when absent
+   */
+  messages(reading?: readonly string[]): ProviderMessage[] {
     const shown = [...this.#messages, ...closed(this.#turn)];
-    addUserText(shown, [...this.#notes, ...this.#waiting.values()]);
+    const texts = reading === undefined ? [...this.#waiting.values()] : reading.flatMap((eventId) => this.#waiting.get(eventId) ?? []);
+    addUserText(shown, [...this.#notes, ...texts]);
     return shown;
   }
 

@@ -23,6 +23,8 @@ const dedupeKey = z.string().min(1).max(200);
 
 export const wakePriority = z.enum(['low', 'normal', 'high']);
 
+export type WakePriority = z.output<typeof wakePriority>;
+
 const queuedWakeRequest = z.strictObject({
   reason: z.string().min(1).max(200),
   delaySeconds,

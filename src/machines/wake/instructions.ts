@@ -1,4 +1,5 @@
 /** What every model is told about the runtime, after the instructions of its agent. */
+import type { SessionState } from '../session/session-state.ts';
 import { MAX_LEARNINGS_PER_DIRECTIVE, MAX_QUEUED_WAKES_PER_DIRECTIVE, MAX_WAKE_DELAY_SECONDS } from './directive.ts';
 
 const ABOUT_DIRECTIVES = `You run inside a durable session. When your turn is over the session sleeps until somebody writes or a wake is due.
@@ -13,6 +14,12 @@ To say what comes next, end your last message with one block like this:
 ${MAX_LEARNINGS_PER_DIRECTIVE} "learnings" { "kind": "lesson" | "correction" | "error", "title", "detail" }. Without a block the session simply sleeps.`;
 
 /** The system text of a run. */
-export function instructionsFor(agentInstructions: string): string {
-  return [agentInstructions.trim(), ABOUT_DIRECTIVES].filter((part) => part !== '').join('\n\n');
+export function instructionsFor(agentInstructions: string, outcome?: SessionState['outcome']): string {
+  return [agentInstructions.trim(), aboutOutcome(outcome), ABOUT_DIRECTIVES].filter((part) => part !== '').join('\n\n');
+}
+
+function aboutOutcome(outcome: SessionState['outcome']): string {
+  if (outcome === undefined) return '';
+  const criteria = (outcome.criteria ?? []).map((criterion) => `- ${criterion}`);
+  return [`The session is to achieve: ${outcome.title}`, ...(outcome.detail === undefined ? [] : [outcome.detail]), ...criteria].join('\n');
 }

@@ -4,13 +4,16 @@ import type { SessionEventData, SessionEventDraft } from '../session/session-eve
 import type { OpenWake, SessionState } from '../session/session-state.ts';
 import type { Directive, QueuedWakeRequest } from './directive.ts';
 import type { WakeEnd } from './wake-decision.ts';
-import { closingEvents } from './wake-repair.ts';
+import { parkingEvents, retryDelayMs } from './wake-fuse.ts';
+import { cancellingEvents, closingEvents } from './wake-repair.ts';
 
 export interface WakeCommit {
   readonly state: SessionState;
   readonly wake: OpenWake;
   readonly end: WakeEnd;
   readonly modelSteps: number;
+  /** Wakes that nobody outside asked for, in a row. */
+  readonly maxAutonomousWakes: number;
   /** What the model said last; the summary when no directive gives one. */
   readonly lastText: string | undefined;
   /** Milliseconds since the epoch. */
@@ -23,27 +26,42 @@ const FOLLOW_UP = 'follow_up';
 
 export function commitEvents(commit: WakeCommit): SessionEventDraft[] {
   const { state, wake, end } = commit;
+  const hasFailed = end.outcome === 'failed';
+  const isCutShort = end.outcome === 'interrupted';
+  // Queued wakes and learnings of a wake that failed later were asked for all the same; who interrupts takes them back.
+  const wishes = isCutShort ? [] : state.openDirectives.flatMap((directive) => wishEvents(directive, commit));
+  const completed = hasFailed || end.outcome === 'aborted' ? [] : wake.queuedWakeIds;
   const summary = summaryOf(commit);
-  // Queued wakes and learnings of a wake that failed later were asked for all the same; the log holds the directives.
-  const wishes = state.openDirectives.flatMap((directive) => wishEvents(directive, commit));
-  const completed = end.outcome === 'failed' || end.outcome === 'aborted' ? [] : wake.queuedWakeIds;
-  const ended: SessionEventData<'wake.ended'> = {
+  const granted = withinLimits(wishes, state, completed);
+  const requests = granted.flatMap((draft) => (draft.type === 'agent.custom_tool_use' ? [draft.data.requestId] : []));
+  const goesOn = granted.some(({ type }) => type === 'wake.queued') || state.queuedWakes.some(({ queuedWakeId }) => !completed.includes(queuedWakeId));
+  return [
+    ...closingEvents(state),
+    ...(isCutShort ? cancellingEvents(state, 'interrupt') : []),
+    ...granted,
+    { type: 'wake.ended', data: endingData(commit, summary, completed) },
+    ...statusEvents(commit, summary, requests),
+    ...parkingEvents({ state, wake, hasFailed, goesOn, maxAutonomousWakes: commit.maxAutonomousWakes }),
+  ];
+}
+
+function endingData({ state, wake, end, modelSteps, nowMs }: WakeCommit, summary: string, completed: readonly string[]): SessionEventData<'wake.ended'> {
+  return {
     wakeId: wake.wakeId,
     outcome: end.outcome,
     summary,
-    modelSteps: commit.modelSteps,
+    modelSteps,
     completedWakeIds: [...completed],
     ...(end.outcome === 'limit' ? { limit: end.limit } : {}),
-    ...(end.outcome === 'failed' ? { error: end.error } : {}),
+    ...(end.outcome === 'failed' ? { error: end.error, retryAt: new Date(nowMs + retryDelayMs(state.failuresInARow + 1, end.error)).toISOString() } : {}),
   };
-  const requests = wishes.flatMap((draft) => (draft.type === 'agent.custom_tool_use' ? [draft.data.requestId] : []));
-  return [...closingEvents(state), ...withinLimits(wishes, state, completed), { type: 'wake.ended', data: ended }, ...statusEvents(commit, summary, requests)];
 }
 
 function statusEvents({ state, end }: WakeCommit, summary: string, newRequests: readonly string[]): SessionEventDraft[] {
   if (end.outcome === 'terminated') return [];
   if (end.outcome === 'rescheduled') return [{ type: 'session.status_changed', data: { to: 'rescheduling', stopReason: 'rescheduling', reason: summary } }];
-  const blockingEventIds = [...state.pendingActions.map(({ requestId }) => requestId), ...newRequests];
+  const waiting = end.outcome === 'interrupted' ? [] : state.pendingActions;
+  const blockingEventIds = [...waiting.map(({ requestId }) => requestId), ...newRequests];
   const reason = blockingEventIds.length > 0 ? 'requires_action' : 'idle';
   return [
     { type: 'session.status_changed', data: { to: 'idle', stopReason: reason } },
@@ -108,6 +126,8 @@ function sentenceFor(end: WakeEnd, lastText: string, modelSteps: number): string
       return `Stopped after ${modelSteps} model steps at the limit ${end.limit.name} (${end.limit.value}). Wake the session again, or send a message, to go on.`;
     case 'failed':
       return `The wake failed: ${end.error.message.replace(/\.$/, '')}. ${end.error.hint ?? 'Wake the session again once the cause is gone.'}`;
+    case 'interrupted':
+      return `The turn was interrupted: ${end.reason}.`;
     case 'aborted':
       return `The wake was stopped: ${end.reason}. Wake the session again to go on.`;
     case 'terminated':

@@ -1,39 +1,56 @@
 /**
  * What a wake does next, decided from the folded log and from what the wake has done so far. Pure, so that every case is a row of a table.
+ *
+ * The order: what must end the wake; tool calls that are ready; stop when a call waits for somebody; what came in; one model step.
  */
 import type { ErrorRecord } from '../errors.ts';
+import { isBlocked } from '../session/activation.ts';
 import { MAX_CONTINUES_IN_A_ROW } from '../session/limits.ts';
-import type { SessionState } from '../session/session-state.ts';
+import type { OpenToolCall, PendingIngress, SessionState } from '../session/session-state.ts';
 import type { Directive } from './directive.ts';
 
 /** What only the running wake knows. */
 export interface WakeProgress {
   /** Model steps of this wake. */
   readonly modelSteps: number;
-  readonly maxModelSteps: number;
+  /** Since the wake began, in milliseconds. */
+  readonly elapsedMs: number;
+  readonly limits: WakeLimits;
   /** Queued wakes that this one is due for, or calls that a dead wake left: the model has something to hear. */
   readonly mustSpeak: boolean;
   readonly failure?: ErrorRecord | undefined;
-  /** Why the wake was asked to stop. */
+  /** Why this process stops the wake. */
   readonly abortReason?: string | undefined;
+}
+
+/** What one wake may use up before it rests and says so. */
+export interface WakeLimits {
+  readonly maxModelStepsPerWake: number;
+  /** Input and output together, as far as the provider tells. */
+  readonly maxTokensPerWake?: number | undefined;
+  readonly maxSecondsPerWake?: number | undefined;
 }
 
 export type WakeEnd =
   | { readonly outcome: 'sleep' | 'requires_action' | 'rescheduled'; readonly summary: string | undefined }
-  | { readonly outcome: 'limit'; readonly limit: { readonly name: string; readonly value: number } }
+  | { readonly outcome: 'limit'; readonly limit: { readonly name: keyof WakeLimits | 'MAX_CONTINUES_IN_A_ROW'; readonly value: number } }
   | { readonly outcome: 'failed'; readonly error: ErrorRecord }
-  | { readonly outcome: 'aborted'; readonly reason: string }
+  | { readonly outcome: 'interrupted' | 'aborted'; readonly reason: string }
   | { readonly outcome: 'terminated' };
 
-export type WakeDecision = { readonly act: 'step' } | { readonly act: 'end'; readonly end: WakeEnd };
+export type WakeDecision = { readonly act: 'step' | 'call_tools' } | { readonly act: 'end'; readonly end: WakeEnd };
 
 /** Whether a session has anything for a wake to do at `now` (ISO-8601). */
 export function hasWork(state: SessionState, now: string): boolean {
-  return hasUnread(state) || state.openDirectives.length > 0 || state.openToolCalls.length > 0 || dueWakeIds(state, now).length > 0;
+  if (readyCalls(state).length > 0) return true;
+  if (isBlocked(state)) return false;
+  const isUnfinished = state.unansweredResults > 0 || state.openDirectives.length > 0 || state.openToolCalls.length > 0;
+  return isUnfinished || state.pending.length > 0 || dueWakeIds(state, now).length > 0;
 }
 
-/** The queued wakes whose time has come, soonest first. */
+/** The queued wakes whose time has come, soonest first. None while the session could not hear of them. */
 export function dueWakeIds(state: SessionState, now: string): string[] {
+  if (isBlocked(state)) return [];
   const nowMs = Date.parse(now);
   return state.queuedWakes
     .filter(({ dueAt }) => Date.parse(dueAt) <= nowMs)
@@ -41,27 +58,51 @@ export function dueWakeIds(state: SessionState, now: string): string[] {
     .map(({ queuedWakeId }) => queuedWakeId);
 }
 
+/** Open calls that nothing holds back: just asked for, or answered by somebody outside. */
+export function readyCalls({ openToolCalls }: SessionState): readonly OpenToolCall[] {
+  return openToolCalls.filter(({ phase }) => phase === 'requested' || phase === 'answered');
+}
+
+/** What the next model step reads of what came in: all of it between turns, and within a turn what is to steer it. */
+export function readableIngress(state: SessionState): readonly PendingIngress[] {
+  const readable = state.pending.filter(({ type }) => type !== 'user.tool_confirmation' && type !== 'user.answer');
+  const isWithinTurn = state.unansweredResults > 0 && !isAnswered(state);
+  return isWithinTurn ? readable.filter(({ delivery }) => delivery !== 'queue') : readable;
+}
+
 export function decideNext(state: SessionState, progress: WakeProgress): WakeDecision {
   if (state.status === 'terminated') return end({ outcome: 'terminated' });
   if (progress.failure !== undefined) return end({ outcome: 'failed', error: progress.failure });
+  const interruption = state.openWake?.interruption;
+  if (interruption !== undefined) return end({ outcome: 'interrupted', reason: interruption.reason ?? 'somebody interrupted it' });
   if (progress.abortReason !== undefined) return end({ outcome: 'aborted', reason: progress.abortReason });
+  if (readyCalls(state).length > 0) return { act: 'call_tools' };
+  if (isBlocked(state)) return end({ outcome: 'requires_action', summary: waitingFor(state) });
 
+  if (progress.mustSpeak || readableIngress(state).length > 0 || (state.unansweredResults > 0 && !isAnswered(state))) return stepOrLimit(state, progress);
   const directive = state.openDirectives.at(-1);
-  const goesOn = directive !== undefined && directive.outcome === 'continue' && directive.followUpSeconds === undefined;
-  const isAnswered = directive !== undefined && !goesOn;
-  if (progress.mustSpeak || state.pending.length > 0 || (state.unansweredResults > 0 && !isAnswered)) return stepOrLimit(progress);
-  if (!goesOn) return end(restOf(state, directive));
-  if (state.continuesInARow <= MAX_CONTINUES_IN_A_ROW) return stepOrLimit(progress);
+  if (!goesOn(directive)) return end(restOf(state, directive));
+  if (state.continuesInARow <= MAX_CONTINUES_IN_A_ROW) return stepOrLimit(state, progress);
   return end({ outcome: 'limit', limit: { name: 'MAX_CONTINUES_IN_A_ROW', value: MAX_CONTINUES_IN_A_ROW } });
 }
 
-function hasUnread(state: SessionState): boolean {
-  return state.pending.length > 0 || state.unansweredResults > 0;
+/** Whether the model has said that its turn is over, whatever its tools returned. */
+function isAnswered({ openDirectives }: SessionState): boolean {
+  const directive = openDirectives.at(-1);
+  return directive !== undefined && !goesOn(directive);
 }
 
-function stepOrLimit({ modelSteps, maxModelSteps }: WakeProgress): WakeDecision {
-  if (modelSteps < maxModelSteps) return { act: 'step' };
-  return end({ outcome: 'limit', limit: { name: 'maxModelStepsPerWake', value: maxModelSteps } });
+function goesOn(directive: Directive | undefined): boolean {
+  return directive?.outcome === 'continue' && directive.followUpSeconds === undefined;
+}
+
+function stepOrLimit(state: SessionState, { modelSteps, elapsedMs, limits }: WakeProgress): WakeDecision {
+  const used = { maxModelStepsPerWake: modelSteps, maxTokensPerWake: state.openWake?.tokens ?? 0, maxSecondsPerWake: elapsedMs / 1000 };
+  for (const name of ['maxModelStepsPerWake', 'maxTokensPerWake', 'maxSecondsPerWake'] as const) {
+    const value = limits[name];
+    if (value !== undefined && used[name] >= value) return end({ outcome: 'limit', limit: { name, value } });
+  }
+  return { act: 'step' };
 }
 
 function restOf(state: SessionState, directive: Directive | undefined): WakeEnd {
@@ -69,6 +110,11 @@ function restOf(state: SessionState, directive: Directive | undefined): WakeEnd 
   const asksOutside = state.pendingActions.length > 0 || state.openDirectives.some(({ customToolRequest }) => customToolRequest !== undefined);
   if (asksOutside) return { outcome: 'requires_action', summary };
   return { outcome: directive?.outcome === 'continue' ? 'rescheduled' : 'sleep', summary };
+}
+
+function waitingFor({ pendingActions }: SessionState): string {
+  const wishes = pendingActions.map(({ kind, toolName, question }) => (kind === 'permission' ? `permission to run ${toolName}` : (question ?? `a result of ${toolName}`)));
+  return `Waits for somebody: ${wishes.join('; ')}`;
 }
 
 function end(wakeEnd: WakeEnd): WakeDecision {

@@ -2,8 +2,8 @@
  * One wake: one bounded run of the harness over a session.
  *
  *   claiming ──▶ folding ──▶ assembling ──▶ running { stepping ──▶ calling }
- *      │          ▲  ▲  │                        │          │
- *      │          │  └──┼────────────────────────┴──────────┘
+ *      │          ▲  ▲  │ └─(calls are ready)──────┼──────────▶│
+ *      │          │  └──┼──────────────────────────┴───────────┘
  *      │          │     └─(nothing left)─▶ committing ──▶ releasing ──▶ ended | failed
  *      │          └──(the log moved)───────────┘               ▲
  *      └─(nothing to do, refused)──────────────────────────────┤
@@ -13,7 +13,7 @@
  * folding:            reads what was appended since, also by others, and decides what comes next.
  * assembling:         makes the bounded context for the model from the log, and finds the backend.
  * running.stepping:   one model call; its span is open in the log.
- * running.calling:    the tool calls of that step run; each is in the log as asked for.
+ * running.calling:    tool calls run that are in the log as asked for; those that need somebody's consent ask for it and stay open.
  * committing:         appends how the wake ended, if nothing was appended since the fold; else folds again.
  * failing:            something broke that is not the model's fault; tries to record it.
  * releasing:          gives the right back, whatever happened.
@@ -45,7 +45,7 @@ export interface WakeStopEvent {
 
 /** What each part of the work answers: which way to go. */
 export type ClaimAnswer = 'claimed' | 'nothing_to_do';
-export type FoldAnswer = 'step' | 'end';
+export type FoldAnswer = 'step' | 'call_tools' | 'end';
 export type StepAnswer = 'call_tools' | 'fold';
 export type CommitAnswer = 'committed' | 'moved';
 
@@ -78,6 +78,7 @@ export const wakeMachine = setup({
   guards: {
     isClaimed: (_, answer: ClaimAnswer) => answer === 'claimed',
     needsStep: (_, answer: FoldAnswer) => answer === 'step',
+    needsTools: (_, answer: FoldAnswer) => answer === 'call_tools',
     asksForTools: (_, answer: StepAnswer) => answer === 'call_tools',
     isCommitted: (_, answer: CommitAnswer) => answer === 'committed',
     hasFailed: ({ context }) => context.hasFailed,
@@ -115,7 +116,11 @@ export const wakeMachine = setup({
       invoke: {
         src: 'fold',
         input: ({ context }) => context,
-        onDone: [{ guard: { type: 'needsStep', params: ({ event }) => event.output }, target: 'assembling' }, { target: 'committing' }],
+        onDone: [
+          { guard: { type: 'needsStep', params: ({ event }) => event.output }, target: 'assembling' },
+          { guard: { type: 'needsTools', params: ({ event }) => event.output }, target: '#wake.running.calling' },
+          { target: 'committing' },
+        ],
         onError: toFailing,
       },
     },

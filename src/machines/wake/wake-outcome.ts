@@ -5,8 +5,8 @@ import type { SessionStatus, SessionStopReason } from '../session/session-machin
 
 export interface WakeOutcome {
   readonly sessionId: string;
-  /** `nothing_to_do`: nothing was unread or due, and the log was not touched. */
-  readonly outcome: Exclude<SessionEventData<'wake.ended'>['outcome'], 'lost'> | 'nothing_to_do';
+  /** `nothing_to_do`: nothing was unread or due. `parked`: one wake too many had died, and the session was parked instead. */
+  readonly outcome: Exclude<SessionEventData<'wake.ended'>['outcome'], 'lost'> | 'nothing_to_do' | 'parked';
   /** Absent when nothing was to do. */
   readonly wakeId?: string | undefined;
   readonly epoch?: number | undefined;

@@ -1,17 +1,27 @@
 /** Closes what a wake that did not come to its end left open in the log. Nothing of it is run again. */
-import { MAX_SUMMARY_CHARACTERS } from '../session/limits.ts';
+import { MAX_FAILURES_IN_A_ROW, MAX_SUMMARY_CHARACTERS } from '../session/limits.ts';
 import type { SessionEventDraft } from '../session/session-event.ts';
-import type { SessionState } from '../session/session-state.ts';
+import type { OpenToolCall, SessionState } from '../session/session-state.ts';
 import { UNKNOWN_RESULT } from '../turn/transcript.ts';
 
-/** Results for the open calls and an end for the open span. */
-export function closingEvents({ openToolCalls, openSpanId }: SessionState): SessionEventDraft[] {
-  const results = openToolCalls.map(
-    ({ callId, name }): SessionEventDraft => ({ type: 'agent.tool_result', data: { callId, name, outcome: 'unknown', output: UNKNOWN_RESULT } }),
-  );
+const NOT_STARTED = 'The turn ended before this call was started. It has had no effect.';
+
+/** Results for the calls that began or would have, and an end for the open span. Calls that wait for somebody, or for their turn, stay. */
+export function closingEvents({ openToolCalls, openSpanId }: Pick<SessionState, 'openToolCalls' | 'openSpanId'>): SessionEventDraft[] {
+  const results = openToolCalls.flatMap((call): SessionEventDraft[] => {
+    if (call.phase === 'started') return [result(call, 'unknown', UNKNOWN_RESULT)];
+    return call.phase === 'requested' ? [result(call, 'cancelled', NOT_STARTED)] : [];
+  });
   const span: SessionEventDraft[] =
     openSpanId === undefined ? [] : [{ type: 'span.completed', data: { spanId: openSpanId, kind: 'model_step', outcome: 'lost', modelSteps: 0 } }];
   return [...results, ...span];
+}
+
+/** What somebody who cuts a session short takes back: every request to somebody outside, and the calls that would have gone on with the answers. */
+export function cancellingEvents({ openToolCalls, pendingActions }: SessionState, because: 'interrupt' | 'fork'): SessionEventDraft[] {
+  const requests = pendingActions.map(({ requestId }): SessionEventDraft => ({ type: 'request.cancelled', data: { requestId, because } }));
+  const held = openToolCalls.filter(({ phase }) => phase === 'waiting' || phase === 'answered');
+  return [...requests, ...held.map((call) => result(call, 'cancelled', NOT_STARTED))];
 }
 
 /** What a new wake says about the one before it, when that one died. `survivors` says what it left running that could not be ended. */
@@ -21,4 +31,13 @@ export function lostWakeEvents(state: SessionState, survivors?: string): Session
   const left = survivors === undefined ? '' : ` What it left running may still be at work: ${survivors}.`;
   const summary = `The process of this wake (${openWake.owner}) died before the wake ended.${left}`.slice(0, MAX_SUMMARY_CHARACTERS);
   return [...closingEvents(state), { type: 'wake.ended', data: { wakeId: openWake.wakeId, outcome: 'lost', summary, modelSteps: 0, completedWakeIds: [] } }];
+}
+
+/** Whether one more wake that dies would be one too many: whatever kills them is in the session. */
+export function isPoison({ openWake, failuresInARow }: SessionState): boolean {
+  return openWake !== undefined && failuresInARow + 1 >= MAX_FAILURES_IN_A_ROW;
+}
+
+function result({ callId, name }: OpenToolCall, outcome: 'unknown' | 'cancelled', output: string): SessionEventDraft {
+  return { type: 'agent.tool_result', data: { callId, name, outcome, output } };
 }

@@ -1,7 +1,6 @@
-/** `wakechart session create | list | send | status`: commands that make sessions, send into them and say where they stand. */
+/** `wakechart session create | list | status`: commands that make sessions and say where they stand. */
 import { RuntimeError } from '../../../machines/errors.ts';
 import { sessionId } from '../../../machines/ids.ts';
-import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS } from '../../../machines/session/limits.ts';
 import type { SessionState } from '../../../machines/session/session-state.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
@@ -11,14 +10,20 @@ import { withSessions } from '../stores.ts';
 import type { SessionStore } from '../stores.ts';
 import { fieldLines, tableLines } from '../table.ts';
 import { counted, localTime, printable } from '../text.ts';
-import { usageError } from '../usage.ts';
 import { checkedAgentName } from './agent.ts';
 
-export async function createSession(context: CommandContext, agent: string): Promise<number> {
+export interface CreateOptions {
+  readonly agent: string;
+  readonly title: string | undefined;
+  readonly parent: string | undefined;
+}
+
+export async function createSession(context: CommandContext, { agent, title, parent }: CreateOptions): Promise<number> {
   const { out, json } = context;
   const agentId = checkedAgentName(agent);
   await withSessions(context, async ({ sessions, layout }) => {
-    const state = await sessions.create({ agentId });
+    const lineage = parent === undefined ? {} : { parentSessionId: checkedSessionId(parent) };
+    const state = await sessions.create({ agentId, ...(title === undefined ? {} : { title }), ...lineage });
     if (json) return out.document(withPlaces(state, layout));
     await out.line(`${out.styles.green('Created')} session ${out.styles.bold(state.sessionId)} of agent ${agentId}`);
     await out.line(`Next: ${nextCommand(context, 'session', 'send', '--session', state.sessionId, '--message', 'Hello.')}`);
@@ -37,28 +42,6 @@ export async function listSessions(context: CommandContext): Promise<number> {
   }
   return EXIT_SUCCESS;
 }
-
-export interface SendOptions {
-  readonly session: string;
-  readonly message: string;
-  readonly idempotencyKey: string | undefined;
-}
-
-export async function sendMessage(context: CommandContext, { session, message, idempotencyKey }: SendOptions): Promise<number> {
-  const { out, json } = context;
-  checkLength('--message', message, MAX_MESSAGE_CHARACTERS);
-  if (idempotencyKey !== undefined) checkLength('--idempotency-key', idempotencyKey, MAX_IDEMPOTENCY_KEY_CHARACTERS);
-  await withSessions(context, async ({ sessions }) => {
-    const id = checkedSessionId(session);
-    const receipt = await sessions.send(id, { type: 'user.message', text: message }, idempotencyKey === undefined ? {} : { idempotencyKey });
-    if (json) return out.document(receipt);
-    await out.line(`${out.styles.green('Stored')} as event ${receipt.seq} (${DURABILITY[receipt.durability]})`);
-    await out.line(`Next: ${nextCommand(context, 'wake', '--session', id)}`);
-  });
-  return EXIT_SUCCESS;
-}
-
-const DURABILITY = { disk: 'on disk', os: 'with the operating system', memory: 'in memory only' } as const;
 
 export async function showStatus(context: CommandContext, session: string): Promise<number> {
   const { out, json } = context;
@@ -84,14 +67,15 @@ export function statusText({ status, stopReason }: Pick<SessionState, 'status' |
   return stopReason === undefined || stopReason === status ? status : `${status} (${stopReason})`;
 }
 
-function checkLength(option: string, text: string, maxCharacters: number): void {
-  if (text.length <= maxCharacters) return;
-  throw usageError(`expected at most ${maxCharacters} characters after ${option}, received ${text.length}`, 'Put long content into a file of the workspace and say where it is.');
-}
-
 /** The state, and where to look at the rest. */
 function withPlaces(state: SessionState, layout: SessionStore['layout']): object {
   return { ...state, ...placesOf(layout, state) };
+}
+
+const WAIT_KINDS = { custom_tool: 'a result of', permission: 'permission to run', answer: 'an answer:' } as const;
+
+function waitText({ kind, toolName, question, requestId }: SessionState['pendingActions'][number]): string {
+  return `${WAIT_KINDS[kind]} ${printable(kind === 'answer' ? (question ?? toolName) : toolName)} (request ${requestId})`;
 }
 
 function statusFields(state: SessionState, layout: SessionStore['layout']): [string, string | undefined][] {
@@ -104,8 +88,13 @@ function statusFields(state: SessionState, layout: SessionStore['layout']): [str
     ['summary', state.summary === undefined ? undefined : printable(state.summary)],
     ['events', String(state.head)],
     ['unread', state.pending.length === 0 ? undefined : counted(state.pending.length, 'message')],
-    ['waits for', state.pendingActions.map(({ toolName, requestId }) => `${printable(toolName)} (request ${requestId})`).join(', ')],
-    ['wakes', `${state.wakes}${lastWake === undefined ? '' : `, the last one ended ${localTime(lastWake.endedAt)}: ${lastWake.outcome}`}`],
+    ['waits for', state.pendingActions.map(waitText).join(', ')],
+    ['parked', state.parked === undefined ? undefined : printable(state.parked.reason)],
+    ['outcome', state.outcome === undefined ? undefined : printable(state.outcome.title)],
+    ['parent', state.parent?.sessionId],
+    ['children', state.children.map((child) => `${child.sessionId} (${child.agentId}${child.rest === undefined ? '' : `, ${child.rest.reason}`})`).join(', ')],
+    ['forked from', state.forkOf === undefined ? undefined : `${state.forkOf.sessionId} at event ${state.forkOf.seq}`],
+    ['wakes', `${state.wakes}${lastWake === undefined ? '' : `, the last one ended ${localTime(lastWake.endedAt)}: ${lastWake.outcome}${lastWake.retryAt === undefined ? '' : `, tried again ${localTime(lastWake.retryAt)}`}`}`],
     ['waking', openWake === undefined ? undefined : `since ${localTime(openWake.startedAt)}, by ${printable(openWake.owner)}`],
     ['queued', state.queuedWakes.map(({ reason, dueAt }) => `${printable(reason)} at ${localTime(dueAt)}`).join(', ')],
     ['created', state.createdAt === undefined ? undefined : localTime(state.createdAt)],

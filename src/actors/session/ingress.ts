@@ -1,0 +1,105 @@
+/** What somebody outside sends into a session: stored before it is accepted, once for each key and id, and refused before anything is written. */
+import { RuntimeError } from '../../machines/errors.ts';
+import type { DeliveryMode } from '../../machines/session/event-schemas.ts';
+import type { SessionEventDraft } from '../../machines/session/session-event.ts';
+import type { CheckedIngress, CheckedSendOptions } from '../../machines/session/session-requests.ts';
+import { refusalError, terminated } from '../../machines/session/session-rules.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import { cancellingEvents } from '../../machines/wake/wake-repair.ts';
+import type { AppendResult, Durability } from './event-store.ts';
+import type { JournalAppendOptions, SessionJournal } from './session-journal.ts';
+
+/** Proof that a message is stored. */
+export interface SendReceipt {
+  readonly eventId: string;
+  readonly seq: number;
+  /** How it is delivered: `queue` after the turn that runs, `steer` by its next step, `interrupt` after that turn was cut short. */
+  readonly acceptedAs: DeliveryMode;
+  readonly durability: Durability;
+}
+
+/** What depends on the state of the log is appended only at its head; how often it may be overtaken before the sender is told. */
+const MAX_ATTEMPTS = 32;
+
+export async function accept(journal: SessionJournal, ingress: CheckedIngress, options: CheckedSendOptions): Promise<SendReceipt> {
+  const { idempotencyKey, eventId } = options;
+  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
+  if (ingress.type !== 'user.message') {
+    const { type, ...data } = ingress;
+    // The parts come from one parsed value, so they belong together.
+    const draft = { type, data, ...(eventId === undefined ? {} : { id: eventId }) } as SessionEventDraft;
+    // Of two answers to one request the first counts, so an answer goes in only where the log still is as it was checked.
+    return receiptOf(await appendAtHead(journal, () => [draft], key), 'queue');
+  }
+  const { delivery = 'queue' } = options;
+  const message = (accepted: DeliveryMode): SessionEventDraft => ({
+    type: 'user.message',
+    data: { text: ingress.text, delivery: accepted },
+    ...(eventId === undefined ? {} : { id: eventId }),
+  });
+  switch (delivery) {
+    case 'queue':
+    case 'steer':
+      return acceptMessage(journal, message(delivery), key);
+    case 'interrupt':
+      return receiptOf(await appendAtHead(journal, (state) => [message('interrupt'), ...interruptionOf(state, 'a message that interrupts')], key), 'interrupt');
+    case 'reject-if-busy':
+      return receiptOf(await appendAtHead(journal, (state) => [message(idle(state))], key), 'queue');
+  }
+}
+
+/** Cuts the running turn short and takes back what was queued and asked for. */
+export async function interrupt(journal: SessionJournal, reason: string | undefined): Promise<SendReceipt> {
+  return receiptOf(await appendAtHead(journal, (state) => interruptionOf(state, reason), {}), 'interrupt');
+}
+
+/** How a stored append was accepted. */
+export function receiptOf(result: AppendResult | undefined, acceptedAs: DeliveryMode): SendReceipt {
+  const { events: [event] = [], durability } = result ?? { durability: 'memory' };
+  if (event === undefined) throw new RuntimeError('STORAGE_FAILED', 'the store accepted an append and returned no event', { category: 'storage' });
+  const delivery = event.type === 'user.message' ? event.data.delivery : acceptedAs;
+  return Object.freeze({ eventId: event.id, seq: event.seq, acceptedAs: delivery, durability });
+}
+
+function interruptionOf(state: SessionState, reason: string | undefined): SessionEventDraft[] {
+  return [
+    { type: 'user.interrupt', data: reason === undefined ? {} : { reason } },
+    ...state.queuedWakes.map(({ queuedWakeId }): SessionEventDraft => ({ type: 'wake.cancelled', data: { queuedWakeId, because: 'interrupt' } })),
+    ...cancellingEvents(state, 'interrupt'),
+  ];
+}
+
+/** @throws RuntimeError SESSION_BUSY */
+function idle({ openWake, pending, sessionId }: SessionState): 'queue' {
+  if (openWake === undefined && pending.length === 0) return 'queue';
+  throw new RuntimeError('SESSION_BUSY', `session ${sessionId} is busy: ${openWake === undefined ? `${pending.length} messages wait to be read` : 'a wake runs'}`, {
+    category: 'conflict',
+    hint: 'Send again later, or let the message queue.',
+  });
+}
+
+async function acceptMessage(journal: SessionJournal, draft: SessionEventDraft, options: JournalAppendOptions): Promise<SendReceipt> {
+  const receipt = receiptOf(await journal.append([draft], options), 'queue');
+  const { state } = journal;
+  // The session may have been terminated between the check and the append; then nobody will ever read the message.
+  if (state.terminatedAtSeq !== undefined && receipt.seq > state.terminatedAtSeq) throw refusalError(state.sessionId, draft.type, terminated(state));
+  return receipt;
+}
+
+/** Appends what `draftsFor` says of the state, and again of the newer one when somebody else came first. Nothing is appended when it says nothing. */
+export async function appendAtHead(
+  journal: SessionJournal,
+  draftsFor: (state: SessionState) => readonly SessionEventDraft[],
+  options: JournalAppendOptions,
+): Promise<AppendResult | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const drafts = draftsFor(journal.state);
+      return drafts.length === 0 ? undefined : await journal.append(drafts, { ...options, onlyAtHead: true });
+    } catch (error) {
+      const isOvertaken = RuntimeError.is(error) && error.code === 'HEAD_MOVED';
+      if (!isOvertaken || attempt === MAX_ATTEMPTS) throw error;
+      await journal.refresh();
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** Parents and children: a child is known to its parent from its creation on, and each time it comes to rest the parent has it in its log. */
+import { RuntimeError } from '../../machines/errors.ts';
+import { MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
+import { refusalError, stateAfter, terminated } from '../../machines/session/session-rules.ts';
+import type { SessionEventDraft } from '../../machines/session/session-event.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import { keepView } from './event-store.ts';
+import type { JournalCache } from './journal-cache.ts';
+import type { JournalPorts, SessionJournal } from './session-journal.ts';
+
+export interface LineagePorts extends JournalPorts {
+  readonly journals: JournalCache;
+}
+
+/**
+ * Where a new child of `parent` stands.
+ * @throws RuntimeError SESSION_TERMINATED, SESSION_TOO_DEEP, CHILD_LIMIT
+ */
+export function placeOfChild(parent: SessionState, child: { readonly sessionId: string; readonly agentId: string }): NonNullable<SessionState['parent']> {
+  const depth = (parent.parent?.depth ?? 0) + 1;
+  if (parent.status === 'terminated') throw refusalError(parent.sessionId, 'session.child_created', terminated(parent));
+  if (depth > MAX_SESSION_DEPTH) {
+    throw new RuntimeError('SESSION_TOO_DEEP', `expected at most ${MAX_SESSION_DEPTH} generations of child sessions, this one would be the ${depth}th`, {
+      category: 'capacity',
+      hint: 'Let an ancestor create it.',
+    });
+  }
+  const event = { type: 'session.child_created', v: 1, data: { childSessionId: child.sessionId, agentId: child.agentId } } as const;
+  stateAfter(parent, [{ ...event, id: child.sessionId, at: '', sessionId: parent.sessionId, seq: parent.head + 1 }]);
+  return { sessionId: parent.sessionId, depth };
+}
+
+/** Says in the parent's log that the child exists. Idempotent. */
+export async function announceChild({ sessionId, agentId, title, parent }: SessionState, ports: LineagePorts): Promise<void> {
+  if (parent === undefined) return;
+  const journal = await ports.journals.open(parent.sessionId);
+  if (journal.state.children.some((child) => child.sessionId === sessionId)) return;
+  await journal.append([{ type: 'session.child_created', data: { childSessionId: sessionId, agentId, ...(title === undefined ? {} : { label: title }) } }], {
+    idempotencyKey: `child-created:${sessionId}`,
+  });
+}
+
+/**
+ * Puts into the parent's log how the child came to rest, then into the child's that the parent knows. Each is stored once, whoever dies in
+ * between: what is owed stays due until both are. A parent that is gone or terminated need not know.
+ */
+export async function tellParent(child: SessionJournal, ports: LineagePorts): Promise<void> {
+  const { owedToParent, parent, sessionId, agentId } = child.state;
+  if (owedToParent === undefined || parent === undefined) return;
+  const { turn, reason, summary } = owedToParent;
+  const parentJournal = await openIfThere(parent.sessionId, ports.journals);
+  if (parentJournal !== undefined && parentJournal.state.status !== 'terminated') {
+    await announceChild(child.state, ports);
+    const told: SessionEventDraft = { type: 'session.child_idle', data: { childSessionId: sessionId, agentId, turn, reason, summary } };
+    await parentJournal.append([told], { idempotencyKey: `child-idle:${sessionId}:${turn}` });
+  }
+  await child.append([{ type: 'session.parent_told', data: { turn } }], { idempotencyKey: `parent-told:${turn}` });
+  await keepView(ports.store, child.state);
+}
+
+async function openIfThere(sessionId: string, journals: JournalCache): Promise<SessionJournal | undefined> {
+  try {
+    return await journals.open(sessionId);
+  } catch (error) {
+    if (RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,258 @@
+/**
+ * A worker: wakes the sessions that have something to do, the most urgent first, a few at a time, and sleeps until the next one is due.
+ *
+ * What is due is a hint, and the log decides: a hint that leads to nothing is looked into and removed, a wake that fails is tried again
+ * after a time that grows, and a session that somebody else wakes is left to him. Any number of workers, in this process and in others,
+ * may work over one store.
+ */
+import type { AnyActorRef } from 'xstate';
+import type { Observable } from 'rxjs';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import type { ErrorRecord } from '../../machines/errors.ts';
+import { workerLifecycle } from '../../machines/session/worker-machine.ts';
+import type { WorkerEventType, WorkerPhase } from '../../machines/session/worker-machine.ts';
+import { checkWorkerOptions } from '../../machines/session/worker-settings.ts';
+import type { WorkerSettings } from '../../machines/session/worker-settings.ts';
+import { isoTimeOf } from '../clock/iso-time.ts';
+import type { TimerHandle } from '../clock/clock.ts';
+import { startChild } from '../xstate-child.ts';
+import { settleClaim } from './settle-claim.ts';
+import type {
+  SessionWorkerEvent,
+  SessionWorkerOptions,
+  SessionWorkerPorts,
+  SessionWorkerStatus,
+  SessionWorkerSummary,
+  StopWorkerOptions,
+} from './session-worker-types.ts';
+import type { Claim } from './worker-claim.ts';
+import { WorkerClaims } from './worker-claims.ts';
+import { Lookout } from './worker-lookout.ts';
+import { WorkerRebuild } from './worker-rebuild.ts';
+import { WorkerReport } from './worker-report.ts';
+
+/** A worker that is to end when nothing is due fails when it could not see for so many looks in a row. */
+const LOOKS_UNTIL_GIVEN_UP = 3;
+
+let workers = 0;
+
+/** Starts a worker. @throws RuntimeError WORKER_OPTIONS_INVALID */
+export function createSessionWorker(ports: SessionWorkerPorts, options: SessionWorkerOptions = {}): SessionWorker {
+  return new SessionWorker(ports, checkWorkerOptions(options));
+}
+
+export class SessionWorker implements AsyncDisposable {
+  /** What it does, as it does it. Completes when it has ended. */
+  readonly events$: Observable<SessionWorkerEvent>;
+  /** Settles when no wake of this worker runs any more. @throws what kept it from seeing what is due, when it was to end at idle */
+  readonly ended: Promise<SessionWorkerSummary>;
+  readonly #ports: SessionWorkerPorts;
+  readonly #settings: WorkerSettings;
+  readonly #actor: AnyActorRef;
+  readonly #report: WorkerReport;
+  readonly #claims: WorkerClaims;
+  readonly #lookout: Lookout;
+  readonly #rebuild: WorkerRebuild;
+  #queue: Claim[] = [];
+  #nextDueAtMs: number | undefined;
+  #trouble: ErrorRecord | undefined;
+  #isIdle = false;
+  #endedBecause: SessionWorkerSummary['endedBecause'] = 'stopped';
+  #setAsideAtEnd: SessionWorkerSummary['setAside'] = [];
+  #drainTimer: TimerHandle | undefined;
+  #failure: unknown;
+  #resolveEnded: (summary: SessionWorkerSummary) => void = () => undefined;
+  #rejectEnded: (error: unknown) => void = () => undefined;
+
+  constructor(ports: SessionWorkerPorts, settings: WorkerSettings) {
+    this.#ports = ports;
+    this.#settings = settings;
+    const { clock, store, supervisor } = ports;
+    workers += 1;
+    const id = `worker_${workers}`;
+    this.#actor = startChild(supervisor, workerLifecycle, id);
+    this.#report = new WorkerReport(ports.onListenerError);
+    this.events$ = this.#report.events$;
+    this.ended = new Promise((resolve, reject) => {
+      this.#resolveEnded = resolve;
+      this.#rejectEnded = reject;
+    });
+    // Nobody has to wait for it.
+    this.ended.catch(() => undefined);
+    this.#lookout = new Lookout({
+      clock,
+      restLimitMs: settings.restLimitMs,
+      look: () => this.#look(),
+      watch: (onChange) => store.activations.watch(onChange),
+      onFailure: (error, failures, againAtMs) => this.#lookFailed(error, failures, againAtMs),
+    });
+    this.#claims = new WorkerClaims({
+      clock,
+      supervisor,
+      workerId: id,
+      wakeRightFreed: (sessionId, signal) => store.wakeRightFreed(sessionId, signal),
+      onAgain: () => this.#lookout.request(),
+    });
+    this.#rebuild = new WorkerRebuild(ports, {
+      onReady: () => this.#move('READY'),
+      onFailure: (error, againAtMs) => this.#tellTrouble(error, againAtMs),
+      onEnded: () => this.#rebuildEnded(),
+    });
+    this.#lookout.begin();
+    this.#rebuild.begin();
+  }
+
+  get phase(): WorkerPhase {
+    // The actor runs the compiled chart, whose values are the phases.
+    return (this.#actor.getSnapshot() as { readonly value: WorkerPhase }).value;
+  }
+
+  /** Where it stands. A value: it does not change any more. */
+  status(): SessionWorkerStatus {
+    return Object.freeze({
+      phase: this.phase,
+      concurrency: this.#settings.concurrency,
+      running: this.#claims.runningWakes(),
+      waiting: this.#queue.length,
+      setAside: this.#claims.setAsideSessions(),
+      isRebuilding: this.#rebuild.isRunning,
+      counts: this.#report.counts,
+      lateness: this.#report.lateness,
+      ...(this.#nextDueAtMs === undefined ? {} : { nextDueAt: isoTimeOf(this.#nextDueAtMs) }),
+      ...(this.#trouble === undefined ? {} : { trouble: this.#trouble }),
+    });
+  }
+
+  /**
+   * Takes nothing more, and resolves when no wake of this worker runs any more. What it did not come to stays due for others. May be
+   * called again with `abort`, when draining takes too long.
+   */
+  stop({ running = 'drain', reason = 'the worker was stopped' }: StopWorkerOptions = {}): Promise<SessionWorkerSummary> {
+    if (this.#isTaking) this.#stopTaking(running === 'abort' ? 'forced' : 'stopped');
+    if (running === 'abort') this.#force(reason);
+    else this.#drain(reason);
+    this.#endIfDone();
+    return this.ended;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop({ running: 'abort' }).then(
+      () => undefined,
+      () => undefined,
+    );
+  }
+
+  get #isTaking(): boolean {
+    return this.phase === 'starting' || this.phase === 'working';
+  }
+
+  async #look(): Promise<number | undefined> {
+    const { clock, store } = this.#ports;
+    const { wanted } = this.#claims;
+    const found = await store.activations.due({ nowMs: clock.now(), limit: wanted, except: this.#claims.apart, agentId: this.#settings.agentId });
+    if (!this.#isTaking) return undefined;
+    this.#trouble = undefined;
+    this.#nextDueAtMs = found.nextDueAtMs;
+    this.#queue = this.#claims.confirm(found.due, wanted);
+    this.#startWaiting();
+    this.#noteIdle();
+    return found.nextDueAtMs;
+  }
+
+  #startWaiting(): void {
+    while (this.#isTaking && this.#claims.running < this.#settings.concurrency) {
+      const claim = this.#queue.shift();
+      if (claim === undefined) return;
+      void this.#wake(claim);
+    }
+  }
+
+  async #wake(claim: Claim): Promise<void> {
+    const { sessionId, agentId } = claim;
+    const [activation] = claim.session.activations;
+    this.#isIdle = false;
+    this.#claims.begin(claim, this.#lookout.rings);
+    const latenessMs = Math.max(0, claim.beganAtMs - activation.dueAtMs);
+    this.#report.tell({ type: 'woke', at: isoTimeOf(claim.beganAtMs), sessionId, agentId, activation, latenessMs });
+    const isOver = await settleClaim(claim, { ports: this.#ports, claims: this.#claims, report: this.#report, isStopping: () => !this.#isTaking });
+    if (!this.#isTaking) return this.#endIfDone();
+    if (isOver) return void this.stop({ running: 'abort' }).catch(() => undefined);
+    this.#startWaiting();
+    // What came for this session while it was awake was left out of the looks; and there has to be somebody to take the next slot.
+    if (this.#lookout.rings !== claim.beganAtRing || this.#queue.length < this.#settings.concurrency) this.#lookout.request();
+  }
+
+  #noteIdle(): void {
+    const isIdle = this.#claims.running === 0 && this.#claims.contended === 0 && this.#queue.length === 0 && this.#rebuild.isDone && !this.#lookout.isWanted;
+    if (!isIdle) return;
+    if (!this.#isIdle) this.#report.tell({ type: 'idle', at: this.#now(), ...(this.#nextDueAtMs === undefined ? {} : { nextDueAt: isoTimeOf(this.#nextDueAtMs) }) });
+    this.#isIdle = true;
+    if (!this.#settings.untilIdle) return;
+    this.#stopTaking('idle');
+    this.#drain('nothing is due');
+    this.#endIfDone();
+  }
+
+  #rebuildEnded(): void {
+    if (this.#isTaking) this.#lookout.request();
+    else this.#endIfDone();
+  }
+
+  #lookFailed(error: unknown, failures: number, againAtMs: number): void {
+    this.#tellTrouble(error, againAtMs);
+    if (!this.#settings.untilIdle || failures < LOOKS_UNTIL_GIVEN_UP || !this.#isTaking) return;
+    this.#failure = error;
+    void this.stop().catch(() => undefined);
+  }
+
+  #tellTrouble(error: unknown, againAtMs: number): void {
+    this.#trouble = recordOf(error);
+    this.#report.tell({ type: 'troubled', at: this.#now(), reason: this.#trouble, againAt: isoTimeOf(againAtMs) });
+  }
+
+  #stopTaking(because: SessionWorkerSummary['endedBecause']): void {
+    this.#endedBecause = because;
+    this.#setAsideAtEnd = this.#claims.setAsideSessions();
+    this.#queue = [];
+    this.#lookout.stop();
+    this.#rebuild.stop();
+    this.#claims.dropAll();
+  }
+
+  #drain(reason: string): void {
+    if (this.phase === 'draining' || !this.#isTaking) return;
+    this.#move('DRAIN');
+    this.#drainTimer = this.#ports.clock.setTimeout(() => this.#force(`${reason}, and the wake did not end in time`), this.#settings.drainLimitMs);
+  }
+
+  #force(reason: string): void {
+    if (this.phase === 'stopped') return;
+    if (this.#endedBecause === 'stopped') this.#endedBecause = 'forced';
+    this.#move('FORCE');
+    this.#claims.abort(reason);
+  }
+
+  #endIfDone(): void {
+    if (this.#isTaking || this.phase === 'stopped' || this.#claims.running > 0 || this.#rebuild.isRunning) return;
+    this.#ports.clock.clearTimeout(this.#drainTimer);
+    this.#move('ENDED');
+    this.#report.end();
+    if (this.#failure !== undefined) return this.#rejectEnded(this.#failure);
+    const { counts, lateness } = this.#report;
+    this.#resolveEnded(Object.freeze({ endedBecause: this.#endedBecause, counts, lateness, setAside: this.#setAsideAtEnd }));
+  }
+
+  #move(type: WorkerEventType): void {
+    // XState complains on the console about events to an actor that has ended.
+    if (this.phase !== 'stopped') this.#actor.send({ type });
+  }
+
+  #now(): string {
+    return isoTimeOf(this.#ports.clock.now());
+  }
+}
+
+function recordOf(error: unknown): ErrorRecord {
+  if (RuntimeError.is(error)) return error.toJSON();
+  return new RuntimeError('WORKER_CRASHED', `the worker could not go on: ${messageOf(error)}`, { category: 'crash', hint: 'This is a defect; please report it.' }).toJSON();
+}

@@ -1,0 +1,58 @@
+/** One session that a worker has found due: its actor, and what came of it so far. */
+import type { AnyActorRef } from 'xstate';
+import type { ErrorRecord } from '../../machines/errors.ts';
+import { activationLifecycle } from '../../machines/session/activation-machine.ts';
+import type { ActivationEventType, ActivationPhase, SetAsidePhase } from '../../machines/session/activation-machine.ts';
+import type { DueSession } from '../../machines/session/due-sessions.ts';
+import type { TimerHandle } from '../clock/clock.ts';
+import { startChild } from '../xstate-child.ts';
+
+/** What a session can come to again and again; attempts are counted in a row of the same kind. */
+export type Mishap = 'early' | 'contended' | 'failed';
+
+export class Claim {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly actor: AnyActorRef;
+  /** As the index said last. */
+  session: DueSession;
+  mishap: Mishap | undefined;
+  attempts = 0;
+  reason: ErrorRecord | undefined;
+  /** Milliseconds since the epoch. */
+  againAtMs: number | undefined;
+  timer: TimerHandle | undefined;
+  /** Ends the waiting for somebody else's wake. */
+  stopWaiting: (() => void) | undefined;
+  /** Of the wake that runs. */
+  abort: AbortController | undefined;
+  /** When the wake began: milliseconds since the epoch, and on the steady clock. */
+  beganAtMs = 0;
+  beganSteadyMs = 0;
+  /** How often the index had told of hints when the wake began. */
+  beganAtRing = 0;
+
+  constructor(session: DueSession, supervisor: AnyActorRef, id: string) {
+    this.sessionId = session.sessionId;
+    this.agentId = session.agentId;
+    this.session = session;
+    this.actor = startChild(supervisor, activationLifecycle, id);
+  }
+
+  get phase(): ActivationPhase {
+    // The actor runs the compiled chart, whose values are the phases.
+    return (this.actor.getSnapshot() as { readonly value: ActivationPhase }).value;
+  }
+
+  get isSetAside(): boolean {
+    return isSetAsidePhase(this.phase);
+  }
+
+  move(type: ActivationEventType): void {
+    this.actor.send({ type });
+  }
+}
+
+function isSetAsidePhase(phase: ActivationPhase): phase is SetAsidePhase {
+  return phase === 'contended' || phase === 'early' || phase === 'backed_off' || phase === 'parked';
+}

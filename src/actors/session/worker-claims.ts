@@ -1,0 +1,244 @@
+/** The sessions that a worker has found due and has not done with: which wait, which are being woken, and which are set aside until when. */
+import type { AnyActorRef } from 'xstate';
+import { RuntimeError } from '../../machines/errors.ts';
+import type { ErrorRecord } from '../../machines/errors.ts';
+import type { ActivationEventType, SetAsidePhase } from '../../machines/session/activation-machine.ts';
+import type { DueSession } from '../../machines/session/due-sessions.ts';
+import { FAILURES_UNTIL_PARKED, backOffMs } from '../../machines/session/worker-rules.ts';
+import type { Clock } from '../clock/clock.ts';
+import { isoTimeOf } from '../clock/iso-time.ts';
+import type { RunningWake, SetAsideSession } from './session-worker-types.ts';
+import { Claim } from './worker-claim.ts';
+import type { Mishap } from './worker-claim.ts';
+import { WorkerTurns } from './worker-turns.ts';
+
+export interface WorkerClaimsOptions {
+  readonly clock: Clock;
+  readonly supervisor: AnyActorRef;
+  /** Begins the names of the actors. */
+  readonly workerId: string;
+  /** Resolves when somebody else's wake of a session may be over, or when the signal aborts. */
+  readonly wakeRightFreed: (sessionId: string, signal: AbortSignal) => Promise<void>;
+  /** A session that was set aside may be looked at again. */
+  readonly onAgain: () => void;
+}
+
+/** Waits for the end of others' wakes that are open at once. Beyond it time has to tell. */
+const MAX_FREED_WAITS = 32;
+
+/** So often in a row somebody else may come first before we stop coming back at once. */
+const FREE_CONFLICTS = 2;
+
+/** Sessions that are taken to wait for a slot at once; the index holds the rest. */
+const MAX_WAITING = 64;
+
+/** Sessions that may be set aside at once. With more, nothing new is taken: something must be wrong with all of them. */
+const MAX_SET_ASIDE = 10_000;
+
+const MOVES = { early: 'FORESEE', contended: 'CONTEND', backed_off: 'HOLD', parked: 'PARK' } as const satisfies Record<SetAsidePhase, ActivationEventType>;
+
+export class WorkerClaims {
+  readonly #options: WorkerClaimsOptions;
+  readonly #claims = new Map<string, Claim>();
+  /** Those that do not wait: to be left out of what is looked for. */
+  readonly #apart = new Set<string>();
+  readonly #turns = new WorkerTurns();
+  #running = 0;
+  #contended = 0;
+  #freedWaits = 0;
+  #number = 0;
+
+  constructor(options: WorkerClaimsOptions) {
+    this.#options = options;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  get contended(): number {
+    return this.#contended;
+  }
+
+  /** Sessions that are being woken or are set aside. */
+  get apart(): ReadonlySet<string> {
+    return this.#apart;
+  }
+
+  get isFull(): boolean {
+    return this.#apart.size - this.#running >= MAX_SET_ASIDE;
+  }
+
+  /**
+   * For how many sessions to ask the index. Those that had a turn may stand before others there that come before them here, so there
+   * have to be so many more.
+   */
+  get wanted(): number {
+    return this.isFull ? 0 : MAX_WAITING + this.#turns.size;
+  }
+
+  /** Takes what the index found of as many as were wanted, and answers with those that wait, in the order of their turns. */
+  confirm(due: readonly DueSession[], wanted: number): Claim[] {
+    const next = due.toSorted(this.#turns.compare).slice(0, MAX_WAITING);
+    const isComplete = due.length < wanted && next.length === due.length;
+    const waiting = next.flatMap((session) => this.#confirmOne(session) ?? []);
+    const confirmed = new Set(waiting);
+    for (const claim of this.#claims.values()) {
+      if (this.#apart.has(claim.sessionId) || confirmed.has(claim)) continue;
+      // Not found because it is not due any more, or because others come first; one with a past is remembered meanwhile.
+      if (isComplete || claim.mishap === undefined) this.#drop(claim);
+    }
+    return waiting;
+  }
+
+  begin(claim: Claim, rings: number): void {
+    const { clock } = this.#options;
+    claim.abort = new AbortController();
+    claim.beganAtMs = clock.now();
+    claim.beganSteadyMs = clock.steadyNow();
+    claim.beganAtRing = rings;
+    claim.move('BEGIN');
+    this.#apart.add(claim.sessionId);
+    this.#running += 1;
+  }
+
+  /** The wake has ended, and the log or nobody says what comes next. */
+  settle(claim: Claim, { tookTurn }: { readonly tookTurn: boolean }): void {
+    if (tookTurn) this.#turns.took(claim.session, this.#options.clock.steadyNow());
+    this.#running -= 1;
+    claim.move('SETTLE');
+    this.#forget(claim);
+  }
+
+  /** The wake came to nothing: the session is left alone for a while. */
+  setAside(claim: Claim, mishap: Mishap, reason?: ErrorRecord): void {
+    this.#running -= 1;
+    this.#countMishap(claim, mishap, reason);
+    const phase = phaseOf(claim, mishap);
+    const { attempts } = claim;
+    this.#hold(claim, phase, mishap === 'contended' ? this.#contend(claim) : backOffMs(phase, attempts));
+  }
+
+  /** Stops the wakes that run. */
+  abort(reason: string): void {
+    for (const claim of this.#claims.values()) claim.abort?.abort(reason);
+  }
+
+  /** Leaves everything that does not run to others. */
+  dropAll(): void {
+    for (const claim of [...this.#claims.values()]) if (claim.phase !== 'waking') this.#drop(claim);
+  }
+
+  runningWakes(): RunningWake[] {
+    const running = [...this.#apart].flatMap((sessionId) => this.#claims.get(sessionId) ?? []).filter(({ phase }) => phase === 'waking');
+    return running.map(({ sessionId, agentId, beganAtMs, session }) => ({ sessionId, agentId, since: isoTimeOf(beganAtMs), activation: session.activations[0] }));
+  }
+
+  setAsideSessions(): SetAsideSession[] {
+    return [...this.#claims.values()].flatMap(({ sessionId, agentId, phase, attempts, againAtMs, reason, isSetAside }) => {
+      if (!isSetAside) return [];
+      // It is one of them, as the line above has asked.
+      const aside = phase as SetAsidePhase;
+      return [{ sessionId, agentId, phase: aside, attempts, ...(againAtMs === undefined ? {} : { againAt: isoTimeOf(againAtMs) }), ...(reason === undefined ? {} : { reason }) }];
+    });
+  }
+
+  #confirmOne(session: DueSession): Claim | undefined {
+    const { sessionId } = session;
+    if (this.#apart.has(sessionId)) return undefined;
+    const known = this.#claims.get(sessionId);
+    const claim = known ?? this.#create(session);
+    claim.session = session;
+    const heldMs = this.#turns.heldForMs(session, this.#options.clock.steadyNow());
+    if (heldMs === 0) return claim;
+    this.#apart.add(sessionId);
+    this.#countMishap(claim, 'failed', stillDue(this.#turns.repeatsOf(sessionId)));
+    this.#hold(claim, 'backed_off', heldMs);
+    return undefined;
+  }
+
+  #create(session: DueSession): Claim {
+    this.#number += 1;
+    const claim = new Claim(session, this.#options.supervisor, `${this.#options.workerId}_activation_${this.#number}`);
+    this.#claims.set(claim.sessionId, claim);
+    return claim;
+  }
+
+  #countMishap(claim: Claim, mishap: Mishap, reason: ErrorRecord | undefined): void {
+    claim.attempts = claim.mishap === mishap ? claim.attempts + 1 : 1;
+    claim.mishap = mishap;
+    claim.reason = reason;
+    claim.abort = undefined;
+  }
+
+  #hold(claim: Claim, phase: SetAsidePhase, delayMs: number): void {
+    const { clock } = this.#options;
+    claim.move(MOVES[phase]);
+    if (phase === 'contended') this.#contended += 1;
+    claim.againAtMs = clock.now() + delayMs;
+    claim.timer = clock.setTimeout(() => this.#again(claim), delayMs);
+  }
+
+  /** Begins to wait for the end of the other's wake. @returns how long at most, in milliseconds */
+  #contend(claim: Claim): number {
+    const delayMs = backOffMs('contended', claim.attempts);
+    if (this.#freedWaits >= MAX_FREED_WAITS || claim.attempts > FREE_CONFLICTS) return delayMs;
+    const controller = new AbortController();
+    const { signal } = controller;
+    claim.stopWaiting = () => controller.abort('no longer waited for');
+    this.#freedWaits += 1;
+    const freed = async (): Promise<void> => {
+      try {
+        await this.#options.wakeRightFreed(claim.sessionId, signal);
+        if (!signal.aborted) this.#again(claim);
+      } catch {
+        // Time tells.
+      } finally {
+        this.#freedWaits -= 1;
+      }
+    };
+    void freed();
+    return backOffMs('contended', Infinity);
+  }
+
+  #again(claim: Claim): void {
+    if (!claim.isSetAside) return;
+    this.#release(claim);
+    claim.move('AGAIN');
+    this.#apart.delete(claim.sessionId);
+    this.#options.onAgain();
+  }
+
+  #drop(claim: Claim): void {
+    this.#release(claim);
+    claim.move('DROP');
+    this.#forget(claim);
+  }
+
+  /** Lets go of what a session that is set aside waits by. */
+  #release(claim: Claim): void {
+    if (claim.phase === 'contended') this.#contended -= 1;
+    this.#options.clock.clearTimeout(claim.timer);
+    claim.againAtMs = undefined;
+    claim.stopWaiting?.();
+    claim.stopWaiting = undefined;
+  }
+
+  #forget(claim: Claim): void {
+    this.#apart.delete(claim.sessionId);
+    this.#claims.delete(claim.sessionId);
+  }
+}
+
+function phaseOf({ attempts }: Claim, mishap: Mishap): SetAsidePhase {
+  if (mishap !== 'failed') return mishap;
+  return attempts >= FAILURES_UNTIL_PARKED ? 'parked' : 'backed_off';
+}
+
+function stillDue(repeats: number): ErrorRecord {
+  return new RuntimeError('ACTIVATION_REPEATS', `the session is still due by what it was woken for ${repeats} times in a row`, {
+    category: 'conflict',
+    hint: 'Look at the log of the session: its wakes leave their cause undone.',
+    details: { repeats },
+  }).toJSON();
+}

@@ -1,0 +1,121 @@
+/**
+ * Decides when a worker looks at what is due: when it is told that hints were made, when the next one falls due, when it has room for
+ * more, and now and then in case nobody told. Many reasons at once are one look; a look that took long is followed by a rest, so that
+ * looking never takes more than a small part of the time; one that failed is tried again after a time that grows.
+ */
+import { backOffMs } from '../../machines/session/worker-rules.ts';
+import type { Clock, TimerHandle } from '../clock/clock.ts';
+
+export interface LookoutOptions {
+  readonly clock: Clock;
+  readonly restLimitMs: number;
+  /** Looks, and answers when to look again at the latest, in milliseconds since the epoch. */
+  readonly look: () => Promise<number | undefined>;
+  /** Tells that hints may have been made. Returns the function that ends it. */
+  readonly watch: (onChange: () => void) => () => void;
+  /** @param failures how many looks in a row have failed @param againAtMs milliseconds since the epoch */
+  readonly onFailure: (error: unknown, failures: number, againAtMs: number) => void;
+}
+
+/** A look that took a millisecond is followed by this many at least without one. */
+const REST_PER_LOOK = 4;
+
+/** Delays of a rest between looks end here, in milliseconds. */
+const MAX_REST_AFTER_LOOK_MS = 1_000;
+
+export class Lookout {
+  readonly #options: LookoutOptions;
+  #rings = 0;
+  #isWanted = false;
+  #isLooking = false;
+  #isStopped = false;
+  #failures = 0;
+  /** On the steady clock. */
+  #notBeforeMs = 0;
+  #timer: TimerHandle | undefined;
+  #stopWatching: (() => void) | undefined;
+
+  constructor(options: LookoutOptions) {
+    this.#options = options;
+  }
+
+  /** How often hints were made, as far as one was told. */
+  get rings(): number {
+    return this.#rings;
+  }
+
+  /** Whether there is a reason to look that came after the last look began. */
+  get isWanted(): boolean {
+    return this.#isWanted;
+  }
+
+  begin(): void {
+    this.#stopWatching = this.#options.watch(() => {
+      this.#rings += 1;
+      this.request();
+    });
+    this.request();
+  }
+
+  /** Looks as soon as it may. */
+  request(): void {
+    if (this.#isWanted) return;
+    this.#isWanted = true;
+    this.#schedule();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#stopWatching?.();
+    this.#options.clock.clearTimeout(this.#timer);
+  }
+
+  #schedule(): void {
+    if (this.#isLooking || this.#isStopped) return;
+    const { clock } = this.#options;
+    const delayMs = this.#notBeforeMs - clock.steadyNow();
+    if (delayMs > 0) this.#arm(delayMs);
+    else void this.#look();
+  }
+
+  #arm(delayMs: number): void {
+    const { clock } = this.#options;
+    clock.clearTimeout(this.#timer);
+    this.#timer = clock.setTimeout(() => void this.#look(), delayMs);
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking || this.#isStopped) return;
+    const { clock, look, restLimitMs } = this.#options;
+    clock.clearTimeout(this.#timer);
+    this.#isLooking = true;
+    // Reasons that come up in the same turn are this look's.
+    await undefined;
+    this.#isWanted = false;
+    const beganMs = clock.steadyNow();
+    let delayMs = restLimitMs;
+    try {
+      const nextMs = await look();
+      this.#failures = 0;
+      const tookMs = clock.steadyNow() - beganMs;
+      this.#notBeforeMs = clock.steadyNow() + Math.min(MAX_REST_AFTER_LOOK_MS, tookMs * REST_PER_LOOK);
+      if (nextMs !== undefined) delayMs = Math.min(restLimitMs, Math.max(0, nextMs - clock.now()));
+    } catch (error) {
+      delayMs = this.#failed(error);
+    }
+    this.#isLooking = false;
+    if (this.#isStopped) return;
+    if (this.#isWanted) this.#schedule();
+    else this.#arm(delayMs);
+  }
+
+  /** @returns how long to wait */
+  #failed(error: unknown): number {
+    const { clock, onFailure } = this.#options;
+    this.#failures += 1;
+    const delayMs = backOffMs('backed_off', this.#failures);
+    this.#notBeforeMs = clock.steadyNow() + delayMs;
+    if (!this.#isStopped) onFailure(error, this.#failures, clock.now() + delayMs);
+    return delayMs;
+  }
+}

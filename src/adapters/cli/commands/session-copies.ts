@@ -1,0 +1,71 @@
+/** `wakechart session fork | export | import | delete`: sessions made from the log of another, and the end of one. */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { RuntimeError, messageOf } from '../../../machines/errors.ts';
+import { scriptOf } from '../../../machines/session/session-script.ts';
+import type { SessionEvent } from '../../../machines/session/session-event.ts';
+import { nextCommand } from '../context.ts';
+import type { CommandContext } from '../context.ts';
+import { EXIT_SUCCESS } from '../failure.ts';
+import { withSessions } from '../stores.ts';
+import { checkedSessionId } from './session.ts';
+
+export interface ForkOptions {
+  readonly session: string;
+  readonly at: number | undefined;
+  readonly title: string | undefined;
+}
+
+export async function forkSession(context: CommandContext, { session, at, title }: ForkOptions): Promise<number> {
+  const { out, json } = context;
+  await withSessions(context, async ({ sessions }) => {
+    const state = await sessions.fork(checkedSessionId(session), { ...(at === undefined ? {} : { atSeq: at }), ...(title === undefined ? {} : { title }) });
+    if (json) return out.document(state);
+    await out.line(`${out.styles.green('Forked')} at event ${state.forkOf?.seq ?? state.head}: session ${out.styles.bold(state.sessionId)}`);
+    await out.line(`Next: ${nextCommand(context, 'session', 'send', '--session', state.sessionId, '--message', 'TEXT')}`);
+  });
+  return EXIT_SUCCESS;
+}
+
+export async function exportSession(context: CommandContext, { session, as }: { readonly session: string; readonly as: 'log' | 'script' }): Promise<number> {
+  const { out } = context;
+  await withSessions(context, async ({ sessions }) => {
+    const id = checkedSessionId(session);
+    if (as === 'log') for await (const line of sessions.export(id)) await out.line(line.trimEnd());
+    else {
+      const events: SessionEvent[] = [];
+      for await (const event of sessions.events(id)) events.push(event);
+      await out.line(JSON.stringify(scriptOf(events), undefined, 2));
+    }
+  });
+  return EXIT_SUCCESS;
+}
+
+export async function importSession(context: CommandContext, file: string): Promise<number> {
+  const { out, json } = context;
+  await withSessions(context, async ({ sessions }) => {
+    const state = await sessions.import(linesOf(file));
+    if (json) return out.document(state);
+    await out.line(`${out.styles.green('Imported')} session ${out.styles.bold(state.sessionId)} of agent ${state.agentId}, ${state.head} events`);
+  });
+  return EXIT_SUCCESS;
+}
+
+export async function deleteSession(context: CommandContext, session: string): Promise<number> {
+  const { out, json } = context;
+  await withSessions(context, async ({ sessions }) => {
+    const id = checkedSessionId(session);
+    await sessions.delete(id);
+    if (json) return out.document({ deleted: id });
+    await out.line(`${out.styles.green('Deleted')} session ${id}`);
+  });
+  return EXIT_SUCCESS;
+}
+
+async function* linesOf(file: string): AsyncGenerator<string, void, undefined> {
+  try {
+    yield* createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity });
+  } catch (cause) {
+    throw new RuntimeError('FILE_UNREADABLE', `could not read ${file}: ${messageOf(cause)}`, { category: 'storage', hint: 'Name a file that `session export` wrote.', cause });
+  }
+}

@@ -1,0 +1,158 @@
+/** The words of `wakechart session`: its commands with their arguments, options, help and examples. */
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import type { CommandContext } from './context.ts';
+import type { RunWork } from './program.ts';
+import { nonEmpty, wholeNumber } from './usage.ts';
+
+export interface SessionProgram {
+  readonly run: RunWork;
+  readonly withExamples: (command: Command, ...lines: readonly string[]) => Command;
+}
+
+interface OfSession {
+  readonly session: string;
+}
+
+export function addSessionCommands(program: Command, words: SessionProgram): void {
+  const session = program
+    .command('session')
+    .description('sessions: create, list, status, events, send, answer, confirm-tool, custom-tool-result, define-outcome, interrupt, terminate, fork, export, import, delete');
+  addMaking(session, words);
+  addSend(session, words);
+  addAnswers(session, words);
+  addStops(session, words);
+  addCopies(session, words);
+  addEvents(session, words);
+}
+
+function addMaking(session: Command, { run, withExamples }: SessionProgram): void {
+  const load = (): Promise<typeof import('./commands/session.ts')> => import('./commands/session.ts');
+  const create = session.command('create').description('make a session of an agent');
+  withExamples(create, 'wakechart session create --agent reviewer')
+    .requiredOption('--agent <name>', 'the agent')
+    .option('--title <text>', 'what to call it', nonEmpty)
+    .option('--parent <id>', 'the session it works for, which hears when it comes to rest')
+    .action((options: { readonly agent: string; readonly title?: string; readonly parent?: string }) =>
+      run(create, async (context) => (await load()).createSession(context, { agent: options.agent, title: options.title, parent: options.parent })),
+    );
+  const list = session.command('list').description('list the sessions, oldest first');
+  withExamples(list, 'wakechart session list').action(() => run(list, async (context) => (await load()).listSessions(context)));
+  const status = session.command('status').description('show where a session stands');
+  withExamples(status, 'wakechart session status --session ID')
+    .addOption(sessionOption())
+    .action(({ session: id }: OfSession) => run(status, async (context) => (await load()).showStatus(context, id)));
+}
+
+function addSend(session: Command, { run, withExamples }: SessionProgram): void {
+  const send = session.command('send').description('store a message for a session; the next wake reads it');
+  withExamples(send, 'wakechart session send --session ID --message "Review the diff."', 'wakechart session send --session ID --message "Stop. Look at the tests first." --delivery interrupt')
+    .addOption(sessionOption())
+    .requiredOption('--message <text>', 'what to say', nonEmpty)
+    .addOption(
+      new Option('--delivery <mode>', 'when it is read: after the turn that runs, by its next step, after cutting it short; or not at all while the session is busy')
+        .choices(['queue', 'steer', 'interrupt', 'reject-if-busy'])
+        .default('queue'),
+    )
+    .option('--idempotency-key <key>', 'the same key again stores nothing and answers the same', nonEmpty)
+    .action((options: OfSession & { readonly message: string; readonly delivery: 'queue'; readonly idempotencyKey?: string }) =>
+      run(send, async (context) => (await loadIngress()).sendMessage(context, { ...options, idempotencyKey: options.idempotencyKey })),
+    );
+  const outcome = session.command('define-outcome').description('say what a session is to achieve; the newest counts');
+  withExamples(outcome, 'wakechart session define-outcome --session ID --title "The tests pass." --criterion "npm test exits with 0"')
+    .addOption(sessionOption())
+    .requiredOption('--title <text>', 'what is to be achieved', nonEmpty)
+    .option('--detail <text>', 'more about it', nonEmpty)
+    .option('--criterion <text>', 'how to tell that it is achieved; may be given again', (value: string, all: readonly string[]) => [...all, nonEmpty(value)], [])
+    .action((options: OfSession & { readonly title: string; readonly detail?: string; readonly criterion: readonly string[] }) =>
+      run(outcome, async (context) => (await loadIngress()).defineOutcome(context, { ...options, detail: options.detail })),
+    );
+}
+
+function addAnswers(session: Command, { run, withExamples }: SessionProgram): void {
+  const answer = session.command('answer').description('answer a question of the agent');
+  withExamples(answer, 'wakechart session answer --session ID --request REQUEST --text "Use the second one."')
+    .addOption(sessionOption())
+    .addOption(requestOption())
+    .requiredOption('--text <text>', 'the answer', nonEmpty)
+    .action((options: OfSession & { readonly request: string; readonly text: string }) => run(answer, async (context) => (await loadIngress()).answerQuestion(context, options)));
+  const confirm = session.command('confirm-tool').description('allow or deny a tool call that waits for it');
+  withExamples(confirm, 'wakechart session confirm-tool --session ID --request REQUEST --allow', 'wakechart session confirm-tool --session ID --request REQUEST --deny --note "Not on main."')
+    .addOption(sessionOption())
+    .addOption(requestOption())
+    .addOption(new Option('--allow', 'the call may run, this once').conflicts('deny'))
+    .option('--deny', 'it may not')
+    .option('--note <text>', 'what the agent is told with it', nonEmpty)
+    .action((options: OfSession & { readonly request: string; readonly allow?: boolean; readonly deny?: boolean; readonly note?: string }) =>
+      run(confirm, async (context) => (await loadIngress()).confirmTool(context, { ...options, allow: options.allow === true, deny: options.deny === true, note: options.note })),
+    );
+  const custom = session.command('custom-tool-result').description('give the result of a tool that the agent asked somebody outside to run');
+  withExamples(custom, `wakechart session custom-tool-result --session ID --request REQUEST --output '{"approved":true}'`)
+    .addOption(sessionOption())
+    .addOption(requestOption())
+    .requiredOption('--output <json>', 'the result as JSON; what is no JSON counts as text')
+    .action((options: OfSession & { readonly request: string; readonly output: string }) => run(custom, async (context) => (await loadIngress()).giveToolResult(context, options)));
+}
+
+function addStops(session: Command, { run, withExamples }: SessionProgram): void {
+  const interrupt = session.command('interrupt').description('cut the turn that runs short; cancel queued wakes and requests');
+  withExamples(interrupt, 'wakechart session interrupt --session ID --reason "wrong branch"')
+    .addOption(sessionOption())
+    .option('--reason <text>', 'why', nonEmpty)
+    .action((options: OfSession & { readonly reason?: string }) => run(interrupt, async (context) => (await loadIngress()).interruptSession(context, options.session, options.reason)));
+  const terminate = session.command('terminate').description('end a session for ever; its log stays readable');
+  withExamples(terminate, 'wakechart session terminate --session ID')
+    .addOption(sessionOption())
+    .option('--reason <text>', 'why', nonEmpty)
+    .action((options: OfSession & { readonly reason?: string }) => run(terminate, async (context) => (await loadIngress()).terminateSession(context, options.session, options.reason)));
+}
+
+function addCopies(session: Command, { run, withExamples }: SessionProgram): void {
+  const load = (): Promise<typeof import('./commands/session-copies.ts')> => import('./commands/session-copies.ts');
+  const fork = session.command('fork').description('make a session with the past of another, to go on differently from there');
+  withExamples(fork, 'wakechart session fork --session ID --at 42')
+    .addOption(sessionOption())
+    .option('--at <seq>', 'the last event they have in common (default: the newest)', wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }))
+    .option('--title <text>', 'what to call it', nonEmpty)
+    .action((options: OfSession & { readonly at?: number; readonly title?: string }) =>
+      run(fork, async (context) => (await load()).forkSession(context, { session: options.session, at: options.at, title: options.title })),
+    );
+  const exporting = session.command('export').description('write the log of a session as lines of text, for `session import`');
+  withExamples(exporting, 'wakechart session export --session ID > session.jsonl', 'wakechart session export --session ID --as script > play.json')
+    .addOption(sessionOption())
+    .addOption(new Option('--as <form>', 'the whole log, or what the agent did as a script to play again').choices(['log', 'script']).default('log'))
+    .action((options: OfSession & { readonly as: 'log' | 'script' }) => run(exporting, async (context) => (await load()).exportSession(context, options)));
+  const importing = session.command('import').description('bring a session back from an export, under its id');
+  withExamples(importing, 'wakechart session import session.jsonl')
+    .argument('<file>', 'what `session export` wrote')
+    .action((file: string) => run(importing, async (context) => (await load()).importSession(context, file)));
+  const remove = session.command('delete').description('remove a session with its log and its workspace, for ever');
+  withExamples(remove, 'wakechart session delete --session ID --yes')
+    .addOption(sessionOption())
+    .requiredOption('--yes', 'really')
+    .action(({ session: id }: OfSession) => run(remove, async (context) => (await load()).deleteSession(context, id)));
+}
+
+function addEvents(session: Command, { run, withExamples }: SessionProgram): void {
+  const events = session.command('events').description('show what has happened in a session, and with --follow what happens');
+  withExamples(events, 'wakechart session events --session ID --follow', 'wakechart session events --session ID --after 12 --limit 10')
+    .addOption(sessionOption())
+    .addOption(new Option('--after <n>', 'start after the event with this number').default(0).argParser(wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER - 1 })))
+    .option('--limit <n>', 'end after this many events', wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }))
+    .option('--follow', 'go on with events as they come')
+    .action((options: OfSession & { readonly after: number; readonly limit?: number; readonly follow?: boolean }) =>
+      run(events, async (context: CommandContext) => (await import('./commands/session-events.ts')).showEvents(context, { ...options, limit: options.limit, follow: options.follow === true })),
+    );
+}
+
+function loadIngress(): Promise<typeof import('./commands/session-ingress.ts')> {
+  return import('./commands/session-ingress.ts');
+}
+
+export function sessionOption(): Option {
+  return new Option('--session <id>', 'the session').makeOptionMandatory();
+}
+
+function requestOption(): Option {
+  return new Option('--request <id>', 'the request, as `session status` shows it').makeOptionMandatory();
+}

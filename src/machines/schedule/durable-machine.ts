@@ -1,0 +1,40 @@
+/**
+ * The status of a schedule that any worker may run. What is in force is recorded; a worker looks at the record before each run.
+ *
+ *   active ──PAUSE──▶ paused ──RESUME──▶ active
+ *      │ ──PARK──▶ parked ──RESUME──▶ active,  ──PAUSE──▶ paused
+ *   active · paused · parked ──END──▶ ended
+ *
+ * active:  slots fire while a worker runs.
+ * paused:  somebody asked for it; slots that pass are recorded as missed.
+ * parked:  the same, because too many runs in a row have failed; the reason is recorded.
+ * ended:   nothing fires any more, for the reason that is recorded.
+ *
+ * The chart is a pure lifecycle, compiled like the task's (see ../lifecycle.ts).
+ */
+import { setup } from 'xstate';
+import type { StateValueFrom } from 'xstate';
+import { compileLifecycle } from '../lifecycle.ts';
+
+export type DurableScheduleEvent = { readonly type: 'PAUSE' | 'RESUME' | 'PARK' | 'END' };
+
+export const durableScheduleMachine = setup({ types: { events: {} as DurableScheduleEvent } }).createMachine({
+  id: 'durableSchedule',
+  initial: 'active',
+  states: {
+    active: { on: { PAUSE: 'paused', PARK: 'parked', END: 'ended' } },
+    paused: { on: { RESUME: 'active', END: 'ended' } },
+    parked: { on: { RESUME: 'active', PAUSE: 'paused', END: 'ended' } },
+    ended: { type: 'final' },
+  },
+});
+
+const lifecycle = compileLifecycle<StateValueFrom<typeof durableScheduleMachine>, DurableScheduleEvent>(durableScheduleMachine);
+
+export type DurableScheduleStatus = StateValueFrom<typeof durableScheduleMachine>;
+
+/** The status after an event; undefined when the chart has no such edge. */
+export function nextScheduleStatus(status: DurableScheduleStatus, type: DurableScheduleEvent['type']): DurableScheduleStatus | undefined {
+  const snapshot = lifecycle.snapshots.find(({ value }) => value === status);
+  return snapshot === undefined ? undefined : lifecycle.next(snapshot, type)?.value;
+}

@@ -1,0 +1,129 @@
+/**
+ * An activation: "this session has something to do, due at T". Which ones a session has follows from its folded log alone, so any
+ * process computes the same ones, under the same names.
+ */
+import type { WakePriority } from '../wake/directive.ts';
+import type { SessionState } from './session-state.ts';
+
+export interface Activation {
+  readonly sessionId: string;
+  readonly agentId: string;
+  /** What makes it due: the id of an ingress event, of a queued wake, or of a wake that has to be followed by another. */
+  readonly causeId: string;
+  readonly kind: ActivationKind;
+  /** Milliseconds since the epoch. */
+  readonly dueAtMs: number;
+  readonly priority: WakePriority;
+}
+
+/** `ingress`: somebody wrote. `wake`: a queued wake. `retry`: a wake ended before its work did. */
+export type ActivationKind = 'ingress' | 'wake' | 'retry';
+
+const PRIORITY_RANKS: Readonly<Record<WakePriority, number>> = { high: 0, normal: 1, low: 2 };
+const KIND_RANKS: Readonly<Record<ActivationKind, number>> = { ingress: 0, wake: 1, retry: 2 };
+const KIND_COUNT = Object.keys(KIND_RANKS).length;
+
+/** How urgent an activation is, its time left aside: by priority, then what somebody waits for before what the session planned. */
+export function urgencyRank({ priority, kind }: Pick<Activation, 'priority' | 'kind'>): number {
+  return PRIORITY_RANKS[priority] * KIND_COUNT + KIND_RANKS[kind];
+}
+
+/** Orders activations that are due: by their rank, then by time. */
+export function compareUrgency(one: Activation, other: Activation): number {
+  return (
+    urgencyRank(one) - urgencyRank(other) ||
+    one.dueAtMs - other.dueAtMs ||
+    (one.causeId < other.causeId ? -1 : Number(one.causeId > other.causeId))
+  );
+}
+
+/** Everything that makes the session due, now or later. */
+export function activationsOf(state: SessionState): readonly Activation[] {
+  if (state.openWake !== undefined) return duringWake(state, state.openWake.causes);
+  if (state.status === 'terminated') return owedActivation(state);
+  // What would make it wake again by itself is held back until somebody outside does.
+  return state.parked === undefined ? [...pendingActivations(state), ...queuedActivations(state), ...retryActivation(state), ...owedActivation(state)] : owedActivation(state);
+}
+
+/** What a change of state makes due, and what is not due any more. */
+export function activationChange(before: SessionState, after: SessionState): { readonly activate: readonly Activation[]; readonly settle: readonly Activation[] } {
+  if (hasSameCauses(before, after)) return { activate: [], settle: [] };
+  const then = activationsOf(before);
+  const now = activationsOf(after);
+  // What was held back while the session was parked or blocked is made again by the end of the next wake, whoever let it go on.
+  const isEndOfWake = before.openWake !== undefined && after.openWake === undefined;
+  return { activate: isEndOfWake ? now : without(now, then), settle: without(then, now) };
+}
+
+/** Whether an open tool call waits for somebody outside: until then no model can go on. */
+export function isBlocked({ openToolCalls }: SessionState): boolean {
+  return openToolCalls.some(({ phase }) => phase === 'waiting');
+}
+
+/** What came in and can be acted upon: while a call waits, only the answers to calls. */
+export function actionableIngress(state: SessionState): SessionState['pending'] {
+  if (!isBlocked(state)) return state.pending;
+  return state.pending.filter(({ type }) => type === 'user.tool_confirmation' || type === 'user.answer');
+}
+
+function duringWake(state: SessionState, causes: readonly Activation[]): readonly Activation[] {
+  const known = new Set(causes.map(({ causeId }) => causeId));
+  return [...causes, ...[...pendingActivations(state), ...queuedActivations(state)].filter(({ causeId }) => !known.has(causeId))];
+}
+
+function pendingActivations(state: SessionState): readonly Activation[] {
+  const { sessionId, agentId } = state;
+  const notBefore = notBeforeMs(state);
+  return actionableIngress(state).map(({ eventId, at, delivery }) => ({
+    sessionId,
+    agentId,
+    causeId: eventId,
+    kind: 'ingress',
+    dueAtMs: Math.max(Date.parse(at), notBefore),
+    priority: delivery === 'queue' ? 'normal' : 'high',
+  }));
+}
+
+function queuedActivations(state: SessionState): readonly Activation[] {
+  if (isBlocked(state)) return [];
+  const { sessionId, agentId, queuedWakes } = state;
+  const notBefore = notBeforeMs(state);
+  return queuedWakes.map(({ queuedWakeId, dueAt, priority }) => ({
+    sessionId,
+    agentId,
+    causeId: queuedWakeId,
+    kind: 'wake',
+    dueAtMs: Math.max(Date.parse(dueAt), notBefore),
+    priority,
+  }));
+}
+
+/** A wake that broke in the middle of something is followed by another. */
+function retryActivation(state: SessionState): readonly Activation[] {
+  const { sessionId, agentId, lastWake } = state;
+  if (lastWake === undefined || !['failed', 'aborted', 'lost'].includes(lastWake.outcome) || isBlocked(state)) return [];
+  const isUnfinished = state.unansweredResults > 0 || state.openDirectives.length > 0 || state.openToolCalls.length > 0;
+  if (!isUnfinished) return [];
+  return [{ sessionId, agentId, causeId: lastWake.wakeId, kind: 'retry', dueAtMs: Math.max(Date.parse(lastWake.endedAt), notBeforeMs(state)), priority: 'normal' }];
+}
+
+/** A child whose rest its parent has not heard of. */
+function owedActivation({ sessionId, agentId, owedToParent }: SessionState): readonly Activation[] {
+  if (owedToParent === undefined) return [];
+  return [{ sessionId, agentId, causeId: `turn-${owedToParent.turn}`, kind: 'retry', dueAtMs: Date.parse(owedToParent.at), priority: 'normal' }];
+}
+
+function notBeforeMs({ lastWake }: SessionState): number {
+  return lastWake?.retryAt === undefined ? 0 : Date.parse(lastWake.retryAt);
+}
+
+/** Cheap, and true for most appends: states share what an event left alone. */
+function hasSameCauses(before: SessionState, after: SessionState): boolean {
+  const keys = ['pending', 'queuedWakes', 'openToolCalls', 'openDirectives', 'unansweredResults', 'lastWake', 'parked', 'status', 'owedToParent'] as const;
+  return before.openWake?.causes === after.openWake?.causes && keys.every((key) => before[key] === after[key]);
+}
+
+function without(activations: readonly Activation[], others: readonly Activation[]): readonly Activation[] {
+  const known = new Set(others.map(({ causeId, dueAtMs }) => `${dueAtMs} ${causeId}`));
+  return activations.filter(({ causeId, dueAtMs }) => !known.has(`${dueAtMs} ${causeId}`));
+}

@@ -1,0 +1,65 @@
+/** How the beginning and the end of a wake change a session's state. */
+import { activationsOf } from './activation.ts';
+import type { Change } from './fold-status.ts';
+import type { SessionEventData, SessionEventOf } from './session-event.ts';
+import type { OpenWake, SessionState } from './session-state.ts';
+
+export function foldWakeStarted(state: SessionState, { at, data }: SessionEventOf<'wake.started'>): Change {
+  const { wakeId, epoch, owner, queuedWakeIds, trigger = 'manual' } = data;
+  const causes = activationsOf(state);
+  const { sessionId, agentId } = state;
+  return {
+    wakes: state.wakes + 1,
+    epoch: Math.max(state.epoch, epoch),
+    autonomousWakesInARow: state.autonomousWakesInARow + Number(isAutonomous(trigger)),
+    openWake: {
+      wakeId,
+      epoch,
+      owner,
+      startedAt: at,
+      trigger,
+      queuedWakeIds,
+      // Somebody has to find the session even when this wake dies and nothing else was due.
+      causes: causes.length > 0 ? causes : [{ sessionId, agentId, causeId: wakeId, kind: 'retry', dueAtMs: Date.parse(at), priority: 'normal' }],
+      toolCalls: 0,
+      tokens: 0,
+    },
+  };
+}
+
+export function foldWakeEnded(state: SessionState, { at, data }: SessionEventOf<'wake.ended'>): Change {
+  const { openWake } = state;
+  if (openWake?.wakeId !== data.wakeId) return {};
+  const { outcome, error, retryAt } = data;
+  const completed = new Set(data.completedWakeIds);
+  return {
+    openWake: undefined,
+    lastWake: { wakeId: data.wakeId, epoch: openWake.epoch, endedAt: at, outcome, ...(error === undefined ? {} : { error }), ...(retryAt === undefined ? {} : { retryAt }) },
+    queuedWakes: completed.size === 0 ? state.queuedWakes : state.queuedWakes.filter(({ queuedWakeId }) => !completed.has(queuedWakeId)),
+    // A wake that died may have accepted a directive whose wishes are not stored yet; the next one carries them out.
+    openDirectives: outcome === 'lost' ? state.openDirectives : [],
+    unansweredResults: leavesNothing(outcome) ? 0 : state.unansweredResults,
+    ...countsAfter(state, openWake, outcome),
+  };
+}
+
+function countsAfter(state: SessionState, { trigger, toolCalls }: OpenWake, outcome: Outcome): Change {
+  const hasFailed = outcome === 'failed' || outcome === 'lost';
+  if (outcome === 'aborted') return {};
+  return {
+    failuresInARow: hasFailed ? state.failuresInARow + 1 : 0,
+    idleWakesInARow: isAutonomous(trigger) && toolCalls === 0 && !hasFailed ? state.idleWakesInARow + 1 : 0,
+  };
+}
+
+type Outcome = SessionEventData<'wake.ended'>['outcome'];
+
+/** Whether the session has answered all it had to, or was told not to. */
+function leavesNothing(outcome: Outcome): boolean {
+  return outcome === 'sleep' || outcome === 'requires_action' || outcome === 'rescheduled' || outcome === 'interrupted';
+}
+
+/** Whether nobody outside asked for a wake that began like this. */
+export function isAutonomous(trigger: OpenWake['trigger']): boolean {
+  return trigger === 'wake' || trigger === 'retry';
+}

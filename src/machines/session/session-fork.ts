@@ -1,0 +1,36 @@
+/** What of a session's past belongs to a fork of it, and what has to be taken back so that nothing happens twice. */
+import { cancellingEvents, lostWakeEvents } from '../wake/wake-repair.ts';
+import type { NewSessionEvent, SessionEvent, SessionEventDraft, SessionEventType } from './session-event.ts';
+import type { SessionState } from './session-state.ts';
+
+/** Facts about the first session that are none about its fork: who its relatives are, and that it was given up. */
+const ITS_OWN: ReadonlySet<SessionEventType> = new Set(['session.created', 'session.child_created', 'session.child_idle', 'session.parent_told', 'session.parked']);
+
+/** The events as they were stored, but for those that are facts about the first session only. */
+export function forkedEvents(events: readonly SessionEvent[]): NewSessionEvent[] {
+  return events.filter((event) => !ITS_OWN.has(event.type) && !isTermination(event)).map(asStored);
+}
+
+/** An event as somebody appended it. One that this version does not know is given on as it came. */
+export function asStored(event: SessionEvent): NewSessionEvent {
+  const { id, at, epoch } = event;
+  const { type, v, data } = event.type === 'event.unrecognized' ? event.data : event;
+  return { id, at, ...(epoch === undefined ? {} : { epoch }), type, v, data };
+}
+
+/** Ends what was under way and cancels what would happen later: the first session does it. Messages that nobody has read stay. */
+export function settlingDrafts(state: SessionState): SessionEventDraft[] {
+  const cancelled = state.queuedWakes.map(({ queuedWakeId }): SessionEventDraft => ({ type: 'wake.cancelled', data: { queuedWakeId, because: 'fork' } }));
+  return [...lostWakeEvents(state), ...cancelled, ...cancellingEvents(state, 'fork'), ...restingDrafts(state)];
+}
+
+/** The chart leads to rest only through a wake. */
+function restingDrafts({ status }: SessionState): SessionEventDraft[] {
+  const rest: SessionEventDraft = { type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle', reason: 'forked' } };
+  if (status === 'idle') return [];
+  return status === 'rescheduling' ? [{ type: 'session.status_changed', data: { to: 'running' } }, rest] : [rest];
+}
+
+function isTermination(event: SessionEvent): boolean {
+  return event.type === 'session.status_changed' && event.data.to === 'terminated';
+}

@@ -1,0 +1,21 @@
+/** The options of a worker, checked, with their defaults. */
+import { z } from 'zod';
+import { agentId } from '../ids.ts';
+import { parseOrThrow } from '../validate.ts';
+
+const durationMs = z.number().int().positive();
+
+const settings = z.strictObject({
+  concurrency: z.number().int().positive().max(1_000).default(4),
+  agentId: agentId.optional(),
+  untilIdle: z.boolean().default(false),
+  drainLimitMs: durationMs.default(30_000),
+  restLimitMs: durationMs.default(60_000),
+});
+
+export type WorkerSettings = Readonly<z.output<typeof settings>>;
+
+/** @throws RuntimeError WORKER_OPTIONS_INVALID naming each wrong place */
+export function checkWorkerOptions(options: unknown): WorkerSettings {
+  return parseOrThrow(settings, options, { what: 'worker options', code: 'WORKER_OPTIONS_INVALID', hint: 'See docs/workers.md for what a worker can be told.' });
+}

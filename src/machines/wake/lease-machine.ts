@@ -1,0 +1,69 @@
+/**
+ * One process on its way to the right to wake a session, and through the time it holds it.
+ *
+ *   seeking ──BIND──▶ contending ──WIN──▶ held ──PASS──▶ lost
+ *    │  ▲                │  │              │              │
+ *    │  └────STEP_BACK───┘  │           RELEASE        RELEASE
+ *    │                      │              ▼              │
+ *    └──REFUSE──▶ refused ◀─┘           released ◀────────┘
+ *                 (REFUSE, PASS)
+ *
+ * seeking:     asks whoever may hold the right, and looks for a number that is free; nothing of ours can be seen by others.
+ * contending:  our number is taken and we answer under it, but others may have taken numbers at the same moment.
+ * held:        nobody else who lives holds or contends for a number above the log's epoch, and whoever comes later is refused.
+ * lost:        somebody found us silent and went past; what we write is void, and all that is left to do is to let go.
+ * refused:     nothing is open; somebody else has the right, or it could not be asked for.
+ * released:    nothing is open; the number may be taken by others.
+ *
+ * Of two that contend the one with the higher number stays: the log, too, prefers the higher epoch. The lower one leaves as soon as it
+ * sees the higher one; the higher one waits until the lower one has left, or leaves when the lower one turns out to hold the right.
+ * The chart is a pure lifecycle and is compiled (see ../lifecycle.ts).
+ */
+import { setup } from 'xstate';
+import type { StateValueFrom } from 'xstate';
+import { compileLifecycle } from '../lifecycle.ts';
+import type { LifecycleSnapshot } from '../lifecycle.ts';
+
+export type LeaseChartEventType = 'BIND' | 'STEP_BACK' | 'WIN' | 'PASS' | 'REFUSE' | 'RELEASE';
+
+export interface LeaseChartEvent {
+  readonly type: LeaseChartEventType;
+}
+
+export const leaseMachine = setup({ types: { events: {} as LeaseChartEvent } }).createMachine({
+  id: 'lease',
+  initial: 'seeking',
+  states: {
+    seeking: { on: { BIND: 'contending', REFUSE: 'refused' } },
+    contending: { on: { WIN: 'held', STEP_BACK: 'seeking', PASS: 'refused', REFUSE: 'refused' } },
+    held: { on: { PASS: 'lost', RELEASE: 'released' } },
+    lost: { on: { RELEASE: 'released' } },
+    refused: { type: 'final' },
+    released: { type: 'final' },
+  },
+});
+
+export type LeaseState = StateValueFrom<typeof leaseMachine>;
+
+export type LeaseSnapshot = LifecycleSnapshot<LeaseState>;
+
+export const leaseLifecycle = compileLifecycle<LeaseState, LeaseChartEvent>(leaseMachine);
+
+/** What a process says about itself to those who ask. */
+export const LEASE_PHASES = ['contending', 'held', 'lost'] as const;
+
+export type LeasePhase = (typeof LEASE_PHASES)[number];
+
+/** What each state is called to those who ask; a state in which nobody can ask counts as lost. */
+const PHASES = {
+  seeking: 'lost',
+  contending: 'contending',
+  held: 'held',
+  lost: 'lost',
+  refused: 'lost',
+  released: 'lost',
+} as const satisfies Record<LeaseState, LeasePhase>;
+
+export function leasePhaseOf(snapshot: LeaseSnapshot): LeasePhase {
+  return PHASES[snapshot.value];
+}
