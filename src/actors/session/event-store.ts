@@ -4,6 +4,7 @@
  * Every method that names a session rejects with RuntimeError SESSION_NOT_FOUND when there is none.
  */
 import { RuntimeError } from '../../machines/errors.ts';
+import type { ErrorRecord } from '../../machines/errors.ts';
 import type { Activation } from '../../machines/session/activation.ts';
 import type { NewSessionEvent, SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -50,6 +51,8 @@ export const MAX_READ_EVENTS = 1_000;
 export interface SessionListing extends SessionIdentity {
   /** The folded state, if the store keeps a copy that is still true. */
   readonly view?: SessionState | undefined;
+  /** Why the session cannot be read, when the store knows that already. */
+  readonly error?: ErrorRecord | undefined;
 }
 
 /** What the log says about the wake before, when the right to run another is asked for. */

@@ -34,6 +34,9 @@ import { WorkerReport } from './worker-report.ts';
 /** A worker that is to end when nothing is due fails when it could not see for so many looks in a row. */
 const LOOKS_UNTIL_GIVEN_UP = 3;
 
+/** Due sessions that are taken at once, for each slot: more would grow old while they wait, fewer would have to be looked for too often. */
+const WAITING_PER_SLOT = 16;
+
 let workers = 0;
 
 /** Starts a worker. @throws RuntimeError WORKER_OPTIONS_INVALID */
@@ -90,6 +93,7 @@ export class SessionWorker implements AsyncDisposable {
       clock,
       supervisor,
       workerId: id,
+      maxWaiting: settings.concurrency * WAITING_PER_SLOT,
       wakeRightFreed: (sessionId, signal) => store.wakeRightFreed(sessionId, signal),
       onAgain: () => this.#lookout.request(),
     });

@@ -1,5 +1,6 @@
 /** The sessions service: makes sessions, sends into them, and tells what is in them. It never runs one; that is a wake's work. */
 import type { Observable } from 'rxjs';
+import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import {
   checkEventsOptions,
@@ -13,11 +14,13 @@ import {
   checkTerminateOptions,
 } from '../../machines/session/session-requests.ts';
 import type { ForkOptions, InterruptOptions, NewSession, SendOptions, SessionFilter, SessionIngress, TerminateOptions } from '../../machines/session/session-requests.ts';
+import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import { SafeObservable } from '../streams/safe-observable.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
 import { keepView } from './event-store.ts';
+import type { SessionListing } from './event-store.ts';
 import { frozen } from './frozen.ts';
 import { accept, appendAtHead, interrupt, receiptOf } from './ingress.ts';
 import type { SendReceipt } from './ingress.ts';
@@ -134,13 +137,13 @@ export class Sessions {
     return this.get(sessionId);
   }
 
-  /** Every session, oldest first. */
+  /** Every session, oldest first. One whose log cannot be read says so and does not hide the others. */
   async list(filter: SessionFilter = {}): Promise<readonly SessionState[]> {
     const { agentId, status } = checkFilter(filter);
     const listings = await this.#options.store.list({ agentId });
     const states: SessionState[] = [];
     for (const listing of listings) {
-      const state = listing.view ?? (await this.#journals.open(listing.sessionId)).state;
+      const state = listing.view ?? (await this.#listed(listing));
       if (status === undefined || state.status === status) states.push(frozen(state));
     }
     return states;
@@ -185,5 +188,15 @@ export class Sessions {
   /** Ends every iterator and stream that follows a session. */
   close(): void {
     for (const events of [...this.#open]) events.end();
+  }
+
+  async #listed({ sessionId, agentId, error }: SessionListing): Promise<SessionState> {
+    if (error !== undefined) return { ...initialSessionState({ sessionId, agentId }), unreadable: error };
+    try {
+      return (await this.#journals.open(sessionId)).state;
+    } catch (failure) {
+      if (!RuntimeError.is(failure) || failure.category !== 'storage') throw failure;
+      return { ...initialSessionState({ sessionId, agentId }), unreadable: failure.toJSON() };
+    }
   }
 }

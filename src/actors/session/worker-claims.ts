@@ -15,6 +15,8 @@ import { WorkerTurns } from './worker-turns.ts';
 export interface WorkerClaimsOptions {
   readonly clock: Clock;
   readonly supervisor: AnyActorRef;
+  /** Sessions that are taken to wait for a slot at once; the index holds the rest. */
+  readonly maxWaiting: number;
   /** Begins the names of the actors. */
   readonly workerId: string;
   /** Resolves when somebody else's wake of a session may be over, or when the signal aborts. */
@@ -28,9 +30,6 @@ const MAX_FREED_WAITS = 32;
 
 /** So often in a row somebody else may come first before we stop coming back at once. */
 const FREE_CONFLICTS = 2;
-
-/** Sessions that are taken to wait for a slot at once; the index holds the rest. */
-const MAX_WAITING = 64;
 
 /** Sessions that may be set aside at once. With more, nothing new is taken: something must be wrong with all of them. */
 const MAX_SET_ASIDE = 10_000;
@@ -74,12 +73,12 @@ export class WorkerClaims {
    * have to be so many more.
    */
   get wanted(): number {
-    return this.isFull ? 0 : MAX_WAITING + this.#turns.size;
+    return this.isFull ? 0 : this.#options.maxWaiting + this.#turns.size;
   }
 
   /** Takes what the index found of as many as were wanted, and answers with those that wait, in the order of their turns. */
   confirm(due: readonly DueSession[], wanted: number): Claim[] {
-    const next = due.toSorted(this.#turns.compare).slice(0, MAX_WAITING);
+    const next = due.toSorted(this.#turns.compare).slice(0, this.#options.maxWaiting);
     const isComplete = due.length < wanted && next.length === due.length;
     const waiting = next.flatMap((session) => this.#confirmOne(session) ?? []);
     const confirmed = new Set(waiting);

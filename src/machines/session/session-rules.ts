@@ -44,8 +44,9 @@ const RULES: { readonly [Type in SessionEventType]?: Rule<Type> } = {
   },
   'wake.started': (state, { epoch }) => {
     if (state.status === 'terminated') return terminated(state);
-    if (epoch > state.epoch && state.openWake === undefined) return undefined;
-    return illegal('WAKE_EPOCH_STALE', `expected an epoch above ${state.epoch} with no wake open, received epoch ${epoch}`, 'Fold the log again; another wake may have begun.');
+    // The record that begins a wake may close the one before it first, under the epoch that it claims.
+    if (epoch >= state.epoch && epoch > (state.lastWake?.epoch ?? 0) && state.openWake === undefined) return undefined;
+    return illegal('WAKE_EPOCH_STALE', `expected an epoch above ${Math.max(state.epoch, state.lastWake?.epoch ?? 0)} with no wake open, received epoch ${epoch}`, 'Fold the log again; another wake may have begun.');
   },
   'wake.ended': (state, { wakeId }) => openWakeRefusal(state, wakeId),
   'wake.queued': (state) =>

@@ -1,4 +1,5 @@
 /** What a session's log adds up to: one immutable value, folded from events by session-fold.ts. */
+import type { ErrorRecord } from '../errors.ts';
 import type { Activation } from './activation.ts';
 import type { DeliveryMode, approvalScope } from './event-schemas.ts';
 import type { SessionEventData } from './session-event.ts';
@@ -147,6 +148,8 @@ export interface SessionState {
   readonly failuresInARow: number;
   readonly autonomousWakesInARow: number;
   readonly idleWakesInARow: number;
+  /** Only in lists: why its log cannot be read. Everything else is that of an empty session then. */
+  readonly unreadable?: ErrorRecord | undefined;
   /** The event by which a child came to rest and its parent does not know of yet. */
   readonly owedToParent?: (Omit<SessionEventData<'session.child_idle'>, 'childSessionId' | 'agentId'> & { readonly at: string }) | undefined;
 }

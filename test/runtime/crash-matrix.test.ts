@@ -1,0 +1,178 @@
+/**
+ * The crash matrix: a real process is killed in place of every change it would make to a disk and of every effect, one after the other.
+ * After each death another process takes over: what was acknowledged is there, no effect was started twice, every session can be read
+ * and comes to rest, and what still had to be done was known to be due.
+ */
+import { execFile } from 'node:child_process';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { SessionEvent } from '../../src/machines/session/session-event.ts';
+import { activationsOf } from '../../src/machines/session/activation.ts';
+import { hasWork } from '../../src/machines/wake/wake-decision.ts';
+import type { SessionState } from '../../src/machines/session/session-state.ts';
+import { createNodeRuntime } from '../../src/node.ts';
+import type { Runtime } from '../../src/runtime.ts';
+import { FileEventStore } from '../../src/adapters/files/file-event-store.ts';
+import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
+import type { Tool } from '../../src/actors/turn/tool.ts';
+import { temporaryHome } from '../support/temporary-home.ts';
+import type { TemporaryHome } from '../support/temporary-home.ts';
+
+const HOST = fileURLToPath(new URL('../fixtures/processes/crash-host.mjs', import.meta.url));
+const DIST = new URL('../../dist/', import.meta.url).href;
+
+/** Processes that are killed at the same time; more would only wait for each other. */
+const AT_ONCE = 2;
+
+/** `CRASH_MATRIX=all` (`npm run test:matrix`, part of CI) tries every operation; otherwise this many of each scenario, evenly spread. */
+const POINTS_OF_A_SLICE = 8;
+
+const STEPS = [
+  { text: 'I begin.', toolCalls: [{ name: 'effect', input: { name: 'one' } }, { name: 'effect', input: { name: 'two' } }] },
+  { text: 'And on.', toolCalls: [{ name: 'effect', input: { name: 'three' } }] },
+  { text: 'Done.', directive: { outcome: 'sleep', summary: 'Did three things.', queuedWakes: [{ reason: 'later', delaySeconds: 3600, dedupeKey: 'later' }] } },
+  { text: 'Again.' },
+];
+
+interface Death {
+  readonly operations: readonly string[];
+  readonly acknowledged: readonly string[];
+  readonly isDone: boolean;
+}
+
+/** The tool of the host, for the process that takes over. */
+const effectTool = (home: string): Tool<{ name: string }> => ({
+  definition: { name: 'effect', description: 'Does something.', inputSchema: z.object({ name: z.string() }), ownership: 'custom', permissionPolicy: 'always_allow', readOnly: false, destructive: false, interruptBehavior: 'cancel' },
+  async run({ name }, { callId }) {
+    await writeFile(join(home, 'effects.txt'), `${callId} ${name}\n`, { flag: 'a' });
+    return { did: name };
+  },
+});
+
+function runHost(options: object): Promise<Death> {
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [HOST, JSON.stringify(options)], { encoding: 'utf8' }, (error, stdout, stderr) => {
+      if (error !== null && error.signal !== 'SIGKILL') return reject(new Error(`the host failed: ${stderr}`));
+      const lines = stdout.trimEnd().split('\n').filter(Boolean).map((line) => JSON.parse(line) as { operation?: string; ack?: string[]; done?: boolean });
+      resolve({
+        operations: lines.flatMap(({ operation }) => operation ?? []),
+        acknowledged: lines.flatMap(({ ack }) => ack ?? []),
+        isDone: lines.some(({ done }) => done === true),
+      });
+    });
+  });
+}
+
+const openHome = (home: string): Promise<Runtime> => createNodeRuntime({ home, tools: [effectTool(home)], onListenerError: (error) => expect.fail(String(error)) });
+
+const logOf = async (runtime: Runtime, sessionId: string): Promise<SessionEvent[]> => {
+  const events: SessionEvent[] = [];
+  for await (const event of runtime.sessions.events(sessionId)) events.push(event);
+  return events;
+};
+
+/** Everything that must hold after a death, and after somebody has taken over. */
+async function checkRecovery(home: string, { acknowledged }: Death): Promise<void> {
+  const runtime = await openHome(home);
+  try {
+    const sessions = await runtime.sessions.list();
+    await expectKnownToBeDue(home, sessions);
+    const ids = new Set<string>();
+    for (const { sessionId } of sessions) for (const { id } of await logOf(runtime, sessionId)) ids.add(id);
+    expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
+    for (let round = 0; round < 3; round += 1) {
+      for (const { sessionId, status } of await runtime.sessions.list()) if (status !== 'terminated') await runtime.trigger(sessionId);
+    }
+    for (const { sessionId, status, openWake, openToolCalls, pending } of await runtime.sessions.list()) {
+      expect(status).toMatch(/idle|terminated/);
+      if (status === 'idle') expect({ openWake, openToolCalls, pending }).toEqual({ openWake: undefined, openToolCalls: [], pending: [] });
+      expectWhole(await logOf(runtime, sessionId));
+    }
+    await expectNoEffectTwice(home);
+  } finally {
+    await runtime.shutdown();
+  }
+}
+
+/** A session that has to be woken is in the index, or nobody would ever come. */
+async function expectKnownToBeDue(home: string, sessions: readonly SessionState[]): Promise<void> {
+  const clock = createSystemClock();
+  const store = new FileEventStore({ home, clock });
+  const { due } = await store.activations.due({ nowMs: clock.now(), limit: 1_000 });
+  await store.close();
+  const known = new Set(due.map(({ sessionId }) => sessionId));
+  for (const state of sessions) {
+    const isUnfinished = state.openWake !== undefined || (state.status !== 'terminated' && hasWork(state, new Date(clock.now()).toISOString()));
+    if (isUnfinished || state.owedToParent !== undefined) expect(known, `${state.sessionId} is due: ${JSON.stringify(activationsOf(state))}`).toContain(state.sessionId);
+  }
+}
+
+/** Dense numbers, one result for each call, each message read once. */
+function expectWhole(events: readonly SessionEvent[]): void {
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  const results = events.flatMap((event) => (event.type === 'agent.tool_result' ? [event.data.callId] : []));
+  const calls = events.flatMap((event) => (event.type === 'agent.tool_use' ? [event.data.callId] : []));
+  expect(results.toSorted()).toEqual(calls.toSorted());
+  const read = events.flatMap((event) => (event.type === 'message.consumed' ? event.data.eventIds : []));
+  expect(new Set(read).size).toBe(read.length);
+}
+
+async function expectNoEffectTwice(home: string): Promise<void> {
+  const lines = (await readFile(join(home, 'effects.txt'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
+  const calls = lines.map((line) => line.split(' ')[0]);
+  expect(new Set(calls).size).toBe(calls.length);
+}
+
+let template: TemporaryHome;
+let sessionId: string;
+
+beforeAll(async () => {
+  template = await temporaryHome();
+  await using runtime = await openHome(template.path);
+  await runtime.agents.create({ agentId: 'player', source: { frontmatter: { name: 'Player', provider: 'script', model: 'play.json' }, instructions: '' } });
+  await writeFile(join(template.path, 'agents/player/play.json'), JSON.stringify({ format: 'wakechart-script/1', steps: STEPS, onEnd: 'sleep' }));
+  ({ sessionId } = await runtime.sessions.create({ agentId: 'player' }));
+  await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
+});
+afterAll(() => template.remove());
+
+describe('a process that is killed in place of any operation', () => {
+  it.each(['wake', 'send', 'child', 'copies'])('of the scenario "%s" loses nothing, doubles nothing and wedges nobody', { timeout: 600_000 }, async (scenario) => {
+    const whole = await inCopy((home) => runHost({ dist: DIST, home, sessionId, scenario }));
+    expect(whole.isDone).toBe(true);
+    expect(whole.operations.length).toBeGreaterThan(8);
+    const matrix = pointsOf(whole.operations.length).values();
+    const work = async (): Promise<void> => {
+      for (const crashAt of matrix) {
+        await inCopy(async (home) => {
+          const death = await runHost({ dist: DIST, home, sessionId, scenario, crashAt });
+          expect(death.isDone, `crash at ${crashAt}`).toBe(false);
+          await checkRecovery(home, death).catch((error: unknown) => {
+            throw new Error(`after a crash in place of operation ${crashAt} (${death.operations.at(-1)}) of "${scenario}"`, { cause: error });
+          });
+        });
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+  });
+});
+
+function pointsOf(operations: number): number[] {
+  const all = Array.from({ length: operations }, (_, index) => index + 1);
+  if (process.env['CRASH_MATRIX'] === 'all') return all;
+  const distance = operations / POINTS_OF_A_SLICE;
+  return all.filter((point) => Math.floor(point / distance) !== Math.floor((point - 1) / distance));
+}
+
+async function inCopy<Value>(use: (home: string) => Promise<Value>): Promise<Value> {
+  const copy = await temporaryHome();
+  try {
+    await cp(template.path, copy.path, { recursive: true, preserveTimestamps: true });
+    return await use(copy.path);
+  } finally {
+    await copy.remove();
+  }
+}
