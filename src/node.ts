@@ -50,6 +50,11 @@ export interface NodeRuntimeOptions {
   readonly home?: string | undefined;
   /** `os` acknowledges before events are on the disk, and says so in every receipt. Default `disk`. */
   readonly durability?: 'disk' | 'os' | undefined;
+  /**
+   * How long the process of a wake may give no sign of life, in milliseconds, before another one may take the session over. A process that
+   * died is known to be dead at once. Default 15,000.
+   */
+  readonly leaseMs?: number | undefined;
   /** Tasks that run at the same time. Default 4. */
   readonly maxConcurrentTasks?: number | undefined;
   /** Whether to end what crashed processes left running, before anything else. Default true. */
@@ -72,6 +77,7 @@ const listener = z.custom<unknown>((value) => typeof value === 'function', 'expe
 const optionShapes = {
   home: z.string().min(1).optional(),
   durability: z.enum(['disk', 'os']).default('disk'),
+  leaseMs: z.number().int().positive().optional(),
   maxConcurrentTasks: z.number().int().positive().optional(),
   reconcileOnStart: z.boolean().default(true),
   runtimes: z.array(z.unknown()).optional(),
@@ -111,7 +117,7 @@ export function createDefaultBackgroundTaskRunners(options: DefaultRunnersOption
  * @throws RuntimeError RUNTIME_OPTIONS_INVALID, or STORAGE_FAILED when the home cannot be made
  */
 export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promise<Runtime> {
-  const { home: named, durability, maxConcurrentTasks, reconcileOnStart } = parseOrThrow(settings, options, { what: 'runtime options', code: 'RUNTIME_OPTIONS_INVALID' });
+  const { home: named, durability, leaseMs, maxConcurrentTasks, reconcileOnStart } = parseOrThrow(settings, options, { what: 'runtime options', code: 'RUNTIME_OPTIONS_INVALID' });
   const { clock = createSystemClock(), inspect, onListenerError } = options;
   const layout = new HomeLayout(named ?? (process.env['WAKECHART_HOME'] || DEFAULT_HOME));
   await makeHome(layout);
@@ -125,7 +131,7 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
   });
   const runtime = createRuntime({
     clock,
-    store: new FileEventStore({ home: layout.home, clock, durability }),
+    store: new FileEventStore({ home: layout.home, clock, durability, leaseMs }),
     directories: layout,
     agents: new FileAgentCatalog({ agentsDirectory: layout.agents }),
     runtimes: [createScriptAgentRuntime({ clock }), ...(options.runtimes ?? [])],

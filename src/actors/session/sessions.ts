@@ -63,8 +63,19 @@ export class Sessions {
     await this.#options.store.create(identity, journal.envelopes([{ type: 'session.created', data }]));
     await journal.refresh();
     await keepView(this.#options.store, journal.state);
-    await announceChild(journal.state, this.#options);
+    await this.#announce(journal.state);
     return frozen(journal.state);
+  }
+
+  /** A child that its parent refuses after all, since another one came first, is not left behind. */
+  async #announce(child: SessionState): Promise<void> {
+    try {
+      await announceChild(child, this.#options);
+    } catch (error) {
+      const isRefused = RuntimeError.is(error) && (error.code === 'CHILD_LIMIT' || error.code === 'SESSION_TERMINATED' || error.code === 'SESSION_NOT_FOUND');
+      if (isRefused) await this.delete(child.sessionId);
+      throw error;
+    }
   }
 
   /**
