@@ -12,6 +12,10 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[]
   streams: () => import('./tasks/streams.ts'),
   gigabyte: () => import('./shell/gigabyte.ts'),
   'cancel-to-gone': () => import('./shell/cancel-to-gone.ts'),
+  append: () => import('./storage/append.ts'),
+  'open-session': () => import('./storage/open-session.ts'),
+  'idle-worker': () => import('./storage/idle-worker.ts'),
+  'send-to-wake': () => import('./storage/send-to-wake.ts'),
 };
 
 const wanted = process.argv.slice(2);

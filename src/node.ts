@@ -6,6 +6,9 @@ import { z } from 'zod';
 import type { Clock } from './actors/clock/clock.ts';
 import { createSystemClock } from './actors/clock/system-clock.ts';
 import type { AgentRunConfig, AgentRuntime } from './actors/run/agent-runtime.ts';
+import { ScheduleRegistry } from './actors/schedule/durable-registry.ts';
+import { createDurableScheduleRunner } from './actors/schedule/durable-runner.ts';
+import { DurableSchedules } from './actors/schedule/durable-schedules.ts';
 import { createScheduledTaskRunner } from './actors/schedule/scheduled-task-runner.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
@@ -20,6 +23,8 @@ import { HomeLayout } from './adapters/files/layout.ts';
 import { storageFailed } from './adapters/files/storage-errors.ts';
 import { createProcessTree } from './adapters/process-tree/process-tree.ts';
 import { createFileScheduleStore } from './adapters/schedule-files/file-schedule-store.ts';
+import { createFileScheduleDefinitions } from './adapters/schedule-files/schedule-definitions.ts';
+import { createFileScheduleStandings } from './adapters/schedule-files/schedule-standings.ts';
 import { createScriptAgentRuntime } from './adapters/script/script-agent-runtime.ts';
 import { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
 import { parseOrThrow } from './machines/validate.ts';
@@ -102,7 +107,7 @@ export interface DefaultRunnersOptions {
 }
 
 /** The runners that come with Wakechart: shell commands as `process` tasks, cron schedules as `scheduled` tasks. */
-export function createDefaultBackgroundTaskRunners(options: DefaultRunnersOptions): BackgroundTaskRunners {
+export function createDefaultBackgroundTaskRunners(options: DefaultRunnersOptions): Required<Pick<BackgroundTaskRunners, 'process' | 'scheduled'>> {
   const { clock = createSystemClock() } = options;
   const home = resolve(options.home);
   const processTree = options.processTree ?? createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) });
@@ -112,18 +117,27 @@ export function createDefaultBackgroundTaskRunners(options: DefaultRunnersOption
   };
 }
 
+export interface NodeRuntime extends Runtime {
+  /** The schedules that are kept in the home, whoever fires them. */
+  readonly schedules: ScheduleRegistry;
+  /** Fires them here from now on, as a worker does, until the runtime shuts down. Idempotent. */
+  startSchedules(): Promise<void>;
+}
+
 /**
  * A runtime over a home directory. Any number of processes may open the same home at once.
  * @throws RuntimeError RUNTIME_OPTIONS_INVALID, or STORAGE_FAILED when the home cannot be made
  */
-export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promise<Runtime> {
+export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promise<NodeRuntime> {
   const { home: named, durability, leaseMs, maxConcurrentTasks, reconcileOnStart } = parseOrThrow(settings, options, { what: 'runtime options', code: 'RUNTIME_OPTIONS_INVALID' });
   const { clock = createSystemClock(), inspect, onListenerError } = options;
   const layout = new HomeLayout(named ?? (process.env['WAKECHART_HOME'] || DEFAULT_HOME));
   await makeHome(layout);
   const processTree = createProcessTree({ clock, directory: join(layout.home, PROCESSES_FOLDER) });
+  const runners = createDefaultBackgroundTaskRunners({ home: layout.home, clock, processTree });
+  const scheduled = createDurableScheduleRunner(runners.scheduled);
   const tasks = new BackgroundTaskManager({
-    runners: createDefaultBackgroundTaskRunners({ home: layout.home, clock, processTree }),
+    runners: { ...runners, scheduled },
     clock,
     inspect,
     onListenerError,
@@ -143,7 +157,43 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     ...(onListenerError === undefined ? {} : { onListenerError }),
   });
   if (reconcileOnStart) await runtime.reconcile();
-  return runtime;
+  return withSchedules(runtime, { home: layout.home, clock, scheduled, onListenerError });
+}
+
+interface ScheduleParts {
+  readonly home: string;
+  readonly clock: Clock;
+  readonly scheduled: ReturnType<typeof createDurableScheduleRunner>;
+  readonly onListenerError: OnListenerError | undefined;
+}
+
+function withSchedules(runtime: Runtime, { home, clock, scheduled, onListenerError }: ScheduleParts): NodeRuntime {
+  const directory = join(home, SCHEDULES_FOLDER);
+  const cron = createCronerPlan();
+  const registry = new ScheduleRegistry({
+    definitions: createFileScheduleDefinitions({ directory }),
+    standings: createFileScheduleStandings({ directory }),
+    slots: createFileScheduleStore({ directory }),
+    cron,
+    clock,
+  });
+  const schedules = new DurableSchedules({
+    registry,
+    tasks: runtime.tasks,
+    runner: scheduled,
+    sessions: runtime.sessions,
+    clock,
+    cwd: home,
+    environment: (name) => process.env[name],
+    onTrouble: ({ error }) => onListenerError?.(error, 'listener'),
+  });
+  let starting: Promise<void> | undefined;
+  const shutdown = async (reason?: string): Promise<void> => {
+    // Before the store closes: what fires now would find nobody to write for it.
+    await schedules.stop(reason);
+    await runtime.shutdown(reason);
+  };
+  return { ...runtime, schedules: registry, startSchedules: () => (starting ??= schedules.start()), shutdown, [Symbol.asyncDispose]: () => shutdown() };
 }
 
 async function makeHome({ home, agents }: HomeLayout): Promise<void> {

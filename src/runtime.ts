@@ -9,6 +9,9 @@ import type { IdSource } from './actors/session/id-source.ts';
 import type { SessionDirectories } from './actors/session/session-directories.ts';
 import { JournalCache } from './actors/session/journal-cache.ts';
 import { tellParent } from './actors/session/lineage.ts';
+import type { SessionWorker } from './actors/session/session-worker.ts';
+import type { SessionWorkerOptions } from './actors/session/session-worker-types.ts';
+import { SessionWorkers } from './actors/session/session-workers.ts';
 import { Sessions } from './actors/session/sessions.ts';
 import { reportToConsole, safely } from './actors/streams/listener-errors.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
@@ -59,9 +62,14 @@ export interface Runtime extends AsyncDisposable {
    * one more. Resolves with a wake that began after the call; several calls share one.
    */
   trigger(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
+  /**
+   * Starts a worker: it wakes the sessions that have something to do, until it is stopped or the runtime is shut down.
+   * @throws RuntimeError WORKER_OPTIONS_INVALID
+   */
+  startWorker(options?: SessionWorkerOptions): SessionWorker;
   /** Ends what processes that crashed left running. Sessions need none: the next wake of one does it and puts the session right. */
   reconcile(): Promise<Reconciliation>;
-  /** Stops wakes, then tasks, then closes the store, each of them whatever becomes of the others; rejects with the first failure. Idempotent. */
+  /** Stops workers and wakes, then tasks, then closes the store, each of them whatever becomes of the others; rejects with the first failure. Idempotent. */
   shutdown(reason?: string): Promise<void>;
 }
 
@@ -70,15 +78,12 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const ids = ports.ids ?? createIdSource({ clock });
   const onListenerError = safely(ports.onListenerError ?? reportToConsole);
   const runtimes = new AgentRuntimeRegistry(ports.runtimes);
-  const journals = new JournalCache({ store, ids, clock });
-  const sessions = new Sessions({ store, ids, clock, journals, agents, onListenerError });
+  const core = { store, ids, clock, journals: new JournalCache({ store, ids, clock }) };
+  const sessions = new Sessions({ ...core, agents, onListenerError });
   const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> => (await ports.processTree?.reconcile()) ?? [];
   const waker = new Waker({
-    store,
-    ids,
-    clock,
-    journals,
-    tellParent: (journal) => tellParent(journal, { store, ids, clock, journals }),
+    ...core,
+    tellParent: (journal) => tellParent(journal, core),
     agents,
     runtimes,
     runConfig: ports.runConfig ?? {},
@@ -91,10 +96,12 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     onListenerError,
   });
 
+  const workers = new SessionWorkers({ ...core, wake: (sessionId, options) => waker.wake(sessionId, options), supervisor: tasks.supervisor, onListenerError });
+
   let ending: Promise<void> | undefined;
   const end = (reason: string): Promise<void> =>
     // Wakes first: they use the tasks, and they want to write how they ended.
-    takeEvery([() => waker.shutdown(reason), () => tasks.shutdown(reason), async () => sessions.close(), () => store.close()]);
+    takeEvery([() => workers.shutdown(reason), () => waker.shutdown(reason), () => tasks.shutdown(reason), async () => sessions.close(), () => store.close()]);
   const shutdown = (reason = 'the runtime is shutting down'): Promise<void> => (ending ??= end(reason));
 
   return {
@@ -104,6 +111,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     runtimes,
     wake: (sessionId, options) => waker.wake(sessionId, options),
     trigger: (sessionId, options) => waker.trigger(sessionId, options),
+    startWorker: (options) => workers.start(options),
     reconcile: async () => ({ processTrees: await reconcileTrees() }),
     shutdown,
     [Symbol.asyncDispose]: () => shutdown(),

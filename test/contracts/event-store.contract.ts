@@ -58,7 +58,6 @@ export function describeEventStore(name: string, open: () => Promise<StoreUnderT
       ['read', (s, id) => s.read(id)],
       ['measured', (s, id) => s.head(id)],
       ['searched', (s, id) => s.findByKey(id, 'k')],
-      ['woken', (s, id) => s.acquireWakeRight(id)],
     ])('a session that is not there cannot be %s', async (_what, use) => {
       expect(await codeOf(use(store, idOf(99)))).toBe('SESSION_NOT_FOUND');
       expect(await codeOf(use(store, '../../etc'))).toBe('SESSION_NOT_FOUND');
@@ -207,6 +206,29 @@ export function describeEventStore(name: string, open: () => Promise<StoreUnderT
       });
     });
 
+    describe('a kept state', () => {
+      it('is there to fold on from, also when the log has gone on', async () => {
+        expect(await store.checkpoint(SESSION_ID)).toBeUndefined();
+        await store.append(SESSION_ID, events(2));
+        const kept = foldAll(await store.read(SESSION_ID));
+        await store.saveView(kept);
+        await store.append(SESSION_ID, events(3));
+        const state = await store.checkpoint(SESSION_ID);
+        expect(state).toEqual(kept);
+        expect(foldAll(await store.read(SESSION_ID, { from: 3 }), state)).toEqual(foldAll(await store.read(SESSION_ID)));
+      });
+
+      it('cannot be changed by whoever gets it', async () => {
+        await store.saveView(foldAll(await store.read(SESSION_ID)));
+        const state = await store.checkpoint(SESSION_ID);
+        expect(Object.isFrozen(state) && Object.isFrozen(state?.pending)).toBe(true);
+      });
+
+      it('of a session that is not there is not found', async () => {
+        expect(await codeOf(store.checkpoint(idOf(99)))).toBe('SESSION_NOT_FOUND');
+      });
+    });
+
     describe('watching', () => {
       it('tells when something was appended, until it is ended', async () => {
         let heard = 0;
@@ -231,34 +253,6 @@ export function describeEventStore(name: string, open: () => Promise<StoreUnderT
 
       it('of a session that is not there harms nobody', () => {
         expect(() => store.watch(idOf(99), () => undefined)()).not.toThrow();
-      });
-    });
-
-    describe('the right to wake', () => {
-      it('belongs to one at a time, and to the next when it was released', async () => {
-        const right = await store.acquireWakeRight(SESSION_ID);
-        expect(await codeOf(store.acquireWakeRight(SESSION_ID))).toBe('WAKE_CONFLICT');
-        await right.release();
-        await right.release();
-        const next = await store.acquireWakeRight(SESSION_ID);
-        // A second release of the old one takes nothing from the new one.
-        await right.release();
-        expect(await codeOf(store.acquireWakeRight(SESSION_ID))).toBe('WAKE_CONFLICT');
-        await next.release();
-      });
-
-      it('is had by exactly one of many who ask at once', async () => {
-        const asked = await Promise.allSettled(Array.from({ length: 10 }, () => store.acquireWakeRight(SESSION_ID)));
-        const rights = asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-        expect(rights).toHaveLength(1);
-        await Promise.all(rights.map((right) => right.release()));
-      });
-
-      it('of one session is not that of another', async () => {
-        await store.create({ sessionId: idOf(50), agentId: AGENT_ID }, [newEvent(51, created)]);
-        const rights = await Promise.all([store.acquireWakeRight(SESSION_ID), store.acquireWakeRight(idOf(50))]);
-        expect(rights).toHaveLength(2);
-        await Promise.all(rights.map((right) => right.release()));
       });
     });
 

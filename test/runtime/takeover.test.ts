@@ -97,7 +97,7 @@ describe('a wake that takes over from one that died', () => {
     const id = await orphan(runtime);
     expect(await codeOf(runtime.wake(id))).toBe('SESSION_TERMINATED');
     expect((await store.read(id)).filter(({ type }) => type === 'wake.started')).toHaveLength(1);
-    await (await store.acquireWakeRight(id)).release();
+    await (await store.acquireWakeRight(id, { epoch: 2, isOpen: false })).release();
     await runtime.shutdown();
   });
 

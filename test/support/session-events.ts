@@ -2,9 +2,10 @@
 import fc from 'fast-check';
 import { formatUuidV7 } from '../../src/machines/ids.ts';
 import { checkDraft } from '../../src/machines/session/session-event.ts';
-import type { NewSessionEvent, SessionEvent, SessionEventDraft } from '../../src/machines/session/session-event.ts';
+import type { NewSessionEvent, SessionEvent, SessionEventData, SessionEventDraft } from '../../src/machines/session/session-event.ts';
 import { foldSession } from '../../src/machines/session/session-fold.ts';
 import { initialSessionState } from '../../src/machines/session/session-state.ts';
+import type { DeliveryMode } from '../../src/machines/session/event-schemas.ts';
 import type { SessionState } from '../../src/machines/session/session-state.ts';
 
 export const START_MS = Date.UTC(2026, 0, 1);
@@ -36,6 +37,11 @@ export function foldAll(events: Iterable<SessionEvent>, from: SessionState = ini
   return state;
 }
 
+/** The drafts as events that follow `state`. */
+export function following(state: SessionState, drafts: readonly SessionEventDraft[]): SessionEvent[] {
+  return drafts.map((draft, index) => eventAt(state.head + 1 + index, draft));
+}
+
 /** What those drafts add up to. */
 export function stateAfter(...drafts: readonly SessionEventDraft[]): SessionState {
   return foldAll(logOf(...drafts));
@@ -47,7 +53,7 @@ export function newEvent(n: number, draft: SessionEventDraft, epoch?: number): N
   return { id: draft.id ?? idOf(n), at: START, ...(epoch === undefined ? {} : { epoch }), type, v, data };
 }
 
-export const message = (text: string): SessionEventDraft => ({ type: 'user.message', data: { text } });
+export const message = (text: string, delivery: DeliveryMode = 'queue'): SessionEventDraft => ({ type: 'user.message', data: { text, delivery } });
 export const created: SessionEventDraft = { type: 'session.created', data: { agentId: AGENT_ID } };
 export const running: SessionEventDraft = { type: 'session.status_changed', data: { to: 'running' } };
 export const resting: SessionEventDraft = { type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle' } };
@@ -57,9 +63,9 @@ export const wakeStarted = (epoch: number, wakeId = `wake_${epoch}`, queuedWakeI
   data: { wakeId, epoch, owner: 'test', queuedWakeIds },
 });
 
-export const wakeEnded = (wakeId: string, outcome: 'sleep' | 'failed' | 'lost' | 'limit' | 'aborted' = 'sleep', completedWakeIds: string[] = []): SessionEventDraft => ({
+export const wakeEnded = (wakeId: string, outcome: SessionEventData<'wake.ended'>['outcome'] = 'sleep', completedWakeIds: string[] = [], retryAt?: string): SessionEventDraft => ({
   type: 'wake.ended',
-  data: { wakeId, outcome, summary: 'over', modelSteps: 1, completedWakeIds },
+  data: { wakeId, outcome, summary: 'over', modelSteps: 1, completedWakeIds, ...(retryAt === undefined ? {} : { retryAt }) },
 });
 
 export const spanStarted = (spanId: string): SessionEventDraft => ({
@@ -78,6 +84,23 @@ export const answered = (callId: string, output = 'ok', name = 'shell_run'): Ses
   type: 'agent.tool_result',
   data: { callId, name, outcome: 'completed', output },
 });
+export const toolStarted = (callId: string): SessionEventDraft => ({ type: 'agent.tool_started', data: { callId } });
+/** The request has the call's name. */
+export const permissionAsked = (callId: string, requestId = `request_${callId}`): SessionEventDraft => ({
+  type: 'permission.requested',
+  data: { requestId, callId, toolName: 'shell_run', input: {}, because: 'it asks' },
+});
+export const questionAsked = (callId: string, requestId = `request_${callId}`): SessionEventDraft => ({ type: 'agent.question_asked', data: { requestId, callId, question: 'Which?' } });
+export const confirmed = (requestId: string, allowed = true): SessionEventDraft => ({ type: 'user.tool_confirmation', data: { requestId, toolName: 'shell_run', allowed } });
+export const replied = (requestId: string, response = 'this one'): SessionEventDraft => ({ type: 'user.answer', data: { requestId, response } });
+export const interrupted = (reason?: string): SessionEventDraft => ({ type: 'user.interrupt', data: reason === undefined ? {} : { reason } });
+export const terminated: SessionEventDraft = { type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason: 'enough' } };
+export const blocked: SessionEventDraft = { type: 'session.status_changed', data: { to: 'idle', stopReason: 'requires_action' } };
+export const parked: SessionEventDraft = { type: 'session.parked', data: { code: 'failures', reason: 'too many' } };
+export const childRested = (childSessionId: string, turn: number): SessionEventDraft => ({
+  type: 'session.child_idle',
+  data: { childSessionId, agentId: AGENT_ID, turn, reason: 'idle', summary: 'done' },
+});
 export const consumed = (eventIds: string[], spanId: string): SessionEventDraft => ({ type: 'message.consumed', data: { eventIds, spanId } });
 
 export const queued = (queuedWakeId: string, dueAt = START, dedupeKey?: string): SessionEventDraft => ({
@@ -94,8 +117,36 @@ const callId = fc.constantFrom('call_1', 'call_2', 'call_3', 'call_4');
 const spanId = fc.constantFrom('span_1', 'span_2', 'span_3');
 const eventIds = fc.array(fc.integer({ min: 1, max: 30 }).map(idOf), { maxLength: 4 });
 
+const requestId = fc.constantFrom('request_1', 'request_2', 'request_3');
+
+/** What came with requests, interruptions and relatives. */
+const anyRequestDraft: fc.Arbitrary<SessionEventDraft> = fc.oneof(
+  fc.constantFrom<SessionEventDraft>(
+    interrupted('enough'),
+    parked,
+    { type: 'session.unparked', data: { wakeId: 'wake_1' } },
+    { type: 'session.created', data: { agentId: AGENT_ID, parent: { sessionId: idOf(900), depth: 1 } } },
+    { type: 'session.child_created', data: { childSessionId: idOf(901), agentId: AGENT_ID } },
+    { type: 'user.define_outcome', data: { title: 'All green' } },
+    { type: 'agent.thinking', data: { text: 'hm', spanId: 'span_1' } },
+    { type: 'learning.captured', data: { learningId: 'learning_1', kind: 'lesson', title: 't', detail: 'd', promoteToMemory: false } },
+    { type: 'wake.cancelled', data: { queuedWakeId: 'queued_1', because: 'interrupt' } },
+  ),
+  fc.integer({ min: 1, max: 40 }).map((turn) => childRested(idOf(901), turn)),
+  fc.integer({ min: 1, max: 40 }).map((turn): SessionEventDraft => ({ type: 'session.parent_told', data: { turn } })),
+  fc.tuple(callId, requestId).map(([call, request]) => permissionAsked(call, request)),
+  fc.tuple(callId, requestId).map(([call, request]) => questionAsked(call, request)),
+  fc.tuple(requestId, fc.boolean()).map(([request, allowed]) => confirmed(request, allowed)),
+  requestId.map((request) => replied(request)),
+  fc.tuple(callId, requestId).map(([call, request]): SessionEventDraft => ({ type: 'permission.resolved', data: { requestId: request, callId: call, decision: 'allowed' } })),
+  requestId.map((request): SessionEventDraft => ({ type: 'request.cancelled', data: { requestId: request, because: 'interrupt' } })),
+  callId.map(toolStarted),
+  fc.constantFrom('queue', 'steer', 'interrupt').map((delivery) => message('hey', delivery)),
+);
+
 /** Any draft at all, sensible where it stands or not, with ids that often meet. */
 export const anyDraft: fc.Arbitrary<SessionEventDraft> = fc.oneof(
+  anyRequestDraft,
   fc.constantFrom(created, running, resting, directed('sleep'), directed('continue')),
   fc.constantFrom<SessionEventDraft>(
     { type: 'session.status_changed', data: { to: 'idle', stopReason: 'requires_action' } },
@@ -110,7 +161,7 @@ export const anyDraft: fc.Arbitrary<SessionEventDraft> = fc.oneof(
   ),
   fc.string({ minLength: 1, maxLength: 8 }).map(message),
   fc.integer({ min: 1, max: 4 }).map((epoch) => wakeStarted(epoch, `wake_${epoch}`, epoch % 2 === 0 ? ['queued_1'] : [])),
-  fc.tuple(fc.integer({ min: 1, max: 4 }), fc.constantFrom('sleep', 'failed', 'lost', 'limit', 'aborted')).map(([epoch, outcome]) => wakeEnded(`wake_${epoch}`, outcome, ['queued_1'])),
+  fc.tuple(fc.integer({ min: 1, max: 4 }), fc.constantFrom('sleep', 'requires_action', 'rescheduled', 'failed', 'lost', 'limit', 'aborted', 'interrupted', 'terminated')).map(([epoch, outcome]) => wakeEnded(`wake_${epoch}`, outcome, ['queued_1'])),
   spanId.map(spanStarted),
   fc.tuple(spanId, fc.constantFrom('completed', 'failed', 'aborted', 'lost')).map(([id, outcome]) => spanCompleted(id, outcome)),
   fc.tuple(fc.string({ minLength: 1, maxLength: 8 }), spanId).map(([text, id]) => said(text, id)),

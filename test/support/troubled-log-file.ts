@@ -1,6 +1,6 @@
-/** A real log file on a disk that fails when the test says so. */
-import { openLogFile } from '../../src/adapters/files/log-file.ts';
-import type { LogFile, OpenLogFile } from '../../src/adapters/files/log-file.ts';
+/** A real disk whose logs fail when the test says so. */
+import { systemFileOperations } from '../../src/adapters/files/file-operations.ts';
+import type { FileOperations, LogFile } from '../../src/adapters/files/file-operations.ts';
 
 export type Trouble =
   /** The next write puts only so many bytes on the disk, and fails or says so. */
@@ -17,9 +17,12 @@ export class TroubledDisk {
   /** Called after every write, before the sync. */
   afterWrite: () => Promise<void> = async () => undefined;
 
-  readonly open: OpenLogFile = async (path) => {
-    const file = await openLogFile(path);
-    return { ...file, append: (bytes) => this.#append(file, bytes), sync: () => this.#sync(file) } satisfies LogFile;
+  readonly operations: FileOperations = {
+    ...systemFileOperations,
+    openLog: async (path) => {
+      const file = await systemFileOperations.openLog(path);
+      return { ...file, append: (bytes) => this.#append(file, bytes), sync: () => this.#sync(file) } satisfies LogFile;
+    },
   };
 
   async #append(file: LogFile, bytes: Uint8Array): Promise<number> {

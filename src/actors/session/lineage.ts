@@ -5,6 +5,7 @@ import { refusalError, stateAfter, terminated } from '../../machines/session/ses
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { keepView } from './event-store.ts';
+import { appendAtHead } from './ingress.ts';
 import type { JournalCache } from './journal-cache.ts';
 import type { JournalPorts, SessionJournal } from './session-journal.ts';
 
@@ -30,14 +31,14 @@ export function placeOfChild(parent: SessionState, child: { readonly sessionId: 
   return { sessionId: parent.sessionId, depth };
 }
 
-/** Says in the parent's log that the child exists. Idempotent. */
+/** Says in the parent's log that the child exists. Idempotent. @throws RuntimeError SESSION_NOT_FOUND, SESSION_TERMINATED, CHILD_LIMIT */
 export async function announceChild({ sessionId, agentId, title, parent }: SessionState, ports: LineagePorts): Promise<void> {
   if (parent === undefined) return;
   const journal = await ports.journals.open(parent.sessionId);
-  if (journal.state.children.some((child) => child.sessionId === sessionId)) return;
-  await journal.append([{ type: 'session.child_created', data: { childSessionId: sessionId, agentId, ...(title === undefined ? {} : { label: title }) } }], {
-    idempotencyKey: `child-created:${sessionId}`,
-  });
+  const known: SessionEventDraft = { type: 'session.child_created', data: { childSessionId: sessionId, agentId, ...(title === undefined ? {} : { label: title }) } };
+  // Where the log still is as it was checked: children that are made at the same time are counted one after the other.
+  const draftsFor = ({ children }: SessionState): SessionEventDraft[] => (children.some((child) => child.sessionId === sessionId) ? [] : [known]);
+  await appendAtHead(journal, draftsFor, { idempotencyKey: `child-created:${sessionId}` });
 }
 
 /**

@@ -51,15 +51,21 @@ async function readExport(lines: AsyncIterable<string> | Iterable<string>): Prom
   const events: NewSessionEvent[] = [];
   const known: Known = { ids: new Set(), epoch: 0, started: 0 };
   let header: ExportHeader | undefined;
+  let reading: Reading | undefined;
   let number = 0;
   for await (const text of lines) {
     number += 1;
+    if (reading !== undefined) {
+      if (text.trim() === '') continue;
+      throw invalid(`line ${number} of the export comes after its end`);
+    }
     const value = parse(text, number);
     if (header === undefined) header = parseOrThrow(exportHeader, value, { what: `line ${number} of the export, its header,`, code: CODE });
-    else if (events.length === header.head) return { identity: identityOf(header), events: await checkEnd(value, events, hash) };
+    else if (events.length === header.head) reading = { identity: identityOf(header), events: await checkEnd(value, events, hash) };
     else events.push(checkEvent(value, { number, seq: events.length + 1, known, header }));
     await hash.add(text.endsWith('\n') ? text : `${text}\n`);
   }
+  if (reading !== undefined) return reading;
   throw invalid(`expected ${header?.head ?? 'a header and'} events and a closing line, the export ends after line ${number}`);
 }
 

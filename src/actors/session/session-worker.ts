@@ -86,7 +86,10 @@ export class SessionWorker implements AsyncDisposable {
       clock,
       restLimitMs: settings.restLimitMs,
       look: () => this.#look(),
-      watch: (onChange) => store.activations.watch(onChange),
+      watch: (onChange) => store.activations.watch(() => {
+        this.#claims.hear();
+        onChange();
+      }),
       onFailure: (error, failures, againAtMs) => this.#lookFailed(error, failures, againAtMs),
     });
     this.#claims = new WorkerClaims({

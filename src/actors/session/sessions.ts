@@ -204,7 +204,10 @@ export class Sessions {
   async #listed({ sessionId, agentId, error }: SessionListing): Promise<SessionState> {
     if (error !== undefined) return { ...initialSessionState({ sessionId, agentId }), unreadable: error };
     try {
-      return (await this.#journals.open(sessionId)).state;
+      const journal = await this.#journals.open(sessionId);
+      // The next list need not fold it again.
+      await keepView(this.#options.store, journal.state);
+      return journal.state;
     } catch (failure) {
       if (!RuntimeError.is(failure) || failure.category !== 'storage') throw failure;
       return { ...initialSessionState({ sessionId, agentId }), unreadable: failure.toJSON() };

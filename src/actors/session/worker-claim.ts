@@ -31,6 +31,7 @@ export class Claim {
   beganSteadyMs = 0;
   /** How often the index had told of hints when the wake began. */
   beganAtRing = 0;
+  heardBefore = 0;
 
   constructor(session: DueSession, supervisor: AnyActorRef, id: string) {
     this.sessionId = session.sessionId;

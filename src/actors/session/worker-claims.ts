@@ -28,6 +28,15 @@ export interface WorkerClaimsOptions {
 /** Waits for the end of others' wakes that are open at once. Beyond it time has to tell. */
 const MAX_FREED_WAITS = 32;
 
+/**
+ * How long to leave a session alone after the right to wake it became free, in milliseconds. It may be free because its holder was killed;
+ * then that process is on its way out still, and whoever ends the commands that it left must not take it for alive.
+ */
+const FREED_PAUSE_MS = 100;
+
+/** So often in a row a hint that came before its cause is looked at again when more hints are made: its sender makes it again afterwards. */
+const FREE_EARLY_LOOKS = 3;
+
 /** So often in a row somebody else may come first before we stop coming back at once. */
 const FREE_CONFLICTS = 2;
 
@@ -42,6 +51,9 @@ export class WorkerClaims {
   /** Those that do not wait: to be left out of what is looked for. */
   readonly #apart = new Set<string>();
   readonly #turns = new WorkerTurns();
+  readonly #early = new Set<Claim>();
+  /** How often hints were made. */
+  #heard = 0;
   #running = 0;
   #contended = 0;
   #freedWaits = 0;
@@ -90,12 +102,19 @@ export class WorkerClaims {
     return waiting;
   }
 
+  /** Hints were made: what came too early may be there now. */
+  hear(): void {
+    this.#heard += 1;
+    for (const claim of [...this.#early]) if (claim.attempts <= FREE_EARLY_LOOKS) this.#again(claim);
+  }
+
   begin(claim: Claim, rings: number): void {
     const { clock } = this.#options;
     claim.abort = new AbortController();
     claim.beganAtMs = clock.now();
     claim.beganSteadyMs = clock.steadyNow();
     claim.beganAtRing = rings;
+    claim.heardBefore = this.#heard;
     claim.move('BEGIN');
     this.#apart.add(claim.sessionId);
     this.#running += 1;
@@ -116,6 +135,7 @@ export class WorkerClaims {
     const phase = phaseOf(claim, mishap);
     const { attempts } = claim;
     this.#hold(claim, phase, mishap === 'contended' ? this.#contend(claim) : backOffMs(phase, attempts));
+    if (mishap === 'early' && claim.heardBefore !== this.#heard && attempts <= FREE_EARLY_LOOKS) this.#again(claim);
   }
 
   /** Stops the wakes that run. */
@@ -174,6 +194,7 @@ export class WorkerClaims {
     const { clock } = this.#options;
     claim.move(MOVES[phase]);
     if (phase === 'contended') this.#contended += 1;
+    if (phase === 'early') this.#early.add(claim);
     claim.againAtMs = clock.now() + delayMs;
     claim.timer = clock.setTimeout(() => this.#again(claim), delayMs);
   }
@@ -189,7 +210,7 @@ export class WorkerClaims {
     const freed = async (): Promise<void> => {
       try {
         await this.#options.wakeRightFreed(claim.sessionId, signal);
-        if (!signal.aborted) this.#again(claim);
+        if (!signal.aborted) this.#againSoon(claim);
       } catch {
         // Time tells.
       } finally {
@@ -198,6 +219,13 @@ export class WorkerClaims {
     };
     void freed();
     return backOffMs('contended', Infinity);
+  }
+
+  #againSoon(claim: Claim): void {
+    const { clock } = this.#options;
+    clock.clearTimeout(claim.timer);
+    claim.againAtMs = clock.now() + FREED_PAUSE_MS;
+    claim.timer = clock.setTimeout(() => this.#again(claim), FREED_PAUSE_MS);
   }
 
   #again(claim: Claim): void {
@@ -217,6 +245,7 @@ export class WorkerClaims {
   /** Lets go of what a session that is set aside waits by. */
   #release(claim: Claim): void {
     if (claim.phase === 'contended') this.#contended -= 1;
+    this.#early.delete(claim);
     this.#options.clock.clearTimeout(claim.timer);
     claim.againAtMs = undefined;
     claim.stopWaiting?.();

@@ -20,6 +20,9 @@ export interface LookoutOptions {
 /** A look that took a millisecond is followed by this many at least without one. */
 const REST_PER_LOOK = 4;
 
+/** After a look that took less, in milliseconds, as much again is rest enough: somebody may wait for an answer. */
+const QUICK_LOOK_MS = 5;
+
 /** Delays of a rest between looks end here, in milliseconds. */
 const MAX_REST_AFTER_LOOK_MS = 1_000;
 
@@ -28,6 +31,7 @@ export class Lookout {
   #rings = 0;
   #isWanted = false;
   #isLooking = false;
+  #hasLookedThisTurn = false;
   #isStopped = false;
   #failures = 0;
   /** On the steady clock. */
@@ -89,8 +93,7 @@ export class Lookout {
     const { clock, look, restLimitMs } = this.#options;
     clock.clearTimeout(this.#timer);
     this.#isLooking = true;
-    // Reasons that come up in the same turn are this look's.
-    await undefined;
+    await this.#turnOfOurs();
     this.#isWanted = false;
     const beganMs = clock.steadyNow();
     let delayMs = restLimitMs;
@@ -98,7 +101,7 @@ export class Lookout {
       const nextMs = await look();
       this.#failures = 0;
       const tookMs = clock.steadyNow() - beganMs;
-      this.#notBeforeMs = clock.steadyNow() + Math.min(MAX_REST_AFTER_LOOK_MS, tookMs * REST_PER_LOOK);
+      this.#notBeforeMs = clock.steadyNow() + Math.min(MAX_REST_AFTER_LOOK_MS, tookMs < QUICK_LOOK_MS ? tookMs : tookMs * REST_PER_LOOK);
       if (nextMs !== undefined) delayMs = Math.min(restLimitMs, Math.max(0, nextMs - clock.now()));
     } catch (error) {
       delayMs = this.#failed(error);
@@ -107,6 +110,15 @@ export class Lookout {
     if (this.#isStopped) return;
     if (this.#isWanted) this.#schedule();
     else this.#arm(delayMs);
+  }
+
+  /** One look for each turn of the event loop: wakes that end as soon as they begin must not keep everybody else waiting. */
+  async #turnOfOurs(): Promise<void> {
+    while (this.#hasLookedThisTurn) await new Promise((resolve) => setImmediate(resolve));
+    this.#hasLookedThisTurn = true;
+    setImmediate(() => {
+      this.#hasLookedThisTurn = false;
+    });
   }
 
   /** @returns how long to wait */

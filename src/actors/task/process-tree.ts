@@ -78,8 +78,8 @@ export interface EndedProcessTree {
 }
 
 export interface ReconcileOptions {
-  /** Default `kill`. */
-  readonly policy?: 'kill' | 'adopt' | undefined;
+  /** `look` changes nothing and says what there is. Default `kill`. */
+  readonly policy?: 'kill' | 'adopt' | 'look' | undefined;
   /** For survivors, between SIGTERM and SIGKILL. Default 2000. */
   readonly graceMs?: number | undefined;
 }
@@ -93,7 +93,7 @@ export interface ReconciledProcessTree {
   readonly pid?: number | undefined;
   /** `left`: still there, for the reason given. */
   readonly action: 'killed' | 'gone' | 'adopted' | 'left';
-  readonly reason?: 'host_alive' | 'around_this_host' | 'being_reconciled' | 'unreadable' | 'not_ended' | undefined;
-  /** Who lives now: after `adopted`, and after `left` because of `not_ended`. Empty otherwise. */
+  readonly reason?: 'host_alive' | 'host_dead' | 'around_this_host' | 'being_reconciled' | 'unreadable' | 'not_ended' | undefined;
+  /** Who lives now: after `adopted`, and after `left` because of `not_ended` or `host_dead` (only looked at). Empty otherwise. */
   readonly survivors: readonly ProcessIdentity[];
 }

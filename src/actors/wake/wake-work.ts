@@ -8,6 +8,7 @@ import type { ErrorRecord } from '../../machines/errors.ts';
 import { adviceFor } from '../../machines/run/run-failure.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
+import { isDue } from '../../machines/session/activation.ts';
 import { DEFAULT_MAX_AUTONOMOUS_WAKES, DEFAULT_MAX_MODEL_STEPS_PER_WAKE } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
@@ -17,7 +18,7 @@ import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
 import { commitEvents } from '../../machines/wake/wake-commit.ts';
 import { decideNext, dueWakeIds, hasWork, readableIngress } from '../../machines/wake/wake-decision.ts';
-import type { WakeEnd, WakeLimits } from '../../machines/wake/wake-decision.ts';
+import type { WakeDecision, WakeEnd, WakeLimits } from '../../machines/wake/wake-decision.ts';
 import type { ClaimAnswer, CommitAnswer, FoldAnswer, StepAnswer } from '../../machines/wake/wake-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import { parked } from '../../machines/wake/wake-fuse.ts';
@@ -35,6 +36,9 @@ import { endSurvivors } from './end-survivors.ts';
 import { loadTranscript } from './session-transcript.ts';
 import { runReadyCalls } from './wake-tools.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
+
+/** How often the end of a wake that broke may be overtaken before it is appended wherever the log is. */
+const MAX_END_ATTEMPTS = 32;
 
 export class WakeWork {
   readonly #ports: WakePorts;
@@ -90,6 +94,7 @@ export class WakeWork {
     }
     if (!this.#isWanted(state)) return 'nothing_to_do';
     if (isPoison(state)) return this.#park(state, survivors);
+    if (!isStale(state) && !hasWork(state, this.#now())) return this.#unpark(state);
     await this.#begin(state, survivors);
     this.#unwatch = this.#ports.store.watch(sessionId, () => void this.#notice());
     return 'claimed';
@@ -97,15 +102,7 @@ export class WakeWork {
 
   /** Reads what came since and decides. A message that arrived meanwhile is seen here, before the wake can end. */
   async fold(): Promise<FoldAnswer> {
-    const state = await this.#journal.refresh();
-    const decision = decideNext(state, {
-      modelSteps: this.#modelSteps,
-      elapsedMs: this.#ports.clock.now() - this.#startedMs,
-      limits: this.#limits(),
-      mustSpeak: this.#mustSpeak,
-      failure: this.#failure,
-      abortReason: this.#abort.signal.aborted ? messageOf(this.#abort.signal.reason) : undefined,
-    });
+    const decision = this.#decide(await this.#journal.refresh());
     if (decision.act !== 'end') return decision.act;
     this.#end = decision.end;
     return 'end';
@@ -128,21 +125,24 @@ export class WakeWork {
   /** One model call: its span is stored before, what came of it after, all at once. */
   async step(): Promise<StepAnswer> {
     const { params, runtime, consumed } = this.#assembled();
+    // What came in with an interruption is for the next wake: this one must not read it and be cut short over it.
+    if (this.#isCutShort()) return 'fold';
     const spanId = params.runId;
     const { provider, model, modelStepsTaken } = params;
     await this.#append([{ type: 'span.started', data: { spanId, kind: 'model_step', backend: runtime.id, provider, model, step: modelStepsTaken + 1 } }]);
     const { result, usage, modelSteps, streamedText } = await this.#runModel(this.#assembled());
     const { error } = result.meta ?? {};
-    const { interruption } = (await this.#journal.refresh()).openWake ?? {};
+    await this.#journal.refresh();
+    const wasInterrupted = this.#isCutShort() && this.#journal.state.openWake?.interruption !== undefined;
     const newCallId = (): string => `call_${this.#ports.ids.next()}`;
-    const finished = stepEvents({ spanId, payloads: result.payloads, usage, error, modelSteps, consumed, newCallId, wasInterrupted: interruption !== undefined, streamedText });
+    const finished = stepEvents({ spanId, payloads: result.payloads, usage, error, modelSteps, consumed, newCallId, wasInterrupted, streamedText });
     await this.#append(finished.drafts);
     this.#modelSteps += 1;
     this.#calls = finished.calls;
     if (finished.text !== '') this.#lastText = finished.text;
     if (error === undefined) this.#mustSpeak = false;
     else if (!this.#abort.signal.aborted) this.#failure = failureRecord(error);
-    return finished.calls.length > 0 ? 'call_tools' : 'fold';
+    return finished.calls.length > 0 && !wasInterrupted ? 'call_tools' : 'fold';
   }
 
   /** Takes the open tool calls as far as they go. */
@@ -168,18 +168,26 @@ export class WakeWork {
       await this.#appendEnd(this.#end, { onlyAtHead: true });
       return 'committed';
     } catch (error) {
-      if (RuntimeError.is(error) && error.code === 'HEAD_MOVED') return 'moved';
+      if (isOvertaken(error)) return 'moved';
       throw error;
     }
   }
 
   /** Ends the wake with the error that broke it. @throws when that cannot be stored either */
   async recordFailure(): Promise<void> {
-    const state = await this.#journal.refresh();
-    // Somebody else goes on from here, or the end is stored already.
-    if (state.openWake?.wakeId !== this.#wakeId) throw this.error;
-    this.#end = { outcome: 'failed', error: recordOf(this.error) };
-    await this.#appendEnd(this.#end, { onlyAtHead: false });
+    for (let attempt = 1; ; attempt += 1) {
+      const state = await this.#journal.refresh();
+      // Somebody else goes on from here, or the end is stored already.
+      if (state.openWake?.wakeId !== this.#wakeId) throw this.error;
+      this.#failure = recordOf(this.error);
+      const decision = this.#decide(state);
+      this.#end = decision.act === 'end' ? decision.end : { outcome: 'failed', error: this.#failure };
+      try {
+        return await this.#appendEnd(this.#end, { onlyAtHead: attempt < MAX_END_ATTEMPTS });
+      } catch (error) {
+        if (!isOvertaken(error)) throw error;
+      }
+    }
   }
 
   /** Gives everything back. What is left to do afterwards is nobody's claim. */
@@ -216,7 +224,29 @@ export class WakeWork {
       if (state.owedToParent !== undefined) return false;
       throw refusalError(state.sessionId, 'wake.started', terminated(state));
     }
-    return !this.#abort.signal.aborted && (isStale(state) || hasWork(state, this.#now()));
+    if (this.#abort.signal.aborted) return false;
+    if (isStale(state)) return true;
+    // A hint that is out of date must not make a session go on that is parked, or that is to wait before it tries again.
+    if (this.#options.isAutonomous === true) return hasWork(state, this.#now()) && isDue(state, this.#ports.clock.now());
+    return state.parked !== undefined || hasWork(state, this.#now());
+  }
+
+  /** Whether the step at hand is not to be taken. An interruption that is in the log cuts the work in hand short, if nothing has yet. */
+  #isCutShort(): boolean {
+    const interruption = this.#journal.state.openWake?.interruption;
+    if (interruption !== undefined) this.interrupt(interruption.reason ?? 'somebody interrupted it');
+    return this.#abort.signal.aborted;
+  }
+
+  #decide(state: SessionState): WakeDecision {
+    return decideNext(state, {
+      modelSteps: this.#modelSteps,
+      elapsedMs: this.#ports.clock.now() - this.#startedMs,
+      limits: this.#limits(),
+      mustSpeak: this.#mustSpeak,
+      failure: this.#failure,
+      abortReason: this.#abort.signal.aborted ? messageOf(this.#abort.signal.reason) : undefined,
+    });
   }
 
   /** Gets the right to write after all that is in the log by then. */
@@ -252,7 +282,16 @@ export class WakeWork {
     }
     this.#epoch = epoch;
     this.#startedMs = this.#ports.clock.now();
-    this.#mustSpeak = due.length > 0 || state.openToolCalls.some(({ phase }) => phase === 'started' || phase === 'requested');
+    const leftCalls = state.openToolCalls.some(({ phase }) => phase === 'started' || phase === 'requested');
+    // Whoever cut the dead wake short does not want its calls gone on with.
+    this.#mustSpeak = due.length > 0 || (leftCalls && state.openWake?.interruption === undefined);
+  }
+
+  /** Somebody woke a parked session that has nothing to do now: what was held back is due again at its time. */
+  async #unpark({ epoch }: SessionState): Promise<ClaimAnswer> {
+    await this.#journal.append([{ type: 'session.unparked', data: { wakeId: this.#wakeId } }], { epoch: this.#right?.epoch ?? epoch + 1 });
+    await keepView(this.#ports.store, this.#journal.state);
+    return 'nothing_to_do';
   }
 
   /** The wakes of this session kill their processes: it is left alone from now on, and says why. */
@@ -363,6 +402,10 @@ function triggerOf(state: SessionState, due: readonly string[], { isAutonomous }
 /** A log that still says `running` belongs to a wake that died: it is put right even when nothing else is to do. */
 function isStale({ openWake, openSpanId, status }: SessionState): boolean {
   return openWake !== undefined || openSpanId !== undefined || status === 'running';
+}
+
+function isOvertaken(error: unknown): boolean {
+  return RuntimeError.is(error) && error.code === 'HEAD_MOVED';
 }
 
 function givenUpRun({ reason }: AbortSignal): AgentRunResult {

@@ -17,6 +17,8 @@ interface LiveWake {
 
 interface Passes {
   readonly current: Promise<WakeOutcome>;
+  /** The current one waits for somebody else's wake to end: whoever asks meanwhile is served by it. */
+  isWaiting: boolean;
   /** Begins when the current one has ended. */
   next: Promise<WakeOutcome> | undefined;
 }
@@ -98,13 +100,16 @@ export class Waker {
    */
   trigger(sessionId: string, options: WakeOptions = {}): Promise<WakeOutcome> {
     const passes = this.#passes.get(sessionId);
+    if (passes?.isWaiting === true) return passes.current;
     if (passes !== undefined) return (passes.next ??= passes.current.then(() => this.#pass(sessionId, options), () => this.#pass(sessionId, options)));
     return this.#pass(sessionId, options);
   }
 
   #pass(sessionId: string, options: WakeOptions): Promise<WakeOutcome> {
-    const current = this.#wakeWhenFree(sessionId, options);
-    const passes: Passes = { current, next: undefined };
+    const current = this.#wakeWhenFree(sessionId, options, (isWaiting) => {
+      passes.isWaiting = isWaiting;
+    });
+    const passes: Passes = { current, isWaiting: false, next: undefined };
     this.#passes.set(sessionId, passes);
     const forget = (): void => {
       if (passes.next === undefined && this.#passes.get(sessionId) === passes) this.#passes.delete(sessionId);
@@ -113,14 +118,16 @@ export class Waker {
     return current;
   }
 
-  async #wakeWhenFree(sessionId: string, options: WakeOptions): Promise<WakeOutcome> {
+  async #wakeWhenFree(sessionId: string, options: WakeOptions, onWaiting: (isWaiting: boolean) => void): Promise<WakeOutcome> {
     const signal = AbortSignal.any([this.#ending.signal, ...(options.signal === undefined ? [] : [options.signal])]);
     for (;;) {
       try {
         return await this.wake(sessionId, options);
       } catch (error) {
         if (!RuntimeError.is(error) || error.code !== 'WAKE_CONFLICT' || signal.aborted) throw error;
+        onWaiting(true);
         await this.#options.store.wakeRightFreed(sessionId, signal);
+        onWaiting(false);
       }
     }
   }

@@ -77,6 +77,11 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
+/** Whether there is a home at all. */
+export function isHomeThere(home: string): Promise<boolean> {
+  return isThere(home);
+}
+
 function isThere(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,

@@ -3,8 +3,10 @@
  * help costs next to nothing.
  */
 import { readFileSync } from 'node:fs';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { CommandContext } from './context.ts';
+import { addScheduleCommands } from './schedule-program.ts';
+import { addSessionCommands, sessionOption } from './session-program.ts';
 import { nonEmpty, wholeNumber } from './usage.ts';
 
 /** Runs a command's work and answers with its exit code. */
@@ -36,10 +38,20 @@ export function createProgram(run: RunWork): Command {
     .exitOverride();
   addDemo(program, run);
   addAgentCommands(program, run);
-  addSessionCommands(program, run);
+  addSessionCommands(program, { run, withExamples });
   addWake(program, run);
+  addWorker(program, run);
   addTaskCommands(program, run);
+  addScheduleCommands(program, { run, withExamples });
+  addDoctor(program, run);
   return program;
+}
+
+function addDoctor(program: Command, run: RunWork): void {
+  const doctor = program.command('doctor').description('check a home: logs, what is made from them, what is due, processes, agents, schedules, tools');
+  withExamples(doctor, 'wakechart doctor', 'wakechart doctor --repair')
+    .option('--repair', 'put right what can be made again, and end processes that outlived their owners')
+    .action((options: { readonly repair?: boolean }) => run(doctor, async (context) => (await import('./commands/doctor.ts')).examineHome(context, { repair: options.repair === true })));
 }
 
 function addDemo(program: Command, run: RunWork): void {
@@ -69,47 +81,22 @@ function addAgentCommands(program: Command, run: RunWork): void {
     .action((file: string) => run(validate, async (context) => (await load()).validateAgent(context, file)));
 }
 
-function addSessionCommands(program: Command, run: RunWork): void {
-  const session = program.command('session').description('sessions: create, list, send, status, events');
-  const load = (): Promise<typeof import('./commands/session.ts')> => import('./commands/session.ts');
-  const create = session.command('create').description('make a session of an agent');
-  withExamples(create, 'wakechart session create --agent reviewer')
-    .requiredOption('--agent <name>', 'the agent')
-    .action(({ agent }: { readonly agent: string }) => run(create, async (context) => (await load()).createSession(context, agent)));
-  const list = session.command('list').description('list the sessions, oldest first');
-  withExamples(list, 'wakechart session list').action(() => run(list, async (context) => (await load()).listSessions(context)));
-  const send = session.command('send').description('store a message for a session; the next wake reads it');
-  withExamples(send, 'wakechart session send --session ID --message "Review the diff."')
-    .addOption(sessionOption())
-    .requiredOption('--message <text>', 'what to say', nonEmpty)
-    .option('--idempotency-key <key>', 'the same key again stores nothing and answers the same', nonEmpty)
-    .action((options: { readonly session: string; readonly message: string; readonly idempotencyKey?: string }) =>
-      run(send, async (context) => (await load()).sendMessage(context, { ...options, idempotencyKey: options.idempotencyKey })),
-    );
-  const status = session.command('status').description('show where a session stands');
-  withExamples(status, 'wakechart session status --session ID')
-    .addOption(sessionOption())
-    .action((options: { readonly session: string }) => run(status, async (context) => (await load()).showStatus(context, options.session)));
-  addEvents(session, run);
-}
-
-function addEvents(session: Command, run: RunWork): void {
-  const events = session.command('events').description('show what has happened in a session, and with --follow what happens');
-  withExamples(events, 'wakechart session events --session ID --follow', 'wakechart session events --session ID --after 12 --limit 10')
-    .addOption(sessionOption())
-    .addOption(new Option('--after <n>', 'start after the event with this number').default(0).argParser(wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER - 1 })))
-    .option('--limit <n>', 'end after this many events', wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }))
-    .option('--follow', 'go on with events as they come')
-    .action((options: { readonly session: string; readonly after: number; readonly limit?: number; readonly follow?: boolean }) =>
-      run(events, async (context) => (await import('./commands/session-events.ts')).showEvents(context, { ...options, limit: options.limit, follow: options.follow === true })),
-    );
-}
-
 function addWake(program: Command, run: RunWork): void {
   const wake = program.command('wake').description('let a session work until it rests, and show what it does');
   withExamples(wake, 'wakechart wake --session ID')
     .addOption(sessionOption())
     .action((options: { readonly session: string }) => run(wake, async (context) => (await import('./commands/wake.ts')).wakeSession(context, options.session)));
+}
+
+function addWorker(program: Command, run: RunWork): void {
+  const worker = program.command('worker').description('wake the sessions that have something to do, until interrupted');
+  withExamples(worker, 'wakechart worker', 'wakechart worker --concurrency 8 --agent reviewer', 'wakechart worker --until-idle')
+    .option('--concurrency <n>', 'sessions that are awake at the same time (default: 4)', wholeNumber({ min: 1, max: 1_000 }))
+    .option('--until-idle', 'end when nothing is due; queued wakes whose time has not come do not count')
+    .option('--agent <name>', 'only the sessions of this agent', nonEmpty)
+    .action((options: { readonly concurrency?: number; readonly untilIdle?: boolean; readonly agent?: string }) =>
+      run(worker, async (context) => (await import('./commands/worker.ts')).runWorker(context, { ...options, untilIdle: options.untilIdle === true })),
+    );
 }
 
 function addTaskCommands(program: Command, run: RunWork): void {
@@ -127,10 +114,6 @@ function addTaskCommands(program: Command, run: RunWork): void {
         return runTask(context, { words, timeoutMs: options.timeoutMs, idleTimeoutMs: options.idleTimeoutMs, cwd: options.cwd });
       }),
     );
-}
-
-function sessionOption(): Option {
-  return new Option('--session <id>', 'the session').makeOptionMandatory();
 }
 
 function withExamples(command: Command, ...lines: readonly string[]): Command {

@@ -47,14 +47,16 @@ export function withSessions<Result>(context: CommandContext, work: (store: Sess
 
 /** Loaded when it is needed: most of the time a short command takes is spent on loading. */
 async function openSessions({ home, err }: CommandContext, agents: AgentCatalog): Promise<{ readonly sessions: Sessions; readonly store: EventStore }> {
-  const [{ createSystemClock }, { createIdSource }, { Sessions: SessionsOf }, { FileEventStore }] = await Promise.all([
+  const [{ createSystemClock }, { createIdSource }, { JournalCache }, { Sessions: SessionsOf }, { FileEventStore }] = await Promise.all([
     import('../../actors/clock/system-clock.ts'),
     import('../../actors/session/id-source.ts'),
+    import('../../actors/session/journal-cache.ts'),
     import('../../actors/session/sessions.ts'),
     import('../files/file-event-store.ts'),
   ]);
   const clock = createSystemClock();
   const store = new FileEventStore({ home, clock });
   const onListenerError = (error: unknown): void => void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
-  return { store, sessions: new SessionsOf({ store, ids: createIdSource({ clock }), clock, agents, onListenerError }) };
+  const ports = { store, ids: createIdSource({ clock }), clock };
+  return { store, sessions: new SessionsOf({ ...ports, journals: new JournalCache(ports), agents, onListenerError }) };
 }

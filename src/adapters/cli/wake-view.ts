@@ -54,6 +54,24 @@ export class WakeView {
         return this.#resultLines(event.data, event.at);
       case 'agent.custom_tool_use':
         return this.#labelled('asks', `${oneLine(event.data.name)} ${oneLine(toolInputText(event.data.input))} ${styles.dim(`(request ${event.data.requestId})`)}`);
+      case 'agent.question_asked':
+        return this.#labelled('asks', `${oneLine(event.data.question)} ${styles.dim(`(request ${event.data.requestId})`)}`);
+      case 'permission.requested':
+        return this.#labelled('asks', `to run ${oneLine(event.data.toolName)} ${oneLine(toolInputText(event.data.input))} ${styles.dim(`(request ${event.data.requestId})`)}`);
+      case 'user.tool_confirmation':
+        return this.#labelled('hears', `${oneLine(event.data.toolName)} is ${event.data.allowed ? 'allowed' : 'denied'}${event.data.note === undefined ? '' : `: ${oneLine(event.data.note)}`}`);
+      case 'user.answer':
+        return this.#labelled('hears', oneLine(event.data.response));
+      case 'user.define_outcome':
+        return this.#labelled('hears', `the outcome is to be: ${oneLine(event.data.title)}`);
+      case 'user.interrupt':
+        return this.#labelled('hears', styles.yellow(`interrupted${event.data.reason === undefined ? '' : `: ${oneLine(event.data.reason)}`}`));
+      case 'session.child_idle':
+        return this.#labelled('hears', `child ${event.data.childSessionId} rests: ${oneLine(event.data.summary)}`);
+      case 'session.parked':
+        return this.#labelled('parked', styles.yellow(oneLine(event.data.reason)));
+      case 'wake.cancelled':
+        return this.#labelled('queues', `a queued wake was cancelled: ${event.data.because}`);
       case 'wake.queued':
         return this.#labelled('queues', `${oneLine(event.data.reason)}, due ${localTime(event.data.dueAt)}`);
       case 'wake.refused':
@@ -68,6 +86,12 @@ export class WakeView {
       case 'session.created':
       case 'session.status_changed':
       case 'session.status_idle':
+      case 'session.unparked':
+      case 'session.child_created':
+      case 'session.parent_told':
+      case 'agent.tool_started':
+      case 'permission.resolved':
+      case 'request.cancelled':
       case 'message.consumed':
       case 'user.custom_tool_result':
       case 'wake.started':

@@ -1,11 +1,14 @@
 /** The embedded event store: one folder per session, no service. Any number of processes may use the same home at once. */
-import { randomUUID } from 'node:crypto';
-import { access, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, constants, readdir, stat } from 'node:fs/promises';
 import { agentId as agentIdSchema, isUuidV7 } from '../../machines/ids.ts';
+import { RuntimeError } from '../../machines/errors.ts';
+import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
+import { recordsOf } from '../../machines/session/log-records.ts';
+import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
-import { sessionExists, sessionNotFound, storeClosed } from '../../actors/session/event-store.ts';
+import type { ActivationIndex } from '../../actors/session/activation-index.ts';
+import { recordTooLarge, sessionBusy, sessionExists, sessionNotFound, storeClosed } from '../../actors/session/event-store.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -14,70 +17,88 @@ import type {
   ReadOptions,
   SessionIdentity,
   SessionListing,
+  WakeClaim,
   WakeRight,
 } from '../../actors/session/event-store.ts';
-import { PRIVATE_FOLDER_MODE, makePrivateDirectory, syncDirectory, writeNewFile } from './durable-files.ts';
-import { watchFile } from './file-watch.ts';
-import { HomeLayout, LOG_FILE, RUNTIME_FOLDER, WORKSPACE_FOLDER } from './layout.ts';
-import { openLogFile } from './log-file.ts';
-import type { OpenLogFile } from './log-file.ts';
+import { frozen } from '../../actors/session/frozen.ts';
+import { FileActivationIndex } from './activation-index.ts';
+import { systemFileOperations } from './file-operations.ts';
+import type { FileOperations } from './file-operations.ts';
+import { HomeLayout } from './layout.ts';
+import { acquireLease, checkLeaseOptions, leaseFreed, realSessionPath } from './lease.ts';
+import type { CheckedLeaseOptions, LeaseOptions, LeaseRequest } from './lease.ts';
 import { LogCache } from './log-cache.ts';
+import { LogSegments } from './log-segments.ts';
+import { watchLog } from './log-watch.ts';
 import { encodeRecord, eventsOf } from './record-codec.ts';
-import { readSessionView, writeSessionViews } from './session-view.ts';
+import { makeSessionFolder, removeSessionFolder } from './session-folder.ts';
+import type { LogLimits } from './session-log.ts';
+import { readCurrentView, readSessionView, writeSessionViews } from './session-view.ts';
+import type { SessionViewPlace } from './session-view.ts';
 import { storageFailed, systemCodeOf } from './storage-errors.ts';
-import { acquireWakeLock, defaultWakeLockKind } from './wake-lock.ts';
-import type { WakeLockKind } from './wake-lock.ts';
 
-export interface FileEventStoreOptions {
+export interface FileEventStoreOptions extends LeaseOptions, LogLimits {
   /** The home directory; made with the first session. */
   readonly home: string;
   readonly clock: Clock;
   /** `os` skips the sync and says so in every receipt. Default `disk`. */
   readonly durability?: 'disk' | 'os' | undefined;
-  /** Default: a socket on Linux, a file elsewhere. */
-  readonly wakeLock?: WakeLockKind | undefined;
-  /** Opens a log's file. Default: the file system. */
-  readonly openLogFile?: OpenLogFile | undefined;
+  /** Every change that the store makes to a disk. Default: the file system. */
+  readonly operations?: FileOperations | undefined;
 }
 
 export class FileEventStore implements EventStore {
   readonly durability: 'disk' | 'os';
+  readonly activations: ActivationIndex;
   readonly #layout: HomeLayout;
   readonly #clock: Clock;
-  readonly #wakeLock: WakeLockKind;
+  readonly #operations: FileOperations;
+  readonly #lease: CheckedLeaseOptions;
   readonly #logs: LogCache;
   readonly #identities = new Map<string, SessionIdentity>();
   #isClosed = false;
 
-  constructor({ home, clock, durability = 'disk', wakeLock = defaultWakeLockKind, openLogFile: openFile = openLogFile }: FileEventStoreOptions) {
+  constructor({ home, clock, durability = 'disk', operations = systemFileOperations, leaseMs, socketDirectory, segmentBytes, checkpointEvents }: FileEventStoreOptions) {
     this.durability = durability;
     this.#layout = new HomeLayout(home);
     this.#clock = clock;
-    this.#wakeLock = wakeLock;
-    this.#logs = new LogCache({ layout: this.#layout, durability, openLogFile: openFile });
+    this.#operations = operations;
+    this.#lease = checkLeaseOptions({ leaseMs, socketDirectory });
+    this.#logs = new LogCache({ layout: this.#layout, durability, operations, segmentBytes, checkpointEvents });
+    this.activations = new FileActivationIndex({ directory: this.#layout.activations, clock, operations });
   }
 
   async create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult> {
     this.#assertOpen();
-    const { record, bytes } = encodeRecord({ events });
-    const sessions = this.#layout.sessionsOf(identity.agentId);
-    // Made aside and moved into place: a session is there with its first events or not at all.
-    const aside = join(sessions, `.new-${randomUUID()}`);
+    const { sessionId } = identity;
+    const records = recordsOf(events).map((part) => encodeRecord({ events: part }));
+    for (const { byteLength } of records) if (byteLength > MAX_RECORD_BYTES) throw recordTooLarge(sessionId, byteLength, MAX_RECORD_BYTES);
     try {
-      await makePrivateDirectory(sessions);
-      await mkdir(aside, { mode: PRIVATE_FOLDER_MODE });
-      for (const folder of [RUNTIME_FOLDER, WORKSPACE_FOLDER]) await mkdir(join(aside, folder), { mode: PRIVATE_FOLDER_MODE });
-      await writeNewFile(join(aside, LOG_FILE), bytes);
-      await syncDirectory(aside);
-      await rename(aside, this.#layout.session(identity));
-      await syncDirectory(sessions);
+      await makeSessionFolder({ identity, layout: this.#layout, operations: this.#operations }, records.map(({ text }) => text).join(''));
     } catch (error) {
-      await rm(aside, { recursive: true, force: true }).catch(() => undefined);
       const isTaken = ['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(systemCodeOf(error) ?? '') && (await this.#isThere(identity));
-      throw isTaken ? sessionExists(identity.sessionId) : storageFailed(`create session ${identity.sessionId}`, error);
+      throw isTaken ? sessionExists(sessionId) : storageFailed(`create session ${sessionId}`, error);
     }
-    this.#identities.set(identity.sessionId, identity);
-    return { events: eventsOf(record, { sessionId: identity.sessionId, firstSeq: 1 }), durability: this.durability, isDuplicate: false };
+    this.#identities.set(sessionId, identity);
+    const stored: SessionEvent[] = [];
+    for (const { record } of records) stored.push(...eventsOf(record, { sessionId, firstSeq: stored.length + 1 }));
+    return { events: stored, durability: this.durability, isDuplicate: false };
+  }
+
+  async delete(sessionId: string, claim: WakeClaim): Promise<void> {
+    const identity = await this.identify(sessionId);
+    const right = await this.acquireWakeRight(sessionId, claim).catch((error: unknown) => {
+      throw RuntimeError.is(error) && error.code === 'WAKE_CONFLICT' ? sessionBusy(sessionId) : error;
+    });
+    try {
+      await removeSessionFolder({ identity, layout: this.#layout, operations: this.#operations });
+    } catch (error) {
+      throw storageFailed(`delete session ${sessionId}`, error);
+    } finally {
+      this.#identities.delete(sessionId);
+      await this.#logs.forget(sessionId);
+      await right.release();
+    }
   }
 
   async identify(sessionId: string): Promise<SessionIdentity> {
@@ -97,7 +118,19 @@ export class FileEventStore implements EventStore {
   }
 
   async append(sessionId: string, events: NewSessionEvents, options: AppendOptions = {}): Promise<AppendResult> {
-    return this.#logs.use(await this.identify(sessionId), (log) => log.append(events, options));
+    const identity = this.#identities.get(sessionId) ?? (await this.identify(sessionId));
+    const { activate = [], settle = [] } = options;
+    // Before anybody can see the events: a hint too many costs a look, a missing one would cost the wake.
+    if (activate.length > 0) await this.activations.add(activate);
+    const result = await this.#logs.use(identity, (log) => log.append(events, options));
+    // Somebody may have looked meanwhile, found nothing to do, and removed the hint. Stored is stored, whatever becomes of hints now.
+    if (activate.length > 0 && !result.isDuplicate) await this.activations.add(activate).catch(() => undefined);
+    if (settle.length > 0) await this.activations.remove(settle).catch(() => undefined);
+    return result;
+  }
+
+  async findById(sessionId: string, eventId: string): Promise<AppendResult | undefined> {
+    return this.#logs.use(await this.identify(sessionId), (log) => log.findById(eventId));
   }
 
   async findByKey(sessionId: string, idempotencyKey: string): Promise<AppendResult | undefined> {
@@ -123,23 +156,36 @@ export class FileEventStore implements EventStore {
     identities.sort((one, other) => (one.sessionId < other.sessionId ? -1 : 1));
     const listings: SessionListing[] = [];
     for (const identity of identities) {
-      if (!(await this.#isThere(identity))) continue;
-      const view = await readSessionView({ identity, directory: this.#layout.session(identity), logPath: this.#layout.log(identity) });
-      listings.push(view === undefined ? identity : { ...identity, view });
+      const listing = await this.#listing(identity);
+      if (listing !== undefined) listings.push(listing);
     }
     return listings;
   }
 
   async saveView(state: SessionState): Promise<void> {
     const identity = await this.identify(state.sessionId);
-    const extent = await this.#logs.use(identity, (log) => log.extent());
-    // Somebody has appended since the state was folded: a view of the past would be taken for stale anyway.
-    if (extent.head !== state.head) return;
-    try {
-      await writeSessionViews(this.#layout.session(identity), state, extent.bytes);
-    } catch (error) {
-      throw storageFailed(`write the views of session ${state.sessionId}`, error);
-    }
+    await this.#logs.use(identity, async (log) => {
+      const latest = await log.latest(state.head);
+      // Somebody has appended since the state was folded: a view of the past would be taken for stale anyway.
+      if (latest === undefined) return;
+      // One that cannot be written does not keep the other from being written.
+      const [views, checkpoint] = await Promise.allSettled([
+        writeSessionViews(this.#layout.session(identity), { state, ...latest }, this.#operations),
+        log.saveCheckpoint(state),
+      ]);
+      if (views.status === 'rejected') throw storageFailed(`write the views of session ${state.sessionId}`, views.reason);
+      if (checkpoint.status === 'rejected') throw storageFailed(`write a checkpoint of session ${state.sessionId}`, checkpoint.reason);
+    });
+  }
+
+  async checkpoint(sessionId: string): Promise<SessionState | undefined> {
+    const identity = await this.identify(sessionId);
+    const view = await readSessionView(this.#viewPlace(identity));
+    return this.#logs.use(identity, async (log) => {
+      const checkpoint = await log.checkpoint();
+      const isNewer = view !== undefined && view.state.head >= (checkpoint?.head ?? 0) && (await log.holds(view.extent));
+      return frozen(isNewer ? view.state : checkpoint);
+    });
   }
 
   watch(sessionId: string, onChange: () => void): () => void {
@@ -147,10 +193,10 @@ export class FileEventStore implements EventStore {
     const endings: (() => void)[] = [];
     const begin = async (): Promise<void> => {
       const identity = await this.identify(sessionId);
-      const stopHearing = await this.#logs.use(identity, (log) => Promise.resolve(log.onAppend(onChange)));
+      const { stopHearing, segment } = await this.#logs.use(identity, (log) => Promise.resolve({ stopHearing: log.onAppend(onChange), segment: log.segment }));
       endings.push(stopHearing);
       if (hasEnded) stopHearing();
-      else endings.push(watchFile({ path: this.#layout.log(identity), clock: this.#clock, onChange }));
+      else endings.push(watchLog({ segments: this.#segments(identity), segment, clock: this.#clock, onChange }));
     };
     // A session that is not there shows in the next read, which is what a change leads to.
     begin().catch(onChange);
@@ -160,15 +206,22 @@ export class FileEventStore implements EventStore {
     };
   }
 
-  async acquireWakeRight(sessionId: string): Promise<WakeRight> {
-    const identity = await this.identify(sessionId);
-    const directory = await realpath(this.#layout.session(identity));
-    return acquireWakeLock(this.#wakeLock, { sessionId, directory });
+  async acquireWakeRight(sessionId: string, claim: WakeClaim): Promise<WakeRight> {
+    return acquireLease(await this.#leaseRequest(sessionId), claim);
+  }
+
+  async wakeRightFreed(sessionId: string, signal: AbortSignal): Promise<void> {
+    return leaseFreed(await this.#leaseRequest(sessionId), signal);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#logs.close();
+  }
+
+  async #leaseRequest(sessionId: string): Promise<LeaseRequest> {
+    const directory = this.#layout.session(await this.identify(sessionId));
+    return { sessionId, directory: await realSessionPath(sessionId, directory), clock: this.#clock, ...this.#lease };
   }
 
   #assertOpen(): void {
@@ -194,5 +247,27 @@ export class FileEventStore implements EventStore {
       () => true,
       () => false,
     );
+  }
+
+  /** What a list says of a session; undefined when there is none. */
+  async #listing(identity: SessionIdentity): Promise<SessionListing | undefined> {
+    try {
+      const path = this.#layout.log(identity);
+      if (!(await stat(path)).isFile()) throw new Error(`expected ${path} to be a file`);
+      await access(path, constants.R_OK);
+      const view = await readCurrentView(this.#viewPlace(identity));
+      return view === undefined ? identity : { ...identity, view };
+    } catch (error) {
+      if (systemCodeOf(error) === 'ENOENT') return undefined;
+      return { ...identity, error: storageFailed(`read the log of session ${identity.sessionId}`, error).toJSON() };
+    }
+  }
+
+  #viewPlace(identity: SessionIdentity): SessionViewPlace {
+    return { identity, directory: this.#layout.session(identity), segments: this.#segments(identity) };
+  }
+
+  #segments(identity: SessionIdentity): LogSegments {
+    return new LogSegments(this.#layout.session(identity), this.#operations);
   }
 }

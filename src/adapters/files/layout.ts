@@ -3,10 +3,12 @@
  *
  *   <home>/agents/<agentId>/agent.md
  *   <home>/agents/<agentId>/sessions/<sessionId>/events.jsonl       the truth
+ *                                               /events.000002.jsonl  where a long one goes on, and so forth
  *                                               /session.json       a view of it, rebuilt when it is not true any more
  *                                               /wake-queue.jsonl   the same
  *                                               /runtime/           what the runtime lays out for the agent
  *                                               /workspace/         where the session works
+ *   <home>/activations/<time>/…                                     hints of what is due, rebuilt from the logs when they may be missing
  */
 import { join, resolve } from 'node:path';
 import type { SessionDirectories } from '../../actors/session/session-directories.ts';
@@ -23,6 +25,11 @@ export class HomeLayout implements SessionDirectories {
 
   get agents(): string {
     return join(this.home, 'agents');
+  }
+
+  /** Hints of what is due. */
+  get activations(): string {
+    return join(this.home, 'activations');
   }
 
   agentDirectory(agentId: string): string {
@@ -53,4 +60,11 @@ export const VIEW_FILE = 'session.json';
 export const QUEUE_FILE = 'wake-queue.jsonl';
 export const RUNTIME_FOLDER = 'runtime';
 export const WORKSPACE_FOLDER = 'workspace';
-export const LOCK_FILE = 'wake.lock';
+export const CHECKPOINT_FILE = 'checkpoint.json';
+export const STATE_TEXT_FILE = 'session-state.md';
+export const BUFFER_TEXT_FILE = 'working-buffer.md';
+
+/** The file of a log's n-th segment, from 1. The first one has the plain name, so that a short log is one file with no number. */
+export function segmentFile(segment: number): string {
+  return segment === 1 ? LOG_FILE : `events.${String(segment).padStart(6, '0')}.jsonl`;
+}

@@ -2,17 +2,18 @@
 import { sessionNotFound, storeClosed } from '../../actors/session/event-store.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import type { HomeLayout } from './layout.ts';
-import type { OpenLogFile } from './log-file.ts';
+import type { FileOperations } from './file-operations.ts';
 import { SessionLog } from './session-log.ts';
+import type { LogLimits } from './session-log.ts';
 import { storageFailed, systemCodeOf } from './storage-errors.ts';
 
 /** Logs that stay open although nobody uses them at the moment. */
 const MAX_OPEN_LOGS = 128;
 
-export interface LogCacheOptions {
+export interface LogCacheOptions extends LogLimits {
   readonly layout: HomeLayout;
   readonly durability: 'disk' | 'os';
-  readonly openLogFile: OpenLogFile;
+  readonly operations: FileOperations;
 }
 
 export class LogCache {
@@ -38,8 +39,15 @@ export class LogCache {
       const left = (this.#users.get(sessionId) ?? 1) - 1;
       if (left > 0) this.#users.set(sessionId, left);
       else this.#users.delete(sessionId);
-      await this.#closeUnused();
+      if (this.#logs.size > MAX_OPEN_LOGS) await this.#closeUnused();
     }
+  }
+
+  /** Closes the session's log and forgets it, when nobody uses it. */
+  async forget(sessionId: string): Promise<void> {
+    const log = this.#logs.get(sessionId);
+    this.#logs.delete(sessionId);
+    await log?.then((opened) => opened.close(), () => undefined);
   }
 
   async close(): Promise<void> {
@@ -60,16 +68,15 @@ export class LogCache {
   }
 
   async #openFile(identity: SessionIdentity): Promise<SessionLog> {
-    const { layout, durability, openLogFile } = this.#options;
+    const { layout, ...options } = this.#options;
     try {
-      return new SessionLog({ sessionId: identity.sessionId, file: await openLogFile(layout.log(identity)), durability });
+      return await SessionLog.open({ ...options, sessionId: identity.sessionId, directory: layout.session(identity) });
     } catch (error) {
       throw systemCodeOf(error) === 'ENOENT' ? sessionNotFound(identity.sessionId) : storageFailed(`open the log of session ${identity.sessionId}`, error);
     }
   }
 
   async #closeUnused(): Promise<void> {
-    if (this.#logs.size <= MAX_OPEN_LOGS) return;
     for (const [sessionId, opening] of this.#logs) {
       if (this.#logs.size <= MAX_OPEN_LOGS) return;
       if (this.#users.has(sessionId)) continue;

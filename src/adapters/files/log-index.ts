@@ -1,91 +1,157 @@
 /**
- * What is known about the part of a log that has been read: which records count, and where to find a sequence number again without
- * reading from the start. Fed with the lines of the file in order.
+ * What is known about the part of a log that has been read: which records count, and where each of them lies. It begins at a checkpoint,
+ * when there is one; the part before that is on the disk. Fed with the records of the log in order.
  */
-import { LogAdmission } from '../../machines/session/log-admission.ts';
-import type { LogRecord, Verdict } from '../../machines/session/log-admission.ts';
-import { decodeRecord } from './record-codec.ts';
+import type { Verdict } from '../../machines/session/log-admission.ts';
+import { IndexDamaged } from './index-entry.ts';
+import type { LogPlace, NamedRecord } from './index-entry.ts';
+import type { IndexedPart } from './indexed-part.ts';
 import type { EncodedRecord, ReadRecord } from './record-codec.ts';
-import type { ScannedLine } from './line-scanner.ts';
+import { TailAdmission } from './tail-admission.ts';
+import type { EarlierRecords } from './tail-admission.ts';
 
-/** Events between two remembered places. */
-const EVENTS_PER_MARK = 256;
-
-interface Mark {
-  /** Sequence number of the first event at `offset` or after. */
-  readonly seq: number;
+/** How far a log has been read. */
+export interface LogExtent {
+  /** Where the next unread line begins. */
+  readonly segment: number;
   readonly offset: number;
+  /** Sequence number and id of the last event; 0 and the empty string for an empty log. */
+  readonly head: number;
+  readonly headId: string;
+  /** The last record that counts. */
+  readonly last?: (LogPlace & { readonly checksum: number }) | undefined;
 }
 
-/** A record that counts, with its place. */
-export interface AdmittedRecord {
-  readonly record: ReadRecord;
-  readonly firstSeq: number;
+/** A point of a log from which reading can go on as if all before had been read. */
+export interface LogPoint extends LogExtent {
+  readonly epoch: number;
+  /** Whether a line that could not be read stands between the last record and this point. */
+  readonly afterDamage: boolean;
+  readonly damagedLines: number;
+}
+
+/** The same, with a way to find what lies before it. */
+export interface LogStart extends LogPoint {
+  readonly part: IndexedPart;
 }
 
 export class LogIndex {
-  readonly admission = new LogAdmission();
+  readonly part: IndexedPart | undefined;
+  readonly admission: TailAdmission;
   /** Lines that could not be read. */
   damagedLines = 0;
-  /** Where the next unread line begins. */
+  /** The segment that is being read, and where its next unread line begins. */
+  segment = 1;
   offset = 0;
   #isAfterDamage = false;
-  readonly #marks: Mark[] = [{ seq: 1, offset: 0 }];
-  /** Where records lie that are whole and do not count. */
-  readonly #voidOffsets = new Set<number>();
+  #last: LogExtent['last'];
+  /** Bytes that were read since the start. */
+  #tailBytes = 0;
+  /** The records behind the checkpoint. */
+  readonly #tail: NamedRecord[] = [];
 
-  /** Takes the next line of the file. */
-  take(line: ScannedLine): AdmittedRecord | undefined {
-    this.offset = line.end;
-    if (line.bytes?.length === 0) return undefined;
-    const record = line.bytes === undefined ? undefined : decodeRecord(line.bytes);
-    if (record !== undefined) return this.#admit(record, line.start);
-    this.damagedLines += 1;
-    this.#isAfterDamage = true;
-    return undefined;
+  constructor(start?: LogStart) {
+    this.part = start?.part;
+    this.admission = new TailAdmission(start);
+    if (start === undefined) return;
+    this.damagedLines = start.damagedLines;
+    this.segment = start.segment;
+    this.offset = start.offset;
+    this.#isAfterDamage = start.afterDamage;
+    this.#last = start.last;
   }
 
-  /** Takes records that this process wrote at the end, without reading them back. `bytes` is the length of each with its newlines. */
-  takeOwn(records: readonly EncodedRecord[]): void {
-    for (const { record, bytes } of records) {
+  get extent(): LogExtent {
+    const { head, headId } = this.admission;
+    return { segment: this.segment, offset: this.offset, head, headId, last: this.#last };
+  }
+
+  /** The point that reading has come to. */
+  get point(): LogPoint {
+    return { ...this.extent, epoch: this.admission.epoch, afterDamage: this.#isAfterDamage, damagedLines: this.damagedLines };
+  }
+
+  /** The records behind the checkpoint, in order. */
+  get tail(): readonly NamedRecord[] {
+    return this.#tail;
+  }
+
+  /** How much has been read behind the checkpoint. */
+  get tailSize(): { readonly records: number; readonly events: number; readonly bytes: number } {
+    return { records: this.#tail.length, events: this.admission.head - (this.part?.head ?? 0), bytes: this.#tailBytes };
+  }
+
+  /** Takes the record that begins at `start` and ends before `end`. Gives its first sequence number if it counts. */
+  take(record: ReadRecord, { start, end }: { readonly start: number; readonly end: number }, earlier: EarlierRecords | undefined): number | undefined {
+    this.passTo(end);
+    const verdict = this.#admit(record, start, earlier);
+    return verdict.kind === 'admitted' ? verdict.firstSeq : undefined;
+  }
+
+  /** Passes a line that could not be read. */
+  takeDamage(end: number): void {
+    this.passTo(end);
+    this.damagedLines += 1;
+    this.#isAfterDamage = true;
+  }
+
+  /** Nothing more that counts before `end`. */
+  passTo(end: number): void {
+    this.#tailBytes += end - this.offset;
+    this.offset = end;
+  }
+
+  /** Goes on at the start of the next segment. Without a seal nobody can tell what the end of the one before was. */
+  moveTo(segment: number, { isSealed }: { readonly isSealed: boolean }): void {
+    this.segment = segment;
+    this.offset = 0;
+    if (!isSealed) this.#isAfterDamage = true;
+  }
+
+  /** Takes records that this process wrote at the end, one behind the other, without reading them back. */
+  takeOwn(records: readonly EncodedRecord[]): Verdict[] {
+    return records.map(({ record, byteLength }) => {
       // The newline in front makes an empty line of its own.
-      this.#admit(record, this.offset + 1);
-      this.offset += bytes.length;
-    }
+      const start = this.offset + 1;
+      this.passTo(this.offset + byteLength);
+      return this.#admit(record, start, undefined);
+    });
   }
 
   /** What would become of a record, were it appended now. */
-  judge(record: LogRecord): Verdict {
-    return this.admission.judge(record, { afterDamage: this.#isAfterDamage });
+  judge(record: ReadRecord, earlier: EarlierRecords | undefined): Verdict {
+    return this.admission.judge(record, { afterDamage: this.#isAfterDamage, earlier });
   }
 
-  /** Where to begin reading for `seq`, and the sequence number found there. */
-  placeOf(seq: number): Mark {
+  /** The records behind the checkpoint that hold the events from `from` to `to`. */
+  tailCovering({ from, to }: { readonly from: number; readonly to: number }): readonly NamedRecord[] {
+    return this.#tail.slice(this.#numberOf(from), this.#numberOf(to) + 1);
+  }
+
+  /** Position in the tail of the record that holds event `seq`, or of the nearest one. */
+  #numberOf(seq: number): number {
     let low = 0;
-    let high = this.#marks.length - 1;
+    let high = this.#tail.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if ((this.#marks[middle]?.seq ?? Infinity) <= seq) low = middle;
+      if ((this.#tail[middle]?.firstSeq ?? Infinity) <= seq) low = middle;
       else high = middle - 1;
     }
-    return this.#marks[low] ?? { seq: 1, offset: 0 };
+    return low;
   }
 
-  /** Reads a line again, from the part that was taken before. */
-  reread(line: ScannedLine): ReadRecord | undefined {
-    if (line.bytes === undefined || line.bytes.length === 0 || this.#voidOffsets.has(line.start)) return undefined;
-    return decodeRecord(line.bytes);
-  }
-
-  #admit(record: ReadRecord, start: number): AdmittedRecord | undefined {
-    const verdict = this.admission.admit(record, { afterDamage: this.#isAfterDamage });
+  #admit(record: ReadRecord, start: number, earlier: EarlierRecords | undefined): Verdict {
+    const verdict = this.admission.admit(record, { afterDamage: this.#isAfterDamage, earlier });
     this.#isAfterDamage = false;
-    if (verdict.kind !== 'admitted') {
-      this.#voidOffsets.add(start);
-      return undefined;
-    }
-    const { firstSeq } = verdict;
-    if (firstSeq >= (this.#marks.at(-1)?.seq ?? 1) + EVENTS_PER_MARK) this.#marks.push({ seq: firstSeq, offset: start });
-    return { record, firstSeq };
+    if (verdict.kind !== 'admitted') return verdict;
+    const { events, key, checksum } = record;
+    this.#tail.push({ firstSeq: verdict.firstSeq, count: events.length, segment: this.segment, offset: start, id: events[0].id, key });
+    this.#last = { segment: this.segment, offset: start, checksum };
+    return verdict;
   }
+}
+
+/** @throws IndexDamaged when the record is not the one that was taken at its place */
+export function assertSame({ id, count }: NamedRecord, record: ReadRecord | undefined): asserts record is ReadRecord {
+  if (record === undefined || record.events[0].id !== id || record.events.length !== count) throw new IndexDamaged();
 }

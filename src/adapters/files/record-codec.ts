@@ -5,52 +5,69 @@
  *
  * The line is a JSON object of its own. `len` and `crc` (CRC-32) are those of the bytes of `record`. A newline stands before it as
  * well as after it, so that whatever half a record a crash left in front stays alone on its own line.
+ *
+ * A seal is a record without events, {"seal":2}: the log goes on in that segment, and what follows here does not count.
  */
 import { crc32 } from 'node:zlib';
 import { eventsNotStorable } from '../../actors/session/event-store.ts';
 import type { LogRecord } from '../../machines/session/log-admission.ts';
+import { copyPlainEvent, quickStoredEvent } from '../../machines/session/quick-event.ts';
 import { placeEvent, readStoredEvent } from '../../machines/session/session-event.ts';
 import type { SessionEvent, StoredEvent } from '../../machines/session/session-event.ts';
 
-const HEADER = /^\{"crc":"([0-9a-f]{8})","len":([0-9]{1,10}),"record":/;
-/** No header is longer. */
-const MAX_HEADER_BYTES = 64;
-const NEWLINE = 0x0a;
+const BEFORE_CRC = Buffer.from('{"crc":"', 'latin1');
+const AFTER_CRC = Buffer.from('","len":', 'latin1');
+const BEFORE_RECORD = Buffer.from(',"record":', 'latin1');
+const CRC_DIGITS = 8;
+const MAX_LENGTH_DIGITS = 10;
 const CLOSING_BRACE = 0x7d;
 
 /** A record as every reader finds it. */
 export interface ReadRecord extends LogRecord {
   readonly events: readonly [StoredEvent, ...StoredEvent[]];
+  /** CRC-32 of its bytes. */
+  readonly checksum: number;
 }
 
 export interface EncodedRecord {
   readonly record: ReadRecord;
   /** Everything that is written, newlines included. */
-  readonly bytes: Buffer;
+  readonly text: string;
+  /** Of `text` in UTF-8. */
+  readonly byteLength: number;
+}
+
+/** The end of a segment. */
+export interface Seal {
+  /** Number of the segment in which the log goes on. */
+  readonly seal: number;
 }
 
 /** @throws RuntimeError SESSION_EVENT_INVALID when the events are not JSON */
 export function encodeRecord({ key, after, events }: LogRecord): EncodedRecord {
   const text = toJson({ ...(key === undefined ? {} : { key }), ...(after === undefined ? {} : { after }), events });
-  const payload = Buffer.from(text, 'utf8');
-  const header = `\n{"crc":"${crc32(payload).toString(16).padStart(8, '0')}","len":${payload.length},"record":`;
-  // Read back from the text, so that what is kept in memory is what a reader will find.
-  const record = recordFrom(JSON.parse(text));
+  const { line, byteLength, checksum } = frame(text);
+  // What is kept in memory is what a reader will find: known events are copied, all others are read back from the text.
+  const record = recordOf({ key, after, events, checksum }, copyPlainEvent) ?? recordFrom(JSON.parse(text), checksum);
   if (record === undefined) throw eventsNotStorable();
-  return { record, bytes: Buffer.concat([Buffer.from(header, 'latin1'), payload, Buffer.from([CLOSING_BRACE, NEWLINE])]) };
+  return { record, text: line, byteLength };
 }
 
-/** The record on a line (without its newlines), or undefined when it is damaged. */
-export function decodeRecord(line: Buffer): ReadRecord | undefined {
-  const header = HEADER.exec(line.toString('latin1', 0, MAX_HEADER_BYTES));
-  if (header === null) return undefined;
-  const [prefix, crc, length] = header;
-  const end = prefix.length + Number(length);
-  if (line.length !== end + 1 || line[end] !== CLOSING_BRACE) return undefined;
-  const payload = line.subarray(prefix.length, end);
-  if (crc32(payload).toString(16).padStart(8, '0') !== crc) return undefined;
+/** The line that ends a segment. */
+export function encodeSeal(nextSegment: number): string {
+  return frame(JSON.stringify({ seal: nextSegment } satisfies Seal)).line;
+}
+
+/** What is on a line (without its newlines), or undefined when it is damaged. */
+export function decodeLine(line: Buffer): ReadRecord | Seal | undefined {
+  const header = readHeader(line);
+  if (header === undefined) return undefined;
+  const { start, checksum } = header;
+  const payload = line.subarray(start, line.length - 1);
+  if (crc32(payload) !== checksum) return undefined;
   try {
-    return recordFrom(JSON.parse(payload.toString('utf8')));
+    const value: unknown = JSON.parse(payload.toString('utf8'));
+    return isSeal(value) ? value : recordFrom(value, checksum);
   } catch {
     return undefined;
   }
@@ -58,21 +75,86 @@ export function decodeRecord(line: Buffer): ReadRecord | undefined {
 
 /** The events of a record that begins at `firstSeq`. */
 export function eventsOf({ events }: ReadRecord, place: { readonly sessionId: string; readonly firstSeq: number }): SessionEvent[] {
-  return events.map((event, index) => placeEvent(event, place.sessionId, place.firstSeq + index));
+  const { sessionId, firstSeq } = place;
+  if (events.length === 1) return [placeEvent(events[0], sessionId, firstSeq)];
+  return events.map((event, index) => placeEvent(event, sessionId, firstSeq + index));
+}
+
+export function isSeal(value: unknown): value is Seal {
+  return typeof value === 'object' && value !== null && 'seal' in value && Number.isSafeInteger(value.seal);
+}
+
+function frame(text: string): { readonly line: string; readonly byteLength: number; readonly checksum: number } {
+  const checksum = crc32(text);
+  const length = Buffer.byteLength(text, 'utf8');
+  const header = `\n{"crc":"${checksum.toString(16).padStart(CRC_DIGITS, '0')}","len":${length},"record":`;
+  return { line: `${header}${text}}\n`, byteLength: header.length + length + 2, checksum };
+}
+
+/** Where the record begins and what its checksum is to be; undefined when the line is not framed as it has to be. Byte by byte: it runs for every record. */
+function readHeader(line: Buffer): { readonly start: number; readonly checksum: number } | undefined {
+  if (!startsWith(line, BEFORE_CRC, 0)) return undefined;
+  const crcEnd = BEFORE_CRC.length + CRC_DIGITS;
+  let checksum = 0;
+  for (let at = BEFORE_CRC.length; at < crcEnd; at += 1) {
+    const digit = hexDigit(line[at]);
+    if (digit === -1) return undefined;
+    checksum = checksum * 16 + digit;
+  }
+  if (!startsWith(line, AFTER_CRC, crcEnd)) return undefined;
+  const lengthStart = crcEnd + AFTER_CRC.length;
+  let at = lengthStart;
+  let length = 0;
+  for (let byte = line[at] ?? 0; byte >= 0x30 && byte <= 0x39 && at - lengthStart < MAX_LENGTH_DIGITS; byte = line[at] ?? 0) {
+    length = length * 10 + (byte - 0x30);
+    at += 1;
+  }
+  if (at === lengthStart || !startsWith(line, BEFORE_RECORD, at)) return undefined;
+  const start = at + BEFORE_RECORD.length;
+  return line.length === start + length + 1 && line[start + length] === CLOSING_BRACE ? { start, checksum } : undefined;
+}
+
+function startsWith(line: Buffer, expected: Buffer, from: number): boolean {
+  for (let index = 0; index < expected.length; index += 1) {
+    if (line[from + index] !== expected[index]) return false;
+  }
+  return true;
+}
+
+/** Value of a lower-case hexadecimal digit, or -1. */
+function hexDigit(byte = 0): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  return byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : -1;
 }
 
 /** A record counts whole or not at all: every event must be one that readers understand. */
-function recordFrom(value: unknown): ReadRecord | undefined {
+function recordFrom(value: unknown, checksum: number): ReadRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { key, after, events } = value as Partial<Record<keyof LogRecord, unknown>>;
   if (key !== undefined && typeof key !== 'string') return undefined;
   if (after !== undefined && typeof after !== 'string') return undefined;
   if (!Array.isArray(events)) return undefined;
-  const read: (StoredEvent | undefined)[] = events.map(readStoredEvent);
-  const [first, ...rest] = read;
+  return recordOf({ key, after, events, checksum }, (event) => quickStoredEvent(event) ?? readStoredEvent(event));
+}
+
+interface RecordParts {
+  readonly key: string | undefined;
+  readonly after: string | undefined;
+  readonly events: readonly unknown[];
+  readonly checksum: number;
+}
+
+function recordOf({ key, after, events, checksum }: RecordParts, read: (event: unknown) => StoredEvent | undefined): ReadRecord | undefined {
+  const first = read(events[0]);
   if (first === undefined) return undefined;
-  const isWhole = rest.every((event): event is StoredEvent => event !== undefined && event.epoch === first.epoch);
-  return isWhole ? { events: [first, ...rest], key, after } : undefined;
+  if (events.length === 1) return { events: [first], key, after, checksum };
+  const rest: StoredEvent[] = [];
+  for (let index = 1; index < events.length; index += 1) {
+    const event = read(events[index]);
+    if (event === undefined || event.epoch !== first.epoch) return undefined;
+    rest.push(event);
+  }
+  return { events: [first, ...rest], key, after, checksum };
 }
 
 function toJson(value: unknown): string {

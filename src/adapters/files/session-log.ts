@@ -1,23 +1,28 @@
 /**
- * One session's log file: appends with group commit, reads from any sequence number.
+ * One session's log: appends with group commit, reads from any sequence number.
  *
- * Other processes append to the same file at the same time. Each append is one write at the end; afterwards the file says, by the
+ * Other processes append to the same files at the same time. Each append is one write at the end; afterwards the file says, by the
  * rules of log-admission.ts, which sequence numbers it got or why it does not count. Everything that arrives while one write and its
  * sync run goes into the next.
  */
 import type { RuntimeError } from '../../machines/errors.ts';
 import { epochOf } from '../../machines/session/log-admission.ts';
-import type { LogRecord } from '../../machines/session/log-admission.ts';
+import type { RecordPlace, Verdict } from '../../machines/session/log-admission.ts';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
-import { MAX_READ_EVENTS, epochSuperseded, headMoved, recordTooLarge } from '../../actors/session/event-store.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import { MAX_READ_EVENTS, epochSuperseded, headMoved, recordTooLarge, sessionNotFound } from '../../actors/session/event-store.ts';
 import type { AppendOptions, AppendResult, NewSessionEvents, ReadOptions } from '../../actors/session/event-store.ts';
-import { LogIndex } from './log-index.ts';
-import { scanLines } from './line-scanner.ts';
-import type { LogFile } from './log-file.ts';
-import { encodeRecord, eventsOf } from './record-codec.ts';
-import type { EncodedRecord } from './record-codec.ts';
-import { storageFailed } from './storage-errors.ts';
+import type { FileOperations } from './file-operations.ts';
+import { readCheckpoint, writeCheckpoint } from './log-checkpoint.ts';
+import type { CheckpointPlace } from './log-checkpoint.ts';
+import type { LogExtent, LogIndex } from './log-index.ts';
+import { LogReader } from './log-reader.ts';
+import { LogSegments } from './log-segments.ts';
+import { encodeRecord, encodeSeal, eventsOf } from './record-codec.ts';
+import type { EncodedRecord, ReadRecord } from './record-codec.ts';
+import { storageFailed, systemCodeOf } from './storage-errors.ts';
+import type { EarlierRecords } from './tail-admission.ts';
 
 /** Bytes that one write may hold. What waits beyond goes into the next. */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
@@ -25,9 +30,35 @@ const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** How often a record is written again that another process's write has cut in two. */
 const MAX_WRITE_ATTEMPTS = 3;
 
-export interface SessionLogOptions {
+/** How often in a row a write may come too late, into a segment that somebody else has just sealed. */
+const MAX_SEALED_WRITES = 1_000;
+
+export const DEFAULT_SEGMENT_BYTES = 32 * 1024 * 1024;
+
+/** A checkpoint is due when this much has come since the last one: so each event's share of the work is bounded. */
+const DEFAULT_CHECKPOINT_EVENTS = 512;
+const CHECKPOINT_BYTES = 1024 * 1024;
+
+/** How many events at the end of a log are enough to say what goes on. */
+const MAX_LATEST_EVENTS = 200;
+
+export interface LogLimits {
+  /** From this size on a segment is followed by the next. Default 32 MiB. */
+  readonly segmentBytes?: number | undefined;
+  /** Events between two checkpoints. Default 512. */
+  readonly checkpointEvents?: number | undefined;
+}
+
+export interface LatestEvents {
+  readonly extent: LogExtent;
+  readonly recent: readonly SessionEvent[];
+}
+
+export interface SessionLogOptions extends LogLimits {
   readonly sessionId: string;
-  readonly file: LogFile;
+  /** Of the session. */
+  readonly directory: string;
+  readonly operations: FileOperations;
   readonly durability: 'disk' | 'os';
 }
 
@@ -44,21 +75,38 @@ interface Written extends EncodedRecord {
 
 export class SessionLog {
   readonly #sessionId: string;
-  readonly #file: LogFile;
+  readonly #where: CheckpointPlace;
   readonly #durability: 'disk' | 'os';
-  readonly #index = new LogIndex();
+  readonly #segmentBytes: number;
+  readonly #checkpointEvents: number;
+  readonly #reader: LogReader;
   readonly #listeners = new Set<() => void>();
-  /** Repeated appends whose first result is being read. */
-  #lookUps: Promise<void>[] = [];
+  /** Repeated appends whose first result is to be read. */
+  #lookUps: (() => Promise<void>)[] = [];
   #queue: PendingAppend[] = [];
   #isDraining = false;
+  #draining: Promise<void> = Promise.resolve();
+  /** Whether the log was read to its end, and nothing has failed since. What others append shows after the next write. */
+  #isCaughtUp = false;
   #turn: Promise<unknown> = Promise.resolve();
   #users = 0;
 
-  constructor({ sessionId, file, durability }: SessionLogOptions) {
+  private constructor({ sessionId, durability, checkpointEvents }: SessionLogOptions, where: CheckpointPlace, segmentBytes: number, reader: LogReader) {
     this.#sessionId = sessionId;
-    this.#file = file;
+    this.#where = where;
     this.#durability = durability;
+    this.#segmentBytes = segmentBytes;
+    this.#checkpointEvents = checkpointEvents ?? DEFAULT_CHECKPOINT_EVENTS;
+    this.#reader = reader;
+  }
+
+  /** @throws ENOENT when the session has no log */
+  static async open(options: SessionLogOptions): Promise<SessionLog> {
+    const { sessionId, directory, operations, segmentBytes = DEFAULT_SEGMENT_BYTES } = options;
+    const segments = new LogSegments(directory, operations);
+    const where = { sessionId, directory, segments, operations };
+    const reader = await LogReader.open({ sessionId, segments, segmentBytes }, await readCheckpoint(where));
+    return new SessionLog(options, where, segmentBytes, reader);
   }
 
   /** Whether something is being read, written or watched. */
@@ -66,49 +114,85 @@ export class SessionLog {
     return this.#users > 0 || this.#queue.length > 0 || this.#isDraining || this.#listeners.size > 0;
   }
 
+  /** The segment that was being written when the log was last read. */
+  get segment(): number {
+    return this.#reader.index.segment;
+  }
+
   /** Lines that were found damaged so far. */
   get damagedLines(): number {
-    return this.#index.damagedLines;
+    return this.#reader.index.damagedLines;
   }
 
   append(events: NewSessionEvents, options: AppendOptions): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ events, options, resolve, reject });
-      if (!this.#isDraining) void this.#drain();
+      if (!this.#isDraining) this.#draining = this.#drain();
     });
   }
 
   async read({ from = 1, limit = MAX_READ_EVENTS }: ReadOptions): Promise<readonly SessionEvent[]> {
     const wanted = { from: Math.max(1, from), limit: Math.min(limit, MAX_READ_EVENTS) };
-    if (wanted.limit <= 0) return [];
+    return wanted.limit <= 0 ? [] : this.#exclusive('read', () => this.#reader.read(wanted));
+  }
+
+  async head(): Promise<number> {
+    return (await this.extent()).head;
+  }
+
+  /** How far the log goes. */
+  extent(): Promise<LogExtent> {
     return this.#exclusive('read', async () => {
-      const known = wanted.from <= this.#index.admission.head ? await this.#reread(wanted) : [];
-      if (known.length >= wanted.limit) return known;
-      const fresh = await this.#scan({ from: Math.max(wanted.from, this.#index.admission.head + 1), limit: wanted.limit - known.length });
-      return [...known, ...fresh];
+      await this.#reader.catchUp();
+      return this.#reader.index.extent;
     });
   }
 
-  head(): Promise<number> {
+  /** How far the log goes, and its newest events, if it ends at `head`. */
+  latest(head: number): Promise<LatestEvents | undefined> {
     return this.#exclusive('read', async () => {
-      await this.#scanToEnd();
-      return this.#index.admission.head;
+      await this.#reader.catchUp();
+      return this.#reader.withIndex(async () => {
+        const { extent } = this.#reader.index;
+        if (extent.head !== head) return undefined;
+        return { extent, recent: await this.#reader.reread({ from: Math.max(1, head - MAX_LATEST_EVENTS + 1), limit: MAX_LATEST_EVENTS }) };
+      });
     });
   }
 
-  /** How far the log has been read, once all of it has. */
-  extent(): Promise<{ readonly head: number; readonly bytes: number }> {
+  /** Whether the log, as it is read now, has the same last event at the same number where `extent` ends. */
+  holds({ head, headId }: LogExtent): Promise<boolean> {
     return this.#exclusive('read', async () => {
-      await this.#scanToEnd();
-      return { head: this.#index.admission.head, bytes: this.#index.offset };
+      await this.#reader.catchUp();
+      const [event] = await this.#reader.withIndex(() => this.#reader.reread({ from: head, limit: 1 }));
+      return event?.id === headId;
     });
   }
 
   findByKey(key: string): Promise<AppendResult | undefined> {
-    return this.#exclusive('read', async () => {
-      await this.#scanToEnd();
-      const place = this.#index.admission.findKey(key);
-      return place === undefined ? undefined : this.#resultAt(place.firstSeq, place.count);
+    return this.#found(({ admission, part }) => Promise.resolve(admission.findKey(key) ?? part?.findKey(key)));
+  }
+
+  findById(id: string): Promise<AppendResult | undefined> {
+    return this.#found(({ admission, part }) => Promise.resolve(admission.findId(id) ?? part?.findId(id)));
+  }
+
+  /** The state of the newest checkpoint that this log was opened with or has made. */
+  checkpoint(): Promise<SessionState | undefined> {
+    return this.#exclusive('read', () => Promise.resolve(this.#reader.checkpointState));
+  }
+
+  /** Keeps `state` as a checkpoint, if it is that of the whole log and enough has come since the last one. */
+  saveCheckpoint(state: SessionState): Promise<void> {
+    return this.#exclusive('write a checkpoint of', async () => {
+      await this.#reader.catchUp();
+      await this.#reader.withIndex(async () => {
+        const { index } = this.#reader;
+        const { records, events, bytes } = index.tailSize;
+        const isDue = records > 0 && (events >= this.#checkpointEvents || bytes >= CHECKPOINT_BYTES);
+        const made = isDue && index.admission.head === state.head ? await writeCheckpoint(this.#where, index, state) : undefined;
+        if (made !== undefined) this.#reader.rebase(made);
+      });
     });
   }
 
@@ -120,8 +204,19 @@ export class SessionLog {
   }
 
   async close(): Promise<void> {
-    // Behind whatever is being written.
-    await this.#exclusive('close', () => this.#file.close());
+    await this.#draining;
+    // Behind whatever is being read.
+    await this.#exclusive('close', () => this.#reader.file.close());
+  }
+
+  #found(find: (index: LogIndex) => Promise<RecordPlace | undefined>): Promise<AppendResult | undefined> {
+    return this.#exclusive('read', async () => {
+      await this.#reader.catchUp();
+      return this.#reader.withIndex(async () => {
+        const place = await find(this.#reader.index);
+        return place === undefined ? undefined : this.#result(await this.#reader.reread({ from: place.firstSeq, limit: place.count }), true);
+      });
+    });
   }
 
   async #drain(): Promise<void> {
@@ -129,6 +224,8 @@ export class SessionLog {
     while (this.#queue.length > 0) {
       await this.#exclusive('append to', () => this.#flush()).catch(() => undefined);
       for (const listener of this.#listeners) listener();
+      // Those who were waiting for their receipts may append again before the next write begins.
+      await new Promise((resolve) => setImmediate(resolve));
     }
     this.#isDraining = false;
   }
@@ -137,23 +234,37 @@ export class SessionLog {
   async #flush(): Promise<void> {
     const batch: PendingAppend[] = [];
     try {
-      await this.#scanToEnd();
-      let written = this.#take(batch);
-      for (let attempt = 1; written.length > 0 && attempt <= MAX_WRITE_ATTEMPTS; attempt += 1) {
-        await this.#write(written);
-        written = this.#settle(written);
-      }
-      for (const { pending } of written) pending.reject(this.#failed('append to', new Error('another process keeps writing into the same place')));
+      // What others have appended shows after the write at the latest; a condition on the head is better judged before.
+      if (!this.#isCaughtUp || this.#queue.some(({ options }) => options.expectedHead !== undefined)) await this.#reader.catchUp();
+      this.#isCaughtUp = true;
+      const left = await this.#writeAll(await this.#take(batch));
+      for (const { pending } of left) pending.reject(this.#failed('append to', new Error('another process keeps writing into the same place')));
+      for (const lookUp of this.#lookUps.splice(0)) await lookUp();
     } catch (error) {
+      this.#isCaughtUp = false;
+      this.#lookUps = [];
       const failure = this.#failed('append to', error);
       // What was settled before ignores this. The rest may or may not be in the file.
       for (const { reject } of batch.length > 0 ? batch : this.#queue.splice(0)) reject(failure);
     }
-    await Promise.all(this.#lookUps.splice(0));
+  }
+
+  /** Writes records until the log holds them or says why it never will. Returns those that it could not be brought to hold. */
+  async #writeAll(records: Written[]): Promise<Written[]> {
+    let written = records;
+    let attempts = 0;
+    for (let writes = 0; written.length > 0 && attempts < MAX_WRITE_ATTEMPTS && writes < MAX_SEALED_WRITES; writes += 1) {
+      await this.#rollWhenLong();
+      const { segment } = this.#reader.index;
+      written = await this.#write(written);
+      // What came behind a seal goes into the next segment; that somebody sealed this one means that somebody got on.
+      if (this.#reader.index.segment === segment) attempts += 1;
+    }
+    return written;
   }
 
   /** Takes appends off the queue, settles those that need no writing, and encodes the others. */
-  #take(batch: PendingAppend[]): Written[] {
+  async #take(batch: PendingAppend[]): Promise<Written[]> {
     const written: Written[] = [];
     const keys = new Set<string>();
     let bytes = 0;
@@ -165,26 +276,25 @@ export class SessionLog {
       if (idempotencyKey !== undefined && keys.has(idempotencyKey)) break;
       this.#queue.shift();
       batch.push(pending);
-      const encoded = this.#prepare(pending, written.length > 0);
+      const encoded = this.#encode(pending);
       if (encoded === undefined) continue;
+      // Most records are judged without looking at the disk, and so without waiting.
+      const verdict = this.#judgeAtOnce(encoded.record) ?? (await this.#judge(encoded.record));
+      if (!this.#isToBeWritten(pending, encoded.record, { verdict, hasOthersAhead: written.length > 0 })) continue;
       if (idempotencyKey !== undefined) keys.add(idempotencyKey);
       written.push({ ...encoded, pending });
-      bytes += encoded.bytes.length;
+      bytes += encoded.byteLength;
     }
     return written;
   }
 
-  /** The record to write, or undefined when the append was settled without. */
-  #prepare(pending: PendingAppend, hasOthersAhead: boolean): EncodedRecord | undefined {
+  /** The record of an append, or undefined when the append was refused. */
+  #encode(pending: PendingAppend): EncodedRecord | undefined {
     const { events, options } = pending;
-    const { head, headId } = this.#index.admission;
     try {
-      const { expectedHead, idempotencyKey } = options;
-      const isConditional = expectedHead !== undefined;
-      const encoded = encodeRecord({ events, key: idempotencyKey, after: isConditional ? headId : undefined });
-      if (encoded.bytes.length > MAX_RECORD_BYTES) throw recordTooLarge(this.#sessionId, encoded.bytes.length, MAX_RECORD_BYTES);
-      if (this.#settleUnlessAdmitted(pending, encoded.record)) return undefined;
-      if (isConditional && (expectedHead !== head || hasOthersAhead)) throw headMoved(this.#sessionId, expectedHead, head);
+      const after = options.expectedHead === undefined ? undefined : this.#reader.index.admission.headId;
+      const encoded = encodeRecord({ events, key: options.idempotencyKey, after });
+      if (encoded.byteLength > MAX_RECORD_BYTES) throw recordTooLarge(this.#sessionId, encoded.byteLength, MAX_RECORD_BYTES);
       return encoded;
     } catch (error) {
       pending.reject(error);
@@ -192,40 +302,100 @@ export class SessionLog {
     }
   }
 
-  async #write(written: readonly Written[]): Promise<void> {
-    let bytes = Buffer.concat(written.map((each) => each.bytes));
-    const total = bytes.length;
-    while (bytes.length > 0) {
-      const count = await this.#file.append(bytes);
-      if (count === 0) throw new Error('the file takes no more bytes');
-      bytes = bytes.subarray(count);
-    }
-    if (this.#durability === 'disk') await this.#file.sync();
-    // Nothing but ours came since the last scan: no need to read it back.
-    if ((await this.#file.size()) === this.#index.offset + total) this.#index.takeOwn(written);
-    else await this.#scanToEnd();
+  /** The same as `#judge`, where the disk is not needed for it. */
+  #judgeAtOnce(record: ReadRecord): Verdict | undefined {
+    const { index } = this.#reader;
+    if (index.part?.mayHold(record) === true) return undefined;
+    const verdict = index.judge(record, undefined);
+    return verdict.kind === 'admitted' || verdict.kind === 'duplicate' ? verdict : undefined;
   }
 
-  /** Tells each append what became of its record. Those whose record is not to be found are returned. */
-  #settle(written: readonly Written[]): Written[] {
+  /** What would become of a record. Not refused for what is known only: somebody else may have stored the very same one since. */
+  async #judge(record: ReadRecord): Promise<Verdict> {
+    const known = await this.#judgeByKnown(record);
+    if (known.kind === 'admitted' || known.kind === 'duplicate') return known;
+    await this.#reader.catchUp();
+    return this.#judgeByKnown(record);
+  }
+
+  async #judgeByKnown(record: ReadRecord): Promise<Verdict> {
+    // The index may be another one afterwards.
+    const earlier = await this.#earlier(record);
+    return this.#reader.index.judge(record, earlier);
+  }
+
+  #isToBeWritten(pending: PendingAppend, record: ReadRecord, { verdict, hasOthersAhead }: { readonly verdict: Verdict; readonly hasOthersAhead: boolean }): boolean {
+    const { expectedHead } = pending.options;
+    const { head } = this.#reader.index.admission;
+    if (this.#settleUnlessAdmitted(pending, record, verdict)) return false;
+    if (expectedHead === undefined || (expectedHead === head && !hasOthersAhead)) return true;
+    pending.reject(headMoved(this.#sessionId, expectedHead, head));
+    return false;
+  }
+
+  /** Writes records at the end and tells each append what became of its own. Returns those that are not to be found. */
+  async #write(written: readonly Written[]): Promise<Written[]> {
+    const { file, index } = this.#reader;
+    const total = await this.#appendText(written.map(({ text }) => text).join(''));
+    // Looked at while the sync runs: any time after the write will do.
+    const [size] = await Promise.all([file.size(), this.#durability === 'disk' ? file.sync() : undefined]);
+    // Nothing but ours came since the last time: no need to read it back.
+    if (size === index.offset + total) {
+      for (const [number, verdict] of index.takeOwn(written).entries()) this.#settle(written[number], verdict);
+      return [];
+    }
+    await this.#reader.catchUp();
+    return this.#settleRead(written);
+  }
+
+  /** Writes at the end of the segment. Returns the number of bytes. */
+  async #appendText(text: string): Promise<number> {
+    const bytes = Buffer.from(text, 'utf8');
+    for (let done = 0; done < bytes.length; ) {
+      const count = await this.#reader.file.append(done === 0 ? bytes : bytes.subarray(done));
+      if (count === 0) throw new Error('the file takes no more bytes');
+      done += count;
+    }
+    return bytes.length;
+  }
+
+  /** Goes on in the next segment when this one is long enough, unless somebody else has done so already. */
+  async #rollWhenLong(): Promise<void> {
+    for (let rolls = 0; this.#reader.index.offset >= this.#segmentBytes && rolls < MAX_SEALED_WRITES; rolls += 1) {
+      const next = this.#reader.index.segment + 1;
+      await this.#where.segments.make(next);
+      await this.#appendText(encodeSeal(next));
+      if (this.#durability === 'disk') await this.#reader.file.sync();
+      await this.#reader.catchUp();
+    }
+  }
+
+  #settle(written: Written | undefined, verdict: Verdict): void {
+    if (written === undefined) return;
+    const { pending, record } = written;
+    if (this.#settleUnlessAdmitted(pending, record, verdict) || verdict.kind !== 'admitted') return;
+    pending.resolve(this.#result(eventsOf(record, { sessionId: this.#sessionId, firstSeq: verdict.firstSeq }), false));
+  }
+
+  /** The same for records that were read back among those of others. */
+  async #settleRead(written: readonly Written[]): Promise<Written[]> {
     const missing: Written[] = [];
     for (const each of written) {
       const { pending, record } = each;
-      const firstSeq = this.#index.admission.findId(record.events[0].id)?.firstSeq;
+      const firstSeq = this.#reader.index.admission.findId(record.events[0].id)?.firstSeq;
       if (firstSeq !== undefined) pending.resolve(this.#result(eventsOf(record, { sessionId: this.#sessionId, firstSeq }), false));
-      else if (!this.#settleUnlessAdmitted(pending, record)) missing.push(each);
+      else if (!this.#settleUnlessAdmitted(pending, record, await this.#judgeByKnown(record))) missing.push(each);
     }
     return missing;
   }
 
-  /** Settles an append whose record would not count. False when it would. */
-  #settleUnlessAdmitted(pending: PendingAppend, record: LogRecord): boolean {
-    const verdict = this.#index.judge(record);
+  /** Settles an append whose record does not count. False when it does. */
+  #settleUnlessAdmitted(pending: PendingAppend, record: ReadRecord, verdict: Verdict): boolean {
     switch (verdict.kind) {
       case 'admitted':
         return false;
       case 'duplicate':
-        this.#lookUps.push(this.#resultAt(verdict.firstSeq, verdict.count).then(pending.resolve, pending.reject));
+        this.#lookUps.push(() => this.#resultAt(verdict.firstSeq, verdict.count).then(pending.resolve, pending.reject));
         return true;
       case 'moved':
         pending.reject(headMoved(this.#sessionId, pending.options.expectedHead ?? 0, verdict.head));
@@ -236,52 +406,22 @@ export class SessionLog {
     }
   }
 
+  async #earlier(record: ReadRecord): Promise<EarlierRecords | undefined> {
+    if (this.#reader.index.part?.mayHold(record) !== true) return undefined;
+    return this.#reader.withIndex(() => this.#reader.earlier(record));
+  }
+
   async #resultAt(firstSeq: number, count: number): Promise<AppendResult> {
-    return this.#result(await this.#reread({ from: firstSeq, limit: count }), true);
+    return this.#result(await this.#reader.withIndex(() => this.#reader.reread({ from: firstSeq, limit: count })), true);
   }
 
   #result(events: readonly SessionEvent[], isDuplicate: boolean): AppendResult {
     return { events, durability: this.#durability, isDuplicate };
   }
 
-  /** Reads again what was read before. */
-  async #reread({ from, limit }: { readonly from: number; readonly limit: number }): Promise<SessionEvent[]> {
-    const place = this.#index.placeOf(from);
-    const events: SessionEvent[] = [];
-    let firstSeq = place.seq;
-    for await (const lines of scanLines(this.#file, place.offset, this.#index.offset)) {
-      for (const line of lines) {
-        const record = this.#index.reread(line);
-        if (record === undefined) continue;
-        if (firstSeq + record.events.length > from) events.push(...eventsOf(record, { sessionId: this.#sessionId, firstSeq }).filter(({ seq }) => seq >= from));
-        firstSeq += record.events.length;
-        if (events.length >= limit) return events.slice(0, limit);
-      }
-    }
-    return events;
-  }
-
-  /** Reads on where the last scan stopped, and returns the events from `from` on, at most `limit`. */
-  async #scan({ from, limit }: { readonly from: number; readonly limit: number }): Promise<SessionEvent[]> {
-    const events: SessionEvent[] = [];
-    const size = await this.#file.size();
-    for await (const lines of scanLines(this.#file, this.#index.offset, size)) {
-      for (const line of lines) {
-        const admitted = this.#index.take(line);
-        if (admitted === undefined) continue;
-        const { record, firstSeq } = admitted;
-        if (limit > 0) events.push(...eventsOf(record, { sessionId: this.#sessionId, firstSeq }).filter(({ seq }) => seq >= from));
-        if (limit > 0 && events.length >= limit) return events.slice(0, limit);
-      }
-    }
-    return events;
-  }
-
-  async #scanToEnd(): Promise<void> {
-    await this.#scan({ from: Infinity, limit: 0 });
-  }
-
   #failed(doing: string, error: unknown): RuntimeError {
+    // The session was deleted while its files were open.
+    if (systemCodeOf(error) === 'ENOENT') return sessionNotFound(this.#sessionId);
     return storageFailed(`${doing} the log of session ${this.#sessionId}`, error);
   }
 

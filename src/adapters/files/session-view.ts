@@ -1,56 +1,86 @@
-/** The copies of a session's state that lie beside its log, for people and for lists. Each says how much of the log it stands for. */
-import { readFile, stat } from 'node:fs/promises';
+/** The copies of a session's state that lie beside its log, for people, agents and lists. Each can be made again from the log. */
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { z } from 'zod';
+import { renderSessionState, renderWorkingBuffer } from '../../machines/session/continuity.ts';
+import type { SessionEvent } from '../../machines/session/session-event.ts';
 import { SESSION_FOLD_VERSION } from '../../machines/session/session-fold.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
-import { replaceFile } from './durable-files.ts';
-import { QUEUE_FILE, VIEW_FILE } from './layout.ts';
+import { keepFile, replaceFile } from './durable-files.ts';
+import type { FileOperations } from './file-operations.ts';
+import { BUFFER_TEXT_FILE, QUEUE_FILE, RUNTIME_FOLDER, STATE_TEXT_FILE, VIEW_FILE } from './layout.ts';
+import { storedState } from './log-checkpoint.ts';
+import type { LogExtent } from './log-index.ts';
+import type { LogSegments } from './log-segments.ts';
 
-const FORMAT = 'wakechart-session/1';
+const FORMAT = 'wakechart-session/2';
 
-interface StoredView {
-  readonly format: typeof FORMAT;
-  readonly foldVersion: number;
-  /** Bytes of the log that are folded into it. */
-  readonly logBytes: number;
-  /** CRC-32 of `state` as JSON. */
-  readonly crc: string;
-  readonly state: SessionState;
-}
+const count = z.number().int().nonnegative();
 
-export async function writeSessionViews(directory: string, state: SessionState, logBytes: number): Promise<void> {
-  const view: StoredView = { format: FORMAT, foldVersion: SESSION_FOLD_VERSION, logBytes, crc: checksum(state), state };
-  await replaceFile(join(directory, VIEW_FILE), `${JSON.stringify(view, undefined, 2)}\n`);
-  await replaceFile(join(directory, QUEUE_FILE), state.queuedWakes.map((queued) => `${JSON.stringify(queued)}\n`).join(''));
-}
+const storedView = z.object({
+  format: z.literal(FORMAT),
+  foldVersion: z.literal(SESSION_FOLD_VERSION),
+  /** How much of the log is folded into it. */
+  log: z.object({
+    segment: count,
+    offset: count,
+    head: count,
+    headId: z.string(),
+    last: z.object({ segment: count, offset: count, checksum: count }).optional(),
+  }),
+  /** CRC-32 of `log` and `state` as JSON. */
+  crc: count,
+  state: storedState,
+});
 
-export interface ViewSource {
+export interface SessionViewPlace {
   readonly identity: SessionIdentity;
   /** Of the session. */
   readonly directory: string;
-  readonly logPath: string;
+  readonly segments: LogSegments;
 }
 
-/** The stored state, if it is whole and stands for all of the log. What is wrong with it never matters: the log is there. */
-export async function readSessionView({ identity, directory, logPath }: ViewSource): Promise<SessionState | undefined> {
+export interface SessionViewContent {
+  readonly state: SessionState;
+  /** How much of the log is folded into it. */
+  readonly extent: LogExtent;
+  /** The newest events, up to the state's head. */
+  readonly recent: readonly SessionEvent[];
+}
+
+export async function writeSessionViews(directory: string, { state, extent, recent }: SessionViewContent, operations: FileOperations): Promise<void> {
+  const view = { format: FORMAT, foldVersion: SESSION_FOLD_VERSION, log: extent, crc: checksum(extent, state), state };
+  const runtime = join(directory, RUNTIME_FOLDER);
+  await replaceFile(join(directory, VIEW_FILE), `${JSON.stringify(view, undefined, 2)}\n`, operations);
+  await keepFile(join(directory, QUEUE_FILE), state.queuedWakes.map((queued) => `${JSON.stringify(queued)}\n`).join(''), operations);
+  await keepFile(join(runtime, STATE_TEXT_FILE), renderSessionState(state), operations);
+  await keepFile(join(runtime, BUFFER_TEXT_FILE), renderWorkingBuffer(state, recent), operations);
+}
+
+/** The stored state and how much of the log it stands for, if it is whole. What is wrong with it never matters: the log is there. */
+export async function readSessionView({ identity, directory }: SessionViewPlace): Promise<Omit<SessionViewContent, 'recent'> | undefined> {
   try {
-    const view: unknown = JSON.parse(await readFile(join(directory, VIEW_FILE), 'utf8'));
-    if (!isStoredView(view) || view.crc !== checksum(view.state)) return undefined;
-    const isOfThisSession = view.state.sessionId === identity.sessionId && view.state.agentId === identity.agentId;
-    return isOfThisSession && view.logBytes === (await stat(logPath)).size ? view.state : undefined;
+    const { log, state, crc } = storedView.parse(JSON.parse(await readFile(join(directory, VIEW_FILE), 'utf8')));
+    const isOfThisSession = state.sessionId === identity.sessionId && state.agentId === identity.agentId;
+    return isOfThisSession && state.head === log.head && crc === checksum(log, state) ? { state, extent: log } : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isStoredView(value: unknown): value is StoredView {
-  if (typeof value !== 'object' || value === null) return false;
-  const { format, foldVersion, state } = value as Partial<Record<keyof StoredView, unknown>>;
-  return format === FORMAT && foldVersion === SESSION_FOLD_VERSION && typeof state === 'object' && state !== null;
+/** The stored state, if it stands for all of the log. */
+export async function readCurrentView(place: SessionViewPlace): Promise<SessionState | undefined> {
+  const view = await readSessionView(place);
+  if (view === undefined) return undefined;
+  const { segments } = place;
+  const { segment, offset } = view.extent;
+  // The next segment is made before anything is written into it, and stays empty if that never happens.
+  const isWhole = (await segments.sizeOf(segment)) === offset && ((await segments.sizeOf(segment + 1)) ?? 0) === 0;
+  return isWhole ? view.state : undefined;
 }
 
-function checksum(state: SessionState): string {
-  return crc32(JSON.stringify(state)).toString(16).padStart(8, '0');
+function checksum(extent: LogExtent, state: SessionState): number {
+  return crc32(JSON.stringify([extent, state]));
 }

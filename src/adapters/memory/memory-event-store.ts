@@ -2,6 +2,7 @@
 import { LogAdmission, epochOf } from '../../machines/session/log-admission.ts';
 import type { LogRecord } from '../../machines/session/log-admission.ts';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
+import { recordsOf } from '../../machines/session/log-records.ts';
 import { placeEvent, readStoredEvent } from '../../machines/session/session-event.ts';
 import type { SessionEvent, StoredEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -12,10 +13,10 @@ import {
   eventsNotStorable,
   headMoved,
   recordTooLarge,
+  sessionBusy,
   sessionExists,
   sessionNotFound,
   storeClosed,
-  wakeConflict,
 } from '../../actors/session/event-store.ts';
 import type {
   AppendOptions,
@@ -25,9 +26,12 @@ import type {
   ReadOptions,
   SessionIdentity,
   SessionListing,
+  WakeClaim,
   WakeRight,
 } from '../../actors/session/event-store.ts';
 import { frozen } from '../../actors/session/frozen.ts';
+import { MemoryActivations } from './memory-activations.ts';
+import { MemoryWakeRights } from './memory-wake-rights.ts';
 
 interface MemoryRecord extends LogRecord {
   readonly events: readonly [StoredEvent, ...StoredEvent[]];
@@ -39,36 +43,43 @@ interface MemorySession {
   readonly events: SessionEvent[];
   readonly listeners: Set<() => void>;
   view: SessionState | undefined;
-  isBeingWoken: boolean;
 }
 
 export class MemoryEventStore implements EventStore {
   readonly durability = 'memory';
+  readonly activations = new MemoryActivations();
   readonly #sessions = new Map<string, MemorySession>();
+  readonly #wakeRights = new MemoryWakeRights();
   #isClosed = false;
 
   async create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult> {
     this.#assertOpen();
     if (this.#sessions.has(identity.sessionId)) throw sessionExists(identity.sessionId);
-    const record = copyOf({ events });
+    const records = recordsOf(events).map((part) => copyOf({ events: part }));
     const session: MemorySession = {
       identity: Object.freeze({ ...identity }),
       admission: new LogAdmission(),
       events: [],
       listeners: new Set(),
       view: undefined,
-      isBeingWoken: false,
     };
-    const result = this.#store(session, record);
+    const stored = records.flatMap((record) => this.#store(session, record).events);
     this.#sessions.set(identity.sessionId, session);
-    return result;
+    return { events: stored, durability: this.durability, isDuplicate: false };
+  }
+
+  async delete(sessionId: string, claim: WakeClaim): Promise<void> {
+    this.#session(sessionId);
+    const right = await this.#rightToDelete(sessionId, claim);
+    this.#sessions.delete(sessionId);
+    await right.release();
   }
 
   async identify(sessionId: string): Promise<SessionIdentity> {
     return this.#session(sessionId).identity;
   }
 
-  async append(sessionId: string, events: NewSessionEvents, { idempotencyKey, expectedHead }: AppendOptions = {}): Promise<AppendResult> {
+  async append(sessionId: string, events: NewSessionEvents, { idempotencyKey, expectedHead, activate = [], settle = [] }: AppendOptions = {}): Promise<AppendResult> {
     const session = this.#session(sessionId);
     const record = copyOf({ events, key: idempotencyKey });
     const bytes = utf8Length(JSON.stringify(record));
@@ -79,6 +90,8 @@ export class MemoryEventStore implements EventStore {
     const { head } = session.admission;
     if (expectedHead !== undefined && expectedHead !== head) throw headMoved(sessionId, expectedHead, head);
     const result = this.#store(session, record);
+    await this.activations.add(activate);
+    await this.activations.remove(settle);
     for (const listener of session.listeners) listener();
     return result;
   }
@@ -86,6 +99,12 @@ export class MemoryEventStore implements EventStore {
   async findByKey(sessionId: string, idempotencyKey: string): Promise<AppendResult | undefined> {
     const session = this.#session(sessionId);
     const place = session.admission.findKey(idempotencyKey);
+    return place === undefined ? undefined : this.#resultAt(session, place.firstSeq, place.count);
+  }
+
+  async findById(sessionId: string, eventId: string): Promise<AppendResult | undefined> {
+    const session = this.#session(sessionId);
+    const place = session.admission.findId(eventId);
     return place === undefined ? undefined : this.#resultAt(session, place.firstSeq, place.count);
   }
 
@@ -111,6 +130,10 @@ export class MemoryEventStore implements EventStore {
     this.#session(state.sessionId).view = state;
   }
 
+  async checkpoint(sessionId: string): Promise<SessionState | undefined> {
+    return frozen(this.#session(sessionId).view);
+  }
+
   watch(sessionId: string, onChange: () => void): () => void {
     const listeners = this.#sessions.get(sessionId)?.listeners;
     const own = (): void => onChange();
@@ -118,17 +141,14 @@ export class MemoryEventStore implements EventStore {
     return () => listeners?.delete(own);
   }
 
-  async acquireWakeRight(sessionId: string): Promise<WakeRight> {
-    const session = this.#session(sessionId);
-    if (session.isBeingWoken) throw wakeConflict(sessionId);
-    session.isBeingWoken = true;
-    let isHeld = true;
-    return {
-      async release() {
-        if (isHeld) session.isBeingWoken = false;
-        isHeld = false;
-      },
-    };
+  async acquireWakeRight(sessionId: string, claim: WakeClaim): Promise<WakeRight> {
+    this.#session(sessionId);
+    return this.#wakeRights.acquire(sessionId, claim);
+  }
+
+  async wakeRightFreed(sessionId: string, signal: AbortSignal): Promise<void> {
+    this.#session(sessionId);
+    return this.#wakeRights.freed(sessionId, signal);
   }
 
   async close(): Promise<void> {
@@ -140,6 +160,14 @@ export class MemoryEventStore implements EventStore {
     const stored = record.events.map((event, index) => frozen(placeEvent(event, sessionId, events.length + 1 + index)));
     events.push(...stored);
     return { events: stored, durability: this.durability, isDuplicate: false };
+  }
+
+  async #rightToDelete(sessionId: string, claim: WakeClaim): Promise<WakeRight> {
+    try {
+      return await this.#wakeRights.acquire(sessionId, claim);
+    } catch {
+      throw sessionBusy(sessionId);
+    }
   }
 
   #resultAt({ events }: MemorySession, firstSeq: number, count: number): AppendResult {

@@ -17,7 +17,7 @@ export interface Reconciliation {
 
 /** One report for each record, but for those that another host is faster to deal with. */
 export async function reconcileRecords(work: Reconciliation): Promise<readonly ReconciledProcessTree[]> {
-  await work.records.sweep();
+  if (work.options.policy !== 'look') await work.records.sweep();
   const reports = await Promise.all((await work.records.list()).map((file) => reconcileFile(work, file)));
   return reports.filter((report) => report !== undefined);
 }
@@ -36,7 +36,7 @@ async function reconcileFile(work: Reconciliation, file: RecordFile): Promise<Re
   const content = await records.read(file).catch(() => ({ kind: 'unreadable', isForeign: true }) as const);
   if (content.kind === 'absent') return undefined;
   if (content.kind === 'unreadable') {
-    if (!content.isForeign) await records.quarantine(file);
+    if (!content.isForeign && work.options.policy !== 'look') await records.quarantine(file);
     return left('unreadable');
   }
   const { record } = content;
@@ -44,6 +44,10 @@ async function reconcileFile(work: Reconciliation, file: RecordFile): Promise<Re
   if (record.host.seenThrough !== around.table.kind) return left('unreadable', record);
   const isSameBoot = record.host.boot === around.host.boot;
   if (isSameBoot && (await isAlive(record.host, around.table))) return left('host_alive', record);
+  if (work.options.policy === 'look') {
+    const survivors = isSameBoot ? await new TrackedTree(record, around).survivors() : [];
+    return { ...left('host_dead', record), survivors };
+  }
   const claim = await records.claim(file, around.host);
   return claim === undefined ? undefined : settleClaim(work, { claim, record, isSameBoot });
 }

@@ -17,7 +17,7 @@ const expectation = z
     /** Text, or texts, that the results of the last tool calls contain. */
     lastToolResultIncludes: texts.optional(),
     lastToolResultExcludes: texts.optional(),
-    lastToolResultOutcome: z.enum(['completed', 'failed', 'cancelled', 'unknown']).optional(),
+    lastToolResultOutcome: z.enum(['completed', 'failed', 'denied', 'cancelled', 'unknown']).optional(),
     /** Text, or texts, that the newest message from outside contains. */
     lastUserMessageIncludes: texts.optional(),
   })

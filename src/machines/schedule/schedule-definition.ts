@@ -44,7 +44,7 @@ const commandTarget = z.strictObject({
     .optional(),
 });
 
-export const scheduleTarget = z.discriminatedUnion('kind', [sessionTarget, commandTarget]);
+const scheduleTarget = z.discriminatedUnion('kind', [sessionTarget, commandTarget]);
 
 const scheduleEnds = z.strictObject({
   /** It ends after this many runs. */
@@ -84,7 +84,6 @@ export type ScheduleDefinition = Readonly<z.output<typeof scheduleDefinition>>;
 export type ScheduleTarget = ScheduleDefinition['target'];
 export type SessionTarget = Extract<ScheduleTarget, { readonly kind: 'session' }>;
 export type CommandTarget = Extract<ScheduleTarget, { readonly kind: 'command' }>;
-export type ScheduleEnds = ScheduleDefinition['limits'];
 
 /** Wrong input of a caller. */
 const INVALID = 'SCHEDULE_INVALID';

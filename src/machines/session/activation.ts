@@ -39,10 +39,20 @@ export function compareUrgency(one: Activation, other: Activation): number {
 
 /** Everything that makes the session due, now or later. */
 export function activationsOf(state: SessionState): readonly Activation[] {
-  if (state.openWake !== undefined) return duringWake(state, state.openWake.causes);
+  // A wake that died in a session that was terminated leaves nothing to do.
   if (state.status === 'terminated') return owedActivation(state);
-  // What would make it wake again by itself is held back until somebody outside does.
-  return state.parked === undefined ? [...pendingActivations(state), ...queuedActivations(state), ...retryActivation(state), ...owedActivation(state)] : owedActivation(state);
+  if (state.openWake !== undefined) return duringWake(state, state.openWake.causes);
+  return [...workActivations(state), ...owedActivation(state)];
+}
+
+/** Whether a wake that nobody outside asks for may begin at `nowMs`, in milliseconds since the epoch, for what there is to do. */
+export function isDue(state: SessionState, nowMs: number): boolean {
+  return workActivations(state).some(({ dueAtMs }) => dueAtMs <= nowMs);
+}
+
+/** Whether a turn was left before its end: the model has something to hear or to say, or a call something to come to. */
+export function isUnfinished({ unansweredResults, openDirectives, openToolCalls, intent }: SessionState): boolean {
+  return unansweredResults > 0 || openDirectives.length > 0 || openToolCalls.length > 0 || intent?.next === 'go_on';
 }
 
 /** What a change of state makes due, and what is not due any more. */
@@ -64,6 +74,11 @@ export function isBlocked({ openToolCalls }: SessionState): boolean {
 export function actionableIngress(state: SessionState): SessionState['pending'] {
   if (!isBlocked(state)) return state.pending;
   return state.pending.filter(({ type }) => type === 'user.tool_confirmation' || type === 'user.answer');
+}
+
+function workActivations(state: SessionState): readonly Activation[] {
+  // What would make it wake again by itself is held back until somebody outside does.
+  return state.parked === undefined ? [...pendingActivations(state), ...queuedActivations(state), ...retryActivation(state)] : [];
 }
 
 function duringWake(state: SessionState, causes: readonly Activation[]): readonly Activation[] {
@@ -101,9 +116,7 @@ function queuedActivations(state: SessionState): readonly Activation[] {
 /** A wake that broke in the middle of something is followed by another. */
 function retryActivation(state: SessionState): readonly Activation[] {
   const { sessionId, agentId, lastWake } = state;
-  if (lastWake === undefined || !['failed', 'aborted', 'lost'].includes(lastWake.outcome) || isBlocked(state)) return [];
-  const isUnfinished = state.unansweredResults > 0 || state.openDirectives.length > 0 || state.openToolCalls.length > 0;
-  if (!isUnfinished) return [];
+  if (lastWake === undefined || !['failed', 'aborted', 'lost'].includes(lastWake.outcome) || isBlocked(state) || !isUnfinished(state)) return [];
   return [{ sessionId, agentId, causeId: lastWake.wakeId, kind: 'retry', dueAtMs: Math.max(Date.parse(lastWake.endedAt), notBeforeMs(state)), priority: 'normal' }];
 }
 
@@ -119,7 +132,7 @@ function notBeforeMs({ lastWake }: SessionState): number {
 
 /** Cheap, and true for most appends: states share what an event left alone. */
 function hasSameCauses(before: SessionState, after: SessionState): boolean {
-  const keys = ['pending', 'queuedWakes', 'openToolCalls', 'openDirectives', 'unansweredResults', 'lastWake', 'parked', 'status', 'owedToParent'] as const;
+  const keys = ['pending', 'queuedWakes', 'openToolCalls', 'openDirectives', 'intent', 'unansweredResults', 'lastWake', 'parked', 'status', 'owedToParent'] as const;
   return before.openWake?.causes === after.openWake?.causes && keys.every((key) => before[key] === after[key]);
 }
 

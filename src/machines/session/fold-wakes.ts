@@ -30,7 +30,10 @@ export function foldWakeStarted(state: SessionState, { at, data }: SessionEventO
 export function foldWakeEnded(state: SessionState, { at, data }: SessionEventOf<'wake.ended'>): Change {
   const { openWake } = state;
   if (openWake?.wakeId !== data.wakeId) return {};
-  const { outcome, error, retryAt } = data;
+  const { error } = data;
+  // Whatever else happened to a wake that somebody cut short: nothing of it is gone on with.
+  const outcome = openWake.interruption === undefined || data.outcome === 'terminated' ? data.outcome : 'interrupted';
+  const retryAt = outcome === 'interrupted' ? undefined : data.retryAt;
   const completed = new Set(data.completedWakeIds);
   return {
     openWake: undefined,
@@ -39,6 +42,9 @@ export function foldWakeEnded(state: SessionState, { at, data }: SessionEventOf<
     // A wake that died may have accepted a directive whose wishes are not stored yet; the next one carries them out.
     openDirectives: outcome === 'lost' ? state.openDirectives : [],
     unansweredResults: leavesNothing(outcome) ? 0 : state.unansweredResults,
+    intent: leavesNothing(outcome) ? undefined : state.intent,
+    // Whoever wakes it after a limit lets it go on as often again.
+    continuesInARow: outcome === 'limit' ? 0 : state.continuesInARow,
     ...countsAfter(state, openWake, outcome),
   };
 }

@@ -57,6 +57,8 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
     openSpanId: state.openSpanId === data.spanId ? undefined : state.openSpanId,
     modelSteps: state.modelSteps + data.modelSteps,
     unansweredResults: data.outcome === 'completed' ? 0 : state.unansweredResults,
+    // A step without a directive takes the one before it back: silence means rest. A step that failed is taken again.
+    intent: data.outcome === 'completed' && state.intent?.spanId !== data.spanId ? undefined : state.intent,
     ...count(state, { tokens: (data.usage?.inputTokens ?? 0) + (data.usage?.outputTokens ?? 0) }),
   }),
   'agent.thinking': () => NOTHING,
@@ -77,9 +79,10 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'permission.resolved': (state, { data }) => ({ pending: withoutAnswerOf(state, data.callId) }),
   'request.cancelled': (state, { data }) => cancelRequest(state, data.requestId),
   'tool.skipped': () => NOTHING,
-  'directive.accepted': (state, { data }) => ({
-    openDirectives: [...state.openDirectives, data.directive],
-    continuesInARow: data.directive.outcome === 'continue' ? state.continuesInARow + 1 : 0,
+  'directive.accepted': (state, { data: { directive, spanId } }) => ({
+    openDirectives: [...state.openDirectives, directive],
+    intent: { spanId, next: directive.outcome === 'continue' && directive.followUpSeconds === undefined ? 'go_on' : 'rest' },
+    continuesInARow: directive.outcome === 'continue' ? state.continuesInARow + 1 : 0,
   }),
   'directive.rejected': () => NOTHING,
   'learning.captured': () => NOTHING,
@@ -100,7 +103,7 @@ function foldInterrupt(state: SessionState, { seq, data }: SessionEventOf<'user.
   const { openWake, lastWake } = state;
   if (openWake !== undefined) return { openWake: { ...openWake, interruption: { seq, reason: data.reason } } };
   // What a wake that broke left to do is not gone on with.
-  return { unansweredResults: 0, openDirectives: [], lastWake: lastWake === undefined ? undefined : { ...lastWake, outcome: 'interrupted', retryAt: undefined } };
+  return { unansweredResults: 0, openDirectives: [], intent: undefined, lastWake: lastWake === undefined ? undefined : { ...lastWake, outcome: 'interrupted', retryAt: undefined } };
 }
 
 function foldChildIdle(state: SessionState, event: SessionEventOf<'session.child_idle'>): Change {

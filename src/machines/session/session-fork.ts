@@ -1,4 +1,5 @@
 /** What of a session's past belongs to a fork of it, and what has to be taken back so that nothing happens twice. */
+import { isUnfinished } from './activation.ts';
 import { cancellingEvents, lostWakeEvents } from '../wake/wake-repair.ts';
 import type { NewSessionEvent, SessionEvent, SessionEventDraft, SessionEventType } from './session-event.ts';
 import type { SessionState } from './session-state.ts';
@@ -21,7 +22,10 @@ export function asStored(event: SessionEvent): NewSessionEvent {
 /** Ends what was under way and cancels what would happen later: the first session does it. Messages that nobody has read stay. */
 export function settlingDrafts(state: SessionState): SessionEventDraft[] {
   const cancelled = state.queuedWakes.map(({ queuedWakeId }): SessionEventDraft => ({ type: 'wake.cancelled', data: { queuedWakeId, because: 'fork' } }));
-  return [...lostWakeEvents(state), ...cancelled, ...cancellingEvents(state, 'fork'), ...restingDrafts(state)];
+  // Without it, what a wake of the first session left unfinished would be tried again by both.
+  const cut: SessionEventDraft = { type: 'user.interrupt', data: { reason: 'forked' } };
+  const drafts = [...lostWakeEvents(state), ...cancelled, ...cancellingEvents(state, 'fork')];
+  return [...drafts, ...(state.openWake !== undefined || isUnfinished(state) ? [cut] : []), ...restingDrafts(state)];
 }
 
 /** The chart leads to rest only through a wake. */

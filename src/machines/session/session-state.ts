@@ -136,6 +136,8 @@ export interface SessionState {
   readonly queuedWakes: readonly QueuedWake[];
   /** Directives that were accepted and whose wishes are not in the log yet. */
   readonly openDirectives: readonly Directive[];
+  /** What the last model step that came to its end said about what follows, if it said anything. */
+  readonly intent?: { readonly spanId: string; readonly next: 'rest' | 'go_on' } | undefined;
 
   /** Model steps that ended, over the whole log. The position of a script. */
   readonly modelSteps: number;

@@ -4,7 +4,7 @@
  * The order: what must end the wake; tool calls that are ready; stop when a call waits for somebody; what came in; one model step.
  */
 import type { ErrorRecord } from '../errors.ts';
-import { isBlocked } from '../session/activation.ts';
+import { isBlocked, isUnfinished } from '../session/activation.ts';
 import { MAX_CONTINUES_IN_A_ROW } from '../session/limits.ts';
 import type { OpenToolCall, PendingIngress, SessionState } from '../session/session-state.ts';
 import type { Directive } from './directive.ts';
@@ -44,8 +44,7 @@ export type WakeDecision = { readonly act: 'step' | 'call_tools' } | { readonly 
 export function hasWork(state: SessionState, now: string): boolean {
   if (readyCalls(state).length > 0) return true;
   if (isBlocked(state)) return false;
-  const isUnfinished = state.unansweredResults > 0 || state.openDirectives.length > 0 || state.openToolCalls.length > 0;
-  return isUnfinished || state.pending.length > 0 || dueWakeIds(state, now).length > 0;
+  return isUnfinished(state) || state.pending.length > 0 || dueWakeIds(state, now).length > 0;
 }
 
 /** The queued wakes whose time has come, soonest first. None while the session could not hear of them. */
@@ -72,28 +71,23 @@ export function readableIngress(state: SessionState): readonly PendingIngress[] 
 
 export function decideNext(state: SessionState, progress: WakeProgress): WakeDecision {
   if (state.status === 'terminated') return end({ outcome: 'terminated' });
-  if (progress.failure !== undefined) return end({ outcome: 'failed', error: progress.failure });
   const interruption = state.openWake?.interruption;
+  // Before a failure, which would be tried again.
   if (interruption !== undefined) return end({ outcome: 'interrupted', reason: interruption.reason ?? 'somebody interrupted it' });
+  if (progress.failure !== undefined) return end({ outcome: 'failed', error: progress.failure });
   if (progress.abortReason !== undefined) return end({ outcome: 'aborted', reason: progress.abortReason });
   if (readyCalls(state).length > 0) return { act: 'call_tools' };
   if (isBlocked(state)) return end({ outcome: 'requires_action', summary: waitingFor(state) });
 
   if (progress.mustSpeak || readableIngress(state).length > 0 || (state.unansweredResults > 0 && !isAnswered(state))) return stepOrLimit(state, progress);
-  const directive = state.openDirectives.at(-1);
-  if (!goesOn(directive)) return end(restOf(state, directive));
+  if (state.intent?.next !== 'go_on') return end(restOf(state, state.openDirectives.at(-1)));
   if (state.continuesInARow <= MAX_CONTINUES_IN_A_ROW) return stepOrLimit(state, progress);
   return end({ outcome: 'limit', limit: { name: 'MAX_CONTINUES_IN_A_ROW', value: MAX_CONTINUES_IN_A_ROW } });
 }
 
 /** Whether the model has said that its turn is over, whatever its tools returned. */
-function isAnswered({ openDirectives }: SessionState): boolean {
-  const directive = openDirectives.at(-1);
-  return directive !== undefined && !goesOn(directive);
-}
-
-function goesOn(directive: Directive | undefined): boolean {
-  return directive?.outcome === 'continue' && directive.followUpSeconds === undefined;
+function isAnswered({ intent }: SessionState): boolean {
+  return intent?.next === 'rest';
 }
 
 function stepOrLimit(state: SessionState, { modelSteps, elapsedMs, limits }: WakeProgress): WakeDecision {
@@ -109,7 +103,7 @@ function restOf(state: SessionState, directive: Directive | undefined): WakeEnd 
   const summary = directive?.summary;
   const asksOutside = state.pendingActions.length > 0 || state.openDirectives.some(({ customToolRequest }) => customToolRequest !== undefined);
   if (asksOutside) return { outcome: 'requires_action', summary };
-  return { outcome: directive?.outcome === 'continue' ? 'rescheduled' : 'sleep', summary };
+  return { outcome: directive?.outcome === 'continue' && directive.followUpSeconds !== undefined ? 'rescheduled' : 'sleep', summary };
 }
 
 function waitingFor({ pendingActions }: SessionState): string {

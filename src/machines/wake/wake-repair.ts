@@ -30,12 +30,18 @@ export function lostWakeEvents(state: SessionState, survivors?: string): Session
   if (openWake === undefined) return closingEvents(state);
   const left = survivors === undefined ? '' : ` What it left running may still be at work: ${survivors}.`;
   const summary = `The process of this wake (${openWake.owner}) died before the wake ended.${left}`.slice(0, MAX_SUMMARY_CHARACTERS);
-  return [...closingEvents(state), { type: 'wake.ended', data: { wakeId: openWake.wakeId, outcome: 'lost', summary, modelSteps: 0, completedWakeIds: [] } }];
+  const isCutShort = openWake.interruption !== undefined;
+  return [
+    ...closingEvents(state),
+    // It may have asked somebody for something after it was cut short.
+    ...(isCutShort ? cancellingEvents(state, 'interrupt') : []),
+    { type: 'wake.ended', data: { wakeId: openWake.wakeId, outcome: isCutShort ? 'interrupted' : 'lost', summary, modelSteps: 0, completedWakeIds: [] } },
+  ];
 }
 
 /** Whether one more wake that dies would be one too many: whatever kills them is in the session. */
 export function isPoison({ openWake, failuresInARow }: SessionState): boolean {
-  return openWake !== undefined && failuresInARow + 1 >= MAX_FAILURES_IN_A_ROW;
+  return openWake !== undefined && openWake.interruption === undefined && failuresInARow + 1 >= MAX_FAILURES_IN_A_ROW;
 }
 
 function result({ callId, name }: OpenToolCall, outcome: 'unknown' | 'cancelled', output: string): SessionEventDraft {

@@ -35,7 +35,12 @@ interface Step {
   readonly clock: SimulatedClock;
 }
 
-function runStep(tools: readonly Tool[], calls: readonly ToolCallInput[], onResult: (callId: string) => Promise<void> = async () => undefined): Step {
+function runStep(
+  tools: readonly Tool[],
+  calls: readonly ToolCallInput[],
+  onResult: (callId: string) => Promise<void> = async () => undefined,
+  onStart: (call: ToolCallInput) => Promise<void> = async () => undefined,
+): Step {
   const results = new Map<string, ToolCallResult>();
   const controller = new AbortController();
   const clock = createSimulatedClock();
@@ -44,6 +49,7 @@ function runStep(tools: readonly Tool[], calls: readonly ToolCallInput[], onResu
     tools: new Map(tools.map((each) => [each.definition.name, each])),
     context: { session: IDENTITY, workspaceDirectory: '/workspace', signal: controller.signal },
     parent: createEmptyActor(),
+    onStart,
     async onResult({ callId }, result) {
       await onResult(callId);
       results.set(callId, result);
@@ -84,7 +90,6 @@ describe('a tool call', () => {
     ['it throws', tool('t', () => { throw new Error('boom'); }), {}, /^boom$/],
     ['it rejects', tool('t', () => Promise.reject(new RuntimeError('X', 'no such file.', { category: 'validation', hint: 'Make it first.' }))), {}, /^no such file\. Make it first\.$/],
     ['its result is no JSON', tool('t', async () => 10n), {}, /BigInt/],
-    ['it needs a permission', tool('t', async () => 'x', { permissionPolicy: 'always_ask' }), {}, /needs a permission/],
   ])('fails, and tells the model, when %s', async (_why, candidate, input, pattern) => {
     const result = await resultOf(candidate, input);
     expect(result?.outcome).toBe('failed');
@@ -95,6 +100,39 @@ describe('a tool call', () => {
     const { results, done } = runStep([tool('one', async () => 1), tool('two', async () => 2)], [call('three')]);
     await done;
     expect(results.get('three')).toEqual({ outcome: 'failed', output: 'There is no tool "three". Available: one, two.' });
+  });
+});
+
+describe('a tool call takes effect', () => {
+  it('after it was said that it starts, and not when it never can', async () => {
+    const order: string[] = [];
+    const tools = [tool('t', async () => { order.push('ran'); }), tool('strict', async () => { order.push('ran'); }, { inputSchema: z.object({ n: z.number() }) })];
+    const { done } = runStep(tools, [call('t'), call('strict'), call('none')], async (callId) => void order.push(`result ${callId}`), async ({ callId }) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      order.push(`start ${callId}`);
+    });
+    await done;
+    expect(order.filter((entry) => entry.startsWith('start'))).toEqual(['start t']);
+    expect(order.indexOf('start t')).toBeLessThan(order.indexOf('ran'));
+  });
+
+  it('not at all when that cannot be stored, and the step fails with the reason', async () => {
+    let ran = 0;
+    const { done, results } = runStep([tool('t', async () => { ran += 1; })], [call('t', 'a'), call('t', 'b')], undefined, () => Promise.reject(new Error('disk full')));
+    await expect(done).rejects.toThrow('disk full');
+    expect([ran, results.size]).toEqual([0, 0]);
+  });
+
+  it('not when the wake was stopped while that was stored', async () => {
+    let ran = 0;
+    let store: () => void = () => undefined;
+    const stored = new Promise<void>((resolve) => { store = resolve; });
+    const { done, results, controller } = runStep([tool('t', async () => { ran += 1; })], [call('t')], undefined, () => stored);
+    controller.abort('enough');
+    store();
+    await done;
+    expect(ran).toBe(0);
+    expect(results.get('t')).toMatchObject({ outcome: 'cancelled' });
   });
 });
 
@@ -140,11 +178,14 @@ describe('the tool calls of one step', () => {
   });
 
   it('that completed in spite of a stop have completed', async () => {
+    let isRunning = false;
     const stubborn = tool('stubborn', async (_input, { signal }) => {
+      isRunning = true;
       await until(() => signal.aborted);
       return 'done anyway';
     });
     const { results, done, controller } = runStep([stubborn], [call('stubborn')]);
+    await until(() => isRunning);
     controller.abort('enough');
     await done;
     expect(results.get('stubborn')?.outcome).toBe('completed');

@@ -4,16 +4,13 @@ import type { AnyActorRef } from 'xstate';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentRunParams, AgentRuntime } from '../../../src/actors/run/agent-runtime.ts';
 import type { AppendOptions, AppendResult, NewSessionEvents } from '../../../src/actors/session/event-store.ts';
-import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
 import { FileEventStore } from '../../../src/adapters/files/file-event-store.ts';
-import { HomeLayout } from '../../../src/adapters/files/layout.ts';
 import { MemoryEventStore } from '../../../src/adapters/memory/memory-event-store.ts';
-import { createScriptAgentRuntime } from '../../../src/adapters/script/script-agent-runtime.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import type { SessionState } from '../../../src/machines/session/session-state.ts';
-import { createRuntime } from '../../../src/runtime.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
+import { newEvent, wakeEnded, wakeStarted } from '../../support/session-events.ts';
 import { AGENT, openHouse, until } from '../../support/session-house.ts';
 import type { SessionHouse, SessionHouseOptions } from '../../support/session-house.ts';
 
@@ -75,7 +72,7 @@ describe('a wake', () => {
     expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
     expect(dataOf(await log(id), 'agent.tool_result')).toMatchObject([
       { outcome: 'failed', output: expect.stringMatching(/The input of shell_run is not valid: .*command/) as string },
-      { outcome: 'failed', output: 'There is no tool "fly". Available: shell_run.' },
+      { outcome: 'failed', output: 'There is no tool "fly". Available: shell_run, ask_human.' },
     ]);
   });
 
@@ -200,7 +197,8 @@ describe('a directive', () => {
     const { runtime, session } = await open();
     const id = await session([{ text: 'More.', directive: { outcome: 'continue', summary: 'Going on.' } }], { message: 'Go', script: { onEnd: 'repeat-last' } });
     expect(await runtime.wake(id)).toMatchObject({ outcome: 'limit', modelSteps: 4, status: 'idle', summary: expect.stringContaining('MAX_CONTINUES_IN_A_ROW') as string });
-    expect(await runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
+    expect(await runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'nothing_to_do' });
+    expect(await runtime.wake(id)).toMatchObject({ outcome: 'limit', modelSteps: 4 });
   });
 
   it('to continue later reschedules the session, and a wake at that time goes on', async () => {
@@ -353,29 +351,21 @@ describe('a wake that goes wrong', () => {
 });
 
 describe('a wake that another one took for dead', () => {
-  it('writes nothing more, lets go, and says why; the other one goes on', async () => {
-    // Two locks that do not see each other, as in two containers with one home.
-    const { runtime, session, clock, log, home } = await open({ store: (at) => new FileEventStore({ ...at, wakeLock: 'file' }) });
+  it('is stopped at once, writes nothing more, and says why; the other one goes on', async () => {
+    const { runtime, session, clock, log, store } = await open();
     const id = await session([{ text: 'x', delayMs: 1_000, toolCalls: [shell()] }, { text: 'Mine.' }], { message: 'Go' });
     const first = codeOf(runtime.wake(id));
     await until(() => clock.pendingTimers === 1);
-    const elsewhere = createRuntime({
-      clock,
-      store: new FileEventStore({ home, clock, wakeLock: 'socket' }),
-      directories: new HomeLayout(home),
-      agents: runtime.agents,
-      runtimes: [createScriptAgentRuntime({ clock })],
-      tasks: new BackgroundTaskManager({ clock }),
-      owner: 'elsewhere',
-    });
-    const second = elsewhere.wake(id);
-    await until(() => clock.pendingTimers === 2);
-    await clock.advance(1_000);
+    const [began] = (await log(id)).flatMap((event) => (event.type === 'wake.started' ? [event.data.wakeId] : []));
+    await store.append(id, [newEvent(901, wakeEnded(began ?? '', 'lost'), 3), newEvent(902, wakeStarted(3), 3)]);
+    const right = await store.acquireWakeRight(id, { epoch: 3, isOpen: true });
     expect(await first).toBe('EPOCH_SUPERSEDED');
-    expect(await second).toMatchObject({ outcome: 'sleep', epoch: 2, summary: 'Mine.' });
+    expect(clock.pendingTimers).toBe(0);
     expect(house.processes.works).toEqual([]);
-    expect(dataOf(await log(id), 'wake.ended')).toMatchObject([{ outcome: 'lost' }, { outcome: 'sleep' }]);
-    await elsewhere.shutdown();
+    expect((await runtime.sessions.get(id)).openWake).toMatchObject({ wakeId: 'wake_3', epoch: 3 });
+    await right.release();
+    await house.write([{ text: 'Mine.' }]);
+    expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Mine.', epoch: 4 });
   });
 });
 
@@ -438,7 +428,7 @@ describe('a wake that is stopped', () => {
     expect(await codeOf(store.read(id))).toBe('STORE_CLOSED');
     const after = new FileEventStore({ home: house.home, clock: house.clock });
     expect((await after.read(id)).filter(({ type }) => type === 'agent.tool_result')).toMatchObject([{ data: { outcome: 'cancelled' } }, { data: { outcome: 'cancelled' } }]);
-    await (await after.acquireWakeRight(id)).release();
+    await (await after.acquireWakeRight(id, { epoch: 1, isOpen: false })).release();
     await after.close();
   });
 
@@ -480,7 +470,7 @@ describe('the context of a model step', () => {
       agentDir: join(home, 'agents', AGENT),
       workspaceDir: join(home, 'agents', AGENT, 'sessions', id, 'workspace'),
       instructions: expect.stringMatching(/^Play\.[\s\S]*wakechart-directive/) as string,
-      tools: [{ name: 'shell_run', inputSchema: { type: 'object', required: ['command'] } }],
+      tools: [{ name: 'shell_run', inputSchema: { type: 'object', required: ['command'] } }, { name: 'ask_human' }],
       messages: [
         { role: 'user', content: [{ type: 'text', text: 'One' }] },
         { role: 'assistant', content: [{ type: 'text', text: 'reply 1' }] },

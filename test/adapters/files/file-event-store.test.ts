@@ -14,7 +14,6 @@ const clock = createSimulatedClock();
 for (const [name, options] of [
   ['the file store', {}],
   ['the file store without sync', { durability: 'os' }],
-  ['the file store with lock files', { wakeLock: 'file' }],
 ] as const satisfies readonly (readonly [string, Partial<FileEventStoreOptions>])[]) {
   describeEventStore(name, async () => {
     const home = await temporaryHome();
@@ -116,10 +115,10 @@ describe('the file store', () => {
     await symlink(home.path, `${home.path}-link`);
     const other = new FileEventStore({ home: `${home.path}-link`, clock });
     opened.push(other);
-    const right = await one.acquireWakeRight(SESSION_ID);
-    expect(await codeOf(other.acquireWakeRight(SESSION_ID))).toBe('WAKE_CONFLICT');
+    const right = await one.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false });
+    expect(await codeOf(other.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false }))).toBe('WAKE_CONFLICT');
     await right.release();
-    await (await other.acquireWakeRight(SESSION_ID)).release();
+    await (await other.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false })).release();
     await unlink(`${home.path}-link`);
   });
 
@@ -158,7 +157,7 @@ describe('the file store', () => {
     ['half', (text) => text.slice(0, text.length / 2)],
     ['changed by hand', (text) => text.replace('"messages": 0', '"messages": 7')],
     ['of another session', (text) => text.replaceAll(SESSION_ID, idOf(9))],
-    ['of another version', (text) => text.replace('wakechart-session/1', 'wakechart-session/9')],
+    ['of another version', (text) => text.replace('wakechart-session/2', 'wakechart-session/9')],
   ])('does not believe a view that is %s', async (_what, change) => {
     const store = open();
     await store.create(IDENTITY, [newEvent(1, created)]);

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { FileEventStore } from '../../../src/adapters/files/file-event-store.ts';
+import type { LogLimits } from '../../../src/adapters/files/session-log.ts';
 import { IDENTITY, SESSION_ID, created, newEvent } from '../../support/session-events.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
@@ -33,7 +34,7 @@ afterEach(async () => {
 });
 
 /** A process that appends, several at a time, and prints each receipt it gets. */
-function startWriter(count: number): { readonly process: ChildProcess; readonly receipts: Receipt[]; readonly firstReceipt: Promise<unknown>; readonly ended: Promise<unknown> } {
+function startWriter(count: number, limits: LogLimits = {}): { readonly process: ChildProcess; readonly receipts: Receipt[]; readonly firstReceipt: Promise<unknown>; readonly ended: Promise<unknown> } {
   const script = `
     const { FileEventStore } = await import(${dist('adapters/files/file-event-store.js')});
     const { createSystemClock } = await import(${dist('actors/clock/system-clock.js')});
@@ -41,7 +42,7 @@ function startWriter(count: number): { readonly process: ChildProcess; readonly 
     const { writeSync } = await import('node:fs');
     const clock = createSystemClock();
     const ids = createIdSource({ clock });
-    const store = new FileEventStore({ home: ${JSON.stringify(home.path)}, clock });
+    const store = new FileEventStore({ home: ${JSON.stringify(home.path)}, clock, ...${JSON.stringify(limits)} });
     let left = ${count};
     const work = async () => {
       while (left-- > 0) {
@@ -91,5 +92,16 @@ describe('a log that several processes write', () => {
     expect(receipts.length).toBeGreaterThanOrEqual(4);
     expect(receipts.filter(({ id, seq }) => ids[seq - 1] !== id)).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it.each([[1], [5_000]])('gives each of them its place when all of them begin new files at once, of %s bytes', async (segmentBytes) => {
+    const started = [1, 2, 3].map(() => startWriter(60, { segmentBytes }));
+    await Promise.all(started.map(({ ended }) => ended));
+    const ids = await idsInLog();
+    expect(ids).toHaveLength(181);
+    expect(new Set(ids).size).toBe(181);
+    const receipts = started.flatMap((writer) => writer.receipts);
+    expect(receipts).toHaveLength(180);
+    expect(receipts.filter(({ id, seq }) => ids[seq - 1] !== id)).toEqual([]);
   });
 });

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RuntimeError } from '../../../src/machines/errors.ts';
-import { openLogFile } from '../../../src/adapters/files/log-file.ts';
-import type { LogFile } from '../../../src/adapters/files/log-file.ts';
+import { systemFileOperations } from '../../../src/adapters/files/file-operations.ts';
+import type { FileOperations } from '../../../src/adapters/files/file-operations.ts';
 import { encodeRecord } from '../../../src/adapters/files/record-codec.ts';
 import { SessionLog } from '../../../src/adapters/files/session-log.ts';
 import type { AppendResult } from '../../../src/actors/session/event-store.ts';
@@ -29,8 +29,8 @@ afterEach(async () => {
   await home.remove();
 });
 
-async function openLog(disk?: TroubledDisk): Promise<SessionLog> {
-  const log = new SessionLog({ sessionId: SESSION_ID, file: await (disk?.open ?? openLogFile)(path), durability: 'disk' });
+async function openLog(operations: FileOperations = systemFileOperations): Promise<SessionLog> {
+  const log = await SessionLog.open({ sessionId: SESSION_ID, directory: home.path, operations, durability: 'disk' });
   opened.push(log);
   return log;
 }
@@ -39,7 +39,8 @@ const add = (log: SessionLog, n: number, text = `m${n}`): Promise<AppendResult> 
 const ids = async (log: SessionLog): Promise<string[]> => (await log.read({})).map(({ id }) => id);
 
 /** Three records of one event each, and where each begins and ends in the file. */
-const RECORDS = [1, 2, 3].map((n) => encodeRecord({ events: [newEvent(n, message(`text number ${n} ü`))] }).bytes);
+const bytesOf = (record: Parameters<typeof encodeRecord>[0]): Buffer => Buffer.from(encodeRecord(record).text, 'utf8');
+const RECORDS = [1, 2, 3].map((n) => bytesOf({ events: [newEvent(n, message(`text number ${n} ü`))] }));
 const WHOLE = Buffer.concat(RECORDS);
 
 /** Which of them the byte at `position` belongs to. */
@@ -51,14 +52,17 @@ function recordAt(position: number): number {
   });
 }
 
-/** Bytes as a file that is only read. */
-function fileOf(bytes: Buffer): LogFile {
+/** A disk on which the log is these bytes. */
+function diskWith(bytes: Buffer): FileOperations {
   return {
-    append: () => Promise.reject(new Error('this file is only read')),
-    sync: async () => undefined,
-    size: async () => bytes.length,
-    read: async (position, length) => bytes.subarray(position, position + length),
-    close: async () => undefined,
+    ...systemFileOperations,
+    openLog: async () => ({
+      append: () => Promise.reject(new Error('this file is only read')),
+      sync: async () => undefined,
+      size: async () => bytes.length,
+      read: async (position, length) => bytes.subarray(position, position + length),
+      close: async () => undefined,
+    }),
   };
 }
 
@@ -69,7 +73,7 @@ describe('a damaged log', () => {
       for (const value of [0x00, 0x0a, 0x20, 0x7d, 0xff, (WHOLE[position] ?? 0) ^ 0x01]) {
         const bytes = Buffer.from(WHOLE);
         bytes[position] = value;
-        const found = await ids(new SessionLog({ sessionId: SESSION_ID, file: fileOf(bytes), durability: 'disk' }));
+        const found = await ids(await SessionLog.open({ sessionId: SESSION_ID, directory: home.path, operations: diskWith(bytes), durability: 'disk' }));
         const others = RECORDS.flatMap((_, index) => (index === recordAt(position) ? [] : [idOf(index + 1)]));
         if (!others.every((id) => found.includes(id)) || found.join() !== found.toSorted().join()) wrong.push(`byte ${position} became ${value}: ${found.join()}`);
       }
@@ -149,7 +153,7 @@ describe('on a disk in trouble, an append', () => {
     ['a sync that fails', { kind: 'failed_sync', code: 'EIO' }, /disk reports an error/],
   ])('is refused by %s with words that help, and the log goes on', async (_what, trouble, hint) => {
     const disk = new TroubledDisk();
-    const log = await openLog(disk);
+    const log = await openLog(disk.operations);
     await add(log, 1);
     disk.troubles.push(trouble);
     const error = await refusal(add(log, 2));
@@ -164,7 +168,7 @@ describe('on a disk in trouble, an append', () => {
 
   it('goes on after a short write, and its record is whole', async () => {
     const disk = new TroubledDisk();
-    const log = await openLog(disk);
+    const log = await openLog(disk.operations);
     disk.troubles.push({ kind: 'short_write', bytes: 20 });
     expect((await add(log, 1)).events[0]?.seq).toBe(1);
     expect(await ids(await openLog())).toEqual([idOf(1)]);
@@ -172,26 +176,25 @@ describe('on a disk in trouble, an append', () => {
 
   it('is written again when another process wrote into the gap of a short write', async () => {
     const disk = new TroubledDisk();
-    const log = await openLog(disk);
+    const log = await openLog(disk.operations);
     disk.troubles.push({ kind: 'short_write', bytes: 20 });
     // The other one appends between the two parts of the write.
-    const original = disk.open;
-    const gapped = await original(path);
     let isFirst = true;
-    const other = new SessionLog({
-      sessionId: SESSION_ID,
-      durability: 'disk',
-      file: {
-        ...gapped,
-        append: async (bytes) => {
-          const written = await gapped.append(bytes);
-          if (isFirst) await appendFile(path, RECORDS[1] ?? '');
-          isFirst = false;
-          return written;
-        },
+    const other = await openLog({
+      ...disk.operations,
+      openLog: async (at) => {
+        const gapped = await disk.operations.openLog(at);
+        return {
+          ...gapped,
+          append: async (bytes) => {
+            const written = await gapped.append(bytes);
+            if (isFirst) await appendFile(path, RECORDS[1] ?? '');
+            isFirst = false;
+            return written;
+          },
+        };
       },
     });
-    opened.push(other);
     const { events } = await add(other, 5);
     const found = await ids(await openLog());
     expect(found).toContain(idOf(2));
@@ -201,7 +204,7 @@ describe('on a disk in trouble, an append', () => {
 
   it('that was refused can be repeated under its key without becoming two', async () => {
     const disk = new TroubledDisk();
-    const log = await openLog(disk);
+    const log = await openLog(disk.operations);
     disk.troubles.push({ kind: 'failed_sync', code: 'EIO' });
     expect(await codeOf(log.append([newEvent(1, message('x'))], { idempotencyKey: 'k' }))).toBe('STORAGE_FAILED');
     const { events } = await log.append([newEvent(2, message('x'))], { idempotencyKey: 'k' });
@@ -211,7 +214,7 @@ describe('on a disk in trouble, an append', () => {
 
   it('is acknowledged only after its sync, and not readable here before', async () => {
     const disk = new TroubledDisk();
-    const log = await openLog(disk);
+    const log = await openLog(disk.operations);
     let letSync: () => void = () => undefined;
     let syncBegan: () => void = () => undefined;
     const began = new Promise<void>((resolve) => {
@@ -242,7 +245,7 @@ describe('on a disk in trouble, an append', () => {
 
   it('shares its write and its sync with all that arrived while one was under way', async () => {
     const disk = new TroubledDisk();
-    const log = await openLog(disk);
+    const log = await openLog(disk.operations);
     await Promise.all(Array.from({ length: 100 }, (_, index) => add(log, 10 + index)));
     expect(disk.syncs).toBeLessThanOrEqual(3);
     expect(disk.writes).toBe(disk.syncs);
@@ -256,7 +259,7 @@ describe('reading again what was read before', () => {
     for (let n = 1; n <= 600; n += 1) {
       await writeRecord(n);
       // A copy of an earlier record, a record of a passed condition, and noise: none of them counts.
-      if (n % 50 === 0) await appendFile(path, Buffer.concat([RECORDS[0] ?? Buffer.alloc(0), encodeRecord({ events: [newEvent(n + 5_000, message('late'))], after: idOf(1) }).bytes, Buffer.from('\nnoise\n')]));
+      if (n % 50 === 0) await appendFile(path, Buffer.concat([RECORDS[0] ?? Buffer.alloc(0), bytesOf({ events: [newEvent(n + 5_000, message('late'))], after: idOf(1) }), Buffer.from('\nnoise\n')]));
     }
     const all = [...(await log.read({})), ...(await log.read({ from: 1_001 }))];
     expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index + 1));
@@ -264,6 +267,6 @@ describe('reading again what was read before', () => {
   });
 
   async function writeRecord(n: number): Promise<void> {
-    await appendFile(path, n === 1 ? (RECORDS[0] ?? '') : encodeRecord({ events: [newEvent(n, message(`m${n}`))] }).bytes);
+    await appendFile(path, n === 1 ? (RECORDS[0] ?? '') : bytesOf({ events: [newEvent(n, message(`m${n}`))] }));
   }
 });

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryEventStore } from '../../../src/adapters/memory/memory-event-store.ts';
 import { describeEventStore } from '../../contracts/event-store.contract.ts';
+import { describeWakeRights } from '../../contracts/wake-right.contract.ts';
 import { IDENTITY, SESSION_ID, created, newEvent } from '../../support/session-events.ts';
 
-describeEventStore('the memory store', async () => {
+const open = async (): Promise<{ store: MemoryEventStore; dispose: () => Promise<void> }> => {
   const store = new MemoryEventStore();
   return { store, dispose: () => store.close() };
-});
+};
+describeEventStore('the memory store', open);
+describeWakeRights('the memory store', open);
 
 describe('the memory store', () => {
   it('hands out events that nobody can change', async () => {

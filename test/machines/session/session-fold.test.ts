@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sessionEventDefinitions } from '../../../src/machines/session/event-schemas.ts';
 import { foldSession } from '../../../src/machines/session/session-fold.ts';
 import { initialSessionState } from '../../../src/machines/session/session-state.ts';
 import {
   IDENTITY,
   SESSION_ID,
+  anyDraft,
   anyLog,
   answered,
   asked,
@@ -136,5 +138,13 @@ describe('a session', () => {
   it('passes over events of a later version', () => {
     const event = { ...eventAt(2, created), type: 'event.unrecognized', data: { type: 'moon.risen', v: 1, data: {} } } as const;
     expect(foldAll([eventAt(1, created), event])).toMatchObject({ head: 2, status: 'idle' });
+  });
+});
+
+describe('the logs of these tests', () => {
+  it('hold every event of the catalogue', () => {
+    const seen = new Set(fc.sample(anyDraft, { numRuns: 5_000, seed: 1 }).map(({ type }) => type));
+    const unwritten = new Set(['event.unrecognized']);
+    expect(Object.keys(sessionEventDefinitions).filter((type) => !seen.has(type as never) && !unwritten.has(type))).toEqual([]);
   });
 });

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import { MAX_OPEN_QUEUED_WAKES, MAX_PENDING_INGRESS } from '../../../src/machines/session/limits.ts';
-import { checkDraft } from '../../../src/machines/session/session-event.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
-import { assertAppendable } from '../../../src/machines/session/session-rules.ts';
+import { stateAfter as checkedStateAfter } from '../../../src/machines/session/session-rules.ts';
 import type { SessionState } from '../../../src/machines/session/session-state.ts';
-import { answered, asked, consumed, created, idOf, message, queued, resting, running, spanCompleted, spanStarted, stateAfter, wakeEnded, wakeStarted } from '../../support/session-events.ts';
+import { answered, asked, consumed, created, following, idOf, message, queued, resting, running, spanCompleted, spanStarted, stateAfter, wakeEnded, wakeStarted } from '../../support/session-events.ts';
 
 const terminate = { type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason: 'enough' } } as const;
 const answer = (requestId: string, toolName = 'ask'): SessionEventDraft => ({ type: 'user.custom_tool_result', data: { requestId, toolName, output: 1 } });
@@ -13,7 +12,7 @@ const request: SessionEventDraft = { type: 'agent.custom_tool_use', data: { requ
 
 function refusalCode(state: SessionState, ...drafts: SessionEventDraft[]): string | undefined {
   try {
-    assertAppendable(state, drafts.map(checkDraft));
+    checkedStateAfter(state, following(state, drafts));
     return undefined;
   } catch (error) {
     return RuntimeError.is(error) ? error.code : 'not a RuntimeError';

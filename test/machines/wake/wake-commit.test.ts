@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_OPEN_QUEUED_WAKES, MAX_SUMMARY_CHARACTERS } from '../../../src/machines/session/limits.ts';
-import { checkDraft } from '../../../src/machines/session/session-event.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
-import { assertAppendable } from '../../../src/machines/session/session-rules.ts';
+import { stateAfter } from '../../../src/machines/session/session-rules.ts';
 import { commitEvents } from '../../../src/machines/wake/wake-commit.ts';
 import type { WakeCommit } from '../../../src/machines/wake/wake-commit.ts';
 import type { WakeEnd } from '../../../src/machines/wake/wake-decision.ts';
 import type { DirectiveInput } from '../../../src/machines/wake/directive.ts';
-import { START_MS, asked, created, logOf, foldAll, queued, running, spanStarted, wakeStarted } from '../../support/session-events.ts';
+import { START_MS, asked, created, following, logOf, foldAll, queued, running, spanStarted, wakeStarted } from '../../support/session-events.ts';
 
 const accept = (directive: Partial<DirectiveInput>): SessionEventDraft => ({
   type: 'directive.accepted',
@@ -21,9 +20,9 @@ function commit(events: readonly SessionEventDraft[], end: WakeEnd = SLEEP, rest
   const { openWake } = state;
   if (openWake === undefined) throw new Error('no wake is open');
   let ids = 0;
-  const drafts = commitEvents({ state, wake: openWake, end, modelSteps: 1, lastText: undefined, nowMs: START_MS, newId: () => `new_${(ids += 1)}`, ...rest });
+  const drafts = commitEvents({ state, wake: openWake, end, modelSteps: 1, maxAutonomousWakes: 1_000, lastText: undefined, nowMs: START_MS, newId: () => `new_${(ids += 1)}`, ...rest });
   // What a commit makes can always be appended.
-  assertAppendable(state, drafts.map(checkDraft));
+  stateAfter(state, following(state, drafts));
   return drafts;
 }
 
@@ -73,7 +72,7 @@ describe('the end of a wake', () => {
     const error = { name: 'RuntimeError', code: 'RUN_FAILED', category: 'provider', message: 'no answer', recoverable: true, hint: 'Try again.' } as const;
     expect(dataOf(commit(due, { outcome: 'failed', error }), 'wake.ended')).toMatchObject([{ completedWakeIds: [], error: { code: 'RUN_FAILED' }, summary: 'The wake failed: no answer. Try again.' }]);
     expect(dataOf(commit(due, { outcome: 'aborted', reason: 'enough' }), 'wake.ended')).toMatchObject([{ completedWakeIds: [], summary: 'The wake was stopped: enough. Wake the session again to go on.' }]);
-    expect(dataOf(commit(due, { outcome: 'limit', limit: { name: 'steps', value: 1 } }), 'wake.ended')).toMatchObject([{ completedWakeIds: ['q'], limit: { name: 'steps', value: 1 } }]);
+    expect(dataOf(commit(due, { outcome: 'limit', limit: { name: 'maxModelStepsPerWake', value: 1 } }), 'wake.ended')).toMatchObject([{ completedWakeIds: ['q'], limit: { name: 'maxModelStepsPerWake', value: 1 } }]);
   });
 
   it('waits for what it asked outside, by the id of the event that asks', () => {
@@ -92,9 +91,9 @@ describe('the end of a wake', () => {
     expect(dataOf(drafts, 'session.status_changed')).toMatchObject([{ to: 'rescheduling' }]);
   });
 
-  it('closes what is still open, as unknown', () => {
-    const drafts = commit([...open, spanStarted('s'), asked('c', 's')]);
-    expect(drafts).toMatchObject([{ type: 'agent.tool_result', data: { callId: 'c', outcome: 'unknown' } }, { type: 'span.completed', data: { outcome: 'lost' } }, { type: 'wake.ended' }, {}, {}]);
+  it('closes what is still open: a call that started is unknown, one that did not is cancelled', () => {
+    const drafts = commit([...open, spanStarted('s'), asked('c', 's'), asked('d', 's'), { type: 'agent.tool_started', data: { callId: 'c' } }]);
+    expect(drafts).toMatchObject([{ type: 'agent.tool_result', data: { callId: 'c', outcome: 'unknown' } }, { type: 'agent.tool_result', data: { callId: 'd', outcome: 'cancelled' } }, { type: 'span.completed', data: { outcome: 'lost' } }, { type: 'wake.ended' }, {}, {}]);
   });
 
   it('changes no status of a session that was terminated', () => {

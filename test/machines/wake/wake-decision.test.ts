@@ -6,7 +6,7 @@ import type { Directive } from '../../../src/machines/wake/directive.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import { START, START_MS, answered, asked, created, directed, message, queued, running, spanCompleted, spanStarted, stateAfter, wakeStarted } from '../../support/session-events.ts';
 
-const FRESH: WakeProgress = { modelSteps: 0, maxModelSteps: 10, mustSpeak: false };
+const FRESH: WakeProgress = { modelSteps: 0, elapsedMs: 0, limits: { maxModelStepsPerWake: 10 }, mustSpeak: false };
 const open = [created, wakeStarted(1), running] as const;
 const accept = (directive: Partial<Directive>): SessionEventDraft => ({
   type: 'directive.accepted',

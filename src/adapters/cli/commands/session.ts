@@ -37,7 +37,7 @@ export async function listSessions(context: CommandContext): Promise<number> {
   if (json) await out.document({ sessions });
   else if (sessions.length === 0) await out.line(`No sessions in ${home} yet. Make one: ${nextCommand(context, 'session', 'create', '--agent', 'NAME')}`);
   else {
-    const rows = sessions.map((state) => [state.sessionId, state.agentId, statusText(state), state.updatedAt === undefined ? '' : localTime(state.updatedAt), state.summary ?? '']);
+    const rows = sessions.map((state) => [state.sessionId, state.agentId, state.unreadable === undefined ? statusText(state) : 'unreadable', state.updatedAt === undefined ? '' : localTime(state.updatedAt), state.unreadable?.message ?? state.summary ?? '']);
     for (const line of tableLines(['SESSION', 'AGENT', 'STATUS', 'UPDATED', 'SUMMARY'], rows, out)) await out.line(line);
   }
   return EXIT_SUCCESS;

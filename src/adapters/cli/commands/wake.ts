@@ -47,6 +47,8 @@ export const EXIT_CODES = {
   nothing_to_do: EXIT_SUCCESS,
   limit: EXIT_FAILURE,
   failed: EXIT_FAILURE,
+  parked: EXIT_FAILURE,
+  interrupted: EXIT_FAILURE,
   aborted: EXIT_FAILURE,
   terminated: EXIT_FAILURE,
 } as const satisfies Record<WakeOutcome['outcome'], number>;
@@ -73,6 +75,8 @@ const ENDINGS = {
   rescheduled: 'Goes on later.',
   limit: 'Stopped.',
   failed: 'Failed.',
+  parked: 'Parked.',
+  interrupted: 'Interrupted.',
   aborted: 'Stopped.',
   terminated: 'Terminated.',
 } as const satisfies Record<Exclude<WakeOutcome['outcome'], 'nothing_to_do'>, string>;

@@ -1,0 +1,82 @@
+/** `wakechart doctor`: checks a home, and with `--repair` puts right what can be made again from the logs. */
+import { join } from 'node:path';
+import { createSystemClock } from '../../../actors/clock/system-clock.ts';
+import { createIdSource } from '../../../actors/session/id-source.ts';
+import { SessionJournal } from '../../../actors/session/session-journal.ts';
+import { FileEventStore } from '../../files/file-event-store.ts';
+import { createProcessTree } from '../../process-tree/process-tree.ts';
+import { createFileScheduleDefinitions } from '../../schedule-files/schedule-definitions.ts';
+import { nextCommand } from '../context.ts';
+import type { CommandContext } from '../context.ts';
+import { checkAgents, checkHomeFolder, checkProcesses, checkSchedules, checkTools } from '../doctor/check-home.ts';
+import { checkSessions } from '../doctor/check-sessions.ts';
+import type { RepairableFinding } from '../doctor/finding.ts';
+import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
+import { isHomeThere } from '../home.ts';
+import { withAgents } from '../stores.ts';
+import { counted, printable } from '../text.ts';
+
+/** Folders of a home beside its agents. */
+const PROCESSES_FOLDER = 'processes';
+const SCHEDULES_FOLDER = 'schedules';
+
+interface Treated extends Omit<RepairableFinding, 'repair'> {
+  readonly isRepaired: boolean;
+}
+
+export async function examineHome(context: CommandContext, { repair }: { readonly repair: boolean }): Promise<number> {
+  const { out, json, home } = context;
+  const treated = await withFindings(context, async (findings) => {
+    const done: Treated[] = [];
+    for (const { repair: mend, ...finding } of findings) {
+      if (repair) await mend?.();
+      done.push({ ...finding, isRepaired: repair && mend !== undefined });
+    }
+    return done;
+  });
+  const left = treated.filter(({ severity, isRepaired }) => severity === 'problem' && !isRepaired);
+  if (json) await out.document({ home, findings: treated, problems: left.length });
+  else await tell(context, treated, left.length);
+  return left.length === 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/** Repairs need what the examination has open. */
+function withFindings<Result>(context: CommandContext, use: (findings: readonly RepairableFinding[]) => Promise<Result>): Promise<Result> {
+  const { home } = context;
+  return withAgents(context, async ({ agents, layout }) => {
+    if (!(await isHomeThere(home))) return use(await checkTools());
+    const clock = createSystemClock();
+    const store = new FileEventStore({ home, clock });
+    try {
+      return await use([
+        ...(await checkHomeFolder(home)),
+        ...(await checkAgents(agents)),
+        ...(await checkSessions({ layout, store, nowMs: clock.now(), renew: (sessionId) => renew(store, sessionId) })),
+        ...(await checkSchedules(createFileScheduleDefinitions({ directory: join(home, SCHEDULES_FOLDER) }))),
+        ...(await checkProcesses(createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) }), home)),
+        ...(await checkTools()),
+      ]);
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+async function renew(store: FileEventStore, sessionId: string): Promise<void> {
+  const clock = createSystemClock();
+  const { state } = await SessionJournal.open(sessionId, { store, clock, ids: createIdSource({ clock }) });
+  await store.saveView(state);
+}
+
+async function tell(context: CommandContext, findings: readonly Treated[], problems: number): Promise<void> {
+  const { out, home } = context;
+  const { styles } = out;
+  for (const { severity, where, what, remedy, isRepaired } of findings) {
+    const label = isRepaired ? styles.green('repaired') : severity === 'problem' ? styles.red('problem') : styles.yellow('note');
+    await out.line(`${label}  ${printable(where)}: ${printable(what)}`);
+    if (!isRepaired) await out.line(`         ${styles.dim(remedy)}`);
+  }
+  if (problems === 0) return out.line(`${styles.green('Healthy:')} ${home}`);
+  const canRepair = findings.some(({ isRepairable, isRepaired }) => isRepairable && !isRepaired);
+  await out.line(`${counted(problems, 'problem')} in ${home}.${canRepair ? ` Put right what can be: ${nextCommand(context, 'doctor', '--repair')}` : ''}`);
+}

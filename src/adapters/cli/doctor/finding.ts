@@ -1,0 +1,29 @@
+/** What the doctor finds: one thing that is not as it should be, and what to do about it. */
+
+export interface Finding {
+  readonly area: 'home' | 'agents' | 'sessions' | 'activations' | 'processes' | 'schedules' | 'tools';
+  /** A note is as it may be; a problem has to be dealt with. */
+  readonly severity: 'problem' | 'note';
+  /** A path, or the name of a thing. */
+  readonly where: string;
+  readonly what: string;
+  /** As one sentence. */
+  readonly remedy: string;
+  /** Whether `--repair` can put it right. */
+  readonly isRepairable: boolean;
+}
+
+/** A finding with the way to put it right, when there is one. */
+export interface RepairableFinding extends Finding {
+  readonly repair?: (() => Promise<void>) | undefined;
+}
+
+type FindingParts = Omit<RepairableFinding, 'isRepairable' | 'severity'>;
+
+export function problem(parts: FindingParts): RepairableFinding {
+  return { ...parts, severity: 'problem', isRepairable: parts.repair !== undefined };
+}
+
+export function note(parts: FindingParts): RepairableFinding {
+  return { ...parts, severity: 'note', isRepairable: parts.repair !== undefined };
+}

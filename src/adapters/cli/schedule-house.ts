@@ -1,0 +1,67 @@
+/** The schedules of a home, without anything that could run them: for commands that add, change and look. */
+import { join } from 'node:path';
+import { createSystemClock } from '../../actors/clock/system-clock.ts';
+import { ScheduleRegistry } from '../../actors/schedule/durable-registry.ts';
+import { RuntimeError } from '../../machines/errors.ts';
+import { scheduleId } from '../../machines/schedule/schedule-definition.ts';
+import { createCronerPlan } from '../cron/croner-plan.ts';
+import { createFileScheduleStore } from '../schedule-files/file-schedule-store.ts';
+import { createFileScheduleDefinitions } from '../schedule-files/schedule-definitions.ts';
+import { createFileScheduleStandings } from '../schedule-files/schedule-standings.ts';
+import { HomeLayout } from '../files/layout.ts';
+import { nextCommand } from './context.ts';
+import type { CommandContext } from './context.ts';
+import { checkHome } from './home.ts';
+import { closest } from './suggestions.ts';
+import { usageError } from './usage.ts';
+
+const SCHEDULES_FOLDER = 'schedules';
+/** More names than these help nobody. */
+const MAX_SHOWN = 10;
+
+/** What can be seen from the arguments alone. */
+const WRONG_USAGE: ReadonlySet<string> = new Set(['SCHEDULE_INVALID', 'SCHEDULE_EXPRESSION', 'SCHEDULE_TIMEZONE', 'SCHEDULE_NEVER_FIRES']);
+
+/** Lets `work` use the schedules. An error about one that is not there says which ones are. */
+export async function withSchedules<Result>(context: CommandContext, work: (registry: ScheduleRegistry) => Promise<Result>): Promise<Result> {
+  await checkHome(context.home);
+  const directory = join(new HomeLayout(context.home).home, SCHEDULES_FOLDER);
+  const registry = new ScheduleRegistry({
+    definitions: createFileScheduleDefinitions({ directory }),
+    standings: createFileScheduleStandings({ directory }),
+    slots: createFileScheduleStore({ directory }),
+    cron: createCronerPlan(),
+    clock: createSystemClock(),
+  });
+  try {
+    return await work(registry);
+  } catch (error) {
+    throw await inOurWords(error, context, registry);
+  }
+}
+
+export function checkedScheduleName(id: string): string {
+  if (scheduleId.safeParse(id).success) return id;
+  throw usageError(`expected the id of a schedule, received ${JSON.stringify(id)}`, 'An id has lower-case letters, digits, "-" and "_", at most 64 of them, such as nightly-report.');
+}
+
+async function inOurWords(error: unknown, context: CommandContext, registry: ScheduleRegistry): Promise<unknown> {
+  if (!RuntimeError.is(error)) return error;
+  const { code, message, category, details, hint } = error;
+  if (WRONG_USAGE.has(code)) return usageError(message, hint ?? 'See: wakechart schedule add --help');
+  if (code === 'SCHEDULE_NOT_FOUND') return new RuntimeError(code, message, { category, details, hint: await whatThereIs(error, context, registry), cause: error });
+  if (code === 'SCHEDULE_EXISTS') return new RuntimeError(code, message, { category, details, hint: 'Choose another --id, or add --replace.', cause: error });
+  return error;
+}
+
+async function whatThereIs(error: RuntimeError, context: CommandContext, registry: ScheduleRegistry): Promise<string> {
+  const ids = await registry.list().then(
+    (views) => views.map(({ id }) => id),
+    () => [],
+  );
+  if (ids.length === 0) return `There are no schedules in ${context.home} yet. Add one: ${nextCommand(context, 'schedule', 'add', '--help')}`;
+  const given = error.details?.['scheduleId'];
+  const meant = closest(typeof given === 'string' ? given : '', ids);
+  const more = ids.length > MAX_SHOWN ? ` and ${ids.length - MAX_SHOWN} more` : '';
+  return `${meant === undefined ? '' : `Did you mean "${meant}"? `}Schedules in ${context.home}: ${ids.slice(0, MAX_SHOWN).join(', ')}${more}.`;
+}

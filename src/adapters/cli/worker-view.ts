@@ -1,0 +1,72 @@
+/** What a worker does, for people: one line when a wake begins and one when it ends, and what it waits for in between. */
+import type { SessionWorkerEvent } from '../../actors/session/session-worker-types.ts';
+import type { ActivationKind } from '../../machines/session/activation.ts';
+import type { Output } from './output.ts';
+import type { Progress } from './progress.ts';
+import { durationText, localTime, oneLine } from './text.ts';
+
+export interface WorkerViewOptions {
+  readonly out: Output;
+  readonly progress: Progress;
+}
+
+const LABEL_WIDTH = 8;
+
+/** Lateness below this is not worth a word, in milliseconds. */
+const WORTH_SAYING_MS = 1_000;
+
+const REASONS = { ingress: 'a message', wake: 'a queued wake', retry: 'unfinished work' } as const satisfies Record<ActivationKind, string>;
+
+export class WorkerView {
+  readonly #options: WorkerViewOptions;
+  #running = 0;
+
+  constructor(options: WorkerViewOptions) {
+    this.#options = options;
+    options.progress.waitFor('looking for what is due');
+  }
+
+  async show(event: SessionWorkerEvent): Promise<void> {
+    const { out, progress } = this.#options;
+    if (event.type === 'woke') this.#running += 1;
+    else if ('sessionId' in event) this.#running -= 1;
+    const line = this.#lineOf(event);
+    progress.clear();
+    progress.waitFor(this.#running > 0 ? `${this.#running} at work` : waitingText(event));
+    if (line !== undefined) await out.line(line);
+  }
+
+  #lineOf(event: SessionWorkerEvent): string | undefined {
+    const { styles } = this.#options.out;
+    switch (event.type) {
+      case 'woke': {
+        const late = event.latenessMs < WORTH_SAYING_MS ? '' : `, ${durationText(event.latenessMs)} late`;
+        return this.#line(event, styles.cyan('wakes'.padEnd(LABEL_WIDTH)), `${REASONS[event.activation.kind]}${late}`);
+      }
+      case 'slept':
+        return this.#line(event, styles.green(event.outcome.outcome.padEnd(LABEL_WIDTH)), `${oneLine(event.outcome.summary, 120)} ${styles.dim(durationText(event.tookMs))}`);
+      case 'passed':
+        return this.#line(event, styles.dim('passes'.padEnd(LABEL_WIDTH)), 'nothing to do');
+      case 'contended':
+        return this.#line(event, styles.dim('passes'.padEnd(LABEL_WIDTH)), 'somebody else is at it');
+      case 'failed':
+      case 'parked': {
+        const again = event.againAt === undefined ? '' : `, tried again ${localTime(event.againAt)}`;
+        return this.#line(event, styles.red(event.type.padEnd(LABEL_WIDTH)), `${oneLine(event.reason.message, 200)} ${styles.dim(`[${event.reason.code}]`)}${again}`);
+      }
+      case 'troubled':
+        return `${styles.red('trouble'.padEnd(LABEL_WIDTH))}  ${oneLine(event.reason.message, 200)} ${styles.dim(`[${event.reason.code}]`)}, tried again ${localTime(event.againAt)}`;
+      case 'idle':
+        return undefined;
+    }
+  }
+
+  #line({ agentId, sessionId }: { readonly agentId: string; readonly sessionId: string }, label: string, text: string): string {
+    return `${label}  ${agentId} ${this.#options.out.styles.dim(sessionId)}  ${text}`;
+  }
+}
+
+function waitingText(event: SessionWorkerEvent): string {
+  if (event.type !== 'idle') return 'looking for what is due';
+  return event.nextDueAt === undefined ? 'nothing is due; waiting for messages' : `nothing is due before ${localTime(event.nextDueAt)}; waiting for messages`;
+}

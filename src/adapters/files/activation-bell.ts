@@ -1,0 +1,119 @@
+/**
+ * Tells every process that hints were made: one file whose time of change is moved, and one watch on the folder it lies in, however many
+ * folders of hints there are. Where the system cannot notify, the file is looked at now and then.
+ */
+import { watch } from 'node:fs';
+import type { FSWatcher } from 'node:fs';
+import { open, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
+import { makePrivateDirectory } from './durable-files.ts';
+import { systemCodeOf } from './storage-errors.ts';
+
+const BELL_FILE = '.bell';
+const BELL_MODE = 0o600;
+
+/** How often the bell is looked at when the system cannot notify, as when its limit of watches is reached. */
+const FALLBACK_LOOK_INTERVAL_MS = 500;
+
+export interface BellWatch {
+  /** The folder that the bell lies in. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly onRing: () => void;
+}
+
+/** Rings for everybody who watches. The folder must be there. */
+export async function ringBell(directory: string): Promise<void> {
+  const path = join(directory, BELL_FILE);
+  const now = new Date();
+  try {
+    await utimes(path, now, now);
+  } catch (error) {
+    if (systemCodeOf(error) !== 'ENOENT') throw error;
+    await (await open(path, 'a', BELL_MODE)).close();
+  }
+}
+
+/** Calls `onRing` once when it hears, since what rang before would go unnoticed. Returns the function that ends it. */
+export function watchBell(options: BellWatch): () => void {
+  const ear = new Ear(options);
+  ear.open().catch(() => undefined);
+  return () => ear.close();
+}
+
+class Ear {
+  readonly #options: BellWatch;
+  #watcher: FSWatcher | undefined;
+  #timer: TimerHandle | undefined;
+  #folder: number | undefined;
+  #rungAtMs: number | undefined;
+  #isMoving = false;
+  #isClosed = false;
+
+  constructor(options: BellWatch) {
+    this.#options = options;
+  }
+
+  /** Watches the folder that is there now, made if need be. */
+  async open(): Promise<void> {
+    const { directory, onRing } = this.#options;
+    try {
+      await makePrivateDirectory(directory);
+      const { ino } = await stat(directory);
+      if (this.#isClosed) return;
+      this.#folder = ino;
+      this.#watcher = watch(directory, (what, name) => this.#hear(what, name));
+      this.#watcher.on('error', () => this.#lookInstead());
+    } catch {
+      this.#lookInstead();
+    }
+    if (!this.#isClosed) onRing();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#watcher?.close();
+    this.#options.clock.clearTimeout(this.#timer);
+  }
+
+  #hear(what: string, name: string | null): void {
+    if (this.#isClosed) return;
+    if (name === null || name === BELL_FILE) this.#options.onRing();
+    // Folders come and go every ten minutes; that may have been ours, and a folder that is gone is deaf.
+    else if (what === 'rename') this.#moveIfGone().catch(() => undefined);
+  }
+
+  async #moveIfGone(): Promise<void> {
+    if (this.#isMoving) return;
+    this.#isMoving = true;
+    try {
+      const found = await stat(this.#options.directory).catch(() => undefined);
+      if (this.#isClosed || found?.ino === this.#folder) return;
+      this.#watcher?.close();
+      this.#watcher = undefined;
+      await this.open();
+    } finally {
+      this.#isMoving = false;
+    }
+  }
+
+  #lookInstead(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+    if (this.#isClosed || this.#timer !== undefined) return;
+    this.#timer = this.#options.clock.setTimeout(() => void this.#look(), FALLBACK_LOOK_INTERVAL_MS);
+  }
+
+  async #look(): Promise<void> {
+    const rungAtMs = await stat(join(this.#options.directory, BELL_FILE)).then(
+      (found) => found.mtimeMs,
+      () => undefined,
+    );
+    this.#timer = undefined;
+    if (this.#isClosed) return;
+    if (rungAtMs !== this.#rungAtMs) this.#options.onRing();
+    this.#rungAtMs = rungAtMs;
+    this.#lookInstead();
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * Hints as empty files in folders by time: making one is opening a file, removing one is unlinking it, and nobody reads what is far away.
+ * Any number of processes may do so at once. Nothing is put on the disk for sure; after a power failure the index is suspect.
+ */
+import { opendir, readdir, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkActivation, isActivation } from '../../machines/session/activation-check.ts';
+import { dueSessions } from '../../machines/session/due-sessions.ts';
+import type { Activation } from '../../machines/session/activation.ts';
+import type { ActivationIndex, DueActivations, DueQuery } from '../../actors/session/activation-index.ts';
+import type { Clock } from '../../actors/clock/clock.ts';
+import { ringBell, watchBell } from './activation-bell.ts';
+import { isStamped, stampBoot } from './activation-boot.ts';
+import { bucketOf, isBucket, nameOf, readName, startOfBucket } from './activation-name.ts';
+import { systemFileOperations } from './file-operations.ts';
+import type { FileOperations } from './file-operations.ts';
+import { storageFailed, systemCodeOf } from './storage-errors.ts';
+
+/** How often a folder may be taken away under us, as an empty one, before we give up. */
+const MAX_ATTEMPTS = 1_000;
+
+/** Hints that are made or removed at the same time. */
+const PARALLEL_HINTS = 16;
+
+/** Names of the future that one look reads. */
+const MAX_NAMES_AHEAD = 1_024;
+
+export interface FileActivationIndexOptions {
+  /** Made with the first hint. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly operations?: FileOperations | undefined;
+}
+
+export class FileActivationIndex implements ActivationIndex {
+  readonly #directory: string;
+  readonly #clock: Clock;
+  readonly #operations: FileOperations;
+  readonly #listeners = new Set<() => void>();
+  #ringing: Promise<void> | undefined;
+  #nextRing: Promise<void> | undefined;
+
+  constructor({ directory, clock, operations = systemFileOperations }: FileActivationIndexOptions) {
+    this.#directory = directory;
+    this.#clock = clock;
+    this.#operations = operations;
+  }
+
+  async add(activations: readonly Activation[]): Promise<void> {
+    const checked = activations.map(checkActivation);
+    if (checked.length === 0) return;
+    await this.#eachOf(checked, 'make', (activation) => this.#make(activation));
+    await this.#ring();
+  }
+
+  async remove(activations: readonly Activation[]): Promise<void> {
+    await this.#eachOf(activations.filter(isActivation), 'remove', (activation) => this.#unmake(activation));
+  }
+
+  async due(query: DueQuery): Promise<DueActivations> {
+    const { nowMs } = query;
+    const present = bucketOf(nowMs);
+    const found: Activation[] = [];
+    let nextDueAtMs: number | undefined;
+    try {
+      const buckets = await this.#buckets();
+      for (const bucket of buckets.filter((name) => name <= present)) {
+        const activations = await this.#read(bucket);
+        if (activations.length === 0 && bucket < present) await this.#removeEmpty(bucket);
+        for (const activation of activations) {
+          if (!isMeant(activation, query)) continue;
+          if (activation.dueAtMs <= nowMs) found.push(activation);
+          else nextDueAtMs = Math.min(nextDueAtMs ?? Infinity, activation.dueAtMs);
+        }
+      }
+      // What is due later in this folder comes before all that lies in others.
+      nextDueAtMs ??= await this.#nextAfter(buckets.filter((name) => name > present), query);
+    } catch (error) {
+      throw storageFailed(`look for what is due in ${this.#directory}`, error);
+    }
+    return { due: dueSessions(found, query.limit), nextDueAtMs };
+  }
+
+  watch(onChange: () => void): () => void {
+    const listener = (): void => onChange();
+    this.#listeners.add(listener);
+    const stop = watchBell({ directory: this.#directory, clock: this.#clock, onRing: listener });
+    return () => {
+      this.#listeners.delete(listener);
+      stop();
+    };
+  }
+
+  async isSuspect(): Promise<boolean> {
+    try {
+      return !(await isStamped(this.#directory));
+    } catch (error) {
+      throw storageFailed(`read the stamp in ${this.#directory}`, error);
+    }
+  }
+
+  async rebuilt(activations: AsyncIterable<Activation>): Promise<void> {
+    let batch: Activation[] = [];
+    for await (const activation of activations) {
+      batch.push(activation);
+      if (batch.length < PARALLEL_HINTS) continue;
+      await this.add(batch);
+      batch = [];
+    }
+    await this.add(batch);
+    try {
+      await this.#operations.makeDirectories(this.#directory);
+      await stampBoot(this.#directory, this.#operations);
+    } catch (error) {
+      throw storageFailed(`stamp ${this.#directory}`, error);
+    }
+  }
+
+  async #eachOf(activations: readonly Activation[], doing: string, work: (activation: Activation) => Promise<void>): Promise<void> {
+    try {
+      for (let start = 0; start < activations.length; start += PARALLEL_HINTS) {
+        const results = await Promise.allSettled(activations.slice(start, start + PARALLEL_HINTS).map(work));
+        for (const result of results) if (result.status === 'rejected') throw result.reason;
+      }
+    } catch (error) {
+      throw storageFailed(`${doing} a hint in ${this.#directory}`, error);
+    }
+  }
+
+  async #make(activation: Activation): Promise<void> {
+    const path = this.#pathOf(activation);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#operations.createFile(path, '');
+      } catch (error) {
+        const code = systemCodeOf(error);
+        if (code === 'EEXIST') return;
+        if (code !== 'ENOENT' || attempt === MAX_ATTEMPTS) throw error;
+        await this.#makeFolder(bucketOf(activation.dueAtMs));
+      }
+    }
+  }
+
+  async #makeFolder(bucket: string): Promise<void> {
+    try {
+      await this.#operations.makeDirectories(join(this.#directory, bucket));
+    } catch (error) {
+      // Taken away while it was being made: the next attempt makes it again.
+      if (systemCodeOf(error) !== 'ENOENT') throw error;
+    }
+  }
+
+  async #unmake(activation: Activation): Promise<void> {
+    try {
+      await this.#operations.removeFile(this.#pathOf(activation));
+    } catch (error) {
+      if (!isAbsence(error)) throw error;
+    }
+  }
+
+  /** Everybody whose hint was made before the bell began to ring is heard with it. */
+  #ring(): Promise<void> {
+    this.#nextRing ??= (this.#ringing ?? Promise.resolve()).then(() => {
+      this.#nextRing = undefined;
+      // Those in this process need not wait for the system.
+      for (const listener of this.#listeners) listener();
+      // The hint is made; whoever does not hear the bell looks by himself in a while.
+      this.#ringing = ringBell(this.#directory).catch(() => undefined);
+      return this.#ringing;
+    });
+    return this.#nextRing;
+  }
+
+  #pathOf(activation: Activation): string {
+    return join(this.#directory, bucketOf(activation.dueAtMs), nameOf(activation));
+  }
+
+  async #buckets(): Promise<string[]> {
+    return (await namesIn(this.#directory)).filter(isBucket).sort();
+  }
+
+  async #read(bucket: string): Promise<Activation[]> {
+    const names = await namesIn(join(this.#directory, bucket));
+    return names.flatMap((name) => readName(name, bucket) ?? []);
+  }
+
+  /** When something may be due that lies in the first of these folders that is not empty. */
+  async #nextAfter(buckets: readonly string[], query: DueQuery): Promise<number | undefined> {
+    let namesLeft = MAX_NAMES_AHEAD;
+    for (const bucket of buckets) {
+      const names = await someNamesIn(join(this.#directory, bucket), namesLeft);
+      namesLeft -= names.length;
+      if (namesLeft === 0) return startOfBucket(bucket);
+      const times = names.flatMap((name) => {
+        const activation = readName(name, bucket);
+        return activation !== undefined && isMeant(activation, query) ? [activation.dueAtMs] : [];
+      });
+      if (times.length > 0) return times.reduce((soonest, time) => Math.min(soonest, time));
+    }
+    return undefined;
+  }
+
+  /** Somebody may make a hint in it at this moment: then it stays, or is made again. */
+  async #removeEmpty(bucket: string): Promise<void> {
+    await rmdir(join(this.#directory, bucket)).catch(() => undefined);
+  }
+}
+
+function isMeant({ sessionId, agentId }: Activation, { except, agentId: wanted }: DueQuery): boolean {
+  return (wanted === undefined || agentId === wanted) && except?.has(sessionId) !== true;
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (isAbsence(error)) return [];
+    throw error;
+  }
+}
+
+async function someNamesIn(directory: string, limit: number): Promise<string[]> {
+  const names: string[] = [];
+  try {
+    for await (const { name } of await opendir(directory, { bufferSize: limit })) {
+      names.push(name);
+      if (names.length === limit) break;
+    }
+  } catch (error) {
+    if (!isAbsence(error)) throw error;
+  }
+  return names;
+}
+
+function isAbsence(error: unknown): boolean {
+  const code = systemCodeOf(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}

@@ -1,0 +1,199 @@
+/**
+ * The part of a log that a checkpoint stands for, found through its index on the disk: a place by binary search, a repeated record by
+ * the hashes of ids and keys. Nothing of it is kept in memory until somebody asks for a key, or for an id as old as that part.
+ */
+import { crc32 } from 'node:zlib';
+import type { LogRecord, RecordPlace } from '../../machines/session/log-admission.ts';
+import type { ReadableFile } from './file-operations.ts';
+import { openToRead } from './file-operations.ts';
+import { HashTable } from './hash-table.ts';
+import { ENTRY_BYTES, IndexDamaged, decodeEntry } from './index-entry.ts';
+import type { IndexedRecord, NamedRecord } from './index-entry.ts';
+import type { LogSegments } from './log-segments.ts';
+import type { EarlierRecords } from './tail-admission.ts';
+import { hashText } from './text-hash.ts';
+
+/** Entries that are read at once. */
+const ENTRIES_PER_READ = 16 * 1024;
+
+export interface IndexExtent {
+  /** Which file the index is in. */
+  readonly generation: string;
+  /** How many records it lists. */
+  readonly records: number;
+  /** CRC-32 of all of its entries. */
+  readonly checksum: number;
+  /** The greatest of the ids that records begin with. Ids grow with time: a greater one is new. */
+  readonly greatestId: string;
+}
+
+interface Tables {
+  readonly ids: HashTable;
+  readonly keys: HashTable;
+}
+
+export class IndexedPart {
+  readonly extent: IndexExtent;
+  /** Sequence number of its last event. */
+  readonly head: number;
+  readonly #path: string;
+  readonly #segments: LogSegments;
+  #tables: Tables | undefined;
+
+  constructor({ path, segments, extent, head }: { readonly path: string; readonly segments: LogSegments; readonly extent: IndexExtent; readonly head: number }) {
+    this.#path = path;
+    this.#segments = segments;
+    this.extent = extent;
+    this.head = head;
+  }
+
+  /** The same part and these records behind it. What was loaded of it stays loaded. */
+  extended({ path, extent, head }: { readonly path: string; readonly extent: IndexExtent; readonly head: number }, records: readonly NamedRecord[]): IndexedPart {
+    const part = new IndexedPart({ path, extent, head, segments: this.#segments });
+    part.#tables = this.#tables;
+    for (const [index, { id, key }] of records.entries()) {
+      part.#tables?.ids.add(hashText(id), this.extent.records + index);
+      if (key !== undefined) part.#tables?.keys.add(hashText(key), this.extent.records + index);
+    }
+    return part;
+  }
+
+  /** False when it is certain, without looking at the disk, that `record` repeats nothing here. */
+  mayHold({ key, events: [{ id }] }: LogRecord): boolean {
+    const isOld = id <= this.extent.greatestId;
+    if (!isOld && key === undefined) return false;
+    if (this.#tables === undefined) return true;
+    return (isOld && this.#tables.ids.find(hashText(id)).length > 0) || (key !== undefined && this.#tables.keys.find(hashText(key)).length > 0);
+  }
+
+  /** What `record` repeats. @throws IndexDamaged */
+  async findEarlier({ key, events: [{ id }] }: LogRecord): Promise<EarlierRecords> {
+    return {
+      byId: await this.findId(id),
+      byKey: key === undefined ? undefined : await this.findKey(key),
+    };
+  }
+
+  /** Where the record lies whose first event has this id. @throws IndexDamaged */
+  async findId(id: string): Promise<RecordPlace | undefined> {
+    return id > this.extent.greatestId ? undefined : this.#find('ids', id, (found) => found.events[0].id === id);
+  }
+
+  /** Where the record lies that was stored under this key. @throws IndexDamaged */
+  findKey(key: string): Promise<RecordPlace | undefined> {
+    return this.#find('keys', key, (found) => found.key === key);
+  }
+
+  /** The records that hold the events from `from` to `to`. @throws IndexDamaged */
+  covering({ from, to }: { readonly from: number; readonly to: number }): Promise<IndexedRecord[]> {
+    return this.#reading(async (file) => {
+      const found: IndexedRecord[] = [];
+      let number = await this.#numberOf(file, from);
+      while (number < this.extent.records) {
+        const entries = await this.#entriesAt(file, number, Math.min(to - from + 1, ENTRIES_PER_READ));
+        for (const entry of entries) {
+          if (entry.firstSeq > to) return found;
+          found.push(entry);
+        }
+        number += entries.length;
+      }
+      return found;
+    });
+  }
+
+  /** The last entry. @throws IndexDamaged */
+  last(): Promise<IndexedRecord> {
+    return this.#reading((file) => this.#entryAt(file, this.extent.records - 1));
+  }
+
+  /** Reads all of the index and compares its checksum. @throws IndexDamaged */
+  async verify(): Promise<void> {
+    await this.#forEachPiece(() => undefined);
+  }
+
+  /** Number of the record that holds event `seq`. */
+  async #numberOf(file: ReadableFile, seq: number): Promise<number> {
+    let low = 0;
+    let high = this.extent.records - 1;
+    while (low < high) {
+      const middle = Math.floor((low + high + 1) / 2);
+      if ((await this.#entryAt(file, middle)).firstSeq <= seq) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** The first of the candidates whose record is the one that is looked for. */
+  async #find(what: keyof Tables, text: string, isIt: (record: LogRecord) => boolean): Promise<RecordPlace | undefined> {
+    const tables = (this.#tables ??= await this.#load());
+    const numbers = tables[what].find(hashText(text));
+    if (numbers.length === 0) return undefined;
+    return this.#reading(async (file) => {
+      for (const number of numbers.toSorted((one, other) => one - other)) {
+        const entry = await this.#entryAt(file, number);
+        const record = await this.#segments.recordAt(entry);
+        if (record === undefined || !agrees(entry, record)) throw new IndexDamaged();
+        if (isIt(record)) return { firstSeq: entry.firstSeq, count: entry.count };
+      }
+      return undefined;
+    });
+  }
+
+  async #load(): Promise<Tables> {
+    const tables: Tables = { ids: new HashTable(this.extent.records), keys: new HashTable() };
+    await this.#forEachPiece((bytes, number) => {
+      for (let at = 0, index = number; at < bytes.length; at += ENTRY_BYTES, index += 1) {
+        tables.ids.add({ low: bytes.readUInt32LE(at + 20), high: bytes.readUInt32LE(at + 24) }, index);
+        const key = { low: bytes.readUInt32LE(at + 28), high: bytes.readUInt32LE(at + 32) };
+        if (key.low !== 0 || key.high !== 0) tables.keys.add(key, index);
+      }
+    });
+    return tables;
+  }
+
+  async #forEachPiece(take: (bytes: Buffer, number: number) => void): Promise<void> {
+    await this.#reading(async (file) => {
+      let checksum = 0;
+      for (let number = 0; number < this.extent.records; number += ENTRIES_PER_READ) {
+        const bytes = await this.#bytesAt(file, number, ENTRIES_PER_READ);
+        checksum = crc32(bytes, checksum);
+        take(bytes, number);
+      }
+      if (checksum !== this.extent.checksum) throw new IndexDamaged();
+    });
+  }
+
+  async #entryAt(file: ReadableFile, number: number): Promise<IndexedRecord> {
+    return decodeEntry(await this.#bytesAt(file, number, 1), 0, number);
+  }
+
+  async #entriesAt(file: ReadableFile, number: number, count: number): Promise<IndexedRecord[]> {
+    const bytes = await this.#bytesAt(file, number, count);
+    return Array.from({ length: bytes.length / ENTRY_BYTES }, (_, index) => decodeEntry(bytes, index * ENTRY_BYTES, number + index));
+  }
+
+  /** The bytes of `count` entries from the `number`-th on, or of those that are left. */
+  async #bytesAt(file: ReadableFile, number: number, count: number): Promise<Buffer> {
+    const length = Math.min(count, this.extent.records - number) * ENTRY_BYTES;
+    const bytes = await file.read(number * ENTRY_BYTES, length);
+    if (length <= 0 || bytes.length !== length) throw new IndexDamaged();
+    return bytes;
+  }
+
+  async #reading<Value>(work: (file: ReadableFile) => Promise<Value>): Promise<Value> {
+    const file = await openToRead(this.#path).catch(() => undefined);
+    // It may have been removed by somebody who has begun another one.
+    if (file === undefined) throw new IndexDamaged();
+    try {
+      return await work(file);
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** Whether the record that lies at an entry's place is the one that the entry speaks of. */
+export function agrees(entry: IndexedRecord, { events }: LogRecord): boolean {
+  const { low, high } = hashText(events[0].id);
+  return entry.count === events.length && entry.id.low === low && entry.id.high === high;
+}

@@ -1,0 +1,157 @@
+/**
+ * Where the sockets of one session's leases lie, each named by its epoch.
+ *
+ * On Linux that is `runtime/lease` in the session's folder: whoever shares the folder meets there, in whatever container or network
+ * namespace it runs. The path of a socket may have 107 bytes and a session's folder has more, so sockets are bound and reached through
+ * `/proc/self/fd/<folder>/`. Elsewhere, and where the file system takes no sockets, they lie in a folder of short path outside the home,
+ * keyed by the session folder's real path.
+ */
+import { createHash } from 'node:crypto';
+import { access, constants, lstat, mkdir, open, readdir, rmdir, stat, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RuntimeError } from '../../machines/errors.ts';
+import { PRIVATE_FOLDER_MODE } from './file-operations.ts';
+import { RUNTIME_FOLDER } from './layout.ts';
+import { systemCodeOf } from './storage-errors.ts';
+
+const LEASE_FOLDER = 'lease';
+
+/** Longest path that every system takes for a socket, in bytes: 104 with the zero at its end, on macOS. */
+const MAX_SOCKET_PATH_BYTES = 103;
+
+/** Where the folder is to lie: in the session's own, or below a folder of short path. */
+export type LeasePlace = { readonly kind: 'session' } | { readonly kind: 'elsewhere'; readonly root: string };
+
+/**
+ * The same for every process of this user, which TMPDIR is not: a worker that cron starts must meet the one in a terminal.
+ */
+export function defaultSocketDirectory(): string {
+  return process.platform === 'win32' ? join(tmpdir(), 'wakechart') : `/tmp/wakechart-${userId()}`;
+}
+
+/** Of the user whose rights this process has; a container's user may have no name. */
+function userId(): number {
+  return process.geteuid?.() ?? 0;
+}
+
+let hasDescriptorPaths: Promise<boolean> | undefined;
+
+/** Whether sockets can be reached through a descriptor of their folder, as on Linux with /proc. */
+export async function canReachThroughDescriptors(): Promise<boolean> {
+  if (process.platform !== 'linux') return false;
+  hasDescriptorPaths ??= stat('/proc/self/fd').then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  return hasDescriptorPaths;
+}
+
+export class LeaseFolder {
+  readonly #path: string;
+  readonly #handle: FileHandle | undefined;
+  /** The way to the folder's entries. */
+  readonly #base: string;
+  readonly #isThrownAway: boolean;
+
+  private constructor(path: string, handle: FileHandle | undefined, isThrownAway: boolean) {
+    this.#path = path;
+    this.#handle = handle;
+    this.#base = handle === undefined ? path : `/proc/self/fd/${handle.fd}`;
+    this.#isThrownAway = isThrownAway;
+  }
+
+  /**
+   * The folder for the session in `directory`, a real path; undefined when it is not there. One that others can use is not ours: whoever
+   * makes it, complains.
+   * @throws the system's error
+   */
+  static async find(place: LeasePlace, directory: string): Promise<LeaseFolder | undefined> {
+    try {
+      if (place.kind === 'elsewhere' && !(await isPrivate(place.root))) return undefined;
+      return await LeaseFolder.#open(place, directory);
+    } catch (error) {
+      if (systemCodeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** The same, made if need be. @throws the system's error; ENOENT when the session's folder is gone; RuntimeError SOCKET_DIRECTORY_UNSAFE */
+  static async make(place: LeasePlace, directory: string): Promise<LeaseFolder> {
+    const found = await LeaseFolder.find(place, directory);
+    if (found !== undefined) return found;
+    await makeFolder(place.kind === 'session' ? join(directory, RUNTIME_FOLDER) : place.root);
+    if (place.kind === 'elsewhere' && !(await isPrivate(place.root))) throw socketDirectoryUnsafe(place.root);
+    await makeFolder(pathOf(place, directory));
+    return LeaseFolder.#open(place, directory);
+  }
+
+  static async #open(place: LeasePlace, directory: string): Promise<LeaseFolder> {
+    const path = pathOf(place, directory);
+    const isThrownAway = place.kind === 'elsewhere';
+    if (await canReachThroughDescriptors()) return new LeaseFolder(path, await open(path, 'r'), isThrownAway);
+    await readdir(path);
+    return new LeaseFolder(path, undefined, isThrownAway);
+  }
+
+  /** @throws RuntimeError SOCKET_PATH_TOO_LONG, since the system would cut it off and two sessions might meet */
+  addressOf(epoch: number): string {
+    const address = join(this.#base, `${epoch}.sock`);
+    if (Buffer.byteLength(address) <= MAX_SOCKET_PATH_BYTES) return address;
+    throw new RuntimeError('SOCKET_PATH_TOO_LONG', `expected a socket path of at most ${MAX_SOCKET_PATH_BYTES} bytes, received ${address}`, {
+      category: 'storage',
+      hint: 'Set socketDirectory to a folder with a shorter path.',
+    });
+  }
+
+  /** Whose names are there, highest first. @throws ENOENT when the folder is gone */
+  async epochs(): Promise<number[]> {
+    const names = await readdir(this.#base);
+    return names.flatMap((name) => /^([1-9][0-9]{0,14})\.sock$/.exec(name)?.[1] ?? []).map(Number).toSorted((one, other) => other - one);
+  }
+
+  /** Whether this user may not take names in it. False when it is only gone. */
+  async isDenied(): Promise<boolean> {
+    return access(this.#path, constants.W_OK | constants.X_OK).then(
+      () => false,
+      (error: unknown) => systemCodeOf(error) !== 'ENOENT',
+    );
+  }
+
+  /** Takes away a name that nobody needs any more. One that cannot be removed does no harm. */
+  async remove(epoch: number): Promise<void> {
+    await unlink(this.addressOf(epoch)).catch(() => undefined);
+  }
+
+  /** To be called after every socket in it was closed: a descriptor that is given to another folder would lead their names astray. */
+  async close(): Promise<void> {
+    await this.#handle?.close();
+    // Refused by the system while another process has a name in it; a process that was about to take one makes it again.
+    if (this.#isThrownAway) await rmdir(this.#path).catch(() => undefined);
+  }
+}
+
+function pathOf(place: LeasePlace, directory: string): string {
+  if (place.kind === 'session') return join(directory, RUNTIME_FOLDER, LEASE_FOLDER);
+  return join(place.root, createHash('sha256').update(directory).digest('hex').slice(0, 32));
+}
+
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { mode: PRIVATE_FOLDER_MODE }).catch((error: unknown) => {
+    if (systemCodeOf(error) !== 'EEXIST') throw error;
+  });
+}
+
+/** Others may write next to it: in a folder of theirs they could answer for our processes, or make them silent. */
+async function isPrivate(root: string): Promise<boolean> {
+  const found = await lstat(root);
+  return found.isDirectory() && (process.platform === 'win32' || (found.uid === userId() && (found.mode & 0o077) === 0));
+}
+
+function socketDirectoryUnsafe(root: string): RuntimeError {
+  return new RuntimeError('SOCKET_DIRECTORY_UNSAFE', `expected ${root} to be a folder that only its owner, this user, can use; it is not`, {
+    category: 'storage',
+    hint: 'Remove it, or let only this user use it (chmod 700), or set socketDirectory to another folder.',
+  });
+}

@@ -1,0 +1,105 @@
+/** This process's side of one lease: the number it took, what it answers under it, and the right that comes of it. */
+import { hostname } from 'node:os';
+import { RuntimeError } from '../../machines/errors.ts';
+import { leaseLifecycle, leasePhaseOf } from '../../machines/wake/lease-machine.ts';
+import type { LeaseChartEventType, LeaseSnapshot } from '../../machines/wake/lease-machine.ts';
+import type { WakeRight } from '../../actors/session/event-store.ts';
+import type { LeaseFolder } from './lease-folder.ts';
+import { LeaseSocket } from './lease-socket.ts';
+import type { LeaseAnswer } from './lease-message.ts';
+import { systemCodeOf } from './storage-errors.ts';
+
+const HOST = hostname();
+
+export class LeaseHolding implements WakeRight {
+  readonly #sessionId: string;
+  readonly #folder: LeaseFolder;
+  readonly #lost = new AbortController();
+  #state: LeaseSnapshot = leaseLifecycle.initial;
+  #socket: LeaseSocket | undefined;
+  #epoch = 0;
+  #ending: Promise<void> | undefined;
+
+  constructor(sessionId: string, folder: LeaseFolder) {
+    this.#sessionId = sessionId;
+    this.#folder = folder;
+  }
+
+  /** The number that is taken, or was last. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** Takes a number and answers under it from now on. False when somebody has it, dead or alive. @throws the system's error */
+  async bind(epoch: number): Promise<boolean> {
+    try {
+      const address = this.#folder.addressOf(epoch);
+      this.#socket = await LeaseSocket.listen({ address, answer: () => this.#answer(), onPassed: (by) => this.#pass(by) });
+      this.#epoch = epoch;
+      this.#take('BIND');
+      return true;
+    } catch (error) {
+      if (systemCodeOf(error) === 'EADDRINUSE') return false;
+      throw error;
+    }
+  }
+
+  /** Gives the number back, to take a higher one. */
+  async stepBack(): Promise<void> {
+    this.#take('STEP_BACK');
+    await this.#socket?.close();
+  }
+
+  /** From now on everybody who asks is told that the right is held. False when somebody went past meanwhile. */
+  win(): boolean {
+    const hasWon = this.#take('WIN');
+    if (hasWon) this.#socket?.announce();
+    return hasWon;
+  }
+
+  /** Gives up before the right was held. Idempotent. */
+  async refuse(): Promise<void> {
+    this.#take('REFUSE');
+    await this.#letGo();
+  }
+
+  async release(): Promise<void> {
+    this.#take('RELEASE');
+    await this.#letGo();
+  }
+
+  #letGo(): Promise<void> {
+    this.#ending ??= (async () => {
+      await this.#socket?.close();
+      await this.#folder.close();
+    })();
+    return this.#ending;
+  }
+
+  /** Whether the chart has such a move. */
+  #take(event: LeaseChartEventType): boolean {
+    const next = leaseLifecycle.next(this.#state, event);
+    this.#state = next ?? this.#state;
+    return next !== undefined;
+  }
+
+  #pass(by: number): void {
+    if (by <= this.#epoch || !this.#take('PASS')) return;
+    this.#socket?.announce();
+    this.#lost.abort(
+      new RuntimeError('WAKE_SUPERSEDED', `the wake of session ${this.#sessionId} under epoch ${this.#epoch} gave no sign of life, and epoch ${by} has taken over`, {
+        category: 'conflict',
+        hint: 'Leave the session to the other wake; nothing that this one still writes counts.',
+        details: { sessionId: this.#sessionId, epoch: this.#epoch, by },
+      }),
+    );
+  }
+
+  #answer(): LeaseAnswer {
+    return { type: 'alive', phase: leasePhaseOf(this.#state), epoch: this.#epoch, pid: process.pid, host: HOST };
+  }
+}

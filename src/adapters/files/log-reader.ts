@@ -1,0 +1,224 @@
+/**
+ * Reads one session's log, segment after segment, and keeps its index up to date. Whatever is wrong with a checkpoint or its index is
+ * made good here, by reading the log again from its start. Not safe against itself: one call at a time.
+ */
+import type { SessionEvent } from '../../machines/session/session-event.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { LogFile } from './file-operations.ts';
+import { IndexDamaged } from './index-entry.ts';
+import type { LogPlace } from './index-entry.ts';
+import { agrees } from './indexed-part.ts';
+import { scanLines } from './line-scanner.ts';
+import type { ScannedLine } from './line-scanner.ts';
+import type { Checkpoint } from './log-checkpoint.ts';
+import { LogIndex, assertSame } from './log-index.ts';
+import type { LogSegments } from './log-segments.ts';
+import { decodeLine, eventsOf, isSeal } from './record-codec.ts';
+import type { ReadRecord, Seal } from './record-codec.ts';
+import type { EarlierRecords } from './tail-admission.ts';
+
+export interface LogReaderOptions {
+  readonly sessionId: string;
+  readonly segments: LogSegments;
+  /** From this size on, in bytes, a segment may have been followed by another one although its seal cannot be read. */
+  readonly segmentBytes: number;
+}
+
+interface Wanted {
+  readonly from: number;
+  readonly limit: number;
+}
+
+const NOTHING: Wanted = { from: Infinity, limit: 0 };
+
+/** Why a scan of a segment stopped. */
+type ScanEnd = 'sealed' | 'enough' | 'end_of_file';
+
+export class LogReader {
+  readonly #options: LogReaderOptions;
+  #file: LogFile;
+  #index: LogIndex;
+  /** The state at the point where the index begins. */
+  #state: SessionState | undefined;
+  /** Whether the file after this segment was looked for, and nothing has raised a doubt since. */
+  #isLastSegment = false;
+
+  private constructor(options: LogReaderOptions, file: LogFile, checkpoint: Checkpoint | undefined) {
+    this.#options = options;
+    this.#file = file;
+    this.#index = new LogIndex(checkpoint?.start);
+    this.#state = checkpoint?.state;
+  }
+
+  /** @throws ENOENT when the session has no log */
+  static async open(options: LogReaderOptions, checkpoint: Checkpoint | undefined): Promise<LogReader> {
+    return new LogReader(options, await options.segments.open(checkpoint?.start.segment ?? 1), checkpoint);
+  }
+
+  get index(): LogIndex {
+    return this.#index;
+  }
+
+  /** The segment that was being written when the log was last read. */
+  get file(): LogFile {
+    return this.#file;
+  }
+
+  /** The state of the checkpoint that the index begins with. */
+  get checkpointState(): SessionState | undefined {
+    return this.#state;
+  }
+
+  /** Goes on from a checkpoint at exactly the point that has been read. */
+  rebase({ start, state }: Checkpoint): void {
+    this.#index = new LogIndex(start);
+    this.#state = state;
+  }
+
+  /** Runs `work`, and once more after reading all of the log anew when the index turns out not to agree with the log. */
+  async withIndex<Value>(work: () => Promise<Value>): Promise<Value> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof IndexDamaged)) throw error;
+      await this.#restart();
+      return work();
+    }
+  }
+
+  async read(wanted: Wanted): Promise<readonly SessionEvent[]> {
+    return this.withIndex(async () => {
+      const known = wanted.from <= this.#index.admission.head ? await this.reread(wanted) : [];
+      if (known.length >= wanted.limit) return known;
+      const fresh = await this.#scan({ from: Math.max(wanted.from, this.#index.admission.head + 1), limit: wanted.limit - known.length });
+      return known.length === 0 ? fresh : [...known, ...fresh];
+    });
+  }
+
+  /** Reads what has been appended since. */
+  async catchUp(): Promise<void> {
+    await this.withIndex(() => this.#scan(NOTHING));
+  }
+
+  /** What `record` repeats of the part before the checkpoint. @throws IndexDamaged */
+  async earlier(record: ReadRecord): Promise<EarlierRecords | undefined> {
+    const { part } = this.#index;
+    return part?.mayHold(record) === true ? part.findEarlier(record) : undefined;
+  }
+
+  /** Reads again what was read before. @throws IndexDamaged */
+  async reread({ from, limit }: Wanted): Promise<SessionEvent[]> {
+    const { part, admission } = this.#index;
+    const to = Math.min(from + limit - 1, admission.head);
+    const known = part?.head ?? 0;
+    const events: SessionEvent[] = [];
+    if (part !== undefined && from <= known) {
+      const entries = await part.covering({ from, to: Math.min(to, known) });
+      await this.#collect(entries, events, (entry, record) => {
+        if (record === undefined || !agrees(entry, record)) throw new IndexDamaged();
+      });
+    }
+    if (to > known) await this.#collect(this.#index.tailCovering({ from: Math.max(from, known + 1), to }), events, assertSame);
+    return events.filter(({ seq }) => seq >= from && seq <= to);
+  }
+
+  async #collect<Entry extends LogPlace & { readonly firstSeq: number }>(
+    entries: readonly Entry[],
+    events: SessionEvent[],
+    check: (entry: Entry, record: ReadRecord | undefined) => void,
+  ): Promise<void> {
+    const { sessionId, segments } = this.#options;
+    let next = 0;
+    for await (const record of segments.recordsAt(entries, { segment: this.#index.segment, file: this.#file })) {
+      const entry = entries[next];
+      next += 1;
+      if (entry === undefined) return;
+      check(entry, record);
+      if (record !== undefined) events.push(...eventsOf(record, { sessionId, firstSeq: entry.firstSeq }));
+    }
+  }
+
+  /** Reads on where the last scan stopped, and returns the events from `from` on, at most `limit`. */
+  async #scan(wanted: Wanted): Promise<SessionEvent[]> {
+    const events: SessionEvent[] = [];
+    for (;;) {
+      const size = await this.#file.size();
+      const end = await this.#scanSegment(size, wanted, events);
+      if (end === 'enough') return events.slice(0, wanted.limit);
+      if (end === 'sealed') continue;
+      if (!(await this.#hasGoneOn())) return events;
+      // Whoever writes into the next one has sealed this one before: what came here until then counts.
+      if ((await this.#file.size()) !== size) continue;
+      await this.#moveTo(this.#index.segment + 1, { isSealed: false });
+    }
+  }
+
+  async #scanSegment(size: number, wanted: Wanted, events: SessionEvent[]): Promise<ScanEnd> {
+    if (size <= this.#index.offset) return 'end_of_file';
+    for await (const { lines, end } of scanLines(this.#file, this.#index.offset, size)) {
+      for (const line of lines) {
+        const taken = this.#takeLine(line, wanted, events);
+        const stop = taken instanceof Promise ? await taken : taken;
+        if (stop !== undefined) return stop;
+      }
+      this.#index.passTo(end);
+    }
+    return 'end_of_file';
+  }
+
+  /** Not an async function: it runs for every record, and only few of them need to look at the disk. */
+  #takeLine(line: ScannedLine, wanted: Wanted, events: SessionEvent[]): ScanEnd | undefined | Promise<ScanEnd | undefined> {
+    const content = line.bytes === undefined ? undefined : decodeLine(line.bytes);
+    if (content === undefined) {
+      this.#isLastSegment = false;
+      this.#index.takeDamage(line.end);
+      return undefined;
+    }
+    if (isSeal(content)) return this.#takeSeal(content, line);
+    if (this.#index.part?.mayHold(content) !== true) return this.#takeRecord(content, line, undefined, wanted, events);
+    return this.earlier(content).then((earlier) => this.#takeRecord(content, line, earlier, wanted, events));
+  }
+
+  #takeSeal({ seal }: Seal, { end }: ScannedLine): Promise<ScanEnd> | undefined {
+    if (seal === this.#index.segment + 1) return this.#moveTo(seal, { isSealed: true });
+    // The seal of another segment ends nothing here.
+    this.#index.passTo(end);
+    return undefined;
+  }
+
+  #takeRecord(record: ReadRecord, line: ScannedLine, earlier: EarlierRecords | undefined, { from, limit }: Wanted, events: SessionEvent[]): ScanEnd | undefined {
+    const firstSeq = this.#index.take(record, line, earlier);
+    if (firstSeq === undefined || limit === 0 || firstSeq + record.events.length <= from) return undefined;
+    for (const event of eventsOf(record, { sessionId: this.#options.sessionId, firstSeq })) {
+      if (event.seq >= from) events.push(event);
+    }
+    return events.length >= limit ? 'enough' : undefined;
+  }
+
+  /** Whether the log goes on in the next file although no seal in this one says so. */
+  async #hasGoneOn(): Promise<boolean> {
+    if (this.#isLastSegment && this.#index.offset < this.#options.segmentBytes) return false;
+    const hasGoneOn = await this.#options.segments.holdsRecords(this.#index.segment + 1);
+    this.#isLastSegment = !hasGoneOn;
+    return hasGoneOn;
+  }
+
+  async #moveTo(segment: number, how: { readonly isSealed: boolean }): Promise<'sealed'> {
+    const next = await this.#options.segments.open(segment);
+    await this.#file.close();
+    this.#file = next;
+    this.#index.moveTo(segment, how);
+    this.#isLastSegment = false;
+    return 'sealed';
+  }
+
+  async #restart(): Promise<void> {
+    const first = await this.#options.segments.open(1);
+    await this.#file.close();
+    this.#file = first;
+    this.#index = new LogIndex();
+    this.#state = undefined;
+    this.#isLastSegment = false;
+    await this.#scan(NOTHING);
+  }
+}

@@ -1,0 +1,41 @@
+/** Makes the folder of a session and takes it away, each in one step that everybody sees or nobody. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { SessionIdentity } from '../../actors/session/event-store.ts';
+import { makePrivateDirectory, writeNewFile } from './durable-files.ts';
+import type { FileOperations } from './file-operations.ts';
+import { LOG_FILE, RUNTIME_FOLDER, WORKSPACE_FOLDER } from './layout.ts';
+import type { HomeLayout } from './layout.ts';
+
+export interface SessionFolderPlace {
+  readonly identity: SessionIdentity;
+  readonly layout: HomeLayout;
+  readonly operations: FileOperations;
+}
+
+/** Made aside and moved into place: a session is there with its first events or not at all. @throws ENOTEMPTY or EEXIST when it is there already */
+export async function makeSessionFolder({ identity, layout, operations }: SessionFolderPlace, log: string): Promise<void> {
+  const sessions = layout.sessionsOf(identity.agentId);
+  const aside = join(sessions, `.new-${randomUUID()}`);
+  try {
+    await makePrivateDirectory(sessions, operations);
+    await operations.makeDirectory(aside);
+    for (const folder of [RUNTIME_FOLDER, WORKSPACE_FOLDER]) await operations.makeDirectory(join(aside, folder));
+    await writeNewFile(join(aside, LOG_FILE), log, operations);
+    await operations.syncDirectory(aside);
+    await operations.rename(aside, layout.session(identity));
+    await operations.syncDirectory(sessions);
+  } catch (error) {
+    await operations.removeTree(aside).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Moved aside, and gone from then on; then removed. What a crash leaves of it is no session. */
+export async function removeSessionFolder({ identity, layout, operations }: SessionFolderPlace): Promise<void> {
+  const sessions = layout.sessionsOf(identity.agentId);
+  const aside = join(sessions, `.deleted-${randomUUID()}`);
+  await operations.rename(layout.session(identity), aside);
+  await operations.syncDirectory(sessions);
+  await operations.removeTree(aside);
+}

@@ -1,0 +1,331 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { wakeConflict } from '../../../src/actors/session/event-store.ts';
+import { RuntimeError } from '../../../src/machines/errors.ts';
+import type { WakePriority } from '../../../src/machines/wake/directive.ts';
+import { START, START_MS, idOf } from '../../support/session-events.ts';
+import { due, openWorkerHouse, outcomeOf, removeDue } from '../../support/worker-house.ts';
+import type { WorkerHouse, WorkerHouseOptions } from '../../support/worker-house.ts';
+
+const SECOND_MS = 1_000;
+const HOUR_MS = 3_600_000;
+
+const houses: WorkerHouse[] = [];
+const open = async (options: WorkerHouseOptions = {}): Promise<WorkerHouse> => {
+  const house = await openWorkerHouse(options);
+  houses.push(house);
+  return house;
+};
+afterEach(async () => {
+  for (const house of houses.splice(0)) await house.close();
+});
+
+const range = (count: number, from = 1): number[] => Array.from({ length: count }, (_, index) => from + index);
+
+describe('a worker', () => {
+  it('wakes a session as soon as a hint is made, and rests when it has slept', async () => {
+    const house = await open();
+    expect(house.worker.status()).toMatchObject({ phase: 'working', running: [], waiting: 0 });
+    await house.add(due(1));
+    expect(house.worker.status()).toMatchObject({ running: [{ sessionId: idOf(1), since: START, activation: due(1) }] });
+    await house.wakes[0]?.end();
+    expect(house.news()).toEqual(['woke 1', 'slept 1', 'idle']);
+    expect(house.worker.status()).toMatchObject({ running: [], counts: { begun: 1, succeeded: 1, failed: 0 } });
+  });
+
+  it('never runs more wakes at once than it may, nor two of one session', async () => {
+    const house = await open({ concurrency: 3 });
+    await house.add(...range(10).map((n) => due(n)), ...range(10).map((n) => due(n, { causeId: `again-${n}`, priority: 'low' })));
+    let most = 0;
+    while (house.wakes.length > 0) {
+      most = Math.max(most, house.wakes.length);
+      expect(new Set(house.wakes.map(({ sessionId }) => sessionId)).size).toBe(house.wakes.length);
+      await house.add(due(house.order.at(-1) ?? 0, { causeId: 'more', priority: 'high' }));
+      await house.wakes[0]?.end();
+    }
+    expect(most).toBe(3);
+    expect(new Set(house.order)).toEqual(new Set(range(10)));
+  });
+
+  it('wakes by urgency: priority, then what somebody waits for, then time', async () => {
+    const house = await open({
+      concurrency: 1,
+      prepare: (store) =>
+        store.activations.add([
+          due(1, { priority: 'low', dueAtMs: START_MS - HOUR_MS }),
+          due(2, { kind: 'retry' }),
+          due(3, { kind: 'wake' }),
+          due(4),
+          due(5, { dueAtMs: START_MS - 1 }),
+          due(6, { priority: 'high', kind: 'wake' }),
+        ]),
+    });
+    while (house.wakes.length > 0) await house.wakes[0]?.end();
+    expect(house.order).toEqual([6, 5, 4, 3, 2, 1]);
+  });
+
+  it('lets what is more urgent go first even when it comes later', async () => {
+    const house = await open({ concurrency: 1, prepare: (store) => store.activations.add(range(20).map((n) => due(n))) });
+    await house.add(due(99, { priority: 'high' }));
+    await house.wakes[0]?.end();
+    expect(house.order).toEqual([1, 99]);
+  });
+
+  it('lets no busy session starve the others of the same urgency', async () => {
+    const house = await open({ concurrency: 1, prepare: (store) => store.activations.add(range(5).map((n) => due(n))) });
+    // The first session is due again, and as early as can be, whenever it has slept.
+    for (let wakes = 0; wakes < 9; wakes += 1) {
+      const [wake] = house.wakes;
+      const isBusy = wake?.sessionId === idOf(1);
+      await wake?.end();
+      if (isBusy) await house.add(due(1, { causeId: `busy-${wakes}`, dueAtMs: START_MS - HOUR_MS }));
+    }
+    expect(house.order.slice(0, 6)).toEqual([1, 2, 3, 4, 5, 1]);
+  });
+
+  it('does not starve others though more sessions than it holds at once stay due for ever', async () => {
+    const busy = range(200);
+    const house = await open({
+      concurrency: 8,
+      prepare: (store) => store.activations.add([...busy.map((n) => due(n, { dueAtMs: START_MS - HOUR_MS })), ...range(40, 1_000).map((n) => due(n))]),
+      play: async (sessionId, { store, clock }) => {
+        await removeDue(store, sessionId, clock.now());
+        const number = Number.parseInt(sessionId.replace('-', '').slice(0, 12), 16) - START_MS;
+        if (number <= 200) await store.activations.add([due(number, { causeId: `busy-${Math.random().toString(36).slice(2)}`, dueAtMs: START_MS - HOUR_MS })]);
+        return outcomeOf(sessionId);
+      },
+    });
+    for (let round = 0; round < 300 && new Set(house.order.filter((n) => n >= 1_000)).size < 40; round += 1) await house.settle();
+    expect(new Set(house.order.filter((n) => n >= 1_000)).size).toBe(40);
+    // Everybody had a turn before the busy ones had many.
+    const firsts = range(40, 1_000).map((n) => house.order.indexOf(n));
+    expect(Math.max(...firsts)).toBeLessThan(200 * 2);
+  });
+
+  it('sleeps until the next one is due, is never early, and says how late it was', async () => {
+    const house = await open();
+    await house.add(due(1, { kind: 'wake', dueAtMs: START_MS + 90 * SECOND_MS }));
+    expect(house.worker.status()).toMatchObject({ nextDueAt: new Date(START_MS + 90 * SECOND_MS).toISOString() });
+    await house.clock.advance(90 * SECOND_MS - 1);
+    expect(house.order).toEqual([]);
+    await house.clock.advance(1);
+    await house.settle();
+    expect(house.order).toEqual([1]);
+    expect(house.told.find(({ type }) => type === 'woke')).toMatchObject({ latenessMs: 0 });
+    await house.add(due(2, { dueAtMs: START_MS + 30 * SECOND_MS }));
+    expect(house.worker.status().lateness).toEqual({ lastMs: 60 * SECOND_MS, meanMs: 30 * SECOND_MS, maxMs: 60 * SECOND_MS });
+  });
+
+  it('looks no more often than there is a reason to', async () => {
+    let looks = 0;
+    const house = await open({
+      restLimitMs: HOUR_MS,
+      prepare: async (store) => {
+        const look = store.activations.due.bind(store.activations);
+        store.activations.due = (query) => {
+          looks += 1;
+          return look(query);
+        };
+      },
+    });
+    expect(looks).toBeLessThanOrEqual(2);
+    looks = 0;
+    await house.clock.advance(10 * HOUR_MS);
+    expect(looks).toBe(10);
+  });
+
+  it('finds what nobody told it of within its rest', async () => {
+    const house = await open({ restLimitMs: 60 * SECOND_MS, prepare: async (store) => void (store.activations.watch = () => () => undefined) });
+    await house.add(due(1));
+    expect(house.order).toEqual([]);
+    await house.clock.advance(60 * SECOND_MS);
+    await house.settle();
+    expect(house.order).toEqual([1]);
+  });
+
+  it('is not fooled by a wall clock that jumps', async () => {
+    const house = await open({ restLimitMs: 60 * SECOND_MS });
+    await house.add(due(1, { dueAtMs: START_MS + 10 * SECOND_MS }));
+    house.clock.jumpWallClock(-HOUR_MS);
+    await house.clock.advance(10 * SECOND_MS);
+    expect(house.order).toEqual([]);
+    house.clock.jumpWallClock(2 * HOUR_MS);
+    await house.clock.advance(60 * SECOND_MS);
+    await house.settle();
+    expect(house.order).toEqual([1]);
+  });
+
+  it('wakes only the sessions of its agent', async () => {
+    const house = await open({ agentId: 'other' });
+    await house.add(due(1), due(2, { agentId: 'other' }));
+    expect(house.order).toEqual([2]);
+  });
+
+  it('gets through ten thousand that are due at once', async () => {
+    const count = 10_000;
+    const house = await open({
+      concurrency: 50,
+      untilIdle: true,
+      prepare: (store) => store.activations.add(range(count).map((n) => due(n))),
+      play: async (sessionId, { store }) => {
+        await store.activations.remove([due(Number.parseInt(sessionId.replace('-', '').slice(0, 12), 16) - START_MS)]);
+        return outcomeOf(sessionId);
+      },
+    });
+    const { counts } = await house.worker.ended;
+    expect(counts).toMatchObject({ begun: count, succeeded: count });
+    expect(new Set(house.order).size).toBe(count);
+  });
+
+  it.each([[{ concurrency: 0 }], [{ concurrency: 1.5 }], [{ agentId: '../x' }], [{ drainLimitMs: -1 }], [{ conurrency: 2 }]])('refuses the options %j', async (options) => {
+    await expect(openWorkerHouse(options as WorkerHouseOptions)).rejects.toMatchObject({ code: 'WORKER_OPTIONS_INVALID' });
+  });
+
+  it.each<WakePriority>(['low', 'normal', 'high'])('is not hurt by a listener that throws while it wakes a session of %s priority', async (priority) => {
+    const house = await open();
+    house.worker.events$.subscribe(() => {
+      throw new Error('listener');
+    });
+    await house.add(due(1, { priority }));
+    await house.wakes[0]?.end();
+    expect(house.news()).toEqual(['woke 1', 'slept 1', 'idle']);
+  });
+});
+
+describe('a session that somebody else wakes', () => {
+  it('is left to him until he may be done, while others go on', async () => {
+    let free: () => void = () => undefined;
+    const house = await open({ concurrency: 1 });
+    house.store.wakeRightFreed = () =>
+      new Promise<void>((resolve) => {
+        free = resolve;
+      });
+    await house.add(due(1), due(2));
+    await house.wakes[0]?.fail(wakeConflict(idOf(1)));
+    expect(house.order).toEqual([1, 2]);
+    expect(house.worker.status().setAside).toMatchObject([{ sessionId: idOf(1), phase: 'contended', attempts: 1 }]);
+    await house.wakes[0]?.end();
+    expect(house.order).toEqual([1, 2]);
+    free();
+    await house.clock.advance(100);
+    await house.settle();
+    expect(house.order).toEqual([1, 2, 1]);
+    await house.wakes[0]?.end();
+    expect(house.news()).toEqual(['woke 1', 'contended 1', 'woke 2', 'slept 2', 'woke 1', 'slept 1', 'idle']);
+  });
+
+  it('does not make it spin when the right seems free at once, time and again', async () => {
+    const house = await open({ play: (sessionId) => Promise.reject(wakeConflict(sessionId)) });
+    house.store.wakeRightFreed = () => Promise.resolve();
+    await house.add(due(1));
+    const soon = house.order.length;
+    expect(soon).toBeLessThan(5);
+    await house.clock.advance(60 * SECOND_MS);
+    expect(house.order.length).toBeLessThan(soon + 8);
+  });
+
+  it('is waited for by a bounded number of waits, and by time beyond', async () => {
+    let waits = 0;
+    const house = await open({ concurrency: 100, play: (sessionId) => Promise.reject(wakeConflict(sessionId)) });
+    house.store.wakeRightFreed = (_sessionId, signal) => {
+      waits += 1;
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    };
+    await house.add(...range(60).map((n) => due(n)));
+    expect(waits).toBe(32);
+    expect(house.order).toHaveLength(60);
+    await house.clock.advance(SECOND_MS);
+    await house.settle();
+    // Those without a wait came back by time.
+    expect(house.order).toHaveLength(88);
+  });
+
+  it('is looked at again in time when nobody says that it is free', async () => {
+    const house = await open();
+    house.store.wakeRightFreed = (_sessionId, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    await house.add(due(1));
+    await house.wakes[0]?.fail(wakeConflict(idOf(1)));
+    await house.clock.advance(30 * SECOND_MS);
+    await house.settle();
+    expect(house.order).toEqual([1, 1]);
+  });
+});
+
+describe('a wake that breaks', () => {
+  const disk = (): RuntimeError => new RuntimeError('STORAGE_FAILED', 'the disk is full', { category: 'storage', hint: 'Free some space.' });
+
+  it('is tried again after a second, two, four and so on up to five minutes, and counts as parked from the third time on', async () => {
+    const house = await open({ play: () => Promise.reject(disk()) });
+    await house.add(due(1));
+    const gaps: number[] = [];
+    let last = START_MS;
+    house.worker.events$.subscribe((event) => {
+      if (event.type !== 'woke') return;
+      gaps.push((Date.parse(event.at) - last) / SECOND_MS);
+      last = Date.parse(event.at);
+    });
+    await house.clock.advance(1_400 * SECOND_MS);
+    expect(gaps).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
+    expect(house.told.filter(({ type }) => type === 'failed')).toHaveLength(2);
+    expect(house.told.find(({ type }) => type === 'parked')).toMatchObject({ reason: { code: 'STORAGE_FAILED', hint: 'Free some space.' }, againAt: new Date(START_MS + 7 * SECOND_MS).toISOString() });
+    expect(house.worker.status().setAside).toMatchObject([{ phase: 'parked', attempts: 12, reason: { message: 'the disk is full' } }]);
+  });
+
+  it('hinders no other session', async () => {
+    const house = await open({ concurrency: 1, play: (sessionId, { store, clock }) => (sessionId === idOf(1) ? Promise.reject(disk()) : removeDue(store, sessionId, clock.now()).then(() => outcomeOf(sessionId))) });
+    await house.add(...range(5).map((n) => due(n)));
+    expect(house.order).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('starts counting anew once it went well', async () => {
+    let isBroken = true;
+    const house = await open({ play: (sessionId, { store, clock }) => (isBroken ? Promise.reject(disk()) : removeDue(store, sessionId, clock.now()).then(() => outcomeOf(sessionId))) });
+    await house.add(due(1));
+    await house.clock.advance(4 * SECOND_MS);
+    isBroken = false;
+    await house.clock.advance(60 * SECOND_MS);
+    expect(house.worker.status()).toMatchObject({ setAside: [], counts: { succeeded: 1, failed: 3 } });
+    isBroken = true;
+    await house.add(due(1, { causeId: 'new' }));
+    expect(house.worker.status().setAside).toMatchObject([{ phase: 'backed_off', attempts: 1 }]);
+  });
+
+  it('says what broke even when it was no error of ours', async () => {
+    const house = await open({ play: () => Promise.reject(new TypeError('undefined is not a function')) });
+    await house.add(due(1));
+    expect(house.worker.status().setAside).toMatchObject([{ reason: { code: 'WAKE_CRASHED', message: 'the wake broke: undefined is not a function' } }]);
+  });
+
+  it('and throws before it has begun is the same', async () => {
+    const house = await open({
+      ports: {
+        wake: () => {
+          throw new Error('at once');
+        },
+      },
+    });
+    await house.add(due(1));
+    expect(house.news()).toEqual(['woke 1', 'failed 1', 'idle']);
+  });
+});
+
+describe('a log that leaves due what its session was woken for', () => {
+  it.each(['failed', 'limit', 'sleep'] as const)('does not make the worker spin when wakes end as %s', async (outcome) => {
+    const house = await open({ play: (sessionId) => Promise.resolve(outcomeOf(sessionId, outcome)) });
+    await house.add(due(1));
+    expect(house.order).toHaveLength(2);
+    expect(house.worker.status().setAside).toMatchObject([{ phase: 'backed_off', reason: { code: 'ACTIVATION_REPEATS' } }]);
+    for (let second = 0; second < 60; second += 1) {
+      await house.clock.advance(SECOND_MS);
+      await house.settle();
+    }
+    expect(house.order).toHaveLength(7);
+  });
+
+  it('holds back that session only for that hint', async () => {
+    const house = await open({ play: (sessionId) => Promise.resolve(outcomeOf(sessionId, 'failed')) });
+    await house.add(due(1));
+    expect(house.order).toHaveLength(2);
+    await house.add(due(2));
+    expect(house.order.slice(2)).toEqual([2, 2]);
+  });
+});

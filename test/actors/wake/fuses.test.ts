@@ -1,0 +1,217 @@
+/** What keeps a session that nobody looks at from burning money, and what makes one more pass when something changed meanwhile. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { MAX_FAILURES_IN_A_ROW, MAX_IDLE_WAKES_IN_A_ROW } from '../../../src/machines/session/limits.ts';
+import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
+import type { WakeOutcome } from '../../../src/machines/wake/wake-outcome.ts';
+import { codeOf } from '../../contracts/event-store.contract.ts';
+import { newEvent, running, wakeEnded, wakeStarted } from '../../support/session-events.ts';
+import { openHouse, until } from '../../support/session-house.ts';
+import type { SessionHouse } from '../../support/session-house.ts';
+
+let house: SessionHouse;
+let id: string;
+afterEach(() => house.close());
+const open = async (steps: readonly object[], options: { readonly message?: string; readonly agent?: object; readonly script?: object } = {}): Promise<void> => {
+  house = await openHouse();
+  id = await house.session(steps, options);
+};
+
+const dataOf = async (type: SessionEvent['type']): Promise<unknown[]> => (await house.log(id)).filter((event) => event.type === type).map(({ data }) => data);
+const hints = async (): Promise<string[]> =>
+  (await house.store.activations.due({ nowMs: house.clock.now() + 1e12, limit: 10 })).due.flatMap(({ activations }) => activations.map(({ kind, dueAtMs }) => `${kind} +${dueAtMs - house.clock.now()}`));
+const wakeByItself = (): Promise<WakeOutcome> => house.runtime.wake(id, { isAutonomous: true });
+const failing = { error: { kind: 'overloaded', message: 'busy' } };
+const tick = { directive: { outcome: 'sleep', summary: 'tick', queuedWakes: [{ reason: 'tick', delaySeconds: 1 }] } };
+
+describe('a session whose wakes fail', () => {
+  it('waits longer after each of them, and is parked after the last', async () => {
+    await open([failing], { message: 'Go', script: { onEnd: 'repeat-last' } });
+    for (const seconds of [5, 20, 80, 320]) {
+      expect(await wakeByItself()).toMatchObject({ outcome: 'failed' });
+      expect(await hints()).toEqual([`ingress +${seconds * 1000}`]);
+      await house.clock.advance(seconds * 1000 - 1);
+      expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
+      await house.clock.advance(1);
+    }
+    expect(await wakeByItself()).toMatchObject({ outcome: 'failed' });
+    expect(await dataOf('session.parked')).toMatchObject([{ code: 'failures' }]);
+    expect([await hints(), (await house.runtime.sessions.get(id)).failuresInARow]).toEqual([[], MAX_FAILURES_IN_A_ROW]);
+    await house.clock.advance(86_400_000);
+    expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
+  });
+
+  it('waits as long as the provider asks', async () => {
+    await open([{ error: { kind: 'rate_limit', message: 'slow down', retryAfterMs: 90_000 } }], { message: 'Go' });
+    await wakeByItself();
+    expect(await hints()).toEqual(['ingress +90000']);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['a message', () => house.runtime.sessions.send(id, { type: 'user.message', text: 'And now?' })],
+    ['somebody who wakes it', async () => undefined],
+  ])('and was parked goes on after %s', async (_what, act) => {
+    await open([failing, failing, failing, failing, failing, { text: 'Well again.' }], { message: 'Go' });
+    for (let n = 0; n < MAX_FAILURES_IN_A_ROW; n += 1) await house.runtime.wake(id);
+    expect(await house.runtime.sessions.get(id)).toMatchObject({ parked: { code: 'failures' } });
+    await act();
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Well again.' });
+    const state = await house.runtime.sessions.get(id);
+    expect([state.parked, state.failuresInARow, state.pending]).toEqual([undefined, 0, []]);
+  });
+
+  it('by killing their processes is parked before one more, and says so', async () => {
+    await open([{ text: 'Alive.' }], { message: 'Go' });
+    for (let epoch = 1; epoch <= MAX_FAILURES_IN_A_ROW; epoch += 1) {
+      const before = epoch === 1 ? [] : [newEvent(epoch * 10, wakeEnded(`wake_${epoch - 1}`, 'lost'), epoch)];
+      await house.store.append(id, [...before, newEvent(epoch * 10 + 1, wakeStarted(epoch), epoch), newEvent(epoch * 10 + 2, running, epoch)] as never);
+    }
+    expect(await wakeByItself()).toMatchObject({ outcome: 'parked', status: 'idle', modelSteps: 0 });
+    expect(await hints()).toEqual([]);
+    expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Alive.' });
+  });
+});
+
+describe('a session that wakes itself', () => {
+  it('for nothing is parked after so many times, and goes on with its plans when somebody wakes it', async () => {
+    await open([tick], { message: 'Go', script: { onEnd: 'repeat-last' } });
+    await house.runtime.wake(id);
+    for (let n = 0; n < MAX_IDLE_WAKES_IN_A_ROW; n += 1) {
+      await house.clock.advance(1_000);
+      expect(await wakeByItself()).toMatchObject({ outcome: 'sleep' });
+    }
+    expect(await dataOf('session.parked')).toMatchObject([{ code: 'idle_wakes' }]);
+    expect(await hints()).toEqual([]);
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
+    expect((await house.runtime.sessions.get(id)).parked).toBeUndefined();
+    expect(await hints()).toEqual(['wake +1000']);
+    await house.clock.advance(1_000);
+    expect(await wakeByItself()).toMatchObject({ outcome: 'sleep' });
+  });
+
+  it('is parked at the budget of its agent, though it works', async () => {
+    await open([{ ...tick, toolCalls: [{ name: 'none' }] }], { message: 'Go', script: { onEnd: 'repeat-last' }, agent: { budget: { maxAutonomousWakes: 2 } } });
+    await house.runtime.wake(id);
+    for (let n = 0; n < 2; n += 1) {
+      await house.clock.advance(1_000);
+      await wakeByItself();
+    }
+    expect(await dataOf('session.parked')).toMatchObject([{ code: 'autonomous_wakes', reason: expect.stringContaining('the budget allows 2') as string }]);
+  });
+
+  it('is not parked for a wake that somebody asked for, nor when it has no more plans', async () => {
+    await open([tick, { text: 'No more.' }], { message: 'Go', agent: { budget: { maxAutonomousWakes: 0 } } });
+    await house.runtime.wake(id);
+    expect(await dataOf('session.parked')).toEqual([]);
+    await house.clock.advance(1_000);
+    await wakeByItself();
+    expect(await dataOf('session.parked')).toEqual([]);
+  });
+});
+
+describe('a wake ends at its limit', () => {
+  it.each<[string, object, readonly object[]]>([
+    ['of tokens', { maxTokensPerWake: 100 }, [{ toolCalls: [{ name: 'none' }], usage: { inputTokens: 60, outputTokens: 40 } }, { text: 'After.' }]],
+    ['of steps', { maxModelStepsPerWake: 1 }, [{ toolCalls: [{ name: 'none' }] }, { text: 'After.' }]],
+  ])('%s, wakes by itself no more, and goes on when somebody says so', async (_what, budget, steps) => {
+    await open(steps, { message: 'Go', agent: { budget } });
+    const [name] = Object.keys(budget);
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'limit', modelSteps: 1, summary: expect.stringContaining(name ?? '') as string });
+    expect(await hints()).toEqual([]);
+    expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'After.' });
+  });
+
+  it('of seconds', async () => {
+    await open([{ toolCalls: [{ name: 'none' }], delayMs: 2_000 }, { text: 'never' }], { message: 'Go', agent: { budget: { maxSecondsPerWake: 2 } } });
+    const waking = house.runtime.wake(id);
+    await until(() => house.clock.pendingTimers > 0);
+    await house.clock.advance(2_000);
+    expect(await waking).toMatchObject({ outcome: 'limit', modelSteps: 1 });
+  });
+});
+
+describe('a directive counts for the step that gave it', () => {
+  it('so that going on ends with a step that says nothing of it', async () => {
+    await open([{ text: 'More.', directive: { outcome: 'continue', summary: 'Going on.' } }, { text: 'That was it.' }, { text: 'never' }], { message: 'Go' });
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', modelSteps: 2 });
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
+  });
+
+  it('so that results of a later step are heard by the model', async () => {
+    await open([{ text: 'One.', delayMs: 10, directive: { outcome: 'sleep', summary: 'one' } }, { toolCalls: [{ name: 'none' }] }, { text: 'Heard.', expect: { lastToolResultOutcome: 'failed' } }], { message: 'Go' });
+    const waking = house.runtime.wake(id);
+    await until(() => house.clock.pendingTimers > 0);
+    await house.runtime.sessions.send(id, { type: 'user.message', text: 'And?' });
+    await house.clock.advance(10);
+    expect(await waking).toMatchObject({ outcome: 'sleep', modelSteps: 3 });
+    expect(await dataOf('agent.message')).toMatchObject([{}, { text: 'Heard.' }]);
+  });
+
+  it('so that going on is tried again when the step after it failed', async () => {
+    await open([{ text: 'More.', directive: { outcome: 'continue', summary: 'Going on.', queuedWakes: [{ reason: 'later', delaySeconds: 3_600 }] } }, failing, { text: 'There.' }], { message: 'Go' });
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'failed' });
+    expect((await hints()).toSorted()).toEqual(['retry +5000', 'wake +3600000']);
+    await house.clock.advance(5_000);
+    expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', summary: 'There.' });
+    expect((await house.runtime.sessions.get(id)).queuedWakes).toHaveLength(1);
+  });
+});
+
+describe('a trigger', () => {
+  it('while a wake runs is followed by exactly one more, shared by all who ask', async () => {
+    await open([{ text: 'One.', delayMs: 10 }, { text: 'Two.' }, { text: 'Three.' }], { message: 'Go' });
+    const first = house.runtime.trigger(id);
+    await until(() => house.clock.pendingTimers > 0);
+    const rest = [house.runtime.trigger(id), house.runtime.trigger(id), house.runtime.trigger(id)];
+    await house.clock.advance(10);
+    expect(await first).toMatchObject({ outcome: 'sleep', summary: 'One.' });
+    const outcomes = await Promise.all(rest);
+    expect(new Set(outcomes).size).toBe(1);
+    expect(outcomes[0]).toMatchObject({ outcome: 'nothing_to_do' });
+    expect(await dataOf('wake.started')).toHaveLength(1);
+  });
+
+  it('waits for a wake that it did not begin, with all who ask meanwhile', async () => {
+    await open([{ text: 'One.', delayMs: 10 }, { text: 'Two.' }], { message: 'Go' });
+    const waking = house.runtime.wake(id);
+    await until(() => house.clock.pendingTimers > 0);
+    const triggered = [house.runtime.trigger(id), house.runtime.trigger(id)];
+    await until(async () => (await codeOf(house.runtime.wake(id))) === 'WAKE_CONFLICT');
+    triggered.push(house.runtime.trigger(id));
+    await house.clock.advance(10);
+    expect(await waking).toMatchObject({ summary: 'One.' });
+    expect(await Promise.all(triggered)).toMatchObject([{ outcome: 'nothing_to_do' }, { outcome: 'nothing_to_do' }, { outcome: 'nothing_to_do' }]);
+  });
+
+  it('reads a message that came after the wake before had decided to end', async () => {
+    await open([{ text: 'One.' }, { text: 'Two.' }], { message: 'Go' });
+    const first = house.runtime.trigger(id);
+    await house.runtime.sessions.send(id, { type: 'user.message', text: 'More' });
+    await Promise.all([first, house.runtime.trigger(id)]);
+    expect((await house.runtime.sessions.get(id)).pending).toEqual([]);
+  });
+
+  it('goes on after one that failed, and fails itself with what is wrong', async () => {
+    await open([{ text: 'One.' }], { message: 'Go' });
+    expect(await codeOf(house.runtime.trigger('nothing'))).toBe('SESSION_REQUEST_INVALID');
+    await house.runtime.sessions.terminate(id);
+    expect(await Promise.all([codeOf(house.runtime.trigger(id)), codeOf(house.runtime.trigger(id))])).toEqual(['SESSION_TERMINATED', 'SESSION_TERMINATED']);
+  });
+
+  it('stops waiting when its caller or the runtime does', async () => {
+    await open([{ text: 'One.', delayMs: 10 }], { message: 'Go' });
+    const right = await house.store.acquireWakeRight(id, { epoch: 0, isOpen: false });
+    await house.store.append(id, [newEvent(801, wakeStarted(1), 1), newEvent(802, running, 1)]);
+    const controller = new AbortController();
+    const triggered = codeOf(house.runtime.trigger(id, { signal: controller.signal }));
+    controller.abort('gone');
+    // Whether it was told before or after it had looked at the log, it ends, and no wake has begun.
+    await triggered;
+    const other = codeOf(house.runtime.trigger(id));
+    await house.runtime.shutdown('closing time');
+    await other;
+    expect((await house.store.activations.due({ nowMs: house.clock.now(), limit: 10 })).due).toHaveLength(1);
+    await right.release();
+  });
+});

@@ -1,0 +1,159 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
+import { records, run, start, until } from './command-line.ts';
+import type { RunningCommand } from './command-line.ts';
+import { Stage, runs, sleeps } from './stage.ts';
+
+interface News {
+  readonly type?: string;
+  readonly sessionId?: string;
+  readonly summary?: { readonly endedBecause: string; readonly counts: Readonly<Record<string, number>> };
+}
+
+let stage: Stage;
+const workers: RunningCommand[] = [];
+
+beforeEach(async () => {
+  stage = await Stage.open();
+});
+afterEach(async () => {
+  for (const { process: child } of workers) child.kill('SIGKILL');
+  await Promise.all(workers.splice(0).map(({ ended }) => ended));
+  await stage.close();
+});
+
+const work = (...words: readonly string[]): RunningCommand => {
+  const worker = start(['worker', '--json', ...words, '--home', stage.home]);
+  workers.push(worker);
+  return worker;
+};
+const newsOf = (worker: RunningCommand): News[] => records(worker.stdout().replace(/[^\n]*$/, '')) as News[];
+const isIdle = (worker: RunningCommand): Promise<unknown> => until('a worker to rest', () => newsOf(worker).at(-1)?.type === 'idle');
+const typesOf = (events: readonly SessionEvent[], type: SessionEvent['type']): SessionEvent[] => events.filter((event) => event.type === type);
+const pidOf = (path: string): Promise<string | false> => readFile(path, 'utf8').then((text) => text.includes('\n') && text, () => false);
+
+describe('wakechart worker', () => {
+  it('wakes what is due, says so line by line, and with --until-idle ends then', async () => {
+    const { id } = await stage.sessionToWake(runs('echo done > result'), sleeps('Looked around.'));
+    const { code, stdout, stderr } = await stage.run('worker', '--until-idle');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = stdout.trim().split('\n');
+    expect(lines[0]).toMatch(new RegExp(`^wakes +actor-1 ${id}  a message`));
+    expect(lines[1]).toMatch(new RegExp(`^sleep +actor-1 ${id}  Looked around\\. `));
+    expect(lines.at(-1)).toBe('Nothing is due. 1 wake went well, 0 failed.');
+    expect(await stage.wakeEndings(id)).toEqual(['sleep']);
+    expect(await stage.run('worker', '--until-idle')).toMatchObject({ code: 0, stdout: 'Nothing is due. 0 wakes went well, 0 failed.\n' });
+  });
+
+  it('exits with 1 when a wake failed, and shows why', async () => {
+    await stage.sessionToWake({ error: { kind: 'auth', message: 'no such key' } });
+    const { code, stdout } = await stage.run('worker', '--until-idle');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^failed .*no such key.* \[RUN_FAILED\]$/m);
+  });
+
+  it.each([
+    [['--concurrency', '0'], 2, /whole number from 1/],
+    [['--agent', 'No/Such'], 2, /name of an agent/],
+    [['--agent', 'nobody'], 1, /nobody/],
+    [['--forever'], 2, /unknown option/],
+  ])('refuses %j', async (words, code, text) => {
+    const ended = await run(['worker', '--until-idle', ...words, '--home', stage.home]);
+    expect(ended).toMatchObject({ code, stdout: '' });
+    expect(ended.stderr).toMatch(text);
+  });
+
+  it('is told of a message that another process sends, and wakes its session without delay', async () => {
+    const { id } = await stage.session(sleeps('Heard it.'));
+    const worker = work();
+    await isIdle(worker);
+    const sent = await stage.run('session', 'send', '--session', id, '--message', 'Now.', '--json');
+    expect(sent.code).toBe(0);
+    await until('the answer', async () => (await stage.wakeEndings(id)).length === 1);
+    const events = await stage.eventsOf(id);
+    const [message] = typesOf(events, 'user.message');
+    const [begun] = typesOf(events, 'wake.started');
+    // Far below the rest that it takes when nobody tells it.
+    expect(Date.parse(begun?.at ?? '') - Date.parse(message?.at ?? '')).toBeLessThan(10_000);
+  });
+
+  it('fires a queued wake that came due while no worker ran', async () => {
+    const { id } = await stage.sessionToWake(sleeps('First.', { queuedWakes: [{ reason: 'later', delaySeconds: 1 }] }), sleeps('Second.'));
+    const { code } = await stage.run('worker', '--until-idle');
+    expect(code).toBe(0);
+    expect(await stage.wakeEndings(id)).toEqual(['sleep']);
+    const worker = work();
+    await until('the second wake', async () => (await stage.wakeEndings(id)).length === 2);
+    await isIdle(worker);
+    const [queued] = typesOf(await stage.eventsOf(id), 'wake.queued');
+    const [, second] = typesOf(await stage.eventsOf(id), 'wake.started');
+    expect(queued?.type === 'wake.queued' && second !== undefined && Date.parse(second.at) >= Date.parse(queued.data.dueAt)).toBe(true);
+  });
+
+  it('lets a wake end when it is asked to stop, and exits as interrupted', async () => {
+    const { id, workspace } = await stage.sessionToWake(runs('echo $$ > begun; while [ ! -e go ]; do sleep 0.02; done'), sleeps('To the end.'));
+    const other = await stage.session(sleeps('Not begun.'));
+    const worker = work();
+    await until('the command', () => pidOf(join(workspace, 'begun')));
+    worker.process.kill('SIGTERM');
+    await until('its note', () => worker.stderr().includes('waits for 1 wake to end'));
+    await stage.runtime.sessions.send(other.id, { type: 'user.message', text: 'Too late.' });
+    await writeFile(join(workspace, 'go'), '');
+    expect(await worker.ended).toMatchObject({ code: 143 });
+    expect(newsOf(worker).at(-1)?.summary).toMatchObject({ endedBecause: 'stopped', counts: { succeeded: 1 } });
+    expect(await stage.wakeEndings(id)).toEqual(['sleep']);
+    // What it did not take is there for the next.
+    expect(await stage.wakeEndings(other.id)).toEqual([]);
+    expect((await stage.run('worker', '--until-idle')).code).toBe(0);
+    expect(await stage.wakeEndings(other.id)).toEqual(['sleep']);
+  });
+
+  it('stops a wake at the second signal, and says so in its log', async () => {
+    const { id, workspace } = await stage.sessionToWake(runs('echo $$ > begun; exec sleep 300'), sleeps('Went on.'));
+    const worker = work();
+    await until('the command', () => pidOf(join(workspace, 'begun')));
+    worker.process.kill('SIGTERM');
+    await until('its note', () => worker.stderr().includes('waits for'));
+    worker.process.kill('SIGTERM');
+    expect(await worker.ended).toMatchObject({ code: 143 });
+    expect(await stage.wakeEndings(id)).toEqual(['aborted']);
+    expect(typesOf(await stage.eventsOf(id), 'agent.tool_use')).toHaveLength(typesOf(await stage.eventsOf(id), 'agent.tool_result').length);
+  });
+});
+
+describe('two workers on one home', () => {
+  it('answer each message of many sessions exactly once', async () => {
+    const count = 200;
+    const { id } = await stage.session(sleeps('Answered.'));
+    const ids = [id];
+    while (ids.length < count) ids.push((await stage.runtime.sessions.create({ agentId: 'actor-1' })).sessionId);
+    for (const each of ids.slice(0, count / 2)) await stage.runtime.sessions.send(each, { type: 'user.message', text: 'Before.' });
+    const both = [work('--concurrency', '4'), work('--concurrency', '4')];
+    for (const each of ids.slice(count / 2)) await stage.runtime.sessions.send(each, { type: 'user.message', text: 'Meanwhile.' });
+    await until('all to be read', async () => (await stage.runtime.sessions.list()).every(({ pending, wakes, status }) => pending.length === 0 && wakes > 0 && status === 'idle'));
+    for (const worker of both) worker.process.kill('SIGTERM');
+    await Promise.all(both.map(({ ended }) => ended));
+    for (const each of ids) {
+      const events = await stage.eventsOf(each);
+      expect(typesOf(events, 'message.consumed')).toHaveLength(1);
+      expect(typesOf(events, 'wake.ended')).toHaveLength(1);
+    }
+    const slept = both.map((worker) => newsOf(worker).filter(({ type }) => type === 'slept').length);
+    expect(slept[0] ?? 0).toBeGreaterThan(0);
+    expect((slept[0] ?? 0) + (slept[1] ?? 0)).toBe(count);
+  }, 120_000);
+
+  it('take over from each other when one is killed in the middle of a wake', async () => {
+    const { id, workspace } = await stage.sessionToWake(runs('echo $$ >> runs; exec sleep 300'), sleeps('Took over.'));
+    const first = work();
+    await until('the command', () => pidOf(join(workspace, 'runs')));
+    const second = work();
+    await until('the second one to have tried', () => newsOf(second).some(({ type }) => type === 'contended'));
+    first.process.kill('SIGKILL');
+    await until('the other to end it', async () => (await stage.wakeEndings(id)).at(-1) === 'sleep');
+    expect(await stage.wakeEndings(id)).toEqual(['lost', 'sleep']);
+    expect((await readFile(join(workspace, 'runs'), 'utf8')).trim().split('\n')).toHaveLength(1);
+  });
+});

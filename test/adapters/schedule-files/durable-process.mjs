@@ -1,0 +1,49 @@
+/**
+ * A worker of durable schedules as a process of its own, on real time, over a home it shares with others. It ends when its parent leaves.
+ *
+ *   argv: home, and where it kills itself: `before-send`, `after-send` or `nowhere`
+ *   out:  { ready: true } once its schedules have started
+ */
+import { join } from 'node:path';
+import { createSystemClock } from '../../../dist/actors/clock/system-clock.js';
+import { ScheduleRegistry } from '../../../dist/actors/schedule/durable-registry.js';
+import { createDurableScheduleRunner } from '../../../dist/actors/schedule/durable-runner.js';
+import { DurableSchedules } from '../../../dist/actors/schedule/durable-schedules.js';
+import { createScheduledTaskRunner } from '../../../dist/actors/schedule/scheduled-task-runner.js';
+import { BackgroundTaskManager } from '../../../dist/actors/task/background-task-manager.js';
+import { createCronerPlan } from '../../../dist/adapters/cron/croner-plan.js';
+import { createFileScheduleStore } from '../../../dist/adapters/schedule-files/file-schedule-store.js';
+import { createFileScheduleDefinitions } from '../../../dist/adapters/schedule-files/schedule-definitions.js';
+import { createFileScheduleStandings } from '../../../dist/adapters/schedule-files/schedule-standings.js';
+import { createNodeRuntime } from '../../../dist/node.js';
+
+const [home = '', crash = ''] = process.argv.slice(2);
+const clock = createSystemClock();
+const cron = createCronerPlan();
+const directory = join(home, 'schedules');
+const slots = createFileScheduleStore({ directory });
+const registry = new ScheduleRegistry({ definitions: createFileScheduleDefinitions({ directory }), standings: createFileScheduleStandings({ directory }), slots, cron, clock });
+const runner = createDurableScheduleRunner(createScheduledTaskRunner({ clock, cron, store: slots }));
+const tasks = new BackgroundTaskManager({ clock, runners: { scheduled: runner } });
+const runtime = await createNodeRuntime({ home });
+
+const die = () => process.kill(process.pid, 'SIGKILL');
+const schedules = new DurableSchedules({
+  registry,
+  tasks,
+  runner,
+  clock,
+  cwd: home,
+  sessions: {
+    async send(sessionId, message, options) {
+      if (crash === 'before-send') die();
+      const receipt = await runtime.sessions.send(sessionId, message, options);
+      if (crash === 'after-send') die();
+      return receipt;
+    },
+  },
+  onTrouble: (trouble) => console.error(trouble),
+});
+process.on('disconnect', () => process.exit());
+await schedules.start();
+process.send?.({ ready: true });
