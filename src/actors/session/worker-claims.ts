@@ -28,12 +28,6 @@ export interface WorkerClaimsOptions {
 /** Waits for the end of others' wakes that are open at once. Beyond it time has to tell. */
 const MAX_FREED_WAITS = 32;
 
-/**
- * How long to leave a session alone after the right to wake it became free, in milliseconds. It may be free because its holder was killed;
- * then that process is on its way out still, and whoever ends the commands that it left must not take it for alive.
- */
-const FREED_PAUSE_MS = 100;
-
 /** So often in a row a hint that came before its cause is looked at again when more hints are made: its sender makes it again afterwards. */
 const FREE_EARLY_LOOKS = 3;
 
@@ -210,7 +204,7 @@ export class WorkerClaims {
     const freed = async (): Promise<void> => {
       try {
         await this.#options.wakeRightFreed(claim.sessionId, signal);
-        if (!signal.aborted) this.#againSoon(claim);
+        if (!signal.aborted) this.#again(claim);
       } catch {
         // Time tells.
       } finally {
@@ -219,13 +213,6 @@ export class WorkerClaims {
     };
     void freed();
     return backOffMs('contended', Infinity);
-  }
-
-  #againSoon(claim: Claim): void {
-    const { clock } = this.#options;
-    clock.clearTimeout(claim.timer);
-    claim.againAtMs = clock.now() + FREED_PAUSE_MS;
-    claim.timer = clock.setTimeout(() => this.#again(claim), FREED_PAUSE_MS);
   }
 
   #again(claim: Claim): void {

@@ -46,8 +46,8 @@ function bootIdentity(first: ProcessEntry | undefined): string {
   }
 }
 
-/** Whether `host` still runs. */
+/** Whether `host` still runs. One that is on its way out does not: its lock may be free already, and it ends nothing of what it started. */
 export async function isAlive(host: Pick<HostIdentity, 'pid' | 'startTime'>, table: ProcessTable): Promise<boolean> {
   const entry = await table.look(host.pid);
-  return entry !== undefined && entry.state !== 'dead' && isSameStart(entry.startTime, host.startTime, table.startTolerance);
+  return entry !== undefined && entry.state !== 'dead' && entry.isExiting !== true && isSameStart(entry.startTime, host.startTime, table.startTolerance);
 }

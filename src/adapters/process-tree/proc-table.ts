@@ -111,6 +111,9 @@ function listPids(): number[] {
 /** Longer than any line of /proc/<pid>/stat: its name has 16 characters at most, the rest are some 50 numbers. */
 const statBuffer = Buffer.alloc(2048);
 
+/** Set when a process begins to exit, before it closes what it has open. Source: PF_EXITING in include/linux/sched.h. */
+const EXITING_FLAG = 0x4;
+
 /** What /proc/<pid>/stat tells; undefined when there is no such process. See proc_pid_stat(5). */
 export function readStat(pid: number): ProcessEntry | undefined {
   const text = readShort(`/proc/${pid}/stat`);
@@ -128,6 +131,7 @@ export function readStat(pid: number): ProcessEntry | undefined {
     session: numberAt(3),
     startTime: numberAt(19),
     state: isDead ? 'dead' : letter === 'T' ? 'stopped' : 'alive',
+    isExiting: (numberAt(6) & EXITING_FLAG) !== 0,
     tags: [],
   };
 }

@@ -10,6 +10,8 @@ export interface ProcessEntry {
   readonly startTime: number;
   /** `dead`: a zombie that waits to be collected. */
   readonly state: 'alive' | 'stopped' | 'dead';
+  /** On its way out: it runs no more of its program, and has let go of some of what it held. Absent where the system does not tell. */
+  readonly isExiting?: boolean | undefined;
   /** The tags of the trees it was started in, outermost first; empty when it has none or does not show its environment. */
   readonly tags: readonly string[];
 }

@@ -83,6 +83,8 @@ function parseRow(line: string): ProcessEntry | undefined {
     session: Number.isInteger(session) ? session : 0,
     startTime: Date.parse(`${row['start'] ?? ''} UTC`) / 1000,
     state: /^[ZX]/.test(state) ? 'dead' : state.startsWith('T') ? 'stopped' : 'alive',
+    // The ps of BSD systems says so; that of Linux does not.
+    isExiting: state.slice(1).includes('E'),
     tags: splitTags(TAG.exec(row['command'] ?? '')?.groups?.['tags'] ?? ''),
   };
 }

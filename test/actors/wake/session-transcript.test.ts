@@ -56,7 +56,7 @@ async function storeOf(drafts: readonly SessionEventDraft[]): Promise<{ readonly
 const bounds = { maxCharacters: MAX_TRANSCRIPT_CHARACTERS };
 /** Without the note about what is left out, which counts only what was read. */
 const withoutNote = (messages: readonly ProviderMessage[]): ProviderMessage[] =>
-  messages.map(({ role, content }) => ({ role, content: (content as { text?: string }[]).filter(({ text }) => text?.includes('earlier messages are left out') !== true) }) as unknown as ProviderMessage).filter(({ content }) => content.length > 0);
+  messages.map(({ role, content }) => ({ role, content: (content as unknown as { text?: string }[]).filter(({ text }) => text?.includes('earlier messages are left out') !== true) }) as unknown as ProviderMessage).filter(({ content }) => content.length > 0);
 
 /** Every call has exactly one result, in the message after it. */
 function expectPaired(messages: readonly ProviderMessage[]): void {
