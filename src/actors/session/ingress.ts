@@ -1,5 +1,6 @@
 /** What somebody outside sends into a session: stored before it is accepted, once for each key and id, and refused before anything is written. */
 import { RuntimeError } from '../../machines/errors.ts';
+import { isBlocked } from '../../machines/session/activation.ts';
 import type { DeliveryMode } from '../../machines/session/event-schemas.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { CheckedIngress, CheckedSendOptions } from '../../machines/session/session-requests.ts';
@@ -79,11 +80,20 @@ function idle({ openWake, pending, sessionId }: SessionState): 'queue' {
 }
 
 async function acceptMessage(journal: SessionJournal, draft: SessionEventDraft, options: JournalAppendOptions): Promise<SendReceipt> {
-  const receipt = receiptOf(await journal.append([draft], options), 'queue');
+  const receipt = receiptOf(await appendIngress(journal, draft, options), 'queue');
   const { state } = journal;
   // The session may have been terminated between the check and the append; then nobody will ever read the message.
   if (state.terminatedAtSeq !== undefined && receipt.seq > state.terminatedAtSeq) throw refusalError(state.sessionId, draft.type, terminated(state));
   return receipt;
+}
+
+/**
+ * Appends what came in. While the session holds back what comes in, since it waits for somebody or is parked, only where the log still says
+ * so: what nobody makes due must not follow on an event that would have let it go on.
+ */
+export async function appendIngress(journal: SessionJournal, draft: SessionEventDraft, options: JournalAppendOptions): Promise<AppendResult | undefined> {
+  const isHeldBack = isBlocked(journal.state) || journal.state.parked !== undefined;
+  return isHeldBack ? appendAtHead(journal, () => [draft], options) : journal.append([draft], options);
 }
 
 /** Appends what `draftsFor` says of the state, and again of the newer one when somebody else came first. Nothing is appended when it says nothing. */

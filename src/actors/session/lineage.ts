@@ -5,7 +5,7 @@ import { refusalError, stateAfter, terminated } from '../../machines/session/ses
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { keepView } from './event-store.ts';
-import { appendAtHead } from './ingress.ts';
+import { appendAtHead, appendIngress } from './ingress.ts';
 import type { JournalCache } from './journal-cache.ts';
 import type { JournalPorts, SessionJournal } from './session-journal.ts';
 
@@ -53,7 +53,7 @@ export async function tellParent(child: SessionJournal, ports: LineagePorts): Pr
   if (parentJournal !== undefined && parentJournal.state.status !== 'terminated') {
     await announceChild(child.state, ports);
     const told: SessionEventDraft = { type: 'session.child_idle', data: { childSessionId: sessionId, agentId, turn, reason, summary } };
-    await parentJournal.append([told], { idempotencyKey: `child-idle:${sessionId}:${turn}` });
+    await appendIngress(parentJournal, told, { idempotencyKey: `child-idle:${sessionId}:${turn}` });
   }
   await child.append([{ type: 'session.parent_told', data: { turn } }], { idempotencyKey: `parent-told:${turn}` });
   await keepView(ports.store, child.state);

@@ -1,11 +1,10 @@
 /** Writes a session's log as an export, and reads one back. What is read is checked to its last line before anything is made of it. */
-import { RuntimeError } from '../../machines/errors.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { EXPORT_BLOCK_LINES, EXPORT_FORMAT, exportFooter, exportHeader } from '../../machines/session/session-export.ts';
 import type { ExportHeader } from '../../machines/session/session-export.ts';
 import { asStored } from '../../machines/session/session-fork.ts';
 import { readStoredEvent } from '../../machines/session/session-event.ts';
 import type { NewSessionEvent } from '../../machines/session/session-event.ts';
-import { messageOf } from '../../machines/errors.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { Clock } from '../clock/clock.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';

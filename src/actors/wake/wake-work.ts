@@ -92,8 +92,11 @@ export class WakeWork {
       // That takes its time, and the session may have been terminated meanwhile.
       state = await this.#journal.refresh();
     }
+    while (this.#isWanted(state) && isPoison(state)) {
+      if (await this.#park(state, survivors)) return 'nothing_to_do';
+      state = await this.#journal.refresh();
+    }
     if (!this.#isWanted(state)) return 'nothing_to_do';
-    if (isPoison(state)) return this.#park(state, survivors);
     if (!isStale(state) && !hasWork(state, this.#now())) return this.#unpark(state);
     await this.#begin(state, survivors);
     this.#unwatch = this.#ports.store.watch(sessionId, () => void this.#notice());
@@ -294,17 +297,20 @@ export class WakeWork {
     return 'nothing_to_do';
   }
 
-  /** The wakes of this session kill their processes: it is left alone from now on, and says why. */
-  async #park(state: SessionState, survivors: string | undefined): Promise<ClaimAnswer> {
+  /** The wakes of this session kill their processes: it is left alone from now on, and says why. False when somebody wrote meanwhile. */
+  async #park(state: SessionState, survivors: string | undefined): Promise<boolean> {
     const epoch = this.#right?.epoch ?? state.epoch + 1;
     const parking = parked('failures', `${state.failuresInARow + 1} wakes in a row died with their processes.`);
-    await this.#journal.append(
-      [...lostWakeEvents(state, survivors), { type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle' } }, parking],
-      { epoch },
-    );
+    const rest: SessionEventDraft = { type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle' } };
+    try {
+      await this.#journal.append([...lostWakeEvents(state, survivors), rest, parking], { epoch, onlyAtHead: true });
+    } catch (error) {
+      if (isOvertaken(error)) return false;
+      throw error;
+    }
     this.#wasParked = true;
     await keepView(this.#ports.store, this.#journal.state);
-    return 'nothing_to_do';
+    return true;
   }
 
   /** Something was appended, by this wake or by somebody else. */

@@ -1,5 +1,5 @@
 /** A wake as it is lived, for people: what the agent says, what it runs and how that ended, as the events come. */
-import type { SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';
+import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
 import { toolEnding, toolInputText, toolOutputText } from './event-text.ts';
 import type { Output } from './output.ts';
 import type { Progress } from './progress.ts';
@@ -20,9 +20,56 @@ interface OpenCall {
 
 const LABEL_WIDTH = 8;
 
+type Lines<Type extends SessionEventType> = (view: WakeView, event: SessionEventOf<Type>) => string[];
+
 export class WakeView {
   readonly #options: WakeViewOptions;
   readonly #calls = new Map<string, OpenCall>();
+
+  /** What is shown of each event. A new type of event does not compile until it has an entry. */
+  static readonly #lines: { readonly [Type in SessionEventType]: Lines<Type> } = {
+    'user.message': (view, { data }) => view.#labelled('hears', oneLine(data.text)),
+    'user.tool_confirmation': (view, { data }) => view.#labelled('hears', `${oneLine(data.toolName)} is ${data.allowed ? 'allowed' : 'denied'}${data.note === undefined ? '' : `: ${oneLine(data.note)}`}`),
+    'user.answer': (view, { data }) => view.#labelled('hears', oneLine(data.response)),
+    'user.define_outcome': (view, { data }) => view.#labelled('hears', `the outcome is to be: ${oneLine(data.title)}`),
+    'user.interrupt': (view, { data }) => view.#labelled('hears', view.#options.out.styles.yellow(`interrupted${data.reason === undefined ? '' : `: ${oneLine(data.reason)}`}`)),
+    'session.child_idle': (view, { data }) => view.#labelled('hears', `child ${data.childSessionId} rests: ${oneLine(data.summary)}`),
+    'session.parked': (view, { data }) => view.#labelled('parked', view.#options.out.styles.yellow(oneLine(data.reason))),
+    'agent.thinking': (view, { data }) => view.#labelled('thinks', view.#options.out.styles.dim(oneLine(data.text))),
+    'agent.message': (view, { data }) => view.#labelled('says', printable(data.text).trim()),
+    'agent.tool_use': (view, { data, at }) => {
+      view.#calls.set(data.callId, { what: toolInputText(data.input), at });
+      return [];
+    },
+    'agent.tool_result': (view, { data, at }) => view.#resultLines(data, at),
+    'agent.custom_tool_use': (view, { data }) => view.#asked(`${oneLine(data.name)} ${oneLine(toolInputText(data.input))}`, data.requestId),
+    'agent.question_asked': (view, { data }) => view.#asked(oneLine(data.question), data.requestId),
+    'permission.requested': (view, { data }) => view.#asked(`to run ${oneLine(data.toolName)} ${oneLine(toolInputText(data.input))}`, data.requestId),
+    'wake.queued': (view, { data }) => view.#labelled('queues', `${oneLine(data.reason)}, due ${localTime(data.dueAt)}`),
+    'wake.refused': (view, { data }) => view.#labelled('queues', `${oneLine(data.reason)}: refused, ${data.because}`),
+    'wake.cancelled': (view, { data }) => view.#labelled('queues', `a queued wake was cancelled: ${data.because}`),
+    'learning.captured': (view, { data }) => view.#labelled('learns', oneLine(data.title)),
+    'tool.skipped': (view, { data }) => view.#labelled('lacks', `${oneLine(data.name)}: ${oneLine(data.reason)}`),
+    'directive.rejected': (view, { data }) => view.#labelled('unclear', oneLine(data.reason)),
+    // Bookkeeping: it shows in what comes of it.
+    'session.created': () => [],
+    'session.status_changed': () => [],
+    'session.status_idle': () => [],
+    'session.unparked': () => [],
+    'session.child_created': () => [],
+    'session.parent_told': () => [],
+    'message.consumed': () => [],
+    'user.custom_tool_result': () => [],
+    'agent.tool_started': () => [],
+    'permission.resolved': () => [],
+    'request.cancelled': () => [],
+    'wake.started': () => [],
+    'wake.ended': () => [],
+    'span.started': () => [],
+    'span.completed': () => [],
+    'directive.accepted': () => [],
+    'event.unrecognized': () => [],
+  };
 
   constructor(options: WakeViewOptions) {
     this.#options = options;
@@ -39,69 +86,9 @@ export class WakeView {
   }
 
   #linesOf(event: SessionEvent): string[] {
-    const { styles } = this.#options.out;
-    switch (event.type) {
-      case 'user.message':
-        return this.#labelled('hears', oneLine(event.data.text));
-      case 'agent.thinking':
-        return this.#labelled('thinks', styles.dim(oneLine(event.data.text)));
-      case 'agent.message':
-        return this.#labelled('says', printable(event.data.text).trim());
-      case 'agent.tool_use':
-        this.#calls.set(event.data.callId, { what: toolInputText(event.data.input), at: event.at });
-        return [];
-      case 'agent.tool_result':
-        return this.#resultLines(event.data, event.at);
-      case 'agent.custom_tool_use':
-        return this.#labelled('asks', `${oneLine(event.data.name)} ${oneLine(toolInputText(event.data.input))} ${styles.dim(`(request ${event.data.requestId})`)}`);
-      case 'agent.question_asked':
-        return this.#labelled('asks', `${oneLine(event.data.question)} ${styles.dim(`(request ${event.data.requestId})`)}`);
-      case 'permission.requested':
-        return this.#labelled('asks', `to run ${oneLine(event.data.toolName)} ${oneLine(toolInputText(event.data.input))} ${styles.dim(`(request ${event.data.requestId})`)}`);
-      case 'user.tool_confirmation':
-        return this.#labelled('hears', `${oneLine(event.data.toolName)} is ${event.data.allowed ? 'allowed' : 'denied'}${event.data.note === undefined ? '' : `: ${oneLine(event.data.note)}`}`);
-      case 'user.answer':
-        return this.#labelled('hears', oneLine(event.data.response));
-      case 'user.define_outcome':
-        return this.#labelled('hears', `the outcome is to be: ${oneLine(event.data.title)}`);
-      case 'user.interrupt':
-        return this.#labelled('hears', styles.yellow(`interrupted${event.data.reason === undefined ? '' : `: ${oneLine(event.data.reason)}`}`));
-      case 'session.child_idle':
-        return this.#labelled('hears', `child ${event.data.childSessionId} rests: ${oneLine(event.data.summary)}`);
-      case 'session.parked':
-        return this.#labelled('parked', styles.yellow(oneLine(event.data.reason)));
-      case 'wake.cancelled':
-        return this.#labelled('queues', `a queued wake was cancelled: ${event.data.because}`);
-      case 'wake.queued':
-        return this.#labelled('queues', `${oneLine(event.data.reason)}, due ${localTime(event.data.dueAt)}`);
-      case 'wake.refused':
-        return this.#labelled('queues', `${oneLine(event.data.reason)}: refused, ${event.data.because}`);
-      case 'learning.captured':
-        return this.#labelled('learns', oneLine(event.data.title));
-      case 'tool.skipped':
-        return this.#labelled('lacks', `${oneLine(event.data.name)}: ${oneLine(event.data.reason)}`);
-      case 'directive.rejected':
-        return this.#labelled('unclear', oneLine(event.data.reason));
-      // Bookkeeping: it shows in what comes of it.
-      case 'session.created':
-      case 'session.status_changed':
-      case 'session.status_idle':
-      case 'session.unparked':
-      case 'session.child_created':
-      case 'session.parent_told':
-      case 'agent.tool_started':
-      case 'permission.resolved':
-      case 'request.cancelled':
-      case 'message.consumed':
-      case 'user.custom_tool_result':
-      case 'wake.started':
-      case 'wake.ended':
-      case 'span.started':
-      case 'span.completed':
-      case 'directive.accepted':
-      case 'event.unrecognized':
-        return [];
-    }
+    // Each entry takes exactly the events of its own key, which the compiler cannot see through the union.
+    const describe = WakeView.#lines[event.type] as Lines<SessionEventType>;
+    return describe(this, event);
   }
 
   #resultLines({ callId, name, outcome, output }: SessionEventData<'agent.tool_result'>, at: string): string[] {
@@ -117,6 +104,10 @@ export class WakeView {
       ...this.#labelled('runs', [oneLine(call?.what ?? name), out.styles.dim('→'), state, out.styles.dim(took)].filter(Boolean).join(' ')),
       ...[...cut, ...lines].map((line) => `${' '.repeat(LABEL_WIDTH + 4)}${out.styles.dim(oneLineKept(line, out.columns - LABEL_WIDTH - 5))}`),
     ];
+  }
+
+  #asked(what: string, requestId: string): string[] {
+    return this.#labelled('asks', `${what} ${this.#options.out.styles.dim(`(request ${requestId})`)}`);
   }
 
   /** Lines after the first stand under it. */

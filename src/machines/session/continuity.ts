@@ -81,6 +81,8 @@ function queuedLine({ dueAt, priority, reason, note }: QueuedWake): string {
 
 /** An event as a part of the working buffer; undefined for one that nobody needs there. */
 function entryOf(event: SessionEvent, pending: ReadonlySet<string>): string | undefined {
+  // What the log keeps for machines is left to the log.
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check
   switch (event.type) {
     case 'user.message':
       return paragraph(`User, event ${event.seq}${pending.has(event.id) ? ', not read yet' : ''}`, event.data.text);
@@ -98,8 +100,6 @@ function entryOf(event: SessionEvent, pending: ReadonlySet<string>): string | un
       return `\n- Said what comes next: ${event.data.directive.outcome}, ${oneLine(event.data.directive.summary)}\n`;
     case 'wake.ended':
       return `\n- Wake ${oneLine(event.data.wakeId)} ended: ${event.data.outcome}\n`;
-    // What the log keeps for machines is left to the log.
-    // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     default:
       return undefined;
   }

@@ -27,4 +27,3 @@ export const exportHeader = z.object({
 export const exportFooter = z.strictObject({ events: z.number().int().positive(), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
 
 export type ExportHeader = z.output<typeof exportHeader>;
-export type ExportFooter = z.output<typeof exportFooter>;

@@ -72,7 +72,7 @@ const RULES: { readonly [Type in SessionEventType]?: Rule<Type> } = {
 
 /** Why an event may not be appended now, or undefined when it may. */
 function refusalOf(state: SessionState, { type, data }: SessionEvent): Refusal | undefined {
-  const rule = RULES[type] as Rule<SessionEventType> | undefined;
+  const rule: Rule<SessionEventType> | undefined = RULES[type];
   return rule?.(state, data);
 }
 

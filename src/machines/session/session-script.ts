@@ -19,29 +19,14 @@ export function scriptOf(events: Iterable<SessionEvent>): RecordedScript {
   const steps: ScriptStep[] = [];
   let step: ScriptStep = {};
   for (const event of events) {
-    switch (event.type) {
-      case 'span.started':
-        step = {};
-        break;
-      case 'agent.thinking':
-        step.reasoning = joined(step.reasoning, event.data.text);
-        break;
-      case 'agent.message':
-        step.text = joined(step.text, event.data.text);
-        break;
-      case 'agent.tool_use':
-        (step.toolCalls ??= []).push({ name: event.data.name, input: event.data.input });
-        break;
-      case 'directive.accepted':
-        step.directive = event.data.directive;
-        break;
-      case 'span.completed':
-        // A step that failed or was cut short would be taken again.
-        if (event.data.outcome === 'completed') steps.push(event.data.usage === undefined ? step : { ...step, usage: event.data.usage });
-        break;
-      default:
-        break;
-    }
+    const { type, data } = event;
+    if (type === 'span.started') step = {};
+    else if (type === 'agent.thinking') step.reasoning = joined(step.reasoning, data.text);
+    else if (type === 'agent.message') step.text = joined(step.text, data.text);
+    else if (type === 'agent.tool_use') (step.toolCalls ??= []).push({ name: data.name, input: data.input });
+    else if (type === 'directive.accepted') step.directive = data.directive;
+    // A step that failed or was cut short would be taken again.
+    else if (type === 'span.completed' && data.outcome === 'completed') steps.push(data.usage === undefined ? step : { ...step, usage: data.usage });
   }
   return { format: 'wakechart-script/1', steps, onEnd: 'sleep' };
 }

@@ -12,7 +12,7 @@ const askHumanInput = z.strictObject({
 
 export type AskHumanInput = z.output<typeof askHumanInput>;
 
-export const ASK_HUMAN = 'ask_human';
+const ASK_HUMAN = 'ask_human';
 
 export const askHumanDefinition: ToolDefinition<AskHumanInput> = {
   name: ASK_HUMAN,
