@@ -1,3 +1,9 @@
-/** What tests of code built on Wakechart need: time that stands still until it is moved. */
+/** What tests of code built on Wakechart need: time that stands still until it is moved, and the contracts of the ports as cases for any test framework. */
 export { createSimulatedClock } from './actors/clock/simulated-clock.ts';
 export type { SimulatedClock, SimulatedClockOptions } from './actors/clock/simulated-clock.ts';
+export { activationIndexContract } from './testing/activation-index-contract.ts';
+export type { ContractCase } from './testing/contract-case.ts';
+export { eventStoreContract } from './testing/event-store-contract.ts';
+export type { ActivationIndexUnderTest } from './testing/index-case.ts';
+export { wakeRightContract } from './testing/wake-right-contract.ts';
+export type { WakeRightStore } from './testing/wake-right-contract.ts';

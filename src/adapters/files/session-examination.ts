@@ -1,6 +1,7 @@
 /** Looks at all of one session's files, byte by byte and trusting none of them: what is damaged, and what does not agree with the log. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { foldSession } from '../../machines/session/session-fold.ts';
 import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -97,7 +98,7 @@ async function untrueFiles(identity: SessionIdentity, directory: string, state: 
   const untrue: string[] = [];
   if (await isThere(join(directory, VIEW_FILE))) {
     const view = await readSessionView({ identity, directory, segments });
-    if (view === undefined || (view.state.head === state.head && JSON.stringify(view.state) !== JSON.stringify(state))) untrue.push(join(directory, VIEW_FILE));
+    if (view === undefined || (view.state.head === state.head && !isSameState(view.state, state))) untrue.push(join(directory, VIEW_FILE));
   }
   const path = join(directory, RUNTIME_FOLDER, CHECKPOINT_FILE);
   if (await isThere(path)) {
@@ -106,6 +107,11 @@ async function untrueFiles(identity: SessionIdentity, directory: string, state: 
     if (!isWhole) untrue.push(path);
   }
   return untrue;
+}
+
+/** As they are stored, whatever the order of their parts: it differs by whether a state was folded on from a stored one. */
+function isSameState(one: SessionState, other: SessionState): boolean {
+  return isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)));
 }
 
 const OTHERS = 0o077;

@@ -175,7 +175,12 @@ const agent = {
   ),
   'agent.thinking': define('The model reasoned.', z.object({ text: z.string(), spanId: id })),
   'agent.message': define('The model said something. `partial`: it was cut short.', z.object({ text: z.string(), spanId: id, partial: z.boolean().optional() })),
-  'agent.tool_use': define('The model asked for a tool. Stored before the tool runs.', z.object({ callId: id, name: z.string(), input: json, spanId: id })),
+  'agent.tool_use': define(
+    'The model asked for a tool. Stored before the tool runs.',
+    z.object({ callId: id, name: z.string(), input: json, spanId: id, mayHaveStarted: z.boolean().optional() }),
+    // Version 1 did not say when a call began to take effect: it may have at once.
+    [(data) => ({ ...data, mayHaveStarted: true })],
+  ),
   'agent.tool_started': define('A tool call begins to take effect. Stored before it does: a call that is said to have started is never run again.', z.object({ callId: id })),
   'agent.tool_result': define(
     'A tool call ended. `unknown`: its process died while it ran; it is never run again.',

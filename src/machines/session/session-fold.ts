@@ -64,7 +64,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'agent.thinking': () => NOTHING,
   'agent.message': () => NOTHING,
   'agent.tool_use': (state, { data, seq }) => ({
-    openToolCalls: [...state.openToolCalls, { callId: data.callId, name: data.name, seq, phase: 'requested' }],
+    openToolCalls: [...state.openToolCalls, { callId: data.callId, name: data.name, seq, phase: data.mayHaveStarted === true ? 'started' : 'requested' }],
     ...count(state, { toolCalls: 1 }),
   }),
   'agent.tool_started': (state, { data }) => ({ openToolCalls: withCall(state, data.callId, (call) => ({ ...call, phase: 'started' })) }),

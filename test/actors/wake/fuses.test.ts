@@ -5,6 +5,7 @@ import type { SessionEvent } from '../../../src/machines/session/session-event.t
 import type { WakeOutcome } from '../../../src/machines/wake/wake-outcome.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { newEvent, running, wakeEnded, wakeStarted } from '../../support/session-events.ts';
+import { HookedStore } from '../../support/hooked-store.ts';
 import { openHouse, until } from '../../support/session-house.ts';
 import type { SessionHouse } from '../../support/session-house.ts';
 
@@ -69,6 +70,36 @@ describe('a session whose wakes fail', () => {
     expect(await hints()).toEqual([]);
     expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Alive.' });
+  });
+});
+
+describe('a message that comes in the very moment', () => {
+  const died = async (): Promise<HookedStore> => {
+    const store = new HookedStore();
+    house = await openHouse({ store: () => store });
+    id = await house.session([{ text: 'Alive.' }], { message: 'Go' });
+    for (let epoch = 1; epoch <= MAX_FAILURES_IN_A_ROW; epoch += 1) {
+      const before = epoch === 1 ? [] : [newEvent(epoch * 10, wakeEnded(`wake_${epoch - 1}`, 'lost'), epoch)];
+      await store.append(id, [...before, newEvent(epoch * 10 + 1, wakeStarted(epoch), epoch), newEvent(epoch * 10 + 2, running, epoch)] as never);
+    }
+    return store;
+  };
+
+  it('a session is parked keeps it from being parked', async () => {
+    const store = await died();
+    store.before('session.parked', () => house.runtime.sessions.send(id, { type: 'user.message', text: 'Still there?' }));
+    expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', summary: 'Alive.' });
+    expect((await house.runtime.sessions.get(id)).parked).toBeUndefined();
+  });
+
+  it.each(['queue', 'steer'] as const)('a session is unblocked makes it due (%s)', async (delivery) => {
+    const store = new HookedStore();
+    house = await openHouse({ store: () => store });
+    id = await house.session([{ toolCalls: [{ name: 'ask_human', input: { question: 'Which?' } }] }], { message: 'Go' });
+    await house.runtime.wake(id);
+    store.before('user.message', () => house.runtime.sessions.interrupt(id));
+    await house.runtime.sessions.send(id, { type: 'user.message', text: 'Then this' }, { delivery });
+    expect(await hints()).toEqual(['ingress +0']);
   });
 });
 

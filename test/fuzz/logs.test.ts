@@ -1,0 +1,109 @@
+/** Logs with damage anywhere: whatever still stands whole on its line is read, the doctor names the rest, and the session goes on. */
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
+import type { NewSessionEvents, SessionIdentity } from '../../src/actors/session/event-store.ts';
+import { FileEventStore } from '../../src/adapters/files/file-event-store.ts';
+import { HomeLayout } from '../../src/adapters/files/layout.ts';
+import { examineSession } from '../../src/adapters/files/session-examination.ts';
+import { createNodeRuntime } from '../../src/node.ts';
+import { temporaryHome } from '../support/temporary-home.ts';
+import type { TemporaryHome } from '../support/temporary-home.ts';
+import { damage, damaged, idsIn, linesOf } from './damaged-logs.ts';
+import type { Damage } from './damaged-logs.ts';
+
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? 150);
+const clock = createSystemClock();
+
+let home: TemporaryHome;
+let identity: SessionIdentity;
+let log: Buffer;
+
+/** A log that a real session wrote: messages, wakes, tools, an interruption, and records that stand only behind a certain event. */
+beforeAll(async () => {
+  home = await temporaryHome();
+  await using runtime = await createNodeRuntime({ home: home.path });
+  await runtime.agents.create({ agentId: 'player', source: { frontmatter: { name: 'Player', provider: 'script', model: 'play.json' }, instructions: '' } });
+  const steps = [{ text: 'Grüße ☕', toolCalls: [{ name: 'shell_run', input: { command: 'echo one' } }] }, { text: 'Two.', directive: { outcome: 'sleep', summary: 'Later.', queuedWakes: [{ reason: 'later', delaySeconds: 3600 }] } }, { text: 'Three.' }];
+  await writeFile(join(home.path, 'agents/player/play.json'), JSON.stringify({ format: 'wakechart-script/1', steps }));
+  const { sessionId, agentId } = await runtime.sessions.create({ agentId: 'player' });
+  identity = { sessionId, agentId };
+  await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Begin.' }, { idempotencyKey: 'first' });
+  await runtime.wake(sessionId);
+  for (const text of ['a', 'b\n', '"c"']) await runtime.sessions.send(sessionId, { type: 'user.message', text });
+  await runtime.wake(sessionId);
+  await runtime.sessions.interrupt(sessionId, { reason: 'enough' });
+  log = await readFile(new HomeLayout(home.path).log(identity));
+});
+afterAll(() => home.remove());
+
+/** Reads all of a session, in a store that knows nothing yet. */
+async function idsRead(store: FileEventStore): Promise<string[]> {
+  const events = await store.read(identity.sessionId);
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  return events.map(({ id }) => id);
+}
+
+const newEvent = (text: string): NewSessionEvents => [
+  { id: `appended-${text}`, at: new Date(0).toISOString(), type: 'user.message', v: 2, data: { text, delivery: 'queue' } },
+];
+
+interface Remains {
+  readonly bytes: Buffer;
+  /** The events on lines that are as they were, in order, each once. */
+  readonly intact: readonly string[];
+  /** Lines that say nothing any more. */
+  readonly broken: readonly { readonly offset: number; readonly length: number }[];
+  /** Whether lines are missing of which no part is left. */
+  readonly hasGap: boolean;
+}
+
+function remainsOf(damages: readonly Damage[]): Remains {
+  const original = new Set(linesOf(log).lines.map(({ text }) => text));
+  const bytes = damages.reduce(damaged, log);
+  const { lines, rest } = linesOf(bytes);
+  const whole = lines.filter(({ text }) => original.has(text));
+  const terminated = lines.filter(({ text }) => !original.has(text)).map(({ text, offset }) => ({ offset, length: text.length + 1 }));
+  const broken = rest.text === '' ? terminated : [...terminated, { offset: rest.offset, length: rest.text.length }];
+  return { bytes, intact: [...new Set(whole.flatMap(idsIn))], broken, hasGap: broken.length === 0 && new Set(whole.map(({ text }) => text)).size < original.size };
+}
+
+describe.each(['alone', 'with its copies and its checkpoint'])('a damaged log %s', (company) => {
+  it('gives every record that is whole, in order, and takes more; the doctor names every place that is not', { timeout: 120_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 2 }), async (damages) => {
+        const { bytes, intact, broken, hasGap } = remainsOf(damages);
+        // A record whose whole line is gone leaves no trace to tell it from one that never was: what stood behind it only, does not count.
+        fc.pre(!hasGap);
+        const copy = await temporaryHome();
+        const store = new FileEventStore({ home: copy.path, clock });
+        try {
+          await layOut(copy.path, bytes, company === 'alone');
+          const { damage: found } = await examineSession(copy.path, identity);
+          expect(found.map(({ offset, length }) => ({ offset, length }))).toEqual(broken);
+          expect(await idsRead(store)).toEqual(intact);
+          await store.append(identity.sessionId, newEvent('one'));
+          await store.append(identity.sessionId, newEvent('two'));
+          const after = await idsRead(store);
+          expect(after.slice(0, intact.length)).toEqual(intact);
+          expect(after.slice(-2)).toEqual(['appended-one', 'appended-two']);
+        } finally {
+          await store.close();
+          await copy.remove();
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+async function layOut(to: string, bytes: Buffer, isAlone: boolean): Promise<void> {
+  const path = new HomeLayout(to).log(identity);
+  const from = dirname(new HomeLayout(home.path).log(identity));
+  if (isAlone) await mkdir(dirname(path), { recursive: true });
+  else await cp(from, dirname(path), { recursive: true });
+  await rm(path, { force: true });
+  await writeFile(path, bytes);
+}

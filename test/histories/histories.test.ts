@@ -1,0 +1,105 @@
+/** Logs that every version wrote: each still folds to the state that is kept beside it, and its session can still be gone on with. */
+import { cpSync, mkdirSync } from 'node:fs';
+import { cp, readFile, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { FileEventStore } from '../../src/adapters/files/file-event-store.ts';
+import { HomeLayout } from '../../src/adapters/files/layout.ts';
+import type { SessionIdentity } from '../../src/actors/session/event-store.ts';
+import type { SessionEvent } from '../../src/machines/session/session-event.ts';
+import { foldSession } from '../../src/machines/session/session-fold.ts';
+import { initialSessionState } from '../../src/machines/session/session-state.ts';
+import type { SessionState } from '../../src/machines/session/session-state.ts';
+import { assembleTranscript } from '../../src/machines/turn/transcript.ts';
+import { AGENT, openHouse } from '../support/session-house.ts';
+import type { SessionHouse } from '../support/session-house.ts';
+import { SCENARIOS, openOnFiles } from './scenarios.ts';
+
+const FOLDER = fileURLToPath(new URL('.', import.meta.url));
+const logFile = (name: string): string => join(FOLDER, `${name}.jsonl`);
+const stateFile = (name: string): string => join(FOLDER, `${name}.state.json`);
+const names = async (): Promise<string[]> => (await readdir(FOLDER)).filter((file) => file.endsWith('.jsonl')).map((file) => file.slice(0, -'.jsonl'.length)).toSorted();
+
+type Expected = SessionState & SessionIdentity;
+const expectedOf = async (name: string): Promise<Expected> => JSON.parse(await readFile(stateFile(name), 'utf8')) as Expected;
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+/** A house in which the session of this log lives. */
+function openWith(name: string, identity: SessionIdentity): Promise<SessionHouse> {
+  return openHouse({
+    store: ({ home, clock }) => {
+      const path = new HomeLayout(home).log(identity);
+      mkdirSync(dirname(path), { recursive: true });
+      cpSync(logFile(name), path);
+      return new FileEventStore({ home, clock });
+    },
+  });
+}
+
+const foldAll = (identity: SessionIdentity, events: readonly SessionEvent[]): SessionState => events.reduce(foldSession, initialSessionState(identity));
+
+/** Plays the stories whose logs are not there yet and keeps what they add up to; see README.md. */
+async function writeMissing(): Promise<void> {
+  const known = new Set(await names());
+  for (const { name, play } of SCENARIOS.filter((scenario) => !known.has(scenario.name))) {
+    const house = await openOnFiles();
+    await play(house, async (sessionId) => {
+      const identity = { sessionId, agentId: AGENT };
+      await cp(new HomeLayout(house.home).log(identity), logFile(name));
+      const store = new FileEventStore({ home: house.home, clock: house.clock });
+      await writeFile(stateFile(name), `${JSON.stringify(foldAll(identity, await store.read(sessionId)), null, 2)}\n`);
+      await store.close();
+    });
+    await house.close();
+  }
+}
+
+if (process.env['WAKECHART_WRITE_HISTORIES'] === '1') await writeMissing();
+const histories = await names();
+
+describe('the logs that are kept', () => {
+  it('are those of every story, of this version and of the ones before', () => {
+    for (const { name } of SCENARIOS) expect(histories).toContain(name);
+    expect(histories.some((name) => name.startsWith('0.1-'))).toBe(true);
+  });
+
+  it('name no place and nobody', async () => {
+    for (const name of histories) expect(await readFile(logFile(name), 'utf8')).not.toMatch(/\/(?:home|root|tmp|work|Users)\b/);
+  });
+});
+
+describe.each(histories)('%s', (name) => {
+  it('folds to the state that is kept beside it, and loses nothing', async () => {
+    const expected = await expectedOf(name);
+    await using house = await openWith(name, expected);
+    const events = await house.log(expected.sessionId);
+    expect(events).toHaveLength(expected.head);
+    expect(events.filter(({ type }) => type === 'event.unrecognized')).toEqual([]);
+    expect(plain(foldAll(expected, events))).toEqual(expected);
+    expect(plain(await house.runtime.sessions.get(expected.sessionId))).toEqual(expected);
+  });
+
+  it('gives a conversation in which every call has its result', async () => {
+    const expected = await expectedOf(name);
+    await using house = await openWith(name, expected);
+    const messages = assembleTranscript(await house.log(expected.sessionId));
+    for (const [index, current] of messages.entries()) {
+      const calls = current.role === 'assistant' ? current.content.flatMap((part) => (part.type === 'tool_call' ? [part.callId] : [])) : [];
+      const next = messages[index + 1];
+      expect(next?.role === 'tool' ? next.content.map(({ callId }) => callId) : []).toEqual(calls);
+    }
+  });
+
+  it('can be gone on with, unless it has ended', async () => {
+    const expected = await expectedOf(name);
+    await using house = await openWith(name, expected);
+    // A session of the test's own makes the agent and its script.
+    await house.session([{ text: 'Still here.' }], { script: { onEnd: 'repeat-last' } });
+    if (expected.status === 'terminated') return void (await expect(house.runtime.wake(expected.sessionId)).rejects.toThrow(/terminated/));
+    await house.runtime.sessions.interrupt(expected.sessionId);
+    await house.runtime.sessions.send(expected.sessionId, { type: 'user.message', text: 'Are you still there?' });
+    expect(await house.runtime.wake(expected.sessionId)).toMatchObject({ outcome: 'sleep', status: 'idle' });
+    expect(await house.runtime.sessions.get(expected.sessionId)).toMatchObject({ pending: [], openToolCalls: [], pendingActions: [], parked: undefined });
+  });
+});
