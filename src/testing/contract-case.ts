@@ -4,7 +4,7 @@ export interface ContractCase<Subject> {
   /** A sentence about the subject; no two cases of a contract share one. */
   readonly name: string;
   /** Resolves when the subject does what the name says; rejects with what was expected and what came when it does not. */
-  run(subject: Subject): Promise<void>;
+  readonly run: (subject: Subject) => Promise<void>;
 }
 
 /** The cases with the same words in front of each name. */

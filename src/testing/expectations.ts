@@ -19,7 +19,7 @@ export function expectSame(received: unknown, expected: unknown, what: string): 
     deepStrictEqual(actual, wanted);
   } catch (error) {
     const difference = error instanceof Error ? error.message : String(error);
-    throw new AssertionError({ message: described(what, actual, wanted, difference), actual, expected: wanted, operator: 'deepStrictEqual' });
+    throw new AssertionError({ message: described(what, actual, wanted, difference), actual, expected: wanted });
   }
 }
 

@@ -18,7 +18,7 @@ export interface IndexOfCase {
   readonly elsewhere: ActivationIndex;
   readonly pendingTimers: () => number;
   /** The causes of everything due, in order. */
-  causes(query?: Partial<DueQuery>): Promise<string[]>;
+  readonly causes: (query?: Partial<DueQuery>) => Promise<string[]>;
 }
 
 export const HOUR_MS = 3_600_000;

@@ -75,7 +75,7 @@ export const findingCases: readonly ContractCase<ActivationIndexUnderTest>[] = [
   }),
 
   indexCase('counts sessions and not hints when it is limited', async ({ index }) => {
-    await index.add(numbersTo(20).map((n) => hint({ sessionId: idOf(n % 2), causeId: `n${n}` })));
+    await index.add(numbersTo(20).map((n) => hint({ sessionId: idOf(n % 2), causeId: `n${n}`, dueAtMs: START_MS - 1 + (n % 2) })));
     const { due } = await index.due({ ...ALL, limit: 1 });
     expectSame(due.map(({ sessionId, activations }) => [sessionId, activations.length]), [[idOf(0), 10]], 'the first session with the number of its hints');
   }),

@@ -13,7 +13,7 @@ export type WakeRightStore = Pick<EventStore, 'create' | 'acquireWakeRight' | 'w
 class WakeRightsOfCase {
   readonly store: WakeRightStore;
   readonly #taken: WakeRight[] = [];
-  readonly #ending = new AbortController();
+  readonly #waits: AbortController[] = [];
 
   constructor(store: WakeRightStore) {
     this.store = store;
@@ -32,11 +32,13 @@ class WakeRightsOfCase {
 
   /** Resolves when the right may be free; nobody stops waiting before the case ends. */
   freed(sessionId = SESSION_ID): Promise<void> {
-    return this.store.wakeRightFreed(sessionId, this.#ending.signal);
+    const wait = new AbortController();
+    this.#waits.push(wait);
+    return this.store.wakeRightFreed(sessionId, wait.signal);
   }
 
   async end(): Promise<void> {
-    this.#ending.abort();
+    for (const wait of this.#waits) wait.abort();
     await Promise.all(this.#taken.map((right) => right.release()));
   }
 }

@@ -33,14 +33,16 @@ export const anyHint: fc.Arbitrary<Activation> = fc.record({
 
 export function describeActivationIndex(name: string, open: () => Promise<IndexUnderTest>): void {
   describe(name, () => {
-    it.each(activationIndexContract)('$name', async ({ run }) => {
-      const subject = await open();
-      try {
-        await run(subject);
-      } finally {
-        await subject.dispose();
-      }
-    });
+    for (const { name: sentence, run } of activationIndexContract) {
+      it(sentence, async () => {
+        const subject = await open();
+        try {
+          await run(subject);
+        } finally {
+          await subject.dispose();
+        }
+      });
+    }
 
     it('an index of what is due gives what it was given, like a set of hints', async () => {
       const subject = await open();

@@ -13,13 +13,15 @@ export interface StoreUnderTest {
 
 export function describeEventStore(name: string, open: () => Promise<StoreUnderTest>): void {
   describe(name, () => {
-    it.each(eventStoreContract)('$name', async ({ run }) => {
-      const { store, dispose } = await open();
-      try {
-        await run(store);
-      } finally {
-        await dispose();
-      }
-    });
+    for (const { name: sentence, run } of eventStoreContract) {
+      it(sentence, async () => {
+        const { store, dispose } = await open();
+        try {
+          await run(store);
+        } finally {
+          await dispose();
+        }
+      });
+    }
   });
 }

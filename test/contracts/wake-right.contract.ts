@@ -13,13 +13,15 @@ export interface WakeRightsUnderTest {
 
 export function describeWakeRights(name: string, open: () => Promise<WakeRightsUnderTest>): void {
   describe(name, () => {
-    it.each(wakeRightContract)('$name', async ({ run }) => {
-      const { store, dispose } = await open();
-      try {
-        await run(store);
-      } finally {
-        await dispose();
-      }
-    });
+    for (const { name: sentence, run } of wakeRightContract) {
+      it(sentence, async () => {
+        const { store, dispose } = await open();
+        try {
+          await run(store);
+        } finally {
+          await dispose();
+        }
+      });
+    }
   });
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { activationsOf } from '../../src/machines/session/activation.ts';
 import { hintKey } from '../../src/machines/session/worker-rules.ts';
+import type { SessionIdentity } from '../../src/actors/session/event-store.ts';
 import { foldSession } from '../../src/machines/session/session-fold.ts';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import { initialSessionState } from '../../src/machines/session/session-state.ts';
@@ -38,7 +39,8 @@ export interface SessionRecord {
 
 export async function readLedger(directory: string): Promise<LedgerLine[]> {
   const texts = await Promise.all((await readdir(directory)).map((name) => readFile(join(directory, name), 'utf8')));
-  return texts.flatMap((text) => text.split('\n').filter(Boolean)).map((line) => JSON.parse(line) as LedgerLine);
+  // What stands behind the last newline is being written.
+  return texts.flatMap((text) => text.split('\n').slice(0, -1)).map((line) => JSON.parse(line) as LedgerLine);
 }
 
 /** Every session as a process sees it that knows nothing yet. */
@@ -48,11 +50,15 @@ export async function readSessions(home: string): Promise<SessionRecord[]> {
   for (const { sessionId, agentId } of await runtime.sessions.list()) {
     const events: SessionEvent[] = [];
     for await (const event of runtime.sessions.events(sessionId)) events.push(event);
-    const file = join(home, 'agents', agentId, 'sessions', sessionId, 'workspace', 'effects');
-    const effects = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean);
-    records.push({ state: await runtime.sessions.get(sessionId), events, effects });
+    records.push({ state: await runtime.sessions.get(sessionId), events, effects: await effectsOf(home, { sessionId, agentId }) });
   }
   return records;
+}
+
+/** What the tools of a session have written so far. */
+export async function effectsOf(home: string, { sessionId, agentId }: SessionIdentity): Promise<string[]> {
+  const file = join(home, 'agents', agentId, 'sessions', sessionId, 'workspace', 'effects');
+  return (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean);
 }
 
 /** Everything that was acknowledged is in the log, once, where the receipt says; what was only tried is there once at most. */

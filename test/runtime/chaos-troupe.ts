@@ -14,6 +14,7 @@ export class Player {
   readonly #words: readonly string[];
   #child: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
+  #atWork: Promise<void> = Promise.resolve();
   /** How it ended when nobody had ended it: that must not happen. */
   readonly unexpected: string[] = [];
   #isMeantToEnd = false;
@@ -26,10 +27,14 @@ export class Player {
   start(): void {
     this.lives += 1;
     this.#isMeantToEnd = false;
-    const child = spawn(process.execPath, this.#words, { env: { ...process.env, WAKECHART_HOME: undefined }, stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(process.execPath, this.#words, { env: { ...process.env, WAKECHART_HOME: undefined }, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       if (this.complaints.length < MAX_COMPLAINTS) this.complaints += text;
+    });
+    this.#atWork = new Promise((resolve) => {
+      child.stdout?.on('data', () => resolve());
+      child.once('close', () => resolve());
     });
     this.#ended = new Promise((resolve) => {
       child.once('close', (code, signal) => {
@@ -37,6 +42,11 @@ export class Player {
         resolve();
       });
     });
+  }
+
+  /** Resolves when it has said something on standard output, or is gone. */
+  atWork(): Promise<void> {
+    return this.#atWork;
   }
 
   stop(): void {
@@ -61,23 +71,29 @@ export interface Troublemaker {
   readonly players: readonly Player[];
   readonly random: () => number;
   readonly durationMs: number;
+  /** Whether so much was done by then that it says something; until then the trouble goes on. */
+  readonly isEnough: () => Promise<boolean>;
   readonly pause: (durationMs: number) => Promise<void>;
 }
 
 const LONGEST_PEACE_MS = 500;
 const LONGEST_STOP_MS = 1_500;
 const STOP_CHANCE = 0.25;
+/** How often a player is hit although it may not have come to work yet. */
+const EARLY_CHANCE = 0.2;
 
 /** Kills players at random and starts them again, or stops them for a while, one after the other. @returns what it did, line by line */
-export async function makeTrouble({ players, random, durationMs, pause }: Troublemaker): Promise<string[]> {
+export async function makeTrouble({ players, random, durationMs, isEnough, pause }: Troublemaker): Promise<string[]> {
   const done: string[] = [];
   const begun = performance.now();
   const elapsedMs = (): number => Math.round(performance.now() - begun);
   const stopped: Promise<void>[] = [];
-  while (elapsedMs() < durationMs) {
-    await pause(random() * LONGEST_PEACE_MS);
+  while (elapsedMs() < durationMs || !(await isEnough())) {
     const player = players[Math.floor(random() * players.length)];
     if (player === undefined) break;
+    // On a machine that is busy most would die before they have done anything.
+    if (random() >= EARLY_CHANCE) await player.atWork();
+    await pause(random() * LONGEST_PEACE_MS);
     if (random() < STOP_CHANCE) {
       done.push(`${elapsedMs()} ms: stop ${player.name}`);
       player.stop();
