@@ -33,7 +33,9 @@ export type {
   BackgroundTaskState,
   BackgroundTaskTimeoutReason,
 } from './machines/task/task-state.ts';
+export type { TaskSettingsInput } from './machines/task/task-settings.ts';
 export { createLimitedOutputCapture } from './machines/task/output-capture.ts';
+export type { LimitedOutputCapture, LimitedOutputCaptureOptions } from './machines/task/output-capture.ts';
 export { appendPrefixedLogLines, createBackgroundTaskLogPage } from './machines/task/log-pages.ts';
 
 export { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
@@ -43,12 +45,48 @@ export type { ListenerSource, OnListenerError } from './actors/streams/listener-
 
 export { createRuntime } from './runtime.ts';
 export type { Reconciliation, Runtime, RuntimePorts } from './runtime.ts';
-export type { AgentDefinition } from './machines/agent/agent-definition.ts';
-export type { SessionEvent, SessionEventDraft, SessionEventOf, SessionEventType } from './machines/session/session-event.ts';
-export type { SessionStatus, SessionStopReason } from './machines/session/session-machine.ts';
-export type { SessionState } from './machines/session/session-state.ts';
-export type { WakeOutcome } from './machines/wake/wake-outcome.ts';
 export { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
-export type { SendReceipt } from './actors/session/ingress.ts';
+export type { AgentDefinition, AgentFrontmatter } from './machines/agent/agent-definition.ts';
+
+export type { SessionEvents, SessionEventsOptions } from './actors/session/session-events.ts';
 export type { Sessions } from './actors/session/sessions.ts';
+export type { SendReceipt } from './actors/session/ingress.ts';
+export type { DeliveryMode } from './machines/session/event-schemas.ts';
+export type { SessionEvent, SessionEventData, SessionEventDraft, SessionEventOf, SessionEventType } from './machines/session/session-event.ts';
+export type { SessionStatus, SessionStopReason } from './machines/session/session-machine.ts';
+export type { ForkOptions, InterruptOptions, NewSession, SendOptions, SessionFilter, SessionIngress, TerminateOptions } from './machines/session/session-requests.ts';
+export type {
+  CallAnswer,
+  ChildSession,
+  LastWake,
+  OpenToolCall,
+  OpenWake,
+  PendingAction,
+  PendingIngress,
+  PendingIngressType,
+  QueuedWake,
+  SessionState,
+  WakeTrigger,
+} from './machines/session/session-state.ts';
+
 export type { WakeOptions } from './actors/wake/wake-ports.ts';
+export type { Directive, WakePriority } from './machines/wake/directive.ts';
+export type { WakeOutcome } from './machines/wake/wake-outcome.ts';
+
+export type { SessionWorker } from './actors/session/session-worker.ts';
+export type {
+  RunningWake,
+  SessionNews,
+  SessionWorkerEvent,
+  SessionWorkerOptions,
+  SessionWorkerStatus,
+  SessionWorkerSummary,
+  SetAsideSession,
+  StopWorkerOptions,
+  WakeFailure,
+  WorkerCounts,
+  WorkerLateness,
+} from './actors/session/session-worker-types.ts';
+export type { SetAsidePhase } from './machines/session/activation-machine.ts';
+export type { Activation, ActivationKind } from './machines/session/activation.ts';
+export type { WorkerPhase } from './machines/session/worker-machine.ts';

@@ -33,13 +33,27 @@ import type { Runtime } from './runtime.ts';
 
 export { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
 export type { ManagedShellProcessRunnerOptions } from './adapters/shell/shell-runner.ts';
+export type { OnShellOutput, ShellOutputChunk } from './adapters/shell/shell-output.ts';
 export { createScheduledTaskRunner } from './actors/schedule/scheduled-task-runner.ts';
 export type { ScheduledTaskRunnerOptions } from './actors/schedule/scheduled-task-runner.ts';
+export type { ScheduleLimitsInput } from './machines/schedule/schedule-options.ts';
+export type { ScheduleGlance, ScheduleOverview, ScheduleRegistry, ScheduleView, UnreadableSchedule } from './actors/schedule/durable-registry.ts';
+export type { DurableScheduleStatus } from './machines/schedule/durable-machine.ts';
+export type { ScheduleRun, ScheduleStanding, StatusReason } from './machines/schedule/durable-standing.ts';
+export type { NewSchedule, ScheduleDefinition } from './machines/schedule/schedule-definition.ts';
 export { createSystemClock } from './actors/clock/system-clock.ts';
 export { createProcessTree } from './adapters/process-tree/process-tree.ts';
+export type { ProcessTreeOptions } from './adapters/process-tree/process-tree.ts';
+export type { ProcessTableKind } from './adapters/process-tree/process-table.ts';
 export { createScriptAgentRuntime } from './adapters/script/script-agent-runtime.ts';
+export type { ScriptAgentRuntimeOptions } from './adapters/script/script-agent-runtime.ts';
 export { FileEventStore } from './adapters/files/file-event-store.ts';
+export type { FileEventStoreOptions } from './adapters/files/file-event-store.ts';
+export type { FileOperations, LogFile, ReadableFile, WritableFile } from './adapters/files/file-operations.ts';
+export type { LeaseOptions } from './adapters/files/lease.ts';
+export type { LogLimits } from './adapters/files/session-log.ts';
 export { FileAgentCatalog } from './adapters/agents/file-agent-catalog.ts';
+export type { FileAgentCatalogOptions } from './adapters/agents/file-agent-catalog.ts';
 export { createRuntime } from './runtime.ts';
 export type { Reconciliation, Runtime, RuntimePorts } from './runtime.ts';
 

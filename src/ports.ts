@@ -1,4 +1,4 @@
-/** The ports: what to implement to run Wakechart on another technology. */
+/** The ports: what to implement to run Wakechart on another technology, and the errors that their contracts ask for. */
 export type { Clock, TimerHandle } from './actors/clock/clock.ts';
 export type {
   BackgroundTaskHandle,
@@ -19,8 +19,28 @@ export type {
   TrackedProcessTree,
 } from './actors/task/process-tree.ts';
 export type { CronPlan, CronTimes } from './actors/schedule/cron-plan.ts';
+export type { NominalTimes } from './machines/schedule/due-slots.ts';
 export type { ScheduleStore } from './actors/schedule/schedule-store.ts';
+export type { ScheduleHistory } from './machines/schedule/slot-ledger.ts';
+export type { SchedulePlan, ScheduleRecord } from './machines/schedule/slot-record.ts';
+
 export type { AgentCatalog, AgentListing, NewAgent } from './actors/session/agent-catalog.ts';
+export type { AgentDefinition, AgentFrontmatter } from './machines/agent/agent-definition.ts';
+export type { IdSource } from './actors/session/id-source.ts';
+export type { SessionDirectories } from './actors/session/session-directories.ts';
+
+export {
+  MAX_READ_EVENTS,
+  epochSuperseded,
+  eventsNotStorable,
+  headMoved,
+  recordTooLarge,
+  sessionBusy,
+  sessionExists,
+  sessionNotFound,
+  storeClosed,
+  wakeConflict,
+} from './actors/session/event-store.ts';
 export type {
   AppendOptions,
   AppendResult,
@@ -30,10 +50,29 @@ export type {
   ReadOptions,
   SessionIdentity,
   SessionListing,
+  WakeClaim,
   WakeRight,
 } from './actors/session/event-store.ts';
-export type { SessionDirectories } from './actors/session/session-directories.ts';
+export type { NewSessionEvent, SessionEvent } from './machines/session/session-event.ts';
+export type { SessionState } from './machines/session/session-state.ts';
+
+export type { ActivationIndex, DueActivations, DueQuery } from './actors/session/activation-index.ts';
+export type { Activation, ActivationKind } from './machines/session/activation.ts';
+export type { DueSession } from './machines/session/due-sessions.ts';
+export type { WakePriority } from './machines/wake/directive.ts';
+
 export type { AgentRunConfig, AgentRunMeta, AgentRunParams, AgentRunResult, AgentRuntime } from './actors/run/agent-runtime.ts';
-export type { AgentRunEvent, RunPayload, RunUsage } from './machines/run/run-output.ts';
+export type { AgentRunEvent, AgentRunEventBody, RunPayload, RunUsage } from './machines/run/run-output.ts';
 export type { RunFailure, RunFailureKind } from './machines/run/run-failure.ts';
+export type {
+  AssistantMessage,
+  ProviderMessage,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+  ToolMessage,
+  ToolResultPart,
+  UserMessage,
+} from './machines/turn/provider-message.ts';
 export type { Tool, ToolContext } from './actors/turn/tool.ts';
+export type { ToolDefinition, ToolDescriptor } from './machines/turn/tool-definition.ts';

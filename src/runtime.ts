@@ -59,7 +59,7 @@ export interface Runtime extends AsyncDisposable {
   wake(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
   /**
    * The same, for callers who only know that something has changed: while a wake of the session runs, here or elsewhere, it is followed by
-   * one more. Resolves with a wake that began after the call; several calls share one.
+   * one more. Resolves with a wake that began after the call; several calls share one, with the options of the first.
    */
   trigger(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
   /**

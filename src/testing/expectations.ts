@@ -69,6 +69,7 @@ function plain(value: unknown): unknown {
 }
 
 function shown(value: unknown): string {
-  if (typeof value !== 'object' && typeof value !== 'string') return String(value);
-  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part));
+  // JSON has no words for some of these, and none for undefined.
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ?? 'nothing';
 }

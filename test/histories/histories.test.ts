@@ -96,7 +96,10 @@ describe.each(histories)('%s', (name) => {
     await using house = await openWith(name, expected);
     // A session of the test's own makes the agent and its script.
     await house.session([{ text: 'Still here.' }], { script: { onEnd: 'repeat-last' } });
-    if (expected.status === 'terminated') return void (await expect(house.runtime.wake(expected.sessionId)).rejects.toThrow(/terminated/));
+    if (expected.status === 'terminated') {
+      await expect(house.runtime.wake(expected.sessionId)).rejects.toThrow(/terminated/);
+      return;
+    }
     await house.runtime.sessions.interrupt(expected.sessionId);
     await house.runtime.sessions.send(expected.sessionId, { type: 'user.message', text: 'Are you still there?' });
     expect(await house.runtime.wake(expected.sessionId)).toMatchObject({ outcome: 'sleep', status: 'idle' });

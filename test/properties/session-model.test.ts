@@ -166,7 +166,9 @@ class World {
         return void (this.sessions.length < 4 && this.sessions.push((await sessions.fork(sessionId)).sessionId));
       case 'terminate':
         return void (await sessions.terminate(sessionId));
-      default:
+      case 'trigger':
+      case 'wake':
+      case 'wake by itself':
         return void (await (given.kind === 'trigger' ? this.runtime.trigger(sessionId) : this.runtime.wake(sessionId, { isAutonomous: given.kind === 'wake by itself' })));
     }
   }

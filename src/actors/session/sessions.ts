@@ -20,7 +20,7 @@ import type { OnListenerError } from '../streams/listener-errors.ts';
 import { SafeObservable } from '../streams/safe-observable.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
 import { keepView } from './event-store.ts';
-import type { SessionListing } from './event-store.ts';
+import type { AppendResult, SessionListing } from './event-store.ts';
 import { frozen } from './frozen.ts';
 import { accept, appendAtHead, interrupt, receiptOf } from './ingress.ts';
 import type { SendReceipt } from './ingress.ts';
@@ -82,7 +82,7 @@ export class Sessions {
    * Stores a message or an answer. The receipt means that it is durable; a wake of the session will read it.
    * The same idempotency key or event id again stores nothing and gives the same receipt.
    * @throws RuntimeError SESSION_TERMINATED, SESSION_QUEUE_FULL, SESSION_BUSY, REQUEST_NOT_PENDING, REQUEST_KIND_MISMATCH,
-   *   REQUEST_TOOL_MISMATCH, or SESSION_REQUEST_INVALID; nothing is stored then
+   *   REQUEST_TOOL_MISMATCH, EVENT_ID_TAKEN, or SESSION_REQUEST_INVALID; nothing is stored then
    */
   async send(sessionId: string, message: SessionIngress, options: SendOptions = {}): Promise<SendReceipt> {
     const id = checkSessionId(sessionId);
@@ -91,7 +91,7 @@ export class Sessions {
     const { store } = this.#options;
     const known = checked.idempotencyKey === undefined ? undefined : await store.findByKey(id, checked.idempotencyKey);
     const repeated = known ?? (checked.eventId === undefined ? undefined : await store.findById(id, checked.eventId));
-    if (repeated !== undefined) return receiptOf(repeated, 'queue');
+    if (repeated !== undefined) return receiptOf(ofType(repeated, ingress.type), 'queue');
     return accept(await this.#journals.open(id), ingress, checked);
   }
 
@@ -213,4 +213,14 @@ export class Sessions {
       return { ...initialSessionState({ sessionId, agentId }), unreadable: failure.toJSON() };
     }
   }
+}
+
+/** @throws RuntimeError EVENT_ID_TAKEN when what is stored under that id or key is something else than what is sent */
+function ofType(stored: AppendResult, type: SessionEvent['type']): AppendResult {
+  const [event] = stored.events;
+  if (event === undefined || event.type === type) return stored;
+  throw new RuntimeError('EVENT_ID_TAKEN', `expected the event under this id or key to be ${type}, it is ${event.type} (event ${event.seq})`, {
+    category: 'conflict',
+    hint: 'Use an id or a key of its own for each thing that you send.',
+  });
 }

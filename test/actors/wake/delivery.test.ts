@@ -263,7 +263,7 @@ describe('an interruption that comes in the very moment', () => {
     expect((await house.runtime.sessions.get(id)).failuresInARow).toBe(0);
   });
 
-  it('it is terminated too: the end of the session is what counts', async () => {
+  it('the session is terminated too leaves it to the end of the session', async () => {
     await open([{ text: 'x', delayMs: 1_000 }], 'Go');
     const waking = house.runtime.wake(id);
     await until(() => house.clock.pendingTimers > 0);
