@@ -31,9 +31,12 @@ const ENOUGH_REFUSALS = 5;
 let folder: TemporaryHome;
 let home: string;
 
+/** A program of the system, to its end. @throws when it fails */
+const call = (name: string, ...words: readonly string[]): void => void execFileSync(name, words, { stdio: 'pipe' });
+
 const tryToMount = (path: string): string | undefined => {
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES},mode=0700`, 'tmpfs', path], { stdio: 'pipe' });
+    call('mount', '-t', 'tmpfs', '-o', `size=${DISK_BYTES},mode=0700`, 'tmpfs', path);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -43,7 +46,7 @@ const tryToMount = (path: string): string | undefined => {
 const whyNot = await (async () => {
   const probe = await temporaryHome();
   const reason = tryToMount(probe.path);
-  if (reason === undefined) execFileSync('umount', [probe.path]);
+  if (reason === undefined) call('umount', probe.path);
   await probe.remove();
   return reason;
 })();
@@ -76,7 +79,7 @@ async function expectInLogOnce(sessionId: string, sent: readonly Sent[]): Promis
   for await (const event of reader.sessions.events(sessionId)) {
     if (event.type === 'user.message') texts.set(event.id, [...(texts.get(event.id) ?? []), event.data.text]);
   }
-  for (const { eventId, text } of sent) expect(texts.get(eventId), eventId).toEqual([text]);
+  for (const { eventId, text } of sent) expect(texts.get(eventId), `message ${eventId}`).toEqual([text]);
 }
 
 beforeEach(async () => {
@@ -85,7 +88,7 @@ beforeEach(async () => {
   await mkdir(home);
 });
 afterEach(async () => {
-  execFileSync('umount', [home]);
+  call('umount', home);
   await folder.remove();
 });
 
@@ -133,7 +136,7 @@ describe.skipIf(whyNot !== undefined)('a disk that is full', () => {
 
   it('lets two workers at once do nothing twice and come to the end when there is space', async () => {
     const place = { dist: DIST, home, leaseMs: 500 };
-    const workers = [new Player('the worker of the command line', [program, 'worker', '--json', '--home', home]), new Player('the other worker', [WORKER, JSON.stringify(place)])];
+    const workers = [new Player('the worker of the command line', [program, 'worker', '--json', '--home', home], folder.path), new Player('the other worker', [WORKER, JSON.stringify(place)], folder.path)];
     const sent: Sent[] = [];
     try {
       for (const worker of workers) worker.start();

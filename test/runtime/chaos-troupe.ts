@@ -12,6 +12,7 @@ export class Player {
   /** How often it was started. */
   lives = 0;
   readonly #words: readonly string[];
+  readonly #temporaryFolder: string;
   #child: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
   #atWork: Promise<void> = Promise.resolve();
@@ -19,15 +20,17 @@ export class Player {
   readonly unexpected: string[] = [];
   #isMeantToEnd = false;
 
-  constructor(name: string, words: readonly string[]) {
+  /** @param temporaryFolder what a killed process leaves there is nobody's business afterwards */
+  constructor(name: string, words: readonly string[], temporaryFolder: string) {
     this.name = name;
     this.#words = words;
+    this.#temporaryFolder = temporaryFolder;
   }
 
   start(): void {
     this.lives += 1;
     this.#isMeantToEnd = false;
-    const child = spawn(process.execPath, this.#words, { env: { ...process.env, WAKECHART_HOME: undefined }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, this.#words, { env: { ...process.env, WAKECHART_HOME: undefined, TMPDIR: this.#temporaryFolder }, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       if (this.complaints.length < MAX_COMPLAINTS) this.complaints += text;

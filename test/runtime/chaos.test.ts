@@ -71,9 +71,10 @@ afterEach(async () => {
 });
 
 const ledgerOf = (): string => join(home.path, 'ledger');
+const temporaryOf = (): string => join(home.path, 'temporary');
 
 async function makeSessions(): Promise<string[]> {
-  await mkdir(ledgerOf(), { recursive: true });
+  for (const folder of [ledgerOf(), temporaryOf()]) await mkdir(folder, { recursive: true });
   await using runtime = await createNodeRuntime({ home: home.path });
   await runtime.agents.create({ agentId: 'player', source: { frontmatter: { name: 'Player', provider: 'script', model: 'play.json' }, instructions: '' } });
   const steps = Array.from({ length: SCRIPT_STEPS }, (_, index) => stepAt(index));
@@ -86,10 +87,10 @@ async function makeSessions(): Promise<string[]> {
 function castOf(sessionIds: readonly string[]): Player[] {
   const place = { dist: DIST, home: home.path, leaseMs: LEASE_MS };
   const sender = (name: string, loops: readonly number[]): Player =>
-    new Player(name, [fixture('chaos-sender.mjs'), JSON.stringify({ ...place, ledger: ledgerOf(), seed: SEED, sessionIds, loops })]);
+    new Player(name, [fixture('chaos-sender.mjs'), JSON.stringify({ ...place, ledger: ledgerOf(), seed: SEED, sessionIds, loops })], temporaryOf());
   return [
-    new Player('the worker of the command line', [program, 'worker', '--json', '--home', home.path]),
-    new Player('the impatient worker', [fixture('chaos-worker.mjs'), JSON.stringify(place)]),
+    new Player('the worker of the command line', [program, 'worker', '--json', '--home', home.path], temporaryOf()),
+    new Player('the impatient worker', [fixture('chaos-worker.mjs'), JSON.stringify(place)], temporaryOf()),
     sender('the first sender', [0, 1, 2, 3]),
     sender('the second sender', [4, 5, 6, 7]),
   ];
@@ -108,7 +109,7 @@ const isAtRest = ({ status, pending, pendingActions, queuedWakes, openWake, park
 async function drain(): Promise<void> {
   for (let round = 1; ; round += 1) {
     const { code, stdout, stderr } = await run(['worker', '--until-idle', '--json', '--home', home.path]);
-    expect({ code, stderr }, stdout).toMatchObject({ code: 0 });
+    expect({ code, stderr }, `worker: ${stdout}`).toMatchObject({ code: 0 });
     await using runtime = await createNodeRuntime({ home: home.path, reconcileOnStart: false });
     const left = (await runtime.sessions.list()).filter((state) => !isAtRest(state));
     if (left.length === 0) return;

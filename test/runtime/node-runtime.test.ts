@@ -75,7 +75,7 @@ describe('a runtime over a home directory', () => {
     const waking = one.wake(id);
     await following;
     expect(await codeOf(other.wake(id))).toBe('WAKE_CONFLICT');
-    await other.sessions.send(id, { type: 'user.message', text: 'From the other' });
+    await other.sessions.send(id, { type: 'user.message', text: 'From the other' }, { delivery: 'steer' });
     await writeFile(join(home.path, 'agents/player/sessions', id, 'workspace/go'), '');
     expect(await waking).toMatchObject({ outcome: 'sleep', summary: 'Both seen.' });
     expect(await other.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
@@ -107,7 +107,7 @@ describe('a runtime over a home directory', () => {
     ['another durability', { durability: 'paper' }, /durability/],
     ['no tasks at all', { maxConcurrentTasks: 0 }, /maxConcurrentTasks/],
     ['options that are none', 'here', /expected object, received string/],
-    ['an option that is misspelt', { maxConcurent: 1 }, /unknown options: maxConcurent; the known ones are home, durability, maxConcurrentTasks, .*onListenerError$/],
+    ['an option that is misspelt', { maxConcurent: 1 }, /unknown options: maxConcurent; the known ones are home, durability, leaseMs, maxConcurrentTasks, .*onListenerError$/],
     ['a clock that is none', { clock: 'now' }, /clock: expected an object/],
     ['tools that are no list', { tools: {} }, /tools: expected array, received object/],
     ['a listener that cannot listen', { onListenerError: true }, /onListenerError: expected a function/],
@@ -116,7 +116,7 @@ describe('a runtime over a home directory', () => {
   });
 
   it('can be opened with every option there is, and with each of them left undefined', async () => {
-    const every = { durability: 'os', maxConcurrentTasks: 2, reconcileOnStart: false, runtimes: [], tools: [], runConfig: {}, clock: createSystemClock(), inspect: () => undefined, onListenerError: () => undefined } satisfies Required<Omit<NodeRuntimeOptions, 'home'>>;
+    const every = { durability: 'os', leaseMs: 10_000, maxConcurrentTasks: 2, reconcileOnStart: false, runtimes: [], tools: [], runConfig: {}, clock: createSystemClock(), inspect: () => undefined, onListenerError: () => undefined } satisfies Required<Omit<NodeRuntimeOptions, 'home'>>;
     const undefinedOnes = Object.fromEntries(Object.keys(every).map((name) => [name, undefined]));
     for (const options of [every, undefinedOnes]) expect(await (await open(options)).sessions.list()).toEqual([]);
   });

@@ -67,6 +67,8 @@ function interruptionOf(state: SessionState, reason: string | undefined): Sessio
     { type: 'user.interrupt', data: reason === undefined ? {} : { reason } },
     ...state.queuedWakes.map(({ queuedWakeId }): SessionEventDraft => ({ type: 'wake.cancelled', data: { queuedWakeId, because: 'interrupt' } })),
     ...cancellingEvents(state, 'interrupt'),
+    // The wake that was to go on with it has just been cancelled.
+    ...(state.status === 'rescheduling' ? [{ type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle', reason: 'interrupted' } } satisfies SessionEventDraft] : []),
   ];
 }
 

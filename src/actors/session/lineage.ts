@@ -1,11 +1,12 @@
 /** Parents and children: a child is known to its parent from its creation on, and each time it comes to rest the parent has it in its log. */
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
+import { OWN_KEYS } from '../../machines/session/session-requests.ts';
 import { refusalError, stateAfter, terminated } from '../../machines/session/session-rules.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { keepView } from './event-store.ts';
-import { appendAtHead, appendIngress } from './ingress.ts';
+import { appendAtHead } from './ingress.ts';
 import type { JournalCache } from './journal-cache.ts';
 import type { JournalPorts, SessionJournal } from './session-journal.ts';
 
@@ -38,7 +39,7 @@ export async function announceChild({ sessionId, agentId, title, parent }: Sessi
   const known: SessionEventDraft = { type: 'session.child_created', data: { childSessionId: sessionId, agentId, ...(title === undefined ? {} : { label: title }) } };
   // Where the log still is as it was checked: children that are made at the same time are counted one after the other.
   const draftsFor = ({ children }: SessionState): SessionEventDraft[] => (children.some((child) => child.sessionId === sessionId) ? [] : [known]);
-  await appendAtHead(journal, draftsFor, { idempotencyKey: `child-created:${sessionId}` });
+  await appendAtHead(journal, draftsFor, { idempotencyKey: `${OWN_KEYS}child-created:${sessionId}` });
 }
 
 /**
@@ -53,9 +54,10 @@ export async function tellParent(child: SessionJournal, ports: LineagePorts): Pr
   if (parentJournal !== undefined && parentJournal.state.status !== 'terminated') {
     await announceChild(child.state, ports);
     const told: SessionEventDraft = { type: 'session.child_idle', data: { childSessionId: sessionId, agentId, turn, reason, summary } };
-    await appendIngress(parentJournal, told, { idempotencyKey: `child-idle:${sessionId}:${turn}` });
+    // At the head: when it makes the parent due depends on what the parent went through last.
+    await appendAtHead(parentJournal, () => [told], { idempotencyKey: `${OWN_KEYS}child-idle:${sessionId}:${turn}` });
   }
-  await child.append([{ type: 'session.parent_told', data: { turn } }], { idempotencyKey: `parent-told:${turn}` });
+  await child.append([{ type: 'session.parent_told', data: { turn } }], { idempotencyKey: `${OWN_KEYS}parent-told:${turn}` });
   await keepView(ports.store, child.state);
 }
 

@@ -13,7 +13,7 @@ import {
   checkSessionId,
   checkTerminateOptions,
 } from '../../machines/session/session-requests.ts';
-import type { ForkOptions, InterruptOptions, NewSession, SendOptions, SessionFilter, SessionIngress, TerminateOptions } from '../../machines/session/session-requests.ts';
+import type { CheckedSendOptions, ForkOptions, InterruptOptions, NewSession, SendOptions, SessionFilter, SessionIngress, TerminateOptions } from '../../machines/session/session-requests.ts';
 import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
@@ -88,11 +88,16 @@ export class Sessions {
     const id = checkSessionId(sessionId);
     const ingress = checkIngress(message);
     const checked = checkSendOptions(options, ingress.type);
-    const { store } = this.#options;
-    const known = checked.idempotencyKey === undefined ? undefined : await store.findByKey(id, checked.idempotencyKey);
-    const repeated = known ?? (checked.eventId === undefined ? undefined : await store.findById(id, checked.eventId));
-    if (repeated !== undefined) return receiptOf(ofType(repeated, ingress.type), 'queue');
-    return accept(await this.#journals.open(id), ingress, checked);
+    const repeated = await this.#findSent(id, ingress.type, checked);
+    if (repeated !== undefined) return repeated;
+    try {
+      return await accept(await this.#journals.open(id), ingress, checked);
+    } catch (error) {
+      // What refuses it may be its own twin, sent at the same time.
+      const twin = await this.#findSent(id, ingress.type, checked).catch(() => undefined);
+      if (twin === undefined) throw error;
+      return twin;
+    }
   }
 
   /**
@@ -108,7 +113,10 @@ export class Sessions {
     return receipt;
   }
 
-  /** A new session with the past of this one, up to and with event `atSeq`: nothing of it runs, is due or waits for anybody. */
+  /**
+   * A new session with the past of this one, up to and with event `atSeq`: nothing of it runs, its queued wakes and requests are
+   * cancelled. Messages that nobody had read by then are unread in both, and make both due.
+   */
   async fork(sessionId: string, options: ForkOptions = {}): Promise<SessionState> {
     const { atSeq, title } = checkForkOptions(options);
     return frozen(await forkSession(checkSessionId(sessionId), { atSeq, title }, this.#options));
@@ -199,6 +207,14 @@ export class Sessions {
   /** Ends every iterator and stream that follows a session. */
   close(): void {
     for (const events of [...this.#open]) events.end();
+  }
+
+  /** The receipt of what was sent under the same key or id before. */
+  async #findSent(id: string, type: SessionIngress['type'], { idempotencyKey, eventId }: CheckedSendOptions): Promise<SendReceipt | undefined> {
+    const { store } = this.#options;
+    const known = idempotencyKey === undefined ? undefined : await store.findByKey(id, idempotencyKey);
+    const sent = known ?? (eventId === undefined ? undefined : await store.findById(id, eventId));
+    return sent === undefined ? undefined : receiptOf(ofType(sent, type), 'queue');
   }
 
   async #listed({ sessionId, agentId, error }: SessionListing): Promise<SessionState> {

@@ -55,9 +55,12 @@ async function execute({ executor, agent, state, append, signal, parent }: WakeT
     tools: agent.tools,
     context: { session: { sessionId, agentId }, workspaceDirectory: agent.workspaceDirectory, signal },
     parent,
-    onStart: ({ callId }) => {
+    onStart: async ({ callId }) => {
       const answered = open.get(callId)?.answer === undefined ? undefined : open.get(callId);
-      return append([...(answered === undefined ? [] : [resolved(answered)]), { type: 'agent.tool_started', data: { callId } }]);
+      await append([...(answered === undefined ? [] : [resolved(answered)]), { type: 'agent.tool_started', data: { callId } }]);
+      // Somebody may have cut the turn short in between and closed the call with it.
+      const hasStarted = state().openToolCalls.some((call) => call.callId === callId && call.phase === 'started');
+      if (!hasStarted) throw new RuntimeError('TOOL_CALL_CLOSED', `tool call ${callId} was closed before it could start`, { category: 'conflict', hint: 'The session was interrupted; nothing of the call has run.' });
     },
     onResult: (call, { outcome, output }) => append([result(call, outcome, output)]),
   });

@@ -23,6 +23,7 @@ import type { ClaimAnswer, CommitAnswer, FoldAnswer, StepAnswer } from '../../ma
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import { parked } from '../../machines/wake/wake-fuse.ts';
 import { isPoison, lostWakeEvents } from '../../machines/wake/wake-repair.ts';
+import type { TimerHandle } from '../clock/clock.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { AgentRunResult } from '../run/agent-runtime.ts';
 import { startAgentRun } from '../run/start-agent-run.ts';
@@ -52,7 +53,11 @@ export class WakeWork {
   #transcript: TranscriptBuilder | undefined;
   #right: WakeRight | undefined;
   #epoch: number | undefined;
+  /** On the steady clock. */
   #startedMs = 0;
+  /** Cuts the work in hand short when the time of the wake is up. */
+  #timeLimit: TimerHandle | undefined;
+  #isTimeUp = false;
   #agent: PreparedAgent | undefined;
   #step: AssembledStep | undefined;
   #calls: readonly ToolCallInput[] = [];
@@ -63,6 +68,7 @@ export class WakeWork {
   #end: WakeEnd | undefined;
   #summary = '';
   #wasParked = false;
+  #wasUnparked = false;
   /** The error that the log cannot tell about. */
   error: unknown;
 
@@ -136,7 +142,8 @@ export class WakeWork {
     const { result, usage, modelSteps, streamedText } = await this.#runModel(this.#assembled());
     const { error } = result.meta ?? {};
     await this.#journal.refresh();
-    const wasInterrupted = this.#isCutShort() && this.#journal.state.openWake?.interruption !== undefined;
+    // Whoever sets a limit of time, or interrupts, does not want the same answered again.
+    const wasInterrupted = this.#isCutShort() && (this.#isTimeUp || this.#journal.state.openWake?.interruption !== undefined);
     const newCallId = (): string => `call_${this.#ports.ids.next()}`;
     const finished = stepEvents({ spanId, payloads: result.payloads, usage, error, modelSteps, consumed, newCallId, wasInterrupted, streamedText });
     await this.#append(finished.drafts);
@@ -196,6 +203,7 @@ export class WakeWork {
   /** Gives everything back. What is left to do afterwards is nobody's claim. */
   async release(): Promise<void> {
     this.#unwatch?.();
+    this.#ports.clock.clearTimeout(this.#timeLimit);
     try {
       if (this.#epoch !== undefined) await keepView(this.#ports.store, this.#journal.state);
       await this.#ports.tellParent(this.#journal).catch((error: unknown) => this.#ports.onListenerError(error, 'listener'));
@@ -217,7 +225,8 @@ export class WakeWork {
     if (this.#wasParked) return { ...where, outcome: 'parked', summary: state.parked?.reason ?? 'The session is parked.' };
     const { signal } = this.#abort;
     if (signal.aborted) return { ...where, outcome: 'aborted', summary: `The wake was stopped before it began: ${messageOf(signal.reason)}.` };
-    return { ...where, outcome: 'nothing_to_do', summary: 'Nothing is unread and nothing is due.' };
+    const summary = this.#wasUnparked ? 'The session is parked no more. Nothing is unread and nothing is due.' : 'Nothing is unread and nothing is due.';
+    return { ...where, outcome: 'nothing_to_do', summary };
   }
 
   /** Whether a wake is to go on. @throws RuntimeError SESSION_TERMINATED */
@@ -244,7 +253,7 @@ export class WakeWork {
   #decide(state: SessionState): WakeDecision {
     return decideNext(state, {
       modelSteps: this.#modelSteps,
-      elapsedMs: this.#ports.clock.now() - this.#startedMs,
+      elapsedMs: this.#ports.clock.steadyNow() - this.#startedMs,
       limits: this.#limits(),
       mustSpeak: this.#mustSpeak,
       failure: this.#failure,
@@ -284,7 +293,7 @@ export class WakeWork {
       throw RuntimeError.is(error) && error.code === 'EPOCH_SUPERSEDED' ? wakeConflict(state.sessionId) : error;
     }
     this.#epoch = epoch;
-    this.#startedMs = this.#ports.clock.now();
+    this.#startedMs = this.#ports.clock.steadyNow();
     const leftCalls = state.openToolCalls.some(({ phase }) => phase === 'started' || phase === 'requested');
     // Whoever cut the dead wake short does not want its calls gone on with.
     this.#mustSpeak = due.length > 0 || (leftCalls && state.openWake?.interruption === undefined);
@@ -293,6 +302,7 @@ export class WakeWork {
   /** Somebody woke a parked session that has nothing to do now: what was held back is due again at its time. */
   async #unpark({ epoch }: SessionState): Promise<ClaimAnswer> {
     await this.#journal.append([{ type: 'session.unparked', data: { wakeId: this.#wakeId } }], { epoch: this.#right?.epoch ?? epoch + 1 });
+    this.#wasUnparked = true;
     await keepView(this.#ports.store, this.#journal.state);
     return 'nothing_to_do';
   }
@@ -374,7 +384,18 @@ export class WakeWork {
     const agent = await prepareAgent(this.#identity, this.#ports);
     const skipped = agent.unavailableTools.map((name): SessionEventDraft => ({ type: 'tool.skipped', data: { name, reason: 'no tool of this name is available' } }));
     if (skipped.length > 0) await this.#append(skipped);
+    this.#armTimeLimit(agent.definition.budget.maxSecondsPerWake);
     return agent;
+  }
+
+  #armTimeLimit(seconds: number | undefined): void {
+    if (seconds === undefined) return;
+    const { clock } = this.#ports;
+    const timeIsUp = (): void => {
+      this.#isTimeUp = true;
+      this.interrupt('the time of the wake is up');
+    };
+    this.#timeLimit = clock.setTimeout(timeIsUp, Math.max(0, seconds * 1000 - (clock.steadyNow() - this.#startedMs)));
   }
 
   async #append(drafts: readonly SessionEventDraft[], onlyAtHead = false): Promise<void> {

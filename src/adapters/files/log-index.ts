@@ -25,7 +25,7 @@ export interface LogExtent {
 /** A point of a log from which reading can go on as if all before had been read. */
 export interface LogPoint extends LogExtent {
   readonly epoch: number;
-  /** Whether a line that could not be read stands between the last record and this point. */
+  /** Whether a line that could not be read stands between the last record that counts and this point. */
   readonly afterDamage: boolean;
   readonly damagedLines: number;
 }
@@ -142,8 +142,9 @@ export class LogIndex {
 
   #admit(record: ReadRecord, start: number, earlier: EarlierRecords | undefined): Verdict {
     const verdict = this.admission.admit(record, { afterDamage: this.#isAfterDamage, earlier });
-    this.#isAfterDamage = false;
+    // A void record says nothing about what the damaged one before it was: the next one that counts may still have to follow that.
     if (verdict.kind !== 'admitted') return verdict;
+    this.#isAfterDamage = false;
     const { events, key, checksum } = record;
     this.#tail.push({ firstSeq: verdict.firstSeq, count: events.length, segment: this.segment, offset: start, id: events[0].id, key });
     this.#last = { segment: this.segment, offset: start, checksum };

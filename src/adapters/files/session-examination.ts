@@ -7,25 +7,18 @@ import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { MAX_READ_EVENTS } from '../../actors/session/event-store.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
-import { openToRead, systemFileOperations } from './file-operations.ts';
+import { systemFileOperations } from './file-operations.ts';
 import { CHECKPOINT_FILE, HomeLayout, RUNTIME_FOLDER, VIEW_FILE, segmentFile } from './layout.ts';
-import { scanLines } from './line-scanner.ts';
 import { readCheckpoint } from './log-checkpoint.ts';
+import { damageIn } from './log-damage.ts';
+import type { DamagedPlace } from './log-damage.ts';
 import { LogReader } from './log-reader.ts';
 import { LogSegments } from './log-segments.ts';
-import { decodeLine } from './record-codec.ts';
 import { DEFAULT_SEGMENT_BYTES } from './session-log.ts';
 import { readSessionView } from './session-view.ts';
 
-/** A line of a log that is no record, or bytes at its end that are no line. */
-export interface DamagedPlace {
-  readonly file: string;
-  /** In bytes, from the start of the file. */
-  readonly offset: number;
-  readonly length: number;
-  /** The end of a write that a crash cut off. The next append isolates it; nothing was acknowledged for it. */
-  readonly isTornEnd: boolean;
-}
+/** How often copies are looked at again that were replaced meanwhile. */
+const MAX_LOOKS = 5;
 
 export interface SessionExamination {
   readonly identity: SessionIdentity;
@@ -36,45 +29,32 @@ export interface SessionExamination {
   readonly untrue: readonly string[];
   /** Files and folders that others than their owner may read or write. */
   readonly open: readonly string[];
-  /** What a crash left half-written. */
+  /** Files that are being written, or that a crash left half-written. */
   readonly leftovers: readonly string[];
 }
 
-/** @throws what the system says when a file of the log cannot be read */
+/**
+ * Others may write all of these files at the same time. What is found is what stayed wrong while nobody changed it.
+ * @throws what the system says when a file of the log cannot be read
+ */
 export async function examineSession(home: string, identity: SessionIdentity): Promise<SessionExamination> {
   const directory = new HomeLayout(home).session(identity);
   const names = [...(await readdir(directory)), ...(await readdir(join(directory, RUNTIME_FOLDER)).catch(() => [])).map((name) => join(RUNTIME_FOLDER, name))];
   const segments = names.filter((name) => /^events(\.\d{6})?\.jsonl$/.test(name)).toSorted((one, other) => (one === segmentFile(1) ? -1 : other === segmentFile(1) ? 1 : one < other ? -1 : 1));
   const damage: DamagedPlace[] = [];
   for (const name of segments) damage.push(...(await damageIn(join(directory, name))));
-  const state = await foldWhole(identity, directory);
   return {
     identity,
-    state,
+    ...(await compareCopies(identity, directory)),
     damage,
-    untrue: await untrueFiles(identity, directory, state),
     open: await openFiles(directory, names),
     leftovers: names.filter((name) => name.endsWith('.tmp')).map((name) => join(directory, name)),
   };
 }
 
-async function damageIn(file: string): Promise<DamagedPlace[]> {
-  const log = await openToRead(file);
-  try {
-    const size = await log.size();
-    const places: DamagedPlace[] = [];
-    let read = 0;
-    for await (const { lines, end } of scanLines(log, 0, size)) {
-      for (const line of lines) {
-        const isRecord = line.bytes !== undefined && decodeLine(line.bytes) !== undefined;
-        if (!isRecord) places.push({ file, offset: line.start, length: line.end - line.start, isTornEnd: false });
-      }
-      read = end;
-    }
-    return read < size ? [...places, { file, offset: read, length: size - read, isTornEnd: true }] : places;
-  } finally {
-    await log.close();
-  }
+/** The session as its log says it is now, from the first event on. @throws what the system says when a file of the log cannot be read */
+export async function foldLog(home: string, identity: SessionIdentity): Promise<SessionState> {
+  return foldWhole(identity, new HomeLayout(home).session(identity));
 }
 
 async function foldWhole(identity: SessionIdentity, directory: string): Promise<SessionState> {
@@ -92,21 +72,52 @@ async function foldWhole(identity: SessionIdentity, directory: string): Promise<
   }
 }
 
+/** A file beside the log, as it was when it was read. */
+interface Copy {
+  readonly path: string;
+  /** Another one for every file that takes its place; undefined when there is none. */
+  readonly mark: string | undefined;
+  readonly agrees: (state: SessionState) => Promise<boolean>;
+}
+
 /** Views and checkpoints that say something else than the log. Those that lie behind are as they should be. */
-async function untrueFiles(identity: SessionIdentity, directory: string, state: SessionState): Promise<string[]> {
-  const segments = new LogSegments(directory, systemFileOperations);
-  const untrue: string[] = [];
-  if (await isThere(join(directory, VIEW_FILE))) {
-    const view = await readSessionView({ identity, directory, segments });
-    if (view === undefined || (view.state.head === state.head && !isSameState(view.state, state))) untrue.push(join(directory, VIEW_FILE));
+async function compareCopies(identity: SessionIdentity, directory: string): Promise<Pick<SessionExamination, 'state' | 'untrue'>> {
+  for (let looks = 1; ; looks += 1) {
+    // Before the log: so none of them may be ahead of it.
+    const copies = [await viewCopy(identity, directory), await checkpointCopy(identity, directory)];
+    const state = await foldWhole(identity, directory);
+    const untrue: string[] = [];
+    let isReplaced = false;
+    for (const { path, mark, agrees } of copies) {
+      if (mark === undefined || (await agrees(state))) continue;
+      if ((await markOf(path)) === mark) untrue.push(path);
+      else isReplaced = true;
+    }
+    if (!isReplaced || looks === MAX_LOOKS) return { state, untrue };
   }
+}
+
+async function viewCopy(identity: SessionIdentity, directory: string): Promise<Copy> {
+  const path = join(directory, VIEW_FILE);
+  const mark = await markOf(path);
+  const view = await readSessionView({ identity, directory, segments: new LogSegments(directory, systemFileOperations) });
+  const agrees = (state: SessionState): boolean => view !== undefined && (view.state.head < state.head || isSameState(view.state, state));
+  return { path, mark, agrees: (state) => Promise.resolve(agrees(state)) };
+}
+
+async function checkpointCopy({ sessionId }: SessionIdentity, directory: string): Promise<Copy> {
   const path = join(directory, RUNTIME_FOLDER, CHECKPOINT_FILE);
-  if (await isThere(path)) {
-    const checkpoint = await readCheckpoint({ sessionId: identity.sessionId, directory, segments, operations: systemFileOperations });
-    const isWhole = checkpoint !== undefined && checkpoint.state.head <= state.head && (await checkpoint.start.part.verify().then(() => true, () => false));
-    if (!isWhole) untrue.push(path);
-  }
-  return untrue;
+  const mark = await markOf(path);
+  const checkpoint = await readCheckpoint({ sessionId, directory, segments: new LogSegments(directory, systemFileOperations), operations: systemFileOperations });
+  const isIndexWhole = (): Promise<boolean> => checkpoint?.start.part.verify().then(() => true, () => false) ?? Promise.resolve(false);
+  return { path, mark, agrees: async (state) => checkpoint !== undefined && checkpoint.state.head <= state.head && (await isIndexWhole()) };
+}
+
+async function markOf(path: string): Promise<string | undefined> {
+  return stat(path, { bigint: true }).then(
+    ({ ino, size, mtimeNs }) => `${ino} ${size} ${mtimeNs}`,
+    () => undefined,
+  );
 }
 
 /** As they are stored, whatever the order of their parts: it differs by whether a state was folded on from a stored one. */
@@ -121,11 +132,4 @@ async function openFiles(directory: string, names: readonly string[]): Promise<s
   const paths = [directory, ...names.map((name) => join(directory, name))];
   const modes = await Promise.all(paths.map((path) => stat(path).then(({ mode }) => mode, () => 0)));
   return paths.filter((_, index) => ((modes[index] ?? 0) & OTHERS) !== 0);
-}
-
-function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

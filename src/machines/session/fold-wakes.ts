@@ -22,6 +22,7 @@ export function foldWakeStarted(state: SessionState, { at, data }: SessionEventO
       // Somebody has to find the session even when this wake dies and nothing else was due.
       causes: causes.length > 0 ? causes : [{ sessionId, agentId, causeId: wakeId, kind: 'retry', dueAtMs: Date.parse(at), priority: 'normal' }],
       toolCalls: 0,
+      steps: 0,
       tokens: 0,
     },
   };

@@ -10,11 +10,12 @@ import { cancelRequest, foldAnswer, foldConfirmation, foldCustomToolResult, rece
 import { foldWakeEnded, foldWakeStarted } from './fold-wakes.ts';
 import type { SessionEvent, SessionEventOf, SessionEventType } from './session-event.ts';
 import type { OpenToolCall, OpenWake, SessionState } from './session-state.ts';
+import type { Directive } from '../wake/directive.ts';
 
 type Fold<Type extends SessionEventType> = (state: SessionState, event: SessionEventOf<Type>) => Change;
 
 /** Changes when the fold gives another state for the same log; views and checkpoints written by another version are rebuilt. */
-export const SESSION_FOLD_VERSION = 2;
+export const SESSION_FOLD_VERSION = 3;
 
 const NOTHING: Change = {};
 
@@ -24,7 +25,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
     const change = move(state, chartEventOf(data));
     if (data.to !== 'terminated' || change.status === undefined) return change;
     const summary = data.reason ?? state.summary;
-    return { ...change, terminatedAtSeq: seq, summary, ...owe(state, { turn: seq, at, reason: 'terminated', summary: summary ?? 'terminated' }) };
+    return { ...change, ...withoutPlans(state), terminatedAtSeq: seq, summary, ...owe(state, { turn: seq, at, reason: 'terminated', summary: summary ?? 'terminated' }) };
   },
   'session.status_idle': (state, { data: { reason, summary }, seq, at }) => ({ summary, ...owe(state, { turn: seq, at, reason, summary }) }),
   'session.parked': (state, { data, seq, at }) => ({ parked: { ...data, seq }, ...owe(state, { turn: seq, at, reason: 'parked', summary: data.reason }) }),
@@ -59,7 +60,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
     unansweredResults: data.outcome === 'completed' ? 0 : state.unansweredResults,
     // A step without a directive takes the one before it back: silence means rest. A step that failed is taken again.
     intent: data.outcome === 'completed' && state.intent?.spanId !== data.spanId ? undefined : state.intent,
-    ...count(state, { tokens: (data.usage?.inputTokens ?? 0) + (data.usage?.outputTokens ?? 0) }),
+    ...count(state, { tokens: (data.usage?.inputTokens ?? 0) + (data.usage?.outputTokens ?? 0), steps: Number(data.outcome === 'completed') }),
   }),
   'agent.thinking': () => NOTHING,
   'agent.message': () => NOTHING,
@@ -81,8 +82,9 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'tool.skipped': () => NOTHING,
   'directive.accepted': (state, { data: { directive, spanId } }) => ({
     openDirectives: [...state.openDirectives, directive],
-    intent: { spanId, next: directive.outcome === 'continue' && directive.followUpSeconds === undefined ? 'go_on' : 'rest' },
-    continuesInARow: directive.outcome === 'continue' ? state.continuesInARow + 1 : 0,
+    intent: { spanId, next: goesOn(directive) ? 'go_on' : 'rest' },
+    // To go on later is to rest: only what goes on at once is in a row.
+    continuesInARow: goesOn(directive) ? state.continuesInARow + 1 : 0,
   }),
   'directive.rejected': () => NOTHING,
   'learning.captured': () => NOTHING,
@@ -139,7 +141,16 @@ function owe({ parent }: SessionState, owedToParent: NonNullable<SessionState['o
   return parent === undefined ? NOTHING : { owedToParent };
 }
 
-function count({ openWake }: SessionState, { tokens = 0, toolCalls = 0 }: Partial<Pick<OpenWake, 'tokens' | 'toolCalls'>>): Change {
-  if (openWake === undefined || tokens + toolCalls === 0) return NOTHING;
-  return { openWake: { ...openWake, tokens: openWake.tokens + tokens, toolCalls: openWake.toolCalls + toolCalls } };
+/** What a session that has ended will not do any more. A call that has started may still tell how it ended. */
+function withoutPlans({ openToolCalls }: SessionState): Change {
+  return { queuedWakes: [], pendingActions: [], openToolCalls: openToolCalls.filter(({ phase }) => phase === 'started' || phase === 'requested') };
+}
+
+function goesOn({ outcome, followUpSeconds }: Directive): boolean {
+  return outcome === 'continue' && followUpSeconds === undefined;
+}
+
+function count({ openWake }: SessionState, { tokens = 0, toolCalls = 0, steps = 0 }: Partial<Pick<OpenWake, 'tokens' | 'toolCalls' | 'steps'>>): Change {
+  if (openWake === undefined || tokens + toolCalls + steps === 0) return NOTHING;
+  return { openWake: { ...openWake, tokens: openWake.tokens + tokens, toolCalls: openWake.toolCalls + toolCalls, steps: openWake.steps + steps } };
 }

@@ -12,7 +12,7 @@
  * idle.resting:          nothing runs; new messages and due wakes make the session ready again.
  * idle.requires_action:  nothing runs, and at least one request waits for an answer from outside.
  * running:               a wake holds the right to write; its epoch is the highest in the log.
- * rescheduling:          the wake ended before its work did, and a queued wake will go on with it.
+ * rescheduling:          the wake ended before its work did, and a queued wake will go on with it. An interruption cancels that: REST.
  * terminated:            refuses ingress and wakes for ever; the log stays readable.
  *
  * A wake may begin while the log says `running`: then the wake before it died, and the newer epoch supersedes it.
@@ -47,7 +47,7 @@ export const sessionMachine = setup({ types: { events: {} as SessionChartEvent }
         TERMINATE: 'terminated',
       },
     },
-    rescheduling: { on: { WAKE: 'running', TERMINATE: 'terminated' } },
+    rescheduling: { on: { WAKE: 'running', REST: 'idle.resting', TERMINATE: 'terminated' } },
     terminated: { type: 'final' },
   },
 });

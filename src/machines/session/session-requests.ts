@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { agentId, eventId, sessionId } from '../ids.ts';
-import { approvalScope, deliveryMode } from './event-schemas.ts';
+import { deliveryMode } from './event-schemas.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS, MAX_SUMMARY_CHARACTERS } from './limits.ts';
 import { parseOrThrow } from '../validate.ts';
 
@@ -33,7 +33,7 @@ const ingress = z.discriminatedUnion('type', [
     toolName: z.string().min(1),
     allowed: z.boolean(),
     note: note.optional(),
-    scope: approvalScope.optional(),
+    scope: z.literal('once', { error: "only 'once' is supported by this version" }).optional(),
   }),
   z.strictObject({ type: z.literal('user.answer'), requestId, response: z.string().min(1).max(MAX_MESSAGE_CHARACTERS) }),
   z.strictObject({
@@ -44,8 +44,16 @@ const ingress = z.discriminatedUnion('type', [
   }),
 ]);
 
+/** Idempotency keys that begin like this are the runtime's own. */
+export const OWN_KEYS = 'wakechart:';
+
 const sendOptions = z.strictObject({
-  idempotencyKey: z.string().min(1).max(MAX_IDEMPOTENCY_KEY_CHARACTERS).optional(),
+  idempotencyKey: z
+    .string()
+    .min(1)
+    .max(MAX_IDEMPOTENCY_KEY_CHARACTERS)
+    .refine((key) => !key.startsWith(OWN_KEYS), `expected a key that does not begin with "${OWN_KEYS}", which is the runtime's own`)
+    .optional(),
   /** Only for messages. `reject-if-busy` refuses while a wake runs or others wait to be read. Default `queue`. */
   delivery: z.enum([...deliveryMode.options, 'reject-if-busy']).optional(),
   /** The event's id, for a sender that has to know it before. The same id again gives the same receipt. Default: a new one. */

@@ -74,6 +74,8 @@ export interface OpenWake {
   /** What made it due. Stays due until the wake has ended, so that somebody else goes on if it dies. */
   readonly causes: readonly Activation[];
   readonly toolCalls: number;
+  /** Model steps that completed. */
+  readonly steps: number;
   /** Input and output tokens of its model steps, as far as the provider told. */
   readonly tokens: number;
   /** Somebody outside cut it short. */

@@ -40,7 +40,7 @@ export function commitEvents(commit: WakeCommit): SessionEventDraft[] {
     ...(isCutShort ? cancellingEvents(state, 'interrupt') : []),
     ...granted,
     { type: 'wake.ended', data: endingData(commit, summary, completed) },
-    ...statusEvents(commit, summary, requests),
+    ...statusEvents(commit, summary, { requests, goesOn }),
     ...parkingEvents({ state, wake, hasFailed, goesOn, maxAutonomousWakes: commit.maxAutonomousWakes }),
   ];
 }
@@ -57,9 +57,16 @@ function endingData({ state, wake, end, modelSteps, nowMs }: WakeCommit, summary
   };
 }
 
-function statusEvents({ state, end }: WakeCommit, summary: string, newRequests: readonly string[]): SessionEventDraft[] {
+interface Standing {
+  readonly requests: readonly string[];
+  /** Whether a queued wake will come. */
+  readonly goesOn: boolean;
+}
+
+function statusEvents({ state, end }: WakeCommit, summary: string, { requests: newRequests, goesOn }: Standing): SessionEventDraft[] {
   if (end.outcome === 'terminated') return [];
-  if (end.outcome === 'rescheduled') return [{ type: 'session.status_changed', data: { to: 'rescheduling', stopReason: 'rescheduling', reason: summary } }];
+  // Where the wake that was to go on with it was refused, it rests.
+  if (end.outcome === 'rescheduled' && goesOn) return [{ type: 'session.status_changed', data: { to: 'rescheduling', stopReason: 'rescheduling', reason: summary } }];
   const waiting = end.outcome === 'interrupted' ? [] : state.pendingActions;
   const blockingEventIds = [...waiting.map(({ requestId }) => requestId), ...newRequests];
   const reason = blockingEventIds.length > 0 ? 'requires_action' : 'idle';

@@ -62,10 +62,13 @@ export function readyCalls({ openToolCalls }: SessionState): readonly OpenToolCa
   return openToolCalls.filter(({ phase }) => phase === 'requested' || phase === 'answered');
 }
 
-/** What the next model step reads of what came in: all of it between turns, and within a turn what is to steer it. */
+/**
+ * What the next model step reads of what came in: all of it between turns, and within a turn what is to steer it. A wake that begins in
+ * the middle of a turn, after a limit or a failure, reads all of it first: who wrote must not wait for a turn that may never end.
+ */
 export function readableIngress(state: SessionState): readonly PendingIngress[] {
   const readable = state.pending.filter(({ type }) => type !== 'user.tool_confirmation' && type !== 'user.answer');
-  const isWithinTurn = state.unansweredResults > 0 && !isAnswered(state);
+  const isWithinTurn = state.unansweredResults > 0 && !isAnswered(state) && (state.openWake?.steps ?? 0) > 0;
   return isWithinTurn ? readable.filter(({ delivery }) => delivery !== 'queue') : readable;
 }
 
@@ -75,7 +78,7 @@ export function decideNext(state: SessionState, progress: WakeProgress): WakeDec
   // Before a failure, which would be tried again.
   if (interruption !== undefined) return end({ outcome: 'interrupted', reason: interruption.reason ?? 'somebody interrupted it' });
   if (progress.failure !== undefined) return end({ outcome: 'failed', error: progress.failure });
-  if (progress.abortReason !== undefined) return end({ outcome: 'aborted', reason: progress.abortReason });
+  if (progress.abortReason !== undefined) return end(timeLimit(progress) ?? { outcome: 'aborted', reason: progress.abortReason });
   if (readyCalls(state).length > 0) return { act: 'call_tools' };
   if (isBlocked(state)) return end({ outcome: 'requires_action', summary: waitingFor(state) });
 
@@ -88,6 +91,11 @@ export function decideNext(state: SessionState, progress: WakeProgress): WakeDec
 /** Whether the model has said that its turn is over, whatever its tools returned. */
 function isAnswered({ intent }: SessionState): boolean {
   return intent?.next === 'rest';
+}
+
+/** The work in hand is cut short when the time is up; then that is why it ended. */
+function timeLimit({ elapsedMs, limits: { maxSecondsPerWake: value } }: WakeProgress): WakeEnd | undefined {
+  return value !== undefined && elapsedMs >= value * 1000 ? { outcome: 'limit', limit: { name: 'maxSecondsPerWake', value } } : undefined;
 }
 
 function stepOrLimit(state: SessionState, { modelSteps, elapsedMs, limits }: WakeProgress): WakeDecision {
