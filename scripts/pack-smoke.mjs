@@ -1,7 +1,8 @@
 // @ts-check
 /**
  * Packs the project as it would be published, installs it into a project of its own, and uses it as a stranger would: imports every
- * published subpath, compiles against its types, runs its command line. Usage: node scripts/pack-smoke.mjs
+ * published subpath, compiles against its types, holds its store against its contracts, runs its command line.
+ * Usage: node scripts/pack-smoke.mjs
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,6 +19,84 @@ const STEP_LIMIT_MS = 300_000;
 /** What may be in the package; a file that matches none of these was not meant to be published. */
 const PUBLISHED = [/^dist\/.+\.(?:js|d\.ts|html|css)$/, /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$/];
 const NEEDED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'];
+
+/** What somebody writes who has to give names to what he gets. */
+const NAMES_TYPES = `
+import { RuntimeError } from 'wakechart';
+import type { NewSession, SendOptions, SendReceipt, SessionIngress, SessionState, SessionWorker, SessionWorkerEvent, SessionWorkerOptions, SessionWorkerSummary } from 'wakechart';
+import { createNodeRuntime } from 'wakechart/node';
+import type { NewSchedule, NodeRuntime, ScheduleDefinition, ScheduleOverview, ScheduleView } from 'wakechart/node';
+import { sessionNotFound } from 'wakechart/ports';
+import type { ActivationIndex, AppendOptions, AppendResult, EventStore, NewSessionEvents, WakeClaim, WakeRight } from 'wakechart/ports';
+import { LogAdmission, leaseMachine, sessionMachine, workerMachine } from 'wakechart/machines';
+import type { LogRecord, Verdict } from 'wakechart/machines';
+import { activationIndexContract, eventStoreContract, wakeRightContract } from 'wakechart/testing';
+import type { ContractCase } from 'wakechart/testing';
+
+export const open = (home: string): Promise<NodeRuntime> => createNodeRuntime({ home });
+
+export async function work(runtime: NodeRuntime, message: SessionIngress, options: SendOptions): Promise<SessionWorkerSummary> {
+  const wanted: NewSession = { agentId: 'hello' };
+  const session: SessionState = await runtime.sessions.create(wanted);
+  const receipt: SendReceipt = await runtime.sessions.send(session.sessionId, message, options);
+  const settings: SessionWorkerOptions = { untilIdle: receipt.seq > 0 };
+  const worker: SessionWorker = runtime.startWorker(settings);
+  worker.events$.subscribe((event: SessionWorkerEvent) => console.log(event.type));
+  return worker.ended;
+}
+
+export async function plan(runtime: NodeRuntime, schedule: NewSchedule): Promise<readonly ScheduleView[]> {
+  const { id }: ScheduleDefinition = await runtime.schedules.add(schedule);
+  const added: ScheduleOverview = await runtime.schedules.get(id);
+  return [added, ...(await runtime.schedules.list())];
+}
+
+export abstract class LoggedStore implements Pick<EventStore, 'append' | 'activations' | 'acquireWakeRight'> {
+  abstract readonly activations: ActivationIndex;
+  readonly admission = new LogAdmission();
+
+  judge(record: LogRecord): Verdict {
+    return this.admission.judge(record);
+  }
+
+  async append(sessionId: string, events: NewSessionEvents, options?: AppendOptions): Promise<AppendResult> {
+    throw sessionNotFound([sessionId, events.length, options?.idempotencyKey].join());
+  }
+
+  async acquireWakeRight(sessionId: string, claim: WakeClaim): Promise<WakeRight> {
+    throw new RuntimeError('WAKE_CONFLICT', sessionId + claim.epoch, { category: 'conflict' });
+  }
+}
+
+export const cases: readonly ContractCase<EventStore>[] = [...eventStoreContract, ...wakeRightContract];
+export const count: number = cases.length + activationIndexContract.length;
+export const ids: readonly string[] = [sessionMachine.id, workerMachine.id, leaseMachine.id];
+`;
+
+/** What somebody writes who holds a store against its contracts, in a test framework of his choice. */
+const RUNS_CONTRACTS = `
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { FileEventStore, createSystemClock } from 'wakechart/node';
+import { activationIndexContract, eventStoreContract, wakeRightContract } from 'wakechart/testing';
+
+const ofIndex = activationIndexContract.map(({ name, run }) => ({ name, run: (store) => run({ index: store.activations }) }));
+
+for (const { name, run } of [...eventStoreContract, ...wakeRightContract, ...ofIndex]) {
+  test(name, async () => {
+    const home = await mkdtemp(join(tmpdir(), 'store-'));
+    const store = new FileEventStore({ home, clock: createSystemClock() });
+    try {
+      await run(store);
+    } finally {
+      await store.close();
+      await rm(home, { recursive: true });
+    }
+  });
+}
+`;
 
 /** Runs a program to its end, whatever that is. @param {string} cwd @param {string} command @param {readonly string[]} arguments_ */
 function attempt(cwd, command, arguments_) {
@@ -85,7 +164,7 @@ function importEach(project, specifiers) {
 }
 
 /**
- * Compiles a file that touches the types of every subpath, as strictly as a user may. Complaints about the types of our dependencies
+ * Compiles what touches the types of every subpath, and what names them, as strictly as a user may. Complaints about the types of our dependencies
  * are not ours to mend.
  * @param {string} project @param {string} name @param {readonly string[]} specifiers
  */
@@ -93,6 +172,7 @@ function compileAgainst(project, name, specifiers) {
   const imports = specifiers.map((specifier, index) => `import * as module${index} from '${specifier}';\n`);
   const uses = specifiers.map((_, index) => `export const names${index}: string[] = Object.keys(module${index});\n`);
   writeFileSync(join(project, 'consumer.ts'), [...imports, ...uses].join(''));
+  writeFileSync(join(project, 'names.ts'), NAMES_TYPES);
   const require = createRequire(join(checkout, 'package.json'));
   const compilerOptions = {
     target: 'ES2023',
@@ -106,7 +186,7 @@ function compileAgainst(project, name, specifiers) {
     typeRoots: [dirname(dirname(require.resolve('@types/node/package.json')))],
     types: ['node'],
   };
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts', 'names.ts'] }));
   const compiler = require.resolve('typescript/bin/tsc');
   const { stdout, status, error } = attempt(project, process.execPath, [compiler, '-p', 'tsconfig.json', '--pretty', 'false']);
   const complaints = stdout.split('\n').filter((line) => /error TS\d+/.test(line));
@@ -114,6 +194,15 @@ function compileAgainst(project, name, specifiers) {
   if (ours.length > 0) throw new Error(`a user cannot compile against the package:\n${ours.join('\n')}`);
   if (status !== 0 && complaints.length === 0) throw new Error(`the compiler did not run: ${error?.message ?? stdout}`);
   console.log('compiled against its types');
+}
+
+/** @param {string} project */
+function runContracts(project) {
+  writeFileSync(join(project, 'store.test.mjs'), RUNS_CONTRACTS);
+  const report = run(project, process.execPath, ['--test', '--test-reporter=tap', 'store.test.mjs']);
+  const passed = Number(/^# pass (?<count>\d+)$/m.exec(report)?.groups?.['count'] ?? 0);
+  if (passed < 70) throw new Error(`expected more than 70 cases of contracts to pass, ${passed} did:\n${report}`);
+  console.log(`held its store against ${passed} cases of its contracts`);
 }
 
 /** @param {string} project */
@@ -133,6 +222,7 @@ try {
   const specifiers = publishedModules(project, name);
   importEach(project, specifiers);
   compileAgainst(project, name, specifiers);
+  runContracts(project);
   useCommandLine(project);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -1,5 +1,5 @@
 /** What becomes of the hints that an index of what is due is given: kept once, removed as told, announced, and made again from the logs. */
-import { MAX_DUE_AT_MS } from '../machines/session/activation-check.ts';
+import { MAX_CAUSE_ID_CHARACTERS, MAX_DUE_AT_MS } from '../machines/session/activation-check.ts';
 import type { Activation } from '../machines/session/activation.ts';
 import type { ContractCase } from './contract-case.ts';
 import { SUCCEEDED, expectRefusal, expectSame, outcomeOf, told } from './expectations.ts';
@@ -31,7 +31,7 @@ const impossible: readonly (readonly [name: string, change: Partial<Activation>]
   ['whose agent is a path', { agentId: 'A/..' }],
   ['whose cause is empty', { causeId: '' }],
   ['whose cause is a path', { causeId: '../x' }],
-  ['whose cause is longer than a name may be', { causeId: 'x'.repeat(101) }],
+  ['whose cause is longer than a name may be', { causeId: 'x'.repeat(MAX_CAUSE_ID_CHARACTERS + 1) }],
   ['whose time is no number', { dueAtMs: Number.NaN }],
   ['whose time lies before the epoch', { dueAtMs: -1 }],
   ['whose time is not whole', { dueAtMs: 0.5 }],

@@ -30,7 +30,7 @@ export const NOBODY = idOf(99);
 const CREATED: SessionEventDraft = { type: 'session.created', data: { agentId: AGENT_ID } };
 
 /** The n-th event, ready to be appended. */
-export function eventOf(n: number, draft: SessionEventDraft, epoch?: number): NewSessionEvent {
+function eventOf(n: number, draft: SessionEventDraft, epoch?: number): NewSessionEvent {
   const { type, v, data } = checkDraft(draft);
   return { id: idOf(n), at: new Date(START_MS).toISOString(), ...(epoch === undefined ? {} : { epoch }), type, v, data };
 }

@@ -19,6 +19,13 @@ const creating = named('creating a session,', [
     expectSame(await storedPlaces(store), [[1, idOf(1)]], 'the log afterwards');
   }),
 
+  storeCase('makes nothing when one of its events is none', async (store) => {
+    const identity = { sessionId: idOf(50), agentId: AGENT_ID };
+    await expectRefusal(store.create(identity, [...creation(51), { ...messageOf(52), id: 'no uuid' }]), 'SESSION_EVENT_INVALID', 'creating it with a bad event');
+    await expectRefusal(store.head(identity.sessionId), 'SESSION_NOT_FOUND', 'looking for it afterwards');
+    expectSame(placesOf((await store.create(identity, creation(51))).events), [[1, idOf(51)]], 'what is stored when it is created with a good one');
+  }),
+
   storeCase('lets exactly one of many make it', async (store) => {
     const identity = { sessionId: idOf(50), agentId: AGENT_ID };
     const outcomes = await Promise.all(numbersTo(8).map((n) => outcomeOf(store.create(identity, creation(100 + n)))));
@@ -107,8 +114,8 @@ const closed: readonly ContractCase<EventStore>[] = [
   storeCase('refuses everything once it is closed, also twice', async (store) => {
     await store.close();
     await store.close();
-    await expectRefusal(store.append(SESSION_ID, messagesOf(2)), 'STORE_CLOSED', 'appending');
-    await expectRefusal(store.read(SESSION_ID), 'STORE_CLOSED', 'reading');
+    for (const [name, use] of uses) await expectRefusal(use(store, SESSION_ID), 'STORE_CLOSED', `a session that is to be ${name}`);
+    await expectRefusal(store.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false }), 'STORE_CLOSED', 'asking for the right to wake it');
     await expectRefusal(store.list(), 'STORE_CLOSED', 'listing');
     await expectRefusal(store.create({ sessionId: idOf(60), agentId: AGENT_ID }, creation()), 'STORE_CLOSED', 'creating');
   }),

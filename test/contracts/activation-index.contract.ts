@@ -22,7 +22,7 @@ export interface IndexUnderTest {
 const HOUR_MS = 3_600_000;
 
 /** Hints that often meet: few sessions, few causes, times around now. */
-export const anyHint: fc.Arbitrary<Activation> = fc.record({
+const anyHint: fc.Arbitrary<Activation> = fc.record({
   sessionId: fc.integer({ min: 0, max: 5 }).map(idOf),
   agentId: fc.constantFrom('tester', 'a', 'writer-2_x'),
   causeId: fc.oneof(fc.integer({ min: 10, max: 14 }).map(idOf), fc.constantFrom('turn-1', 'queued_1', 'Queued.1', 'queued.1')),
@@ -32,17 +32,15 @@ export const anyHint: fc.Arbitrary<Activation> = fc.record({
 });
 
 export function describeActivationIndex(name: string, open: () => Promise<IndexUnderTest>): void {
-  describe(name, () => {
-    for (const { name: sentence, run } of activationIndexContract) {
-      it(sentence, async () => {
-        const subject = await open();
-        try {
-          await run(subject);
-        } finally {
-          await subject.dispose();
-        }
-      });
-    }
+  describe(`${name}, as an index of what is due`, () => {
+    it.each(activationIndexContract.map((each) => [each.name, each.run] as const))('%s', async (_name, run) => {
+      const subject = await open();
+      try {
+        await run(subject);
+      } finally {
+        await subject.dispose();
+      }
+    });
 
     it('an index of what is due gives what it was given, like a set of hints', async () => {
       const subject = await open();

@@ -12,16 +12,14 @@ export interface StoreUnderTest {
 }
 
 export function describeEventStore(name: string, open: () => Promise<StoreUnderTest>): void {
-  describe(name, () => {
-    for (const { name: sentence, run } of eventStoreContract) {
-      it(sentence, async () => {
-        const { store, dispose } = await open();
-        try {
-          await run(store);
-        } finally {
-          await dispose();
-        }
-      });
-    }
+  describe(`${name}, as an event store`, () => {
+    it.each(eventStoreContract.map((each) => [each.name, each.run] as const))('%s', async (_name, run) => {
+      const { store, dispose } = await open();
+      try {
+        await run(store);
+      } finally {
+        await dispose();
+      }
+    });
   });
 }

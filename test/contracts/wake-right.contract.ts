@@ -12,16 +12,14 @@ export interface WakeRightsUnderTest {
 }
 
 export function describeWakeRights(name: string, open: () => Promise<WakeRightsUnderTest>): void {
-  describe(name, () => {
-    for (const { name: sentence, run } of wakeRightContract) {
-      it(sentence, async () => {
-        const { store, dispose } = await open();
-        try {
-          await run(store);
-        } finally {
-          await dispose();
-        }
-      });
-    }
+  describe(`${name}, as the giver of the right to wake`, () => {
+    it.each(wakeRightContract.map((each) => [each.name, each.run] as const))('%s', async (_name, run) => {
+      const { store, dispose } = await open();
+      try {
+        await run(store);
+      } finally {
+        await dispose();
+      }
+    });
   });
 }

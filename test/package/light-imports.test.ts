@@ -14,6 +14,12 @@ describe('the published entry points', () => {
     expect(burdensOf(graph)).toEqual([]);
   });
 
+  it('testing brings along nothing but assertions, which every test framework can use', async () => {
+    const graph = await readModuleGraph(checkout, 'dist/testing.js');
+    expect(graph.own).toContain('dist/testing.js');
+    expect(burdensOf(graph).filter((burden) => burden !== 'node:assert/strict')).toEqual([]);
+  });
+
   it('node brings along the adapters it chooses', async () => {
     const burdens = burdensOf(await readModuleGraph(checkout, 'dist/node.js'));
     expect(burdens).toContainEqual(expect.stringMatching(/^dist\/adapters\//));

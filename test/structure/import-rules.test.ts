@@ -110,6 +110,56 @@ describe('an import against the direction of the rooms is found, when', () => {
       seen: 'src/ports.ts:2 imports node:fs; it may use only xstate, zod, rxjs [entry-points-are-made-of-their-rooms]',
     },
     {
+      what: 'a contract needs a package',
+      planted: { 'src/testing/bad.ts': file("import { it } from 'zod';\nexport const bad = it;") },
+      seen: 'src/testing/bad.ts:2 imports zod; it may use only node:assert/strict [testing-needs-no-framework]',
+    },
+    {
+      what: 'a contract uses another part of Node than its assertions',
+      planted: { 'src/testing/bad.ts': file("import { ok } from 'node:assert';\nexport const bad = ok;") },
+      seen: 'src/testing/bad.ts:2 imports node:assert; it may use only node:assert/strict [testing-needs-no-framework]',
+    },
+    {
+      what: 'a contract imports an adapter',
+      planted: { 'src/testing/bad.ts': file("import { shell } from '../adapters/shell/shell.ts';\nexport const bad = shell;") },
+      seen: 'src/testing/bad.ts:2 imports src/adapters/shell/shell.ts; it may use only machines, actors, testing [testing-needs-no-framework]',
+    },
+    {
+      what: 'a contract imports the composition root',
+      planted: { 'src/testing/bad.ts': file("import { node } from '../node.ts';\nexport const bad = node;") },
+      seen: 'src/testing/bad.ts:2 imports src/node.ts; it may use only machines, actors, testing [testing-needs-no-framework]',
+    },
+    {
+      what: 'an adapter uses what ships for tests',
+      planted: { 'src/adapters/git/bad.ts': file("import { suite } from '../../testing/suite.ts';\nexport const bad = suite;") },
+      seen: 'src/adapters/git/bad.ts:2 imports src/testing/suite.ts, which ships for tests [testing-is-for-tests]',
+    },
+    {
+      what: 'the command line uses what ships for tests',
+      planted: { 'src/adapters/cli/bad.ts': file("import { suite } from '../../testing.ts';\nexport const bad = suite;") },
+      seen: 'src/adapters/cli/bad.ts:2 imports src/testing.ts, which ships for tests [testing-is-for-tests]',
+    },
+    {
+      what: 'the composition root uses what ships for tests',
+      planted: { 'src/node.ts': file("export { suite } from './testing.ts';") },
+      seen: 'src/node.ts:2 imports src/testing.ts, which ships for tests [testing-is-for-tests]',
+    },
+    {
+      what: 'an actor uses what ships for tests',
+      planted: { 'src/actors/bad.ts': file("import { suite } from '../testing/suite.ts';\nexport const bad = suite;") },
+      seen: 'src/actors/bad.ts:2 imports src/testing/suite.ts; it may use only machines, actors [actors-know-no-adapter]',
+    },
+    {
+      what: 'the root entry point brings along what ships for tests',
+      planted: { 'src/index.ts': file("export { suite } from './testing/suite.ts';") },
+      seen: 'src/index.ts:2 imports src/testing/suite.ts; it may use only machines, actors, root [entry-points-are-made-of-their-rooms]',
+    },
+    {
+      what: 'the testing entry point imports an adapter',
+      planted: { 'src/testing.ts': file("export { shell } from './adapters/shell/shell.ts';") },
+      seen: `src/testing.ts:2 reaches adapters through src/adapters/shell/shell.ts; ${CHOSEN}`,
+    },
+    {
       what: 'a fourth room opens',
       planted: { 'src/utils/bad.ts': file('export const bad = 1;') },
       seen: 'src/utils/bad.ts lies in src/utils; the rooms are machines, actors, adapters [three-rooms]',
@@ -168,9 +218,11 @@ describe('an import that hides where it leads is found, when', () => {
 describe('a rule whose room is gone', () => {
   it.each([
     ['src/actors', 'actors-know-no-adapter', { 'src/actors/act.ts': undefined }],
+    ['src/testing', 'testing-needs-no-framework', { 'src/testing/suite.ts': undefined, 'src/testing/fixture.ts': undefined }],
     ['src/adapters/cli', 'adapters-are-chosen-in-two-places', { 'src/adapters/cli/main.ts': undefined }],
     ['src/node.ts', 'adapters-are-chosen-in-two-places', { 'src/node.ts': undefined }],
     ['src/ports.ts', 'entry-points-are-made-of-their-rooms', { 'src/ports.ts': undefined }],
+    ['src/testing.ts', 'testing-is-for-tests', { 'src/testing.ts': undefined }],
     ['package-lock.json', 'lock-file-is-portable', { 'package-lock.json': undefined }],
   ] satisfies readonly (readonly [string, string, Planted])[])('says that %s is not there', (path, rule, planted) => {
     expect(violationsWith(planted, houseRules)).toContain(`${path} ${GONE} [${rule}]`);

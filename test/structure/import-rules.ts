@@ -12,6 +12,13 @@ type Complaint = string | undefined;
 
 const ROOMS: ReadonlySet<string> = new Set(['machines', 'actors', 'adapters']);
 
+/** A folder beside the rooms: what ships for tests of code that is built on this one. Its one door is the entry point of the same name. */
+const TESTING = 'src/testing';
+const TESTING_ENTRY_POINT = `${TESTING}.ts`;
+
+/** The one part of Node that tests of any framework can use. */
+const ASSERTIONS = 'node:assert/strict';
+
 /** Files of the source root that choose among adapters. Nobody else may, but for the command line in src/adapters/cli. */
 const COMPOSITION_ROOTS: ReadonlySet<string> = new Set(['src/node.ts']);
 const COMMAND_LINE = 'src/adapters/cli';
@@ -25,6 +32,7 @@ const PURE_ENTRY_POINTS: Readonly<Record<string, readonly string[]>> = {
   'src/runtime.ts': ['machines', 'actors', 'root'],
   'src/ports.ts': ['machines', 'actors'],
   'src/machines.ts': ['machines'],
+  [TESTING_ENTRY_POINT]: ['machines', 'actors', 'testing'],
 };
 
 /** Where a path under src lies: one of the rooms, `root` for a file beside them, `outside` for anything that is not in src. */
@@ -85,7 +93,7 @@ const actorsKnowNoAdapter = importRule('actors-know-no-adapter', ['src/actors'],
 const adaptersStandAlone = importRule('adapters-stand-alone', ['src/adapters'], (edge, file) => {
   if (edge.target === undefined || file.path.startsWith(`${COMMAND_LINE}/`)) return undefined;
   const room = roomOf(edge.target);
-  if (room === 'root') return `imports ${edge.target}; an adapter knows ports and data, not who composes it`;
+  if (room === 'root' && edge.target !== TESTING_ENTRY_POINT) return `imports ${edge.target}; an adapter knows ports and data, not who composes it`;
   if (room !== 'adapters' || adapterOf(edge.target) === adapterOf(file.path)) return undefined;
   return `imports ${edge.target}; an adapter never imports another, only src/node.ts and ${COMMAND_LINE} choose among them`;
 });
@@ -114,13 +122,32 @@ const entryPointsStayAbove = importRule('entry-points-are-made-of-their-rooms', 
   return beyond(edge, rooms, ['xstate', 'zod', 'rxjs']);
 });
 
+const testingNeedsNoFramework = importRule('testing-needs-no-framework', [TESTING], (edge) =>
+  edge.specifier === ASSERTIONS ? undefined : beyond(edge, ['machines', 'actors', 'testing'], [ASSERTIONS]),
+);
+
+const testingIsForTests: Rule = {
+  name: 'testing-is-for-tests',
+  guards: [TESTING_ENTRY_POINT],
+  check: (tree) =>
+    tree
+      .under('src')
+      // What the other rooms and entry points may use is a list already.
+      .filter((file) => isCode(file) && (roomOf(file.path) === 'adapters' || (roomOf(file.path) === 'root' && !Object.hasOwn(PURE_ENTRY_POINTS, file.path))))
+      .flatMap((file) =>
+        file.imports
+          .filter(({ target = '' }) => roomOf(target) === 'testing' || target === TESTING_ENTRY_POINT)
+          .map(({ target, line }) => ({ file: file.path, line, message: `imports ${String(target)}, which ships for tests` })),
+      ),
+};
+
 const threeRooms: Rule = {
   name: 'three-rooms',
   guards: ['src'],
   check: (tree) =>
     tree.under('src').flatMap((file) => {
       const room = roomOf(file.path);
-      if (room !== 'root' && !ROOMS.has(room)) {
+      if (room !== 'root' && room !== 'testing' && !ROOMS.has(room)) {
         return [{ file: file.path, message: `lies in src/${room}; the rooms are ${[...ROOMS].join(', ')}` }];
       }
       if (room === 'adapters' && adapterOf(file.path) === undefined) {
@@ -170,6 +197,8 @@ export const importRules: readonly Rule[] = [
   adaptersStandAlone,
   adaptersAreChosenInTwoPlaces,
   entryPointsStayAbove,
+  testingNeedsNoFramework,
+  testingIsForTests,
   threeRooms,
   importsCanBeRead,
   packagesAreDeclared,

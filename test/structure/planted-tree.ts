@@ -30,6 +30,16 @@ const HEALTHY: Planted = {
   'src/runtime.ts': lines('/** Composes. */', "import { act } from './actors/act.ts';", 'export const run = act;'),
   'src/ports.ts': lines('/** Ports. */', "export type { Port } from './actors/act.ts';"),
   'src/machines.ts': lines('/** Charts. */', "export { chart } from './machines/chart.ts';"),
+  'src/testing.ts': lines('/** For tests. */', "export { suite } from './testing/suite.ts';", "export { act } from './actors/act.ts';"),
+  'src/testing/suite.ts': lines(
+    '/** A contract. */',
+    "import { deepStrictEqual } from 'node:assert/strict';",
+    "import type { Port } from '../actors/act.ts';",
+    "import { chart } from '../machines/chart.ts';",
+    "import { fixture } from './fixture.ts';",
+    'export const suite = (port: Port) => deepStrictEqual([port, chart], fixture);',
+  ),
+  'src/testing/fixture.ts': lines('/** A fixture. */', 'export const fixture = 1;'),
   'src/node.ts': lines(
     '/** Chooses. */',
     "import { shell } from './adapters/shell/shell.ts';",

@@ -31,8 +31,8 @@ import { Lookout } from './worker-lookout.ts';
 import { WorkerRebuild } from './worker-rebuild.ts';
 import { WorkerReport } from './worker-report.ts';
 
-/** A worker that is to end when nothing is due fails when it could not see for so many looks in a row. */
-const LOOKS_UNTIL_GIVEN_UP = 3;
+/** A worker that is to end when nothing is due fails when it could not see, or not make the index again, for so many times in a row. */
+const FAILURES_UNTIL_GIVEN_UP = 3;
 
 /** Due sessions that are taken at once, for each slot: more would grow old while they wait, fewer would have to be looked for too often. */
 const WAITING_PER_SLOT = 16;
@@ -102,7 +102,7 @@ export class SessionWorker implements AsyncDisposable {
     });
     this.#rebuild = new WorkerRebuild(ports, {
       onReady: () => this.#move('READY'),
-      onFailure: (error, againAtMs) => this.#tellTrouble(error, againAtMs),
+      onFailure: (error, failures, againAtMs) => this.#rebuildFailed(error, failures, againAtMs),
       onEnded: () => this.#rebuildEnded(),
     });
     this.#lookout.begin();
@@ -156,7 +156,7 @@ export class SessionWorker implements AsyncDisposable {
   async #look(): Promise<number | undefined> {
     const { clock, store } = this.#ports;
     const { wanted } = this.#claims;
-    const found = await store.activations.due({ nowMs: clock.now(), limit: wanted, except: this.#claims.apart, agentId: this.#settings.agentId });
+    const found = await store.activations.due({ nowMs: clock.now(), limit: wanted, except: this.#claims.leftOut, agentId: this.#settings.agentId });
     if (!this.#isTaking) return undefined;
     this.#trouble = undefined;
     this.#nextDueAtMs = found.nextDueAtMs;
@@ -190,7 +190,7 @@ export class SessionWorker implements AsyncDisposable {
   }
 
   #noteIdle(): void {
-    const isIdle = this.#claims.running === 0 && this.#claims.contended === 0 && this.#queue.length === 0 && this.#rebuild.isDone && !this.#lookout.isWanted;
+    const isIdle = this.#claims.running === 0 && this.#claims.contended === 0 && this.#queue.length === 0 && this.#rebuild.isOver && !this.#lookout.isWanted;
     if (!isIdle) return;
     if (!this.#isIdle) this.#report.tell({ type: 'idle', at: this.#now(), ...(this.#nextDueAtMs === undefined ? {} : { nextDueAt: isoTimeOf(this.#nextDueAtMs) }) });
     this.#isIdle = true;
@@ -205,9 +205,18 @@ export class SessionWorker implements AsyncDisposable {
     else this.#endIfDone();
   }
 
+  /** What is known to be due is done first. */
+  #rebuildFailed(error: unknown, failures: number, againAtMs: number): void {
+    this.#tellTrouble(error, againAtMs);
+    if (!this.#settings.untilIdle || failures < FAILURES_UNTIL_GIVEN_UP) return;
+    this.#failure = error;
+    this.#rebuild.giveUp();
+    this.#rebuildEnded();
+  }
+
   #lookFailed(error: unknown, failures: number, againAtMs: number): void {
     this.#tellTrouble(error, againAtMs);
-    if (!this.#settings.untilIdle || failures < LOOKS_UNTIL_GIVEN_UP || !this.#isTaking) return;
+    if (!this.#settings.untilIdle || failures < FAILURES_UNTIL_GIVEN_UP || !this.#isTaking) return;
     this.#failure = error;
     void this.stop().catch(() => undefined);
   }

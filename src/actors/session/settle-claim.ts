@@ -5,6 +5,7 @@ import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { SessionNews, SessionWorkerPorts } from './session-worker-types.ts';
 import { removeSpentHints, removeStrayHints } from './spent-hints.ts';
+import type { HintFinding } from './spent-hints.ts';
 import type { Claim } from './worker-claim.ts';
 import type { WorkerClaims } from './worker-claims.ts';
 import type { WorkerReport } from './worker-report.ts';
@@ -28,7 +29,7 @@ export async function settleClaim(claim: Claim, host: ClaimHost): Promise<boolea
   try {
     const outcome = await ports.wake(claim.sessionId, { signal });
     if (outcome.outcome === 'nothing_to_do') await passOver(claim, host, () => removeSpentHints(claim.sessionId, claim.session.activations, ports));
-    else ended(claim, outcome, host);
+    else await ended(claim, outcome, host);
     return false;
   } catch (error) {
     return refused(claim, error, host);
@@ -46,7 +47,7 @@ async function refused(claim: Claim, error: unknown, host: ClaimHost): Promise<b
   }
   try {
     if (code === 'WAKE_CONFLICT') contended(claim, host);
-    else if (code === 'SESSION_NOT_FOUND') await passOver(claim, host, () => removeStrayHints(claim.session.activations, ports));
+    else if (code === 'SESSION_NOT_FOUND') await passOver(claim, host, () => removeStrayHints(claim.sessionId, claim.session.activations, ports));
     else if (code === 'SESSION_TERMINATED') await passOver(claim, host, () => removeSpentHints(claim.sessionId, claim.session.activations, ports));
     else broke(claim, error, host);
   } catch (thrown) {
@@ -56,14 +57,28 @@ async function refused(claim: Claim, error: unknown, host: ClaimHost): Promise<b
 }
 
 /** The log says how it ended, and made what comes of it due. */
-function ended(claim: Claim, outcome: WakeOutcome, host: ClaimHost): void {
+async function ended(claim: Claim, outcome: WakeOutcome, host: ClaimHost): Promise<void> {
   const { clock } = host.ports;
   const tookMs = clock.steadyNow() - claim.beganSteadyMs;
-  host.claims.settle(claim, { tookTurn: true });
+  host.claims.settle(claim, { tookTurn: true, standing: await standingAfter(claim, host) });
   host.report.count(COUNTED_AS[outcome.outcome]);
   const { error, summary } = outcome;
   if (COUNTED_AS[outcome.outcome] !== 'failed') return tell(claim, host, { type: 'slept', outcome, tookMs });
   tell(claim, host, { type: 'failed', reason: error ?? { code: outcome.outcome.toUpperCase(), message: summary }, outcome });
+}
+
+/**
+ * What the log leaves due of a session that was woken for one of the same hints before. A sender's hint may come back after a quick wake
+ * has dealt with its message: that is no fault of the session, and nobody else will look into it.
+ */
+async function standingAfter(claim: Claim, { ports, claims, isStopping }: ClaimHost): Promise<HintFinding['standing'] | undefined> {
+  if (isStopping() || !claims.isRepeat(claim)) return undefined;
+  try {
+    return (await removeSpentHints(claim.sessionId, claim.session.activations, ports)).standing;
+  } catch {
+    // Then all of them count as due still, and the session is held back: time tells.
+    return undefined;
+  }
 }
 
 const COUNTED_AS = {
@@ -79,9 +94,9 @@ const COUNTED_AS = {
   nothing_to_do: 'nothingToDo',
 } as const satisfies Record<WakeOutcome['outcome'], string>;
 
-/** Nothing was to do. `removeHints` removes what led here in vain, and says how many hints have to be looked into again. */
-async function passOver(claim: Claim, host: ClaimHost, removeHints: () => Promise<number>): Promise<void> {
-  const left = await removeHints();
+/** Nothing was to do. `removeHints` removes what led here in vain; what it leaves has to be looked into again. */
+async function passOver(claim: Claim, host: ClaimHost, removeHints: () => Promise<HintFinding>): Promise<void> {
+  const { left } = await removeHints();
   host.report.count('nothingToDo');
   if (left > 0 && !host.isStopping()) host.claims.setAside(claim, 'early');
   else host.claims.settle(claim, { tookTurn: false });

@@ -1,17 +1,25 @@
-/** Finds out which hints of a session nothing will come of, once a wake of it had nothing to do, and removes them. */
+/** Finds out which hints of a session nothing will come of, by its log, and removes them. */
+import { RuntimeError } from '../../machines/errors.ts';
 import { activationsOf } from '../../machines/session/activation.ts';
 import type { Activation } from '../../machines/session/activation.ts';
 import { HINT_GRACE_MS, hintKey, spentHints } from '../../machines/session/worker-rules.ts';
 import { MAX_READ_EVENTS } from './event-store.ts';
+import type { EventStore } from './event-store.ts';
 import { SessionJournal } from './session-journal.ts';
 import type { JournalPorts } from './session-journal.ts';
 
+export interface HintFinding {
+  /** How many of the hints stay. */
+  readonly left: number;
+  /** Names of the hints that the log makes due. */
+  readonly standing: ReadonlySet<string>;
+}
+
 /**
- * Removes the spent ones of `hints`, which were due before the wake began. What cannot be told apart from a hint whose sender is about to
- * append stays.
- * @returns how many stay
+ * Removes the spent ones of `hints`, which were due before a wake began that has ended. What cannot be told apart from a hint whose sender
+ * is about to append stays.
  */
-export async function removeSpentHints(sessionId: string, hints: readonly Activation[], ports: JournalPorts): Promise<number> {
+export async function removeSpentHints(sessionId: string, hints: readonly Activation[], ports: JournalPorts): Promise<HintFinding> {
   const { store, clock } = ports;
   const journal = await SessionJournal.open(sessionId, ports);
   const { head } = journal.state;
@@ -20,19 +28,38 @@ export async function removeSpentHints(sessionId: string, hints: readonly Activa
   const spent = spentHints({ hints, standing: activationsOf(journal.state), events: known, nowMs: clock.now() });
   await store.activations.remove(spent);
   // Somebody may have made one of them due again since we folded, and made its hint before we removed it.
-  if ((await store.head(sessionId)) !== head) {
-    const standing = new Set(activationsOf(await journal.refresh()).map(hintKey));
-    await store.activations.add(spent.filter((hint) => standing.has(hintKey(hint))));
-  }
-  return hints.length - spent.length;
+  if ((await store.head(sessionId)) !== head) await remake(spent, await journal.refresh(), store);
+  return { left: hints.length - spent.length, standing: standingIn(journal.state) };
 }
 
-/**
- * The same for a session that does not exist: only time tells.
- * @returns how many stay
- */
-export async function removeStrayHints(hints: readonly Activation[], { store, clock }: JournalPorts): Promise<number> {
+/** The same for a session that is said not to exist: then only time tells. */
+export async function removeStrayHints(sessionId: string, hints: readonly Activation[], ports: JournalPorts): Promise<HintFinding> {
+  const { store, clock } = ports;
+  // Whoever says so may have known the session from before it was deleted and brought back.
+  if (await isThere(sessionId, store)) return removeSpentHints(sessionId, hints, ports);
   const stray = hints.filter(({ dueAtMs }) => clock.now() - dueAtMs >= HINT_GRACE_MS);
   await store.activations.remove(stray);
-  return hints.length - stray.length;
+  // It may have been brought back just now: its hints were made before it was there.
+  if (stray.length > 0 && (await isThere(sessionId, store))) await remake(stray, (await SessionJournal.open(sessionId, ports)).state, store);
+  return { left: hints.length - stray.length, standing: new Set() };
+}
+
+async function remake(removed: readonly Activation[], state: SessionJournal['state'], store: EventStore): Promise<void> {
+  const standing = standingIn(state);
+  await store.activations.add(removed.filter((hint) => standing.has(hintKey(hint))));
+}
+
+function standingIn(state: SessionJournal['state']): Set<string> {
+  return new Set(activationsOf(state).map(hintKey));
+}
+
+/** @throws whatever else keeps the session from being read */
+async function isThere(sessionId: string, store: EventStore): Promise<boolean> {
+  try {
+    await store.head(sessionId);
+    return true;
+  } catch (error) {
+    if (RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND') return false;
+    throw error;
+  }
 }

@@ -4,7 +4,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
 import type { ActivationEventType, SetAsidePhase } from '../../machines/session/activation-machine.ts';
 import type { DueSession } from '../../machines/session/due-sessions.ts';
-import { FAILURES_UNTIL_PARKED, backOffMs } from '../../machines/session/worker-rules.ts';
+import { FAILURES_UNTIL_PARKED, backOffMs, hintKey } from '../../machines/session/worker-rules.ts';
 import type { Clock } from '../clock/clock.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { RunningWake, SetAsideSession } from './session-worker-types.ts';
@@ -42,7 +42,7 @@ const MOVES = { early: 'FORESEE', contended: 'CONTEND', backed_off: 'HOLD', park
 export class WorkerClaims {
   readonly #options: WorkerClaimsOptions;
   readonly #claims = new Map<string, Claim>();
-  /** Those that do not wait: to be left out of what is looked for. */
+  /** Those that do not wait. */
   readonly #apart = new Set<string>();
   readonly #turns = new WorkerTurns();
   readonly #early = new Set<Claim>();
@@ -65,9 +65,12 @@ export class WorkerClaims {
     return this.#contended;
   }
 
-  /** Sessions that are being woken or are set aside. */
-  get apart(): ReadonlySet<string> {
-    return this.#apart;
+  /** Sessions to leave out of what is looked for. One that was looked at too early is looked for: something else may have come for it. */
+  get leftOut(): ReadonlySet<string> {
+    if (this.#early.size === 0) return this.#apart;
+    const leftOut = new Set(this.#apart);
+    for (const { sessionId } of this.#early) leftOut.delete(sessionId);
+    return leftOut;
   }
 
   get isFull(): boolean {
@@ -75,17 +78,18 @@ export class WorkerClaims {
   }
 
   /**
-   * For how many sessions to ask the index. Those that had a turn may stand before others there that come before them here, so there
-   * have to be so many more.
+   * For how many sessions to ask the index. Those that had a turn, or were looked at too early, may stand before others there that come
+   * before them here, so there have to be so many more.
    */
   get wanted(): number {
-    return this.isFull ? 0 : this.#options.maxWaiting + this.#turns.size;
+    return this.isFull ? 0 : this.#options.maxWaiting + this.#turns.size + this.#early.size;
   }
 
   /** Takes what the index found of as many as were wanted, and answers with those that wait, in the order of their turns. */
   confirm(due: readonly DueSession[], wanted: number): Claim[] {
-    const next = due.toSorted(this.#turns.compare).slice(0, this.#options.maxWaiting);
-    const isComplete = due.length < wanted && next.length === due.length;
+    const free = due.filter((session) => !this.#isTooEarly(session));
+    const next = free.toSorted(this.#turns.compare).slice(0, this.#options.maxWaiting);
+    const isComplete = due.length < wanted && next.length === free.length;
     const waiting = next.flatMap((session) => this.#confirmOne(session) ?? []);
     const confirmed = new Set(waiting);
     for (const claim of this.#claims.values()) {
@@ -114,9 +118,17 @@ export class WorkerClaims {
     this.#running += 1;
   }
 
-  /** The wake has ended, and the log or nobody says what comes next. */
-  settle(claim: Claim, { tookTurn }: { readonly tookTurn: boolean }): void {
-    if (tookTurn) this.#turns.took(claim.session, this.#options.clock.steadyNow());
+  /** Whether the last wake of the session was for one of the same hints. */
+  isRepeat({ session }: Claim): boolean {
+    return this.#turns.isRepeat(session);
+  }
+
+  /**
+   * The wake has ended, and the log or nobody says what comes next.
+   * @param standing names of the hints that the log leaves due, when somebody asked it
+   */
+  settle(claim: Claim, { tookTurn, standing }: { readonly tookTurn: boolean; readonly standing?: ReadonlySet<string> | undefined }): void {
+    if (tookTurn) this.#turns.took(claim.session, standing, this.#options.clock.steadyNow());
     this.#running -= 1;
     claim.move('SETTLE');
     this.#forget(claim);
@@ -154,6 +166,16 @@ export class WorkerClaims {
       const aside = phase as SetAsidePhase;
       return [{ sessionId, agentId, phase: aside, attempts, ...(againAtMs === undefined ? {} : { againAt: isoTimeOf(againAtMs) }), ...(reason === undefined ? {} : { reason }) }];
     });
+  }
+
+  /** Whether nothing came for the session since it was looked at too early. Otherwise it is let back in. */
+  #isTooEarly({ sessionId, activations }: DueSession): boolean {
+    const claim = this.#claims.get(sessionId);
+    if (claim === undefined || !this.#early.has(claim)) return false;
+    const known = new Set(claim.session.activations.map(hintKey));
+    if (activations.every((hint) => known.has(hintKey(hint)))) return true;
+    this.#letIn(claim);
+    return false;
   }
 
   #confirmOne(session: DueSession): Claim | undefined {
@@ -217,10 +239,14 @@ export class WorkerClaims {
 
   #again(claim: Claim): void {
     if (!claim.isSetAside) return;
+    this.#letIn(claim);
+    this.#options.onAgain();
+  }
+
+  #letIn(claim: Claim): void {
     this.#release(claim);
     claim.move('AGAIN');
     this.#apart.delete(claim.sessionId);
-    this.#options.onAgain();
   }
 
   #drop(claim: Claim): void {

@@ -7,9 +7,9 @@ import type { JournalPorts } from './session-journal.ts';
 export interface WorkerRebuildListener {
   /** It is known whether the index has to be made again. */
   readonly onReady: () => void;
-  /** @param againAtMs milliseconds since the epoch */
-  readonly onFailure: (error: unknown, againAtMs: number) => void;
-  /** Called once, also when it was stopped. */
+  /** @param failures how many times in a row it failed @param againAtMs milliseconds since the epoch */
+  readonly onFailure: (error: unknown, failures: number, againAtMs: number) => void;
+  /** Called once, also when it was stopped; not when it is given up. */
   readonly onEnded: () => void;
 }
 
@@ -17,7 +17,7 @@ export class WorkerRebuild {
   readonly #ports: JournalPorts;
   readonly #listener: WorkerRebuildListener;
   readonly #abort = new AbortController();
-  #state: 'new' | 'running' | 'done' = 'new';
+  #state: 'new' | 'running' | 'done' | 'given_up' = 'new';
   #timer: TimerHandle | undefined;
   #failures = 0;
 
@@ -31,13 +31,19 @@ export class WorkerRebuild {
     return this.#state === 'running';
   }
 
-  /** Whether the index can be trusted. */
-  get isDone(): boolean {
-    return this.#state === 'done';
+  /** Whether the index can be trusted, or nobody tries to make it so any more. */
+  get isOver(): boolean {
+    return this.#state === 'done' || this.#state === 'given_up';
   }
 
   begin(): void {
     void this.#run();
+  }
+
+  /** It is not tried again. */
+  giveUp(): void {
+    this.#state = 'given_up';
+    this.#ports.clock.clearTimeout(this.#timer);
   }
 
   stop(): void {
@@ -65,6 +71,6 @@ export class WorkerRebuild {
     this.#failures += 1;
     const delayMs = backOffMs('backed_off', this.#failures);
     this.#timer = clock.setTimeout(() => void this.#run(), delayMs);
-    this.#listener.onFailure(error, clock.now() + delayMs);
+    this.#listener.onFailure(error, this.#failures, clock.now() + delayMs);
   }
 }

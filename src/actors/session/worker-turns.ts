@@ -1,6 +1,7 @@
 /**
  * Whose turn it is. Among sessions of the same urgency the one that was woken last comes last, so that a busy one starves nobody; and one
- * that stays due by the very hint that it was woken for is held back for a time that grows. Bounded: the oldest turns are forgotten.
+ * that stays due by the very hints that it was woken for, and by no others, is held back for a time that grows. Bounded: the oldest turns
+ * are forgotten.
  */
 import { compareUrgency, urgencyRank } from '../../machines/session/activation.ts';
 import type { DueSession } from '../../machines/session/due-sessions.ts';
@@ -8,8 +9,11 @@ import { backOffMs, hintKey } from '../../machines/session/worker-rules.ts';
 
 interface Turn {
   readonly order: number;
-  readonly hint: string;
-  /** Wakes in a row for the same hint. */
+  /** What it was woken for. */
+  readonly hints: ReadonlySet<string>;
+  /** Those of them that are due still, as far as somebody asked the log. */
+  readonly stillDue: ReadonlySet<string>;
+  /** Wakes in a row that left the same hint due. */
   readonly repeats: number;
   /** On the steady clock. */
   readonly endedMs: number;
@@ -17,6 +21,9 @@ interface Turn {
 
 /** Sessions whose last turn is remembered. */
 const MAX_TURNS = 1_024;
+
+/** The most urgent hints of a session, by which its turns are told from each other. */
+const MAX_HINTS = 64;
 
 /** A hint may be seen once more while it is being removed. */
 const FREE_REPEATS = 1;
@@ -31,25 +38,36 @@ export class WorkerTurns {
     return this.#turns.size;
   }
 
-  /** @param endedMs on the steady clock */
-  took({ sessionId, activations: [first] }: DueSession, endedMs: number): void {
+  /** Whether the session was woken for one of its hints the last time too. */
+  isRepeat(session: DueSession): boolean {
+    const before = this.#turns.get(session.sessionId);
+    return before !== undefined && keysOf(session).some((key) => before.stillDue.has(key));
+  }
+
+  /** @param standing names of the hints that the log leaves due; absent when nobody asked it @param endedMs on the steady clock */
+  took(session: DueSession, standing: ReadonlySet<string> | undefined, endedMs: number): void {
+    const { sessionId } = session;
     const before = this.#turns.get(sessionId);
-    const hint = hintKey(first);
+    const hints = keysOf(session);
+    const stillDue = standing === undefined ? hints : hints.filter((key) => standing.has(key));
+    const repeats = before !== undefined && stillDue.some((key) => before.stillDue.has(key)) ? before.repeats + 1 : 1;
     this.#order += 1;
     this.#turns.delete(sessionId);
-    this.#turns.set(sessionId, { order: this.#order, hint, repeats: before?.hint === hint ? before.repeats + 1 : 1, endedMs });
+    this.#turns.set(sessionId, { order: this.#order, hints: new Set(hints), stillDue: new Set(stillDue), repeats, endedMs });
     const [oldest] = this.#turns.keys();
     if (this.#turns.size > MAX_TURNS && oldest !== undefined) this.#turns.delete(oldest);
   }
 
   /** How much longer the session is held back, in milliseconds; 0 when it is not. */
-  heldForMs({ sessionId, activations: [first] }: DueSession, nowMs: number): number {
-    const turn = this.#turns.get(sessionId);
-    if (turn === undefined || turn.hint !== hintKey(first) || turn.repeats <= FREE_REPEATS) return 0;
+  heldForMs(session: DueSession, nowMs: number): number {
+    const turn = this.#turns.get(session.sessionId);
+    if (turn === undefined || turn.repeats <= FREE_REPEATS || !this.isRepeat(session)) return 0;
+    // Something new to do is no fault of what was done before.
+    if (keysOf(session).some((key) => !turn.hints.has(key))) return 0;
     return Math.max(0, turn.endedMs + backOffMs('backed_off', turn.repeats - FREE_REPEATS) - nowMs);
   }
 
-  /** How often in a row the session was woken for the same hint. */
+  /** How often in a row the session was woken and left the same hint due. */
   repeatsOf(sessionId: string): number {
     return this.#turns.get(sessionId)?.repeats ?? 0;
   }
@@ -63,4 +81,8 @@ export class WorkerTurns {
   #orderOf({ sessionId }: DueSession): number {
     return this.#turns.get(sessionId)?.order ?? 0;
   }
+}
+
+function keysOf({ activations }: DueSession): string[] {
+  return activations.slice(0, MAX_HINTS).map(hintKey);
 }

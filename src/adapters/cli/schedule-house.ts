@@ -1,4 +1,5 @@
 /** The schedules of a home, without anything that could run them: for commands that add, change and look. */
+import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import { ScheduleRegistry } from '../../actors/schedule/durable-registry.ts';
@@ -9,6 +10,7 @@ import { createFileScheduleStore } from '../schedule-files/file-schedule-store.t
 import { createFileScheduleDefinitions } from '../schedule-files/schedule-definitions.ts';
 import { createFileScheduleStandings } from '../schedule-files/schedule-standings.ts';
 import { HomeLayout } from '../files/layout.ts';
+import { storageFailed, systemCodeOf } from '../files/storage-errors.ts';
 import { nextCommand } from './context.ts';
 import type { CommandContext } from './context.ts';
 import { checkHome } from './home.ts';
@@ -45,13 +47,21 @@ export function checkedScheduleName(id: string): string {
   throw usageError(`expected the id of a schedule, received ${JSON.stringify(id)}`, 'An id has lower-case letters, digits, "-" and "_", at most 64 of them, such as nightly-report.');
 }
 
+/** What cannot be made on a read-only disk is reported as missing: then that is not what to tell. */
+async function writingRefused({ home }: CommandContext, cause: RuntimeError): Promise<RuntimeError | undefined> {
+  if (cause.category !== 'storage' || cause.details?.['code'] !== 'ENOENT') return undefined;
+  const folder = join(home, SCHEDULES_FOLDER);
+  const refusal = await access(folder, constants.W_OK).catch((error: unknown) => (systemCodeOf(error) === 'ENOENT' ? access(home, constants.W_OK).catch((above: unknown) => above) : error));
+  return refusal === undefined ? undefined : storageFailed(`change the schedules in ${home}`, refusal);
+}
+
 async function inOurWords(error: unknown, context: CommandContext, registry: ScheduleRegistry): Promise<unknown> {
   if (!RuntimeError.is(error)) return error;
   const { code, message, category, details, hint } = error;
   if (WRONG_USAGE.has(code)) return usageError(message, hint ?? 'See: wakechart schedule add --help');
   if (code === 'SCHEDULE_NOT_FOUND') return new RuntimeError(code, message, { category, details, hint: await whatThereIs(error, context, registry), cause: error });
   if (code === 'SCHEDULE_EXISTS') return new RuntimeError(code, message, { category, details, hint: 'Choose another --id, or add --replace.', cause: error });
-  return error;
+  return (await writingRefused(context, error)) ?? error;
 }
 
 async function whatThereIs(error: RuntimeError, context: CommandContext, registry: ScheduleRegistry): Promise<string> {

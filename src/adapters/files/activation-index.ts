@@ -47,10 +47,12 @@ export class FileActivationIndex implements ActivationIndex {
   }
 
   async add(activations: readonly Activation[]): Promise<void> {
-    const checked = activations.map(checkActivation);
-    if (checked.length === 0) return;
-    await this.#eachOf(checked, 'make', (activation) => this.#make(activation));
-    await this.#ring();
+    if (await this.#makeAll(activations)) await this.#ring();
+  }
+
+  /** The same for what is about to be written, without waiting for the bell: it rings meanwhile, and `add` waits for it afterwards. */
+  async foretell(activations: readonly Activation[]): Promise<void> {
+    if (await this.#makeAll(activations)) void this.#ring();
   }
 
   async remove(activations: readonly Activation[]): Promise<void> {
@@ -63,9 +65,10 @@ export class FileActivationIndex implements ActivationIndex {
     const found: Activation[] = [];
     let nextDueAtMs: number | undefined;
     try {
-      const buckets = await this.#buckets();
+      // Most of what is due lies in the present folder: it is read meanwhile. One that is made between the two comes with a ring of the bell.
+      const [buckets, atPresent] = await Promise.all([this.#buckets(), this.#read(present)]);
       for (const bucket of buckets.filter((name) => name <= present)) {
-        const activations = await this.#read(bucket);
+        const activations = bucket === present ? atPresent : await this.#read(bucket);
         if (activations.length === 0 && bucket < present) await this.#removeEmpty(bucket);
         for (const activation of activations) {
           if (!isMeant(activation, query)) continue;
@@ -114,6 +117,13 @@ export class FileActivationIndex implements ActivationIndex {
     } catch (error) {
       throw storageFailed(`stamp ${this.#directory}`, error);
     }
+  }
+
+  /** @returns whether there were any */
+  async #makeAll(activations: readonly Activation[]): Promise<boolean> {
+    const checked = activations.map(checkActivation);
+    await this.#eachOf(checked, 'make', (activation) => this.#make(activation));
+    return checked.length > 0;
   }
 
   async #eachOf(activations: readonly Activation[], doing: string, work: (activation: Activation) => Promise<void>): Promise<void> {

@@ -18,20 +18,31 @@ export async function writeNewFile(path: string, content: string | Uint8Array, o
 
 /** Puts `content` where `path` is, all at once: readers see the old file or the new one. */
 export async function replaceFile(path: string, content: string | Uint8Array, operations: FileOperations = systemFileOperations): Promise<void> {
-  const folder = dirname(path);
-  const temporary = join(folder, `.${basename(path)}.${randomUUID()}.tmp`);
+  await putInPlace(path, operations, (temporary) => writeNewFile(temporary, content, operations));
+  await operations.syncDirectory(dirname(path));
+}
+
+/**
+ * The same for what can be made again at any time: it costs no sync, and after a power failure the old file may be there, or one without
+ * its content.
+ */
+export async function replaceCopy(path: string, content: string, operations: FileOperations): Promise<void> {
+  await putInPlace(path, operations, (temporary) => operations.createFile(temporary, content));
+}
+
+/** The same, unless `content` is there already. */
+export async function keepCopy(path: string, content: string, operations: FileOperations): Promise<void> {
+  const there = await readFile(path, 'utf8').catch(() => undefined);
+  if (there !== content) await replaceCopy(path, content, operations);
+}
+
+async function putInPlace(path: string, operations: FileOperations, write: (temporary: string) => Promise<void>): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
   try {
-    await writeNewFile(temporary, content, operations);
+    await write(temporary);
     await operations.rename(temporary, path);
   } catch (error) {
     await operations.removeFile(temporary).catch(() => undefined);
     throw error;
   }
-  await operations.syncDirectory(folder);
-}
-
-/** The same, unless `content` is there already. */
-export async function keepFile(path: string, content: string, operations: FileOperations): Promise<void> {
-  const there = await readFile(path, 'utf8').catch(() => undefined);
-  if (there !== content) await replaceFile(path, content, operations);
 }

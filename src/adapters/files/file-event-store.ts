@@ -25,7 +25,7 @@ import { FileActivationIndex } from './activation-index.ts';
 import { systemFileOperations } from './file-operations.ts';
 import type { FileOperations } from './file-operations.ts';
 import { HomeLayout } from './layout.ts';
-import { acquireLease, checkLeaseOptions, leaseFreed, realSessionPath } from './lease.ts';
+import { acquireLease, assertLeasable, assertSessionFolder, checkLeaseOptions, leaseFreed } from './lease.ts';
 import type { CheckedLeaseOptions, LeaseOptions, LeaseRequest } from './lease.ts';
 import { LogCache } from './log-cache.ts';
 import { LogSegments } from './log-segments.ts';
@@ -49,7 +49,7 @@ export interface FileEventStoreOptions extends LeaseOptions, LogLimits {
 
 export class FileEventStore implements EventStore {
   readonly durability: 'disk' | 'os';
-  readonly activations: ActivationIndex;
+  readonly #activations: FileActivationIndex;
   readonly #layout: HomeLayout;
   readonly #clock: Clock;
   readonly #operations: FileOperations;
@@ -65,7 +65,11 @@ export class FileEventStore implements EventStore {
     this.#operations = operations;
     this.#lease = checkLeaseOptions({ leaseMs, socketDirectory });
     this.#logs = new LogCache({ layout: this.#layout, durability, operations, segmentBytes, checkpointEvents });
-    this.activations = new FileActivationIndex({ directory: this.#layout.activations, clock, operations });
+    this.#activations = new FileActivationIndex({ directory: this.#layout.activations, clock, operations });
+  }
+
+  get activations(): ActivationIndex {
+    return this.#activations;
   }
 
   async create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult> {
@@ -121,11 +125,11 @@ export class FileEventStore implements EventStore {
     const identity = this.#identities.get(sessionId) ?? (await this.identify(sessionId));
     const { activate = [], settle = [] } = options;
     // Before anybody can see the events: a hint too many costs a look, a missing one would cost the wake.
-    if (activate.length > 0) await this.activations.add(activate);
+    if (activate.length > 0) await this.#activations.foretell(activate);
     const result = await this.#logs.use(identity, (log) => log.append(events, options));
     // Somebody may have looked meanwhile, found nothing to do, and removed the hint. Stored is stored, whatever becomes of hints now.
-    if (activate.length > 0 && !result.isDuplicate) await this.activations.add(activate).catch(() => undefined);
-    if (settle.length > 0) await this.activations.remove(settle).catch(() => undefined);
+    if (activate.length > 0 && !result.isDuplicate) await this.#activations.add(activate).catch(() => undefined);
+    if (settle.length > 0) await this.#activations.remove(settle).catch(() => undefined);
     return result;
   }
 
@@ -207,11 +211,15 @@ export class FileEventStore implements EventStore {
   }
 
   async acquireWakeRight(sessionId: string, claim: WakeClaim): Promise<WakeRight> {
-    return acquireLease(await this.#leaseRequest(sessionId), claim);
+    const request = this.#leaseRequest(await this.identify(sessionId));
+    await assertLeasable(request);
+    return acquireLease(request, claim);
   }
 
   async wakeRightFreed(sessionId: string, signal: AbortSignal): Promise<void> {
-    return leaseFreed(await this.#leaseRequest(sessionId), signal);
+    const request = this.#leaseRequest(await this.identify(sessionId));
+    await assertSessionFolder(request);
+    return leaseFreed(request, signal);
   }
 
   async close(): Promise<void> {
@@ -219,9 +227,8 @@ export class FileEventStore implements EventStore {
     await this.#logs.close();
   }
 
-  async #leaseRequest(sessionId: string): Promise<LeaseRequest> {
-    const directory = this.#layout.session(await this.identify(sessionId));
-    return { sessionId, directory: await realSessionPath(sessionId, directory), clock: this.#clock, ...this.#lease };
+  #leaseRequest(identity: SessionIdentity): LeaseRequest {
+    return { sessionId: identity.sessionId, directory: this.#layout.session(identity), clock: this.#clock, ...this.#lease };
   }
 
   #assertOpen(): void {

@@ -2,13 +2,20 @@
  * Everything that the files store does to a disk, one method for each change. All of its changes go through here, so that a test can let
  * any of them fail, or end the process before or after it. Errors are those of the system.
  */
-import { constants } from 'node:fs';
-import { mkdir, open, rename, rm, unlink } from 'node:fs/promises';
+import { constants, fstatSync } from 'node:fs';
+import { mkdir, open, rename, rm, stat, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { systemCodeOf } from './storage-errors.ts';
 
 /** Only the owner may look: logs hold whatever was said. */
 export const PRIVATE_FOLDER_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
+
+const APPENDING = constants.O_RDWR | constants.O_APPEND;
+
+/** What the system says of a file that may be there to be read only. */
+const WRITING_REFUSED: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM']);
 
 export interface ReadableFile {
   /** @throws ENOENT when the file was removed while it is open */
@@ -47,7 +54,7 @@ export interface FileOperations {
   removeFile(path: string): Promise<void>;
   /** Removes a folder with all that is in it. */
   removeTree(path: string): Promise<void>;
-  /** Opens a log that is there. @throws ENOENT */
+  /** Opens a log that is there. One that may only be read opens too, and its first append says so. @throws ENOENT */
   openLog(path: string): Promise<LogFile>;
   /** Opens a file that is there, to write anywhere in it. @throws ENOENT */
   openWritable(path: string): Promise<WritableFile>;
@@ -57,10 +64,13 @@ export const systemFileOperations: FileOperations = {
   async makeDirectory(path) {
     await mkdir(path, { mode: PRIVATE_FOLDER_MODE });
   },
-  async makeDirectories(path) {
-    await mkdir(path, { recursive: true, mode: PRIVATE_FOLDER_MODE });
+  makeDirectories,
+  async createFile(path, content) {
+    if (content.length > 0) return withFile(path, 'wx', (handle) => handle.writeFile(content));
+    const handle = await open(path, 'wx', PRIVATE_FILE_MODE);
+    // It is there: nobody has to wait until it is closed, and nothing was written that closing could lose.
+    handle.close().catch(() => undefined);
   },
-  createFile: (path, content) => withFile(path, 'wx', (handle) => handle.writeFile(content)),
   syncFile: (path) => withFile(path, 'r+', (handle) => handle.sync()),
   async syncDirectory(path) {
     // Windows cannot open a folder, and has no need to.
@@ -70,8 +80,14 @@ export const systemFileOperations: FileOperations = {
   removeFile: unlink,
   removeTree: (path) => rm(path, { recursive: true, force: true }),
   async openLog(path) {
-    const handle = await open(path, constants.O_RDWR | constants.O_APPEND);
-    return { ...readable(handle), append: async (bytes) => (await handle.write(bytes, 0, bytes.length, null)).bytesWritten, sync: () => handle.datasync() };
+    let handle: FileHandle;
+    try {
+      handle = await open(path, APPENDING);
+    } catch (error) {
+      if (!WRITING_REFUSED.has(systemCodeOf(error) ?? '')) throw error;
+      return logToRead(path);
+    }
+    return { ...readable(handle), append: (bytes) => appendTo(handle, bytes), sync: () => handle.datasync() };
   },
   async openWritable(path) {
     const handle = await open(path, constants.O_RDWR);
@@ -84,10 +100,65 @@ export async function openToRead(path: string): Promise<ReadableFile> {
   return readable(await open(path, 'r'));
 }
 
+/** Each append tries anew to open it for writing: a disk is mounted again, permissions change. */
+async function logToRead(path: string): Promise<LogFile> {
+  const handle = await open(path, 'r');
+  let writer: FileHandle | undefined;
+  return {
+    ...readable(handle),
+    async append(bytes) {
+      writer ??= await openSame(path, handle);
+      return appendTo(writer, bytes);
+    },
+    sync: async () => writer?.datasync(),
+    async close() {
+      await handle.close();
+      await writer?.close();
+    },
+  };
+}
+
+/** @throws ENOENT when another file has taken the place of the one that is open */
+async function openSame(path: string, known: FileHandle): Promise<FileHandle> {
+  const handle = await open(path, APPENDING);
+  const [one, other] = [fstatSync(handle.fd), fstatSync(known.fd)];
+  if (one.ino === other.ino && one.dev === other.dev) return handle;
+  await handle.close();
+  throw Object.assign(new Error('the file was removed'), { code: 'ENOENT' });
+}
+
+async function appendTo(handle: FileHandle, bytes: Uint8Array): Promise<number> {
+  return (await handle.write(bytes, 0, bytes.length, null)).bytesWritten;
+}
+
+/** One by one: where a disk is read-only, Node's own way says that a folder above is missing. */
+async function makeDirectories(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: PRIVATE_FOLDER_MODE });
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === 'EEXIST' && (await isFolder(path))) return;
+    const above = dirname(path);
+    if (code !== 'ENOENT' || above === path) throw error;
+    if (!(await isFolder(above))) await makeDirectories(above);
+    await mkdir(path, { mode: PRIVATE_FOLDER_MODE }).catch((again: unknown) => {
+      if (systemCodeOf(again) !== 'EEXIST') throw again;
+    });
+  }
+}
+
+function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
 function readable(handle: FileHandle): ReadableFile {
   return {
+    // Not handed to a thread: an open file's size is in memory, and every read of a log asks for it first.
     async size() {
-      const { size, nlink } = await handle.stat();
+      const { size, nlink } = fstatSync(handle.fd);
       if (nlink === 0) throw Object.assign(new Error('the file was removed'), { code: 'ENOENT' });
       return size;
     },

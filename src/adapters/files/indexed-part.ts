@@ -27,10 +27,14 @@ export interface IndexExtent {
   readonly greatestId: string;
 }
 
+/** Each is loaded by itself: most logs are asked for keys only, and few of their records have one. */
 interface Tables {
-  readonly ids: HashTable;
-  readonly keys: HashTable;
+  ids?: HashTable;
+  keys?: HashTable;
 }
+
+/** Where in an entry the hash lies that a table holds. */
+const HASH_AT = { ids: 20, keys: 28 } as const satisfies Record<keyof Tables, number>;
 
 export class IndexedPart {
   readonly extent: IndexExtent;
@@ -38,7 +42,7 @@ export class IndexedPart {
   readonly head: number;
   readonly #path: string;
   readonly #segments: LogSegments;
-  #tables: Tables | undefined;
+  #tables: Tables = {};
 
   constructor({ path, segments, extent, head }: { readonly path: string; readonly segments: LogSegments; readonly extent: IndexExtent; readonly head: number }) {
     this.#path = path;
@@ -50,10 +54,10 @@ export class IndexedPart {
   /** The same part and these records behind it. What was loaded of it stays loaded. */
   extended({ path, extent, head }: { readonly path: string; readonly extent: IndexExtent; readonly head: number }, records: readonly NamedRecord[]): IndexedPart {
     const part = new IndexedPart({ path, extent, head, segments: this.#segments });
-    part.#tables = this.#tables;
+    part.#tables = { ...this.#tables };
     for (const [index, { id, key }] of records.entries()) {
-      part.#tables?.ids.add(hashText(id), this.extent.records + index);
-      if (key !== undefined) part.#tables?.keys.add(hashText(key), this.extent.records + index);
+      part.#tables.ids?.add(hashText(id), this.extent.records + index);
+      if (key !== undefined) part.#tables.keys?.add(hashText(key), this.extent.records + index);
     }
     return part;
   }
@@ -61,9 +65,7 @@ export class IndexedPart {
   /** False when it is certain, without looking at the disk, that `record` repeats nothing here. */
   mayHold({ key, events: [{ id }] }: LogRecord): boolean {
     const isOld = id <= this.extent.greatestId;
-    if (!isOld && key === undefined) return false;
-    if (this.#tables === undefined) return true;
-    return (isOld && this.#tables.ids.find(hashText(id)).length > 0) || (key !== undefined && this.#tables.keys.find(hashText(key)).length > 0);
+    return (isOld && this.#mayFind('ids', id)) || (key !== undefined && this.#mayFind('keys', key));
   }
 
   /** What `record` repeats. @throws IndexDamaged */
@@ -123,10 +125,16 @@ export class IndexedPart {
     return low;
   }
 
+  /** False when it is certain, without looking at the disk, that it is not there. */
+  #mayFind(what: keyof Tables, text: string): boolean {
+    const table = this.#tables[what];
+    return table === undefined || table.find(hashText(text)).length > 0;
+  }
+
   /** The first of the candidates whose record is the one that is looked for. */
   async #find(what: keyof Tables, text: string, isIt: (record: LogRecord) => boolean): Promise<RecordPlace | undefined> {
-    const tables = (this.#tables ??= await this.#load());
-    const numbers = tables[what].find(hashText(text));
+    const table = (this.#tables[what] ??= await this.#load(what));
+    const numbers = table.find(hashText(text));
     if (numbers.length === 0) return undefined;
     return this.#reading(async (file) => {
       for (const number of numbers.toSorted((one, other) => one - other)) {
@@ -139,16 +147,17 @@ export class IndexedPart {
     });
   }
 
-  async #load(): Promise<Tables> {
-    const tables: Tables = { ids: new HashTable(this.extent.records), keys: new HashTable() };
+  async #load(what: keyof Tables): Promise<HashTable> {
+    const table = what === 'ids' ? new HashTable(this.extent.records) : new HashTable();
+    const hashAt = HASH_AT[what];
     await this.#forEachPiece((bytes, number) => {
-      for (let at = 0, index = number; at < bytes.length; at += ENTRY_BYTES, index += 1) {
-        tables.ids.add({ low: bytes.readUInt32LE(at + 20), high: bytes.readUInt32LE(at + 24) }, index);
-        const key = { low: bytes.readUInt32LE(at + 28), high: bytes.readUInt32LE(at + 32) };
-        if (key.low !== 0 || key.high !== 0) tables.keys.add(key, index);
+      for (let at = hashAt, index = number; at < bytes.length; at += ENTRY_BYTES, index += 1) {
+        const hash = { low: bytes.readUInt32LE(at), high: bytes.readUInt32LE(at + 4) };
+        // What has no key has a hash of nothing.
+        if (what === 'ids' || hash.low !== 0 || hash.high !== 0) table.add(hash, index);
       }
     });
-    return tables;
+    return table;
   }
 
   async #forEachPiece(take: (bytes: Buffer, number: number) => void): Promise<void> {

@@ -65,7 +65,7 @@ export class LeaseAcquisition {
   async #standsAboveAll(): Promise<boolean> {
     const { claim, folder } = this.#options;
     const own = this.#holding.epoch;
-    this.#taken = await folder.epochs();
+    this.#taken = folder.epochs();
     for (const epoch of this.#taken) {
       if (epoch <= claim.epoch || epoch === own || this.#silent.has(epoch)) continue;
       const finding = await this.#passOrRefuse(epoch, epoch > own ? 'answered' : 'decided');

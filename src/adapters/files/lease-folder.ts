@@ -7,8 +7,8 @@
  * keyed by the session folder's real path.
  */
 import { createHash } from 'node:crypto';
-import { access, constants, lstat, mkdir, open, readdir, rmdir, stat, unlink } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { closeSync, openSync, readdirSync } from 'node:fs';
+import { access, constants, lstat, mkdir, readdir, realpath, rmdir, stat, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -50,20 +50,21 @@ export async function canReachThroughDescriptors(): Promise<boolean> {
 
 export class LeaseFolder {
   readonly #path: string;
-  readonly #handle: FileHandle | undefined;
+  /** Of the folder, while it is open. */
+  #descriptor: number | undefined;
   /** The way to the folder's entries. */
   readonly #base: string;
   readonly #isThrownAway: boolean;
 
-  private constructor(path: string, handle: FileHandle | undefined, isThrownAway: boolean) {
+  private constructor(path: string, descriptor: number | undefined, isThrownAway: boolean) {
     this.#path = path;
-    this.#handle = handle;
-    this.#base = handle === undefined ? path : `/proc/self/fd/${handle.fd}`;
+    this.#descriptor = descriptor;
+    this.#base = descriptor === undefined ? path : `/proc/self/fd/${descriptor}`;
     this.#isThrownAway = isThrownAway;
   }
 
   /**
-   * The folder for the session in `directory`, a real path; undefined when it is not there. One that others can use is not ours: whoever
+   * The folder for the session in `directory`; undefined when it is not there. One that others can use is not ours: whoever
    * makes it, complains.
    * @throws the system's error
    */
@@ -83,14 +84,15 @@ export class LeaseFolder {
     if (found !== undefined) return found;
     await makeFolder(place.kind === 'session' ? join(directory, RUNTIME_FOLDER) : place.root);
     if (place.kind === 'elsewhere' && !(await isPrivate(place.root))) throw socketDirectoryUnsafe(place.root);
-    await makeFolder(pathOf(place, directory));
+    await makeFolder(await pathOf(place, directory));
     return LeaseFolder.#open(place, directory);
   }
 
   static async #open(place: LeasePlace, directory: string): Promise<LeaseFolder> {
-    const path = pathOf(place, directory);
+    const path = await pathOf(place, directory);
     const isThrownAway = place.kind === 'elsewhere';
-    if (await canReachThroughDescriptors()) return new LeaseFolder(path, await open(path, 'r'), isThrownAway);
+    // In this turn of the event loop, as the bind and the listing: a folder with a few names is looked at faster than a thread takes over.
+    if (await canReachThroughDescriptors()) return new LeaseFolder(path, openSync(path, 'r'), isThrownAway);
     await readdir(path);
     return new LeaseFolder(path, undefined, isThrownAway);
   }
@@ -106,8 +108,8 @@ export class LeaseFolder {
   }
 
   /** Whose names are there, highest first. @throws ENOENT when the folder is gone */
-  async epochs(): Promise<number[]> {
-    const names = await readdir(this.#base);
+  epochs(): number[] {
+    const names = readdirSync(this.#base);
     return names.flatMap((name) => /^([1-9][0-9]{0,14})\.sock$/.exec(name)?.[1] ?? []).map(Number).toSorted((one, other) => other - one);
   }
 
@@ -126,15 +128,17 @@ export class LeaseFolder {
 
   /** To be called after every socket in it was closed: a descriptor that is given to another folder would lead their names astray. */
   async close(): Promise<void> {
-    await this.#handle?.close();
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
     // Refused by the system while another process has a name in it; a process that was about to take one makes it again.
     if (this.#isThrownAway) await rmdir(this.#path).catch(() => undefined);
   }
 }
 
-function pathOf(place: LeasePlace, directory: string): string {
+/** Two ways to the same session lead to one folder: in the session's own by themselves, elsewhere by its real path. */
+async function pathOf(place: LeasePlace, directory: string): Promise<string> {
   if (place.kind === 'session') return join(directory, RUNTIME_FOLDER, LEASE_FOLDER);
-  return join(place.root, createHash('sha256').update(directory).digest('hex').slice(0, 32));
+  return join(place.root, createHash('sha256').update(await realpath(directory).catch(() => directory)).digest('hex').slice(0, 32));
 }
 
 async function makeFolder(path: string): Promise<void> {

@@ -6,7 +6,7 @@
  * a clock, a process id or a file that says "mine". A name that is taken is never removed to make room, only passed by the next number,
  * so that two who saw the same dead owner cannot both succeed. See docs/decisions/0009.
  */
-import { realpath } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { sessionNotFound } from '../../actors/session/event-store.ts';
@@ -46,18 +46,24 @@ export function checkLeaseOptions(options: LeaseOptions): CheckedLeaseOptions {
 
 export interface LeaseRequest extends CheckedLeaseOptions {
   readonly sessionId: string;
-  /** The session's folder by its real path, so that two ways to the same home meet. */
+  /** The session's folder. */
   readonly directory: string;
   readonly clock: Clock;
 }
 
 /** @throws RuntimeError SESSION_NOT_FOUND when the session's folder is gone; STORAGE_FAILED */
-export async function realSessionPath(sessionId: string, directory: string): Promise<string> {
+export async function assertSessionFolder({ sessionId, directory }: Pick<LeaseRequest, 'sessionId' | 'directory'>): Promise<void> {
   try {
-    return await realpath(directory);
+    await access(directory);
   } catch (error) {
     throw systemCodeOf(error) === 'ENOENT' ? sessionNotFound(sessionId) : storageFailed(`find the folder of session ${sessionId}`, error);
   }
+}
+
+/** The same, where the lease does not lie in that folder, and so cannot miss it. */
+export async function assertLeasable(request: LeaseRequest): Promise<void> {
+  const [{ kind }] = await placesOf(request);
+  if (kind === 'elsewhere') await assertSessionFolder(request);
 }
 
 /** What a file system says that takes no sockets. */
@@ -103,12 +109,11 @@ async function attemptAt(place: LeasePlace, request: LeaseRequest, claim: WakeCl
 
 /** The folder, or the error that says that somebody removed it while it was being made. */
 async function openFolder(place: LeasePlace, request: LeaseRequest): Promise<{ readonly folder: LeaseFolder } | { readonly error: unknown }> {
-  const { sessionId, directory } = request;
   try {
-    return { folder: await LeaseFolder.make(place, directory) };
+    return { folder: await LeaseFolder.make(place, request.directory) };
   } catch (error) {
     if (systemCodeOf(error) !== 'ENOENT') throw failed(request, error);
-    if (place.kind === 'session') await realSessionPath(sessionId, directory);
+    if (place.kind === 'session') await assertSessionFolder(request);
     return { error };
   }
 }
@@ -146,7 +151,7 @@ export async function leaseFreed(request: LeaseRequest, signal: AbortSignal): Pr
 
 /** Waits for the end of the one with the highest number; false when nobody is there. */
 async function hasOutlastedHolder(folder: LeaseFolder, { clock, leaseMs }: LeaseRequest, signal: AbortSignal): Promise<boolean> {
-  for (const epoch of await folder.epochs()) {
+  for (const epoch of folder.epochs()) {
     if (signal.aborted) return true;
     const inquiry = new Inquiry({ address: folder.addressOf(epoch), clock, leaseMs, patience: 'ended' });
     const stop = (): void => inquiry.close();

@@ -2,6 +2,7 @@
  * Reads one session's log, segment after segment, and keeps its index up to date. Whatever is wrong with a checkpoint or its index is
  * made good here, by reading the log again from its start. Not safe against itself: one call at a time.
  */
+import type { Verdict } from '../../machines/session/log-admission.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { LogFile } from './file-operations.ts';
@@ -13,8 +14,9 @@ import type { ScannedLine } from './line-scanner.ts';
 import type { Checkpoint } from './log-checkpoint.ts';
 import { LogIndex, assertSame } from './log-index.ts';
 import type { LogSegments } from './log-segments.ts';
+import { RECENT_BYTES, RecentRecords } from './recent-records.ts';
 import { decodeLine, eventsOf, isSeal } from './record-codec.ts';
-import type { ReadRecord, Seal } from './record-codec.ts';
+import type { EncodedRecord, ReadRecord, Seal } from './record-codec.ts';
 import type { EarlierRecords } from './tail-admission.ts';
 
 export interface LogReaderOptions {
@@ -42,9 +44,13 @@ export class LogReader {
   #state: SessionState | undefined;
   /** Whether the file after this segment was looked for, and nothing has raised a doubt since. */
   #isLastSegment = false;
+  readonly #recent: RecentRecords;
+  /** From here on records of the segment that is being scanned are among the newest. */
+  #recentFrom = 0;
 
   private constructor(options: LogReaderOptions, file: LogFile, checkpoint: Checkpoint | undefined) {
     this.#options = options;
+    this.#recent = new RecentRecords(options.sessionId);
     this.#file = file;
     this.#index = new LogIndex(checkpoint?.start);
     this.#state = checkpoint?.state;
@@ -95,6 +101,16 @@ export class LogReader {
     });
   }
 
+  /** Takes records that this process wrote at the end, without reading them back. */
+  takeOwn(records: readonly EncodedRecord[]): Verdict[] {
+    const verdicts = this.#index.takeOwn(records);
+    for (const [number, { record, byteLength }] of records.entries()) {
+      const verdict = verdicts[number];
+      if (verdict?.kind === 'admitted') this.#recent.keep(record, verdict.firstSeq, byteLength);
+    }
+    return verdicts;
+  }
+
   /** Reads what has been appended since. */
   async catchUp(): Promise<void> {
     await this.withIndex(() => this.#scan(NOTHING));
@@ -110,6 +126,8 @@ export class LogReader {
   async reread({ from, limit }: Wanted): Promise<SessionEvent[]> {
     const { part, admission } = this.#index;
     const to = Math.min(from + limit - 1, admission.head);
+    const kept = this.#recent.events({ from, to });
+    if (kept !== undefined) return kept;
     const known = part?.head ?? 0;
     const events: SessionEvent[] = [];
     if (part !== undefined && from <= known) {
@@ -155,6 +173,7 @@ export class LogReader {
 
   async #scanSegment(size: number, wanted: Wanted, events: SessionEvent[]): Promise<ScanEnd> {
     if (size <= this.#index.offset) return 'end_of_file';
+    this.#recentFrom = size - RECENT_BYTES;
     for await (const { lines, end } of scanLines(this.#file, this.#index.offset, size)) {
       for (const line of lines) {
         const taken = this.#takeLine(line, wanted, events);
@@ -188,6 +207,7 @@ export class LogReader {
 
   #takeRecord(record: ReadRecord, line: ScannedLine, earlier: EarlierRecords | undefined, { from, limit }: Wanted, events: SessionEvent[]): ScanEnd | undefined {
     const firstSeq = this.#index.take(record, line, earlier);
+    if (firstSeq !== undefined && line.start >= this.#recentFrom) this.#recent.keep(record, firstSeq, line.end - line.start);
     if (firstSeq === undefined || limit === 0 || firstSeq + record.events.length <= from) return undefined;
     for (const event of eventsOf(record, { sessionId: this.#options.sessionId, firstSeq })) {
       if (event.seq >= from) events.push(event);
@@ -219,6 +239,7 @@ export class LogReader {
     this.#index = new LogIndex();
     this.#state = undefined;
     this.#isLastSegment = false;
+    this.#recent.clear();
     await this.#scan(NOTHING);
   }
 }

@@ -111,7 +111,7 @@ export class SessionLog {
 
   /** Whether something is being read, written or watched. */
   get isBusy(): boolean {
-    return this.#users > 0 || this.#queue.length > 0 || this.#isDraining || this.#listeners.size > 0;
+    return this.#users > 0 || this.#queue.length > 0 || this.#listeners.size > 0;
   }
 
   /** The segment that was being written when the log was last read. */
@@ -341,7 +341,7 @@ export class SessionLog {
     const [size] = await Promise.all([file.size(), this.#durability === 'disk' ? file.sync() : undefined]);
     // Nothing but ours came since the last time: no need to read it back.
     if (size === index.offset + total) {
-      for (const [number, verdict] of index.takeOwn(written).entries()) this.#settle(written[number], verdict);
+      for (const [number, verdict] of this.#reader.takeOwn(written).entries()) this.#settle(written[number], verdict);
       return [];
     }
     await this.#reader.catchUp();

@@ -8,7 +8,7 @@ import type { SessionEvent } from '../../machines/session/session-event.ts';
 import { SESSION_FOLD_VERSION } from '../../machines/session/session-fold.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
-import { keepFile, replaceFile } from './durable-files.ts';
+import { keepCopy, replaceCopy } from './durable-files.ts';
 import type { FileOperations } from './file-operations.ts';
 import { BUFFER_TEXT_FILE, QUEUE_FILE, RUNTIME_FOLDER, STATE_TEXT_FILE, VIEW_FILE } from './layout.ts';
 import { storedState } from './log-checkpoint.ts';
@@ -53,10 +53,13 @@ export interface SessionViewContent {
 export async function writeSessionViews(directory: string, { state, extent, recent }: SessionViewContent, operations: FileOperations): Promise<void> {
   const view = { format: FORMAT, foldVersion: SESSION_FOLD_VERSION, log: extent, crc: checksum(extent, state), state };
   const runtime = join(directory, RUNTIME_FOLDER);
-  await replaceFile(join(directory, VIEW_FILE), `${JSON.stringify(view, undefined, 2)}\n`, operations);
-  await keepFile(join(directory, QUEUE_FILE), state.queuedWakes.map((queued) => `${JSON.stringify(queued)}\n`).join(''), operations);
-  await keepFile(join(runtime, STATE_TEXT_FILE), renderSessionState(state), operations);
-  await keepFile(join(runtime, BUFFER_TEXT_FILE), renderWorkingBuffer(state, recent), operations);
+  const results = await Promise.allSettled([
+    replaceCopy(join(directory, VIEW_FILE), `${JSON.stringify(view, undefined, 2)}\n`, operations),
+    keepCopy(join(directory, QUEUE_FILE), state.queuedWakes.map((queued) => `${JSON.stringify(queued)}\n`).join(''), operations),
+    keepCopy(join(runtime, STATE_TEXT_FILE), renderSessionState(state), operations),
+    keepCopy(join(runtime, BUFFER_TEXT_FILE), renderWorkingBuffer(state, recent), operations),
+  ]);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
 /** The stored state and how much of the log it stands for, if it is whole. What is wrong with it never matters: the log is there. */

@@ -1,5 +1,6 @@
 /** `wakechart doctor`: checks a home, and with `--repair` puts right what can be made again from the logs. */
 import { join } from 'node:path';
+import { messageOf } from '../../../machines/errors.ts';
 import { createSystemClock } from '../../../actors/clock/system-clock.ts';
 import { createIdSource } from '../../../actors/session/id-source.ts';
 import { SessionJournal } from '../../../actors/session/session-journal.ts';
@@ -13,6 +14,7 @@ import { checkSessions } from '../doctor/check-sessions.ts';
 import type { RepairableFinding } from '../doctor/finding.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { isHomeThere } from '../home.ts';
+import { Progress } from '../progress.ts';
 import { withAgents } from '../stores.ts';
 import { counted, printable } from '../text.ts';
 
@@ -26,18 +28,26 @@ interface Treated extends Omit<RepairableFinding, 'repair'> {
 
 export async function examineHome(context: CommandContext, { repair }: { readonly repair: boolean }): Promise<number> {
   const { out, json, home } = context;
-  const treated = await withFindings(context, async (findings) => {
+  const all = await withFindings(context, async (findings) => {
     const done: Treated[] = [];
-    for (const { repair: mend, ...finding } of findings) {
-      if (repair) await mend?.();
-      done.push({ ...finding, isRepaired: repair && mend !== undefined });
-    }
+    for (const finding of findings) done.push(await treated(finding, repair));
     return done;
   });
-  const left = treated.filter(({ severity, isRepaired }) => severity === 'problem' && !isRepaired);
-  if (json) await out.document({ home, findings: treated, problems: left.length });
-  else await tell(context, treated, left.length);
+  const left = all.filter(({ severity, isRepaired }) => severity === 'problem' && !isRepaired);
+  if (json) await out.document({ home, findings: all, problems: left.length });
+  else await tell(context, all, left.length);
   return left.length === 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/** One that cannot be put right keeps no other from it. */
+async function treated({ repair: mend, ...finding }: RepairableFinding, repair: boolean): Promise<Treated> {
+  if (!repair || mend === undefined) return { ...finding, isRepaired: false };
+  try {
+    await mend();
+    return { ...finding, isRepaired: true };
+  } catch (error) {
+    return { ...finding, isRepairable: false, isRepaired: false, remedy: `It could not be put right: ${messageOf(error)}` };
+  }
 }
 
 /** Repairs need what the examination has open. */
@@ -47,16 +57,21 @@ function withFindings<Result>(context: CommandContext, use: (findings: readonly 
     if (!(await isHomeThere(home))) return use(await checkTools());
     const clock = createSystemClock();
     const store = new FileEventStore({ home, clock });
+    const progress = new Progress(context.err);
+    const onCounted = (sessions: number): void => progress.waitFor(`looking at ${counted(sessions, 'session')}`);
     try {
-      return await use([
+      const findings = [
         ...(await checkHomeFolder(home)),
         ...(await checkAgents(agents)),
-        ...(await checkSessions({ layout, store, nowMs: clock.now(), renew: (sessionId) => renew(store, sessionId) })),
+        ...(await checkSessions({ layout, store, nowMs: clock.now(), onCounted, renew: (sessionId) => renew(store, sessionId) })),
         ...(await checkSchedules(createFileScheduleDefinitions({ directory: join(home, SCHEDULES_FOLDER) }))),
         ...(await checkProcesses(createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) }), home)),
         ...(await checkTools()),
-      ]);
+      ];
+      progress.stop();
+      return await use(findings);
     } finally {
+      progress.stop();
       await store.close();
     }
   });

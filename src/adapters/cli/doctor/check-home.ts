@@ -1,5 +1,5 @@
 /** Checks what is around the sessions of a home: the folder itself, agents, schedules, processes that outlived their owners, and tools. */
-import { chmod, stat } from 'node:fs/promises';
+import { access, chmod, constants, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { messageOf } from '../../../machines/errors.ts';
@@ -15,10 +15,12 @@ const OTHERS = 0o077;
 const NODE_FLOOR = [20, 19] as const;
 
 export async function checkHomeFolder(home: string): Promise<RepairableFinding[]> {
-  if (process.platform === 'win32') return [];
+  const refusal = await access(home, constants.W_OK).then(() => undefined, messageOf);
+  const findings = refusal === undefined ? [] : [note({ area: 'home', where: home, what: `nothing can be written to it (${refusal})`, remedy: 'What is there can be read; nothing can be sent, woken or repaired.' })];
+  if (process.platform === 'win32') return findings;
   const { mode } = await stat(home);
-  if ((mode & OTHERS) === 0) return [];
-  return [problem({ area: 'home', where: home, what: 'others than its owner may look into it', remedy: 'Take that away from them.', repair: () => chmod(home, mode & 0o700) })];
+  if ((mode & OTHERS) === 0) return findings;
+  return [...findings, problem({ area: 'home', where: home, what: 'others than its owner may look into it', remedy: 'Take that away from them.', repair: () => chmod(home, mode & 0o700) })];
 }
 
 export async function checkAgents(agents: AgentCatalog): Promise<RepairableFinding[]> {

@@ -1,6 +1,7 @@
 /** Checks every session of a home: its log, what lies beside it, and whether what it has to do is known to be due. */
 import { chmod, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { activationsOf } from '../../../machines/session/activation.ts';
 import { messageOf } from '../../../machines/errors.ts';
 import { isUuidV7 } from '../../../machines/ids.ts';
@@ -8,8 +9,11 @@ import type { Activation } from '../../../machines/session/activation.ts';
 import type { SessionIdentity } from '../../../actors/session/event-store.ts';
 import type { FileEventStore } from '../../files/file-event-store.ts';
 import type { HomeLayout } from '../../files/layout.ts';
-import { examineSession } from '../../files/session-examination.ts';
-import type { DamagedPlace, SessionExamination } from '../../files/session-examination.ts';
+import type { DamagedPlace } from '../../files/log-damage.ts';
+import { examineSession, foldLog } from '../../files/session-examination.ts';
+import type { SessionExamination } from '../../files/session-examination.ts';
+import { systemCodeOf } from '../../files/storage-errors.ts';
+import { counted } from '../text.ts';
 import { note, problem } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
 
@@ -20,27 +24,50 @@ export interface SessionsCheck {
   readonly renew: (sessionId: string) => Promise<void>;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
+  /** Hears how many sessions there are, before any of them is looked at. */
+  readonly onCounted?: ((sessions: number) => void) | undefined;
 }
 
-/** Folders that a creation or a removal left half-done are removed when they are this old, in milliseconds. */
+/** What a creation, a removal or a write left half-done counts as left when it is this old, in milliseconds: before, somebody may be at it. */
 const LEFTOVER_AGE_MS = 3_600_000;
 
 /** Later than anything is due. */
 const FAR_FUTURE_MS = Date.UTC(9999, 0);
 
+/** Sessions that are looked at together: most of the time goes into waiting for the disk. */
+const TOGETHER = 16;
+
+/** How long somebody may take between storing an event and making the hint of it again that others took away, in milliseconds. */
+const HINT_GRACE_MS = 100;
+
+/** A session and what it had to do. */
+interface ExpectedActivations {
+  readonly identity: SessionIdentity;
+  readonly activations: readonly Activation[];
+}
+
 export async function checkSessions(check: SessionsCheck): Promise<RepairableFinding[]> {
   const findings: RepairableFinding[] = [];
-  const activations: Activation[] = [];
-  for (const identity of await identitiesIn(check, findings)) {
-    try {
-      const examination = await examineSession(check.layout.home, identity);
-      findings.push(...findingsOf(examination, check));
-      activations.push(...activationsOf(examination.state));
-    } catch (error) {
-      findings.push(unreadable(identity, check, error));
+  const expected: ExpectedActivations[] = [];
+  const identities = await identitiesIn(check, findings);
+  check.onCounted?.(identities.length);
+  for (let start = 0; start < identities.length; start += TOGETHER) {
+    const looks = await Promise.all(identities.slice(start, start + TOGETHER).map((identity) => look(identity, check)));
+    for (const { found, activations, identity } of looks) {
+      findings.push(...found);
+      if (activations.length > 0) expected.push({ identity, activations });
     }
   }
-  return [...findings, ...(await checkIndex(check, activations))];
+  return [...findings, ...(await checkIndex(check, expected))];
+}
+
+async function look(identity: SessionIdentity, check: SessionsCheck): Promise<ExpectedActivations & { readonly found: readonly RepairableFinding[] }> {
+  try {
+    const examination = await examineSession(check.layout.home, identity);
+    return { identity, found: await findingsOf(examination, check), activations: activationsOf(examination.state) };
+  } catch (error) {
+    return { identity, found: (await isGone(check.layout.session(identity))) ? [] : [unreadable(identity, check, error)], activations: [] };
+  }
 }
 
 async function identitiesIn({ layout, nowMs }: SessionsCheck, findings: RepairableFinding[]): Promise<SessionIdentity[]> {
@@ -49,7 +76,7 @@ async function identitiesIn({ layout, nowMs }: SessionsCheck, findings: Repairab
     for (const name of await namesIn(layout.sessionsOf(agentId))) {
       const path = join(layout.sessionsOf(agentId), name);
       if (isUuidV7(name)) identities.push({ sessionId: name, agentId });
-      else if (name.startsWith('.') && nowMs - (await stat(path)).mtimeMs > LEFTOVER_AGE_MS) {
+      else if (name.startsWith('.') && (await isOld(path, nowMs))) {
         findings.push(note({ area: 'sessions', where: path, what: 'a creation or a removal that a crash cut off left this', remedy: 'It is no session and can be removed.', repair: () => rm(path, { recursive: true, force: true }) }));
       }
     }
@@ -57,13 +84,14 @@ async function identitiesIn({ layout, nowMs }: SessionsCheck, findings: Repairab
   return identities;
 }
 
-function findingsOf({ identity, damage, untrue, open, leftovers }: SessionExamination, check: SessionsCheck): RepairableFinding[] {
+async function findingsOf({ identity, damage, untrue, open, leftovers }: SessionExamination, check: SessionsCheck): Promise<RepairableFinding[]> {
   const renew = async (path: string): Promise<void> => {
     await rm(path, { force: true });
     await check.renew(identity.sessionId);
   };
+  const areOld = await Promise.all(leftovers.map((path) => isOld(path, check.nowMs)));
   return [
-    ...damage.map(damageFinding),
+    ...damageFindings(damage),
     ...untrue.map((path) => problem({ area: 'sessions', where: path, what: 'it does not agree with the log', remedy: 'It is made again from the log.', repair: () => renew(path) })),
     ...open.map((path) =>
       problem({
@@ -74,12 +102,21 @@ function findingsOf({ identity, damage, untrue, open, leftovers }: SessionExamin
         repair: async () => chmod(path, (await stat(path)).mode & 0o700),
       }),
     ),
-    ...leftovers.map((path) => note({ area: 'sessions', where: path, what: 'a crash left this half-written', remedy: 'It is used by nobody and can be removed.', repair: () => rm(path, { force: true }) })),
+    ...leftovers.filter((_, index) => areOld[index]).map((path) => note({ area: 'sessions', where: path, what: 'a crash left this half-written', remedy: 'It is used by nobody and can be removed.', repair: () => rm(path, { force: true }) })),
   ];
 }
 
-function damageFinding({ file, offset, length, isTornEnd }: DamagedPlace): RepairableFinding {
-  if (isTornEnd) return note({ area: 'sessions', where: file, what: `it ends with ${length} bytes that are no whole record`, remedy: 'Nothing was acknowledged for them; the next append leaves them behind.' });
+/** Torn writes do no harm and are told once for each file; a record that was there and is damaged is told on its own. */
+function damageFindings(damage: readonly DamagedPlace[]): RepairableFinding[] {
+  const files = [...new Set(damage.map(({ file }) => file))];
+  return files.flatMap((file) => {
+    const places = damage.filter((place) => place.file === file);
+    const torn = places.filter(({ isTornWrite }) => isTornWrite);
+    return [...places.filter(({ isTornWrite }) => !isTornWrite).map(lostRecord), ...(torn.length === 0 ? [] : [tornWrites(file, torn)])];
+  });
+}
+
+function lostRecord({ file, offset, length }: DamagedPlace): RepairableFinding {
   return problem({
     area: 'sessions',
     where: file,
@@ -88,25 +125,69 @@ function damageFinding({ file, offset, length, isTornEnd }: DamagedPlace): Repai
   });
 }
 
+function tornWrites(file: string, places: readonly DamagedPlace[]): RepairableFinding {
+  const bytes = places.reduce((sum, { length }) => sum + length, 0);
+  const where = places.every(({ isAtEnd }) => isAtEnd) ? 'at its end' : `from byte ${places[0]?.offset ?? 0} on`;
+  return note({
+    area: 'sessions',
+    where: file,
+    what: `${bytes} bytes ${where} are the beginning of a write that was cut off`,
+    remedy: 'A crash or a full disk does that. No receipt said that it was on the disk; readers pass over it, and nothing has to be done.',
+  });
+}
+
 function unreadable(identity: SessionIdentity, { layout }: SessionsCheck, error: unknown): RepairableFinding {
   return problem({ area: 'sessions', where: layout.session(identity), what: `its log cannot be read: ${messageOf(error)}`, remedy: 'Check who owns it and its permissions; restore it from a copy if it is gone.' });
 }
 
 /** A hint too many costs a look; only missing ones matter. */
-async function checkIndex({ store, layout }: SessionsCheck, expected: readonly Activation[]): Promise<RepairableFinding[]> {
-  const { due } = await store.activations.due({ nowMs: FAR_FUTURE_MS, limit: Number.MAX_SAFE_INTEGER });
-  const known = new Set(due.map(({ sessionId }) => sessionId));
-  const missing = new Set(expected.filter(({ sessionId }) => !known.has(sessionId)).map(({ sessionId }) => sessionId));
-  const repair = (): Promise<void> => store.activations.rebuilt(each(expected));
-  if (missing.size > 0) {
-    return [problem({ area: 'activations', where: layout.activations, what: `${missing.size} sessions have something to do and are not known to be due`, remedy: 'The index is made again from the logs.', repair })];
+async function checkIndex(check: SessionsCheck, expected: readonly ExpectedActivations[]): Promise<RepairableFinding[]> {
+  const { store, layout } = check;
+  const missing = await missingFrom(check, expected);
+  const repair = (): Promise<void> => store.activations.rebuilt(each(expected.flatMap(({ activations }) => activations)));
+  if (missing.length > 0) {
+    return [problem({ area: 'activations', where: layout.activations, what: `${counted(missing.length, 'session')} with something to do, and not known to be due`, remedy: 'The index is made again from the logs.', repair })];
   }
   if (!(await store.activations.isSuspect())) return [];
   return [note({ area: 'activations', where: layout.activations, what: 'it was not checked since this machine started', remedy: 'The first worker does so by itself.', repair })];
 }
 
+/** Those that had something to do before their hints were looked for, and still have it to do afterwards. */
+async function missingFrom(check: SessionsCheck, expected: readonly ExpectedActivations[]): Promise<readonly ExpectedActivations[]> {
+  const suspects = await unknownOf(check, expected);
+  const still: ExpectedActivations[] = [];
+  for (const { identity, activations } of suspects) {
+    const now = new Set(await foldLog(check.layout.home, identity).then((state) => activationsOf(state).map(({ causeId }) => causeId), () => []));
+    const left = activations.filter(({ causeId }) => now.has(causeId));
+    if (left.length > 0) still.push({ identity, activations: left });
+  }
+  if (still.length === 0) return still;
+  await pause(HINT_GRACE_MS);
+  return unknownOf(check, still);
+}
+
+async function unknownOf({ store }: SessionsCheck, expected: readonly ExpectedActivations[]): Promise<readonly ExpectedActivations[]> {
+  const { due } = await store.activations.due({ nowMs: FAR_FUTURE_MS, limit: Number.MAX_SAFE_INTEGER });
+  const known = new Set(due.map(({ sessionId }) => sessionId));
+  return expected.filter(({ identity }) => !known.has(identity.sessionId));
+}
+
 async function* each<Value>(values: readonly Value[]): AsyncGenerator<Value, void, undefined> {
   yield* values;
+}
+
+async function isOld(path: string, nowMs: number): Promise<boolean> {
+  return stat(path).then(
+    ({ mtimeMs }) => nowMs - mtimeMs > LEFTOVER_AGE_MS,
+    () => false,
+  );
+}
+
+async function isGone(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => false,
+    (error: unknown) => systemCodeOf(error) === 'ENOENT',
+  );
 }
 
 async function namesIn(directory: string): Promise<string[]> {
