@@ -5,6 +5,7 @@
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
+import { agentId as agentIdSchema, isUuidV7 } from '../../machines/ids.ts';
 import type { Activation } from '../../machines/session/activation.ts';
 import type { NewSessionEvent, SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -82,7 +83,7 @@ export interface EventStore {
   /**
    * Makes a session with its first events, all or nothing. They may be of several epochs, rising, and of any number: they are stored in as
    * many records as that takes.
-   * @throws RuntimeError SESSION_EXISTS
+   * @throws RuntimeError SESSION_EXISTS; SESSION_IDENTITY_INVALID; SESSION_EVENT_INVALID
    */
   create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult>;
 
@@ -160,6 +161,15 @@ export function sessionNotFound(sessionId: string): RuntimeError {
     category: 'not_found',
     hint: 'List the sessions to see their ids, or create one.',
     details: { sessionId },
+  });
+}
+
+/** Ids become names of folders and keys of rows. @throws RuntimeError SESSION_IDENTITY_INVALID */
+export function assertIdentity({ sessionId, agentId }: SessionIdentity): void {
+  if (isUuidV7(sessionId) && agentIdSchema.safeParse(agentId).success) return;
+  throw new RuntimeError('SESSION_IDENTITY_INVALID', `expected a UUIDv7 and the name of an agent, received ${JSON.stringify(sessionId)} and ${JSON.stringify(agentId)}`, {
+    category: 'validation',
+    hint: 'Let sessions.create() make the id.',
   });
 }
 

@@ -4,11 +4,12 @@ import { agentId as agentIdSchema, isUuidV7 } from '../../machines/ids.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
 import { recordsOf } from '../../machines/session/log-records.ts';
+import type { Activation } from '../../machines/session/activation.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { ActivationIndex } from '../../actors/session/activation-index.ts';
-import { recordTooLarge, sessionBusy, sessionExists, sessionNotFound, storeClosed } from '../../actors/session/event-store.ts';
+import { assertIdentity, recordTooLarge, sessionBusy, sessionExists, sessionNotFound, storeClosed } from '../../actors/session/event-store.ts';
 import type {
   AppendOptions,
   AppendResult,
@@ -22,20 +23,24 @@ import type {
 } from '../../actors/session/event-store.ts';
 import { frozen } from '../../actors/session/frozen.ts';
 import { FileActivationIndex } from './activation-index.ts';
+import { hasStoredNothing, hintsOf } from './activation-vain.ts';
 import { systemFileOperations } from './file-operations.ts';
 import type { FileOperations } from './file-operations.ts';
 import { HomeLayout } from './layout.ts';
 import { acquireLease, assertLeasable, assertSessionFolder, checkLeaseOptions, leaseFreed } from './lease.ts';
 import type { CheckedLeaseOptions, LeaseOptions, LeaseRequest } from './lease.ts';
-import { LogCache } from './log-cache.ts';
+import { LogCache, isSessionGone } from './log-cache.ts';
 import { LogSegments } from './log-segments.ts';
 import { watchLog } from './log-watch.ts';
 import { encodeRecord, eventsOf } from './record-codec.ts';
 import { makeSessionFolder, removeSessionFolder } from './session-folder.ts';
-import type { LogLimits } from './session-log.ts';
+import type { LogLimits, SessionLog } from './session-log.ts';
 import { readCurrentView, readSessionView, writeSessionViews } from './session-view.ts';
 import type { SessionViewPlace } from './session-view.ts';
 import { storageFailed, systemCodeOf } from './storage-errors.ts';
+
+/** Sessions of which we remember whose they are. */
+const MAX_IDENTITIES = 4_096;
 
 export interface FileEventStoreOptions extends LeaseOptions, LogLimits {
   /** The home directory; made with the first session. */
@@ -74,6 +79,7 @@ export class FileEventStore implements EventStore {
 
   async create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult> {
     this.#assertOpen();
+    assertIdentity(identity);
     const { sessionId } = identity;
     const records = recordsOf(events).map((part) => encodeRecord({ events: part }));
     for (const { byteLength } of records) if (byteLength > MAX_RECORD_BYTES) throw recordTooLarge(sessionId, byteLength, MAX_RECORD_BYTES);
@@ -83,7 +89,7 @@ export class FileEventStore implements EventStore {
       const isTaken = ['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(systemCodeOf(error) ?? '') && (await this.#isThere(identity));
       throw isTaken ? sessionExists(sessionId) : storageFailed(`create session ${sessionId}`, error);
     }
-    this.#identities.set(sessionId, identity);
+    this.#remember(identity);
     const stored: SessionEvent[] = [];
     for (const { record } of records) stored.push(...eventsOf(record, { sessionId, firstSeq: stored.length + 1 }));
     return { events: stored, durability: this.durability, isDuplicate: false };
@@ -114,7 +120,7 @@ export class FileEventStore implements EventStore {
       for (const agentId of await this.#agentIds()) {
         const identity = { sessionId, agentId };
         if (!(await this.#isThere(identity))) continue;
-        this.#identities.set(sessionId, identity);
+        this.#remember(identity);
         return identity;
       }
     }
@@ -122,31 +128,35 @@ export class FileEventStore implements EventStore {
   }
 
   async append(sessionId: string, events: NewSessionEvents, options: AppendOptions = {}): Promise<AppendResult> {
-    const identity = this.#identities.get(sessionId) ?? (await this.identify(sessionId));
+    if (!this.#identities.has(sessionId)) await this.identify(sessionId);
     const { activate = [], settle = [] } = options;
     // Before anybody can see the events: a hint too many costs a look, a missing one would cost the wake.
     if (activate.length > 0) await this.#activations.foretell(activate);
-    const result = await this.#logs.use(identity, (log) => log.append(events, options));
+    const result = await this.#withLog(sessionId, (log) => log.append(events, options)).catch(async (error: unknown) => {
+      if (activate.length > 0 && hasStoredNothing(error)) await this.#takeBack(sessionId, events, activate);
+      throw error;
+    });
     // Somebody may have looked meanwhile, found nothing to do, and removed the hint. Stored is stored, whatever becomes of hints now.
     if (activate.length > 0 && !result.isDuplicate) await this.#activations.add(activate).catch(() => undefined);
+    if (activate.length > 0 && result.isDuplicate && result.events[0]?.id !== events[0].id) await this.#takeBack(sessionId, events, activate);
     if (settle.length > 0) await this.#activations.remove(settle).catch(() => undefined);
     return result;
   }
 
   async findById(sessionId: string, eventId: string): Promise<AppendResult | undefined> {
-    return this.#logs.use(await this.identify(sessionId), (log) => log.findById(eventId));
+    return this.#withLog(sessionId, (log) => log.findById(eventId));
   }
 
   async findByKey(sessionId: string, idempotencyKey: string): Promise<AppendResult | undefined> {
-    return this.#logs.use(await this.identify(sessionId), (log) => log.findByKey(idempotencyKey));
+    return this.#withLog(sessionId, (log) => log.findByKey(idempotencyKey));
   }
 
   async read(sessionId: string, options: ReadOptions = {}): ReturnType<EventStore['read']> {
-    return this.#logs.use(await this.identify(sessionId), (log) => log.read(options));
+    return this.#withLog(sessionId, (log) => log.read(options));
   }
 
   async head(sessionId: string): Promise<number> {
-    return this.#logs.use(await this.identify(sessionId), (log) => log.head());
+    return this.#withLog(sessionId, (log) => log.head());
   }
 
   async list({ agentId }: { readonly agentId?: string | undefined } = {}): Promise<readonly SessionListing[]> {
@@ -167,8 +177,7 @@ export class FileEventStore implements EventStore {
   }
 
   async saveView(state: SessionState): Promise<void> {
-    const identity = await this.identify(state.sessionId);
-    await this.#logs.use(identity, async (log) => {
+    await this.#withLog(state.sessionId, async (log, identity) => {
       const latest = await log.latest(state.head);
       // Somebody has appended since the state was folded: a view of the past would be taken for stale anyway.
       if (latest === undefined) return;
@@ -183,9 +192,8 @@ export class FileEventStore implements EventStore {
   }
 
   async checkpoint(sessionId: string): Promise<SessionState | undefined> {
-    const identity = await this.identify(sessionId);
-    const view = await readSessionView(this.#viewPlace(identity));
-    return this.#logs.use(identity, async (log) => {
+    return this.#withLog(sessionId, async (log, identity) => {
+      const view = await readSessionView(this.#viewPlace(identity));
       const checkpoint = await log.checkpoint();
       const isNewer = view !== undefined && view.state.head >= (checkpoint?.head ?? 0) && (await log.holds(view.extent));
       return frozen(isNewer ? view.state : checkpoint);
@@ -196,8 +204,7 @@ export class FileEventStore implements EventStore {
     let hasEnded = false;
     const endings: (() => void)[] = [];
     const begin = async (): Promise<void> => {
-      const identity = await this.identify(sessionId);
-      const { stopHearing, segment } = await this.#logs.use(identity, (log) => Promise.resolve({ stopHearing: log.onAppend(onChange), segment: log.segment }));
+      const { stopHearing, segment, identity } = await this.#withLog(sessionId, async (log, where) => ({ stopHearing: log.onAppend(onChange), segment: log.segment, identity: where }));
       endings.push(stopHearing);
       if (hasEnded) stopHearing();
       else endings.push(watchLog({ segments: this.#segments(identity), segment, clock: this.#clock, onChange }));
@@ -211,20 +218,57 @@ export class FileEventStore implements EventStore {
   }
 
   async acquireWakeRight(sessionId: string, claim: WakeClaim): Promise<WakeRight> {
-    const request = this.#leaseRequest(await this.identify(sessionId));
-    await assertLeasable(request);
-    return acquireLease(request, claim);
+    return this.#located(sessionId, async (identity) => {
+      const request = this.#leaseRequest(identity);
+      await assertLeasable(request);
+      return acquireLease(request, claim);
+    });
   }
 
   async wakeRightFreed(sessionId: string, signal: AbortSignal): Promise<void> {
-    const request = this.#leaseRequest(await this.identify(sessionId));
-    await assertSessionFolder(request);
-    return leaseFreed(request, signal);
+    return this.#located(sessionId, async (identity) => {
+      const request = this.#leaseRequest(identity);
+      await assertSessionFolder(request);
+      return leaseFreed(request, signal);
+    });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#logs.close();
+  }
+
+  /** Runs `work` on the session's log. */
+  #withLog<Value>(sessionId: string, work: (log: SessionLog, identity: SessionIdentity) => Promise<Value>): Promise<Value> {
+    return this.#located(sessionId, (identity) => this.#logs.use(identity, (log) => work(log, identity)));
+  }
+
+  /** Runs `work`, and once more when the session is gone from where we know it: somebody else may have deleted it and brought it back. */
+  async #located<Value>(sessionId: string, work: (identity: SessionIdentity) => Promise<Value>): Promise<Value> {
+    const identity = this.#identities.get(sessionId) ?? (await this.identify(sessionId));
+    try {
+      return await work(identity);
+    } catch (error) {
+      if (!isSessionGone(error)) throw error;
+    }
+    this.#identities.delete(sessionId);
+    return work(await this.identify(sessionId));
+  }
+
+  #remember(identity: SessionIdentity): void {
+    this.#identities.set(identity.sessionId, identity);
+    const [oldest] = this.#identities.keys();
+    if (this.#identities.size > MAX_IDENTITIES && oldest !== undefined) this.#identities.delete(oldest);
+  }
+
+  /** Removes the hints of an append that has stored nothing, so that nobody looks for what they speak of. */
+  async #takeBack(sessionId: string, events: NewSessionEvents, activate: readonly Activation[]): Promise<void> {
+    const vain = hintsOf(events, activate);
+    if (vain.length === 0) return;
+    await this.#activations.remove(vain).catch(() => undefined);
+    // The very same events may have been stored by somebody else just now, and his hints have the same names.
+    const isStored = await this.findById(sessionId, events[0].id).then((found) => found !== undefined, (error: unknown) => !isSessionGone(error));
+    if (isStored) await this.#activations.add(vain).catch(() => undefined);
   }
 
   #leaseRequest(identity: SessionIdentity): LeaseRequest {

@@ -1,4 +1,5 @@
 /** The event store of tests and throw-away runtimes: the same contract, kept in this process and gone with it. */
+import { checkActivation } from '../../machines/session/activation-check.ts';
 import { LogAdmission, epochOf } from '../../machines/session/log-admission.ts';
 import type { LogRecord } from '../../machines/session/log-admission.ts';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
@@ -9,6 +10,7 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import { utf8Length } from '../../machines/utf8.ts';
 import {
   MAX_READ_EVENTS,
+  assertIdentity,
   epochSuperseded,
   eventsNotStorable,
   headMoved,
@@ -54,8 +56,10 @@ export class MemoryEventStore implements EventStore {
 
   async create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult> {
     this.#assertOpen();
+    assertIdentity(identity);
     if (this.#sessions.has(identity.sessionId)) throw sessionExists(identity.sessionId);
     const records = recordsOf(events).map((part) => copyOf({ events: part }));
+    for (const record of records) assertSize(identity.sessionId, record);
     const session: MemorySession = {
       identity: Object.freeze({ ...identity }),
       admission: new LogAdmission(),
@@ -82,15 +86,15 @@ export class MemoryEventStore implements EventStore {
   async append(sessionId: string, events: NewSessionEvents, { idempotencyKey, expectedHead, activate = [], settle = [] }: AppendOptions = {}): Promise<AppendResult> {
     const session = this.#session(sessionId);
     const record = copyOf({ events, key: idempotencyKey });
-    const bytes = utf8Length(JSON.stringify(record));
-    if (bytes > MAX_RECORD_BYTES) throw recordTooLarge(sessionId, bytes, MAX_RECORD_BYTES);
+    assertSize(sessionId, record);
+    const hints = activate.map(checkActivation);
     const verdict = session.admission.judge(record);
     if (verdict.kind === 'duplicate') return this.#resultAt(session, verdict.firstSeq, verdict.count);
     if (verdict.kind === 'superseded') throw epochSuperseded(sessionId, epochOf(record) ?? 0, verdict.epoch);
     const { head } = session.admission;
     if (expectedHead !== undefined && expectedHead !== head) throw headMoved(sessionId, expectedHead, head);
     const result = this.#store(session, record);
-    await this.activations.add(activate);
+    await this.activations.add(hints);
     await this.activations.remove(settle);
     for (const listener of session.listeners) listener();
     return result;
@@ -184,6 +188,11 @@ export class MemoryEventStore implements EventStore {
   #assertOpen(): void {
     if (this.#isClosed) throw storeClosed();
   }
+}
+
+function assertSize(sessionId: string, record: MemoryRecord): void {
+  const bytes = utf8Length(JSON.stringify(record));
+  if (bytes > MAX_RECORD_BYTES) throw recordTooLarge(sessionId, bytes, MAX_RECORD_BYTES);
 }
 
 /** Through JSON, as every other store does it: what cannot be stored is refused here too, and nobody keeps a part of what is stored. */

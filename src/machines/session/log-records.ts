@@ -1,4 +1,5 @@
 /** Cuts a whole log into records: the events of one record share an epoch, and a record has a size that readers take. */
+import { RuntimeError } from '../errors.ts';
 import { MAX_RECORD_BYTES } from './limits.ts';
 import type { LogRecord } from './log-admission.ts';
 import type { NewSessionEvent } from './session-event.ts';
@@ -8,11 +9,17 @@ type Events = LogRecord['events'];
 /** Leaves room for what frames a record. No event that was ever stored is larger than a record. */
 const MAX_EVENTS_CHARACTERS = MAX_RECORD_BYTES / 8;
 
-/** The events in order, in as few records as that takes. */
+/**
+ * The events in order, in as few records as that takes.
+ * @throws RuntimeError SESSION_EVENT_INVALID when an epoch is below one before it: every reader would pass over such an event
+ */
 export function recordsOf([first, ...rest]: Events): readonly Events[] {
   const records: [NewSessionEvent, ...NewSessionEvent[]][] = [[first]];
   let characters = sizeOf(first);
+  let epoch = first.epoch ?? 0;
   for (const event of rest) {
+    if ((event.epoch ?? epoch) < epoch) throw fallingEpoch(epoch, event.epoch ?? 0);
+    epoch = event.epoch ?? epoch;
     const current = records.at(-1);
     const size = sizeOf(event);
     characters += size;
@@ -25,6 +32,15 @@ export function recordsOf([first, ...rest]: Events): readonly Events[] {
   return records;
 }
 
+function fallingEpoch(expected: number, received: number): RuntimeError {
+  return new RuntimeError('SESSION_EVENT_INVALID', `expected events with rising epochs, received epoch ${received} after ${expected}`, { category: 'validation', hint: 'Give the events in the order of their log.' });
+}
+
+/** What is no JSON counts for nothing here: it is refused where it is written. */
 function sizeOf(event: NewSessionEvent): number {
-  return JSON.stringify(event).length;
+  try {
+    return JSON.stringify(event).length;
+  } catch {
+    return 0;
+  }
 }
