@@ -90,9 +90,9 @@ export const permissionAsked = (callId: string, requestId = `request_${callId}`)
   type: 'permission.requested',
   data: { requestId, callId, toolName: 'shell_run', input: {}, because: 'it asks' },
 });
-export const questionAsked = (callId: string, requestId = `request_${callId}`): SessionEventDraft => ({ type: 'agent.question_asked', data: { requestId, callId, question: 'Which?' } });
+const questionAsked = (callId: string, requestId = `request_${callId}`): SessionEventDraft => ({ type: 'agent.question_asked', data: { requestId, callId, question: 'Which?' } });
 export const confirmed = (requestId: string, allowed = true): SessionEventDraft => ({ type: 'user.tool_confirmation', data: { requestId, toolName: 'shell_run', allowed } });
-export const replied = (requestId: string, response = 'this one'): SessionEventDraft => ({ type: 'user.answer', data: { requestId, response } });
+const replied = (requestId: string, response = 'this one'): SessionEventDraft => ({ type: 'user.answer', data: { requestId, response } });
 export const interrupted = (reason?: string): SessionEventDraft => ({ type: 'user.interrupt', data: reason === undefined ? {} : { reason } });
 export const terminated: SessionEventDraft = { type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason: 'enough' } };
 export const blocked: SessionEventDraft = { type: 'session.status_changed', data: { to: 'idle', stopReason: 'requires_action' } };

@@ -53,7 +53,7 @@ export function outcomeOf(sessionId: string, outcome: WakeOutcome['outcome'] = '
   return { sessionId, outcome, summary: outcome, modelSteps: 1, status: 'idle', head: 1 };
 }
 
-export const numberOf = (sessionId: string): number => Number.parseInt(sessionId.replace('-', '').slice(0, 12), 16) - START_MS;
+const numberOf = (sessionId: string): number => Number.parseInt(sessionId.replace('-', '').slice(0, 12), 16) - START_MS;
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

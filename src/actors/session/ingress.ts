@@ -93,7 +93,7 @@ async function acceptMessage(journal: SessionJournal, draft: SessionEventDraft, 
  * Appends what came in. While the session holds back what comes in, since it waits for somebody or is parked, only where the log still says
  * so: what nobody makes due must not follow on an event that would have let it go on.
  */
-export async function appendIngress(journal: SessionJournal, draft: SessionEventDraft, options: JournalAppendOptions): Promise<AppendResult | undefined> {
+async function appendIngress(journal: SessionJournal, draft: SessionEventDraft, options: JournalAppendOptions): Promise<AppendResult | undefined> {
   const isHeldBack = isBlocked(journal.state) || journal.state.parked !== undefined;
   return isHeldBack ? appendAtHead(journal, () => [draft], options) : journal.append([draft], options);
 }

@@ -106,7 +106,7 @@ describe('one thing that is sent twice at the same time', () => {
   it('is stored once, and both senders get the same receipt', async () => {
     await open([{ directive: { outcome: 'sleep', summary: 'asked', customToolRequest: { name: 'deploy', input: {} } } }]);
     await house.runtime.wake(id);
-    const [{ requestId = '' } = {}] = (await house.runtime.sessions.get(id)).pendingActions;
+    const requestId = (await house.runtime.sessions.get(id)).pendingActions[0]?.requestId ?? '';
     const answer = (): Promise<unknown> => house.runtime.sessions.send(id, { type: 'user.custom_tool_result', requestId, toolName: 'deploy', output: 1 }, { idempotencyKey: 'k' });
     const receipts = await Promise.all([answer(), answer(), answer(), answer()]);
     expect(new Set(receipts.map((receipt) => JSON.stringify(receipt))).size).toBe(1);
