@@ -10,6 +10,7 @@ import { ScheduleRegistry } from './actors/schedule/durable-registry.ts';
 import { createDurableScheduleRunner } from './actors/schedule/durable-runner.ts';
 import { DurableSchedules } from './actors/schedule/durable-schedules.ts';
 import { createScheduledTaskRunner } from './actors/schedule/scheduled-task-runner.ts';
+import { LET_GO, WorkerFires } from './actors/session/worker-fires.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
 import type { ProcessTree } from './actors/task/process-tree.ts';
@@ -63,6 +64,9 @@ const DEFAULT_HOME = '.wakechart';
 const PROCESSES_FOLDER = 'processes';
 const TASK_LOGS_FOLDER = 'task-logs';
 const SCHEDULES_FOLDER = 'schedules';
+
+/** As long as a worker lets its wakes go on. */
+const DRAIN_LIMIT_MS = 30_000;
 
 export interface NodeRuntimeOptions {
   /** The home directory; made when it is not there. Default: $WAKECHART_HOME, else `.wakechart` in the working directory. */
@@ -131,11 +135,18 @@ export function createDefaultBackgroundTaskRunners(options: DefaultRunnersOption
   };
 }
 
+export interface StopSchedulesOptions {
+  /** How long commands that run may go on, in milliseconds, before they are cancelled. Default 30,000. */
+  readonly drainLimitMs?: number | undefined;
+}
+
 export interface NodeRuntime extends Runtime {
   /** The schedules that are kept in the home, whoever fires them. */
   readonly schedules: ScheduleRegistry;
-  /** Fires them here from now on, as a worker does, until the runtime shuts down. Idempotent. */
+  /** Fires them here from now on, as a worker does, until they are stopped or the runtime shuts down. Idempotent. */
   startSchedules(): Promise<void>;
+  /** Fires nothing more here, at once and for good, and resolves when no command that they have started runs any more. */
+  stopSchedules(options?: StopSchedulesOptions): Promise<void>;
 }
 
 /**
@@ -191,10 +202,11 @@ function withSchedules(runtime: Runtime, { home, clock, scheduled, onListenerErr
     cron,
     clock,
   });
+  const fires = new WorkerFires();
   const schedules = new DurableSchedules({
     registry,
     tasks: runtime.tasks,
-    runner: scheduled,
+    runner: { ...scheduled, adopt: (key, firesOf) => scheduled.adopt(key, (children) => fires.follow(firesOf(children))) },
     sessions: runtime.sessions,
     clock,
     cwd: home,
@@ -205,9 +217,15 @@ function withSchedules(runtime: Runtime, { home, clock, scheduled, onListenerErr
   const shutdown = async (reason?: string): Promise<void> => {
     // Before the store closes: what fires now would find nobody to write for it.
     await schedules.stop(reason);
+    await fires.end(reason ?? 'the runtime is shutting down');
     await runtime.shutdown(reason);
   };
-  return { ...runtime, schedules: registry, startSchedules: () => (starting ??= schedules.start()), shutdown, [Symbol.asyncDispose]: () => shutdown() };
+  const stopSchedules = async ({ drainLimitMs = DRAIN_LIMIT_MS }: StopSchedulesOptions = {}): Promise<void> => {
+    await schedules.stop(LET_GO);
+    await fires.drain(clock, drainLimitMs);
+  };
+  const startSchedules = (): Promise<void> => (starting ??= schedules.start());
+  return { ...runtime, schedules: registry, startSchedules, stopSchedules, shutdown, [Symbol.asyncDispose]: () => shutdown() };
 }
 
 async function makeHome({ home, agents }: HomeLayout): Promise<void> {

@@ -264,7 +264,7 @@ async function drain(world: World): Promise<void> {
         throw error;
       });
       if (outcome === 'nothing_to_do') await removeSpentHints(sessionId, activations, ports);
-      else if (outcome === 'not_found') await removeStrayHints(activations, ports);
+      else if (outcome === 'not_found') await removeStrayHints(sessionId, activations, ports);
       else hasWoken = true;
     }
     if (!hasWoken) await world.clock.advance(60_000);

@@ -39,6 +39,8 @@ export async function forkSession(sourceId: string, { atSeq, title }: ForkReques
   // Before the session is there: a hint without a session costs a look, a session without its hint would wait for ever.
   await store.activations.add(activationsOf(state));
   await store.create(identity, [created, ...copied.slice(1), ...settling]);
+  // Whoever looked in between has found no session, and may have taken them for strays.
+  await store.activations.add(activationsOf(state)).catch(() => undefined);
   const journal = await SessionJournal.open(identity.sessionId, ports);
   await keepView(store, journal.state);
   return journal.state;
@@ -51,8 +53,11 @@ export interface ImportPorts extends JournalPorts {
 /** Makes the session that `events` are the log of. They have been checked. @throws RuntimeError SESSION_EXISTS, AGENT_NOT_FOUND */
 export async function createFromLog(identity: SessionIdentity, events: readonly [NewSessionEvent, ...NewSessionEvent[]], { store, agents }: ImportPorts): Promise<void> {
   await agents.get(identity.agentId);
-  await store.activations.add(activationsOf(foldAll(identity, events)));
+  const activations = activationsOf(foldAll(identity, events));
+  await store.activations.add(activations);
   await store.create(identity, events);
+  // Whoever looked in between has found no session, and may have taken them for strays.
+  await store.activations.add(activations).catch(() => undefined);
 }
 
 async function eventsUpTo(store: EventStore, sessionId: string, seq: number): Promise<SessionEvent[]> {

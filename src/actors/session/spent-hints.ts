@@ -11,7 +11,7 @@ import type { JournalPorts } from './session-journal.ts';
 export interface HintFinding {
   /** How many of the hints stay. */
   readonly left: number;
-  /** Names of the hints that the log makes due. */
+  /** Names of what the log makes due now. */
   readonly standing: ReadonlySet<string>;
 }
 
@@ -29,7 +29,8 @@ export async function removeSpentHints(sessionId: string, hints: readonly Activa
   await store.activations.remove(spent);
   // Somebody may have made one of them due again since we folded, and made its hint before we removed it.
   if ((await store.head(sessionId)) !== head) await remake(spent, await journal.refresh(), store);
-  return { left: hints.length - spent.length, standing: standingIn(journal.state) };
+  const standing = activationsOf(journal.state).filter(({ dueAtMs }) => dueAtMs <= clock.now());
+  return { left: hints.length - spent.length, standing: new Set(standing.map(hintKey)) };
 }
 
 /** The same for a session that is said not to exist: then only time tells. */
@@ -45,12 +46,8 @@ export async function removeStrayHints(sessionId: string, hints: readonly Activa
 }
 
 async function remake(removed: readonly Activation[], state: SessionJournal['state'], store: EventStore): Promise<void> {
-  const standing = standingIn(state);
+  const standing = new Set(activationsOf(state).map(hintKey));
   await store.activations.add(removed.filter((hint) => standing.has(hintKey(hint))));
-}
-
-function standingIn(state: SessionJournal['state']): Set<string> {
-  return new Set(activationsOf(state).map(hintKey));
 }
 
 /** @throws whatever else keeps the session from being read */

@@ -125,7 +125,7 @@ export class WorkerClaims {
 
   /**
    * The wake has ended, and the log or nobody says what comes next.
-   * @param standing names of the hints that the log leaves due, when somebody asked it
+   * @param standing names of what the log leaves due, when somebody asked it
    */
   settle(claim: Claim, { tookTurn, standing }: { readonly tookTurn: boolean; readonly standing?: ReadonlySet<string> | undefined }): void {
     if (tookTurn) this.#turns.took(claim.session, standing, this.#options.clock.steadyNow());

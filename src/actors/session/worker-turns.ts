@@ -11,7 +11,7 @@ interface Turn {
   readonly order: number;
   /** What it was woken for. */
   readonly hints: ReadonlySet<string>;
-  /** Those of them that are due still, as far as somebody asked the log. */
+  /** What was due still afterwards: by the log, where somebody asked it. */
   readonly stillDue: ReadonlySet<string>;
   /** Wakes in a row that left the same hint due. */
   readonly repeats: number;
@@ -41,15 +41,15 @@ export class WorkerTurns {
   /** Whether the session was woken for one of its hints the last time too. */
   isRepeat(session: DueSession): boolean {
     const before = this.#turns.get(session.sessionId);
-    return before !== undefined && keysOf(session).some((key) => before.stillDue.has(key));
+    return before !== undefined && keysOf(session).some((key) => before.hints.has(key));
   }
 
-  /** @param standing names of the hints that the log leaves due; absent when nobody asked it @param endedMs on the steady clock */
+  /** @param standing names of what the log leaves due; absent when nobody asked it @param endedMs on the steady clock */
   took(session: DueSession, standing: ReadonlySet<string> | undefined, endedMs: number): void {
     const { sessionId } = session;
     const before = this.#turns.get(sessionId);
     const hints = keysOf(session);
-    const stillDue = standing === undefined ? hints : hints.filter((key) => standing.has(key));
+    const stillDue = [...(standing ?? hints)].slice(0, MAX_HINTS);
     const repeats = before !== undefined && stillDue.some((key) => before.stillDue.has(key)) ? before.repeats + 1 : 1;
     this.#order += 1;
     this.#turns.delete(sessionId);
@@ -61,7 +61,7 @@ export class WorkerTurns {
   /** How much longer the session is held back, in milliseconds; 0 when it is not. */
   heldForMs(session: DueSession, nowMs: number): number {
     const turn = this.#turns.get(session.sessionId);
-    if (turn === undefined || turn.repeats <= FREE_REPEATS || !this.isRepeat(session)) return 0;
+    if (turn === undefined || turn.repeats <= FREE_REPEATS) return 0;
     // Something new to do is no fault of what was done before.
     if (keysOf(session).some((key) => !turn.hints.has(key))) return 0;
     return Math.max(0, turn.endedMs + backOffMs('backed_off', turn.repeats - FREE_REPEATS) - nowMs);

@@ -1,7 +1,7 @@
 /** Opens a whole runtime over a home for one command: what it starts ends with the command, whoever ends that. */
 import { messageOf } from '../../machines/errors.ts';
 import { createNodeRuntime } from '../../node.ts';
-import type { NodeRuntime } from '../../node.ts';
+import type { NodeRuntime, NodeRuntimeOptions } from '../../node.ts';
 import type { Runtime } from '../../runtime.ts';
 import type { CommandContext } from './context.ts';
 import { makeHome } from './home.ts';
@@ -9,11 +9,15 @@ import { reconciledText } from './reconciled-text.ts';
 import { withSuggestions } from './suggestions.ts';
 
 /** Opens a runtime, lets `work` use it, and shuts it down. `work` ends early at the first signal; a second one kills what still runs. */
-export async function withRuntime<Result>(context: CommandContext, work: (runtime: NodeRuntime) => Promise<Result>): Promise<Result> {
+export async function withRuntime<Result>(
+  context: CommandContext,
+  work: (runtime: NodeRuntime) => Promise<Result>,
+  options: Pick<NodeRuntimeOptions, 'maxConcurrentTasks'> = {},
+): Promise<Result> {
   const { home, err, interruption } = context;
   await makeHome(home);
   const warn = (text: string): void => void err.push(`${err.styles.yellow('note:')} ${text}\n`);
-  const runtime = await createNodeRuntime({ home, reconcileOnStart: false, onListenerError: (error) => warn(messageOf(error)) });
+  const runtime = await createNodeRuntime({ ...options, home, reconcileOnStart: false, onListenerError: (error) => warn(messageOf(error)) });
   const release = interruption.guard(() => killTasks(runtime));
   try {
     for (const tree of (await runtime.reconcile()).processTrees) {

@@ -128,6 +128,7 @@ export class FileEventStore implements EventStore {
   }
 
   async append(sessionId: string, events: NewSessionEvents, options: AppendOptions = {}): Promise<AppendResult> {
+    this.#assertOpen();
     if (!this.#identities.has(sessionId)) await this.identify(sessionId);
     const { activate = [], settle = [] } = options;
     // Before anybody can see the events: a hint too many costs a look, a missing one would cost the wake.
@@ -245,6 +246,7 @@ export class FileEventStore implements EventStore {
 
   /** Runs `work`, and once more when the session is gone from where we know it: somebody else may have deleted it and brought it back. */
   async #located<Value>(sessionId: string, work: (identity: SessionIdentity) => Promise<Value>): Promise<Value> {
+    this.#assertOpen();
     const identity = this.#identities.get(sessionId) ?? (await this.identify(sessionId));
     try {
       return await work(identity);

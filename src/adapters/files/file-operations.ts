@@ -137,20 +137,22 @@ async function makeDirectories(path: string): Promise<void> {
     await mkdir(path, { mode: PRIVATE_FOLDER_MODE });
   } catch (error) {
     const code = systemCodeOf(error);
-    if (code === 'EEXIST' && (await isFolder(path))) return;
+    // One that was taken away since was there, and is for the caller to miss.
+    if (code === 'EEXIST' && (await isFolder(path)) !== false) return;
     const above = dirname(path);
     if (code !== 'ENOENT' || above === path) throw error;
-    if (!(await isFolder(above))) await makeDirectories(above);
+    if ((await isFolder(above)) !== true) await makeDirectories(above);
     await mkdir(path, { mode: PRIVATE_FOLDER_MODE }).catch((again: unknown) => {
       if (systemCodeOf(again) !== 'EEXIST') throw again;
     });
   }
 }
 
-function isFolder(path: string): Promise<boolean> {
+/** Undefined when there is nothing. */
+function isFolder(path: string): Promise<boolean | undefined> {
   return stat(path).then(
     (found) => found.isDirectory(),
-    () => false,
+    () => undefined,
   );
 }
 

@@ -32,6 +32,8 @@ const MAX_BEGINNINGS = 8;
 
 /** As far as it is the same for all records; a zero stands for any hexadecimal digit. */
 const HEADER = '{"crc":"00000000","len":';
+const CRC_START = 8;
+const CRC_DIGITS = 8;
 const AFTER_LENGTH = ',"record":';
 const LONGEST_HEADER = HEADER.length + AFTER_LENGTH.length + 10;
 
@@ -109,7 +111,8 @@ class DamageSearch {
 /** Whether a record could go on behind these bytes, and has to. */
 export function isBeginningOfRecord(line: Buffer): boolean {
   const text = line.toString('latin1', 0, LONGEST_HEADER);
-  if (text.length <= HEADER.length) return [...text].every((character, index) => (HEADER[index] === '0' ? /[0-9a-f]/.test(character) : character === HEADER[index]));
+  const crc = text.slice(CRC_START, CRC_START + CRC_DIGITS).replaceAll(/[0-9a-f]/g, '0');
+  if (text.length <= HEADER.length) return HEADER.startsWith(text.slice(0, CRC_START) + crc + text.slice(CRC_START + CRC_DIGITS));
   const [, beforeRecord, digits, rest] = /^(\{"crc":"[0-9a-f]{8}","len":([1-9]\d{0,9}))(.*)$/s.exec(text) ?? [];
   if (beforeRecord === undefined || digits === undefined || rest === undefined) return false;
   if (!rest.startsWith(AFTER_LENGTH)) return AFTER_LENGTH.startsWith(rest);

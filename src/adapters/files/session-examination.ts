@@ -1,8 +1,9 @@
 /** Looks at all of one session's files, byte by byte and trusting none of them: what is damaged, and what does not agree with the log. */
-import { readdir, stat } from 'node:fs/promises';
+import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { foldSession } from '../../machines/session/session-fold.ts';
+import { z } from 'zod';
+import { SESSION_FOLD_VERSION, foldSession } from '../../machines/session/session-fold.ts';
 import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { MAX_READ_EVENTS } from '../../actors/session/event-store.ts';
@@ -19,6 +20,9 @@ import { readSessionView } from './session-view.ts';
 
 /** How often copies are looked at again that were replaced meanwhile. */
 const MAX_LOOKS = 5;
+
+const withFold = z.object({ foldVersion: z.number() });
+const storedFold = z.union([z.object({ checkpoint: withFold }), withFold]);
 
 export interface SessionExamination {
   readonly identity: SessionIdentity;
@@ -102,7 +106,7 @@ async function viewCopy(identity: SessionIdentity, directory: string): Promise<C
   const mark = await markOf(path);
   const view = await readSessionView({ identity, directory, segments: new LogSegments(directory, systemFileOperations) });
   const agrees = (state: SessionState): boolean => view !== undefined && (view.state.head < state.head || isSameState(view.state, state));
-  return { path, mark, agrees: (state) => Promise.resolve(agrees(state)) };
+  return { path, mark, agrees: async (state) => agrees(state) || (view === undefined && (await isOfOtherFold(path))) };
 }
 
 async function checkpointCopy({ sessionId }: SessionIdentity, directory: string): Promise<Copy> {
@@ -110,7 +114,21 @@ async function checkpointCopy({ sessionId }: SessionIdentity, directory: string)
   const mark = await markOf(path);
   const checkpoint = await readCheckpoint({ sessionId, directory, segments: new LogSegments(directory, systemFileOperations), operations: systemFileOperations });
   const isIndexWhole = (): Promise<boolean> => checkpoint?.start.part.verify().then(() => true, () => false) ?? Promise.resolve(false);
-  return { path, mark, agrees: async (state) => checkpoint !== undefined && checkpoint.state.head <= state.head && (await isIndexWhole()) };
+  return {
+    path,
+    mark,
+    agrees: async (state) => (checkpoint === undefined ? isOfOtherFold(path) : checkpoint.state.head <= state.head && (await isIndexWhole())),
+  };
+}
+
+/** Whether another version of Wakechart made it, by other rules: nobody reads it here, and it is made again when there is something new. */
+async function isOfOtherFold(path: string): Promise<boolean> {
+  try {
+    const copy = storedFold.parse(JSON.parse(await readFile(path, 'utf8')));
+    return ('checkpoint' in copy ? copy.checkpoint : copy).foldVersion !== SESSION_FOLD_VERSION;
+  } catch {
+    return false;
+  }
 }
 
 async function markOf(path: string): Promise<string | undefined> {

@@ -81,6 +81,56 @@ describe('a hint that leads to nothing', () => {
     expect(house.worker.status()).toMatchObject({ setAside: [], counts: { failed: 0 } });
   });
 
+  it('does not keep what comes later waiting', async () => {
+    const late = due(1, { causeId: 'late' });
+    let isThere = false;
+    const house = await open({
+      play: async (sessionId, { store }) => {
+        if (!isThere) return idly(sessionId);
+        isThere = false;
+        await store.activations.remove([late]);
+        return outcomeOf(sessionId);
+      },
+    });
+    await makeSession(house.store, 1);
+    await house.add(due(1));
+    await house.clock.advance(20 * SECOND_MS);
+    await house.settle();
+    const looks = house.order.length;
+    expect(house.worker.status().setAside).toMatchObject([{ phase: 'early' }]);
+    isThere = true;
+    await house.add(late);
+    expect(house.order.length).toBeGreaterThan(looks);
+    expect(house.worker.status().counts).toMatchObject({ succeeded: 1 });
+  });
+
+  it('of a session that somebody has deleted and brought back stays when its log makes it due', async () => {
+    const house = await open({ play: (sessionId) => Promise.reject(sessionNotFound(sessionId)) });
+    await makeSession(house.store, 1);
+    await house.store.append(idOf(1), [newEvent(7, message('unread'))]);
+    await house.clock.advance(120 * SECOND_MS);
+    await house.add(due(1, { causeId: idOf(7) }));
+    expect(await hints(house)).toEqual([idOf(7)]);
+  });
+
+  it('of a session that is brought back while it is removed stays too', async () => {
+    const house = await open({ play: (sessionId) => Promise.reject(sessionNotFound(sessionId)) });
+    const remove = house.store.activations.remove.bind(house.store.activations);
+    let isBack = false;
+    house.store.activations.remove = async (removed) => {
+      if (!isBack) {
+        isBack = true;
+        await makeSession(house.store, 1);
+        await house.store.append(idOf(1), [newEvent(7, message('unread'))]);
+      }
+      await remove(removed);
+    };
+    await house.clock.advance(120 * SECOND_MS);
+    await house.add(due(1, { causeId: idOf(7) }));
+    expect(isBack).toBe(true);
+    expect(await hints(house)).toEqual([idOf(7)]);
+  });
+
   it('and cannot be removed does not make the worker spin', async () => {
     const house = await open({ play: (sessionId) => Promise.reject(sessionNotFound(sessionId)) });
     house.store.activations.remove = () => Promise.reject(new RuntimeError('STORAGE_FAILED', 'read-only', { category: 'storage' }));
@@ -284,6 +334,22 @@ describe('an index that lost hints', () => {
     await house.clock.advance(3 * SECOND_MS);
     await house.settle();
     expect(house.order).toEqual([5, 1]);
+  });
+
+  it('and cannot be made again ends a worker that is to end when idle, once what is known to be due is done', async () => {
+    const store = suspect();
+    await makeSession(store, 1);
+    await store.append(idOf(1), [newEvent(7, message('unread'))]);
+    store.activations.rebuilt = () => Promise.reject(new RuntimeError('STORAGE_FAILED', 'the disk is full', { category: 'storage' }));
+    const house = await open({ store, untilIdle: true });
+    await house.add(due(5));
+    await house.clock.advance(60 * SECOND_MS);
+    await house.settle();
+    expect(house.worker.status()).toMatchObject({ phase: 'working', running: [{ sessionId: idOf(5) }] });
+    expect(house.told.filter(({ type }) => type === 'troubled')).toHaveLength(3);
+    await house.wakes[0]?.end();
+    await expect(house.worker.ended).rejects.toMatchObject({ code: 'STORAGE_FAILED' });
+    expect(house.clock.pendingTimers).toBe(0);
   });
 
   it('shows a session that nobody can read instead of hiding it', async () => {

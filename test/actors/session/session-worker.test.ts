@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { wakeConflict } from '../../../src/actors/session/event-store.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
+import type { Activation } from '../../../src/machines/session/activation.ts';
 import type { WakePriority } from '../../../src/machines/wake/directive.ts';
-import { START, START_MS, idOf } from '../../support/session-events.ts';
-import { due, openWorkerHouse, outcomeOf, removeDue } from '../../support/worker-house.ts';
+import { START, START_MS, idOf, message, newEvent } from '../../support/session-events.ts';
+import { due, makeSession, openWorkerHouse, outcomeOf, removeDue } from '../../support/worker-house.ts';
 import type { WorkerHouse, WorkerHouseOptions } from '../../support/worker-house.ts';
 
 const SECOND_MS = 1_000;
@@ -327,5 +328,55 @@ describe('a log that leaves due what its session was woken for', () => {
     expect(house.order).toHaveLength(2);
     await house.add(due(2));
     expect(house.order.slice(2)).toEqual([2, 2]);
+  });
+
+  it('is found out although a hint that leads to nothing stands before it', async () => {
+    const house = await open({ play: (sessionId) => Promise.resolve(outcomeOf(sessionId, 'failed')) });
+    await makeSession(house.store, 1);
+    await house.store.append(idOf(1), [newEvent(7, message('unread'))]);
+    await house.add(due(1, { priority: 'high' }), due(1, { causeId: idOf(7) }));
+    expect(house.order.length).toBeLessThan(5);
+    expect(house.worker.status().setAside).toMatchObject([{ phase: 'backed_off', reason: { code: 'ACTIVATION_REPEATS' } }]);
+  });
+});
+
+describe('a busy session', () => {
+  const ended = { type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated' } } as const;
+  const read = due(1, { causeId: idOf(7), dueAtMs: START_MS - SECOND_MS });
+  const work = (n: number): Activation => due(1, { causeId: `work-${n}` });
+
+  it('is not held back by a hint that came back after its message was read, and is rid of it', async () => {
+    let wakes = 0;
+    // Each wake does its work, and the next message is there before anybody has looked again.
+    const house = await open({
+      play: async (sessionId, { store }) => {
+        wakes += 1;
+        await store.activations.remove([work(wakes)]);
+        if (wakes < 8) await store.activations.add([work(wakes + 1)]);
+        return outcomeOf(sessionId);
+      },
+    });
+    await makeSession(house.store, 1);
+    await house.store.append(idOf(1), [newEvent(7, message('read')), newEvent(8, ended)]);
+    await house.add(read, work(1));
+    expect(house.order).toHaveLength(8);
+    expect(house.worker.status()).toMatchObject({ setAside: [], counts: { begun: 8, succeeded: 8 } });
+    expect((await house.store.activations.due({ nowMs: START_MS, limit: 10 })).due).toEqual([]);
+  });
+
+  it('is not held back while nobody can say what its hint speaks of, as long as it has other things to do', async () => {
+    let wakes = 0;
+    const house = await open({
+      play: async (sessionId, { store }) => {
+        wakes += 1;
+        await store.activations.remove([work(wakes)]);
+        if (wakes < 8) await store.activations.add([work(wakes + 1)]);
+        return outcomeOf(sessionId, wakes > 8 ? 'nothing_to_do' : 'sleep');
+      },
+    });
+    await makeSession(house.store, 1);
+    await house.add(due(1, { causeId: 'unknown', priority: 'high' }), work(1));
+    expect(house.order).toHaveLength(9);
+    expect(house.worker.status()).toMatchObject({ setAside: [{ phase: 'early' }], counts: { succeeded: 8, nothingToDo: 1 } });
   });
 });

@@ -2,6 +2,10 @@
 import { appendFile, chmod, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
+import { checkSessions } from '../../../src/adapters/cli/doctor/check-sessions.ts';
+import { FileEventStore } from '../../../src/adapters/files/file-event-store.ts';
+import { HomeLayout } from '../../../src/adapters/files/layout.ts';
 import { run, start, until } from './command-line.ts';
 import type { Ended } from './command-line.ts';
 import { Stage, runs, sleeps } from './stage.ts';
@@ -22,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => stage.close());
 
 interface Report {
-  readonly findings: readonly { readonly area: string; readonly severity: string; readonly where: string; readonly what: string; readonly isRepaired: boolean }[];
+  readonly findings: readonly { readonly area: string; readonly severity: string; readonly where: string; readonly what: string; readonly remedy: string; readonly isRepaired: boolean }[];
   readonly problems: number;
 }
 
@@ -48,26 +52,97 @@ describe('the doctor', () => {
     expect(JSON.parse(await readFile(join(folder, 'session.json'), 'utf8'))).toMatchObject({ state: { sessionId: id, status: 'idle' } });
   });
 
+  it('takes a view and a checkpoint that another version made by its own rules for no problem', async () => {
+    const view = join(folder, 'session.json');
+    const stored = JSON.parse(await readFile(view, 'utf8')) as object;
+    await writeFile(view, JSON.stringify({ ...stored, foldVersion: 1_000 }), { mode: 0o600 });
+    await writeFile(join(folder, 'runtime/checkpoint.json'), JSON.stringify({ crc: 1, checkpoint: { foldVersion: 1_000 } }), { mode: 0o600 });
+    expect(await examine()).toMatchObject({ code: 0, findings: [] });
+  });
+
   it('names the bytes of a log that are no record, and never rewrites them', async () => {
     const log = join(folder, 'events.jsonl');
     await appendFile(log, 'junk\n');
-    await appendFile(log, '\n{"crc":"torn');
+    await appendFile(log, '\n{"crc":"0123');
     const before = await readFile(log);
     const { findings, problems } = await examine('--repair');
     expect(problems).toBe(1);
     expect(findings).toEqual([
       expect.objectContaining({ severity: 'problem', where: log, what: expect.stringMatching(/^5 bytes from byte \d+ on are no record/) }),
-      expect.objectContaining({ severity: 'note', where: log, what: 'it ends with 12 bytes that are no whole record' }),
+      expect.objectContaining({ severity: 'note', where: log, what: '12 bytes at its end are the beginning of a write that was cut off' }),
     ]);
     expect(await readFile(log)).toEqual(before);
     await stage.run('session', 'send', '--session', id, '--message', 'Still here.');
     expect((await stage.run('session', 'events', '--session', id)).stdout).toContain('Still here.');
   });
 
+  it('takes a write that was cut off for no problem, before and after somebody has gone on behind it', async () => {
+    const log = join(folder, 'events.jsonl');
+    await appendFile(log, '\n{"crc":"00000000","len":99,"rec');
+    expect(await examine()).toMatchObject({ code: 0, problems: 0, findings: [{ severity: 'note', what: '31 bytes at its end are the beginning of a write that was cut off' }] });
+    await stage.run('session', 'send', '--session', id, '--message', 'On.');
+    const { code, problems, findings } = await examine('--repair');
+    expect({ code, problems }).toEqual({ code: 0, problems: 0 });
+    expect(findings).toEqual([expect.objectContaining({ severity: 'note', isRepaired: false, what: expect.stringMatching(/^32 bytes from byte \d+ on are the beginning of a write that was cut off$/) })]);
+    expect((await stage.run('doctor')).stdout).toContain(`Healthy: ${stage.home}`);
+  });
+
+  it('leaves alone what somebody may be writing at this moment', async () => {
+    const draft = join(folder, '.session.json.0192f0c1-2345-7abc-8def-0123456789ab.tmp');
+    await writeFile(draft, '{', { mode: 0o600 });
+    expect(await examine('--repair')).toMatchObject({ code: 0, findings: [] });
+    await utimes(draft, new Date(0), new Date(0));
+    expect((await examine('--repair')).findings).toEqual([expect.objectContaining({ severity: 'note', where: draft, isRepaired: true })]);
+  });
+
+  it('takes the sockets of processes that died for nothing', async () => {
+    await killedInTheMiddle(await stage.sessionToWake(runs('echo x > started; exec sleep 300')));
+    await examine('--repair');
+    const { findings } = await examine();
+    expect(findings.filter(({ area }) => area === 'sessions')).toEqual([]);
+  });
+
+  it('finds nothing wrong while sessions are made, sent to, woken and deleted', async () => {
+    const store = new FileEventStore({ home: stage.home, clock: createSystemClock() });
+    const steps = Array.from({ length: 60 }, () => sleeps('Done.', { queuedWakes: [{ reason: 'again', delaySeconds: 1 }] }));
+    const busy = [await stage.session(...steps), await stage.session(...steps)];
+    const worker = stage.runtime.startWorker({ concurrency: 2 });
+    let isOver = false;
+    const traffic = (async () => {
+      while (!isOver) {
+        for (const session of busy) await stage.runtime.sessions.send(session.id, { type: 'user.message', text: 'Go on.' });
+        const brief = await stage.session(sleeps('Brief.'));
+        await stage.runtime.sessions.delete(brief.id);
+      }
+    })();
+    try {
+      for (let looks = 0; looks < 15; looks += 1) {
+        expect(await checkSessions({ layout: new HomeLayout(stage.home), store, nowMs: Date.now(), renew: () => Promise.resolve() })).toEqual([]);
+      }
+    } finally {
+      isOver = true;
+      await traffic;
+      await worker.stop();
+      await store.close();
+    }
+  });
+
+  it('says which repair failed, and goes on with the others', async () => {
+    const view = join(folder, 'session.json');
+    await rm(view);
+    await mkdir(join(view, 'not-empty'), { recursive: true });
+    await chmod(view, 0o700);
+    await chmod(join(folder, 'events.jsonl'), 0o644);
+    const { code, findings } = await examine('--repair');
+    expect(code).toBe(1);
+    expect(findings.map(({ where, isRepaired }) => [where, isRepaired])).toEqual([[view, false], [join(folder, 'events.jsonl'), true]]);
+    expect(findings[0]?.remedy).toMatch(/^It could not be put right: /);
+  });
+
   it('makes the index of what is due again', async () => {
     await rm(join(stage.home, 'activations'), { recursive: true });
     const { findings } = await examine();
-    expect(findings).toEqual([expect.objectContaining({ area: 'activations', severity: 'problem', what: '1 sessions have something to do and are not known to be due' })]);
+    expect(findings).toEqual([expect.objectContaining({ area: 'activations', severity: 'problem', what: '1 session with something to do, and not known to be due' })]);
     await examine('--repair');
     expect(await examine()).toMatchObject({ code: 0, findings: [] });
   });

@@ -123,6 +123,42 @@ describe('wakechart worker', () => {
   });
 });
 
+describe('a worker that fires schedules', () => {
+  const schedule = (id: string, command: string): Promise<unknown> => run(['schedule', 'add', '--home', stage.home, '--id', id, '--cron', '* * * * * *', '--cwd', stage.home, '--', command]);
+  const linesOf = (name: string): Promise<string[]> => readFile(join(stage.home, name), 'utf8').then((text) => text.trim().split('\n'), () => []);
+  const firedOf = async (id: string): Promise<number> => (JSON.parse((await stage.run('schedule', 'show', id, '--json')).stdout) as { readonly standing: { readonly runs: number } }).standing.runs;
+
+  it('starts no command any more once it is asked to stop, and lets those that run end', async () => {
+    await schedule('long', 'echo begun >> long; while [ ! -e go ]; do sleep 0.02; done; echo ended >> long');
+    await schedule('often', 'echo tick >> often');
+    const worker = work();
+    await until('both commands', async () => (await linesOf('long')).length > 0 && (await linesOf('often')).length > 0);
+    worker.process.kill('SIGTERM');
+    await until('its note', () => /waits for [12] commands? to end/.test(worker.stderr()));
+    // Those that it fired before it was told may still write; then the time of two slots goes by.
+    const toldMs = Date.now();
+    await until('another slot', () => Date.now() - toldMs > 500);
+    const fired = await firedOf('often');
+    await until('two slots', () => Date.now() - toldMs > 2_500);
+    expect(await firedOf('often')).toBe(fired);
+    await writeFile(join(stage.home, 'go'), '');
+    expect(await worker.ended).toMatchObject({ code: 143 });
+    expect(await linesOf('long')).toEqual(['begun', 'ended']);
+    const { stdout } = await stage.run('schedule', 'show', 'long', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ standing: { runs: 1, lastRun: { outcome: 'completed' } } });
+  });
+
+  it('ends its commands at the second signal', async () => {
+    await schedule('long', 'echo begun >> long; exec sleep 300');
+    const worker = work();
+    await until('the command', async () => (await linesOf('long')).length > 0);
+    worker.process.kill('SIGTERM');
+    await until('its note', () => worker.stderr().includes('waits for 1 command to end'));
+    worker.process.kill('SIGTERM');
+    expect(await worker.ended).toMatchObject({ code: 143 });
+  });
+});
+
 describe('two workers on one home', () => {
   it('answer each message of many sessions exactly once', async () => {
     const count = 200;

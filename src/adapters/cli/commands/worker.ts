@@ -2,6 +2,7 @@
 import type { SessionWorker } from '../../../actors/session/session-worker.ts';
 import type { SessionWorkerSummary } from '../../../actors/session/session-worker-types.ts';
 import { agentId } from '../../../machines/ids.ts';
+import type { NodeRuntime } from '../../../node.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { withRuntime } from '../open-runtime.ts';
@@ -9,6 +10,9 @@ import { Progress } from '../progress.ts';
 import { counted } from '../text.ts';
 import { usageError } from '../usage.ts';
 import { WorkerView } from '../worker-view.ts';
+
+/** Commands that run at the same time, however few wakes do. */
+const MIN_CONCURRENT_TASKS = 4;
 
 export interface WorkerCommandOptions {
   readonly concurrency?: number | undefined;
@@ -20,38 +24,52 @@ export async function runWorker(context: CommandContext, { concurrency, agent, u
   if (agent !== undefined && !agentId.safeParse(agent).success) {
     throw usageError(`expected the name of an agent, received ${JSON.stringify(agent)}`, 'Names are lower-case letters, digits, "-" and "_".');
   }
-  return withRuntime(context, async (runtime) => {
+  const work = async (runtime: NodeRuntime): Promise<number> => {
     if (agent !== undefined) await runtime.agents.get(agent);
     // One that ends when nothing is due would leave before the next slot of any schedule.
     if (!untilIdle) await runtime.startSchedules();
     const worker = runtime.startWorker({ concurrency, agentId: agent, untilIdle });
-    const summary = await followed(worker, context);
+    const summary = await followed(worker, runtime, context);
     await tellEnd(summary, context);
     return summary.counts.failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-  });
+  };
+  // A wake that runs must not wait for the commands of another.
+  return withRuntime(context, work, { maxConcurrentTasks: Math.max(MIN_CONCURRENT_TASKS, concurrency ?? 0) });
 }
 
 /** Tells what the worker does until it has ended; the first signal lets it come to an end, the second one stops it. */
-async function followed(worker: SessionWorker, { out, err, json, interruption }: CommandContext): Promise<SessionWorkerSummary> {
+async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err, json, interruption }: CommandContext): Promise<SessionWorkerSummary> {
   const progress = new Progress(err);
   const view = new WorkerView({ out, progress });
   const subscription = worker.events$.subscribe((event) => void (json ? out.record(event) : view.show(event)));
   const release = interruption.guard(() => void worker.stop({ running: 'abort', reason: 'the worker was interrupted twice' }).catch(() => undefined));
+  let drained: Promise<unknown> | undefined;
   const drain = (): void => {
-    const { running } = worker.status();
+    const inHand = inHandOf(worker, runtime);
+    // Wakes and commands share the time that they may take.
+    drained = runtime.stopSchedules().catch(() => undefined);
     void worker.stop({ reason: 'the worker was interrupted' }).catch(() => undefined);
-    if (running.length > 0) void err.push(`${err.styles.yellow('note:')} waits for ${counted(running.length, 'wake')} to end; interrupt again to stop at once\n`);
+    if (inHand !== '') void err.push(`${err.styles.yellow('note:')} waits for ${inHand} to end; interrupt again to stop at once\n`);
   };
   interruption.signal.addEventListener('abort', drain, { once: true });
   if (interruption.signal.aborted) drain();
   try {
-    return await worker.ended;
+    const summary = await worker.ended;
+    await drained;
+    return summary;
   } finally {
     interruption.signal.removeEventListener('abort', drain);
     subscription.unsubscribe();
     progress.stop();
     release();
   }
+}
+
+/** The wakes and the commands of schedules that run, in words. */
+function inHandOf(worker: SessionWorker, { tasks }: NodeRuntime): string {
+  const wakes = worker.status().running.length;
+  const commands = tasks.list({ kind: 'process', status: ['queued', 'running'] }).filter(({ metadata }) => metadata?.['schedule'] !== undefined).length;
+  return [wakes > 0 ? counted(wakes, 'wake') : '', commands > 0 ? counted(commands, 'command') : ''].filter((words) => words !== '').join(' and ');
 }
 
 async function tellEnd(summary: SessionWorkerSummary, { out, json }: CommandContext): Promise<void> {
