@@ -10,6 +10,8 @@ export default defineConfig({
     setupFiles: ['test/setup/leave-nothing-behind.ts'],
     reporters: ['default', new ClosingLine()],
     pool: 'forks',
+    // As many as the machine has, where Vitest would leave one of two cores to nobody.
+    maxWorkers: '100%',
     isolate: true,
     // A limit for what hangs, not a measure of speed: a loaded machine must not fail a test that would have passed.
     testTimeout: 30_000,

@@ -86,12 +86,15 @@ function remainsOf(damages: readonly Damage[]): Remains {
   return { bytes, intact: [...intact], unended, broken, hasGap: skipsLines([...original], lines) };
 }
 
-/** Whether somewhere a line follows that is not the next one, with nothing broken between. */
+/** Whether somewhere a line follows that is not the next one, with nothing broken between, or comes for the first time after later ones. */
 function skipsLines(original: readonly string[], lines: readonly Line[]): boolean {
   let next = 0;
   let isBroken = false;
+  const seen = new Set<number>();
   for (const { text } of lines) {
     const place = original.indexOf(text);
+    if (place !== -1 && place < next && !seen.has(place)) return true;
+    seen.add(place);
     if (place > next && !isBroken) return true;
     if (place >= next) isBroken = false;
     if (place === -1) isBroken = true;

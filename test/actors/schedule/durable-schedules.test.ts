@@ -131,7 +131,7 @@ describe('a schedule of a command', () => {
     expect(await standing()).toMatchObject({ status: 'parked', reason: { code: 'SCHEDULE_FAILS', message: '3 runs in a row have failed, the last one: exit 1' } });
     await until(() => worker.tasks.get(worker.schedules.taskIdOf('nightly') ?? '')?.currentAction === 'paused');
     const known = (await stage.outcomes()).length;
-    expect((await slots(known + 2)).slice(known).map((words) => words.slice(6))).toEqual(['missed (paused)', 'missed (paused)']);
+    expect((await slots(known + 2)).slice(known, known + 2).map((words) => words.slice(6))).toEqual(['missed (paused)', 'missed (paused)']);
     await stage.registry.resume('nightly');
     await worker.schedules.look();
     await stage.clock.advance(MINUTE);

@@ -88,7 +88,7 @@ describe('an agent file is refused with its line', () => {
     ['with a key nobody knows', file('name: a\nprovider: script\nmodell: c\nmodel: c'), 4, /modell/],
     ['without a model', file('name: a\nprovider: script'), 2, /model: expected string, received undefined/],
     ['with a number for a name', file('provider: script\nname: 5\nmodel: c'), 3, /name: expected string, received number/],
-    ['with a permission that is not there yet', file('name: a\nprovider: script\nmodel: c\npermission: prompt'), 5, /permission: expected one of "preapproved"\|"deny"/],
+    ['with a permission that is not there yet', file('name: a\nprovider: script\nmodel: c\npermission: prompt'), 5, /permission: expected one of "preapproved"\|"ask"\|"deny"/],
     ['with too large a budget', file('name: a\nprovider: script\nmodel: c\nbudget:\n  maxModelStepsPerWake: 5000'), 6, /budget\.maxModelStepsPerWake/],
     ['with a tool that is no name', file('name: a\nprovider: script\nmodel: c\ntools:\n  - shell_run\n  - 7'), 7, /tools\[1\]/],
     ['with a promise this version does not keep', file('name: a\nprovider: script\nmodel: c\nfallbacks: [x]'), 5, /fallbacks is not supported/],
