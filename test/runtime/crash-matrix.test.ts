@@ -46,7 +46,7 @@ const ASKING_STEPS = [
 /** What a scenario begins with, and how many operations it takes at least: fewer would mean that some are not seen any more. */
 const SCENARIOS = [
   { scenario: 'wake', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1, atLeast: 60 },
-  { scenario: 'send', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1, atLeast: 15 },
+  { scenario: 'send', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1, atLeast: 12 },
   { scenario: 'child', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1, atLeast: 60 },
   { scenario: 'copies', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1, atLeast: 20 },
   { scenario: 'answer', steps: ASKING_STEPS, permission: 'ask', sessions: 1, atLeast: 60 },

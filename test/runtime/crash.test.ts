@@ -44,7 +44,7 @@ function wakeElsewhere(sessionId: string): ChildProcess {
     const runtime = await createNodeRuntime({ home: ${JSON.stringify(home.path)} });
     await runtime.wake(${JSON.stringify(sessionId)});
     await runtime.shutdown();`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, TMPDIR: home.path } });
   children.push(child);
   return child;
 }

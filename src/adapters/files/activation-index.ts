@@ -50,9 +50,20 @@ export class FileActivationIndex implements ActivationIndex {
     if (await this.#makeAll(activations)) await this.#ring();
   }
 
-  /** The same for what is about to be written, without waiting for the bell: it rings meanwhile, and `add` waits for it afterwards. */
+  /** Makes hints of what is about to be written. Nobody is told before it is: `announce` does, or `add`. */
   async foretell(activations: readonly Activation[]): Promise<void> {
-    if (await this.#makeAll(activations)) void this.#ring();
+    await this.#makeAll(activations);
+  }
+
+  /** What was foretold is written. Whoever dies before he can say so is found by the look that a worker takes every now and then. */
+  announce(): void {
+    void this.#ring();
+  }
+
+  /** Resolves when everybody has been told of what was announced. */
+  async settled(): Promise<void> {
+    while (this.#nextRing !== undefined) await this.#nextRing;
+    await this.#ringing;
   }
 
   async remove(activations: readonly Activation[]): Promise<void> {

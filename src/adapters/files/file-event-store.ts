@@ -4,6 +4,7 @@ import { agentId as agentIdSchema, isUuidV7 } from '../../machines/ids.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
 import { recordsOf } from '../../machines/session/log-records.ts';
+import { HINT_GRACE_MS } from '../../machines/session/worker-rules.ts';
 import type { Activation } from '../../machines/session/activation.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -137,11 +138,20 @@ export class FileEventStore implements EventStore {
       if (activate.length > 0 && hasStoredNothing(error)) await this.#takeBack(sessionId, events, activate);
       throw error;
     });
-    // Somebody may have looked meanwhile, found nothing to do, and removed the hint. Stored is stored, whatever becomes of hints now.
-    if (activate.length > 0 && !result.isDuplicate) await this.#activations.add(activate).catch(() => undefined);
+    if (activate.length > 0 && !result.isDuplicate) await this.#announce(activate);
     if (activate.length > 0 && result.isDuplicate && result.events[0]?.id !== events[0].id) await this.#takeBack(sessionId, events, activate);
     if (settle.length > 0) await this.#activations.remove(settle).catch(() => undefined);
     return result;
+  }
+
+  /**
+   * What is due is stored now. A hint is left alone for HINT_GRACE_MS by whoever looks and finds no cause for it; of an older one that was
+   * made again, somebody may have thought that it is a stray. Stored is stored, whatever becomes of hints now.
+   */
+  async #announce(activations: readonly Activation[]): Promise<void> {
+    const areFresh = activations.every(({ dueAtMs }) => this.#clock.now() - dueAtMs < HINT_GRACE_MS / 2);
+    if (areFresh) this.#activations.announce();
+    else await this.#activations.add(activations).catch(() => undefined);
   }
 
   async findById(sessionId: string, eventId: string): Promise<AppendResult | undefined> {
@@ -236,6 +246,7 @@ export class FileEventStore implements EventStore {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    await this.#activations.settled();
     await this.#logs.close();
   }
 

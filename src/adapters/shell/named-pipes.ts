@@ -10,7 +10,7 @@
  */
 import { execFile } from 'node:child_process';
 import { closeSync, constants, open } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -27,6 +27,7 @@ const BATCH = 12;
 /** Shared by all runners of this process: pipes that wait for a task are the same to each. */
 const waiting: NamedPipe[] = [];
 let making: Promise<void> | undefined;
+let sweeping: Promise<void> | undefined;
 
 /** Undefined where pipes are not to be had: not on Linux, no `mkfifo`, no room for temporary files, no descriptors left. */
 export async function takeNamedPipes(count: number): Promise<readonly NamedPipe[] | undefined> {
@@ -58,14 +59,36 @@ export function closeDescriptor(descriptor: number): void {
   }
 }
 
+/** Of a folder, with the process that made it; it is gone a moment later, unless that process was killed meanwhile. */
+const FOLDER = /^wakechart-pipes-(\d+)-/;
+
 async function makePipes(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'wakechart-pipes-'));
+  await (sweeping ??= sweep().catch(() => undefined));
+  const folder = await mkdtemp(join(tmpdir(), `wakechart-pipes-${process.pid}-`));
   try {
     const paths = Array.from({ length: BATCH }, (_, index) => join(folder, String(index)));
     await promisify(execFile)('mkfifo', ['-m', '600', ...paths]);
     for (const path of paths) waiting.push(await openPipe(path));
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Removes what processes left that were killed in between. Once in each process: it is a few bytes, and nobody waits for them. */
+async function sweep(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = Number(FOLDER.exec(name)?.[1] ?? Number.NaN);
+    // One whose process lives, or another one of its number, is left for another time; one of somebody else is not ours to remove.
+    if (Number.isSafeInteger(pid) && !isThere(pid)) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
 }
 

@@ -1,6 +1,7 @@
 /** Runs the command line as users do: as a process of its own, from what is built. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,10 +35,16 @@ export interface RunningCommand {
   readonly ended: Promise<Ended>;
 }
 
+/** What a process that is killed leaves in its temporary folder goes with its home. */
+function temporaryFolderFor(words: readonly string[]): { readonly TMPDIR?: string } {
+  const home = words[words.indexOf('--home') + 1];
+  return words.includes('--home') && home !== undefined && existsSync(home) ? { TMPDIR: home } : {};
+}
+
 export function start(words: readonly string[], { cwd, env, input, uid, outputFile }: CommandLineOptions = {}): RunningCommand {
   const child = spawn(process.execPath, [program, ...words], {
     cwd,
-    env: { ...process.env, WAKECHART_HOME: undefined, ...env },
+    env: { ...process.env, WAKECHART_HOME: undefined, ...temporaryFolderFor(words), ...env },
     stdio: [input === undefined ? 'ignore' : 'pipe', outputFile ?? 'pipe', 'pipe'],
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
