@@ -28,7 +28,7 @@ export interface WorkerClaimsOptions {
 /** Waits for the end of others' wakes that are open at once. Beyond it time has to tell. */
 const MAX_FREED_WAITS = 32;
 
-/** So often in a row a hint that came before its cause is looked at again when more hints are made: its sender makes it again afterwards. */
+/** So often in a row a hint that came before its cause is looked at again when more hints are made: its sender announces it afterwards. */
 const FREE_EARLY_LOOKS = 3;
 
 /** So often in a row somebody else may come first before we stop coming back at once. */
