@@ -12,6 +12,15 @@ import type { EventStore } from '../session/event-store.ts';
 /** Events that are read first; further pages are as large as a store allows. */
 const FIRST_PAGE_EVENTS = 256;
 
+/** Types of events of which a model reads something. */
+const IS_SAID = /^(?:user\.|agent\.(?:message|thinking|tool_use|tool_result)$|session\.child_idle$)/;
+
+/**
+ * Characters of their data after which no more is read. An event is up to some 2.3 times as long as what a model reads of it, and the rest
+ * of a turn at the beginning is left out: so more than the bound of a transcript, or it would hold less than it may.
+ */
+const ENOUGH_CHARACTERS = 3 * MAX_TRANSCRIPT_CHARACTERS;
+
 /** Events before an open call or an unread message that are read too, so that the step which asked is whole. */
 const EVENTS_BEFORE = 80;
 
@@ -30,10 +39,10 @@ async function newestEvents(store: EventStore, { sessionId, head, pending, openT
   let events: SessionEvent[] = [];
   let characters = 0;
   let end = head;
-  while (end > 0 && (characters <= MAX_TRANSCRIPT_CHARACTERS || end >= needed)) {
+  while (end > 0 && (characters <= ENOUGH_CHARACTERS || end >= needed)) {
     const from = Math.max(1, end + 1 - (end === head ? FIRST_PAGE_EVENTS : MAX_READ_EVENTS));
     const page = await store.read(sessionId, { from, limit: end + 1 - from });
-    for (const { data } of page) characters += JSON.stringify(data).length;
+    for (const { type, data } of page) if (IS_SAID.test(type)) characters += JSON.stringify(data).length;
     events = [...page, ...events];
     end = from - 1;
   }
