@@ -307,13 +307,18 @@ export class SessionLog {
     const { index } = this.#reader;
     if (index.part?.mayHold(record) === true) return undefined;
     const verdict = index.judge(record, undefined);
-    return verdict.kind === 'admitted' || verdict.kind === 'duplicate' ? verdict : undefined;
+    return this.#isSettled(record, verdict) ? verdict : undefined;
+  }
+
+  /** Whether what others have stored since cannot change the verdict but by what writing shows. The id goes before the key, and may be among theirs. */
+  #isSettled({ events: [first] }: ReadRecord, { kind }: Verdict): boolean {
+    return kind === 'admitted' || (kind === 'duplicate' && this.#reader.index.admission.findId(first.id) !== undefined);
   }
 
   /** What would become of a record. Not refused for what is known only: somebody else may have stored the very same one since. */
   async #judge(record: ReadRecord): Promise<Verdict> {
     const known = await this.#judgeByKnown(record);
-    if (known.kind === 'admitted' || known.kind === 'duplicate') return known;
+    if (this.#isSettled(record, known)) return known;
     await this.#reader.catchUp();
     return this.#judgeByKnown(record);
   }
@@ -382,8 +387,8 @@ export class SessionLog {
     const missing: Written[] = [];
     for (const each of written) {
       const { pending, record } = each;
-      const firstSeq = this.#reader.index.admission.findId(record.events[0].id)?.firstSeq;
-      if (firstSeq !== undefined) pending.resolve(this.#result(eventsOf(record, { sessionId: this.#sessionId, firstSeq }), false));
+      const place = this.#reader.index.admission.findId(record.events[0].id);
+      if (place !== undefined) this.#lookUps.push(() => this.#resultOfRead(record, place).then(pending.resolve, pending.reject));
       else if (!this.#settleUnlessAdmitted(pending, record, await this.#judgeByKnown(record))) missing.push(each);
     }
     return missing;
@@ -409,6 +414,13 @@ export class SessionLog {
   async #earlier(record: ReadRecord): Promise<EarlierRecords | undefined> {
     if (this.#reader.index.part?.mayHold(record) !== true) return undefined;
     return this.#reader.withIndex(() => this.#reader.earlier(record));
+  }
+
+  /** Under the id of a record of ours there may be another one, which somebody else wrote before it. */
+  async #resultOfRead(record: ReadRecord, { firstSeq, count }: RecordPlace): Promise<AppendResult> {
+    const ours = eventsOf(record, { sessionId: this.#sessionId, firstSeq });
+    const stored = await this.#resultAt(firstSeq, count);
+    return JSON.stringify(ours) === JSON.stringify(stored.events) ? this.#result(ours, false) : stored;
   }
 
   async #resultAt(firstSeq: number, count: number): Promise<AppendResult> {

@@ -47,9 +47,14 @@ describe.concurrent('a session', () => {
   });
 
   it('that is not there, or cannot be one, is answered with those that are', async () => {
-    const sessionId = await newSession();
+    // On a stage of its own: only the newest sessions are listed, and others are made beside this one.
+    const alone = await Stage.open();
+    const { id: sessionId } = await alone.session();
     const unknown = '0192f0c1-2345-7abc-8def-0123456789ab';
-    const [missing, malformed] = await Promise.all([here('session', 'status', '--session', unknown), send(sessionId.slice(0, 8), 'x')]);
+    const [missing, malformed] = await Promise.all([
+      alone.run('session', 'status', '--session', unknown),
+      alone.run('session', 'send', '--session', sessionId.slice(0, 8), '--message', 'x'),
+    ]).finally(() => alone.close());
     expect(missing).toMatchObject({ code: 1, stdout: '' });
     expect(missing.stderr).toMatch(/there is no session "0192f0c1[\s\S]*hint: Sessions in .*newest first:/);
     expect(missing.stderr).toContain(sessionId);

@@ -69,10 +69,12 @@ async function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
   }
 }
 
-function eventsOf({ ids, epoch, claims }: AppendStep): NewSessionEvents {
+/** The same id never stands for the very same event: whose of two twins was stored cannot be told, and need not be. */
+function eventsOf({ ids, epoch, claims }: AppendStep, step: number): NewSessionEvents {
   const [first = 2, ...rest] = ids;
+  const at = new Date(Date.UTC(2026, 0, 1) + step).toISOString();
   const draft = claims === true && epoch !== undefined ? wakeStarted(epoch) : message(`m${first}`);
-  return [newEvent(first, draft, epoch), ...rest.map((n) => newEvent(n, message(`m${n}`), epoch))];
+  return [{ ...newEvent(first, draft, epoch), at }, ...rest.map((n) => ({ ...newEvent(n, message(`m${n}`), epoch), at }))];
 }
 
 async function everything(store: EventStore): Promise<readonly SessionEvent[]> {
@@ -101,12 +103,12 @@ async function compare(steps: readonly Step[], limits: LogLimits): Promise<void>
   try {
     await stores[0]?.create(IDENTITY, [newEvent(1, created)]);
     await model.create(IDENTITY, [newEvent(1, created)]);
-    for (const step of steps) {
+    for (const [number, step] of steps.entries()) {
       const files = stores[step.store] ?? open();
       if (step.kind === 'reopen') {
         await files.close();
         stores[step.store] = open();
-      } else await compareStep(step, files, model);
+      } else await compareStep(step, number, files, model);
     }
     const expected = await everything(model);
     stores.push(open());
@@ -119,7 +121,7 @@ async function compare(steps: readonly Step[], limits: LogLimits): Promise<void>
 
 const HEAD_OFFSETS = { here: 0, before: -1, beyond: 1 } as const;
 
-async function compareStep(step: Exclude<Step, { readonly kind: 'reopen' }>, files: EventStore, model: EventStore): Promise<void> {
+async function compareStep(step: Exclude<Step, { readonly kind: 'reopen' }>, number: number, files: EventStore, model: EventStore): Promise<void> {
   const same = async (what: (store: EventStore) => Promise<unknown>): Promise<void> => {
     const expected = await outcomeOf(what(model));
     expect(await outcomeOf(what(files))).toEqual(expected);
@@ -138,7 +140,7 @@ async function compareStep(step: Exclude<Step, { readonly kind: 'reopen' }>, fil
     case 'append': {
       const head = await model.head(SESSION_ID);
       const expectedHead = step.atHead === undefined ? undefined : head + HEAD_OFFSETS[step.atHead];
-      return same((store) => store.append(SESSION_ID, eventsOf(step), { idempotencyKey: step.key, expectedHead }));
+      return same((store) => store.append(SESSION_ID, eventsOf(step, number), { idempotencyKey: step.key, expectedHead }));
     }
   }
 }
