@@ -21,6 +21,11 @@ import { createAskHumanTool } from './actors/turn/ask-human-tool.ts';
 import { createShellRunTool } from './actors/turn/shell-run-tool.ts';
 import { ToolExecutor } from './actors/turn/tool-executor.ts';
 import type { Tool } from './actors/turn/tool.ts';
+import type { OutputKeeper } from './actors/turn/output-keeper.ts';
+import type { ToolSource } from './actors/turn/tool-source.ts';
+import type { PolicyStore } from './actors/permission/policy-store.ts';
+import type { ReadShell } from './actors/permission/shell-reader.ts';
+import type { PriceTable } from './machines/run/prices.ts';
 import type { WakeOptions } from './actors/wake/wake-ports.ts';
 import { Waker } from './actors/wake/waker.ts';
 import type { WakeOutcome } from './machines/wake/wake-outcome.ts';
@@ -41,6 +46,18 @@ export interface RuntimePorts {
   readonly tasks: BackgroundTaskManager;
   /** Tools besides the managed ones. */
   readonly tools?: readonly Tool[] | undefined;
+  /** Connects to the MCP servers that agents name. The runtime closes it. Without it their tools are skipped. */
+  readonly toolSource?: ToolSource | undefined;
+  /** Reads command lines for rules about them. Without it no rule allows one. */
+  readonly readShell?: ReadShell | undefined;
+  /** Keeps what people have allowed for always. Without it "always" means as long as the session lasts. */
+  readonly policy?: PolicyStore | undefined;
+  /** Keeps outputs that are too long for a model. Without it the rest of them is lost. */
+  readonly outputs?: OutputKeeper | undefined;
+  /** `none`: nobody can be asked, so whatever would ask is denied. Default `reachable`. */
+  readonly humans?: 'reachable' | 'none' | undefined;
+  /** Prices of models in US dollars per million tokens, before the known ones. */
+  readonly prices?: PriceTable | undefined;
   readonly runConfig?: AgentRunConfig | undefined;
   readonly ids?: IdSource | undefined;
   /** Names this process in the logs. */
@@ -81,7 +98,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const core = { store, ids, clock, journals: new JournalCache({ store, ids, clock }) };
   const sessions = new Sessions({ ...core, agents, onListenerError });
   const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> => (await ports.processTree?.reconcile()) ?? [];
-  const waker = new Waker({
+  const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
     agents,
@@ -89,7 +106,14 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     runConfig: ports.runConfig ?? {},
     directories: ports.directories,
     tools: [createShellRunTool(tasks), createAskHumanTool(), ...(ports.tools ?? [])],
+    toolSource: ports.toolSource,
     executor: new ToolExecutor({ clock }),
+    readShell: ports.readShell,
+    policy: ports.policy,
+    outputs: ports.outputs,
+    humans: ports.humans ?? 'reachable',
+    prices: ports.prices ?? {},
+    trigger: (sessionId, options) => waker.trigger(sessionId, options),
     owner: ports.owner ?? 'runtime',
     supervisor: tasks.supervisor,
     reconcile: reconcileTrees,
@@ -101,7 +125,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   let ending: Promise<void> | undefined;
   const end = (reason: string): Promise<void> =>
     // Wakes first: they use the tasks, and they want to write how they ended.
-    takeEvery([() => workers.shutdown(reason), () => waker.shutdown(reason), () => tasks.shutdown(reason), async () => sessions.close(), () => store.close()]);
+    takeEvery([() => workers.shutdown(reason), () => waker.shutdown(reason), async () => ports.toolSource?.close(reason), () => tasks.shutdown(reason), async () => sessions.close(), () => store.close()]);
   const shutdown = (reason = 'the runtime is shutting down'): Promise<void> => (ending ??= end(reason));
 
   return {

@@ -161,7 +161,7 @@ export const anyDraft: fc.Arbitrary<SessionEventDraft> = fc.oneof(
   ),
   fc.string({ minLength: 1, maxLength: 8 }).map(message),
   fc.integer({ min: 1, max: 4 }).map((epoch) => wakeStarted(epoch, `wake_${epoch}`, epoch % 2 === 0 ? ['queued_1'] : [])),
-  fc.tuple(fc.integer({ min: 1, max: 4 }), fc.constantFrom('sleep', 'requires_action', 'rescheduled', 'failed', 'lost', 'limit', 'aborted', 'interrupted', 'terminated')).map(([epoch, outcome]) => wakeEnded(`wake_${epoch}`, outcome, ['queued_1'])),
+  fc.tuple(fc.integer({ min: 1, max: 4 }), fc.constantFrom('sleep', 'requires_action', 'rescheduled', 'failed', 'lost', 'budget_reached', 'aborted', 'interrupted', 'terminated')).map(([epoch, outcome]) => wakeEnded(`wake_${epoch}`, outcome, ['queued_1'])),
   spanId.map(spanStarted),
   fc.tuple(spanId, fc.constantFrom('completed', 'failed', 'aborted', 'lost')).map(([id, outcome]) => spanCompleted(id, outcome)),
   fc.tuple(fc.string({ minLength: 1, maxLength: 8 }), spanId).map(([text, id]) => said(text, id)),

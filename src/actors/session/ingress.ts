@@ -68,8 +68,15 @@ function interruptionOf(state: SessionState, reason: string | undefined): Sessio
     ...state.queuedWakes.map(({ queuedWakeId }): SessionEventDraft => ({ type: 'wake.cancelled', data: { queuedWakeId, because: 'interrupt' } })),
     ...cancellingEvents(state, 'interrupt'),
     // The wake that was to go on with it has just been cancelled.
+    ...restOfChild(state, reason),
     ...(state.status === 'rescheduling' ? [{ type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle', reason: 'interrupted' } } satisfies SessionEventDraft] : []),
   ];
+}
+
+/** A child whose call waits for it has to say that it rests: no wake of it will. */
+function restOfChild({ parent, openWake, openToolCalls }: SessionState, reason: string | undefined): SessionEventDraft[] {
+  const isOwed = parent?.callId !== undefined && openWake === undefined && openToolCalls.length > 0;
+  return isOwed ? [{ type: 'session.status_idle', data: { reason: 'idle', summary: `The session was interrupted${reason === undefined ? '' : `: ${reason}`}.` } }] : [];
 }
 
 /** @throws RuntimeError SESSION_BUSY */

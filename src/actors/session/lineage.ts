@@ -34,7 +34,8 @@ export function placeOfChild(parent: SessionState, child: { readonly sessionId: 
 
 /** Says in the parent's log that the child exists. Idempotent. @throws RuntimeError SESSION_NOT_FOUND, SESSION_TERMINATED, CHILD_LIMIT */
 export async function announceChild({ sessionId, agentId, title, parent }: SessionState, ports: LineagePorts): Promise<void> {
-  if (parent === undefined) return;
+  // The call that a session answers is what its parent knows of it.
+  if (parent === undefined || parent.callId !== undefined) return;
   const journal = await ports.journals.open(parent.sessionId);
   const known: SessionEventDraft = { type: 'session.child_created', data: { childSessionId: sessionId, agentId, ...(title === undefined ? {} : { label: title }) } };
   // Where the log still is as it was checked: children that are made at the same time are counted one after the other.
@@ -53,7 +54,7 @@ export async function tellParent(child: SessionJournal, ports: LineagePorts): Pr
   const parentJournal = await openIfThere(parent.sessionId, ports.journals);
   if (parentJournal !== undefined && parentJournal.state.status !== 'terminated') {
     await announceChild(child.state, ports);
-    const told: SessionEventDraft = { type: 'session.child_idle', data: { childSessionId: sessionId, agentId, turn, reason, summary } };
+    const told: SessionEventDraft = { type: 'session.child_idle', data: { childSessionId: sessionId, agentId, turn, reason, summary, used: child.state.used } };
     // At the head: when it makes the parent due depends on what the parent went through last.
     await appendAtHead(parentJournal, () => [told], { idempotencyKey: `${OWN_KEYS}child-idle:${sessionId}:${turn}` });
   }

@@ -32,6 +32,7 @@ import type { SessionEventsOptions } from './session-events.ts';
 import { SessionJournal } from './session-journal.ts';
 import { exportSession, importSession } from './session-transfer.ts';
 import { forkSession } from './session-copies.ts';
+import { interruptSubflows } from './subflow-session.ts';
 
 export interface SessionsOptions extends LineagePorts {
   readonly agents: AgentCatalog;
@@ -67,6 +68,12 @@ export class Sessions {
     return frozen(journal.state);
   }
 
+  /** Whoever cuts a session short cuts its children short that it waits for; and who waits for this one is told. */
+  async #stopSubflows(before: SessionState, journal: SessionJournal, reason: string): Promise<void> {
+    await interruptSubflows(before, reason, this.#options);
+    if (journal.state.owedToParent !== undefined) await tellParent(journal, this.#options);
+  }
+
   /** A child that its parent refuses after all, since another one came first, is not left behind. */
   async #announce(child: SessionState): Promise<void> {
     try {
@@ -91,7 +98,11 @@ export class Sessions {
     const repeated = await this.#findSent(id, ingress.type, checked);
     if (repeated !== undefined) return repeated;
     try {
-      return await accept(await this.#journals.open(id), ingress, checked);
+      const journal = await this.#journals.open(id);
+      const before = journal.state;
+      const receipt = await accept(journal, ingress, checked);
+      if (receipt.acceptedAs === 'interrupt') await this.#stopSubflows(before, journal, 'the session that it works for was interrupted');
+      return receipt;
     } catch (error) {
       // What refuses it may be its own twin, sent at the same time.
       const twin = await this.#findSent(id, ingress.type, checked).catch(() => undefined);
@@ -108,8 +119,10 @@ export class Sessions {
   async interrupt(sessionId: string, options: InterruptOptions = {}): Promise<SendReceipt> {
     const { reason } = checkInterruptOptions(options);
     const journal = await this.#journals.open(checkSessionId(sessionId));
+    const before = journal.state;
     const receipt = await interrupt(journal, reason);
     await keepView(this.#options.store, journal.state);
+    await this.#stopSubflows(before, journal, reason ?? 'the session that it works for was interrupted');
     return receipt;
   }
 
@@ -172,10 +185,12 @@ export class Sessions {
   async terminate(sessionId: string, options: TerminateOptions = {}): Promise<SessionState> {
     const { reason = 'terminated by the caller' } = checkTerminateOptions(options);
     const journal = await this.#journals.open(checkSessionId(sessionId));
-    if (journal.state.status !== 'terminated') {
+    const before = journal.state;
+    if (before.status !== 'terminated') {
       await appendAtHead(journal, ({ status }) => (status === 'terminated' ? [] : [{ type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason } }]), {});
       await keepView(this.#options.store, journal.state);
       await tellParent(journal, this.#options);
+      await interruptSubflows(before, `the session that it works for was terminated: ${reason}`, this.#options);
     }
     return frozen(journal.state);
   }

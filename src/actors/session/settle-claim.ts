@@ -87,7 +87,7 @@ const COUNTED_AS = {
   rescheduled: 'succeeded',
   interrupted: 'succeeded',
   terminated: 'succeeded',
-  limit: 'failed',
+  budget_reached: 'failed',
   failed: 'failed',
   parked: 'failed',
   aborted: 'aborted',

@@ -8,6 +8,8 @@ export interface StoppableWork<Result> {
   /** Has told the work to stop when it aborts. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** Has no patience any more when it aborts. */
+  readonly force?: AbortSignal | undefined;
   /** In milliseconds. Default STOP_GRACE_MS. */
   readonly graceMs?: number | undefined;
   /** The result in place of work that did not stop. What the work yields later is dropped. */
@@ -15,7 +17,7 @@ export interface StoppableWork<Result> {
 }
 
 /** What the work came to; or, when it has not stopped `graceMs` after the signal, what `givenUp` says. */
-export function settledOrStopped<Result>(work: Promise<Result>, { signal, clock, graceMs = STOP_GRACE_MS, givenUp }: StoppableWork<Result>): Promise<Result> {
+export function settledOrStopped<Result>(work: Promise<Result>, { signal, force, clock, graceMs = STOP_GRACE_MS, givenUp }: StoppableWork<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     let timer: TimerHandle | undefined;
     const giveUp = (): void => {
@@ -28,9 +30,12 @@ export function settledOrStopped<Result>(work: Promise<Result>, { signal, clock,
     const settle = (): void => {
       clock.clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
+      force?.removeEventListener('abort', giveUp);
     };
     signal.addEventListener('abort', onAbort, { once: true });
+    force?.addEventListener('abort', giveUp, { once: true });
     if (signal.aborted) onAbort();
+    if (force?.aborted === true) giveUp();
     work.then(resolve, reject).finally(settle);
   });
 }

@@ -5,20 +5,33 @@
 import { createActor, fromPromise, toPromise } from 'xstate';
 import type { AnyActorRef } from 'xstate';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import { MAX_CONCURRENT_TOOL_CALLS, MAX_TOOL_CALLS_PER_STEP, MAX_TOOL_RESULT_CHARACTERS } from '../../machines/session/limits.ts';
+import { MAX_CONCURRENT_TOOL_CALLS, MAX_TOOL_RESULT_CHARACTERS } from '../../machines/session/limits.ts';
 import { toolCallMachine } from '../../machines/turn/tool-call-machine.ts';
-import type { ToolCallInput, ToolCallResult } from '../../machines/turn/tool-call-machine.ts';
+import type { ToolCallEvent, ToolCallInput, ToolCallResult } from '../../machines/turn/tool-call-machine.ts';
 import { readToolInput } from '../../machines/turn/tool-schema.ts';
-import type { Clock } from '../clock/clock.ts';
+import { cutOutput } from '../../machines/turn/output-cut.ts';
+import type { Clock, TimerHandle } from '../clock/clock.ts';
+import type { OutputKeeper } from './output-keeper.ts';
+import type { SessionIdentity } from '../session/event-store.ts';
 import { settledOrStopped } from './settled-or-stopped.ts';
-import type { Tool, ToolContext } from './tool.ts';
+import type { Tool, ToolContext, ToolProgress } from './tool.ts';
+
+/** A call with what the log says has happened to it, as events of its chart. */
+export interface KnownCall extends ToolCallInput {
+  readonly history?: readonly ToolCallEvent[] | undefined;
+}
 
 export interface ToolStep {
   /** In the order the model asked. */
-  readonly calls: readonly ToolCallInput[];
+  readonly calls: readonly KnownCall[];
   /** The tools this wake offers, by name. */
   readonly tools: ReadonlyMap<string, Tool>;
-  readonly context: Omit<ToolContext, 'callId'>;
+  readonly context: Omit<ToolContext, 'callId' | 'onProgress'>;
+  /** Cuts short even what may come to its end after `context.signal` has aborted. */
+  readonly force?: AbortSignal | undefined;
+  readonly onProgress?: ((call: ToolCallInput, progress: ToolProgress) => void) | undefined;
+  /** Keeps what is too long for a model, where the agent can read it. */
+  readonly outputs?: OutputKeeper | undefined;
   /** The wake's actor. */
   readonly parent: AnyActorRef;
   /** Says in the log that a call begins to take effect. The tool runs after it resolves; when it rejects, as `onResult`. */
@@ -28,6 +41,9 @@ export interface ToolStep {
 }
 
 type Execute = (call: ToolCallInput) => Promise<ToolCallResult>;
+
+/** How long a tool that may come to its end has for it once the wake stops, in milliseconds. */
+const FINISH_GRACE_MS = 30_000;
 
 export interface ToolExecutorOptions {
   readonly clock: Clock;
@@ -45,6 +61,13 @@ export class ToolExecutor {
     this.#clock = clock;
   }
 
+  /** Lets a call that does not run now live through what is in the log already, so that it is seen where every other call is seen. */
+  replay({ history = [], ...call }: KnownCall, next: ToolCallEvent, parent: AnyActorRef): void {
+    const actor = createActor(replayed, { input: call, id: call.callId, parent }).start();
+    for (const event of [...history, next]) actor.send(event);
+    if (actor.getSnapshot().status === 'active') actor.stop();
+  }
+
   /** Resolves when every call has ended and its result is stored. */
   async runStep(step: ToolStep): Promise<void> {
     const waiting = step.calls.entries();
@@ -53,9 +76,9 @@ export class ToolExecutor {
     const signal = AbortSignal.any([step.context.signal, stop.signal]);
     const stoppable = { ...step, context: { ...step.context, signal } };
     const work = async (): Promise<void> => {
-      for (const [index, call] of waiting) {
+      for (const [, call] of waiting) {
         try {
-          await step.onResult(call, await this.#runCall(stoppable, call, index));
+          await step.onResult(call, await this.#runCall(stoppable, call));
         } catch (error) {
           failures.push(error);
           stop.abort('the result of another call could not be stored');
@@ -68,7 +91,7 @@ export class ToolExecutor {
     if (failures.length > 0) throw failures[0];
   }
 
-  async #runCall(step: ToolStep, call: ToolCallInput, index: number): Promise<ToolCallResult> {
+  async #runCall(step: ToolStep, { history = [], ...call }: KnownCall): Promise<ToolCallResult> {
     const { signal } = step.context;
     let failure: { readonly error: unknown } | undefined;
     const start = async (): Promise<void> => {
@@ -79,7 +102,7 @@ export class ToolExecutor {
         throw error;
       }
     };
-    this.#running.set(call.callId, () => executeCall(step, call, { index, clock: this.#clock, start }));
+    this.#running.set(call.callId, () => executeCall(step, call, { clock: this.#clock, start }));
     const actor = createActor(this.#logic, { input: call, id: call.callId, parent: step.parent });
     const cancel = (): void => {
       // XState complains on the console about events to an actor that has ended.
@@ -87,6 +110,7 @@ export class ToolExecutor {
     };
     try {
       actor.start();
+      for (const event of history) actor.send(event);
       signal.addEventListener('abort', cancel, { once: true });
       if (signal.aborted) cancel();
       else actor.send({ type: 'RUN' });
@@ -106,38 +130,92 @@ export class ToolExecutor {
   }
 }
 
+/** What the log tells does not happen again. */
+const replayed = toolCallMachine.provide({ actors: { execute: fromPromise<ToolCallResult, ToolCallInput>(() => new Promise(() => undefined)) } });
+
 interface Execution {
-  /** Position of the call in its step. */
-  readonly index: number;
   readonly clock: Clock;
   readonly start: () => Promise<void>;
 }
 
-async function executeCall({ tools, context }: ToolStep, { callId, name, input }: ToolCallInput, { index, clock, start }: Execution): Promise<ToolCallResult> {
-  if (index >= MAX_TOOL_CALLS_PER_STEP) return failed(`At most ${MAX_TOOL_CALLS_PER_STEP} tool calls are run in one step; this one was not run.`);
+async function executeCall(step: ToolStep, { callId, name, input }: ToolCallInput, { clock, start }: Execution): Promise<ToolCallResult> {
+  const { tools, context } = step;
   const tool = tools.get(name);
-  if (tool === undefined) return failed(`There is no tool "${name}". Available: ${[...tools.keys()].join(', ') || 'none'}.`);
+  if (tool?.run === undefined) return failed(tool === undefined ? unknownTool(name, tools) : `The tool "${name}" cannot be run here.`);
   const reading = readToolInput(tool.definition, input);
   if (!reading.ok) return failed(reading.reason);
-  const { signal } = context;
   await start();
+  const { signal } = context;
   if (signal.aborted) return cancelled(signal);
-  const run = async (): Promise<ToolCallResult> => storable(await tool.run(reading.input, { ...context, callId }));
-  const givenUp = (): ToolCallResult => cancelled(signal, 'The tool did not stop in time and may still be at work.');
+  const stop = stopOf(tool, step, clock);
+  const run = tool.run.bind(tool);
+  const work = async (): Promise<ToolCallResult> => storable(await run(reading.input, { ...context, signal: stop.signal, callId, onProgress: stop.onProgress({ callId, name, input }) }), { outputs: step.outputs, session: context.session, callId });
+  const givenUp = (): ToolCallResult => cancelled(stop.signal, 'The tool did not stop in time and may still be at work.');
   try {
-    return await settledOrStopped(run(), { signal, clock, graceMs: tool.stopGraceMs, givenUp });
+    return await settledOrStopped(work(), { signal: stop.signal, force: step.force, clock, graceMs: tool.stopGraceMs, givenUp });
   } catch (error) {
-    return signal.aborted ? cancelled(signal) : failed(describe(error));
+    return stop.signal.aborted ? cancelled(stop.signal) : failed(describe(error));
+  } finally {
+    stop.dispose();
   }
 }
 
-/** A result as the log can hold it: JSON, and not larger than a model could read. */
-function storable(output: unknown): ToolCallResult {
+/** What a model is told that asks for a tool which is not there. */
+export function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
+  return `There is no tool "${name}". Available: ${[...tools.keys()].join(', ') || 'none'}.`;
+}
+
+/** When a call is told to stop: with its wake, or, if it may come to its end, a while later or when nobody wants to wait any more. */
+function stopOf({ definition }: Tool, { context: { signal }, force, onProgress }: ToolStep, clock: Clock): { readonly signal: AbortSignal; onProgress(call: ToolCallInput): ToolContext['onProgress']; dispose(): void } {
+  const tell = (call: ToolCallInput): ToolContext['onProgress'] => (onProgress === undefined ? undefined : (progress) => onProgress(call, progress));
+  if (definition.interruptBehavior === 'cancel') return { signal, onProgress: tell, dispose: () => undefined };
+  const stop = new AbortController();
+  let timer: TimerHandle | undefined;
+  const wait = (): void => {
+    timer ??= clock.setTimeout(() => stop.abort(signal.reason), FINISH_GRACE_MS);
+  };
+  const end = (): void => stop.abort(force?.reason);
+  signal.addEventListener('abort', wait, { once: true });
+  force?.addEventListener('abort', end, { once: true });
+  if (force?.aborted === true) end();
+  else if (signal.aborted) wait();
+  return {
+    signal: stop.signal,
+    onProgress: tell,
+    dispose() {
+      clock.clearTimeout(timer);
+      signal.removeEventListener('abort', wait);
+      force?.removeEventListener('abort', end);
+    },
+  };
+}
+
+export interface StorableOutput {
+  readonly outputs: OutputKeeper | undefined;
+  readonly session: SessionIdentity;
+  readonly callId: string;
+}
+
+/** A result as the log can hold it: JSON, and not larger than a model could read. What is left out lies in a file of the workspace. */
+export async function storable(output: unknown, { outputs, session, callId }: StorableOutput): Promise<ToolCallResult> {
   const text: string | undefined = JSON.stringify(output);
   if (text === undefined) return { outcome: 'completed', output: null };
   if (text.length <= MAX_TOOL_RESULT_CHARACTERS) return { outcome: 'completed', output: JSON.parse(text) as unknown };
-  const cut = `${text.slice(0, MAX_TOOL_RESULT_CHARACTERS)}\n[${text.length - MAX_TOOL_RESULT_CHARACTERS} more characters were cut off]`;
-  return { outcome: 'completed', output: cut };
+  const whole = wholeText(output, text);
+  const path = await outputs?.keep({ session, callId, text: whole }).catch(() => undefined);
+  const cut = cutOutput(whole, { maxCharacters: MAX_TOOL_RESULT_CHARACTERS, keptAt: path });
+  return { outcome: 'completed', output: withText(output, cut), ...(path === undefined ? {} : { kept: { path, characters: whole.length } }) };
+}
+
+/** What is long in an output: its text, for tools that give one beside other facts. */
+function wholeText(output: unknown, json: string): string {
+  if (typeof output === 'string') return output;
+  return typeof output === 'object' && output !== null && 'output' in output && typeof output.output === 'string' && output.output.length * 2 > json.length ? output.output : json;
+}
+
+function withText(output: unknown, cut: string): unknown {
+  const isTextBeside = typeof output === 'object' && output !== null && 'output' in output && typeof output.output === 'string' && output.output.length * 2 > JSON.stringify(output).length;
+  return isTextBeside ? { ...output, output: cut } : cut;
 }
 
 function cancelled(signal: AbortSignal, remark = ''): ToolCallResult {

@@ -1,14 +1,23 @@
-/** The port to a managed tool: what it is, and how one call of it runs. */
-import type { SessionIdentity } from '../session/event-store.ts';
+/** The port to a tool: what it is, and how one call of it runs. */
+import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
 import type { ToolDefinition } from '../../machines/turn/tool-definition.ts';
+import type { SessionIdentity } from '../session/event-store.ts';
 
 export interface ToolContext {
   readonly session: SessionIdentity;
   readonly callId: string;
   /** Absolute; it exists. */
   readonly workspaceDirectory: string;
-  /** Aborted when the wake stops. The tool must have stopped before its promise settles. */
+  /** Aborted when the call is to stop. The tool must have stopped before its promise settles. */
   readonly signal: AbortSignal;
+  /** Says how far a long call has come. Shown to whoever follows the wake; not stored. */
+  readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
+}
+
+export interface ToolProgress {
+  readonly message?: string | undefined;
+  readonly done?: number | undefined;
+  readonly total?: number | undefined;
 }
 
 export interface Tool<Input = unknown> {
@@ -18,8 +27,17 @@ export interface Tool<Input = unknown> {
    * left behind. Default 5000.
    */
   readonly stopGraceMs?: number | undefined;
+  /** Why the tool cannot be offered now, if it cannot. Such a tool is skipped, and the log says so. */
+  unavailable?(): Promise<string | undefined>;
+  /** What a call would do, for the rules that allow or deny it. A call without a subject is judged by its tool alone. */
+  subject?(input: Input, context: Pick<ToolContext, 'session' | 'workspaceDirectory'>): PermissionSubject;
   /** For a tool that is a question: what to ask somebody outside, whose answer is the result. Such a tool is never run. */
   question?(input: Input): { readonly question: string; readonly choices?: string[] | undefined };
-  /** Runs one call with validated input. The result is a JSON value for the model; what it throws is told to the model. */
-  run(input: Input, context: ToolContext): Promise<unknown>;
+  /** For a tool that is another agent: which one, and what it is told. Such a tool is never run; a child session is. */
+  subflow?(input: Input): { readonly agentId: string; readonly message: string };
+  /**
+   * Runs one call with validated input. The result is a JSON value for the model; what it throws is told to the model. A tool that
+   * somebody outside runs has no `run`: the call waits for the result to be sent.
+   */
+  run?(input: Input, context: ToolContext): Promise<unknown>;
 }

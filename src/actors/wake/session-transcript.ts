@@ -1,6 +1,6 @@
 /**
- * The newest part of a session's conversation, read backwards from the end of its log until a model could not take more: a wake costs
- * the same after a day and after a year.
+ * The newest part of a session's conversation, read backwards from the end of its log until a model could not take more, or until what a
+ * summary stands for: a wake costs the same after a day and after a year.
  */
 import { MAX_TRANSCRIPT_CHARACTERS } from '../../machines/session/limits.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
@@ -24,27 +24,95 @@ const ENOUGH_CHARACTERS = 3 * MAX_TRANSCRIPT_CHARACTERS;
 /** Events before an open call or an unread message that are read too, so that the step which asked is whole. */
 const EVENTS_BEFORE = 80;
 
-/** The transcript of the log up to `state.head`. Goes on with whatever is ingested after. */
+/** How far before what is summarized is looked for what had not been read by then, in events. */
+const MAX_EVENTS_BEFORE_SUMMARY = 4 * MAX_READ_EVENTS;
+
+/** The transcript of the log up to `state.head`, which is the head of the builder then. Goes on with whatever is ingested after. */
 export async function loadTranscript(store: EventStore, state: SessionState): Promise<TranscriptBuilder> {
-  const events = await newestEvents(store, state);
-  const first = events[0]?.seq ?? 1;
-  const builder = new TranscriptBuilder({ queuedWakes: state.queuedWakes, startsMidway: first > 1 });
+  const window = new LogWindow(store, state);
+  await window.read();
+  const events = window.events();
+  const builder = new TranscriptBuilder({ queuedWakes: state.queuedWakes, startsMidway: (events[0]?.seq ?? 1) > 1 });
   for (const event of events) builder.ingest(event);
   return builder;
 }
 
-async function newestEvents(store: EventStore, { sessionId, head, pending, openToolCalls }: SessionState): Promise<SessionEvent[]> {
-  // What the model has to answer is always part of it, however far back it lies.
-  const needed = Math.max(1, Math.min(head, ...pending.map(({ seq }) => seq), ...openToolCalls.map(({ seq }) => seq)) - EVENTS_BEFORE);
-  let events: SessionEvent[] = [];
-  let characters = 0;
-  let end = head;
-  while (end > 0 && (characters <= ENOUGH_CHARACTERS || end >= needed)) {
-    const from = Math.max(1, end + 1 - (end === head ? FIRST_PAGE_EVENTS : MAX_READ_EVENTS));
-    const page = await store.read(sessionId, { from, limit: end + 1 - from });
-    for (const { type, data } of page) if (IS_SAID.test(type)) characters += JSON.stringify(data).length;
-    events = [...page, ...events];
-    end = from - 1;
+class LogWindow {
+  readonly #store: EventStore;
+  readonly #state: SessionState;
+  /** The newest first. */
+  readonly #pages: (readonly SessionEvent[])[] = [];
+  /** Sequence number of the newest event that is not read. */
+  #end: number;
+  #characters = 0;
+  #summary: SessionEvent | undefined;
+  /** Ingress that a step after the summarized part read, and wakes that began there: what they name may lie before it. */
+  readonly #named = new Set<string>();
+
+  constructor(store: EventStore, state: SessionState) {
+    this.#store = store;
+    this.#state = state;
+    this.#end = state.head;
   }
-  return events;
+
+  /** Oldest first: the newest without a gap, and before them the summary if it lies further back. */
+  events(): readonly SessionEvent[] {
+    const events = this.#pages.toReversed().flat();
+    const isApart = this.#summary !== undefined && this.#summary.seq < (events[0]?.seq ?? 0);
+    return this.#summary !== undefined && isApart ? [this.#summary, ...events] : events;
+  }
+
+  async read(): Promise<void> {
+    while (this.#end > 0 && this.#isWanted(this.#end)) {
+      const events = this.#pages.length === 0 ? FIRST_PAGE_EVENTS : MAX_READ_EVENTS;
+      const page = await this.#readPage(this.#end, events);
+      for (const event of page.toReversed()) this.#look(event);
+      this.#pages.push(page);
+      this.#end -= events;
+    }
+    await this.#findSummary();
+  }
+
+  /** Whether the event at `seq` has to be read. */
+  #isWanted(seq: number): boolean {
+    const { head, pending, openToolCalls, compactedThroughSeq: summarized = 0 } = this.#state;
+    // What the model has to answer is always part of it, however far back it lies.
+    const needed = Math.max(1, Math.min(head, ...pending.map((each) => each.seq), ...openToolCalls.map((each) => each.seq)) - EVENTS_BEFORE);
+    if (seq >= needed) return true;
+    if (this.#characters > ENOUGH_CHARACTERS) return false;
+    // What came before the summary and was read after it is not in it.
+    return seq > summarized || (this.#named.size > 0 && seq > summarized - MAX_EVENTS_BEFORE_SUMMARY);
+  }
+
+  /** A summary stands for what nobody can read again, so it is looked for behind as much as a model could take. */
+  async #findSummary(): Promise<void> {
+    const { compactedThroughSeq } = this.#state;
+    if (compactedThroughSeq === undefined) return;
+    for (let end = this.#end; this.#summary === undefined && end > compactedThroughSeq; ) {
+      const page = await this.#readPage(end, MAX_READ_EVENTS);
+      this.#summary = page.findLast(({ type }) => type === 'context.compacted');
+      end -= MAX_READ_EVENTS;
+    }
+  }
+
+  /** At most so many events that end with the one at `end`. */
+  async #readPage(end: number, events: number): Promise<readonly SessionEvent[]> {
+    const from = Math.max(1, end + 1 - events);
+    return this.#store.read(this.#state.sessionId, { from, limit: end + 1 - from });
+  }
+
+  #look(event: SessionEvent): void {
+    if (IS_SAID.test(event.type)) this.#characters += JSON.stringify(event.data).length;
+    if (event.type === 'context.compacted') this.#summary ??= event;
+    this.#named.delete(event.id);
+    if (event.type === 'wake.queued') this.#named.delete(event.data.queuedWakeId);
+    if (event.seq <= (this.#state.compactedThroughSeq ?? 0)) return;
+    if (event.type === 'message.consumed') for (const eventId of event.data.eventIds) this.#named.add(eventId);
+    if (event.type === 'wake.started') for (const queuedWakeId of event.data.queuedWakeIds) this.#nameWake(queuedWakeId);
+  }
+
+  /** Those that are still queued are known without the log. */
+  #nameWake(queuedWakeId: string): void {
+    if (this.#state.queuedWakes.every((queued) => queued.queuedWakeId !== queuedWakeId)) this.#named.add(queuedWakeId);
+  }
 }

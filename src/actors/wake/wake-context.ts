@@ -1,7 +1,12 @@
 /** What a model step needs: the agent with its backend and tools, and the bounded conversation. Everything here is thrown away after the step. */
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
-import { MAX_TRANSCRIPT_CHARACTERS } from '../../machines/session/limits.ts';
+import { RuntimeError } from '../../machines/errors.ts';
+import type { RunFailure } from '../../machines/run/run-failure.ts';
+import type { Allowance } from '../../machines/session/event-schemas.ts';
+import { DEFAULT_MAX_CONTEXT_TOKENS, DEFAULT_MAX_OUTPUT_TOKENS } from '../../machines/session/limits.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import { contextReport, tokensForMessages } from '../../machines/turn/context-report.ts';
+import type { ContextReport } from '../../machines/turn/context-report.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import type { ToolDescriptor } from '../../machines/turn/tool-definition.ts';
 import { describeTool } from '../../machines/turn/tool-schema.ts';
@@ -9,6 +14,8 @@ import { boundTranscript } from '../../machines/turn/transcript-bounds.ts';
 import { instructionsFor } from '../../machines/wake/instructions.ts';
 import type { AgentRunConfig, AgentRunParams, AgentRuntime } from '../run/agent-runtime.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
+import { buildTools, loadAgent } from '../turn/agent-tools.ts';
+import type { SkippedTool } from '../turn/agent-tools.ts';
 import type { Tool } from '../turn/tool.ts';
 import type { WakePorts } from './wake-ports.ts';
 
@@ -17,27 +24,26 @@ export interface PreparedAgent {
   readonly runtime: AgentRuntime;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly descriptors: readonly ToolDescriptor[];
-  /** Tools that the agent names and nobody has. */
-  readonly unavailableTools: readonly string[];
+  /** Tools that the agent names and cannot have now. */
+  readonly skippedTools: readonly SkippedTool[];
   readonly workspaceDirectory: string;
   readonly agentDirectory: string;
 }
 
 /** @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, AGENT_RUNTIME_NOT_FOUND */
-export async function prepareAgent(identity: SessionIdentity, ports: WakePorts): Promise<PreparedAgent> {
-  const definition = await ports.agents.get(identity.agentId);
+export async function prepareAgent(identity: SessionIdentity, ports: WakePorts, signal: AbortSignal): Promise<PreparedAgent> {
+  const definition = await loadAgent(identity.agentId, ports.agents);
   const runtime = ports.runtimes.resolve(definition.provider, ports.runConfig);
-  const offered = definition.permission === 'deny' ? [] : ports.tools;
-  const named = definition.tools === undefined ? undefined : new Set(definition.tools);
-  const tools = new Map(offered.filter(({ definition: { name } }) => named?.has(name) ?? true).map((tool) => [tool.definition.name, tool]));
+  const agentDirectory = ports.directories.agentDirectory(identity.agentId);
+  const { tools, skipped } = await buildTools(definition, { tools: ports.tools, agents: ports.agents, source: ports.toolSource, agentDirectory, signal });
   return {
     definition,
     runtime,
     tools,
     descriptors: [...tools.values()].map((tool) => describeTool(tool.definition)),
-    unavailableTools: [...(named ?? [])].filter((name) => !ports.tools.some((tool) => tool.definition.name === name)),
+    skippedTools: skipped,
     workspaceDirectory: await ports.directories.workspaceDirectory(identity),
-    agentDirectory: ports.directories.agentDirectory(identity.agentId),
+    agentDirectory,
   };
 }
 
@@ -49,6 +55,8 @@ export interface StepSource {
   readonly consumed: readonly string[];
   readonly runId: string;
   readonly runConfig: AgentRunConfig;
+  /** What is left of the budgets; no bound where absent. */
+  readonly remaining: Allowance;
 }
 
 export interface AssembledStep {
@@ -56,25 +64,61 @@ export interface AssembledStep {
   readonly params: AgentRunParams;
   /** The same as in the source. */
   readonly consumed: readonly string[];
+  readonly context: ContextReport;
+  /** Tokens that the step may write, where a budget bounds it. */
+  readonly maxOutputTokens: number | undefined;
 }
 
-export function assembleStep({ agent, state, messages, consumed, runId, runConfig }: StepSource): AssembledStep {
-  const { definition, runtime, descriptors, workspaceDirectory, agentDirectory } = agent;
+/** @throws RuntimeError CONTEXT_TOO_LARGE when what the model has to answer cannot be made to fit */
+export function assembleStep({ agent, state, messages, consumed, runId, runConfig, remaining }: StepSource): AssembledStep {
+  const { definition, runtime, descriptors: tools, workspaceDirectory, agentDirectory } = agent;
+  const instructions = instructionsFor(definition.instructions, state.outcome);
+  const space = { instructions, tools, maxTokens: maxContextTokens(definition), reservedForOutput: outputReserve(definition) };
+  const bounded = boundTranscript(messages, { maxTokens: tokensForMessages(space) });
+  if (bounded.kind === 'too_large') throw tooLarge(bounded);
+  const context = contextReport({ ...space, messages: bounded.messages, omittedMessages: bounded.omittedMessages });
+  const maxOutputTokens = remaining.tokens === undefined ? undefined : Math.max(1, Math.min(DEFAULT_MAX_OUTPUT_TOKENS, remaining.tokens - inputTokensOf(context)));
   return {
     runtime,
     consumed,
+    context,
+    maxOutputTokens,
     params: {
       runId,
       sessionId: state.sessionId,
-      instructions: instructionsFor(definition.instructions, state.outcome),
-      messages: boundTranscript(messages, { maxCharacters: MAX_TRANSCRIPT_CHARACTERS }),
+      instructions,
+      messages: bounded.messages,
       provider: definition.provider,
       model: definition.model,
       config: runConfig,
       workspaceDir: workspaceDirectory,
       agentDir: agentDirectory,
       modelStepsTaken: state.modelSteps,
-      tools: descriptors,
+      tools,
+      ...(maxOutputTokens === undefined ? {} : { budget: { maxOutputTokens } }),
     },
   };
+}
+
+/** Tokens that the model is given to read, by estimate. */
+export function inputTokensOf({ total, reserved }: ContextReport): number {
+  return total - reserved;
+}
+
+export function maxContextTokens({ context }: AgentDefinition): number {
+  return context.maxTokens ?? DEFAULT_MAX_CONTEXT_TOKENS;
+}
+
+/** Room that is kept for the answer: a quarter of a small context at most. */
+function outputReserve(definition: AgentDefinition): number {
+  return Math.min(DEFAULT_MAX_OUTPUT_TOKENS, Math.floor(maxContextTokens(definition) / 4));
+}
+
+function tooLarge({ tokens, maxTokens }: { readonly tokens: number; readonly maxTokens: number }): RuntimeError {
+  const kind: RunFailure['kind'] = 'context_overflow';
+  return new RuntimeError('CONTEXT_TOO_LARGE', `what the model has to answer takes about ${tokens} tokens, and there is room for ${maxTokens}`, {
+    category: 'capacity',
+    hint: 'Raise context.maxTokens in the agent file, or send less at once.',
+    details: { kind, tokens, maxTokens },
+  });
 }

@@ -1,5 +1,10 @@
 /** Everything a wake needs from outside. */
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
+import type { PriceTable } from '../../machines/run/prices.ts';
+import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
+import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
+import type { PolicyStore } from '../permission/policy-store.ts';
+import type { ReadShell } from '../permission/shell-reader.ts';
 import type { AgentRunConfig } from '../run/agent-runtime.ts';
 import type { AgentRuntimeRegistry } from '../run/agent-runtime-registry.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
@@ -7,8 +12,10 @@ import type { SessionDirectories } from '../session/session-directories.ts';
 import type { JournalCache } from '../session/journal-cache.ts';
 import type { JournalPorts, SessionJournal } from '../session/session-journal.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
-import type { Tool } from '../turn/tool.ts';
+import type { Tool, ToolProgress } from '../turn/tool.ts';
 import type { ToolExecutor } from '../turn/tool-executor.ts';
+import type { OutputKeeper } from '../turn/output-keeper.ts';
+import type { ToolSource } from '../turn/tool-source.ts';
 import type { Reconcile } from './end-survivors.ts';
 
 export interface WakePorts extends JournalPorts {
@@ -21,7 +28,18 @@ export interface WakePorts extends JournalPorts {
   readonly runConfig: AgentRunConfig;
   readonly directories: SessionDirectories;
   readonly tools: readonly Tool[];
+  /** Where tools of MCP servers come from. */
+  readonly toolSource: ToolSource | undefined;
   readonly executor: ToolExecutor;
+  readonly readShell: ReadShell | undefined;
+  readonly policy: PolicyStore | undefined;
+  readonly outputs: OutputKeeper | undefined;
+  /** Whether somebody can be asked, unless a wake says otherwise. */
+  readonly humans: 'reachable' | 'none';
+  /** Prices of one's own. */
+  readonly prices: PriceTable;
+  /** Wakes another session as soon as nobody else does. */
+  readonly trigger: (sessionId: string, options: WakeOptions) => Promise<WakeOutcome>;
   /** Names this process in the log. */
   readonly owner: string;
   /**
@@ -36,6 +54,12 @@ export interface WakePorts extends JournalPorts {
 export interface WakeOptions {
   /** Aborting it stops the wake early; what was done stays done. */
   readonly signal?: AbortSignal | undefined;
+  /** Aborting it ends at once what `signal` lets come to its end: tools that are not to be cut short, and backends that are slow to stop. */
+  readonly force?: AbortSignal | undefined;
+  /** `none`: nobody can be asked, so whatever would ask is denied. Default: as the runtime says. */
+  readonly humans?: 'reachable' | 'none' | undefined;
+  /** Hears how far long tool calls have come. Not stored. */
+  readonly onToolProgress?: ((call: ToolCallInput, progress: ToolProgress) => void) | undefined;
   /** Nobody asked for this wake: what made it due is the session's own. Default false. */
   readonly isAutonomous?: boolean | undefined;
   /** Hears what the backend streams while it runs. Not stored. */

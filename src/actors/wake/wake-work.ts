@@ -9,13 +9,15 @@ import { adviceFor } from '../../machines/run/run-failure.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import { isDue } from '../../machines/session/activation.ts';
-import { DEFAULT_MAX_AUTONOMOUS_WAKES, DEFAULT_MAX_MODEL_STEPS_PER_WAKE } from '../../machines/session/limits.ts';
-import type { SessionEventDraft } from '../../machines/session/session-event.ts';
+import { DEFAULT_MAX_AUTONOMOUS_WAKES } from '../../machines/session/limits.ts';
+import type { Allowance } from '../../machines/session/event-schemas.ts';
+import type { SessionEvent, SessionEventDraft } from '../../machines/session/session-event.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
 import type { SessionState, WakeTrigger } from '../../machines/session/session-state.ts';
 import { stepEvents } from '../../machines/turn/step-events.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
+import { ProgressMeter } from '../../machines/wake/progress-meter.ts';
 import { commitEvents } from '../../machines/wake/wake-commit.ts';
 import { decideNext, dueWakeIds, hasWork, readableIngress } from '../../machines/wake/wake-decision.ts';
 import type { WakeDecision, WakeEnd, WakeLimits } from '../../machines/wake/wake-decision.ts';
@@ -31,7 +33,10 @@ import { keepView, wakeConflict } from '../session/event-store.ts';
 import type { SessionIdentity, WakeRight } from '../session/event-store.ts';
 import { SessionJournal } from '../session/session-journal.ts';
 import { settledOrStopped } from '../turn/settled-or-stopped.ts';
-import { assembleStep, prepareAgent } from './wake-context.ts';
+import { CallGate } from './call-gate.ts';
+import { Subflows } from './subflows.ts';
+import { needOf, pricedUsage, remainingOf, reserveOf, wakeLimits } from './wake-budget.ts';
+import { assembleStep, inputTokensOf, prepareAgent } from './wake-context.ts';
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
 import { endSurvivors } from './end-survivors.ts';
 import { loadTranscript } from './session-transcript.ts';
@@ -63,6 +68,12 @@ export class WakeWork {
   #calls: readonly ToolCallInput[] = [];
   #modelSteps = 0;
   #mustSpeak = false;
+  #hasDriven = false;
+  readonly #meter = new ProgressMeter();
+  readonly #subflows: Subflows;
+  #gate: CallGate | undefined;
+  /** What the next step will use up at least. */
+  #nextStep: Allowance = {};
   #lastText: string | undefined;
   #failure: ErrorRecord | undefined;
   #end: WakeEnd | undefined;
@@ -78,6 +89,7 @@ export class WakeWork {
     this.#ports = ports;
     this.#options = options;
     this.#journal = new SessionJournal(identity, ports);
+    this.#subflows = new Subflows({ ...ports, newId: () => ports.ids.next(), remaining: () => remainingOf(this.#limits(), this.#journal.state) });
   }
 
   /** Cuts the work in hand short. The first reason stays. */
@@ -89,7 +101,7 @@ export class WakeWork {
   async claim(): Promise<ClaimAnswer> {
     const { sessionId } = this.#identity;
     const known = (await this.#ports.journals.open(sessionId)).state;
-    this.#journal = new SessionJournal(this.#identity, this.#ports, { state: known, onEvent: (event) => this.#transcript?.ingest(event) });
+    this.#journal = new SessionJournal(this.#identity, this.#ports, { state: known, onEvent: (event) => this.#hear(event) });
     if (!this.#isWanted(known)) return 'nothing_to_do';
     let state = await this.#acquireRight(known);
     let survivors: string | undefined;
@@ -121,25 +133,30 @@ export class WakeWork {
     this.#agent ??= await this.#prepareAgent();
     this.#transcript ??= await loadTranscript(this.#ports.store, this.#journal.state);
     const consumed = readableIngress(this.#journal.state).map(({ eventId }) => eventId);
+    const { state } = this.#journal;
     this.#step = assembleStep({
       agent: this.#agent,
-      state: this.#journal.state,
+      state,
       messages: this.#transcript.messages(consumed),
       consumed,
       runId: this.#ports.ids.next(),
       runConfig: this.#ports.runConfig,
+      remaining: remainingOf(this.#limits(), state),
     });
+    this.#nextStep = needOf(this.#step, this.#ports.prices);
   }
 
   /** One model call: its span is stored before, what came of it after, all at once. */
   async step(): Promise<StepAnswer> {
-    const { params, runtime, consumed } = this.#assembled();
+    const step = this.#assembled();
+    const { params, consumed } = step;
     // What came in with an interruption is for the next wake: this one must not read it and be cut short over it.
     if (this.#isCutShort()) return 'fold';
+    // Only now is it known how much the step would use up.
+    if (this.#decide(this.#journal.state).act === 'end') return 'fold';
     const spanId = params.runId;
-    const { provider, model, modelStepsTaken } = params;
-    await this.#append([{ type: 'span.started', data: { spanId, kind: 'model_step', backend: runtime.id, provider, model, step: modelStepsTaken + 1 } }]);
-    const { result, usage, modelSteps, streamedText } = await this.#runModel(this.#assembled());
+    await this.#append([this.#spanDraft(step)]);
+    const { result, usage, modelSteps, streamedText } = await this.#runModel(step);
     const { error } = result.meta ?? {};
     await this.#journal.refresh();
     // Whoever sets a limit of time, or interrupts, does not want the same answered again.
@@ -148,6 +165,7 @@ export class WakeWork {
     const finished = stepEvents({ spanId, payloads: result.payloads, usage, error, modelSteps, consumed, newCallId, wasInterrupted, streamedText });
     await this.#append(finished.drafts);
     this.#modelSteps += 1;
+    this.#nextStep = {};
     this.#calls = finished.calls;
     if (finished.text !== '') this.#lastText = finished.text;
     if (error === undefined) this.#mustSpeak = false;
@@ -162,13 +180,30 @@ export class WakeWork {
       store: this.#ports.store,
       executor: this.#ports.executor,
       agent: this.#agent,
+      gate: this.#gateOf(this.#agent),
+      subflows: this.#subflows,
+      outputs: this.#ports.outputs,
       calls: this.#calls,
       state: () => this.#journal.state,
       append: (drafts) => this.#append(drafts),
       newId: () => this.#ports.ids.next(),
+      now: this.#now(),
       signal: this.#abort.signal,
+      force: this.#options.force,
+      onProgress: this.#options.onToolProgress,
       parent,
     });
+    await this.#driveChildren();
+  }
+
+  /** Children that calls wait for work while this wake waits, as long as they have something to do. */
+  async #driveChildren(): Promise<void> {
+    this.#hasDriven = true;
+    const { signal } = this.#abort;
+    const { force, humans, onRunEvent } = this.#options;
+    const failures = await this.#subflows.drive(this.#journal.state, { signal, force, humans, onRunEvent });
+    for (const failure of failures) if (!signal.aborted) this.#ports.onListenerError(failure, 'listener');
+    await this.#journal.refresh();
   }
 
   /** Stores how the wake ended, unless somebody appended since the fold: that has to be seen first. */
@@ -255,6 +290,11 @@ export class WakeWork {
       modelSteps: this.#modelSteps,
       elapsedMs: this.#ports.clock.steadyNow() - this.#startedMs,
       limits: this.#limits(),
+      hasDriven: this.#hasDriven,
+      identicalCalls: this.#meter.identicalCalls,
+      stepsWithoutProgress: this.#meter.stepsWithoutProgress,
+      nextStep: this.#nextStep,
+      now: this.#now(),
       mustSpeak: this.#mustSpeak,
       failure: this.#failure,
       abortReason: this.#abort.signal.aborted ? messageOf(this.#abort.signal.reason) : undefined,
@@ -339,13 +379,42 @@ export class WakeWork {
       onRunEvent?.(event);
     };
     const run = startAgentRun(runtime, { ...params, abortSignal: signal, onEvent }, this.#ports);
-    const result = await settledOrStopped(run.result, { signal, clock: this.#ports.clock, givenUp: () => givenUpRun(signal) });
-    return { result, usage: result.usage, modelSteps: result.meta?.modelSteps ?? (result.meta?.error === undefined ? 1 : 0), streamedText };
+    const result = await settledOrStopped(run.result, { signal, force: this.#options.force, clock: this.#ports.clock, givenUp: () => givenUpRun(signal) });
+    return { result, usage: pricedUsage(result.usage, params, this.#ports.prices), modelSteps: result.meta?.modelSteps ?? (result.meta?.error === undefined ? 1 : 0), streamedText };
   }
 
   #limits(): WakeLimits {
-    const { maxModelStepsPerWake = DEFAULT_MAX_MODEL_STEPS_PER_WAKE, maxTokensPerWake, maxSecondsPerWake } = this.#agent?.definition.budget ?? {};
-    return { maxModelStepsPerWake, maxTokensPerWake, maxSecondsPerWake };
+    return wakeLimits(this.#agent?.definition, this.#journal.state);
+  }
+
+  #spanDraft(step: AssembledStep): SessionEventDraft {
+    const { params, runtime, context } = step;
+    const { provider, model, modelStepsTaken } = params;
+    const reserved = reserveOf(step, remainingOf(this.#limits(), this.#journal.state), this.#ports.prices);
+    return {
+      type: 'span.started',
+      data: {
+        spanId: params.runId,
+        kind: 'model_step',
+        backend: runtime.id,
+        provider,
+        model,
+        step: modelStepsTaken + 1,
+        contextTokens: inputTokensOf(context),
+        ...(context.omittedMessages === 0 ? {} : { omittedMessages: context.omittedMessages }),
+        ...(reserved === undefined ? {} : { reserved }),
+      },
+    };
+  }
+
+  #gateOf(agent: PreparedAgent): CallGate {
+    const { clock, readShell, policy, humans, ids } = this.#ports;
+    return (this.#gate ??= new CallGate({ clock, readShell, policy, humans: this.#options.humans ?? humans, agent, session: this.#identity, newId: () => ids.next() }));
+  }
+
+  #hear(event: SessionEvent): void {
+    this.#transcript?.ingest(event);
+    this.#meter.ingest(event);
   }
 
   /** What of the dead process could not be ended, if anything. */
@@ -381,8 +450,8 @@ export class WakeWork {
   /** The agent is read once per wake: a file that is edited meanwhile counts from the next one on. */
   async #prepareAgent(): Promise<PreparedAgent> {
     if (this.#agent !== undefined) return this.#agent;
-    const agent = await prepareAgent(this.#identity, this.#ports);
-    const skipped = agent.unavailableTools.map((name): SessionEventDraft => ({ type: 'tool.skipped', data: { name, reason: 'no tool of this name is available' } }));
+    const agent = await prepareAgent(this.#identity, this.#ports, this.#abort.signal);
+    const skipped = agent.skippedTools.map((data): SessionEventDraft => ({ type: 'tool.skipped', data }));
     if (skipped.length > 0) await this.#append(skipped);
     this.#armTimeLimit(agent.definition.budget.maxSecondsPerWake);
     return agent;

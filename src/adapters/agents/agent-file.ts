@@ -1,7 +1,7 @@
 /** An agent as a file: YAML frontmatter between two `---` lines, then the instructions in Markdown. What is wrong is named with its line. */
 import { LineCounter, isNode, parseDocument, stringify } from 'yaml';
 import type { Document } from 'yaml';
-import { MAX_AGENT_FILE_CHARACTERS, agentFrontmatter } from '../../machines/agent/agent-definition.ts';
+import { MAX_AGENT_FILE_CHARACTERS, checkedFrontmatter } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition, AgentFrontmatter } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { pathOf } from '../../machines/validate.ts';
@@ -34,7 +34,7 @@ export function parseAgentFile({ agentId, source, fileName }: AgentFile): AgentD
   if (parts === null) throw invalid(fileName, [{ line: 1, message: 'expected frontmatter between two lines of "---" at the start of the file' }]);
   const [, yaml = '', body = ''] = parts;
   const frontmatter = readFrontmatter(yaml, fileName);
-  const { tools, ...rest } = frontmatter;
+  const { tools, mcp, ...rest } = frontmatter;
   return Object.freeze({
     agentId,
     name: rest.name,
@@ -43,8 +43,10 @@ export function parseAgentFile({ agentId, source, fileName }: AgentFile): AgentD
     provider: rest.provider,
     permission: rest.permission,
     budget: rest.budget,
+    context: rest.context,
     instructions: body.trim(),
     ...(tools === undefined ? {} : { tools }),
+    ...(mcp === undefined ? {} : { mcp }),
   });
 }
 
@@ -52,12 +54,12 @@ export function formatAgentFile(frontmatter: AgentFrontmatter, instructions: str
   return `---\n${stringify(frontmatter)}---\n\n${instructions.trim()}\n`;
 }
 
-function readFrontmatter(yaml: string, fileName: string): ReturnType<typeof agentFrontmatter.parse> {
+function readFrontmatter(yaml: string, fileName: string): ReturnType<typeof checkedFrontmatter.parse> {
   const lines = new LineCounter();
   const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false });
   const lineAt = (offset: number): number => lines.linePos(offset).line + LINES_BEFORE_FRONTMATTER;
   if (document.errors.length > 0) throw invalid(fileName, document.errors.map(({ pos, message }) => ({ line: lineAt(pos[0]), message })));
-  const parsed = agentFrontmatter.safeParse(plainValue(document, fileName));
+  const parsed = checkedFrontmatter.safeParse(plainValue(document, fileName));
   if (parsed.success) return parsed.data;
   throw invalid(
     fileName,
@@ -92,7 +94,7 @@ function invalid(fileName: string, complaints: readonly Complaint[]): RuntimeErr
   const text = complaints.map(({ line, message }) => `line ${line}: ${message}`).join('; ');
   return new RuntimeError('AGENT_INVALID', `agent file ${fileName} is not valid: ${text}`, {
     category: 'validation',
-    hint: 'An agent file needs name, provider and model in its frontmatter, and may have description, tools, permission and budget.',
+    hint: 'An agent file needs name, provider and model in its frontmatter, and may have description, tools, mcp, permission, context and budget.',
     details: { fileName, line: first?.line ?? 1, issues: complaints },
   });
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { agentFrontmatter } from '../../machines/agent/agent-definition.ts';
+import { checkedFrontmatter } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { agentId as agentIdSchema } from '../../machines/ids.ts';
@@ -86,7 +86,7 @@ export class FileAgentCatalog implements AgentCatalog {
 }
 
 function formatParts({ frontmatter, instructions }: Exclude<NewAgent['source'], string>): string {
-  parseOrThrow(agentFrontmatter, frontmatter, { what: 'agent', code: 'AGENT_INVALID' });
+  parseOrThrow(checkedFrontmatter, frontmatter, { what: 'agent', code: 'AGENT_INVALID' });
   return formatAgentFile(frontmatter, instructions);
 }
 

@@ -49,6 +49,9 @@ export class WakeView {
     'wake.refused': (view, { data }) => view.#labelled('queues', `${oneLine(data.reason)}: refused, ${data.because}`),
     'wake.cancelled': (view, { data }) => view.#labelled('queues', `a queued wake was cancelled: ${data.because}`),
     'learning.captured': (view, { data }) => view.#labelled('learns', oneLine(data.title)),
+    'agent.subflow_started': (view, { data }) => view.#labelled('asks', `the agent ${data.agentId}: ${oneLine(data.message)} ${view.#options.out.styles.dim(`(session ${data.childSessionId})`)}`),
+    'agent.tool_requeued': (view, { data }) => view.#labelled('repeats', `a call that a crash had cut off, attempt ${data.attempt}`),
+    'context.compacted': (view, { data }) => view.#labelled('sums up', `what came before: ${data.tokensBefore} tokens are ${data.tokensAfter} now`),
     'tool.skipped': (view, { data }) => view.#labelled('lacks', `${oneLine(data.name)}: ${oneLine(data.reason)}`),
     'directive.rejected': (view, { data }) => view.#labelled('unclear', oneLine(data.reason)),
     // Bookkeeping: it shows in what comes of it.

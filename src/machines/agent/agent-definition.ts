@@ -1,6 +1,10 @@
 /** What an agent is: who it is, which model speaks for it, what it may use. Written as Markdown with YAML frontmatter. */
 import { z } from 'zod';
 import { MAX_MODEL_STEPS_PER_WAKE } from '../session/limits.ts';
+import { mcpServer } from './mcp-server.ts';
+import type { McpServer } from './mcp-server.ts';
+import { toolAttachment } from './tool-attachment.ts';
+import type { ToolAttachment } from './tool-attachment.ts';
 
 /** Characters of an agent file. */
 export const MAX_AGENT_FILE_CHARACTERS = 256_000;
@@ -11,6 +15,29 @@ const text = z.string().trim().min(1);
 const unsupported = (what: string): z.ZodType<undefined> =>
   z.undefined({ error: `${what} is not supported by this version; remove the key` });
 
+/** `preapproved`: only tools that always ask do ask. `ask`: every tool that changes something asks. `deny`: none runs. */
+const permissionMode = z.enum(['preapproved', 'ask', 'deny']);
+
+const ruleTexts = z.array(z.string().min(1).max(500)).max(200).default([]);
+
+const NO_RULES: { readonly allow: string[]; readonly ask: string[]; readonly deny: string[]; readonly expiresAfterSeconds?: number } = { allow: [], ask: [], deny: [] };
+
+const permission = z
+  .union([
+    permissionMode.transform((mode) => ({ ...NO_RULES, mode })),
+    z.strictObject({
+      mode: permissionMode.default('ask'),
+      allow: ruleTexts,
+      ask: ruleTexts,
+      deny: ruleTexts,
+      /** How long a request waits for an answer, in seconds; then the call is denied. Default: a week. */
+      expiresAfterSeconds: z.number().int().min(1).max(31_536_000).optional(),
+    }),
+  ])
+  .default({ ...NO_RULES, mode: 'preapproved' });
+
+export type AgentPermission = Readonly<z.output<typeof permission>>;
+
 /** The frontmatter. Keys that nobody knows are errors: a misspelled limit must not be no limit. */
 export const agentFrontmatter = z.strictObject({
   name: text.max(100),
@@ -19,22 +46,51 @@ export const agentFrontmatter = z.strictObject({
   model: text,
   /** Which backend speaks: the provider's name. */
   provider: text,
-  /** Names of the tools it may use; all managed tools when absent. */
-  tools: z.array(text).max(200).optional(),
-  /** `preapproved`: only tools that always ask do ask. `ask`: every tool that changes something asks. `deny`: none runs. */
-  permission: z.enum(['preapproved', 'ask', 'deny']).default('preapproved'),
+  /** The tools it may use; all managed tools when absent. */
+  tools: z.array(toolAttachment).max(200).optional(),
+  /** MCP servers, by the name under which `tools` takes tools of them. */
+  mcp: z.record(z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, 'expected a name of lower-case letters, digits, "_" and "-", 32 at most'), mcpServer).optional(),
+  permission,
   budget: z
     .strictObject({
       maxModelStepsPerWake: z.number().int().min(1).max(MAX_MODEL_STEPS_PER_WAKE).optional(),
       /** Input and output together, as far as the provider tells. */
       maxTokensPerWake: z.number().int().min(1).optional(),
+      /** Over all wakes of a session. */
+      maxTokensPerSession: z.number().int().min(1).optional(),
+      /** In US dollars. Where the price of the model is not known, nothing runs. */
+      maxCostPerWake: z.number().positive().optional(),
+      maxCostPerSession: z.number().positive().optional(),
+      /** How often in a row the same call may come to the same result. */
+      maxIdenticalCalls: z.number().int().min(1).optional(),
+      /** Steps in a row of which nothing new comes. */
+      maxStepsWithoutProgress: z.number().int().min(1).optional(),
       maxSecondsPerWake: z.number().int().min(1).optional(),
       /** Wakes in a row that nobody outside asked for; then the session is parked. */
       maxAutonomousWakes: z.number().int().min(0).optional(),
     })
     .default({}),
+  context: z
+    .strictObject({
+      /** Tokens that the model is given to read, by estimate. */
+      maxTokens: z.number().int().min(1_000).max(10_000_000).optional(),
+      /** What happens to what does not fit: it is left out, or the model writes a summary of it first. Default `omit`. */
+      whenFull: z.enum(['omit', 'summarize']).optional(),
+    })
+    .default({}),
   fallbacks: unsupported('a list of fallbacks').optional(),
   environment: unsupported('an environment').optional(),
+});
+
+/** The frontmatter as a whole: what it names must be there. */
+export const checkedFrontmatter = agentFrontmatter.superRefine(({ tools = [], mcp = {} }, context) => {
+  const names = new Set<string>();
+  for (const [index, { type, name }] of tools.entries()) {
+    if (type === 'mcp') {
+      if (!Object.hasOwn(mcp, name)) context.addIssue({ code: 'custom', path: ['tools', index], message: `expected a server that "mcp" names, received "${name}"` });
+    } else if (names.has(name)) context.addIssue({ code: 'custom', path: ['tools', index], message: `expected each tool once, "${name}" is named twice` });
+    else names.add(name);
+  }
 });
 
 export type AgentFrontmatter = z.input<typeof agentFrontmatter>;
@@ -46,8 +102,10 @@ export interface AgentDefinition {
   readonly description: string;
   readonly model: string;
   readonly provider: string;
-  readonly tools?: readonly string[] | undefined;
-  readonly permission: 'preapproved' | 'ask' | 'deny';
+  readonly tools?: readonly ToolAttachment[] | undefined;
+  readonly mcp?: Readonly<Record<string, McpServer>> | undefined;
+  readonly permission: AgentPermission;
+  readonly context: Readonly<z.output<typeof agentFrontmatter>['context']>;
   readonly budget: Readonly<z.output<typeof agentFrontmatter>['budget']>;
   /** The body of the file: what the model is told. */
   readonly instructions: string;

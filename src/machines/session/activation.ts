@@ -3,7 +3,7 @@
  * process computes the same ones, under the same names.
  */
 import type { WakePriority } from '../wake/directive.ts';
-import type { SessionState } from './session-state.ts';
+import type { OpenToolCall, SessionState } from './session-state.ts';
 
 export interface Activation {
   readonly sessionId: string;
@@ -65,20 +65,31 @@ export function activationChange(before: SessionState, after: SessionState): { r
   return { activate: isEndOfWake ? now : without(now, then), settle: without(then, now) };
 }
 
-/** Whether an open tool call waits for somebody outside: until then no model can go on. */
+/** Whether an open tool call waits for somebody outside, or for a child: until then no model can go on. */
 export function isBlocked({ openToolCalls }: SessionState): boolean {
   return openToolCalls.some(({ phase }) => phase === 'waiting');
+}
+
+/** The calls that wait for a child of this session. */
+export function delegatedCalls({ openToolCalls }: SessionState): readonly OpenToolCall[] {
+  return openToolCalls.filter(({ phase, request }) => phase === 'waiting' && request?.kind === 'subflow');
+}
+
+/** When the permission that a call waits for, or was given and has not used, is void; milliseconds since the epoch. */
+export function expiryOf({ phase, request }: OpenToolCall): number | undefined {
+  const isHeld = phase === 'waiting' || phase === 'answered';
+  return isHeld && request?.kind === 'permission' && request.expiresAt !== undefined ? Date.parse(request.expiresAt) : undefined;
 }
 
 /** What came in and can be acted upon: while a call waits, only the answers to calls. */
 export function actionableIngress(state: SessionState): SessionState['pending'] {
   if (!isBlocked(state)) return state.pending;
-  return state.pending.filter(({ type }) => type === 'user.tool_confirmation' || type === 'user.answer');
+  return state.pending.filter(({ callId }) => callId !== undefined);
 }
 
 function workActivations(state: SessionState): readonly Activation[] {
   // What would make it wake again by itself is held back until somebody outside does.
-  return state.parked === undefined ? [...pendingActivations(state), ...queuedActivations(state), ...retryActivation(state)] : [];
+  return state.parked === undefined ? [...pendingActivations(state), ...queuedActivations(state), ...retryActivation(state), ...expiryActivations(state)] : [];
 }
 
 function duringWake(state: SessionState, causes: readonly Activation[]): readonly Activation[] {
@@ -116,8 +127,19 @@ function queuedActivations(state: SessionState): readonly Activation[] {
 /** A wake that broke in the middle of something is followed by another. */
 function retryActivation(state: SessionState): readonly Activation[] {
   const { sessionId, agentId, lastWake } = state;
-  if (lastWake === undefined || !['failed', 'aborted', 'lost'].includes(lastWake.outcome) || isBlocked(state) || !isUnfinished(state)) return [];
+  if (lastWake === undefined || !['failed', 'aborted', 'lost'].includes(lastWake.outcome) || !isUnfinished(state)) return [];
+  // A child that a call waits for may not have been made, or may have nobody who wakes it.
+  if (isBlocked(state) && delegatedCalls(state).length === 0) return [];
   return [{ sessionId, agentId, causeId: lastWake.wakeId, kind: 'retry', dueAtMs: Math.max(Date.parse(lastWake.endedAt), notBeforeMs(state)), priority: 'normal' }];
+}
+
+/** A permission that nobody has given in time denies its call, which lets the session go on. */
+function expiryActivations(state: SessionState): readonly Activation[] {
+  const { sessionId, agentId, openToolCalls } = state;
+  return openToolCalls.flatMap((call): Activation[] => {
+    const dueAtMs = call.phase === 'waiting' ? expiryOf(call) : undefined;
+    return dueAtMs === undefined ? [] : [{ sessionId, agentId, causeId: `expiry-${call.callId}`, kind: 'wake', dueAtMs, priority: 'normal' }];
+  });
 }
 
 /** A child whose rest its parent has not heard of. */

@@ -26,14 +26,39 @@ export const deliveryMode = z.enum(['queue', 'steer', 'interrupt']);
 
 export type DeliveryMode = z.output<typeof deliveryMode>;
 
-/** How far an approval reaches. */
+/** How far an approval reaches: this call; whatever its rules cover, in this session; the same in every session of the agent. */
 export const approvalScope = z.enum(['once', 'session', 'always']);
 
+/** A file that came with a message, by reference: `path` from the session's workspace, `sha256` in hexadecimal digits. */
+export const attachment = z.object({
+  kind: z.enum(['image', 'file']),
+  name: z.string().min(1).max(200),
+  mediaType: z.string().min(1).max(100),
+  bytes: z.number().int().nonnegative(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  path: z.string().min(1).max(1_000),
+});
+
+export type Attachment = Readonly<z.output<typeof attachment>>;
+
+/** Files of one message. */
+export const MAX_ATTACHMENTS = 20;
+
+/** Why a call may run without anybody being asked, or who was. */
+const allowedBy = z.object({ kind: z.enum(['preapproved', 'read_only', 'safe_command', 'session_rule', 'policy', 'person']), rule: z.string().optional() });
+
+export type AllowedBy = Readonly<z.output<typeof allowedBy>>;
+
+/** What a piece of work may use up: tokens in and out, and money in US dollars. */
+const allowance = z.object({ tokens: z.number().int().nonnegative().optional(), cost: z.number().nonnegative().optional() });
+
+export type Allowance = Readonly<z.output<typeof allowance>>;
+
 /**
- * How a wake ended. `limit`: a bound was reached. `interrupted`: somebody outside cut it short. `aborted`: its process stopped it.
+ * How a wake ended. `budget_reached`: a bound was reached; another wake goes on. `interrupted`: somebody outside cut it short. `aborted`: its process stopped it.
  * `lost`: its process died; the next wake says so in its place.
  */
-const wakeEnding = z.enum(['sleep', 'requires_action', 'rescheduled', 'limit', 'failed', 'interrupted', 'aborted', 'terminated', 'lost']);
+const wakeEnding = z.enum(['sleep', 'requires_action', 'rescheduled', 'budget_reached', 'failed', 'interrupted', 'aborted', 'terminated', 'lost']);
 
 /** Makes data of the next version out of data of the one before. Total: what it cannot read it passes on for the schema to refuse. */
 type Upcaster = (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
@@ -57,7 +82,7 @@ const note = z.string().max(2_000);
 const ingress = {
   'user.message': define(
     'Somebody sent a message.',
-    z.object({ text: z.string().min(1).max(MAX_MESSAGE_CHARACTERS), delivery: deliveryMode }),
+    z.object({ text: z.string().min(1).max(MAX_MESSAGE_CHARACTERS), delivery: deliveryMode, attachments: z.array(attachment).max(MAX_ATTACHMENTS).optional() }),
     // Version 1 knew one way of delivery.
     [(data) => ({ ...data, delivery: 'queue' })],
   ),
@@ -83,7 +108,10 @@ const lifecycle = {
     z.object({
       agentId,
       title: z.string().max(200).optional(),
-      parent: z.object({ sessionId: id, depth: z.number().int().positive() }).optional(),
+      /** `callId`: the call of the parent that this session answers. */
+      parent: z.object({ sessionId: id, depth: z.number().int().positive(), callId: id.optional() }).optional(),
+      /** What it may use up in all, given by its parent. */
+      allowance: allowance.optional(),
       forkOf: z.object({ sessionId: id, seq: z.number().int().positive() }).optional(),
     }),
   ),
@@ -107,7 +135,7 @@ const lifecycle = {
   'session.child_created': define('The session has a child.', z.object({ childSessionId: id, agentId, label: z.string().max(200).optional() })),
   'session.child_idle': define(
     'A child came to rest; `turn` is the number of its event that says so. The parent hears of it in its next turn.',
-    z.object({ childSessionId: id, agentId, turn: z.number().int().positive(), reason: z.enum(['idle', 'requires_action', 'terminated', 'parked']), summary }),
+    z.object({ childSessionId: id, agentId, turn: z.number().int().positive(), reason: z.enum(['idle', 'requires_action', 'terminated', 'parked']), summary, used: allowance.optional() }),
   ),
   'session.parent_told': define('The parent has it in its log that this session came to rest at this event.', z.object({ turn: z.number().int().positive() })),
   'message.consumed': define('These ingress events were part of what a model step answered.', z.object({ eventIds: z.array(id), spanId: id })),
@@ -133,11 +161,14 @@ const wake = {
       summary,
       modelSteps: z.number().int().nonnegative(),
       completedWakeIds: z.array(id),
-      limit: z.object({ name: z.string(), value: z.number() }).optional(),
+      /** The bound that was reached, where one was. */
+      budget: z.object({ name: z.string(), value: z.number(), because: z.string().optional() }).optional(),
       error: errorRecord.optional(),
       /** Not before this time is it tried again by itself. */
       retryAt: time.optional(),
     }),
+    // Version 1 called a budget a limit.
+    [({ limit, ...data }) => ({ ...data, ...(data['outcome'] === 'limit' ? { outcome: 'budget_reached' } : {}), ...(limit === undefined ? {} : { budget: limit }) })],
   ),
   'wake.queued': define(
     'The session will have something to do at `dueAt`.',
@@ -159,14 +190,26 @@ const wake = {
 
 const agent = {
   'span.started': define(
-    'A model step began.',
-    z.object({ spanId: id, kind: z.literal('model_step'), backend: z.string(), provider: z.string(), model: z.string(), step: z.number().int().positive() }),
+    'A model step began, or a step that writes a summary of what came before. `reserved` counts as used until it is known what was.',
+    z.object({
+      spanId: id,
+      kind: z.enum(['model_step', 'compaction']),
+      reserved: allowance.optional(),
+      /** How much the model is given to read, in tokens, by estimate. */
+      contextTokens: z.number().int().nonnegative().optional(),
+      /** Messages that were left out, since they did not fit. */
+      omittedMessages: z.number().int().nonnegative().optional(),
+      backend: z.string(),
+      provider: z.string(),
+      model: z.string(),
+      step: z.number().int().positive(),
+    }),
   ),
   'span.completed': define(
     'A model step ended. `modelSteps` says how far it moved a script or a model on.',
     z.object({
       spanId: id,
-      kind: z.literal('model_step'),
+      kind: z.enum(['model_step', 'compaction']),
       outcome: z.enum(['completed', 'failed', 'aborted', 'lost']),
       modelSteps: z.number().int().nonnegative(),
       usage: runUsage.optional(),
@@ -181,10 +224,32 @@ const agent = {
     // Version 1 did not say when a call began to take effect: it may have at once.
     [(data) => ({ ...data, mayHaveStarted: true })],
   ),
-  'agent.tool_started': define('A tool call begins to take effect. Stored before it does: a call that is said to have started is never run again.', z.object({ callId: id })),
+  'agent.tool_started': define(
+    'A tool call begins to take effect. Stored before it does: a call that is said to have started is run again only if its tool is idempotent.',
+    z.object({
+      callId: id,
+      /** From 1. Default 1. */
+      attempt: z.number().int().positive().optional(),
+      /** What happens to it when its process dies. Default `report`. */
+      ifLost: z.enum(['report', 'retry']).optional(),
+      allowedBy: allowedBy.optional(),
+    }),
+  ),
+  'agent.tool_requeued': define('A call whose process died is to be run again, since its tool is idempotent.', z.object({ callId: id, attempt: z.number().int().positive() })),
+  'agent.subflow_started': define(
+    'A call was given to a child session. Stored before the child is made; the call waits for the child to come to rest.',
+    z.object({ callId: id, childSessionId: id, agentId, message: z.string().min(1).max(MAX_MESSAGE_CHARACTERS), allowance: allowance.optional() }),
+  ),
   'agent.tool_result': define(
     'A tool call ended. `unknown`: its process died while it ran; it is never run again.',
-    z.object({ callId: id, name: z.string(), outcome: toolCallOutcome, output: json }),
+    z.object({
+      callId: id,
+      name: z.string(),
+      outcome: toolCallOutcome,
+      output: json,
+      /** The whole output, where only a part of it is given to the model: a file in the session's workspace. */
+      kept: z.object({ path: z.string(), characters: z.number().int().nonnegative() }).optional(),
+    }),
   ),
   'agent.question_asked': define(
     'The agent asked somebody outside a question; the call waits for `user.answer`.',
@@ -192,14 +257,34 @@ const agent = {
   ),
   'permission.requested': define(
     'A tool call waits for somebody to allow it.',
-    z.object({ requestId: id, callId: id, toolName: id, input: json, because: z.string() }),
+    z.object({
+      requestId: id,
+      callId: id,
+      toolName: id,
+      input: json,
+      because: z.string(),
+      /** Over the tool, the input and the folder: what is allowed is this and nothing else. */
+      hash: z.string().optional(),
+      cwd: z.string().optional(),
+      /** What an approval for the session or for always would allow from then on. */
+      rules: z.array(z.string()).optional(),
+      /** An answer after this time is refused, and the call is denied. */
+      expiresAt: time.optional(),
+    }),
   ),
   'permission.resolved': define(
     'The confirmation of a tool call was acted upon.',
-    z.object({ requestId: id, callId: id, decision: z.enum(['allowed', 'denied']), note: note.optional(), scope: approvalScope.optional() }),
+    z.object({ requestId: id, callId: id, decision: z.enum(['allowed', 'denied', 'expired']), note: note.optional(), scope: approvalScope.optional(), rules: z.array(z.string()).optional() }),
   ),
   'request.cancelled': define('Nobody has to answer this request any more.', z.object({ requestId: id, because: z.enum(['interrupt', 'fork']) })),
-  'agent.custom_tool_use': define('The agent asked somebody outside to run a tool.', z.object({ requestId: id, name: z.string(), input: json })),
+  'agent.custom_tool_use': define(
+    'The agent asked somebody outside to run a tool. `callId`: the tool call that waits for the result; without one, the session goes on when it comes.',
+    z.object({ requestId: id, name: z.string(), input: json, callId: id.optional() }),
+  ),
+  'context.compacted': define(
+    'Models read this summary in place of everything up to `throughSeq`; the log keeps it all.',
+    z.object({ throughSeq: z.number().int().positive(), summary: z.string().min(1), tokensBefore: z.number().int().nonnegative(), tokensAfter: z.number().int().nonnegative() }),
+  ),
   'tool.skipped': define('A tool of the agent is not available in this wake.', z.object({ name: z.string(), reason: z.string() })),
   'directive.accepted': define('The model said what comes next.', z.object({ directive, spanId: id })),
   'directive.rejected': define('What the model said about what comes next could not be understood.', z.object({ reason: z.string(), received: z.string(), spanId: id })),

@@ -3,17 +3,20 @@ import type { DeliveryMode } from './event-schemas.ts';
 import { move } from './fold-status.ts';
 import type { Change } from './fold-status.ts';
 import type { SessionEventOf } from './session-event.ts';
-import type { CallAnswer, PendingAction, PendingIngressType, SessionState } from './session-state.ts';
+import { use } from './fold-usage.ts';
+import type { CallAnswer, CallRequest, OpenToolCall, PendingAction, PendingIngress, PendingIngressType, SessionState } from './session-state.ts';
 
 /** Somebody outside wants something: it waits to be acted upon, and what held the session back counts no more. */
 export function receive(
   state: SessionState,
   { id, seq, at, type }: SessionEventOf<Exclude<PendingIngressType, 'session.child_idle'>>,
   delivery: DeliveryMode,
+  callId?: string,
 ): Change {
   const { lastWake } = state;
+  const came: PendingIngress = { eventId: id, seq, at, type, delivery };
   return {
-    pending: [...state.pending, { eventId: id, seq, at, type, delivery }],
+    pending: [...state.pending, callId === undefined ? came : { ...came, callId }],
     parked: undefined,
     failuresInARow: 0,
     autonomousWakesInARow: 0,
@@ -23,7 +26,10 @@ export function receive(
 }
 
 export function foldCustomToolResult(state: SessionState, event: SessionEventOf<'user.custom_tool_result'>): Change {
-  const resolved = resolve(state, event.data.requestId, 'custom_tool');
+  const { requestId } = event.data;
+  const isOfCall = state.openToolCalls.some(({ request }) => request?.kind === 'custom_tool' && request.requestId === requestId);
+  if (isOfCall) return answerCall(state, event, requestId, { kind: 'custom_tool', eventId: event.id, seq: event.seq });
+  const resolved = resolve(state, requestId, 'custom_tool');
   return resolved === undefined ? {} : { ...resolved, ...receive(state, event, 'steer') };
 }
 
@@ -38,12 +44,45 @@ export function foldAnswer(state: SessionState, event: SessionEventOf<'user.answ
 }
 
 /** A tool call waits for somebody outside. */
-export function waitFor(state: SessionState, action: PendingAction & { readonly callId: string; readonly kind: 'permission' | 'answer' }): Change {
-  const { callId, requestId, kind } = action;
+export function waitFor(state: SessionState, action: PendingAction & { readonly callId: string }, request: CallRequest): Change {
   return {
     pendingActions: [...state.pendingActions, action],
-    openToolCalls: state.openToolCalls.map((call) => (call.callId === callId ? { ...call, phase: 'waiting', request: { requestId, kind } } : call)),
+    openToolCalls: state.openToolCalls.map(({ answer, ...call }) => {
+      if (call.callId === action.callId) return { ...call, phase: 'waiting', request };
+      return answer === undefined ? call : { ...call, answer };
+    }),
   };
+}
+
+/** What was asked of somebody has been acted upon; what was allowed for the whole session is a rule from now on. */
+export function foldResolved(state: SessionState, { data: { requestId, callId, decision, scope, rules = [] } }: SessionEventOf<'permission.resolved'>): Change {
+  const pending = withoutAnswerOf(state, callId);
+  const closed = decision === 'expired' ? cancelRequest(state, requestId) : {};
+  if (decision !== 'allowed' || scope === undefined || scope === 'once') return { ...closed, pending };
+  return { pending, sessionRules: [...new Set([...state.sessionRules, ...rules])] };
+}
+
+/** A child that answers a call came to rest. One that waits for somebody has not answered yet. */
+export function foldSubflowRest(state: SessionState, event: SessionEventOf<'session.child_idle'>, call: OpenToolCall): Change {
+  const { reason, summary, used = {} } = event.data;
+  const { request } = call;
+  if (request?.kind !== 'subflow' || call.phase !== 'waiting') return {};
+  const more = { tokens: (used.tokens ?? 0) - (request.used.tokens ?? 0), cost: (used.cost ?? 0) - (request.used.cost ?? 0) };
+  const told: OpenToolCall = { ...call, request: { ...request, used } };
+  const replaced = (by: OpenToolCall): Change => ({ openToolCalls: state.openToolCalls.map((each) => (each === call ? by : each)), ...use(state, more) });
+  if (reason === 'requires_action') return replaced(told);
+  const answer: CallAnswer = { kind: 'subflow', eventId: event.id, reason, summary };
+  const { id: eventId, seq, at } = event;
+  return {
+    ...replaced({ ...told, phase: 'answered', answer }),
+    pending: [...state.pending, { eventId, seq, at, type: 'session.child_idle', delivery: 'steer', callId: call.callId }],
+  };
+}
+
+/** What waits, without the answer that this call had to hear. */
+export function withoutAnswerOf({ pending, openToolCalls }: SessionState, callId: string): SessionState['pending'] {
+  const eventId = openToolCalls.find((call) => call.callId === callId)?.answer?.eventId;
+  return eventId === undefined ? pending : pending.filter((each) => each.eventId !== eventId);
 }
 
 export function cancelRequest(state: SessionState, requestId: string): Change {
@@ -53,14 +92,15 @@ export function cancelRequest(state: SessionState, requestId: string): Change {
 
 function answerCall(
   state: SessionState,
-  event: SessionEventOf<'user.tool_confirmation' | 'user.answer'>,
+  event: SessionEventOf<'user.tool_confirmation' | 'user.answer' | 'user.custom_tool_result'>,
   requestId: string,
-  answer: CallAnswer,
+  answer: Exclude<CallAnswer, { readonly kind: 'subflow' }>,
 ): Change {
   const resolved = resolve(state, requestId, answer.kind);
   if (resolved === undefined) return {};
-  const openToolCalls = state.openToolCalls.map((call) => (call.request?.requestId === requestId ? { ...call, phase: 'answered' as const, answer } : call));
-  return { ...resolved, ...receive(state, event, 'steer'), openToolCalls };
+  const answered = state.openToolCalls.find(({ request }) => request !== undefined && request.kind !== 'subflow' && request.requestId === requestId);
+  const openToolCalls = state.openToolCalls.map((call) => (call === answered ? { ...call, phase: 'answered' as const, answer } : call));
+  return { ...resolved, ...receive(state, event, 'steer', answered?.callId), openToolCalls };
 }
 
 /** The request is not pending any more. Undefined when it was not. */

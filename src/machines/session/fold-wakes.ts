@@ -24,6 +24,7 @@ export function foldWakeStarted(state: SessionState, { at, data }: SessionEventO
       toolCalls: 0,
       steps: 0,
       tokens: 0,
+      cost: 0,
     },
   };
 }
@@ -45,7 +46,7 @@ export function foldWakeEnded(state: SessionState, { at, data }: SessionEventOf<
     unansweredResults: leavesNothing(outcome) ? 0 : state.unansweredResults,
     intent: leavesNothing(outcome) ? undefined : state.intent,
     // Whoever wakes it after a limit lets it go on as often again.
-    continuesInARow: outcome === 'limit' ? 0 : state.continuesInARow,
+    continuesInARow: outcome === 'budget_reached' ? 0 : state.continuesInARow,
     ...countsAfter(state, openWake, outcome),
   };
 }

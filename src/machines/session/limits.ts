@@ -21,11 +21,32 @@ export const MAX_MODEL_STEPS_PER_WAKE = 1_000;
 /** Tool calls of one model step. More are answered with an error for the model. */
 export const MAX_TOOL_CALLS_PER_STEP = 64;
 
+/** How often a call of an idempotent tool is begun when its process keeps dying. */
+export const MAX_TOOL_CALL_ATTEMPTS = 3;
+
+/** How long a request for permission waits for an answer, in seconds, unless the agent says otherwise: a week. */
+export const DEFAULT_PERMISSION_SECONDS = 7 * 24 * 3_600;
+
+/** Tokens that a model is given to read, by estimate, unless the agent says otherwise. */
+export const DEFAULT_MAX_CONTEXT_TOKENS = 100_000;
+
+/** Tokens of an answer that are reserved before a step whose work has a budget, unless the budget leaves less. */
+export const DEFAULT_MAX_OUTPUT_TOKENS = 8_192;
+
+/** How often in a row the same call may come to the same result, unless the agent's budget says otherwise. */
+export const DEFAULT_MAX_IDENTICAL_CALLS = 8;
+
+/** Steps in a row of which nothing new came, unless the agent's budget says otherwise. */
+export const DEFAULT_MAX_STEPS_WITHOUT_PROGRESS = 16;
+
+/** Calls of a session that may wait for child sessions at the same time. */
+export const MAX_OPEN_SUBFLOWS = 8;
+
 /** Tool calls of one step that run at the same time. */
 export const MAX_CONCURRENT_TOOL_CALLS = 4;
 
 /** Characters of one tool result as JSON; longer ones are cut and say so. */
-export const MAX_TOOL_RESULT_CHARACTERS = 200_000;
+export const MAX_TOOL_RESULT_CHARACTERS = 64_000;
 
 /** Characters of a transcript given to a model; the oldest turns are left out first. */
 export const MAX_TRANSCRIPT_CHARACTERS = 400_000;

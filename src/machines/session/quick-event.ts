@@ -12,7 +12,9 @@ type PlainData = Readonly<Record<string, unknown>>;
 
 interface QuickType {
   readonly v: number;
-  readonly fields: readonly (readonly [name: string, check: Check])[];
+  readonly checks: ReadonlyMap<string, Check>;
+  /** How many of the fields have to be there. */
+  readonly required: number;
 }
 
 const MAX_ID_CHARACTERS = 200;
@@ -29,7 +31,12 @@ const isOneOf = (...values: readonly string[]): Check => {
   return (value) => known.has(value);
 };
 
-/** The fields of each type, all of them required. One that may be absent goes to the schema where it is there. */
+/** Fields that may be absent, where that is common. Any other field that may be absent goes to the schema where it is there. */
+const OPTIONAL_FIELDS: Readonly<Partial<Record<SessionEventType, Readonly<Record<string, Check>>>>> = {
+  'span.started': { contextTokens: isCount, omittedMessages: isCount },
+};
+
+/** The fields of each type that have to be there. */
 const QUICK_FIELDS = {
   'user.message': { text: isMessageText, delivery: isOneOf('queue', 'steer', 'interrupt') },
   'message.consumed': { eventIds: isIdList, spanId: isId },
@@ -44,7 +51,14 @@ const QUICK_FIELDS = {
 type QuickTypeName = keyof typeof QUICK_FIELDS;
 
 const QUICK_TYPES: ReadonlyMap<string, QuickType> = new Map(
-  Object.entries(QUICK_FIELDS).map(([type, fields]) => [type, { v: sessionEventDefinitions[type as QuickTypeName].v, fields: Object.entries(fields) }]),
+  Object.entries(QUICK_FIELDS).map(([type, fields]) => [
+    type,
+    {
+      v: sessionEventDefinitions[type as QuickTypeName].v,
+      checks: new Map([...Object.entries(fields), ...Object.entries(OPTIONAL_FIELDS[type as QuickTypeName] ?? {})]),
+      required: Object.keys(fields).length,
+    },
+  ]),
 );
 
 /** `stored` as an event, when that is beyond doubt. It must come fresh from JSON: its data is kept, not copied. */
@@ -63,19 +77,18 @@ function read({ id, at, epoch, type, v, data }: PlainData, take: (data: PlainDat
   const quick = QUICK_TYPES.get(type);
   if (quick === undefined || v !== quick.v || typeof data !== 'object' || data === null) return undefined;
   const taken = take(data as PlainData);
-  if (taken === undefined || !hasExactly(taken, quick.fields)) return undefined;
+  if (taken === undefined || !isExactly(taken, quick, QUICK_FIELDS[type as QuickTypeName])) return undefined;
   // The checks tie type and data together, which the compiler cannot follow through the table.
   return { id, at, epoch: epoch as number | undefined, type: type as QuickTypeName, v, data: taken };
 }
 
-function hasExactly(data: PlainData, fields: QuickType['fields']): boolean {
-  for (const [name, check] of fields) {
-    if (!check(data[name])) return false;
+function isExactly(data: PlainData, { checks, required }: QuickType, fields: Readonly<Record<string, Check>>): boolean {
+  let found = 0;
+  for (const name in data) {
+    if (checks.get(name)?.(data[name]) !== true) return false;
+    if (Object.hasOwn(fields, name)) found += 1;
   }
-  let count = 0;
-  for (const _name in data) count += 1;
-  // All of them are there, so as many as them means no other.
-  return count === fields.length;
+  return found === required;
 }
 
 function keepData(data: PlainData): PlainData {

@@ -6,7 +6,8 @@
  */
 import { chartEventOf, move } from './fold-status.ts';
 import type { Change } from './fold-status.ts';
-import { cancelRequest, foldAnswer, foldConfirmation, foldCustomToolResult, receive, waitFor } from './fold-requests.ts';
+import { cancelRequest, foldAnswer, foldConfirmation, foldCustomToolResult, foldResolved, foldSubflowRest, receive, waitFor, withoutAnswerOf } from './fold-requests.ts';
+import { foldSpanCompleted } from './fold-usage.ts';
 import { foldWakeEnded, foldWakeStarted } from './fold-wakes.ts';
 import type { SessionEvent, SessionEventOf, SessionEventType } from './session-event.ts';
 import type { OpenToolCall, OpenWake, SessionState } from './session-state.ts';
@@ -15,19 +16,23 @@ import type { Directive } from '../wake/directive.ts';
 type Fold<Type extends SessionEventType> = (state: SessionState, event: SessionEventOf<Type>) => Change;
 
 /** Changes when the fold gives another state for the same log; views and checkpoints written by another version are rebuilt. */
-export const SESSION_FOLD_VERSION = 3;
+export const SESSION_FOLD_VERSION = 4;
 
 const NOTHING: Change = {};
 
 const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
-  'session.created': (_state, { at, data }) => ({ createdAt: at, title: data.title, parent: data.parent, forkOf: data.forkOf }),
+  'session.created': (_state, { at, data }) => ({ createdAt: at, title: data.title, parent: data.parent, forkOf: data.forkOf, allowance: data.allowance }),
   'session.status_changed': (state, { data, seq, at }) => {
     const change = move(state, chartEventOf(data));
     if (data.to !== 'terminated' || change.status === undefined) return change;
     const summary = data.reason ?? state.summary;
     return { ...change, ...withoutPlans(state), terminatedAtSeq: seq, summary, ...owe(state, { turn: seq, at, reason: 'terminated', summary: summary ?? 'terminated' }) };
   },
-  'session.status_idle': (state, { data: { reason, summary }, seq, at }) => ({ summary, ...owe(state, { turn: seq, at, reason, summary }) }),
+  'session.status_idle': (state, { data: { reason, summary }, seq, at }) => ({
+    summary,
+    // Whoever waits for the answer to a call is not told that it will be tried again.
+    ...(state.parent?.callId !== undefined && state.lastWake?.retryAt !== undefined ? NOTHING : owe(state, { turn: seq, at, reason, summary })),
+  }),
   'session.parked': (state, { data, seq, at }) => ({ parked: { ...data, seq }, ...owe(state, { turn: seq, at, reason: 'parked', summary: data.reason }) }),
   'session.unparked': () => ({ parked: undefined, failuresInARow: 0, autonomousWakesInARow: 0, idleWakesInARow: 0 }),
   'session.child_created': (state, { data: { childSessionId: sessionId, agentId, label } }) => ({
@@ -53,32 +58,40 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'wake.cancelled': (state, { data }) => ({ queuedWakes: state.queuedWakes.filter(({ queuedWakeId }) => queuedWakeId !== data.queuedWakeId) }),
   'wake.refused': () => NOTHING,
 
-  'span.started': (_state, { data }) => ({ openSpanId: data.spanId }),
-  'span.completed': (state, { data }) => ({
-    openSpanId: state.openSpanId === data.spanId ? undefined : state.openSpanId,
-    modelSteps: state.modelSteps + data.modelSteps,
-    unansweredResults: data.outcome === 'completed' ? 0 : state.unansweredResults,
-    // A step without a directive takes the one before it back: silence means rest. A step that failed is taken again.
-    intent: data.outcome === 'completed' && state.intent?.spanId !== data.spanId ? undefined : state.intent,
-    ...count(state, { tokens: (data.usage?.inputTokens ?? 0) + (data.usage?.outputTokens ?? 0), steps: Number(data.outcome === 'completed') }),
-  }),
+  'span.started': (_state, { data }) => ({ openSpanId: data.spanId, openSpanReserve: data.reserved }),
+  'span.completed': (state, event) => foldSpanCompleted(state, event),
   'agent.thinking': () => NOTHING,
   'agent.message': () => NOTHING,
   'agent.tool_use': (state, { data, seq }) => ({
     openToolCalls: [...state.openToolCalls, { callId: data.callId, name: data.name, seq, phase: data.mayHaveStarted === true ? 'started' : 'requested' }],
     ...count(state, { toolCalls: 1 }),
   }),
-  'agent.tool_started': (state, { data }) => ({ openToolCalls: withCall(state, data.callId, (call) => ({ ...call, phase: 'started' })) }),
-  'agent.tool_result': (state, event) => foldToolResult(state, event),
-  'agent.custom_tool_use': (state, { id, data }) => ({
-    pendingActions: [...state.pendingActions, { requestId: data.requestId, eventId: id, kind: 'custom_tool', toolName: data.name }],
+  'agent.tool_started': (state, { data: { callId, attempt, ifLost } }) => ({
+    openToolCalls: withCall(state, callId, (call) => ({ ...call, phase: 'started', ...(attempt === undefined ? {} : { attempt }), ...(ifLost === undefined ? {} : { ifLost }) })),
   }),
+  // What it was allowed is spent: whoever runs it again decides anew.
+  'agent.tool_requeued': (state, { data: { callId, attempt } }) => ({
+    openToolCalls: withCall(state, callId, ({ request: _request, answer: _answer, ...call }) => ({ ...call, phase: 'requested', attempt })),
+  }),
+  'agent.subflow_started': (state, { seq, data: { callId, childSessionId, agentId } }) => ({
+    openToolCalls: withCall(state, callId, (call) => ({ ...call, phase: 'waiting', request: { kind: 'subflow', childSessionId, agentId, seq, used: {} } })),
+  }),
+  'agent.tool_result': (state, event) => foldToolResult(state, event),
+  'agent.custom_tool_use': (state, { id, data: { requestId, name: toolName, callId } }) =>
+    callId === undefined
+      ? { pendingActions: [...state.pendingActions, { requestId, eventId: id, kind: 'custom_tool', toolName }] }
+      : waitFor(state, { requestId, eventId: id, kind: 'custom_tool', toolName, callId }, { kind: 'custom_tool', requestId }),
   'agent.question_asked': (state, { id, data: { requestId, callId, question } }) =>
-    waitFor(state, { requestId, eventId: id, kind: 'answer', toolName: 'ask_human', callId, question }),
-  'permission.requested': (state, { id, data: { requestId, callId, toolName, because } }) =>
-    waitFor(state, { requestId, eventId: id, kind: 'permission', toolName, callId, question: because }),
-  'permission.resolved': (state, { data }) => ({ pending: withoutAnswerOf(state, data.callId) }),
+    waitFor(state, { requestId, eventId: id, kind: 'answer', toolName: 'ask_human', callId, question }, { kind: 'answer', requestId }),
+  'permission.requested': (state, { id, data: { requestId, callId, toolName, because, hash, rules, expiresAt } }) =>
+    waitFor(
+      state,
+      { requestId, eventId: id, kind: 'permission', toolName, callId, question: because, ...given({ rules, expiresAt }) },
+      { kind: 'permission', requestId, ...given({ hash, rules, expiresAt }) },
+    ),
+  'permission.resolved': (state, event) => foldResolved(state, event),
   'request.cancelled': (state, { data }) => cancelRequest(state, data.requestId),
+  'context.compacted': (_state, { data }) => ({ compactedThroughSeq: data.throughSeq }),
   'tool.skipped': () => NOTHING,
   'directive.accepted': (state, { data: { directive, spanId } }) => ({
     openDirectives: [...state.openDirectives, directive],
@@ -110,6 +123,8 @@ function foldInterrupt(state: SessionState, { seq, data }: SessionEventOf<'user.
 
 function foldChildIdle(state: SessionState, event: SessionEventOf<'session.child_idle'>): Change {
   const { childSessionId, turn, reason, summary } = event.data;
+  const call = state.openToolCalls.find(({ request }) => request?.kind === 'subflow' && request.childSessionId === childSessionId);
+  if (call !== undefined) return foldSubflowRest(state, event, call);
   const child = state.children.find(({ sessionId }) => sessionId === childSessionId);
   if (child === undefined || state.status === 'terminated' || (child.rest?.turn ?? 0) >= turn) return NOTHING;
   return {
@@ -125,12 +140,6 @@ function foldToolResult(state: SessionState, { data }: SessionEventOf<'agent.too
     // A result that is stored outside of a wake closes a call that nobody waits for any more.
     unansweredResults: state.unansweredResults + (state.openWake === undefined ? 0 : 1),
   };
-}
-
-/** What waits, without the answer that this call had to hear. */
-function withoutAnswerOf({ pending, openToolCalls }: SessionState, callId: string): SessionState['pending'] {
-  const eventId = openToolCalls.find((call) => call.callId === callId)?.answer?.eventId;
-  return eventId === undefined ? pending : pending.filter((each) => each.eventId !== eventId);
 }
 
 function withCall({ openToolCalls }: SessionState, callId: string, change: (call: OpenToolCall) => OpenToolCall): readonly OpenToolCall[] {
@@ -150,7 +159,14 @@ function goesOn({ outcome, followUpSeconds }: Directive): boolean {
   return outcome === 'continue' && followUpSeconds === undefined;
 }
 
-function count({ openWake }: SessionState, { tokens = 0, toolCalls = 0, steps = 0 }: Partial<Pick<OpenWake, 'tokens' | 'toolCalls' | 'steps'>>): Change {
-  if (openWake === undefined || tokens + toolCalls + steps === 0) return NOTHING;
-  return { openWake: { ...openWake, tokens: openWake.tokens + tokens, toolCalls: openWake.toolCalls + toolCalls, steps: openWake.steps + steps } };
+type Counts = Partial<Pick<OpenWake, 'tokens' | 'cost' | 'toolCalls' | 'steps'>>;
+
+function count({ openWake }: SessionState, { tokens = 0, cost = 0, toolCalls = 0, steps = 0 }: Counts): Change {
+  if (openWake === undefined || tokens + cost + toolCalls + steps === 0) return NOTHING;
+  return { openWake: { ...openWake, tokens: openWake.tokens + tokens, cost: openWake.cost + cost, toolCalls: openWake.toolCalls + toolCalls, steps: openWake.steps + steps } };
+}
+
+/** The fields that are there. */
+function given<Fields extends Readonly<Record<string, unknown>>>(fields: Fields): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 }

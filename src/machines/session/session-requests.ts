@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { agentId, eventId, sessionId } from '../ids.ts';
-import { deliveryMode } from './event-schemas.ts';
+import { approvalScope, deliveryMode } from './event-schemas.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS, MAX_SUMMARY_CHARACTERS } from './limits.ts';
 import { parseOrThrow } from '../validate.ts';
 
@@ -33,7 +33,8 @@ const ingress = z.discriminatedUnion('type', [
     toolName: z.string().min(1),
     allowed: z.boolean(),
     note: note.optional(),
-    scope: z.literal('once', { error: "only 'once' is supported by this version" }).optional(),
+    /** Default `once`. */
+    scope: approvalScope.optional(),
   }),
   z.strictObject({ type: z.literal('user.answer'), requestId, response: z.string().min(1).max(MAX_MESSAGE_CHARACTERS) }),
   z.strictObject({

@@ -18,7 +18,8 @@ export interface Refusal {
   readonly hint: string;
 }
 
-type Rule<Type extends SessionEventType> = (state: SessionState, data: SessionEventData<Type>) => Refusal | undefined;
+/** `at`: when the event happened, as ISO-8601. */
+type Rule<Type extends SessionEventType> = (state: SessionState, data: SessionEventData<Type>, at: string) => Refusal | undefined;
 
 const RULES: { readonly [Type in SessionEventType]?: Rule<Type> } = {
   'session.created': (state) => (state.head === 0 ? undefined : illegal('SESSION_EXISTS', 'the session exists already', 'Create another one.')),
@@ -29,7 +30,8 @@ const RULES: { readonly [Type in SessionEventType]?: Rule<Type> } = {
   },
   'user.message': (state) => ingressRefusal(state),
   'user.custom_tool_result': (state, { requestId, toolName }) => ingressRefusal(state) ?? answerRefusal(state, { requestId, toolName, kind: 'custom_tool' }),
-  'user.tool_confirmation': (state, { requestId, toolName }) => ingressRefusal(state) ?? answerRefusal(state, { requestId, toolName, kind: 'permission' }),
+  'user.tool_confirmation': (state, { requestId, toolName, allowed, scope = 'once' }, at) =>
+    ingressRefusal(state) ?? answerRefusal(state, { requestId, toolName, kind: 'permission' }) ?? expiryRefusal(state, requestId, at) ?? (allowed ? scopeRefusal(state, requestId, scope) : undefined),
   'user.answer': (state, { requestId }) => ingressRefusal(state) ?? answerRefusal(state, { requestId, kind: 'answer' }),
   'user.define_outcome': (state) => ingressRefusal(state),
   'user.interrupt': (state) => (state.status === 'terminated' ? terminated(state) : undefined),
@@ -64,6 +66,14 @@ const RULES: { readonly [Type in SessionEventType]?: Rule<Type> } = {
     state.openToolCalls.some((call) => call.callId === callId && (call.phase === 'requested' || call.phase === 'answered'))
       ? undefined
       : illegal('TOOL_CALL_NOT_READY', `tool call ${callId} is not ready to start`, 'A call starts once, after what it waits for has come.'),
+  'agent.tool_requeued': (state, { callId }) =>
+    state.openToolCalls.some((call) => call.callId === callId && call.phase === 'started' && call.ifLost === 'retry')
+      ? undefined
+      : illegal('TOOL_CALL_NOT_LOST', `tool call ${callId} is not one that is run again`, 'Only a call that had started, of a tool that is idempotent, is run again.'),
+  'agent.subflow_started': (state, { callId }) =>
+    state.openToolCalls.some((call) => call.callId === callId && (call.phase === 'requested' || call.phase === 'answered'))
+      ? undefined
+      : illegal('TOOL_CALL_NOT_READY', `tool call ${callId} is not ready to start`, 'A call starts once, after what it waits for has come.'),
   'agent.tool_result': (state, { callId }) =>
     state.openToolCalls.some((call) => call.callId === callId)
       ? undefined
@@ -71,9 +81,9 @@ const RULES: { readonly [Type in SessionEventType]?: Rule<Type> } = {
 };
 
 /** Why an event may not be appended now, or undefined when it may. */
-function refusalOf(state: SessionState, { type, data }: SessionEvent): Refusal | undefined {
+function refusalOf(state: SessionState, { type, data, at }: SessionEvent): Refusal | undefined {
   const rule: Rule<SessionEventType> | undefined = RULES[type];
-  return rule?.(state, data);
+  return rule?.(state, data, at);
 }
 
 /**
@@ -131,6 +141,19 @@ function answerRefusal(state: SessionState, { requestId, kind, toolName }: Answe
   }
   if (toolName === undefined || action.toolName === toolName) return undefined;
   return { code: 'REQUEST_TOOL_MISMATCH', category: 'validation', message: `request ${requestId} is for tool "${action.toolName}", not "${toolName}"`, hint: 'Answer with the tool that was asked for.' };
+}
+
+/** Expiry is terminal: an approval that comes too late is none. */
+function expiryRefusal({ pendingActions }: SessionState, requestId: string, at: string): Refusal | undefined {
+  const expiresAt = pendingActions.find((action) => action.requestId === requestId)?.expiresAt;
+  if (expiresAt === undefined || Date.parse(at) <= Date.parse(expiresAt)) return undefined;
+  return illegal('REQUEST_EXPIRED', `request ${requestId} has expired at ${expiresAt}`, 'Wake the session: the call counts as denied, and the agent may ask again.');
+}
+
+function scopeRefusal({ pendingActions }: SessionState, requestId: string, scope: 'once' | 'session' | 'always'): Refusal | undefined {
+  const rules = pendingActions.find((action) => action.requestId === requestId)?.rules ?? [];
+  if (scope === 'once' || rules.length > 0) return undefined;
+  return { code: 'REQUEST_SCOPE_REFUSED', category: 'validation', message: `request ${requestId} can be allowed once only: there is no rule that would cover this call and nothing else`, hint: 'Allow it with the scope "once".' };
 }
 
 const ANSWERS = { custom_tool: 'user.custom_tool_result', permission: 'user.tool_confirmation', answer: 'user.answer' } as const;

@@ -1,7 +1,7 @@
 /** What a session's log adds up to: one immutable value, folded from events by session-fold.ts. */
 import type { ErrorRecord } from '../errors.ts';
 import type { Activation } from './activation.ts';
-import type { DeliveryMode, approvalScope } from './event-schemas.ts';
+import type { Allowance, DeliveryMode, approvalScope } from './event-schemas.ts';
 import type { SessionEventData } from './session-event.ts';
 import type { SessionStatus, SessionStopReason } from './session-machine.ts';
 import type { Directive } from '../wake/directive.ts';
@@ -17,6 +17,8 @@ export interface PendingIngress {
   readonly at: string;
   readonly type: PendingIngressType;
   readonly delivery: DeliveryMode;
+  /** The tool call whose answer it is: the call goes on with it, and no model reads it but as the call's result. */
+  readonly callId?: string | undefined;
 }
 
 export type PendingIngressType =
@@ -39,6 +41,10 @@ export interface PendingAction {
   readonly callId?: string | undefined;
   /** The question, in words. */
   readonly question?: string | undefined;
+  /** Of a permission: what an approval for more than once would allow. */
+  readonly rules?: readonly string[] | undefined;
+  /** ISO-8601; an answer after it is refused. */
+  readonly expiresAt?: string | undefined;
 }
 
 /** A tool call without a result. */
@@ -47,17 +53,29 @@ export interface OpenToolCall {
   readonly name: string;
   /** Of the event that asked for it, which holds its input. */
   readonly seq: number;
-  /** `waiting` for somebody outside, whose answer makes it `answered`. Only one that has `started` can have taken effect. */
+  /** `waiting` for somebody outside or for a child, whose answer makes it `answered`. Only one that has `started` can have taken effect. */
   readonly phase: 'requested' | 'waiting' | 'answered' | 'started';
   /** What it waited for, and what came. */
-  readonly request?: { readonly requestId: string; readonly kind: 'permission' | 'answer' } | undefined;
+  readonly request?: CallRequest | undefined;
   readonly answer?: CallAnswer | undefined;
+  /** How often it has been started; its first time when absent. */
+  readonly attempt?: number | undefined;
+  /** Whether it is run again by itself when its process dies. */
+  readonly ifLost?: 'report' | 'retry' | undefined;
 }
 
-/** `eventId`: the ingress event that holds it. */
+/** What a call waits for. */
+export type CallRequest =
+  | { readonly kind: 'permission'; readonly requestId: string; readonly hash?: string | undefined; readonly rules?: readonly string[] | undefined; readonly expiresAt?: string | undefined }
+  | { readonly kind: 'answer' | 'custom_tool'; readonly requestId: string }
+  | { readonly kind: 'subflow'; readonly childSessionId: string; readonly agentId: string; readonly seq: number; readonly used: Allowance };
+
+/** `eventId`, `seq`: the event that holds it. */
 export type CallAnswer =
   | { readonly kind: 'permission'; readonly eventId: string; readonly allowed: boolean; readonly note?: string | undefined; readonly scope?: ApprovalScope | undefined }
-  | { readonly kind: 'answer'; readonly eventId: string; readonly response: string };
+  | { readonly kind: 'answer'; readonly eventId: string; readonly response: string }
+  | { readonly kind: 'custom_tool'; readonly eventId: string; readonly seq: number }
+  | { readonly kind: 'subflow'; readonly eventId: string; readonly reason: 'idle' | 'terminated' | 'parked'; readonly summary: string };
 
 export interface QueuedWake extends SessionEventData<'wake.queued'> {
   readonly eventId: string;
@@ -78,6 +96,8 @@ export interface OpenWake {
   readonly steps: number;
   /** Input and output tokens of its model steps, as far as the provider told. */
   readonly tokens: number;
+  /** What they cost, in US dollars, as far as it is known. */
+  readonly cost: number;
   /** Somebody outside cut it short. */
   readonly interruption?: { readonly seq: number; readonly reason?: string | undefined } | undefined;
 }
@@ -110,6 +130,12 @@ export interface SessionState {
   readonly parent?: SessionEventData<'session.created'>['parent'];
   readonly forkOf?: SessionEventData<'session.created'>['forkOf'];
   readonly children: readonly ChildSession[];
+  /** What it may use up in all, where its parent has set a bound. */
+  readonly allowance?: Allowance | undefined;
+  /** What it and the children that answered its calls have used up, over the whole log. */
+  readonly used: { readonly tokens: number; readonly cost: number };
+  /** What somebody has allowed until the session ends, as rules. */
+  readonly sessionRules: readonly string[];
   /** What the session is to achieve, as somebody outside said last. */
   readonly outcome?: SessionEventData<'user.define_outcome'> | undefined;
   /** Why the session wakes nobody by itself any more. */
@@ -133,6 +159,10 @@ export interface SessionState {
   readonly pendingActions: readonly PendingAction[];
   readonly openToolCalls: readonly OpenToolCall[];
   readonly openSpanId?: string | undefined;
+  /** What the open span may use up; it counts until it is known what it did. */
+  readonly openSpanReserve?: Allowance | undefined;
+  /** The newest summary that models read in place of what came before. */
+  readonly compactedThroughSeq?: number | undefined;
   readonly openWake?: OpenWake | undefined;
   readonly lastWake?: LastWake | undefined;
   readonly queuedWakes: readonly QueuedWake[];
@@ -181,5 +211,7 @@ export function initialSessionState({ sessionId, agentId }: { readonly sessionId
     autonomousWakesInARow: 0,
     idleWakesInARow: 0,
     children: [],
+    used: { tokens: 0, cost: 0 },
+    sessionRules: [],
   };
 }

@@ -1,16 +1,22 @@
 /**
- * The life of one tool call inside a wake.
+ * The life of one tool call.
  *
- *   requested ──RUN──▶ executing { working ──CANCEL──▶ stopping } ──done──▶ completed | failed | cancelled
- *       └─────CANCEL─────▶ cancelled
+ *   requested ──ASK_PERMISSION──▶ awaiting_permission ──RUN──▶ executing { working ──CANCEL──▶ stopping } ──done──▶ completed | failed | cancelled
+ *       │ │ └───ASK_INPUT───────▶ awaiting_input ──ANSWER──▶ completed | failed
+ *       │ └─────RUN─────────────────────────────────────────▶ executing ──LOSE──▶ unknown
+ *       └───────DENY──▶ denied ◀──DENY── awaiting_permission         (CANCEL, before anything runs ──▶ cancelled)
  *
- * requested:           the call is in the log, its input is not checked yet, and nothing of it runs.
- * executing.working:   the tool works.
- * executing.stopping:  the wake stops and its signal has told the tool; the call ends when nothing of it runs any more, or when the
- *                      tool has not stopped in time.
- * completed:           the tool gave a result, of whatever content.
- * failed:              the call was bad, or the tool threw; the model is told.
- * cancelled:           the wake stopped before the call ended. It is never run again.
+ * requested:            the call is in the log, its input is not checked yet, and nothing of it runs.
+ * awaiting_permission:  somebody has to allow exactly this call; nothing of it runs, and its process may end: the log remembers.
+ * awaiting_input:       the call is a question, a tool that somebody outside runs, or another agent; its result comes from there.
+ * executing.working:    the log says that it has started, and the tool works.
+ * executing.stopping:   the wake stops and its signal has told the tool; the call ends when nothing of it runs any more, or when the
+ *                       tool has not stopped in time.
+ * completed:            the tool gave a result, of whatever content.
+ * failed:               the call was bad, or the tool threw; the model is told.
+ * denied:               somebody, a rule or the lack of anybody to ask said no. Nothing of it has run.
+ * cancelled:            it was stopped before its end. It is never run again.
+ * unknown:              its process died while it ran: what it did is not known.
  */
 import { assign, fromPromise, setup } from 'xstate';
 import { RuntimeError, messageOf } from '../errors.ts';
@@ -23,21 +29,31 @@ export interface ToolCallInput {
 
 /** How a call ended, with what the model reads about it. */
 export interface ToolCallResult {
-  readonly outcome: 'completed' | 'failed' | 'cancelled';
+  readonly outcome: 'completed' | 'failed' | 'denied' | 'cancelled' | 'unknown';
   readonly output: unknown;
+  /** The whole output, where `output` is a part of it. */
+  readonly kept?: { readonly path: string; readonly characters: number } | undefined;
 }
 
 interface ToolCallContext extends ToolCallInput {
   readonly result?: ToolCallResult | undefined;
 }
 
-export type ToolCallEvent = { readonly type: 'RUN' } | { readonly type: 'CANCEL'; readonly reason: string };
+export type ToolCallEvent =
+  | { readonly type: 'ASK_PERMISSION' }
+  | { readonly type: 'ASK_INPUT' }
+  /** Everything that it needs is there. */
+  | { readonly type: 'RUN' }
+  | { readonly type: 'ANSWER'; readonly outcome: 'completed' | 'failed'; readonly output: unknown }
+  | { readonly type: 'DENY'; readonly reason: string }
+  | { readonly type: 'CANCEL'; readonly reason: string }
+  | { readonly type: 'LOSE'; readonly reason: string };
 
 const execute = fromPromise<ToolCallResult, ToolCallInput>(() => {
   throw new RuntimeError('SLOT_EMPTY', 'the tool call chart has no executor', { category: 'crash', hint: 'Provide the actor "execute".' });
 });
 
-export const toolCallMachine = setup({
+const machine = setup({
   types: {
     context: {} as ToolCallContext,
     input: {} as ToolCallInput,
@@ -46,38 +62,57 @@ export const toolCallMachine = setup({
   },
   actors: { execute },
   guards: {
-    isCompleted: (_, result: ToolCallResult) => result.outcome === 'completed',
-    isCancelled: (_, result: ToolCallResult) => result.outcome === 'cancelled',
+    hasOutcome: (_, { result, outcome }: { readonly result: Pick<ToolCallResult, 'outcome'>; readonly outcome: ToolCallResult['outcome'] }) => result.outcome === outcome,
   },
   actions: {
     keepResult: assign((_, result: ToolCallResult) => ({ result })),
   },
-}).createMachine({
+});
+
+const cancel = machine.createStateConfig({
+  on: { CANCEL: { target: '#toolCall.cancelled', actions: { type: 'keepResult', params: ({ event }) => ({ outcome: 'cancelled', output: event.reason }) } } },
+}).on;
+
+const deny = machine.createStateConfig({
+  on: { DENY: { target: '#toolCall.denied', actions: { type: 'keepResult', params: ({ event }) => ({ outcome: 'denied', output: event.reason }) } } },
+}).on;
+
+export const toolCallMachine = machine.createMachine({
   id: 'toolCall',
   context: ({ input }) => input,
   initial: 'requested',
   output: ({ context }) => context.result ?? { outcome: 'failed', output: 'The call ended without a result.' },
   states: {
-    requested: {
+    requested: { on: { ...cancel, ...deny, RUN: 'executing', ASK_PERMISSION: 'awaiting_permission', ASK_INPUT: 'awaiting_input' } },
+    awaiting_permission: { on: { ...cancel, ...deny, RUN: 'executing' } },
+    awaiting_input: {
       on: {
-        RUN: 'executing',
-        CANCEL: { target: 'cancelled', actions: { type: 'keepResult', params: ({ event }) => ({ outcome: 'cancelled', output: event.reason }) } },
+        ...cancel,
+        ANSWER: [
+          {
+            guard: { type: 'hasOutcome', params: ({ event }) => ({ result: event, outcome: 'completed' }) },
+            target: 'completed',
+            actions: { type: 'keepResult', params: ({ event: { outcome, output } }) => ({ outcome, output }) },
+          },
+          { target: 'failed', actions: { type: 'keepResult', params: ({ event: { outcome, output } }) => ({ outcome, output }) } },
+        ],
       },
     },
     executing: {
       initial: 'working',
       states: { working: { on: { CANCEL: 'stopping' } }, stopping: {} },
+      on: { LOSE: { target: 'unknown', actions: { type: 'keepResult', params: ({ event }) => ({ outcome: 'unknown', output: event.reason }) } } },
       invoke: {
         src: 'execute',
         input: ({ context }) => context,
         onDone: [
           {
-            guard: { type: 'isCompleted', params: ({ event }) => event.output },
+            guard: { type: 'hasOutcome', params: ({ event }) => ({ result: event.output, outcome: 'completed' }) },
             target: 'completed',
             actions: { type: 'keepResult', params: ({ event }) => event.output },
           },
           {
-            guard: { type: 'isCancelled', params: ({ event }) => event.output },
+            guard: { type: 'hasOutcome', params: ({ event }) => ({ result: event.output, outcome: 'cancelled' }) },
             target: 'cancelled',
             actions: { type: 'keepResult', params: ({ event }) => event.output },
           },
@@ -91,6 +126,8 @@ export const toolCallMachine = setup({
     },
     completed: { type: 'final' },
     failed: { type: 'final' },
+    denied: { type: 'final' },
     cancelled: { type: 'final' },
+    unknown: { type: 'final' },
   },
 });

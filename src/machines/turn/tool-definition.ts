@@ -1,19 +1,33 @@
 /** What the runtime and a model know about a tool. */
 import type { z } from 'zod';
 
+/** What running a tool can do outside the session. */
+export type ToolEffect = 'reads_files' | 'writes_files' | 'runs_processes' | 'uses_network' | 'asks_people' | 'delegates';
+
 export interface ToolDefinition<Input = unknown> {
   readonly name: string;
   /** For the model: what it does, when to use it. */
   readonly description: string;
+  /** Checks what a model sent, before anything else happens. */
   readonly inputSchema: z.ZodType<Input>;
+  /** What the model is shown of the input, where it is known as JSON Schema; derived from `inputSchema` when absent. */
+  readonly inputJsonSchema?: Readonly<Record<string, unknown>> | undefined;
+  readonly outputSchema?: z.ZodType | undefined;
   readonly ownership: 'managed' | 'mcp' | 'custom';
   /** `always_ask` needs a human; where none can be asked the call is refused. */
   readonly permissionPolicy: 'always_allow' | 'always_ask';
+  /** What a call can do at most. */
+  readonly effects?: readonly ToolEffect[] | undefined;
   /** Whether running it changes nothing anywhere. */
   readonly readOnly: boolean;
   /** Whether it can destroy what was there. */
   readonly destructive: boolean;
-  /** What a stop does to a running call. */
+  /**
+   * Whether running the same call twice does no more than running it once. A call that was cut off by a crash is then run again by itself;
+   * otherwise its result is `unknown`. Default false.
+   */
+  readonly idempotent?: boolean | undefined;
+  /** What a stop does to a running call: it is told to stop at once, or it may come to its end first (30 seconds at most). */
   readonly interruptBehavior: 'cancel' | 'finish';
 }
 

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { describeIssues } from '../validate.ts';
 import type { ToolDefinition, ToolDescriptor } from './tool-definition.ts';
 
-export function describeTool({ name, description, inputSchema }: ToolDefinition): ToolDescriptor {
-  return { name, description, inputSchema: z.toJSONSchema(inputSchema, { io: 'input' }) };
+export function describeTool({ name, description, inputSchema, inputJsonSchema }: ToolDefinition): ToolDescriptor {
+  return { name, description, inputSchema: inputJsonSchema ?? z.toJSONSchema(inputSchema, { io: 'input' }) };
 }
 
 export type ToolInputReading<Input> =

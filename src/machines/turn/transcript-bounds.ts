@@ -1,38 +1,145 @@
-/** Keeps what a model is given within a size. The oldest turns are left out first; a call and its result always stay together. */
-import type { ProviderMessage } from './provider-message.ts';
+/**
+ * Keeps what a model is given within a size. First the outputs of old calls are left out, then whole exchanges, the oldest first; a call
+ * and its result always stay together. What the model has to answer is always kept, and cut in the middle when it alone is too large.
+ */
+import type { ProviderMessage, TextPart, UserMessage } from './provider-message.ts';
+import { asText, estimateMessage, estimateMessages, estimatePart, estimateTokens } from './token-estimate.ts';
+import { cutMiddle, cutToFit, outputLeftOut } from './transcript-cut.ts';
+import { exchangesOf, lastExchangeStart, newestTold, summaryOf } from './transcript-exchanges.ts';
 
 export interface TranscriptBounds {
-  /** Characters of the messages as JSON. */
-  readonly maxCharacters: number;
+  /** Of the messages, by estimate. */
+  readonly maxTokens: number;
+  /** How many of the newest exchanges keep the outputs of their tools. Default 8. */
+  readonly keepOutputs?: number | undefined;
 }
+
+export type BoundedTranscript =
+  | {
+      readonly kind: 'fits';
+      readonly messages: readonly ProviderMessage[];
+      /** Of these messages, by estimate. */
+      readonly tokens: number;
+      /** Of those given, how many are left out. */
+      readonly omittedMessages: number;
+    }
+  /** What the model has to answer cannot be made to fit: `tokens` is its size as it came. */
+  | { readonly kind: 'too_large'; readonly tokens: number; readonly maxTokens: number };
+
+const DEFAULT_KEEP_OUTPUTS = 8;
+
+/** An old output that is shorter stays: the words that would stand for it are no shorter. */
+const SHORT_OUTPUT_TOKENS = 64;
+
+/** The share of the room that what is said in place of the messages left out may take. */
+const HEAD_SHARE = 1 / 4;
+
+/** Exchanges are left out by about this share of the room at a time. */
+const DROPPED_SHARE = 1 / 8;
 
 /**
- * The newest part of `messages` that fits, beginning with a user message that says what is missing. The last exchange is always
- * kept, even when it alone is too large: what the model has to answer cannot be left out.
+ * As much of the newest part of `messages` as fits, beginning with a user message that says what is missing and repeats what a person
+ * asked for last. The messages themselves when they fit.
  */
-export function boundTranscript(messages: readonly ProviderMessage[], { maxCharacters }: TranscriptBounds): readonly ProviderMessage[] {
-  const start = firstThatFits(messages, maxCharacters);
-  if (start === 0) return messages;
-  const kept = messages.slice(start);
-  const note = { type: 'text', text: `${start} earlier messages are left out here; the log of the session keeps them.` } as const;
-  const [first, ...rest] = kept;
-  return first?.role === 'user' ? [{ role: 'user', content: [note, ...first.content] }, ...rest] : [{ role: 'user', content: [note] }, ...kept];
+export function boundTranscript(messages: readonly ProviderMessage[], bounds: TranscriptBounds): BoundedTranscript;
+/** For callers that count in characters: what cannot be made to fit is given as it is. */
+export function boundTranscript(messages: readonly ProviderMessage[], bounds: { readonly maxCharacters: number }): readonly ProviderMessage[];
+export function boundTranscript(messages: readonly ProviderMessage[], bounds: TranscriptBounds | { readonly maxCharacters: number }): BoundedTranscript | readonly ProviderMessage[] {
+  if ('maxTokens' in bounds) return boundByTokens(messages, bounds);
+  const bounded = boundByTokens(messages, { maxTokens: bounds.maxCharacters / 4 });
+  return bounded.kind === 'fits' ? bounded.messages : messages.slice(lastExchangeStart(messages));
 }
 
-/** Where the newest part within the size begins: at a user message if there is one, else at an assistant message. */
-function firstThatFits(messages: readonly ProviderMessage[], maxCharacters: number): number {
-  let characters = 0;
-  let startAtUser = messages.length;
-  let startOfExchange = messages.length;
-  for (let index = messages.length - 1; index >= 0; index -= 1) {
-    const message = messages[index];
-    if (message === undefined) break;
-    characters += JSON.stringify(message.content).length;
-    const keepsSomething = startOfExchange < messages.length;
-    if (characters > maxCharacters && keepsSomething) return startAtUser < messages.length ? startAtUser : startOfExchange;
-    // A tool message needs the assistant message before it, so it is no place to begin.
-    if (message.role !== 'tool') startOfExchange = index;
-    if (message.role === 'user') startAtUser = index;
+function boundByTokens(messages: readonly ProviderMessage[], { maxTokens, keepOutputs = DEFAULT_KEEP_OUTPUTS }: TranscriptBounds): BoundedTranscript {
+  const tokens = estimateMessages(messages);
+  if (tokens <= maxTokens) return { kind: 'fits', messages, tokens, omittedMessages: 0 };
+  const shortened = withoutOldOutputs(messages, keepOutputs);
+  const shortenedTokens = estimateMessages(shortened);
+  if (shortenedTokens <= maxTokens) return { kind: 'fits', messages: shortened, tokens: shortenedTokens, omittedMessages: 0 };
+  return withoutOldest(shortened, maxTokens);
+}
+
+/** The outputs go by groups of exchanges: with each step another one, the cache of a provider would never hold. */
+function withoutOldOutputs(messages: readonly ProviderMessage[], keepOutputs: number): readonly ProviderMessage[] {
+  const exchanges = exchangesOf(messages);
+  const group = Math.max(1, keepOutputs);
+  const old = Math.floor(Math.max(0, exchanges.length - keepOutputs) / group) * group;
+  // What the model has not seen is not old, whatever is asked for.
+  const end = Math.min(old === 0 ? 0 : (exchanges[old - 1]?.end ?? 0), lastExchangeStart(messages));
+  return messages.map((message, index) => (index < end && message.role === 'tool' ? withoutOutputs(message) : message));
+}
+
+function withoutOutputs(message: Extract<ProviderMessage, { role: 'tool' }>): ProviderMessage {
+  const content = message.content.map((part) => (estimateTokens(asText(part.output)) <= SHORT_OUTPUT_TOKENS ? part : { ...part, output: outputLeftOut(part) }));
+  return { role: 'tool', content };
+}
+
+/** The oldest exchanges go, as many at once as make room for a while, so that the rest begins at the same place for some steps. */
+function withoutOldest(messages: readonly ProviderMessage[], maxTokens: number): BoundedTranscript {
+  const last = lastExchangeStart(messages);
+  const excess = estimateMessages(messages) - maxTokens * (1 - HEAD_SHARE);
+  const portion = maxTokens * DROPPED_SHARE;
+  let toDrop = Math.ceil(excess / portion) * portion;
+  let start = 0;
+  for (const exchange of exchangesOf(messages)) {
+    if (toDrop <= 0 || exchange.start >= last) break;
+    for (const message of messages.slice(exchange.start, exchange.end)) toDrop -= estimateMessage(message);
+    start = Math.min(exchange.end, last);
   }
-  return 0;
+  return start === 0 ? cutWhole(messages, maxTokens) : withHead(messages, start, maxTokens);
+}
+
+function cutWhole(messages: readonly ProviderMessage[], maxTokens: number): BoundedTranscript {
+  const cut = cutToFit(messages, maxTokens);
+  return cut === undefined ? tooLarge(messages, maxTokens) : { kind: 'fits', messages: cut, tokens: estimateMessages(cut), omittedMessages: 0 };
+}
+
+/** What is kept, after the words that stand for what is not. The words give way before what the model has to answer does. */
+function withHead(messages: readonly ProviderMessage[], start: number, maxTokens: number): BoundedTranscript {
+  const kept = messages.slice(start);
+  for (const head of [headOf(messages, start, maxTokens * HEAD_SHARE), [noteOf(start)]]) {
+    const whole = joined(head, kept);
+    const tokens = estimateMessages(whole);
+    if (tokens <= maxTokens) return { kind: 'fits', messages: whole, tokens, omittedMessages: start };
+    const room = maxTokens - (estimateMessages(joined(head, [])) + 1);
+    const cut = cutToFit(kept, room);
+    if (cut === undefined) continue;
+    const bounded = joined(head, cut);
+    return { kind: 'fits', messages: bounded, tokens: estimateMessages(bounded), omittedMessages: start };
+  }
+  return tooLarge(kept, maxTokens);
+}
+
+/** How much is left out, the summary that stood before it, and what was told last in it unless something is told in what follows. */
+function headOf(messages: readonly ProviderMessage[], start: number, maxTokens: number): TextPart[] {
+  const note = noteOf(start);
+  const room = maxTokens - estimatePart(note);
+  const summary = summaryOf(messages);
+  const summaryRoom = Math.floor(room * (2 / 3));
+  const shownSummary = summary === undefined ? undefined : cutMiddle(summary.text, summaryRoom);
+  const told = messages.slice(start).some(({ role }) => role === 'user') ? undefined : newestTold(messages.slice(0, start));
+  const shownTold = told === undefined ? undefined : cutMiddle(`The newest message from outside among them:\n${wordsOf(told)}`, Math.floor(room / 4));
+  return [
+    ...(summary === undefined || shownSummary === undefined ? [] : [{ ...summary, text: shownSummary }]),
+    note,
+    ...(shownTold === undefined ? [] : [{ type: 'text', text: shownTold } as const]),
+  ];
+}
+
+function noteOf(omitted: number): TextPart {
+  const messages = omitted === 1 ? 'One earlier message is' : `${omitted} earlier messages are`;
+  return { type: 'text', text: `${messages} left out here; the log of the session keeps them.` };
+}
+
+function wordsOf({ content }: UserMessage): string {
+  return content.flatMap((part) => (part.type === 'text' && part.summarizesThroughSeq === undefined ? [part.text] : [])).join('\n');
+}
+
+function joined(head: readonly TextPart[], messages: readonly ProviderMessage[]): readonly ProviderMessage[] {
+  const [first, ...rest] = messages;
+  return first?.role === 'user' ? [{ role: 'user', content: [...head, ...first.content] }, ...rest] : [{ role: 'user', content: head }, ...messages];
+}
+
+function tooLarge(messages: readonly ProviderMessage[], maxTokens: number): BoundedTranscript {
+  return { kind: 'too_large', tokens: estimateMessages(messages), maxTokens };
 }

@@ -4,21 +4,33 @@
  * For every prefix of every log, each tool call is followed at once by a message with exactly one result per call, in the order of
  * the calls. A call without a result gets one that says so. A message from outside stands where a model step first read it
  * (`message.consumed`), not where it arrived: a reply must not seem to answer what its author had not seen.
+ *
+ * What a step was given stays as it was: when one begins, everything before it is settled, and what is learned later comes later. Providers
+ * keep what they have read in a cache, which a change further up would void. Only a compaction replaces what is settled.
  */
 import { MAX_CONTINUES_IN_A_ROW } from '../session/limits.ts';
-import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/session-event.ts';
-import type { ProviderMessage, TextPart, ToolCallPart, ToolResultPart, AssistantMessage } from './provider-message.ts';
+import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../session/session-event.ts';
+import type { AssistantMessage, ProviderMessage, TextPart, ToolCallPart, ToolResultPart, UserMessage } from './provider-message.ts';
+import { rowsOf } from './transcript-entries.ts';
+import type { TranscriptEntry, TranscriptRow } from './transcript-entries.ts';
+import { AcceptedCallIds, acceptedInput, acceptedName } from './transcript-names.ts';
+import { childText, customResultText, dueText, isBlank, lateResultText, messageParts, outputOf, saidPart, summaryPart, textPart, wellFormed, wellFormedJson } from './transcript-text.ts';
 
 /** What a model is told about a call whose end is not in the log. */
 export const UNKNOWN_RESULT =
   'The runtime stopped while this call ran. Whether it took effect is unknown, and it was not run again. Check before you repeat it.';
 
 type AssistantPart = AssistantMessage['content'][number];
+type UserPart = UserMessage['content'][number];
 
 interface OpenTurn {
   readonly spanId: string;
   readonly parts: AssistantPart[];
+  /** By the id that the log gives a call. */
+  readonly calls: Map<string, ToolCallPart>;
   readonly results: Map<string, ToolResultPart>;
+  /** Of its last event. */
+  seq: number;
 }
 
 /** What a builder has to know that begins in the middle of a log. */
@@ -31,53 +43,73 @@ export interface TranscriptStart {
 type Ingest = { readonly [Type in SessionEventType]?: (builder: TranscriptBuilder, event: SessionEventOf<Type>) => void };
 
 export class TranscriptBuilder {
-  readonly #messages: ProviderMessage[] = [];
-  /** Texts from outside that no model step has read yet, by event id. */
-  readonly #waiting = new Map<string, TextPart>();
+  #entries: TranscriptEntry[] = [];
+  /** What came from outside and no model step has read yet, by event id. */
+  readonly #waiting = new Map<string, readonly UserPart[]>();
+  /** Of these, what a tool call waits for: a model reads it in the result of the call. */
+  readonly #answersToCalls = new Set<string>();
   /** What the runtime has to tell the model before it speaks next. */
   #notes: TextPart[] = [];
   #turn: OpenTurn | undefined = undefined;
+  /** Calls that were settled without a result, by the id that the log gives them. */
+  readonly #unanswered = new Map<string, ToolCallPart>();
+  readonly #callIds = new AcceptedCallIds();
   readonly #queuedWakes = new Map<string, { readonly reason: string; readonly note?: string | undefined }>();
+  /** Queued wakes that the model has been told of and has not spoken since: a wake that failed is due again. */
+  readonly #announced = new Set<string>();
+  /** Calls that wait for somebody outside or for a child, by the request or the child. */
+  readonly #callsWaitingFor = new Map<string, string>();
+  #head = 0;
+  #compactedThroughSeq: number | undefined;
+  /** Whether a whole step has begun since the builder began: what comes before may be the rest of one. */
+  #isWhole: boolean;
 
   static readonly #ingest: Ingest = {
-    'user.message': (builder, { id, data }) => builder.#waiting.set(id, { type: 'text', text: data.text }),
-    'user.custom_tool_result': (builder, { id, data }) =>
-      builder.#waiting.set(id, {
-        type: 'text',
-        text: `Result of the custom tool "${data.toolName}" (request ${data.requestId}): ${JSON.stringify(data.output)}`,
-      }),
-    'user.define_outcome': (builder, { id, data }) => builder.#waiting.set(id, { type: 'text', text: `The outcome to achieve is now: ${data.title}` }),
-    'session.child_idle': (builder, { id, data }) =>
-      builder.#waiting.set(id, { type: 'text', text: `The child session ${data.childSessionId} (${data.agentId}) rests (${data.reason}): ${data.summary}` }),
-    'message.consumed': (builder, { data }) => builder.#consume(data.eventIds),
+    'user.message': (builder, { id, data }) => builder.#waiting.set(id, messageParts(data)),
+    'user.custom_tool_result': (builder, { id, data }) => builder.#wait(id, customResultText(data), data.requestId),
+    'user.define_outcome': (builder, { id, data }) => builder.#wait(id, `The outcome to achieve is now: ${data.title}`),
+    // One that waits for somebody itself has not answered the call that gave it its work.
+    'session.child_idle': (builder, { id, data }) => builder.#wait(id, childText(data), data.reason === 'requires_action' ? undefined : data.childSessionId),
+    'message.consumed': (builder, { data, seq }) => builder.#consume(data, seq),
     'wake.queued': (builder, { data }) => builder.#queuedWakes.set(data.queuedWakeId, data),
+    'wake.cancelled': (builder, { data }) => builder.#queuedWakes.delete(data.queuedWakeId),
     'wake.started': (builder, { data }) => builder.#announceDue(data.queuedWakeIds),
-    'wake.ended': (builder, { data }) => {
-      if (data.outcome === 'interrupted') builder.#note('You were interrupted here. What you had planned does not hold any more unless you are asked again.');
+    'wake.ended': (builder, { data }) => builder.#endWake(data),
+    'span.started': (builder, { data, seq }) => {
+      if (data.kind === 'model_step') builder.#beginStep(data.spanId, seq);
     },
-    'span.started': (builder) => {
-      builder.#isWhole = true;
-    },
-    'agent.thinking': (builder, { data }) => builder.#say(data.spanId, { type: 'reasoning', text: data.text }),
-    'agent.message': (builder, { data }) => builder.#say(data.spanId, { type: 'text', text: data.text }),
-    'agent.tool_use': (builder, { data }) => builder.#call(data.spanId, { type: 'tool_call', callId: data.callId, name: data.name, input: data.input }),
-    'agent.tool_result': (builder, { data }) => builder.#answer({ type: 'tool_result', ...data }),
+    'agent.thinking': (builder, { data, seq }) => builder.#say(data.spanId, seq, { type: 'reasoning', text: wellFormed(data.text) }),
+    'agent.message': (builder, { data, seq }) => builder.#say(data.spanId, seq, saidPart(data.text)),
+    'agent.tool_use': (builder, { data, seq }) => builder.#call(data, seq),
+    'agent.tool_result': (builder, { data, seq }) => builder.#answer(data, seq),
+    'agent.custom_tool_use': (builder, { data }) => builder.#waitFor(data.requestId, data.callId),
+    'agent.subflow_started': (builder, { data }) => builder.#waitFor(data.childSessionId, data.callId),
+    'context.compacted': (builder, { data, seq }) => builder.#compact(data, seq),
     'directive.accepted': (builder, { data }) => {
       if (data.directive.outcome === 'continue') builder.#note(`You asked to continue (at most ${MAX_CONTINUES_IN_A_ROW} times in a row). Go on.`);
     },
     'directive.rejected': (builder, { data }) => builder.#note(`Your directive was not understood and counted as sleep: ${data.reason}`),
   };
 
-  /** Whether a whole step has begun since the builder began: what comes before may be the rest of one. */
-  #isWhole: boolean;
-
   constructor({ queuedWakes = [], startsMidway = false }: TranscriptStart = {}) {
     this.#isWhole = !startsMidway;
     for (const queued of queuedWakes) this.#queuedWakes.set(queued.queuedWakeId, queued);
   }
 
-  /** Adds the next event of the log. */
+  /** Sequence number of the last event that it holds; 0 before the first. */
+  get head(): number {
+    return this.#head;
+  }
+
+  /** Up to where a summary stands for the conversation, if one does. */
+  get compactedThroughSeq(): number | undefined {
+    return this.#compactedThroughSeq;
+  }
+
+  /** Adds the next event of the log. One that it holds already changes nothing. */
   ingest(event: SessionEvent): void {
+    if (event.seq <= this.#head) return;
+    this.#head = event.seq;
     if (!this.#isWhole && event.type.startsWith('agent.')) return;
     // Each entry takes exactly the events of its own key, which the compiler cannot see through the union.
     const handler = TranscriptBuilder.#ingest[event.type] as ((builder: TranscriptBuilder, event: SessionEvent) => void) | undefined;
@@ -89,58 +121,113 @@ export class TranscriptBuilder {
    * @param reading ids of the ingress events that it reads; all that wait when absent
    */
   messages(reading?: readonly string[]): ProviderMessage[] {
-    const shown = [...this.#messages, ...closed(this.#turn)];
-    const texts = reading === undefined ? [...this.#waiting.values()] : reading.flatMap((eventId) => this.#waiting.get(eventId) ?? []);
-    addUserText(shown, [...this.#notes, ...texts]);
-    return shown;
+    return this.rows(reading).map(({ message }) => message);
   }
 
-  #consume(eventIds: readonly string[]): void {
-    const texts = eventIds.flatMap((eventId) => this.#waiting.get(eventId) ?? []);
-    for (const eventId of eventIds) this.#waiting.delete(eventId);
-    this.#closeTurn(texts);
+  /** The same messages, each with the place in the log through which it is settled. */
+  rows(reading?: readonly string[]): readonly TranscriptRow[] {
+    const eventIds = reading ?? [...this.#waiting.keys()].filter((eventId) => !this.#answersToCalls.has(eventId));
+    const parts = [...this.#notes, ...eventIds.flatMap((eventId) => this.#waiting.get(eventId) ?? [])];
+    const open = [...settled(this.#turn), { kind: 'told', seq: this.#head, parts } as const];
+    return rowsOf(this.#entries, open);
+  }
+
+  #wait(eventId: string, text: string, source?: string): void {
+    this.#waiting.set(eventId, [textPart(text)]);
+    const callId = source === undefined ? undefined : this.#callsWaitingFor.get(source);
+    if (callId !== undefined && this.#isOpen(callId)) this.#answersToCalls.add(eventId);
+  }
+
+  #waitFor(source: string, callId: string | undefined): void {
+    if (callId !== undefined) this.#callsWaitingFor.set(source, callId);
+  }
+
+  #isOpen(callId: string): boolean {
+    return this.#unanswered.has(callId) || (this.#turn?.calls.has(callId) === true && !this.#turn.results.has(callId));
+  }
+
+  #consume({ eventIds, spanId }: SessionEventData<'message.consumed'>, seq: number): void {
+    const parts = eventIds.flatMap((eventId) => this.#waiting.get(eventId) ?? []);
+    for (const eventId of eventIds) {
+      this.#waiting.delete(eventId);
+      this.#answersToCalls.delete(eventId);
+    }
+    // What the runtime has noted since the step began is for the next one.
+    if (this.#turn?.spanId !== spanId || this.#turn.parts.length > 0) this.#beginTurn(spanId, seq);
+    if (parts.length > 0) this.#entries.push({ kind: 'told', seq, parts });
   }
 
   #announceDue(queuedWakeIds: readonly string[]): void {
     for (const queuedWakeId of queuedWakeIds) {
       const queued = this.#queuedWakes.get(queuedWakeId);
-      if (queued !== undefined) this.#note(`A wake that you queued is due: ${queued.reason}${queued.note === undefined ? '' : `\n${queued.note}`}`);
+      if (queued === undefined || this.#announced.has(queuedWakeId)) continue;
+      this.#announced.add(queuedWakeId);
+      this.#note(dueText(queued));
     }
   }
 
+  #endWake({ outcome, completedWakeIds }: SessionEventData<'wake.ended'>): void {
+    for (const queuedWakeId of completedWakeIds) this.#queuedWakes.delete(queuedWakeId);
+    if (outcome === 'interrupted') this.#note('You were interrupted here. What you had planned does not hold any more unless you are asked again.');
+  }
+
   #note(text: string): void {
-    this.#notes.push({ type: 'text', text });
+    this.#notes.push(textPart(text));
   }
 
-  #say(spanId: string, part: AssistantPart): void {
-    this.#turnOf(spanId).parts.push(part);
+  #beginStep(spanId: string, seq: number): void {
+    this.#isWhole = true;
+    this.#beginTurn(spanId, seq);
   }
 
-  #call(spanId: string, part: ToolCallPart): void {
-    const turn = this.#turnOf(spanId);
-    const isRepeated = turn.parts.some((other) => other.type === 'tool_call' && other.callId === part.callId);
-    if (!isRepeated) turn.parts.push(part);
+  #say(spanId: string, seq: number, part: AssistantPart): void {
+    if (part.type !== 'tool_call' && isBlank(part.text)) return;
+    if (this.#turn?.spanId !== spanId) this.#beginTurn(spanId, seq);
+    this.#turn?.parts.push(part);
+    if (this.#turn !== undefined) this.#turn.seq = seq;
+    this.#announced.clear();
   }
 
-  #answer(result: ToolResultPart): void {
+  #call({ callId, name, input, spanId }: SessionEventData<'agent.tool_use'>, seq: number): void {
+    if (this.#turn?.spanId === spanId && this.#turn.calls.has(callId)) return;
+    const part: ToolCallPart = { type: 'tool_call', callId: this.#callIds.next(callId), name: acceptedName(name), input: wellFormedJson(acceptedInput(input)) };
+    this.#say(spanId, seq, part);
+    this.#turn?.calls.set(callId, part);
+  }
+
+  /** The first result counts. */
+  #answer({ callId, outcome, output, kept }: SessionEventData<'agent.tool_result'>, seq: number): void {
     const turn = this.#turn;
-    // The first result counts, and only while the turn that asked is the last one.
-    const isAsked = turn?.parts.some((part) => part.type === 'tool_call' && part.callId === result.callId) === true;
-    if (turn !== undefined && isAsked && !turn.results.has(result.callId)) turn.results.set(result.callId, result);
+    const call = turn?.calls.get(callId);
+    if (turn !== undefined && call !== undefined) {
+      if (turn.results.has(callId)) return;
+      turn.results.set(callId, resultOf(call, { outcome, output, kept }));
+      turn.seq = seq;
+      return;
+    }
+    const late = this.#unanswered.get(callId);
+    if (late === undefined) return;
+    this.#unanswered.delete(callId);
+    this.#note(lateResultText(resultOf(late, { outcome, output, kept })));
   }
 
-  #turnOf(spanId: string): OpenTurn {
-    if (this.#turn?.spanId === spanId) return this.#turn;
-    this.#closeTurn([]);
-    this.#turn = { spanId, parts: [], results: new Map() };
-    return this.#turn;
-  }
-
-  #closeTurn(texts: readonly TextPart[]): void {
-    this.#messages.push(...closed(this.#turn));
-    this.#turn = undefined;
-    addUserText(this.#messages, [...this.#notes, ...texts]);
+  /** Settles all that came before. */
+  #beginTurn(spanId: string, seq: number): void {
+    const turn = this.#turn;
+    this.#entries.push(...settled(turn));
+    for (const [callId, part] of turn?.calls ?? []) if (turn?.results.has(callId) !== true) this.#unanswered.set(callId, part);
+    if (this.#notes.length > 0) this.#entries.push({ kind: 'told', seq, parts: this.#notes });
     this.#notes = [];
+    this.#turn = { spanId, parts: [], calls: new Map(), results: new Map(), seq };
+  }
+
+  /** What is not settled yet, and what nobody has read, stays beside the summary. */
+  #compact({ throughSeq, summary }: SessionEventData<'context.compacted'>, seq: number): void {
+    const through = Math.min(throughSeq, seq);
+    if (isBlank(summary) || through < (this.#compactedThroughSeq ?? 0)) return;
+    this.#compactedThroughSeq = through;
+    const kept = this.#entries.filter((entry) => entry.seq > through);
+    this.#entries = [{ kind: 'told', seq: through, parts: [summaryPart({ summary, throughSeq: through })] }, ...kept];
   }
 }
 
@@ -151,22 +238,16 @@ export function assembleTranscript(events: Iterable<SessionEvent>): ProviderMess
   return builder.messages();
 }
 
-/** A turn as messages: what the assistant said, then one result for each call. */
-function closed(turn: OpenTurn | undefined): ProviderMessage[] {
-  if (turn === undefined || turn.parts.length === 0) return [];
-  const results = turn.parts.flatMap((part) => (part.type === 'tool_call' ? [turn.results.get(part.callId) ?? unknownResult(part)] : []));
+/** A turn as it stands: what the assistant said, then one result for each call. Nothing when it only thought, which no provider takes alone. */
+function settled(turn: OpenTurn | undefined): TranscriptEntry[] {
+  if (turn === undefined || turn.parts.every(({ type }) => type === 'reasoning')) return [];
+  const { seq, calls, results } = turn;
   const said: AssistantMessage = { role: 'assistant', content: [...turn.parts] };
-  return results.length === 0 ? [said] : [said, { role: 'tool', content: results }];
+  if (calls.size === 0) return [{ kind: 'turn', seq, said }];
+  const content = [...calls].map(([callId, call]) => results.get(callId) ?? resultOf(call, { outcome: 'unknown', output: UNKNOWN_RESULT }));
+  return [{ kind: 'turn', seq, said, results: { role: 'tool', content } }];
 }
 
-function unknownResult({ callId, name }: ToolCallPart): ToolResultPart {
-  return { type: 'tool_result', callId, name, outcome: 'unknown', output: UNKNOWN_RESULT };
-}
-
-/** Adds texts from outside, joined to the user message that stands last, since some providers refuse two in a row. */
-function addUserText(messages: ProviderMessage[], texts: readonly TextPart[]): void {
-  if (texts.length === 0) return;
-  const last = messages.at(-1);
-  if (last?.role === 'user') messages[messages.length - 1] = { role: 'user', content: [...last.content, ...texts] };
-  else messages.push({ role: 'user', content: texts });
+function resultOf({ callId, name }: ToolCallPart, { outcome, output, kept }: Pick<ToolResultPart, 'outcome' | 'output' | 'kept'>): ToolResultPart {
+  return { type: 'tool_result', callId, name, outcome, output: outputOf(output), ...(kept === undefined ? {} : { kept }) };
 }

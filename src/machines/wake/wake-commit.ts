@@ -52,7 +52,7 @@ function endingData({ state, wake, end, modelSteps, nowMs }: WakeCommit, summary
     summary,
     modelSteps,
     completedWakeIds: [...completed],
-    ...(end.outcome === 'limit' ? { limit: end.limit } : {}),
+    ...(end.outcome === 'budget_reached' ? { budget: end.budget } : {}),
     ...(end.outcome === 'failed' ? { error: end.error, retryAt: new Date(nowMs + retryDelayMs(state.failuresInARow + 1, end.error)).toISOString() } : {}),
   };
 }
@@ -129,8 +129,8 @@ function sentenceFor(end: WakeEnd, lastText: string, modelSteps: number): string
     case 'requires_action':
     case 'rescheduled':
       return end.summary ?? (lastText || 'The turn ended without a summary.');
-    case 'limit':
-      return `Stopped after ${modelSteps} model steps at the limit ${end.limit.name} (${end.limit.value}). Wake the session again, or send a message, to go on.`;
+    case 'budget_reached':
+      return `Stopped after ${modelSteps} model steps at the budget ${end.budget.name} (${end.budget.value})${end.budget.because === undefined ? '' : `: ${end.budget.because}`}. Wake the session again, or send a message, to go on.`;
     case 'failed':
       return `The wake failed: ${end.error.message.replace(/\.$/, '')}. ${end.error.hint ?? 'Wake the session again once the cause is gone.'}`;
     case 'interrupted':

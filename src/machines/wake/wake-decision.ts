@@ -4,7 +4,8 @@
  * The order: what must end the wake; tool calls that are ready; stop when a call waits for somebody; what came in; one model step.
  */
 import type { ErrorRecord } from '../errors.ts';
-import { isBlocked, isUnfinished } from '../session/activation.ts';
+import { delegatedCalls, expiryOf, isBlocked, isUnfinished } from '../session/activation.ts';
+import type { Allowance } from '../session/event-schemas.ts';
 import { MAX_CONTINUES_IN_A_ROW } from '../session/limits.ts';
 import type { OpenToolCall, PendingIngress, SessionState } from '../session/session-state.ts';
 import type { Directive } from './directive.ts';
@@ -18,6 +19,15 @@ export interface WakeProgress {
   readonly limits: WakeLimits;
   /** Queued wakes that this one is due for, or calls that a dead wake left: the model has something to hear. */
   readonly mustSpeak: boolean;
+  /** Whether this wake has seen to the children that calls wait for. */
+  readonly hasDriven: boolean;
+  /** Calls in a row that were the same and came to the same, and steps in a row of which nothing new came. */
+  readonly identicalCalls: number;
+  readonly stepsWithoutProgress: number;
+  /** What the next step may use up at most. */
+  readonly nextStep: Allowance;
+  /** ISO-8601. */
+  readonly now: string;
   readonly failure?: ErrorRecord | undefined;
   /** Why this process stops the wake. */
   readonly abortReason?: string | undefined;
@@ -28,12 +38,20 @@ export interface WakeLimits {
   readonly maxModelStepsPerWake: number;
   /** Input and output together, as far as the provider tells. */
   readonly maxTokensPerWake?: number | undefined;
+  readonly maxTokensPerSession?: number | undefined;
+  /** In US dollars. */
+  readonly maxCostPerWake?: number | undefined;
+  readonly maxCostPerSession?: number | undefined;
   readonly maxSecondsPerWake?: number | undefined;
+  readonly maxIdenticalCalls: number;
+  readonly maxStepsWithoutProgress: number;
 }
+
+type BudgetName = keyof WakeLimits | 'MAX_CONTINUES_IN_A_ROW';
 
 export type WakeEnd =
   | { readonly outcome: 'sleep' | 'requires_action' | 'rescheduled'; readonly summary: string | undefined }
-  | { readonly outcome: 'limit'; readonly limit: { readonly name: keyof WakeLimits | 'MAX_CONTINUES_IN_A_ROW'; readonly value: number } }
+  | { readonly outcome: 'budget_reached'; readonly budget: { readonly name: BudgetName; readonly value: number; readonly because?: string | undefined } }
   | { readonly outcome: 'failed'; readonly error: ErrorRecord }
   | { readonly outcome: 'interrupted' | 'aborted'; readonly reason: string }
   | { readonly outcome: 'terminated' };
@@ -42,7 +60,7 @@ export type WakeDecision = { readonly act: 'step' | 'call_tools' } | { readonly 
 
 /** Whether a session has anything for a wake to do at `now` (ISO-8601). */
 export function hasWork(state: SessionState, now: string): boolean {
-  if (readyCalls(state).length > 0) return true;
+  if (readyCalls(state).length > 0 || delegatedCalls(state).length > 0 || expiredCalls(state, now).length > 0) return true;
   if (isBlocked(state)) return false;
   return isUnfinished(state) || state.pending.length > 0 || dueWakeIds(state, now).length > 0;
 }
@@ -57,6 +75,11 @@ export function dueWakeIds(state: SessionState, now: string): string[] {
     .map(({ queuedWakeId }) => queuedWakeId);
 }
 
+/** Calls whose permission nobody has given in time. */
+export function expiredCalls({ openToolCalls }: SessionState, now: string): readonly OpenToolCall[] {
+  return openToolCalls.filter((call) => call.phase === 'waiting' && (expiryOf(call) ?? Infinity) < Date.parse(now));
+}
+
 /** Open calls that nothing holds back: just asked for, or answered by somebody outside. */
 export function readyCalls({ openToolCalls }: SessionState): readonly OpenToolCall[] {
   return openToolCalls.filter(({ phase }) => phase === 'requested' || phase === 'answered');
@@ -67,7 +90,7 @@ export function readyCalls({ openToolCalls }: SessionState): readonly OpenToolCa
  * the middle of a turn, after a limit or a failure, reads all of it first: who wrote must not wait for a turn that may never end.
  */
 export function readableIngress(state: SessionState): readonly PendingIngress[] {
-  const readable = state.pending.filter(({ type }) => type !== 'user.tool_confirmation' && type !== 'user.answer');
+  const readable = state.pending.filter(({ callId }) => callId === undefined);
   const isWithinTurn = state.unansweredResults > 0 && !isAnswered(state) && (state.openWake?.steps ?? 0) > 0;
   return isWithinTurn ? readable.filter(({ delivery }) => delivery !== 'queue') : readable;
 }
@@ -79,13 +102,14 @@ export function decideNext(state: SessionState, progress: WakeProgress): WakeDec
   if (interruption !== undefined) return end({ outcome: 'interrupted', reason: interruption.reason ?? 'somebody interrupted it' });
   if (progress.failure !== undefined) return end({ outcome: 'failed', error: progress.failure });
   if (progress.abortReason !== undefined) return end(timeLimit(progress) ?? { outcome: 'aborted', reason: progress.abortReason });
-  if (readyCalls(state).length > 0) return { act: 'call_tools' };
+  if (readyCalls(state).length > 0 || expiredCalls(state, progress.now).length > 0) return { act: 'call_tools' };
+  if (delegatedCalls(state).length > 0 && !progress.hasDriven) return { act: 'call_tools' };
   if (isBlocked(state)) return end({ outcome: 'requires_action', summary: waitingFor(state) });
 
   if (progress.mustSpeak || readableIngress(state).length > 0 || (state.unansweredResults > 0 && !isAnswered(state))) return stepOrLimit(state, progress);
   if (state.intent?.next !== 'go_on') return end(restOf(state, state.openDirectives.at(-1)));
   if (state.continuesInARow <= MAX_CONTINUES_IN_A_ROW) return stepOrLimit(state, progress);
-  return end({ outcome: 'limit', limit: { name: 'MAX_CONTINUES_IN_A_ROW', value: MAX_CONTINUES_IN_A_ROW } });
+  return end({ outcome: 'budget_reached', budget: { name: 'MAX_CONTINUES_IN_A_ROW', value: MAX_CONTINUES_IN_A_ROW } });
 }
 
 /** Whether the model has said that its turn is over, whatever its tools returned. */
@@ -95,17 +119,46 @@ function isAnswered({ intent }: SessionState): boolean {
 
 /** The work in hand is cut short when the time is up; then that is why it ended. */
 function timeLimit({ elapsedMs, limits: { maxSecondsPerWake: value } }: WakeProgress): WakeEnd | undefined {
-  return value !== undefined && elapsedMs >= value * 1000 ? { outcome: 'limit', limit: { name: 'maxSecondsPerWake', value } } : undefined;
+  return value !== undefined && elapsedMs >= value * 1000 ? { outcome: 'budget_reached', budget: { name: 'maxSecondsPerWake', value } } : undefined;
 }
 
-function stepOrLimit(state: SessionState, { modelSteps, elapsedMs, limits }: WakeProgress): WakeDecision {
-  const used = { maxModelStepsPerWake: modelSteps, maxTokensPerWake: state.openWake?.tokens ?? 0, maxSecondsPerWake: elapsedMs / 1000 };
-  for (const name of ['maxModelStepsPerWake', 'maxTokensPerWake', 'maxSecondsPerWake'] as const) {
-    const value = limits[name];
-    if (value !== undefined && used[name] >= value) return end({ outcome: 'limit', limit: { name, value } });
-  }
-  return { act: 'step' };
+/** Reserve before, commit after: a step that could use up more than is left is not taken. */
+function stepOrLimit(state: SessionState, progress: WakeProgress): WakeDecision {
+  const { modelSteps, elapsedMs, limits, identicalCalls, stepsWithoutProgress, nextStep } = progress;
+  const { tokens = 0, cost = 0 } = state.openWake ?? {};
+  const needs: Readonly<Record<keyof WakeLimits, number>> = {
+    maxModelStepsPerWake: modelSteps + 1,
+    maxTokensPerWake: tokens + (nextStep.tokens ?? 1),
+    maxTokensPerSession: state.used.tokens + (nextStep.tokens ?? 1),
+    maxCostPerWake: cost + (nextStep.cost ?? 0),
+    maxCostPerSession: state.used.cost + (nextStep.cost ?? 0),
+    maxSecondsPerWake: Math.max(elapsedMs / 1000, Number.EPSILON),
+    maxIdenticalCalls: identicalCalls + 1,
+    maxStepsWithoutProgress: stepsWithoutProgress + 1,
+  };
+  const reached = BUDGETS.find((name) => needs[name] > (limits[name] ?? Infinity));
+  if (reached === undefined) return { act: 'step' };
+  const because = reached.startsWith('maxCost') && nextStep.cost === Infinity ? UNKNOWN_PRICE : BECAUSE[reached];
+  return end({ outcome: 'budget_reached', budget: { name: reached, value: limits[reached] ?? 0, ...(because === undefined ? {} : { because }) } });
 }
+
+const BUDGETS = [
+  'maxModelStepsPerWake',
+  'maxTokensPerWake',
+  'maxTokensPerSession',
+  'maxCostPerWake',
+  'maxCostPerSession',
+  'maxSecondsPerWake',
+  'maxIdenticalCalls',
+  'maxStepsWithoutProgress',
+] as const satisfies readonly (keyof WakeLimits)[];
+
+const UNKNOWN_PRICE = 'the price of the model is not known, so what it costs cannot be bounded';
+
+const BECAUSE: Readonly<Partial<Record<keyof WakeLimits, string>>> = {
+  maxIdenticalCalls: 'the same call came to the same result again and again',
+  maxStepsWithoutProgress: 'nothing new came of the last steps',
+};
 
 function restOf(state: SessionState, directive: Directive | undefined): WakeEnd {
   const summary = directive?.summary;
@@ -114,9 +167,10 @@ function restOf(state: SessionState, directive: Directive | undefined): WakeEnd 
   return { outcome: directive?.outcome === 'continue' && directive.followUpSeconds !== undefined ? 'rescheduled' : 'sleep', summary };
 }
 
-function waitingFor({ pendingActions }: SessionState): string {
-  const wishes = pendingActions.map(({ kind, toolName, question }) => (kind === 'permission' ? `permission to run ${toolName}` : (question ?? `a result of ${toolName}`)));
-  return `Waits for somebody: ${wishes.join('; ')}`;
+function waitingFor(state: SessionState): string {
+  const children = delegatedCalls(state).map(({ name }) => `the agent behind ${name}`);
+  const wishes = state.pendingActions.map(({ kind, toolName, question }) => (kind === 'permission' ? `permission to run ${toolName}` : (question ?? `a result of ${toolName}`)));
+  return `Waits for ${children.length === 0 ? 'somebody: ' : ''}${[...children, ...wishes].join('; ')}`;
 }
 
 function end(wakeEnd: WakeEnd): WakeDecision {

@@ -1,15 +1,18 @@
 /** Closes what a wake that did not come to its end left open in the log. Nothing of it is run again. */
-import { MAX_FAILURES_IN_A_ROW, MAX_SUMMARY_CHARACTERS } from '../session/limits.ts';
+import { MAX_FAILURES_IN_A_ROW, MAX_SUMMARY_CHARACTERS, MAX_TOOL_CALL_ATTEMPTS } from '../session/limits.ts';
 import type { SessionEventDraft } from '../session/session-event.ts';
 import type { OpenToolCall, SessionState } from '../session/session-state.ts';
 import { UNKNOWN_RESULT } from '../turn/transcript.ts';
 
 const NOT_STARTED = 'The turn ended before this call was started. It has had no effect.';
 
-/** Results for the calls that began or would have, and an end for the open span. Calls that wait for somebody, or for their turn, stay. */
-export function closingEvents({ openToolCalls, openSpanId }: Pick<SessionState, 'openToolCalls' | 'openSpanId'>): SessionEventDraft[] {
+/**
+ * Results for the calls that began or would have, and an end for the open span. Calls that wait for somebody, or for their turn, stay.
+ * With `retries`, a call of an idempotent tool is to be run again instead.
+ */
+export function closingEvents({ openToolCalls, openSpanId }: Pick<SessionState, 'openToolCalls' | 'openSpanId'>, { retries = false } = {}): SessionEventDraft[] {
   const results = openToolCalls.flatMap((call): SessionEventDraft[] => {
-    if (call.phase === 'started') return [result(call, 'unknown', UNKNOWN_RESULT)];
+    if (call.phase === 'started') return [(retries ? requeued(call) : undefined) ?? result(call, 'unknown', UNKNOWN_RESULT)];
     return call.phase === 'requested' ? [result(call, 'cancelled', NOT_STARTED)] : [];
   });
   const span: SessionEventDraft[] =
@@ -28,20 +31,24 @@ export function cancellingEvents({ openToolCalls, pendingActions }: SessionState
 export function lostWakeEvents(state: SessionState, survivors?: string): SessionEventDraft[] {
   const { openWake } = state;
   if (openWake === undefined) return closingEvents(state);
+  const isInterrupted = openWake.interruption !== undefined;
   const left = survivors === undefined ? '' : ` What it left running may still be at work: ${survivors}.`;
   const summary = `The process of this wake (${openWake.owner}) died before the wake ended.${left}`.slice(0, MAX_SUMMARY_CHARACTERS);
-  const isCutShort = openWake.interruption !== undefined;
   return [
-    ...closingEvents(state),
+    ...closingEvents(state, { retries: !isInterrupted }),
     // It may have asked somebody for something after it was cut short.
-    ...(isCutShort ? cancellingEvents(state, 'interrupt') : []),
-    { type: 'wake.ended', data: { wakeId: openWake.wakeId, outcome: isCutShort ? 'interrupted' : 'lost', summary, modelSteps: 0, completedWakeIds: [] } },
+    ...(isInterrupted ? cancellingEvents(state, 'interrupt') : []),
+    { type: 'wake.ended', data: { wakeId: openWake.wakeId, outcome: isInterrupted ? 'interrupted' : 'lost', summary, modelSteps: 0, completedWakeIds: [] } },
   ];
 }
 
 /** Whether one more wake that dies would be one too many: whatever kills them is in the session. */
 export function isPoison({ openWake, failuresInARow }: SessionState): boolean {
   return openWake !== undefined && openWake.interruption === undefined && failuresInARow + 1 >= MAX_FAILURES_IN_A_ROW;
+}
+
+function requeued({ callId, ifLost, attempt = 1 }: OpenToolCall): SessionEventDraft | undefined {
+  return ifLost === 'retry' && attempt < MAX_TOOL_CALL_ATTEMPTS ? { type: 'agent.tool_requeued', data: { callId, attempt: attempt + 1 } } : undefined;
 }
 
 function result({ callId, name }: OpenToolCall, outcome: 'unknown' | 'cancelled', output: string): SessionEventDraft {

@@ -310,7 +310,7 @@ describe('a wake that breaks', () => {
 });
 
 describe('a log that leaves due what its session was woken for', () => {
-  it.each(['failed', 'limit', 'sleep'] as const)('does not make the worker spin when wakes end as %s', async (outcome) => {
+  it.each(['failed', 'budget_reached', 'sleep'] as const)('does not make the worker spin when wakes end as %s', async (outcome) => {
     const house = await open({ play: (sessionId) => Promise.resolve(outcomeOf(sessionId, outcome)) });
     await house.add(due(1));
     expect(house.order).toHaveLength(2);

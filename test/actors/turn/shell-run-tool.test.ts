@@ -22,17 +22,42 @@ describe('shell_run', () => {
     const { tasks, processes } = openTasks();
     const running = createShellRunTool(tasks).run({ command: 'make', timeoutMs: 5 }, context());
     await settled();
-    expect(processes.works[0]?.start.request).toMatchObject({ kind: 'process', mode: 'foreground', command: 'make', label: 'make', cwd: '/workspace', parentSessionId: SESSION_ID, timeoutMs: 5, metadata: { callId: 'call_1' } });
+    expect(processes.works[0]?.start.request).toMatchObject({ kind: 'process', mode: 'foreground', command: 'make', label: 'make', cwd: '/workspace', parentSessionId: SESSION_ID, metadata: { callId: 'call_1' } });
     processes.works[0]?.resolve({ output: 'made', exitCode: 2 });
     expect(await running).toEqual({ output: 'made', exitCode: 2, signalCode: null });
     expect(tasks.list()).toEqual([]);
   });
 
-  it('has a time limit though none is asked for', async () => {
+  it.each([
+    [5, 5],
+    [undefined, 600_000],
+  ])('ends a command whose time of %s ms is up, and has what it put out until then', async (timeoutMs, limitMs) => {
+    const clock = createSimulatedClock();
     const { tasks, processes } = openTasks();
-    void createShellRunTool(tasks).run({ command: 'make' }, context());
-    await settled();
-    expect(processes.works[0]?.start.request).toMatchObject({ timeoutMs: 600_000 });
+    const running = createShellRunTool(tasks, { clock }).run({ command: 'make', timeoutMs }, context());
+    await clock.advance(limitMs - 1);
+    const [work] = processes.works;
+    if (work === undefined) throw new Error('nothing was started');
+    expect(work.cancelReasons).toEqual([]);
+    work.onCancel = async () => {
+      work.resolve({ output: 'half', signalCode: 'SIGTERM' });
+      await work.result;
+    };
+    await clock.advance(1);
+    expect(await running).toEqual({ output: 'half', exitCode: null, signalCode: 'SIGTERM', timedOut: true });
+    expect(work.cancelReasons).toEqual([`it ran longer than ${limitMs} ms`]);
+    expect([tasks.list(), clock.pendingTimers]).toEqual([[], 0]);
+  });
+
+  it('does not call it a matter of time when something could not be ended', async () => {
+    const clock = createSimulatedClock();
+    const { tasks, processes } = openTasks();
+    const running = createShellRunTool(tasks, { clock }).run({ command: 'make', timeoutMs: 5 }, context());
+    await clock.advance(0);
+    const [work] = processes.works;
+    if (work === undefined) throw new Error('nothing was started');
+    work.onCancel = () => Promise.reject(new BackgroundTaskError('process', 'process 7 is still running'));
+    await Promise.all([expect(running).rejects.toThrow('process 7 is still running'), clock.advance(5)]);
   });
 
   it('fails with the task, and keeps no record of it either', async () => {
@@ -75,7 +100,9 @@ describe('shell_run', () => {
     [{ command: '' }, /command/],
     [{ command: 'x', timeoutMs: 0 }, /timeoutMs/],
     [{ command: 'x', timeoutMs: 3_600_001 }, /timeoutMs/],
-    [{ command: 'x', cwd: '/' }, /Unrecognized key: "cwd"/],
+    [{ command: 'x', cwd: '' }, /cwd/],
+    [{ command: 'a\0b' }, /command: expected text without NUL/],
+    [{ command: 'x', dir: '/' }, /Unrecognized key: "dir"/],
     ['ls', /expected object, received string/],
     [null, /expected object, received null/],
   ])('does not take %j for input', (input, pattern) => {

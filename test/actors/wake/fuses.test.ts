@@ -147,7 +147,7 @@ describe('a wake ends at its limit', () => {
   ])('%s, wakes by itself no more, and goes on when somebody says so', async (_what, budget, steps) => {
     await open(steps, { message: 'Go', agent: { budget } });
     const [name] = Object.keys(budget);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'limit', modelSteps: 1, summary: expect.stringContaining(name ?? '') as string });
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached', modelSteps: 1, summary: expect.stringContaining(name ?? '') as string });
     expect(await hints()).toEqual([]);
     expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'After.' });
@@ -158,7 +158,7 @@ describe('a wake ends at its limit', () => {
     const waking = house.runtime.wake(id);
     await until(() => house.clock.pendingTimers > 0);
     await house.clock.advance(2_000);
-    expect(await waking).toMatchObject({ outcome: 'limit', modelSteps: 1 });
+    expect(await waking).toMatchObject({ outcome: 'budget_reached', modelSteps: 1 });
   });
 });
 

@@ -36,17 +36,17 @@ const slow: AgentRuntime = {
 describe('after a wake came to its limit', () => {
   it('a message is read by the first step of the next one, though the turn before has no end', async () => {
     await open([looping, looping, { text: 'I stop.', expect: { lastUserMessageIncludes: 'please stop' } }], { agent: { budget: { maxModelStepsPerWake: 2 } } });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'limit' });
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
     await say('please stop');
     expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', summary: 'I stop.' });
   });
 
   it('messages cost one wake each, and nothing wakes it by itself in between', async () => {
     await open([looping], { agent: { budget: { maxModelStepsPerWake: 2 } }, script: { onEnd: 'repeat-last' } });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'limit' });
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
     expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
     await say('still there?');
-    expect(await wakeByItself()).toMatchObject({ outcome: 'limit' });
+    expect(await wakeByItself()).toMatchObject({ outcome: 'budget_reached' });
     expect((await house.runtime.sessions.get(id)).pending).toEqual([]);
     expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
   });
@@ -58,9 +58,9 @@ describe('a limit of time', () => {
     const waking = house.runtime.wake(id);
     await until(async () => (await house.types(id)).includes('span.started'));
     await house.clock.advance(30_000);
-    expect(await waking).toMatchObject({ outcome: 'limit', status: 'idle' });
+    expect(await waking).toMatchObject({ outcome: 'budget_reached', status: 'idle' });
     expect(await dataOf('agent.message')).toMatchObject([{ text: 'So far', partial: true }]);
-    expect(await dataOf('wake.ended')).toMatchObject([{ limit: { name: 'maxSecondsPerWake', value: 30 } }]);
+    expect(await dataOf('wake.ended')).toMatchObject([{ budget: { name: 'maxSecondsPerWake', value: 30 } }]);
     expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
   });
 
@@ -71,7 +71,7 @@ describe('a limit of time', () => {
     await house.clock.advance(29_999);
     expect((await house.runtime.sessions.get(id)).status).toBe('running');
     await house.clock.advance(1);
-    expect(await waking).toMatchObject({ outcome: 'limit' });
+    expect(await waking).toMatchObject({ outcome: 'budget_reached' });
     expect((await house.runtime.sessions.get(id)).openToolCalls).toEqual([]);
   });
 });

@@ -196,9 +196,9 @@ describe('a directive', () => {
   it('to continue is followed three times in a row and no more', async () => {
     const { runtime, session } = await open();
     const id = await session([{ text: 'More.', directive: { outcome: 'continue', summary: 'Going on.' } }], { message: 'Go', script: { onEnd: 'repeat-last' } });
-    expect(await runtime.wake(id)).toMatchObject({ outcome: 'limit', modelSteps: 4, status: 'idle', summary: expect.stringContaining('MAX_CONTINUES_IN_A_ROW') as string });
+    expect(await runtime.wake(id)).toMatchObject({ outcome: 'budget_reached', modelSteps: 4, status: 'idle', summary: expect.stringContaining('MAX_CONTINUES_IN_A_ROW') as string });
     expect(await runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'nothing_to_do' });
-    expect(await runtime.wake(id)).toMatchObject({ outcome: 'limit', modelSteps: 4 });
+    expect(await runtime.wake(id)).toMatchObject({ outcome: 'budget_reached', modelSteps: 4 });
   });
 
   it('to continue later reschedules the session, and a wake at that time goes on', async () => {
@@ -294,7 +294,7 @@ describe('a wake that goes wrong', () => {
   it('stops at its budget of steps, and the next wake goes on from there', async () => {
     const { runtime, session } = await open();
     const id = await session([{ toolCalls: [{ name: 'none' }] }, { toolCalls: [{ name: 'none' }] }, { text: 'Done.' }], { message: 'Go', agent: { budget: { maxModelStepsPerWake: 2 } } });
-    expect(await runtime.wake(id)).toMatchObject({ outcome: 'limit', modelSteps: 2, summary: expect.stringContaining('maxModelStepsPerWake (2)') as string });
+    expect(await runtime.wake(id)).toMatchObject({ outcome: 'budget_reached', modelSteps: 2, summary: expect.stringContaining('maxModelStepsPerWake (2)') as string });
     expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Done.', modelSteps: 1 });
   });
 

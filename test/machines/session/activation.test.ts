@@ -66,7 +66,7 @@ describe('a session is due', () => {
     ['for a turn that broke in the middle, after its back-off', [...woken, consumed([idOf(2)], 's'), asked('c', 's'), answered('c'), wakeEnded('wake_1', 'failed', [], LATER), resting], ['retry wake_1 +60000']],
     ['for a turn whose process died', [...woken, consumed([idOf(2)], 's'), asked('c', 's'), answered('c'), wakeEnded('wake_1', 'lost')], ['retry wake_1 now']],
     ['for a turn that was to go on when its process stopped', [...woken, consumed([idOf(2)], 's'), directed('continue'), wakeEnded('wake_1', 'aborted'), resting], ['retry wake_1 now']],
-    ['for nothing after a limit', [...woken, consumed([idOf(2)], 's'), asked('c', 's'), answered('c'), wakeEnded('wake_1', 'limit'), resting], []],
+    ['for nothing after a limit', [...woken, consumed([idOf(2)], 's'), asked('c', 's'), answered('c'), wakeEnded('wake_1', 'budget_reached'), resting], []],
     ['for nothing after an interruption', [...woken, consumed([idOf(2)], 's'), asked('c', 's'), answered('c'), interrupted(), wakeEnded('wake_1', 'interrupted'), resting], []],
     ['for nothing while it waits for somebody', waiting, []],
     ['for no message and no queued wake while it waits for somebody', [...waiting, message('y', 'steer'), queued('q')], []],

@@ -72,7 +72,7 @@ describe('the end of a wake', () => {
     const error = { name: 'RuntimeError', code: 'RUN_FAILED', category: 'provider', message: 'no answer', recoverable: true, hint: 'Try again.' } as const;
     expect(dataOf(commit(due, { outcome: 'failed', error }), 'wake.ended')).toMatchObject([{ completedWakeIds: [], error: { code: 'RUN_FAILED' }, summary: 'The wake failed: no answer. Try again.' }]);
     expect(dataOf(commit(due, { outcome: 'aborted', reason: 'enough' }), 'wake.ended')).toMatchObject([{ completedWakeIds: [], summary: 'The wake was stopped: enough. Wake the session again to go on.' }]);
-    expect(dataOf(commit(due, { outcome: 'limit', limit: { name: 'maxModelStepsPerWake', value: 1 } }), 'wake.ended')).toMatchObject([{ completedWakeIds: ['q'], limit: { name: 'maxModelStepsPerWake', value: 1 } }]);
+    expect(dataOf(commit(due, { outcome: 'budget_reached', budget: { name: 'maxModelStepsPerWake', value: 1 } }), 'wake.ended')).toMatchObject([{ completedWakeIds: ['q'], budget: { name: 'maxModelStepsPerWake', value: 1 } }]);
   });
 
   it('waits for what it asked outside, by the id of the event that asks', () => {
@@ -105,7 +105,7 @@ describe('the end of a wake', () => {
     ['the directive’s', { outcome: 'sleep', summary: 'from the directive' }, 'last words', 'from the directive'],
     ['the last words without a directive', { outcome: 'sleep', summary: undefined }, 'last words', 'last words'],
     ['a sentence when nothing was said', { outcome: 'sleep', summary: undefined }, undefined, 'The turn ended without a summary.'],
-    ['what to do at a limit', { outcome: 'limit', limit: { name: 'maxModelStepsPerWake', value: 1 } }, 'x', 'Stopped after 1 model steps at the limit maxModelStepsPerWake (1). Wake the session again, or send a message, to go on.'],
+    ['what to do at a limit', { outcome: 'budget_reached', budget: { name: 'maxModelStepsPerWake', value: 1 } }, 'x', 'Stopped after 1 model steps at the limit maxModelStepsPerWake (1). Wake the session again, or send a message, to go on.'],
   ])('has for summary %s', (_name, end, lastText, summary) => {
     expect(dataOf(commit([...open], end, { lastText }), 'wake.ended')).toMatchObject([{ summary }]);
   });

@@ -102,8 +102,8 @@ function describe(definition: AgentDefinition): [string, string | undefined][] {
     ['name', printable(definition.name)],
     ['description', printable(definition.description)],
     ['model', modelOf(definition)],
-    ['tools', definition.tools === undefined ? 'all managed tools' : definition.tools.map(printable).join(', ') || 'none'],
-    ['permission', definition.permission],
+    ['tools', definition.tools === undefined ? 'all managed tools' : definition.tools.map(({ name }) => printable(name)).join(', ') || 'none'],
+    ['permission', definition.permission.mode],
     ['budget', maxModelStepsPerWake === undefined ? undefined : `${maxModelStepsPerWake} model steps per wake`],
   ];
 }

@@ -1,0 +1,69 @@
+/** The child session that answers a tool call: made once, whoever dies in between, and told what the call says. */
+import { RuntimeError } from '../../machines/errors.ts';
+import type { Allowance } from '../../machines/session/event-schemas.ts';
+import type { SessionEvent } from '../../machines/session/session-event.ts';
+import { OWN_KEYS } from '../../machines/session/session-requests.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import { MAX_READ_EVENTS, keepView } from './event-store.ts';
+import type { EventStore } from './event-store.ts';
+import { accept, interrupt } from './ingress.ts';
+import type { LineagePorts } from './lineage.ts';
+import { SessionJournal } from './session-journal.ts';
+
+export interface SubflowSession {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly parent: { readonly sessionId: string; readonly depth: number; readonly callId: string };
+  readonly message: string;
+  readonly allowance?: Allowance | undefined;
+}
+
+/** Makes the session and sends it its message, unless that has been done. */
+export async function ensureSubflowSession({ sessionId, agentId, parent, message, allowance }: SubflowSession, ports: LineagePorts): Promise<void> {
+  const journal = new SessionJournal({ sessionId, agentId }, ports);
+  const data = { agentId, parent, ...(allowance === undefined ? {} : { allowance }) };
+  try {
+    await ports.store.create({ sessionId, agentId }, journal.envelopes([{ type: 'session.created', data }]));
+  } catch (error) {
+    if (!RuntimeError.is(error) || error.code !== 'SESSION_EXISTS') throw error;
+  }
+  const child = await ports.journals.open(sessionId);
+  // Nobody else can have sent it a message before this one.
+  if (child.state.messages > 0 || child.state.status === 'terminated') return;
+  await accept(child, { type: 'user.message', text: message }, { idempotencyKey: `${OWN_KEYS}subflow:${parent.callId}` });
+  await keepView(ports.store, child.state);
+}
+
+/** What the agent of a session said last, or undefined when it said nothing. */
+export async function lastMessageOf(sessionId: string, { store, journals }: LineagePorts): Promise<string | undefined> {
+  const { state } = await journals.open(sessionId);
+  for (let end = state.head; end > 0; ) {
+    const from = Math.max(1, end + 1 - MAX_READ_EVENTS);
+    const said = lastSaid(await readPart(store, sessionId, { from, end }));
+    if (said !== undefined) return said;
+    end = from - 1;
+  }
+  return undefined;
+}
+
+/** Cuts the children short that the calls of a session wait for, and theirs: who stops a session does not want them to go on. */
+export async function interruptSubflows({ openToolCalls }: SessionState, reason: string, ports: LineagePorts): Promise<void> {
+  for (const { request } of openToolCalls) {
+    if (request?.kind !== 'subflow') continue;
+    const child = await ports.journals.open(request.childSessionId).catch(() => undefined);
+    if (child === undefined || child.state.status === 'terminated') continue;
+    const before = child.state;
+    await interrupt(child, reason);
+    await keepView(ports.store, child.state);
+    await interruptSubflows(before, reason, ports);
+  }
+}
+
+function readPart(store: EventStore, sessionId: string, { from, end }: { readonly from: number; readonly end: number }): Promise<readonly SessionEvent[]> {
+  return store.read(sessionId, { from, limit: end + 1 - from });
+}
+
+function lastSaid(events: readonly SessionEvent[]): string | undefined {
+  const event = events.findLast(({ type }) => type === 'agent.message');
+  return event?.type === 'agent.message' ? event.data.text : undefined;
+}

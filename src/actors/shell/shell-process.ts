@@ -1,0 +1,138 @@
+/** The process behind a persistent shell: a task of the task manager that is fed scripts and says when each of them has ended. */
+import { messageOf } from '../../machines/errors.ts';
+import { EndMarkReader } from '../../machines/turn/shell/end-mark.ts';
+import type { CommandEnd } from '../../machines/turn/shell/end-mark.ts';
+import type { KeptOutput } from '../../machines/turn/shell/kept-output.ts';
+import { SHELL_START_COMMAND } from '../../machines/turn/shell/shell-script.ts';
+import type { IdSource } from '../session/id-source.ts';
+import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
+import { shellDidNotOpen } from './shell-errors.ts';
+import type { ShellHost } from './shell-host.ts';
+import type { TaskOutputFeed } from './task-output-feed.ts';
+
+export type ShellTasks = Pick<BackgroundTaskManager, 'spawn' | 'wait' | 'cancel' | 'close' | 'send' | 'get'>;
+
+export interface ShellProcessPorts {
+  readonly tasks: ShellTasks;
+  readonly feed: TaskOutputFeed;
+  readonly host: Pick<ShellHost, 'interrupt'>;
+  readonly ids: IdSource;
+}
+
+export interface ShellProcessRequest {
+  readonly name: string;
+  readonly sessionId: string;
+  readonly cwd: string;
+  /** The whole environment. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** How the process ended: by itself, with a code or a signal, or for a reason the task manager gives. */
+export interface ProcessEnd {
+  readonly exitCode?: number | undefined;
+  readonly signalCode?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+export type ScriptEnd = { readonly kind: 'answered'; readonly end: CommandEnd } | { readonly kind: 'gone'; readonly end: ProcessEnd };
+
+export class ShellProcess {
+  /** Resolves when the process and everything it left running are gone. */
+  readonly gone: Promise<ProcessEnd>;
+  readonly #ports: ShellProcessPorts;
+  readonly #taskId: string;
+  readonly #reader = new EndMarkReader();
+  #output: KeptOutput | undefined;
+  #onEnd: ((end: ScriptEnd) => void) | undefined;
+  #end: ProcessEnd | undefined;
+
+  /** @throws RuntimeError SHELL_NOT_OPENED */
+  static async start(ports: ShellProcessPorts, { name, sessionId, cwd, environment }: ShellProcessRequest): Promise<ShellProcess> {
+    try {
+      const task = await ports.tasks.spawn({
+        kind: 'process',
+        label: `shell ${name}`,
+        // So that its input stays open.
+        mode: 'background',
+        command: SHELL_START_COMMAND,
+        cwd,
+        env: { ...environment },
+        parentSessionId: sessionId,
+        // The output is heard as it comes; what the task would keep of it would never be read.
+        outputLimitBytes: 0,
+        metadata: { shell: name },
+      });
+      const started = new ShellProcess(ports, task.id);
+      if (task.status !== 'queued') return started;
+      await started.end('it did not get a slot');
+    } catch (error) {
+      throw shellDidNotOpen(name, messageOf(error), error);
+    }
+    throw shellDidNotOpen(name, 'all slots for tasks are taken');
+  }
+
+  private constructor(ports: ShellProcessPorts, taskId: string) {
+    const { tasks, feed } = ports;
+    this.#ports = ports;
+    this.#taskId = taskId;
+    const stopListening = feed.listen(taskId, (chunk) => this.#take(chunk));
+    this.gone = tasks
+      .wait(taskId)
+      .then(
+        ({ exitCode, signalCode }): ProcessEnd => ({ exitCode, signalCode }),
+        (error: unknown): ProcessEnd => ({ reason: messageOf(error) }),
+      )
+      .then((end) => {
+        stopListening();
+        this.#output?.append(this.#reader.takeHeld());
+        this.#end = end;
+        this.#settle({ kind: 'gone', end });
+        // The history of the shell says what there is to say; a record kept here would stay for ever.
+        tasks.close(taskId).catch(() => undefined);
+        return end;
+      });
+  }
+
+  /**
+   * Resolves when the script has answered, or cannot any more. One at a time. `output` gets what comes until then, and later what comes
+   * from work that was left running, until the next script.
+   */
+  run(script: (nonce: string) => string, output: KeptOutput): Promise<ScriptEnd> {
+    if (this.#end !== undefined) return Promise.resolve({ kind: 'gone', end: this.#end });
+    const nonce = this.#ports.ids.next();
+    this.#output = output;
+    this.#reader.expect(nonce);
+    const ended = new Promise<ScriptEnd>((resolve) => {
+      this.#onEnd = resolve;
+    });
+    // A shell that cannot be told anything is of no use; mostly it is just ending.
+    this.#ports.tasks.send(this.#taskId, { stdin: script(nonce), end: false }).catch(() => this.end('it takes no input any more'));
+    return ended;
+  }
+
+  /** Interrupts what runs in the foreground. */
+  interrupt(): void {
+    const pid = this.#ports.tasks.get(this.#taskId)?.pid;
+    if (pid !== undefined && this.#end === undefined) this.#ports.host.interrupt(pid);
+  }
+
+  /** Ends the process and everything that it started. Resolves when it is gone. */
+  async end(reason: string): Promise<void> {
+    // It may have ended in between; `gone` knows.
+    await this.#ports.tasks.cancel(this.#taskId, reason).catch(() => undefined);
+    await this.gone;
+  }
+
+  #take(chunk: Uint8Array): void {
+    const { before, end, after } = this.#reader.push(chunk);
+    for (const bytes of before) this.#output?.append(bytes);
+    if (end !== undefined) this.#settle({ kind: 'answered', end });
+    if (after !== undefined) this.#output?.append(after);
+  }
+
+  #settle(end: ScriptEnd): void {
+    const settle = this.#onEnd;
+    this.#onEnd = undefined;
+    settle?.(end);
+  }
+}

@@ -1,0 +1,256 @@
+/**
+ * One persistent shell: it takes one command at a time, and knows what it is doing, where it is and how it ended.
+ *
+ *   opening ──▶ ready ⇄ running | adjusting ──▶ ended
+ *
+ *   opening:    its process is being started and has not answered yet.
+ *   ready:      the process waits for a script; nothing is in the foreground.
+ *   running:    a command of the model's is under way, attended or not.
+ *   adjusting:  a variable or the folder is being changed.
+ *   ended:      no process; its history and last output can be read until it is forgotten.
+ */
+import type { RuntimeError } from '../../machines/errors.ts';
+import { KeptOutput } from '../../machines/turn/shell/kept-output.ts';
+import { INTERRUPT_GRACE_MS, SHELL_ANSWER_MS, SHELL_IDLE_MS, SHELL_UNATTENDED_MS } from '../../machines/turn/shell/shell-limits.ts';
+import { changeFolderScript, commandScript, openingScript, setVariableScript } from '../../machines/turn/shell/shell-script.ts';
+import type { ShellHistory } from '../../machines/turn/shell/shell-results.ts';
+import type { Clock, TimerHandle } from '../clock/clock.ts';
+import { RunningCommand } from './running-command.ts';
+import { shellBusy, shellDidNotOpen, shellEnded, shellFolderGone, shellFolderRefused, shellVariableRefused } from './shell-errors.ts';
+import { ShellHistoryBook } from './shell-history.ts';
+import type { EndEntry } from './shell-history.ts';
+import { ShellProcess } from './shell-process.ts';
+import type { ProcessEnd, ScriptEnd, ShellProcessPorts, ShellProcessRequest } from './shell-process.ts';
+import { waitFor } from './wait-for.ts';
+
+export interface ShellPorts extends ShellProcessPorts {
+  readonly clock: Clock;
+}
+
+type Standing =
+  | { readonly kind: 'opening' }
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'running'; readonly command: RunningCommand; readonly endEntry: EndEntry }
+  | { readonly kind: 'adjusting' }
+  | { readonly kind: 'ended'; readonly why: string };
+
+const NOTHING_KEPT = { headBytes: 0, tailBytes: 0 };
+
+export class Shell {
+  readonly name: string;
+  readonly #ports: ShellPorts;
+  readonly #request: ShellProcessRequest;
+  readonly #history: ShellHistoryBook;
+  /** Called when it has ended and nobody has asked about it for long. */
+  readonly #onForgotten: () => void;
+  #standing: Standing = { kind: 'opening' };
+  #process: ShellProcess | undefined;
+  #opening: Promise<void> | undefined;
+  #cwd: string | undefined;
+  #last: RunningCommand | undefined;
+  /** Why it is being ended by us. The first cause stays. */
+  #endReason: string | undefined;
+  #idleTimer: TimerHandle | undefined;
+  #isDisposed = false;
+
+  constructor(ports: ShellPorts, request: ShellProcessRequest, onForgotten: () => void) {
+    this.name = request.name;
+    this.#ports = ports;
+    this.#request = request;
+    this.#history = new ShellHistoryBook(ports.clock);
+    this.#onForgotten = onForgotten;
+    this.#cwd = request.cwd;
+  }
+
+  get isOpen(): boolean {
+    return this.#standing.kind !== 'ended';
+  }
+
+  /** Where a command would run: absolute, without symbolic links. Undefined when that folder is gone. */
+  get cwd(): string | undefined {
+    return this.#cwd;
+  }
+
+  /** The last command, whether it runs or has ended. */
+  get lastCommand(): RunningCommand | undefined {
+    return this.#last;
+  }
+
+  /** Starts its process. Resolves when it has answered. @throws RuntimeError SHELL_NOT_OPENED; then it has ended */
+  open(): Promise<void> {
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  /** Begins a command, at once: nothing can come between. @throws RuntimeError SHELL_CLOSED, SHELL_BUSY or SHELL_FOLDER_GONE */
+  begin(text: string): RunningCommand {
+    const process = this.#processAtRest();
+    if (this.#cwd === undefined) throw shellFolderGone(this.name);
+    const command = new RunningCommand();
+    this.#last = command;
+    this.#standing = { kind: 'running', command, endEntry: this.#history.begin(text) };
+    this.touch();
+    void process.run((nonce) => commandScript(text, nonce), command.output).then((end) => this.#onScriptEnd(end));
+    return command;
+  }
+
+  /** @param folder absolute @throws RuntimeError also SHELL_FOLDER_REFUSED */
+  async changeFolder(folder: string): Promise<string> {
+    const { exitCode } = await this.#adjust(`cd ${folder}`, (nonce) => changeFolderScript(folder, nonce));
+    if (exitCode !== 0) throw shellFolderRefused(this.name, folder);
+    return this.#cwd ?? folder;
+  }
+
+  /** @param value null removes it @throws RuntimeError also SHELL_VARIABLE_REFUSED */
+  async setVariable(name: string, value: string | null): Promise<void> {
+    const { exitCode } = await this.#adjust(`${value === null ? 'unset' : 'export'} ${name}`, (nonce) => setVariableScript({ name, value }, nonce));
+    if (exitCode !== 0) throw shellVariableRefused(this.name, name);
+    this.#history.noteVariable(name, value !== null);
+  }
+
+  /** Stops a command: by an interrupt, and with the shell when that does not help in time. Idempotent. */
+  stop(command: RunningCommand): Promise<void> {
+    if (command.outcome !== undefined) return Promise.resolve();
+    command.stopping ??= this.#stop(command);
+    return command.stopping;
+  }
+
+  /** Ends it and everything that runs in it. @param reason as a clause */
+  async end(reason: string): Promise<void> {
+    this.#endReason ??= reason;
+    // One that is only just starting is ended when there is something to end.
+    if (this.#process === undefined) await this.#opening?.catch(() => undefined);
+    await this.#process?.end(reason);
+  }
+
+  /** Somebody is interested: its time without use begins anew. */
+  touch(): void {
+    const { clock } = this.#ports;
+    clock.clearTimeout(this.#idleTimer);
+    if (this.#isDisposed) return;
+    this.#idleTimer = clock.setTimeout(() => this.#onUnused(), this.#standing.kind === 'running' ? SHELL_UNATTENDED_MS : SHELL_IDLE_MS);
+  }
+
+  /** Nothing of it is needed any more. */
+  dispose(): void {
+    this.#isDisposed = true;
+    this.#ports.clock.clearTimeout(this.#idleTimer);
+  }
+
+  describe(): ShellHistory {
+    const { entries, forgotten, variables } = this.#history;
+    const standing = this.#standing;
+    return {
+      shell: this.name,
+      open: this.isOpen,
+      ...(standing.kind === 'ended' ? { ended: standing.why } : {}),
+      ...(this.isOpen && this.#cwd !== undefined ? { cwd: this.#cwd } : {}),
+      variables,
+      entries,
+      ...(forgotten > 0 ? { forgotten } : {}),
+    };
+  }
+
+  /** What a call on it is told when it has ended. */
+  closedError(): RuntimeError | undefined {
+    return this.#standing.kind === 'ended' ? shellEnded(this.name, this.#standing.why) : undefined;
+  }
+
+  async #open(): Promise<void> {
+    try {
+      const process = await ShellProcess.start(this.#ports, this.#request);
+      this.#process = process;
+      void process.gone.then((end) => this.#onGone(end));
+      const end = await this.#answer(process, openingScript);
+      if (end.kind === 'gone') throw shellDidNotOpen(this.name, this.#endReason ?? endOf(end.end));
+      if (this.#endReason !== undefined) throw shellDidNotOpen(this.name, this.#endReason);
+      this.#cwd = end.end.cwd;
+      this.#standing = { kind: 'ready' };
+      this.touch();
+    } catch (error) {
+      if (this.isOpen) this.#standing = { kind: 'ended', why: 'it did not open' };
+      throw error;
+    }
+  }
+
+  async #adjust(entry: string, script: (nonce: string) => string): Promise<{ readonly exitCode: number }> {
+    const process = this.#processAtRest();
+    this.#standing = { kind: 'adjusting' };
+    const endEntry = this.#history.begin(entry);
+    const end = await this.#answer(process, script);
+    if (end.kind === 'gone') {
+      endEntry({ status: 'shell_ended' });
+      this.#onGone(end.end);
+      throw this.closedError() ?? shellEnded(this.name, endOf(end.end));
+    }
+    const { exitCode, cwd } = end.end;
+    endEntry({ status: 'exited', exitCode });
+    this.#cwd = cwd;
+    this.#standing = { kind: 'ready' };
+    this.touch();
+    return { exitCode };
+  }
+
+  /** The answer to a script that takes no time; a shell that does not give it is ended. */
+  async #answer(process: ShellProcess, script: (nonce: string) => string): Promise<ScriptEnd> {
+    const answer = process.run(script, this.#last?.output ?? new KeptOutput(NOTHING_KEPT));
+    if ((await waitFor(answer, { clock: this.#ports.clock, timeoutMs: SHELL_ANSWER_MS })) !== 'over') {
+      this.#endReason ??= `it did not answer within ${SHELL_ANSWER_MS / 1000} seconds`;
+      await process.end(this.#endReason);
+    }
+    return answer;
+  }
+
+  async #stop(command: RunningCommand): Promise<void> {
+    this.#process?.interrupt();
+    if ((await waitFor(command.over, { clock: this.#ports.clock, timeoutMs: INTERRUPT_GRACE_MS })) === 'over') return;
+    this.#endReason ??= 'it had to be ended, since its command did not stop when it was interrupted';
+    await this.#process?.end(this.#endReason);
+    await command.over;
+  }
+
+  #onScriptEnd(end: ScriptEnd): void {
+    if (end.kind === 'gone') return this.#onGone(end.end);
+    if (this.#standing.kind !== 'running') return;
+    const { command, endEntry } = this.#standing;
+    const { exitCode, cwd } = end.end;
+    this.#cwd = cwd;
+    this.#standing = { kind: 'ready' };
+    endEntry({ status: command.stopping === undefined ? 'exited' : 'stopped', exitCode });
+    command.end({ exitCode });
+    this.touch();
+  }
+
+  #onGone(end: ProcessEnd): void {
+    const standing = this.#standing;
+    if (standing.kind === 'ended') return;
+    const why = this.#endReason ?? (standing.kind === 'running' ? `its command ended it, with ${endOf(end)}` : `it ended by itself, with ${endOf(end)}`);
+    this.#standing = { kind: 'ended', why };
+    if (standing.kind === 'running') {
+      standing.endEntry({ status: 'shell_ended', exitCode: end.exitCode });
+      standing.command.end({ exitCode: end.exitCode ?? null, shellEnded: why });
+    }
+    this.touch();
+  }
+
+  #onUnused(): void {
+    if (this.#standing.kind === 'ended') return this.#onForgotten();
+    const unusedMs = this.#standing.kind === 'running' ? SHELL_UNATTENDED_MS : SHELL_IDLE_MS;
+    void this.end(`it was closed after ${unusedMs / 60_000} minutes in which nobody used it`);
+  }
+
+  /** @throws RuntimeError SHELL_CLOSED or SHELL_BUSY */
+  #processAtRest(): ShellProcess {
+    const standing = this.#standing;
+    const closed = this.closedError();
+    if (closed !== undefined) throw closed;
+    if (this.#endReason !== undefined) throw shellEnded(this.name, this.#endReason);
+    if (standing.kind === 'ready' && this.#process !== undefined) return this.#process;
+    throw shellBusy(this.name, standing.kind === 'running' ? 'a command runs in it' : standing.kind === 'opening' ? 'it is just being opened' : 'it is just being changed');
+  }
+}
+
+function endOf({ exitCode, signalCode, reason }: ProcessEnd): string {
+  if (exitCode !== undefined) return `exit code ${exitCode}`;
+  return signalCode === undefined ? (reason ?? 'nothing said about how') : `the signal ${signalCode}`;
+}

@@ -1,0 +1,30 @@
+/** Waits for something, but not longer than asked and not beyond a stop. Giving up changes nothing about what was waited for. */
+import type { Clock, TimerHandle } from '../clock/clock.ts';
+
+export type WaitEnd = 'over' | 'timed_out' | 'aborted';
+
+export interface WaitOptions {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Which came first. `over` when several have. @param over never rejects */
+export function waitFor(over: Promise<unknown>, { clock, timeoutMs, signal }: WaitOptions): Promise<WaitEnd> {
+  return new Promise((resolve) => {
+    let timer: TimerHandle | undefined;
+    const settle = (end: WaitEnd): void => {
+      clock.clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      resolve(end);
+    };
+    const onAbort = (): void => settle('aborted');
+    void over.then(() => settle('over'));
+    // What is over already is heard of before the time is up.
+    if (signal?.aborted === true) void Promise.resolve().then(onAbort);
+    else {
+      signal?.addEventListener('abort', onAbort, { once: true });
+      timer = clock.setTimeout(() => settle('timed_out'), timeoutMs);
+    }
+  });
+}

@@ -1,0 +1,141 @@
+/** From the tools that an agent names to tools that can be called: what is not there is skipped, with the reason. */
+import { z } from 'zod';
+import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import type { ToolAttachment } from '../../machines/agent/tool-attachment.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../machines/session/limits.ts';
+import type { AgentCatalog } from '../session/agent-catalog.ts';
+import type { ToolSource } from './tool-source.ts';
+import type { Tool } from './tool.ts';
+
+export interface ToolBox {
+  /** The managed tools, and those that the program brings. */
+  readonly tools: readonly Tool[];
+  readonly agents: AgentCatalog;
+  /** Where tools of MCP servers come from. */
+  readonly source?: ToolSource | undefined;
+  /** Absolute: the folder of the agent's file. */
+  readonly agentDirectory: string;
+  readonly signal: AbortSignal;
+}
+
+export interface SkippedTool {
+  readonly name: string;
+  readonly reason: string;
+}
+
+export interface BuiltTools {
+  /** By the name under which the model calls them. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly skipped: readonly SkippedTool[];
+}
+
+const messageInput = z.strictObject({ message: z.string().min(1).max(MAX_MESSAGE_CHARACTERS).describe('What the agent is to do, with all that it needs to know: it sees nothing of this conversation.') });
+
+/** @throws RuntimeError AGENT_NOT_FOUND; AGENT_INVALID naming file and line */
+export function loadAgent(agentId: string, catalog: AgentCatalog): Promise<AgentDefinition> {
+  return catalog.get(agentId);
+}
+
+/** The tools of an agent. One that is not there is skipped; the others are not held up by it. */
+export async function buildTools(agent: AgentDefinition, box: ToolBox): Promise<BuiltTools> {
+  if (agent.permission.mode === 'deny') return { tools: new Map(), skipped: [] };
+  const attachments: readonly ToolAttachment[] = agent.tools ?? box.tools.map(({ definition: { name } }) => ({ type: 'builtin', name }));
+  const built = await Promise.all(attachments.map((attachment) => toolsOrReason(attachment, agent, box)));
+  const tools = new Map<string, Tool>();
+  const skipped: SkippedTool[] = [];
+  for (const each of built.flat()) {
+    if ('reason' in each) skipped.push(each);
+    else if (tools.has(each.definition.name)) skipped.push({ name: each.definition.name, reason: 'another tool has the same name' });
+    else tools.set(each.definition.name, each);
+  }
+  return { tools, skipped };
+}
+
+/**
+ * What one entry of an agent's tools stands for.
+ * @throws RuntimeError TOOL_UNAVAILABLE, TOOL_SERVER_UNAVAILABLE, AGENT_NOT_FOUND, AGENT_INVALID
+ */
+export async function mapAgentTool(attachment: ToolAttachment, agent: Pick<AgentDefinition, 'agentId' | 'mcp'>, box: ToolBox): Promise<readonly Tool[]> {
+  switch (attachment.type) {
+    case 'builtin':
+      return [await builtinTool(attachment.name, box)];
+    case 'agent':
+      return [agentTool(attachment, await loadAgent(attachment.agentId, box.agents))];
+    case 'mcp':
+      return serverTools(attachment, agent, box);
+    case 'custom':
+      return [customTool(attachment)];
+  }
+}
+
+async function toolsOrReason(attachment: ToolAttachment, agent: AgentDefinition, box: ToolBox): Promise<readonly (Tool | SkippedTool)[]> {
+  try {
+    const tools = await mapAgentTool(attachment, agent, box);
+    if (attachment.type !== 'mcp' || attachment.tools === undefined) return tools;
+    const missing = attachment.tools.filter((name) => !tools.some(({ definition }) => isNamed(definition.name, attachment.server, name)));
+    return [...tools, ...missing.map((name) => ({ name: `${attachment.server}__${name}`, reason: `the server "${attachment.server}" has no tool of this name` }))];
+  } catch (error) {
+    return [{ name: attachment.name, reason: messageOf(error) }];
+  }
+}
+
+async function builtinTool(name: string, { tools }: ToolBox): Promise<Tool> {
+  const tool = tools.find(({ definition }) => definition.name === name);
+  if (tool === undefined) throw unavailable('no tool of this name is available');
+  const reason = await tool.unavailable?.();
+  if (reason !== undefined) throw unavailable(reason);
+  return tool;
+}
+
+/** Another agent: a call of it is a child session with a log and a mailbox of its own. */
+function agentTool({ name, agentId, description }: Extract<ToolAttachment, { readonly type: 'agent' }>, agent: AgentDefinition): Tool<z.output<typeof messageInput>> {
+  return {
+    definition: {
+      name,
+      description: description ?? `${agent.description || agent.name} (an agent of its own; its answer is the result)`,
+      inputSchema: messageInput,
+      ownership: 'managed',
+      permissionPolicy: 'always_allow',
+      effects: ['delegates'],
+      // What it does is decided where it does it.
+      readOnly: true,
+      destructive: false,
+      interruptBehavior: 'cancel',
+    },
+    subflow: ({ message }) => ({ agentId, message }),
+  };
+}
+
+async function serverTools({ server: name, tools: wanted }: Extract<ToolAttachment, { readonly type: 'mcp' }>, { agentId, mcp }: Pick<AgentDefinition, 'agentId' | 'mcp'>, box: ToolBox): Promise<readonly Tool[]> {
+  const server = mcp !== undefined && Object.hasOwn(mcp, name) ? mcp[name] : undefined;
+  if (server === undefined) throw unavailable(`the agent file names no MCP server "${name}"`);
+  if (box.source === undefined) throw unavailable('this runtime connects to no MCP servers');
+  const tools = await box.source.toolsOf({ agentId, agentDirectory: box.agentDirectory, name, server, signal: box.signal });
+  return wanted === undefined ? tools : tools.filter(({ definition }) => wanted.some((each) => isNamed(definition.name, name, each)));
+}
+
+function isNamed(toolName: string, server: string, wanted: string): boolean {
+  return toolName === `${server}__${wanted}` || toolName === wanted;
+}
+
+/** A tool that somebody outside runs: the call waits for the result to be sent. */
+function customTool({ name, description, input, readOnly = false, permission = 'always_allow' }: Extract<ToolAttachment, { readonly type: 'custom' }>): Tool {
+  return {
+    definition: {
+      name,
+      description,
+      inputSchema: input === undefined ? z.record(z.string(), z.unknown()) : z.fromJSONSchema(input),
+      ...(input === undefined ? {} : { inputJsonSchema: input }),
+      ownership: 'custom',
+      permissionPolicy: permission,
+      readOnly,
+      destructive: false,
+      interruptBehavior: 'cancel',
+    },
+  };
+}
+
+function unavailable(reason: string): RuntimeError {
+  return new RuntimeError('TOOL_UNAVAILABLE', reason, { category: 'not_found', hint: 'Correct the tools of the agent file, or give the runtime the tool.' });
+}

@@ -1,0 +1,203 @@
+/** What becomes of each open tool call now: it runs, it waits for somebody, or it has its result. */
+import { RuntimeError } from '../../machines/errors.ts';
+import { MAX_TOOL_CALLS_PER_STEP } from '../../machines/session/limits.ts';
+import type { AllowedBy } from '../../machines/session/event-schemas.ts';
+import type { SessionEventDraft } from '../../machines/session/session-event.ts';
+import type { OpenToolCall } from '../../machines/session/session-state.ts';
+import type { ToolCallEvent, ToolCallInput, ToolCallResult } from '../../machines/turn/tool-call-machine.ts';
+import { readToolInput } from '../../machines/turn/tool-schema.ts';
+import { expiredCalls, readyCalls } from '../../machines/wake/wake-decision.ts';
+import { storable, unknownTool } from '../turn/tool-executor.ts';
+import type { KnownCall } from '../turn/tool-executor.ts';
+import type { CheckedCall } from './call-gate.ts';
+import type { WakeToolsOptions } from './wake-tools.ts';
+
+/** A call that may run now. */
+export interface RunningCall {
+  readonly call: KnownCall;
+  readonly open: OpenToolCall;
+  readonly allowedBy: AllowedBy;
+}
+
+/** A call that waits from now on, or has its result: what the log has to hold of it, and what that means in the chart of a call. */
+export interface SettledCall {
+  readonly call: KnownCall;
+  readonly next: ToolCallEvent;
+  readonly drafts: readonly SessionEventDraft[];
+}
+
+type CallPlan = ({ readonly kind: 'run' } & RunningCall) | ({ readonly kind: 'settle' } & SettledCall);
+
+export interface CallPlans {
+  readonly running: readonly RunningCall[];
+  readonly settled: readonly SettledCall[];
+}
+
+/** In the order the model asked. */
+export async function planCalls(options: WakeToolsOptions): Promise<CallPlans> {
+  const state = options.state();
+  const running: RunningCall[] = [];
+  const settled: SettledCall[] = [];
+  for (const [index, open] of readyCalls(state).entries()) {
+    const plan = await new CallPlanner(options, open).plan(index);
+    if (plan.kind === 'run') running.push(plan);
+    else settled.push(plan);
+  }
+  for (const open of expiredCalls(state, options.now)) settled.push(await new CallPlanner(options, open).expire());
+  return { running, settled };
+}
+
+class CallPlanner {
+  readonly #options: WakeToolsOptions;
+  readonly #open: OpenToolCall;
+
+  constructor(options: WakeToolsOptions, open: OpenToolCall) {
+    this.#options = options;
+    this.#open = open;
+  }
+
+  async plan(index: number): Promise<CallPlan> {
+    const call = await this.#call();
+    const { answer } = this.#open;
+    switch (answer?.kind) {
+      case undefined:
+        if (index >= MAX_TOOL_CALLS_PER_STEP) return this.#fail(call, `At most ${MAX_TOOL_CALLS_PER_STEP} tool calls are run in one step; this one was not run.`);
+        return this.#decide(call);
+      case 'permission':
+        return answer.allowed ? this.#redeem(call) : this.#deny(call, `The call was denied.${answer.note === undefined ? '' : ` ${answer.note}`}`);
+      case 'answer':
+        return this.#answer(call, { outcome: 'completed', output: answer.response });
+      case 'custom_tool':
+        return this.#answer(call, await this.#customResult(call, answer.seq));
+      case 'subflow':
+        return this.#answer(call, await this.#options.subflows.resultOf(this.#open, this.#options.state()));
+    }
+  }
+
+  /** Nobody has answered in time. */
+  async expire(): Promise<SettledCall> {
+    const call = await this.#call();
+    return this.#deny(call, 'Nobody has allowed the call in time. Ask again only if it is still needed.', 'expired');
+  }
+
+  async #decide(call: KnownCall): Promise<CallPlan> {
+    const checked = this.#check(call);
+    if ('reason' in checked) return this.#fail(call, checked.reason);
+    const decision = await this.#options.gate.decide(checked, this.#options.state());
+    switch (decision.kind) {
+      case 'run':
+        return this.#proceed(checked, decision.allowedBy);
+      case 'ask':
+        return { kind: 'settle', call, next: { type: 'ASK_PERMISSION' }, drafts: [decision.request] };
+      case 'deny':
+        return this.#deny(call, `The call was denied: ${decision.because}`);
+    }
+  }
+
+  /** Somebody has allowed it. What they allowed must be what is about to happen, and not too long ago. */
+  async #redeem(call: KnownCall): Promise<CallPlan> {
+    const { gate } = this.#options;
+    const checked = this.#check(call);
+    if ('reason' in checked) return this.#fail(call, checked.reason);
+    const allowedBy = await gate.redeem(checked, this.#open);
+    if (allowedBy === undefined) return this.#deny(call, 'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.', 'expired');
+    const { request, answer } = this.#open;
+    if (request?.kind === 'permission' && answer?.kind === 'permission' && answer.scope === 'always') await gate.keep(request.rules ?? [], request.requestId);
+    return this.#proceed(checked, allowedBy);
+  }
+
+  async #proceed({ call, tool, input }: CheckedCall, allowedBy: AllowedBy): Promise<CallPlan> {
+    const granted = this.#open.answer === undefined ? [] : [resolved(this.#open)];
+    const waits = (drafts: readonly SessionEventDraft[]): CallPlan => ({ kind: 'settle', call, next: { type: 'ASK_INPUT' }, drafts: [...granted, ...drafts] });
+    const { subflows, newId } = this.#options;
+    const question = tool.question?.(input);
+    if (question !== undefined) {
+      const requestId = newId();
+      return waits([{ id: requestId, type: 'agent.question_asked', data: { requestId, callId: call.callId, ...question } }]);
+    }
+    const subflow = tool.subflow?.(input);
+    if (subflow !== undefined) {
+      const started = await subflows.plan(this.#open, subflow, this.#options.state());
+      return 'reason' in started ? this.#fail(call, started.reason) : waits([started.draft]);
+    }
+    if (tool.run !== undefined) return { kind: 'run', call, open: this.#open, allowedBy };
+    const requestId = newId();
+    return waits([{ id: requestId, type: 'agent.custom_tool_use', data: { requestId, callId: call.callId, name: call.name, input: call.input } }]);
+  }
+
+  #check(call: KnownCall): CheckedCall | { readonly reason: string } {
+    const { tools } = this.#options.agent;
+    const tool = tools.get(call.name);
+    if (tool === undefined) return { reason: unknownTool(call.name, tools) };
+    // A call that the tool would refuse is not worth anybody's time.
+    const reading = readToolInput(tool.definition, call.input);
+    return reading.ok ? { call, tool, input: reading.input } : { reason: reading.reason };
+  }
+
+  #fail(call: KnownCall, output: string): CallPlan {
+    const granted = this.#open.answer?.kind === 'permission' ? [resolved(this.#open)] : [];
+    // Nothing of it ran; in its chart it was taken back.
+    return { kind: 'settle', call, next: { type: 'CANCEL', reason: output }, drafts: [...granted, resultDraft(call, { outcome: 'failed', output })] };
+  }
+
+  #deny(call: KnownCall, reason: string, decision: 'denied' | 'expired' = 'denied'): SettledCall & { readonly kind: 'settle' } {
+    const resolution = this.#open.request?.kind === 'permission' ? [resolved(this.#open, decision)] : [];
+    return { kind: 'settle', call, next: { type: 'DENY', reason }, drafts: [...resolution, resultDraft(call, { outcome: 'denied', output: reason })] };
+  }
+
+  #answer(call: KnownCall, result: ToolCallResult): CallPlan {
+    const { output } = result;
+    return { kind: 'settle', call, next: { type: 'ANSWER', outcome: result.outcome === 'completed' ? 'completed' : 'failed', output }, drafts: [resultDraft(call, result)] };
+  }
+
+  async #customResult(call: ToolCallInput, seq: number): Promise<ToolCallResult> {
+    const { store, state, outputs } = this.#options;
+    const session = state();
+    const [event] = await store.read(session.sessionId, { from: seq, limit: 1 });
+    if (event?.type !== 'user.custom_tool_result') throw lost(call.callId, seq);
+    return storable(event.data.output, { outputs, session, callId: call.callId });
+  }
+
+  async #call(): Promise<KnownCall> {
+    const { calls, store, state } = this.#options;
+    const { callId, name, seq } = this.#open;
+    const history = historyOf(this.#open);
+    const known = calls.find((call) => call.callId === callId);
+    if (known !== undefined) return { ...known, history };
+    const [event] = await store.read(state().sessionId, { from: seq, limit: 1 });
+    if (event?.type === 'agent.tool_use' && event.data.callId === callId) return { callId, name, input: event.data.input, history };
+    throw lost(callId, seq);
+  }
+}
+
+/** What was asked of somebody, as acted upon. */
+export function resolved({ callId, request, answer }: OpenToolCall, decided?: 'denied' | 'expired'): SessionEventDraft {
+  const given = answer?.kind === 'permission' ? answer : undefined;
+  const decision = decided ?? (given?.allowed === true ? 'allowed' : 'denied');
+  const permission = request?.kind === 'permission' ? request : undefined;
+  const isLasting = decision === 'allowed' && given?.scope !== undefined && given.scope !== 'once';
+  return {
+    type: 'permission.resolved',
+    data: {
+      requestId: permission?.requestId ?? callId,
+      callId,
+      decision,
+      ...(given?.note === undefined ? {} : { note: given.note }),
+      ...(given?.scope === undefined ? {} : { scope: given.scope }),
+      ...(isLasting && permission?.rules !== undefined ? { rules: [...permission.rules] } : {}),
+    },
+  };
+}
+
+export function resultDraft({ callId, name }: ToolCallInput, { outcome, output, kept }: ToolCallResult): SessionEventDraft {
+  return { type: 'agent.tool_result', data: { callId, name, outcome, output, ...(kept === undefined ? {} : { kept }) } };
+}
+
+function historyOf({ request }: OpenToolCall): readonly ToolCallEvent[] {
+  if (request === undefined) return [];
+  return [{ type: request.kind === 'permission' ? 'ASK_PERMISSION' : 'ASK_INPUT' }];
+}
+
+function lost(callId: string, seq: number): RuntimeError {
+  return new RuntimeError('TOOL_CALL_LOST', `expected tool call ${callId} at event ${seq}, it is not there`, { category: 'storage', hint: 'The log was damaged; interrupt the session to close the call.' });
+}

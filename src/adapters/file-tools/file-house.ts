@@ -1,0 +1,53 @@
+/** What the file tools of one runtime share: where they may go, what each session has seen, whose turn it is to change a file. */
+import { realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import type { ToolContext } from '../../actors/turn/tool.ts';
+import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
+import { PathLanes } from './path-lanes.ts';
+import { Places } from './places.ts';
+import type { Access } from './places.ts';
+import { SeenFiles } from './seen-files.ts';
+
+export interface FileToolsOptions {
+  /** Folders outside the workspace that may be read, absolute. Default: none. */
+  readonly readRoots?: readonly string[] | undefined;
+  /**
+   * Whether open files are asked where they are, through /proc. It closes every race with somebody who moves links about. Default: on Linux.
+   */
+  readonly usesDescriptors?: boolean | undefined;
+}
+
+export class FileHouse {
+  readonly seen = new SeenFiles();
+  readonly lanes = new PathLanes();
+  readonly #options: FileToolsOptions;
+
+  constructor(options: FileToolsOptions) {
+    this.#options = options;
+  }
+
+  async places({ workspaceDirectory }: Pick<ToolContext, 'workspaceDirectory'>): Promise<Places> {
+    return Places.open({ workspaceDirectory, ...this.#options });
+  }
+}
+
+/**
+ * A path in the terms of a rule: where it leads now, so that a symbolic link is judged by what it stands for, and under the name that the
+ * workspace has for the runtime.
+ */
+export function pathSubject(path: string, access: Access, { workspaceDirectory }: Pick<ToolContext, 'workspaceDirectory'>): PermissionSubject {
+  const absolute = resolve(workspaceDirectory, path);
+  const real = nearestRealPath(absolute);
+  const fromWorkspace = relative(nearestRealPath(workspaceDirectory), real);
+  const isInside = fromWorkspace !== '..' && !fromWorkspace.startsWith('../') && !isAbsolute(fromWorkspace);
+  return { kind: 'path', path: isInside ? join(workspaceDirectory, fromWorkspace) : real, access };
+}
+
+function nearestRealPath(absolute: string): string {
+  try {
+    return realpathSync(absolute);
+  } catch {
+    const parent = dirname(absolute);
+    return parent === absolute ? absolute : join(nearestRealPath(parent), basename(absolute));
+  }
+}

@@ -1,0 +1,135 @@
+/** `grep`: lines that match a regular expression, in linear time, file by file, with room for others in between. */
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RE2JS } from 're2js';
+import type { Tool, ToolContext } from '../../actors/turn/tool.ts';
+import { fileKindOf } from '../../machines/turn/files/file-kind.ts';
+import { DEFAULT_GREP_MATCHES, MAX_GREP_FILE_BYTES, MAX_GREP_LINE_CHARACTERS } from '../../machines/turn/files/file-limits.ts';
+import { parseGlob } from '../../machines/turn/files/glob-pattern.ts';
+import { grepDefinition } from '../../machines/turn/files/grep-files.ts';
+import type { GrepInput } from '../../machines/turn/files/grep-files.ts';
+import { GrepReport } from '../../machines/turn/files/grep-report.ts';
+import { LineSplitter } from '../../machines/turn/files/line-splitter.ts';
+import { Breather } from './breather.ts';
+import { chunksOf, headOf } from './file-chunks.ts';
+import { fileFailed, notFound } from './file-errors.ts';
+import { pathSubject } from './file-house.ts';
+import type { FileHouse } from './file-house.ts';
+import { openRegularFile } from './places.ts';
+import type { Place, Places } from './places.ts';
+import { compileSearch, matchAt } from './search-pattern.ts';
+import { TreeWalk } from './tree-walk.ts';
+
+export function createGrepTool(house: FileHouse): Tool<GrepInput> {
+  return {
+    definition: grepDefinition,
+    subject: ({ path = '.' }, context) => pathSubject(path, 'read', context),
+    async run(input, context) {
+      const search = new Search(input, context.signal);
+      const { path = '.' } = input;
+      const places = await house.places(context);
+      const place = await places.locate(path, 'read');
+      if (place.missing.length > 0) throw notFound('search', path);
+      try {
+        return await search.run(places, place);
+      } catch (error) {
+        throw fileFailed('search', path, error);
+      }
+    },
+  };
+}
+
+class Search {
+  readonly #input: GrepInput;
+  readonly #signal: ToolContext['signal'];
+  readonly #pattern: RE2JS;
+  readonly #glob: ReturnType<typeof parseGlob>;
+  readonly #report: GrepReport;
+  readonly #breather: Breather;
+  readonly #passedOver = { binary: 0, large: 0, unreadable: 0, longLines: 0 };
+
+  constructor(input: GrepInput, signal: AbortSignal) {
+    const { pattern, ignoreCase = false, glob = '**', filesOnly = false, context = 0, maxMatches = DEFAULT_GREP_MATCHES } = input;
+    this.#input = input;
+    this.#signal = signal;
+    this.#pattern = compileSearch(pattern, { ignoreCase });
+    this.#glob = parseGlob(glob.includes('/') || glob === '**' ? glob : `**/${glob}`);
+    this.#report = new GrepReport({ filesOnly, context, maxMatches });
+    this.#breather = new Breather(signal);
+  }
+
+  async run(places: Places, place: Place): Promise<string> {
+    if (!(await places.isFolder(place))) {
+      // A file that is named is searched however large it is.
+      await this.#searchOpenFile(await places.openFile(place), place.shown, Number.POSITIVE_INFINITY);
+      return this.#report.toText(this.#remarks());
+    }
+    const notes = await this.#searchTree(places, place);
+    return this.#report.toText([...this.#remarks(), ...notes]);
+  }
+
+  async #searchTree(places: Places, start: Place): Promise<readonly string[]> {
+    const { includeHidden = false, includeIgnored = false } = this.#input;
+    const walk = new TreeWalk({ places, start, glob: this.#glob, includeHidden, includeIgnored, signal: this.#signal });
+    for await (const { folder, files } of walk.folders()) {
+      for (const { name, isLink } of files) {
+        // What a link leads to is found where it lies, or is not to be found.
+        if (isLink) continue;
+        const path = places.shownAs(join(folder.realPath, name));
+        const handle = await openRegularFile(folder.at(name), path).catch(() => undefined);
+        if (handle === undefined) this.#passedOver.unreadable += 1;
+        else await this.#searchOpenFile(handle, path, MAX_GREP_FILE_BYTES);
+        if (this.#report.isFull) return walk.notes;
+      }
+    }
+    return walk.notes;
+  }
+
+  /** Searches a file and closes it. */
+  async #searchOpenFile(handle: FileHandle, path: string, maxBytes: number): Promise<void> {
+    try {
+      const { size } = await handle.stat();
+      if (fileKindOf(await headOf(handle)).kind !== 'text') this.#passedOver.binary += 1;
+      else if (size > maxBytes) this.#passedOver.large += 1;
+      else await this.#searchLines(handle, path);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async #searchLines(handle: FileHandle, path: string): Promise<void> {
+    const splitter = new LineSplitter({ maxCharacters: MAX_GREP_LINE_CHARACTERS });
+    const decoder = new TextDecoder('utf-8');
+    this.#report.beginFile(path);
+    let number = 0;
+    let hasLongLine = false;
+    const add = (text: string, characters: number): boolean => {
+      number += 1;
+      hasLongLine ||= characters > text.length;
+      return this.#report.add({ number, text, matchAt: matchAt(this.#pattern, text) });
+    };
+    let isWanted = true;
+    for await (const chunk of chunksOf(handle, this.#signal)) {
+      for (const { text, characters } of splitter.push(decoder.decode(chunk, { stream: true }))) {
+        isWanted = add(text, characters);
+        if (!isWanted) break;
+        if (this.#breather.isDue) await this.#breather.rest();
+      }
+      if (!isWanted) break;
+    }
+    const last = isWanted ? splitter.end() : undefined;
+    if (last !== undefined) add(last.text, last.characters);
+    if (hasLongLine) this.#passedOver.longLines += 1;
+  }
+
+  #remarks(): readonly string[] {
+    const { binary, large, unreadable, longLines } = this.#passedOver;
+    const said: readonly (readonly [number, string])[] = [
+      [binary, 'not searched because not text'],
+      [large, `not searched because larger than ${MAX_GREP_FILE_BYTES} bytes; name such a file as path to search it`],
+      [unreadable, 'not searched because it could not be read'],
+      [longLines, `with lines of which only the first ${MAX_GREP_LINE_CHARACTERS} characters were searched`],
+    ];
+    return said.flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${count === 1 ? 'file' : 'files'} ${what}.`]));
+  }
+}

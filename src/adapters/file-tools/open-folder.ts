@@ -1,0 +1,86 @@
+/**
+ * A folder that is held open while something is done in it. On Linux its files are reached through its descriptor, so that nobody can put a
+ * symbolic link in place of the folder or one above it in between; elsewhere the folder is looked at again.
+ */
+import { constants } from 'node:fs';
+import { mkdir, open, readlink, realpath, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemCodeOf } from './file-errors.ts';
+
+const FOLDER_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
+
+export interface FolderChecks {
+  readonly usesDescriptors: boolean;
+  /** Whether a folder at this real path may be used. */
+  readonly isAllowed: (realPath: string) => boolean;
+  /** The error when it may not. */
+  readonly refused: () => Error;
+}
+
+export class OpenFolder {
+  readonly #handle: FileHandle;
+  readonly #realPath: string;
+  readonly #checks: FolderChecks;
+
+  private constructor(handle: FileHandle, realPath: string, checks: FolderChecks) {
+    this.#handle = handle;
+    this.#realPath = realPath;
+    this.#checks = checks;
+  }
+
+  /** Opens the folder itself, not one that a symbolic link in its place leads to. */
+  static async open(realPath: string, checks: FolderChecks): Promise<OpenFolder> {
+    return OpenFolder.#open(realPath, realPath, checks);
+  }
+
+  static async #open(path: string, realPath: string, checks: FolderChecks): Promise<OpenFolder> {
+    const handle = await open(path, FOLDER_FLAGS);
+    const folder = new OpenFolder(handle, realPath, checks);
+    try {
+      await folder.confirm();
+      return folder;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  get realPath(): string {
+    return this.#realPath;
+  }
+
+  /** How to reach something in it; without a name, the folder itself. Good for as long as the folder is open. */
+  at(name = ''): string {
+    return this.#checks.usesDescriptors ? join(`/proc/self/fd/${this.#handle.fd}`, name) : join(this.#realPath, name);
+  }
+
+  /** Proves that it is still where it was. @throws the error of its checks */
+  async confirm(): Promise<void> {
+    const actual = await pathOfHandle(this.#handle, this.#realPath, this.#checks.usesDescriptors);
+    if (actual === undefined || !this.#checks.isAllowed(actual)) throw this.#checks.refused();
+  }
+
+  /** Opens a folder in it, which is made when it is not there. */
+  async enterOrMake(name: string, mode?: number): Promise<OpenFolder> {
+    try {
+      await mkdir(this.at(name), { mode });
+    } catch (error) {
+      if (systemCodeOf(error) !== 'EEXIST') throw error;
+    }
+    return OpenFolder.#open(this.at(name), join(this.#realPath, name), this.#checks);
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+}
+
+/** Where an open file or folder is now; undefined when that cannot be told. `expected` is where it was when it was opened. */
+export async function pathOfHandle(handle: FileHandle, expected: string, usesDescriptors: boolean): Promise<string | undefined> {
+  if (usesDescriptors) return readlink(`/proc/self/fd/${handle.fd}`);
+  const actual = await realpath(expected).catch(() => undefined);
+  if (actual === undefined) return undefined;
+  const [there, opened] = await Promise.all([stat(actual, { bigint: true }), handle.stat({ bigint: true })]);
+  return there.dev === opened.dev && there.ino === opened.ino ? actual : undefined;
+}

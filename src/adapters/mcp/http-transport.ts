@@ -1,0 +1,49 @@
+/** The SDK's streamable HTTP transport, behind our guard, with the session ended on the server when it is closed. */
+import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Clock } from '../../actors/clock/clock.ts';
+import { HttpGuard } from './http-guard.ts';
+import type { HttpTransportClass } from './load-sdk.ts';
+import type { HttpSettings } from './server-settings.ts';
+
+/** A server that does not answer the end of a session is not waited for. */
+const FAREWELL_MS = 2_000;
+
+/** A guard gives up before the SDK does, and says so; see HttpGuard. */
+const RECONNECTION = { initialReconnectionDelay: 250, maxReconnectionDelay: 5_000, reconnectionDelayGrowFactor: 2, maxRetries: 6 };
+
+export interface HttpTransportOptions {
+  readonly settings: HttpSettings;
+  readonly clock: Clock;
+  readonly limitBytes: number;
+  readonly tooLarge: () => Error;
+}
+
+export interface HttpLink {
+  readonly transport: StreamableHTTPClientTransport;
+  /** Tells the server that the session is over, if it takes that, and closes. Never rejects. */
+  farewell(): Promise<void>;
+}
+
+export function createHttpLink(Transport: HttpTransportClass, { settings, clock, limitBytes, tooLarge }: HttpTransportOptions): HttpLink {
+  const guard = new HttpGuard({ clock, limitBytes, tooLarge });
+  const transport = new Transport(settings.url, {
+    requestInit: { headers: settings.headers },
+    fetch: guard.fetch,
+    redirectPolicy: 'same-origin',
+    reconnectionOptions: RECONNECTION,
+  });
+  // The client of the SDK calls what was there before it.
+  transport.onmessage = (message): void => {
+    if ('id' in message && !('method' in message)) guard.answered(message.id);
+  };
+  const farewell = async (): Promise<void> => {
+    let timer;
+    const patience = new Promise<void>((resolve) => {
+      timer = clock.setTimeout(resolve, FAREWELL_MS);
+    });
+    await Promise.race([transport.terminateSession().catch(() => undefined), patience]);
+    clock.clearTimeout(timer);
+    await transport.close();
+  };
+  return { transport, farewell };
+}

@@ -1,0 +1,42 @@
+/** How an agent file names the tools of its agent. */
+import { z } from 'zod';
+import { messageOf } from '../errors.ts';
+import { agentId } from '../ids.ts';
+
+/** What models accept as the name of a tool. */
+export const toolName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'expected a name of letters, digits, "_" and "-", 64 at most, that begins with a letter');
+
+/** JSON Schema of an object. */
+const inputSchema = z.looseObject({ type: z.literal('object') }).superRefine((schema, context) => {
+  try {
+    z.fromJSONSchema(schema);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: `expected a JSON Schema that can be checked: ${messageOf(error)}` });
+  }
+});
+
+export const toolAttachment = z.union([
+  toolName.transform((name) => ({ type: 'builtin' as const, name })),
+  /** Another agent: each call is a child session of its own. */
+  z.strictObject({ agent: agentId, name: toolName.optional(), description: z.string().max(1_000).optional() }).transform(({ agent, name, description }) => ({
+    type: 'agent' as const,
+    name: name ?? agent.replaceAll(/[^A-Za-z0-9_-]/g, '_'),
+    agentId: agent,
+    description,
+  })),
+  /** Tools of an MCP server that the file names under `mcp`: all of them, or those listed. */
+  z.strictObject({ mcp: z.string().min(1), tools: z.array(z.string().min(1)).min(1).optional() }).transform(({ mcp, tools }) => ({ type: 'mcp' as const, name: mcp, server: mcp, tools })),
+  /** A tool that somebody outside runs. */
+  z
+    .strictObject({
+      custom: toolName,
+      description: z.string().min(1).max(1_000),
+      input: inputSchema.optional(),
+      readOnly: z.boolean().optional(),
+      permission: z.enum(['always_allow', 'always_ask']).optional(),
+    })
+    .transform(({ custom, ...rest }) => ({ type: 'custom' as const, name: custom, ...rest })),
+]);
+
+export type ToolAttachmentInput = z.input<typeof toolAttachment>;
+export type ToolAttachment = Readonly<z.output<typeof toolAttachment>>;

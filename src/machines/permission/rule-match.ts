@@ -1,0 +1,80 @@
+/**
+ * Whether a rule is about a call. What allows is read narrowly, what denies widely: where a rule that denies cannot be held against a
+ * call for sure, the answer is `perhaps`, and somebody is asked.
+ */
+import { escalates, hidesWhatItRuns, nameOf } from './command-power.ts';
+import { matchesGlob, mayMeanSomethingBelow, workspacePath } from './path-glob.ts';
+import type { PermissionRule } from './permission-rule.ts';
+import type { PermissionSubject } from './permission-subject.ts';
+import type { ShellCommand, ShellReading } from './shell-reading.ts';
+
+/** What a rule that denies or asks has to say. `because` is for people. */
+export type Restriction = { readonly matches: 'yes' | 'no' } | { readonly matches: 'perhaps'; readonly because: string };
+
+const NO: Restriction = { matches: 'no' };
+const YES: Restriction = { matches: 'yes' };
+
+export interface JudgedCall {
+  readonly subject: PermissionSubject;
+  readonly reading: ShellReading;
+  readonly workspaceDirectory: string;
+}
+
+/** For a rule that denies or asks, of the same tool. */
+export function restrictionOf(rule: PermissionRule, { subject, reading, workspaceDirectory }: JudgedCall): Restriction {
+  const { commandPrefix, pathGlob } = rule;
+  if (commandPrefix === undefined && pathGlob === undefined) return YES;
+  if (subject.kind === 'shell' && commandPrefix !== undefined) return restrictionOnLine(rule, subject, reading);
+  if (subject.kind === 'path' && pathGlob !== undefined) return restrictionOnPath(pathGlob, subject.path, workspaceDirectory);
+  return { matches: 'perhaps', because: 'there is a rule against some of its calls, which cannot be told apart here' };
+}
+
+function restrictionOnLine(rule: PermissionRule, { isolated }: Extract<PermissionSubject, { kind: 'shell' }>, reading: ShellReading): Restriction {
+  if (reading.kind === 'not_understood') return { matches: 'perhaps', because: `there are rules about commands, and this line is not understood: ${reading.because}` };
+  const all = reading.commands.map((command) => restrictionOnCommand(rule, command));
+  if (all.some(({ matches }) => matches === 'yes')) return YES;
+  if (isolated === false) return { matches: 'perhaps', because: 'there are rules about commands, and this shell may have been told what its commands mean' };
+  return all.find(({ matches }) => matches === 'perhaps') ?? NO;
+}
+
+function restrictionOnCommand({ commandPrefix = [], exact }: PermissionRule, { argv }: ShellCommand): Restriction {
+  const [name = '', ...rest] = commandPrefix;
+  if (hidesWhatItRuns(argv)) return { matches: 'perhaps', because: `there are rules about commands, and what ${nameOf(argv[0] ?? '')} runs cannot be told` };
+  if (nameOf(name) !== nameOf(argv[0] ?? '')) return NO;
+  if (rest.every((word, index) => word === argv[index + 1]) && (exact !== true || argv.length === commandPrefix.length)) return YES;
+  if (exact === true) return NO;
+  // The same can be said in another order, with other options before it, or with the options written in another way.
+  const canBeWrittenOtherwise = rest.some((word) => word.startsWith('-')) || argv[1]?.startsWith('-') === true || isSubsequence(rest, argv.slice(1));
+  return canBeWrittenOtherwise ? { matches: 'perhaps', because: `there is a rule about ${commandPrefix.join(' ')}, which this may be` } : NO;
+}
+
+function isSubsequence(wanted: readonly string[], words: readonly string[]): boolean {
+  let at = 0;
+  for (const word of words) if (word === wanted[at]) at += 1;
+  return at === wanted.length;
+}
+
+function restrictionOnPath(glob: string, path: string, workspaceDirectory: string): Restriction {
+  const inside = workspacePath(path, workspaceDirectory);
+  if (inside === undefined) return { matches: 'perhaps', because: 'there are rules about paths, and this one cannot be followed from the workspace' };
+  if (matchesGlob(glob, inside, { matching: 'wide' })) return YES;
+  return mayMeanSomethingBelow(glob, inside) ? { matches: 'perhaps', because: 'there is a rule about something below that folder' } : NO;
+}
+
+/** For a rule that allows, of the same tool: whether it allows this one command. */
+export function allowsCommand({ commandPrefix, exact }: PermissionRule, { argv }: ShellCommand): boolean {
+  // Without words it would allow every line, which only the mode of an agent may do.
+  if (commandPrefix === undefined || !commandPrefix.every((word, index) => word === argv[index])) return false;
+  return exact === true ? argv.length === commandPrefix.length : !escalates(argv, commandPrefix.length);
+}
+
+/** For a rule that allows, of the same tool: whether it allows a call on this path. */
+export function allowsPath({ pathGlob = '**', commandPrefix }: PermissionRule, path: string, workspaceDirectory: string): boolean {
+  const inside = workspacePath(path, workspaceDirectory);
+  return commandPrefix === undefined && inside !== undefined && matchesGlob(pathGlob, inside, { matching: 'strict' });
+}
+
+/** For a rule that allows, of the same tool: whether it allows every call of it. */
+export function allowsTool({ commandPrefix, pathGlob }: PermissionRule): boolean {
+  return commandPrefix === undefined && pathGlob === undefined;
+}

@@ -1,0 +1,31 @@
+/** What a session uses up, counted from its log: what a step reserved counts until it is known what it used. */
+import type { Allowance } from './event-schemas.ts';
+import type { Change } from './fold-status.ts';
+import type { SessionEventOf } from './session-event.ts';
+import type { SessionState } from './session-state.ts';
+
+export function foldSpanCompleted(state: SessionState, { data }: SessionEventOf<'span.completed'>): Change {
+  const { spanId, kind, outcome, modelSteps, usage } = data;
+  const isOpen = state.openSpanId === spanId;
+  const reserved = isOpen ? state.openSpanReserve : undefined;
+  // Nobody knows what a step used that died or was cut short: as much as it was allowed to.
+  const isUntold = usage === undefined && (outcome === 'lost' || outcome === 'aborted');
+  const tokens = isUntold ? (reserved?.tokens ?? 0) : (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
+  const cost = isUntold ? (reserved?.cost ?? 0) : (usage?.cost ?? 0);
+  const isAnswer = kind === 'model_step' && outcome === 'completed';
+  const { openWake } = state;
+  return {
+    openSpanId: isOpen ? undefined : state.openSpanId,
+    openSpanReserve: isOpen ? undefined : state.openSpanReserve,
+    modelSteps: state.modelSteps + modelSteps,
+    unansweredResults: isAnswer ? 0 : state.unansweredResults,
+    // A step without a directive takes the one before it back: silence means rest. A step that failed is taken again.
+    intent: isAnswer && state.intent?.spanId !== spanId ? undefined : state.intent,
+    ...use(state, { tokens, cost }),
+    ...(openWake === undefined ? {} : { openWake: { ...openWake, tokens: openWake.tokens + tokens, cost: openWake.cost + cost, steps: openWake.steps + Number(isAnswer) } }),
+  };
+}
+
+export function use({ used }: SessionState, { tokens = 0, cost = 0 }: Allowance): Change {
+  return tokens === 0 && cost === 0 ? {} : { used: { tokens: used.tokens + tokens, cost: used.cost + cost } };
+}

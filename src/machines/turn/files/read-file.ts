@@ -1,0 +1,38 @@
+/** The managed tool `read`: a page of a text file, or what a file is that is no text. */
+import { z } from 'zod';
+import type { ToolDefinition } from '../tool-definition.ts';
+import { DEFAULT_READ_LINES, MAX_READ_LINES } from './file-limits.ts';
+import type { ImageMediaType } from './file-kind.ts';
+import { filePath } from './file-path.ts';
+
+const readInput = z.strictObject({
+  path: filePath.describe('The file, from the workspace or absolute.'),
+  offset: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).optional().describe('The first line to give, counted from 1. Default 1.'),
+  limit: z.number().int().min(1).max(MAX_READ_LINES).optional().describe(`Lines to give at most. Default ${DEFAULT_READ_LINES}.`),
+});
+
+export type ReadInput = Readonly<z.output<typeof readInput>>;
+
+/**
+ * Of a text: its lines, each as its number, a tab and its text, then remarks in square brackets, which have no number. Of an image: where it is,
+ * for whoever shows it to the model. Of anything else: what it is.
+ */
+export type ReadOutput =
+  | string
+  | { readonly type: 'image'; readonly mediaType: ImageMediaType; readonly path: string; readonly bytes: number }
+  | { readonly type: 'binary'; readonly mediaType: string; readonly path: string; readonly bytes: number; readonly note: string };
+
+export const readDefinition: ToolDefinition<ReadInput> = {
+  name: 'read',
+  description:
+    'Reads a file. Text comes by lines: the number of the line, a tab, and the line itself; remarks stand in square brackets without a number. ' +
+    'A long file comes in pages: go on with the offset that the last remark names. Images can be read too.',
+  inputSchema: readInput,
+  ownership: 'managed',
+  permissionPolicy: 'always_allow',
+  effects: ['reads_files'],
+  readOnly: true,
+  destructive: false,
+  idempotent: true,
+  interruptBehavior: 'cancel',
+};

@@ -1,0 +1,44 @@
+/** Every bound of the shell tools, by name. */
+
+/** Shells that one session may have open at once. */
+export const MAX_SHELLS_PER_SESSION = 8;
+
+/** Shells that all sessions of a runtime may have open at once; each is a process that waits. */
+export const MAX_OPEN_SHELLS = 32;
+
+/** Ended shells of a session whose history and last output can still be read. */
+export const MAX_ENDED_SHELLS_PER_SESSION = 8;
+
+/** A shell at rest that no call has touched for so long is closed, in milliseconds. */
+export const SHELL_IDLE_MS = 1_800_000;
+
+/** The same for a shell whose command runs on and that nobody has asked about: six hours. */
+export const SHELL_UNATTENDED_MS = 21_600_000;
+
+/** How long a new shell may take to answer, and one at rest to change its folder or a variable, in milliseconds. */
+export const SHELL_ANSWER_MS = 10_000;
+
+/** Between the interrupt of a command and the end of its shell, in milliseconds. */
+export const INTERRUPT_GRACE_MS = 2_000;
+
+export const DEFAULT_SHELL_WAIT_MS = 120_000;
+/** An hour. */
+export const MAX_SHELL_WAIT_MS = 3_600_000;
+
+export const MAX_COMMAND_CHARACTERS = 100_000;
+
+/** Commands that a shell's history holds, and characters of each. */
+export const MAX_HISTORY_ENTRIES = 100;
+export const MAX_HISTORY_COMMAND_CHARACTERS = 2_000;
+
+/** Bytes of output in one reply: its beginning and its end when there is more. */
+export const REPLY_HEAD_BYTES = 10_000;
+export const REPLY_TAIL_BYTES = 20_000;
+
+/** Bytes of a command's output that can be read afterwards: its beginning and its end. */
+export const KEPT_HEAD_BYTES = 131_072;
+export const KEPT_TAIL_BYTES = 393_216;
+
+/** Bytes of one page of kept output. */
+export const DEFAULT_OUTPUT_PAGE_BYTES = 30_000;
+export const MAX_OUTPUT_PAGE_BYTES = 100_000;
