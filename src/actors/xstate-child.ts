@@ -179,3 +179,8 @@ export function startChild(parent: AnyActorRef, logic: AnyActorLogic, id: string
   child.start();
   return child;
 }
+
+/** Stops a child that has not come to its end: XState lets nobody but the parent do that, and has no public way for a parent without a chart. */
+export function stopChild(child: AnyActorRef): void {
+  internalsOf(child)._stop?.();
+}

@@ -158,6 +158,7 @@ export const anyDraft: fc.Arbitrary<SessionEventDraft> = fc.oneof(
     { type: 'agent.custom_tool_use', data: { requestId: 'request_1', name: 'ask', input: {} } },
     { type: 'user.custom_tool_result', data: { requestId: 'request_1', toolName: 'ask', output: 'yes' } },
     { type: 'tool.skipped', data: { name: 'none', reason: 'not there' } },
+    { type: 'context.compacted', data: { throughSeq: 3, summary: 'Before: much.', tokensBefore: 900, tokensAfter: 90 } },
   ),
   fc.string({ minLength: 1, maxLength: 8 }).map(message),
   fc.integer({ min: 1, max: 4 }).map((epoch) => wakeStarted(epoch, `wake_${epoch}`, epoch % 2 === 0 ? ['queued_1'] : [])),
@@ -167,6 +168,9 @@ export const anyDraft: fc.Arbitrary<SessionEventDraft> = fc.oneof(
   fc.tuple(fc.string({ minLength: 1, maxLength: 8 }), spanId).map(([text, id]) => said(text, id)),
   fc.tuple(callId, spanId).map(([call, id]) => asked(call, id)),
   callId.map((call) => answered(call)),
+  callId.map((call): SessionEventDraft => ({ type: 'agent.tool_started', data: { callId: call, ifLost: 'retry' } })),
+  callId.map((call): SessionEventDraft => ({ type: 'agent.tool_requeued', data: { callId: call, attempt: 2 } })),
+  callId.map((call): SessionEventDraft => ({ type: 'agent.subflow_started', data: { callId: call, childSessionId: 'child_1', agentId: 'worker', message: 'Work.' } })),
   fc.tuple(eventIds, spanId).map(([ids, id]) => consumed(ids, id)),
   fc.constantFrom('queued_1', 'queued_2').map((id) => queued(id)),
 );

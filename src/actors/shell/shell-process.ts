@@ -3,7 +3,7 @@ import { messageOf } from '../../machines/errors.ts';
 import { EndMarkReader } from '../../machines/turn/shell/end-mark.ts';
 import type { CommandEnd } from '../../machines/turn/shell/end-mark.ts';
 import type { KeptOutput } from '../../machines/turn/shell/kept-output.ts';
-import { SHELL_START_COMMAND } from '../../machines/turn/shell/shell-script.ts';
+import { SHELL_START_COMMAND, endReport } from '../../machines/turn/shell/shell-script.ts';
 import type { IdSource } from '../session/id-source.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import { shellDidNotOpen } from './shell-errors.ts';
@@ -105,15 +105,22 @@ export class ShellProcess {
     const ended = new Promise<ScriptEnd>((resolve) => {
       this.#onEnd = resolve;
     });
-    // A shell that cannot be told anything is of no use; mostly it is just ending.
-    this.#ports.tasks.send(this.#taskId, { stdin: script(nonce), end: false }).catch(() => this.end('it takes no input any more'));
+    this.#tell(script(nonce));
     return ended;
   }
 
-  /** Interrupts what runs in the foreground. */
+  /**
+   * Interrupts what runs in the foreground. The signal goes to everybody in the group: to the command, or, if that has just ended, to
+   * the shell as it reports the end. So it is asked to report once more, and the end is when it has: then nothing is on its way any more
+   * that could hit the next command.
+   */
   interrupt(): void {
     const pid = this.#ports.tasks.get(this.#taskId)?.pid;
-    if (pid !== undefined && this.#end === undefined) this.#ports.host.interrupt(pid);
+    if (pid === undefined || this.#onEnd === undefined) return;
+    this.#ports.host.interrupt(pid);
+    const nonce = this.#ports.ids.next();
+    this.#reader.expectAlso(nonce);
+    this.#tell(endReport(nonce));
   }
 
   /** Ends the process and everything that it started. Resolves when it is gone. */
@@ -121,6 +128,11 @@ export class ShellProcess {
     // It may have ended in between; `gone` knows.
     await this.#ports.tasks.cancel(this.#taskId, reason).catch(() => undefined);
     await this.gone;
+  }
+
+  #tell(script: string): void {
+    // A shell that cannot be told anything is of no use; mostly it is just ending.
+    this.#ports.tasks.send(this.#taskId, { stdin: script, end: false }).catch(() => this.end('it takes no input any more'));
   }
 
   #take(chunk: Uint8Array): void {

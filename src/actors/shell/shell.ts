@@ -11,7 +11,7 @@
  */
 import type { RuntimeError } from '../../machines/errors.ts';
 import { KeptOutput } from '../../machines/turn/shell/kept-output.ts';
-import { INTERRUPT_GRACE_MS, SHELL_ANSWER_MS, SHELL_IDLE_MS, SHELL_UNATTENDED_MS } from '../../machines/turn/shell/shell-limits.ts';
+import { INTERRUPT_GRACES_MS, SHELL_ANSWER_MS, SHELL_IDLE_MS, SHELL_UNATTENDED_MS } from '../../machines/turn/shell/shell-limits.ts';
 import { changeFolderScript, commandScript, openingScript, setVariableScript } from '../../machines/turn/shell/shell-script.ts';
 import type { ShellHistory } from '../../machines/turn/shell/shell-results.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
@@ -202,8 +202,10 @@ export class Shell {
   }
 
   async #stop(command: RunningCommand): Promise<void> {
-    this.#process?.interrupt();
-    if ((await waitFor(command.over, { clock: this.#ports.clock, timeoutMs: INTERRUPT_GRACE_MS })) === 'over') return;
+    for (const timeoutMs of INTERRUPT_GRACES_MS) {
+      this.#process?.interrupt();
+      if ((await waitFor(command.over, { clock: this.#ports.clock, timeoutMs })) === 'over') return;
+    }
     this.#endReason ??= 'it had to be ended, since its command did not stop when it was interrupted';
     await this.#process?.end(this.#endReason);
     await command.over;

@@ -13,6 +13,7 @@ import { cutOutput } from '../../machines/turn/output-cut.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 import type { OutputKeeper } from './output-keeper.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
+import { stopChild } from '../xstate-child.ts';
 import { settledOrStopped } from './settled-or-stopped.ts';
 import type { Tool, ToolContext, ToolProgress } from './tool.ts';
 
@@ -65,7 +66,7 @@ export class ToolExecutor {
   replay({ history = [], ...call }: KnownCall, next: ToolCallEvent, parent: AnyActorRef): void {
     const actor = createActor(replayed, { input: call, id: call.callId, parent }).start();
     for (const event of [...history, next]) actor.send(event);
-    if (actor.getSnapshot().status === 'active') actor.stop();
+    if (actor.getSnapshot().status === 'active') stopChild(actor);
   }
 
   /** Resolves when every call has ended and its result is stored. */

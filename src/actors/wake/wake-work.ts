@@ -5,15 +5,13 @@
 import type { AnyActorRef } from 'xstate';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
-import { adviceFor } from '../../machines/run/run-failure.ts';
-import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import { isDue } from '../../machines/session/activation.ts';
 import { DEFAULT_MAX_AUTONOMOUS_WAKES } from '../../machines/session/limits.ts';
 import type { Allowance } from '../../machines/session/event-schemas.ts';
 import type { SessionEvent, SessionEventDraft } from '../../machines/session/session-event.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
-import type { SessionState, WakeTrigger } from '../../machines/session/session-state.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
 import { stepEvents } from '../../machines/turn/step-events.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
@@ -40,6 +38,7 @@ import { assembleStep, inputTokensOf, prepareAgent } from './wake-context.ts';
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
 import { endSurvivors } from './end-survivors.ts';
 import { loadTranscript } from './session-transcript.ts';
+import { failureRecord, givenUpRun, isOvertaken, isStale, recordOf, triggerOf } from './wake-facts.ts';
 import { runReadyCalls } from './wake-tools.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
 
@@ -486,42 +485,4 @@ interface FinishedRun {
   readonly usage: AgentRunResult['usage'];
   readonly modelSteps: number;
   readonly streamedText: string;
-}
-
-/** Why the wake begins. Whatever somebody outside wrote comes first: what they asked for is not held against the session's budget. */
-function triggerOf(state: SessionState, due: readonly string[], { isAutonomous }: WakeOptions): WakeTrigger {
-  if (state.pending.some(({ type }) => type !== 'session.child_idle')) return 'ingress';
-  if (isAutonomous !== true) return 'manual';
-  return due.length > 0 ? 'wake' : 'retry';
-}
-
-/** A log that still says `running` belongs to a wake that died: it is put right even when nothing else is to do. */
-function isStale({ openWake, openSpanId, status }: SessionState): boolean {
-  return openWake !== undefined || openSpanId !== undefined || status === 'running';
-}
-
-function isOvertaken(error: unknown): boolean {
-  return RuntimeError.is(error) && error.code === 'HEAD_MOVED';
-}
-
-function givenUpRun({ reason }: AbortSignal): AgentRunResult {
-  return { payloads: [], meta: { error: { kind: 'aborted', message: `${messageOf(reason)} (the backend did not stop in time)` }, modelSteps: 0 } };
-}
-
-function failureRecord({ kind, message, retryAfterMs }: RunFailure): ErrorRecord {
-  const wait = retryAfterMs === undefined ? '' : ` The provider asks to wait ${Math.ceil(retryAfterMs / 1000)} seconds.`;
-  return {
-    name: 'RuntimeError',
-    code: 'RUN_FAILED',
-    category: 'provider',
-    message: `the model step failed (${kind}): ${message}`,
-    recoverable: true,
-    hint: `${adviceFor(kind)}${wait}`,
-    details: { kind, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
-  };
-}
-
-function recordOf(error: unknown): ErrorRecord {
-  if (RuntimeError.is(error)) return error.toJSON();
-  return new RuntimeError('WAKE_CRASHED', `the wake broke: ${messageOf(error)}`, { category: 'crash', hint: 'This is a defect; please report it.' }).toJSON();
 }

@@ -22,6 +22,8 @@ export interface EventStreamOptions {
   readonly limitBytes: number;
   /** The request that the stream answers; undefined for a stream of its own. */
   readonly requestId: number | undefined;
+  /** The event after which the stream goes on, when it does not begin anew. */
+  readonly resumedFrom: string | undefined;
   /** Ends the stream early. */
   readonly stop: AbortSignal | undefined;
   /** Called with each event that is complete, and the last id that the server gave. */
@@ -30,9 +32,9 @@ export interface EventStreamOptions {
 
 /** The same events, as long as each of them keeps within `limitBytes`. */
 export function guardedEvents(body: ReadableStream<Uint8Array>, options: EventStreamOptions): ReadableStream<Uint8Array> {
-  const { limitBytes, requestId, stop, onEvent } = options;
+  const { limitBytes, requestId, resumedFrom, stop, onEvent } = options;
   const reader = body.getReader();
-  const scan = new EventScan(onEvent);
+  const scan = new EventScan(onEvent, resumedFrom);
   const finish = (controller: ReadableStreamDefaultController<Uint8Array>, why: BrokenOff): void => {
     if (requestId !== undefined) controller.enqueue(brokenOffEvent(requestId, why));
     controller.close();
@@ -51,6 +53,10 @@ export function guardedEvents(body: ReadableStream<Uint8Array>, options: EventSt
     return finish(controller, { kind: 'too_large', message: `an event is larger than ${limitBytes} bytes` });
   };
   return new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      // The SDK forgets where it resumed from: a stream that breaks off before its first event would begin anew.
+      if (resumedFrom !== undefined) controller.enqueue(new TextEncoder().encode(`id: ${resumedFrom}\ndata:\n\n`));
+    },
     pull: async (controller) => {
       try {
         await next(controller);
@@ -99,8 +105,9 @@ class EventScan {
   #lineHead = '';
   #lineBytes = 0;
 
-  constructor(onEvent: (lastEventId: string | undefined) => void) {
+  constructor(onEvent: (lastEventId: string | undefined) => void, resumedFrom: string | undefined) {
     this.#onEvent = onEvent;
+    this.lastEventId = resumedFrom;
   }
 
   add(chunk: Uint8Array): void {

@@ -95,7 +95,7 @@ export class HttpGuard {
       request.lastEventId = lastEventId;
       request.barren = 0;
     };
-    return withBody(response, guardedEvents(body, { limitBytes, requestId: id, stop: request.stop.signal, onEvent }));
+    return withBody(response, guardedEvents(body, { limitBytes, requestId: id, resumedFrom: request.lastEventId, stop: request.stop.signal, onEvent }));
   }
 
   async #get(url: string | URL, init: RequestInit): Promise<Response> {
@@ -116,7 +116,7 @@ export class HttpGuard {
     const onEvent = (): void => {
       this.#barrenStreams = 0;
     };
-    return withBody(response, guardedEvents(response.body, { limitBytes: this.#options.limitBytes, requestId: undefined, stop: undefined, onEvent }));
+    return withBody(response, guardedEvents(response.body, { limitBytes: this.#options.limitBytes, requestId: undefined, resumedFrom: undefined, stop: undefined, onEvent }));
   }
 
   /** Goes on with the answer to a request where its stream broke off. */

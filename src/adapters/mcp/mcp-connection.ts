@@ -154,7 +154,7 @@ export class McpConnection {
       await this.#backOff();
       this.#move('CONNECT');
       try {
-        return await this.#attempt(deadlineMs - clock.steadyNow());
+        return await this.#attempt(Math.max(1, Math.ceil(deadlineMs - clock.steadyNow())));
       } catch (error) {
         if (this.#stop.signal.aborted) throw this.#stop.signal.reason as Error;
         this.#failed(error, deadlineMs);

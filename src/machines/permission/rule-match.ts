@@ -43,9 +43,15 @@ function restrictionOnCommand({ commandPrefix = [], exact }: PermissionRule, { a
   if (nameOf(name) !== nameOf(argv[0] ?? '')) return NO;
   if (rest.every((word, index) => word === argv[index + 1]) && (exact !== true || argv.length === commandPrefix.length)) return YES;
   if (exact === true) return NO;
-  // The same can be said in another order, with other options before it, or with the options written in another way.
-  const canBeWrittenOtherwise = rest.some((word) => word.startsWith('-')) || argv[1]?.startsWith('-') === true || isSubsequence(rest, argv.slice(1));
-  return canBeWrittenOtherwise ? { matches: 'perhaps', because: `there is a rule about ${commandPrefix.join(' ')}, which this may be` } : NO;
+  return mayBeWrittenOtherwise(rest, argv.slice(1)) ? { matches: 'perhaps', because: `there is a rule about ${commandPrefix.join(' ')}, which this may be` } : NO;
+}
+
+/** The same can be said with other options before it, with more words in between, and with its own options written in another way. */
+function mayBeWrittenOtherwise(wanted: readonly string[], words: readonly string[]): boolean {
+  if (wanted.length > 0 && words[0]?.startsWith('-') === true) return true;
+  const plain = wanted.filter((word) => !word.startsWith('-'));
+  const hasOptions = plain.length < wanted.length;
+  return isSubsequence(plain, words) && (!hasOptions || words.some((word) => word.startsWith('-')));
 }
 
 function isSubsequence(wanted: readonly string[], words: readonly string[]): boolean {

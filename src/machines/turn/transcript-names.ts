@@ -22,8 +22,7 @@ export function acceptedName(name: string): string {
 /** The id, with what no provider takes replaced. A UUID with a word before it is too long with its dashes and fits without. */
 function acceptedCallId(callId: string): string {
   const replaced = callId.replaceAll(NOT_ACCEPTED, '_');
-  if (replaced.length <= MAX_CALL_ID_CHARACTERS) return replaced === '' ? NAMELESS : replaced;
-  return replaced.replaceAll('-', '').slice(0, MAX_CALL_ID_CHARACTERS);
+  return replaced.length <= MAX_CALL_ID_CHARACTERS ? replaced : replaced.replaceAll('-', '').slice(0, MAX_CALL_ID_CHARACTERS);
 }
 
 /** The input as an object, which some providers insist on. */

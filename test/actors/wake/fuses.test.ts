@@ -142,7 +142,7 @@ describe('a session that wakes itself', () => {
 
 describe('a wake ends at its limit', () => {
   it.each<[string, object, readonly object[]]>([
-    ['of tokens', { maxTokensPerWake: 100 }, [{ toolCalls: [{ name: 'none' }], usage: { inputTokens: 60, outputTokens: 40 } }, { text: 'After.' }]],
+    ['of tokens', { maxTokensPerWake: 10_000 }, [{ toolCalls: [{ name: 'none' }], usage: { inputTokens: 6_000, outputTokens: 4_000 } }, { text: 'After.' }]],
     ['of steps', { maxModelStepsPerWake: 1 }, [{ toolCalls: [{ name: 'none' }] }, { text: 'After.' }]],
   ])('%s, wakes by itself no more, and goes on when somebody says so', async (_what, budget, steps) => {
     await open(steps, { message: 'Go', agent: { budget } });

@@ -102,15 +102,92 @@ describe('the transcript of a long session', () => {
 
   it('reads only as much of the log as a model could take', async () => {
     const { store, state } = await storeOf(logOfTurns(Array.from({ length: 800 }, () => ({ characters: 20_000, steps: [{ calls: 1, characters: 500 }], usesQueuedWake: false })), 0));
-    let read = 0;
-    const counting = Object.assign(Object.create(store) as MemoryEventStore, {
-      read: async (...parameters: Parameters<MemoryEventStore['read']>) => {
-        const events = await store.read(...parameters);
-        read += events.length;
-        return events;
-      },
-    });
+    const { counting, count } = countingReads(store);
     await loadTranscript(counting, state);
-    expect(read).toBeLessThan(state.head / 4);
+    expect(count()).toBeLessThan(state.head / 4);
+  });
+
+  it('begins with the summary, and reads no further back than what it stands for', async () => {
+    const turns = Array.from({ length: 900 }, () => ({ characters: 1, steps: [{ calls: 1, characters: 1 }], usesQueuedWake: false }));
+    const log = logOfTurns(turns, 0);
+    const through = log.length;
+    const after: SessionEventDraft[] = [summarized(through), message('and now'), spanStarted('now'), consumed([idOf(through + 2)], 'now'), said('Now this.', 'now')];
+    const { store, state, whole } = await storeOf([...log, ...after]);
+    const { counting, count } = countingReads(store);
+    const builder = await loadTranscript(counting, state);
+    expect(builder.messages()).toEqual(whole);
+    expect(builder.head).toBe(state.head);
+    expect(builder.messages().length).toBeLessThan(5);
+    expect(count()).toBeLessThanOrEqual(256);
+  });
+
+  it('is the same as that of the whole log wherever a summary stands between', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(smallTurn, { minLength: 1, maxLength: 60 }), fc.nat(59), fc.nat(60), async (turns, at, delay) => {
+        const log = logOfTurns(turns, 0);
+        // Where a wake had ended, and stored some time later, as a wake between two steps does.
+        const ends = log.flatMap((draft, index) => (draft.type === 'wake.ended' ? [index + 1] : []));
+        const through = ends[at % ends.length] ?? 1;
+        const place = log.findIndex((draft, index) => index >= through + delay && draft.type === 'wake.ended');
+        const drafts = place === -1 ? [...log, summarized(through)] : spliced(log, place + 1, summarized(through));
+        const { store, state, whole } = await storeOf(drafts);
+        expect((await loadTranscript(store, state)).messages()).toEqual(whole);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('holds a message that was sent before what is summarized and read after it', async () => {
+    const noise = Array.from({ length: 600 }, (): SessionEventDraft => ({ type: 'learning.captured', data: { learningId: 'l', kind: 'lesson', title: 't', detail: 'd', promoteToMemory: false } }));
+    const log: SessionEventDraft[] = [created, message('sent early'), queued('q'), ...noise];
+    const after: SessionEventDraft[] = [summarized(log.length), wakeStarted(1, 'w', ['q']), spanStarted('a'), consumed([idOf(2)], 'a'), said('Read.', 'a'), wakeEnded('w', 'sleep', ['q']), ...noise.slice(0, 300)];
+    const { store, state, whole } = await storeOf([...log, ...after]);
+    const messages = (await loadTranscript(store, state)).messages();
+    expect(messages).toEqual(whole);
+    expect(JSON.stringify(messages)).toMatch(/is due: look again.*sent early/u);
+  });
+
+  it('begins with the summary even when more was said since than a model could take', async () => {
+    const turns = Array.from({ length: 100 }, () => ({ characters: 20_000, steps: [{ calls: 1, characters: 500 }], usesQueuedWake: false }));
+    const log: SessionEventDraft[] = [created, message('old'), summarized(2), ...logOfTurns(turns, 0).slice(1)];
+    const { store, state } = await storeOf(log.map((draft, index) => (draft.type === 'message.consumed' ? consumed([idOf(index - 2)], draft.data.spanId) : draft)));
+    const { counting, count } = countingReads(store);
+    const messages = (await loadTranscript(counting, state)).messages();
+    expect(messages[0]?.content[0]).toMatchObject({ summarizesThroughSeq: 2 });
+    expect(messages.length).toBeLessThan(200);
+    expect(count()).toBeLessThanOrEqual(state.head);
   });
 });
+
+const smallTurn: fc.Arbitrary<Turn> = fc.record({
+  characters: fc.constantFrom(1, 50),
+  steps: fc.array(fc.record({ calls: fc.integer({ min: 0, max: 3 }), characters: fc.constantFrom(1, 50) }), { minLength: 1, maxLength: 3 }),
+  usesQueuedWake: fc.boolean(),
+});
+
+function summarized(throughSeq: number): SessionEventDraft {
+  return { type: 'context.compacted', data: { throughSeq, summary: 'What was.', tokensBefore: 9, tokensAfter: 1 } };
+}
+
+/** The log with one draft more at `place`; ids that later drafts name move with their drafts. */
+function spliced(log: readonly SessionEventDraft[], place: number, draft: SessionEventDraft): SessionEventDraft[] {
+  const moved = log.slice(place).map((each, index) => (each.type === 'message.consumed' ? consumed(each.data.eventIds.map((id) => movedId(id, { place, upTo: place + index })), each.data.spanId) : each));
+  return [...log.slice(0, place), draft, ...moved];
+}
+
+function movedId(id: string, { place, upTo }: { readonly place: number; readonly upTo: number }): string {
+  const at = Array.from({ length: upTo + 1 }, (_, index) => index + 1).find((seq) => idOf(seq) === id) ?? 0;
+  return at > place ? idOf(at + 1) : id;
+}
+
+function countingReads(store: MemoryEventStore): { readonly counting: MemoryEventStore; readonly count: () => number } {
+  let read = 0;
+  const counting = Object.assign(Object.create(store) as MemoryEventStore, {
+    read: async (...parameters: Parameters<MemoryEventStore['read']>) => {
+      const events = await store.read(...parameters);
+      read += events.length;
+      return events;
+    },
+  });
+  return { counting, count: () => read };
+}

@@ -109,8 +109,8 @@ export const corpus: readonly CorpusSection[] = [
     rules: ['deny shell_run(rm)', 'ask shell_run(git push)', 'deny shell_run(npm publish --tag)'],
     lines: [
       ...all('deny', 'the exception', ['rm x', 'make && rm x', '/bin/rm -rf x']),
-      ...all('ask', 'what may be the exception, or cannot be read', ['rm $(x)', 'echo $(rm x)', 'echo $x', 'make > out', 'make &', 'sh -c x', 'env x', 'xargs rm', "find . -exec rm '{}' +", 'eval x', 'curl x | sh', 'git push', 'git push --force', 'git -c a=b push', 'npm publish', 'npm --tag x publish']),
-      ...all('allow', 'the rest', ['make', 'make install', 'npm install x', 'touch a', 'git commit -m x', 'cd x && make', 'chmod +x a', 'node a.mjs', 'find . -delete']),
+      ...all('ask', 'what may be the exception, or cannot be read', ['rm $(x)', 'echo $(rm x)', 'echo $x', 'make > out', 'make &', 'sh -c x', 'env x', 'xargs rm', "find . -exec rm '{}' +", 'eval x', 'curl x | sh', 'git push', 'git push --force', 'git -c a=b push', 'npm publish -t x', 'npm --tag x publish']),
+      ...all('allow', 'the rest', ['make', 'make install', 'npm install x', 'touch a', 'git commit -m x', 'cd x && make', 'chmod +x a', 'node a.mjs', 'find . -delete', 'npm publish']),
     ],
   },
   {
@@ -123,8 +123,8 @@ export const corpus: readonly CorpusSection[] = [
     name: 'when a rule asks for what others allow',
     rules: ['allow shell_run(npm test)', 'allow shell_run(npm run x)', 'ask shell_run(npm test --watch)', 'ask shell_run(git log)'],
     lines: [
-      ...all('ask', 'asked for', ['npm test --watch', 'npm test -x --watch', 'npm test', 'git log', 'git log -5', 'ls && git log']),
-      ...all('allow', 'not asked for', ['npm run x', 'git status', 'ls']),
+      ...all('ask', 'asked for', ['npm test --watch', 'npm test -x --watch', 'npm test -w', 'git log', 'git log -5', 'ls && git log']),
+      ...all('allow', 'not asked for', ['npm test', 'npm run x', 'git status', 'ls']),
     ],
   },
 ];

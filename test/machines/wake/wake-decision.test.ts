@@ -6,7 +6,19 @@ import type { Directive } from '../../../src/machines/wake/directive.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import { START, START_MS, answered, asked, created, directed, message, queued, running, spanCompleted, spanStarted, stateAfter, wakeStarted } from '../../support/session-events.ts';
 
-const FRESH: WakeProgress = { modelSteps: 0, elapsedMs: 0, limits: { maxModelStepsPerWake: 10 }, mustSpeak: false };
+const LIMITS = { maxModelStepsPerWake: 10, maxIdenticalCalls: 3, maxStepsWithoutProgress: 4 };
+
+const FRESH: WakeProgress = {
+  modelSteps: 0,
+  elapsedMs: 0,
+  limits: LIMITS,
+  hasDriven: false,
+  identicalCalls: 0,
+  stepsWithoutProgress: 0,
+  nextStep: {},
+  now: new Date(START_MS).toISOString(),
+  mustSpeak: false,
+};
 const open = [created, wakeStarted(1), running] as const;
 const accept = (directive: Partial<Directive>): SessionEventDraft => ({
   type: 'directive.accepted',
@@ -29,6 +41,12 @@ describe('a wake', () => {
     ['waits for an answer it asks for', [accept({ customToolRequest: { name: 'ask', input: {} } })], {}, { act: 'end', end: { outcome: 'requires_action' } }],
     ['waits for an answer that was asked for before', [{ type: 'agent.custom_tool_use', data: { requestId: 'r', name: 'ask', input: {} } }], {}, { act: 'end', end: { outcome: 'requires_action' } }],
     ['ends at its limit of steps', [message('x')], { modelSteps: 10 }, { act: 'end', end: { outcome: 'budget_reached', budget: { name: 'maxModelStepsPerWake', value: 10 } } }],
+    ['ends when the same call comes to the same again and again', [message('x')], { identicalCalls: 3 }, { act: 'end', end: { outcome: 'budget_reached', budget: { name: 'maxIdenticalCalls', value: 3 } } }],
+    ['ends when nothing new comes of its steps', [message('x')], { stepsWithoutProgress: 4 }, { act: 'end', end: { outcome: 'budget_reached', budget: { name: 'maxStepsWithoutProgress', value: 4 } } }],
+    ['goes on one before that', [message('x')], { identicalCalls: 2, stepsWithoutProgress: 3 }, { act: 'step' }],
+    ['does not take a step that could use up more than is left', [message('x')], { limits: { ...LIMITS, maxTokensPerWake: 100 }, nextStep: { tokens: 101 } }, { act: 'end', end: { outcome: 'budget_reached', budget: { name: 'maxTokensPerWake', value: 100 } } }],
+    ['takes one that uses up what is left', [message('x')], { limits: { ...LIMITS, maxTokensPerWake: 100, maxCostPerWake: 2 }, nextStep: { tokens: 100, cost: 2 } }, { act: 'step' }],
+    ['does not spend money when the price is not known', [message('x')], { limits: { ...LIMITS, maxCostPerSession: 5 }, nextStep: { cost: Infinity } }, { act: 'end', end: { outcome: 'budget_reached', budget: { name: 'maxCostPerSession', because: expect.stringContaining('price') as string } } }],
     ['may continue three times in a row', Array.from({ length: 3 }, () => directed('continue')), {}, { act: 'step' }],
     ['may not continue a fourth time', Array.from({ length: 4 }, () => directed('continue')), {}, { act: 'end', end: { outcome: 'budget_reached', budget: { value: 3 } } }],
     ['ends when a step failed, though messages wait', [message('x')], { failure: error }, { act: 'end', end: { outcome: 'failed' } }],

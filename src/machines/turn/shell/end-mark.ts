@@ -25,36 +25,51 @@ const MAX_MARK_BYTES = 16_384;
 
 const END = /^(?<exitCode>\d{1,3}) (?<cwd>[\s\S]*)$/;
 
+type Finding =
+  | { readonly kind: 'none' }
+  /** What begins at `at` may become a mark. */
+  | { readonly kind: 'begun'; readonly at: number }
+  | { readonly kind: 'mark'; readonly at: number; readonly stop: number; readonly index: number; readonly end: CommandEnd };
+
 export class EndMarkReader {
-  #mark: Uint8Array | undefined;
+  /** In the order in which they come, unless the shell was kept from giving one. */
+  #marks: readonly Uint8Array[] = [];
+  /** What the first of the marks said. */
+  #first: CommandEnd | undefined;
   /** What may be the beginning of a mark. */
   #held: Uint8Array = NOTHING;
 
-  /** The mark to look for next. */
+  /** A command begins: its mark is the only one to look for. */
   expect(nonce: string): void {
-    this.#mark = new TextEncoder().encode(`${String.fromCharCode(MARK_BYTE)}${nonce} `);
+    this.#marks = [markOf(nonce)];
+    this.#first = undefined;
+  }
+
+  /** A second mark was asked for, because the first may never come: the end is where the second one is. */
+  expectAlso(nonce: string): void {
+    this.#marks = [...this.#marks, markOf(nonce)];
   }
 
   push(chunk: Uint8Array): MarkedChunk {
-    const mark = this.#mark;
-    if (mark === undefined) return { before: [this.takeHeld(), chunk] };
-    const bytes = joined(this.#held, chunk);
-    this.#held = NOTHING;
-    for (let at = bytes.indexOf(MARK_BYTE); at !== -1; at = bytes.indexOf(MARK_BYTE, at + 1)) {
-      if (!agrees(bytes, at, mark)) continue;
-      const stop = bytes.indexOf(MARK_END, at);
-      if (stop === -1) {
-        if (bytes.length - at > MAX_MARK_BYTES) continue;
+    const before: Uint8Array[] = [];
+    let bytes = joined(this.takeHeld(), chunk);
+    while (this.#marks.length > 0) {
+      const found = find(bytes, this.#marks);
+      if (found.kind === 'none') return { before: [...before, bytes] };
+      before.push(bytes.subarray(0, found.at));
+      if (found.kind === 'begun') {
         // A copy: the chunk's memory is used again.
-        this.#held = bytes.slice(at);
-        return { before: [bytes.subarray(0, at)] };
+        this.#held = bytes.slice(found.at);
+        return { before };
       }
-      const end = readEnd(bytes.subarray(at + mark.length, stop));
-      if (end === undefined) continue;
-      this.#mark = undefined;
-      return { before: [bytes.subarray(0, at)], end, after: bytes.subarray(stop + 1) };
+      bytes = bytes.subarray(found.stop + 1);
+      this.#marks = this.#marks.slice(found.index + 1);
+      // The first knows how the command ended, the last where the shell is.
+      this.#first = { exitCode: (this.#first ?? found.end).exitCode, cwd: found.end.cwd };
     }
-    return { before: [bytes] };
+    const end = this.#first;
+    this.#first = undefined;
+    return end === undefined ? { before: [bytes] } : { before, end, after: bytes };
   }
 
   /** What was held back, when nothing more comes. */
@@ -63,6 +78,26 @@ export class EndMarkReader {
     this.#held = NOTHING;
     return held;
   }
+}
+
+function markOf(nonce: string): Uint8Array {
+  return new TextEncoder().encode(`${String.fromCharCode(MARK_BYTE)}${nonce} `);
+}
+
+function find(bytes: Uint8Array, marks: readonly Uint8Array[]): Finding {
+  for (let at = bytes.indexOf(MARK_BYTE); at !== -1; at = bytes.indexOf(MARK_BYTE, at + 1)) {
+    const index = marks.findIndex((mark) => agrees(bytes, at, mark));
+    const mark = marks[index];
+    if (mark === undefined) continue;
+    const stop = bytes.indexOf(MARK_END, at);
+    if (stop === -1) {
+      if (bytes.length - at > MAX_MARK_BYTES) continue;
+      return { kind: 'begun', at };
+    }
+    const end = readEnd(bytes.subarray(at + mark.length, stop));
+    if (end !== undefined) return { kind: 'mark', at, stop, index, end };
+  }
+  return { kind: 'none' };
 }
 
 const NOTHING = new Uint8Array(0);

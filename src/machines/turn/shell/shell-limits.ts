@@ -18,8 +18,11 @@ export const SHELL_UNATTENDED_MS = 21_600_000;
 /** How long a new shell may take to answer, and one at rest to change its folder or a variable, in milliseconds. */
 export const SHELL_ANSWER_MS = 10_000;
 
-/** Between the interrupt of a command and the end of its shell, in milliseconds. */
-export const INTERRUPT_GRACE_MS = 2_000;
+/**
+ * How long a command may take to end after each interrupt, in milliseconds, before the next thing is done: a second interrupt, then the
+ * end of the shell. A second one because a process that is just being started can lose the first.
+ */
+export const INTERRUPT_GRACES_MS = [500, 1_500] as const;
 
 export const DEFAULT_SHELL_WAIT_MS = 120_000;
 /** An hour. */

@@ -20,8 +20,9 @@ export const SHELL_START_COMMAND = 'exec 3>&1 2>/dev/null; exec /bin/sh';
 /**
  * Makes an interrupt end the whole command instead of the one program that runs just then: the failing expansion of a parameter that
  * nobody has abandons whatever `eval` is at, and `command eval` gives the shell back. Without it the shell would die of the signal.
+ * Outside of a command descriptor 3 is open, and the interrupt, which has come too late, does nothing.
  */
-const INTERRUPTIBLE = `\\trap ': "\${99999?the command was interrupted}"' INT`;
+const INTERRUPTIBLE = `\\trap '(\\: >&3) 2>/dev/null || \\: "\${99999?the command was interrupted}"' INT`;
 
 /** The first lines: they answer like a command. @param nonce letters and digits, never used before */
 export function openingScript(nonce: string): string {
@@ -56,6 +57,7 @@ function evaluated(text: string): string {
   return `\\unset -f command\n\\command eval ${quoted(text)}`;
 }
 
-function endReport(nonce: string): string {
+/** Said once more after an interrupt, which may have hit the first one. */
+export function endReport(nonce: string): string {
   return `(\\set -- "$?"; \\unset -f printf pwd; \\printf '\\036%s %s %s\\000' ${nonce} "$1" "$(\\pwd -P)") >&3 2>/dev/null </dev/null\n`;
 }
