@@ -46,17 +46,27 @@ export type { ListenerSource, OnListenerError } from './actors/streams/listener-
 export { createRuntime } from './runtime.ts';
 export type { Reconciliation, Runtime, RuntimePorts } from './runtime.ts';
 export { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
-export type { AgentDefinition, AgentFrontmatter } from './machines/agent/agent-definition.ts';
+export type { AgentDefinition, AgentFrontmatter, AgentPermission } from './machines/agent/agent-definition.ts';
+export type { McpServer, McpServerInput } from './machines/agent/mcp-server.ts';
+export type { ToolAttachment, ToolAttachmentInput } from './machines/agent/tool-attachment.ts';
+export { buildTools, loadAgent, mapAgentTool } from './actors/turn/agent-tools.ts';
+export type { BuiltTools, SkippedTool, ToolBox } from './actors/turn/agent-tools.ts';
+export { AgentState } from './machines/turn/agent-state.ts';
+export type { ToolCallOutcome, ToolCallRecord } from './machines/turn/agent-state.ts';
+export { StreamStepMessageBuilder } from './machines/turn/step-message.ts';
+export { KNOWN_PRICES, PRICES_AS_OF } from './machines/run/prices.ts';
+export type { ModelPrice, PriceTable } from './machines/run/prices.ts';
 
 export type { SessionEvents, SessionEventsOptions } from './actors/session/session-events.ts';
 export type { Sessions } from './actors/session/sessions.ts';
 export type { SendReceipt } from './actors/session/ingress.ts';
-export type { DeliveryMode } from './machines/session/event-schemas.ts';
+export type { Allowance, AllowedBy, Attachment, DeliveryMode } from './machines/session/event-schemas.ts';
 export type { SessionEvent, SessionEventData, SessionEventDraft, SessionEventOf, SessionEventType } from './machines/session/session-event.ts';
 export type { SessionStatus, SessionStopReason } from './machines/session/session-machine.ts';
 export type { ForkOptions, InterruptOptions, NewSession, SendOptions, SessionFilter, SessionIngress, TerminateOptions } from './machines/session/session-requests.ts';
 export type {
   CallAnswer,
+  CallRequest,
   ChildSession,
   LastWake,
   OpenToolCall,

@@ -74,5 +74,12 @@ export type {
   ToolResultPart,
   UserMessage,
 } from './machines/turn/provider-message.ts';
-export type { Tool, ToolContext } from './actors/turn/tool.ts';
-export type { ToolDefinition, ToolDescriptor } from './machines/turn/tool-definition.ts';
+export type { Tool, ToolContext, ToolProgress } from './actors/turn/tool.ts';
+export type { ToolDefinition, ToolDescriptor, ToolEffect } from './machines/turn/tool-definition.ts';
+export type { KeptOutput, OutputKeeper } from './actors/turn/output-keeper.ts';
+export type { ToolServerRequest, ToolSource } from './actors/turn/tool-source.ts';
+export type { ReadShell } from './actors/permission/shell-reader.ts';
+export type { ShellCommand, ShellReading } from './machines/permission/shell-reading.ts';
+export type { KeptRule, PolicyStore, RuleProvenance } from './actors/permission/policy-store.ts';
+export type { PermissionRule } from './machines/permission/permission-rule.ts';
+export type { PermissionSubject } from './machines/permission/permission-subject.ts';

@@ -8,7 +8,7 @@ import type { SessionEvent, SessionEventData, SessionEventDraft } from '../../sr
 import { forkedEvents, settlingDrafts } from '../../src/machines/session/session-fork.ts';
 import { stateAfter } from '../../src/machines/session/session-rules.ts';
 import { initialSessionState } from '../../src/machines/session/session-state.ts';
-import type { OpenToolCall, SessionState } from '../../src/machines/session/session-state.ts';
+import type { OpenToolCall, PendingAction, SessionState } from '../../src/machines/session/session-state.ts';
 import { readableIngress } from '../../src/machines/wake/wake-decision.ts';
 import { lostWakeEvents } from '../../src/machines/wake/wake-repair.ts';
 import { AGENT_ID, IDENTITY, SESSION_ID, START, anyDraft, childRested, created, directed, eventAt, idOf, interrupted, message, permissionAsked, queued, resting, running, toolStarted, wakeEnded, wakeStarted } from '../support/session-events.ts';
@@ -88,70 +88,57 @@ class LogWriter {
   }
 
   make(made: Move): void {
-    const { kind, number, text } = made;
-    const { state } = this;
-    switch (kind) {
-      case 'message':
-        return void this.append([message(text, number === 0 ? 'interrupt' : number < 4 ? 'queue' : 'steer')]);
-      case 'blank message':
-        return void this.append([message(' \n ')]);
-      case 'attachment':
-        return void this.append([attached(text, number)]);
-      case 'outcome':
-        return void this.append([{ type: 'user.define_outcome', data: { title: text } }]);
-      case 'child':
-        return void this.append([{ type: 'session.child_created', data: { childSessionId: idOf(900 + number), agentId: AGENT_ID } }]);
-      case 'child rests':
-        return void this.append([childRested(idOf(900 + number), state.head)]);
-      case 'queue wake':
-        return void this.append([queued(`queued_${state.head}`)]);
-      case 'wake':
-        return this.#wake(number);
-      case 'wake dies':
-        return void (this.append(lostWakeEvents(state)) && this.#wake(1));
-      case 'wake ends':
-        return void (state.openWake !== undefined && this.append([wakeEnded(state.openWake.wakeId, number < 2 ? 'interrupted' : 'sleep', number % 2 === 0 ? [...state.openWake.queuedWakeIds] : []), resting]));
-      case 'interrupt':
-        return void this.append([interrupted()]);
-      case 'step':
-        return this.#begin(number);
-      case 'compact':
-        return void this.append([{ type: 'context.compacted', data: { throughSeq: Math.max(1, state.head - number * 3), summary: text, tokensBefore: 10, tokensAfter: 1 } }]);
-      case 'unrecognized':
-        return void this.#take([unrecognized(state.head + 1)]);
-      case 'fork':
-        return this.#fork();
-      default:
-        return this.#makeInStep(made);
-    }
+    const handler = LogWriter.#moves[made.kind];
+    if (handler === undefined) this.#finish(made);
+    else handler(this, made);
   }
 
-  #makeInStep(made: Move): void {
-    const { kind, number, text } = made;
-    const call = this.state.openToolCalls[number % Math.max(1, this.state.openToolCalls.length)];
+  /** The moves that are no ending of a step. */
+  static readonly #moves: Partial<Record<Move['kind'], (writer: LogWriter, move: Move) => unknown>> = {
+    message: (writer, { text, number }) => writer.append([message(text, number === 0 ? 'interrupt' : number < 4 ? 'queue' : 'steer')]),
+    'blank message': (writer) => writer.append([message(' \n ')]),
+    attachment: (writer, { text, number }) => writer.append([attached(text, number)]),
+    outcome: (writer, { text }) => writer.append([{ type: 'user.define_outcome', data: { title: text } }]),
+    child: (writer, { number }) => writer.append([{ type: 'session.child_created', data: { childSessionId: idOf(900 + number), agentId: AGENT_ID } }]),
+    'child rests': (writer, { number }) => writer.append([childRested(idOf(900 + number), writer.state.head)]),
+    'queue wake': (writer) => writer.append([queued(`queued_${writer.state.head}`)]),
+    wake: (writer, { number }) => writer.#wake(number),
+    'wake dies': (writer) => writer.append(lostWakeEvents(writer.state)) && writer.#wake(1),
+    'wake ends': (writer, { number }) => writer.#endWake(number),
+    interrupt: (writer) => writer.append([interrupted()]),
+    step: (writer, { number }) => writer.#begin(number),
+    compact: (writer, { text, number }) =>
+      writer.append([{ type: 'context.compacted', data: { throughSeq: Math.max(1, writer.state.head - number * 3), summary: text, tokensBefore: 10, tokensAfter: 1 } }]),
+    unrecognized: (writer) => writer.#take([unrecognized(writer.state.head + 1)]),
+    fork: (writer) => writer.#fork(),
+    result: (writer, made) => writer.#withCall(made, (call) => resultOf(call, made)),
+    'all results': (writer) => writer.#answerAll(),
+    'start call': (writer, made) => writer.#withCall(made, ({ callId }) => toolStarted(callId)),
+    'ask permission': (writer, made) => writer.#withCall(made, ({ callId }) => permissionAsked(callId, `request_${writer.state.head}`)),
+    confirm: (writer, { number }) =>
+      writer.#withRequest(({ requestId, toolName }) => ({ type: 'user.tool_confirmation', data: { requestId, toolName, allowed: number % 2 === 0 } })),
+    'custom tool': (writer) => writer.append([{ type: 'agent.custom_tool_use', data: { requestId: `request_${writer.state.head}`, name: 'ask', input: {} } }]),
+    'custom call': (writer, made) =>
+      writer.#withCall(made, ({ callId }) => ({ type: 'agent.custom_tool_use', data: { requestId: `request_${writer.state.head}`, name: 'ask', input: {}, callId } })),
+    'custom result': (writer, { text }) => writer.#withRequest(({ requestId, toolName }) => ({ type: 'user.custom_tool_result', data: { requestId, toolName, output: text } })),
+    subflow: (writer, made) =>
+      writer.#withCall(made, ({ callId }) => ({ type: 'agent.subflow_started', data: { callId, childSessionId: idOf(900 + made.number), agentId: AGENT_ID, message: 'do it' } })),
+  };
+
+  #withCall({ number }: Move, draftOf: (call: OpenToolCall) => SessionEventDraft): void {
+    const { openToolCalls } = this.state;
+    const call = openToolCalls[number % Math.max(1, openToolCalls.length)];
+    if (call !== undefined) this.append([draftOf(call)]);
+  }
+
+  #withRequest(draftOf: (request: PendingAction) => SessionEventDraft): void {
     const request = this.state.pendingActions[0];
-    switch (kind) {
-      case 'result':
-        return void (call !== undefined && this.append([resultOf(call, made)]));
-      case 'all results':
-        return this.#answerAll();
-      case 'start call':
-        return void (call !== undefined && this.append([toolStarted(call.callId)]));
-      case 'ask permission':
-        return void (call !== undefined && this.append([permissionAsked(call.callId, `request_${this.state.head}`)]));
-      case 'confirm':
-        return void (request !== undefined && this.append([{ type: 'user.tool_confirmation', data: { requestId: request.requestId, toolName: request.toolName, allowed: number % 2 === 0 } }]));
-      case 'custom tool':
-        return void this.append([{ type: 'agent.custom_tool_use', data: { requestId: `request_${this.state.head}`, name: 'ask', input: {} } }]);
-      case 'custom call':
-        return void (call !== undefined && this.append([{ type: 'agent.custom_tool_use', data: { requestId: `request_${this.state.head}`, name: 'ask', input: {}, callId: call.callId } }]));
-      case 'custom result':
-        return void (request !== undefined && this.append([{ type: 'user.custom_tool_result', data: { requestId: request.requestId, toolName: request.toolName, output: text } }]));
-      case 'subflow':
-        return void (call !== undefined && this.append([{ type: 'agent.subflow_started', data: { callId: call.callId, childSessionId: idOf(900 + number), agentId: AGENT_ID, message: 'do it' } }]));
-      default:
-        return this.#finish(made);
-    }
+    if (request !== undefined) this.append([draftOf(request)]);
+  }
+
+  #endWake(number: number): void {
+    const { openWake } = this.state;
+    if (openWake !== undefined) this.append([wakeEnded(openWake.wakeId, number < 2 ? 'interrupted' : 'sleep', number % 2 === 0 ? [...openWake.queuedWakeIds] : []), resting]);
   }
 
   #wake(number: number): void {

@@ -1,5 +1,5 @@
 /** The process behind a persistent shell: a task of the task manager that is fed scripts and says when each of them has ended. */
-import { messageOf } from '../../machines/errors.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { EndMarkReader } from '../../machines/turn/shell/end-mark.ts';
 import type { CommandEnd } from '../../machines/turn/shell/end-mark.ts';
 import type { KeptOutput } from '../../machines/turn/shell/kept-output.ts';
@@ -32,6 +32,8 @@ export interface ProcessEnd {
   readonly exitCode?: number | undefined;
   readonly signalCode?: string | undefined;
   readonly reason?: string | undefined;
+  /** What could not be ended, in words. */
+  readonly leftOver?: string | undefined;
 }
 
 export type ScriptEnd = { readonly kind: 'answered'; readonly end: CommandEnd } | { readonly kind: 'gone'; readonly end: ProcessEnd };
@@ -80,7 +82,7 @@ export class ShellProcess {
       .wait(taskId)
       .then(
         ({ exitCode, signalCode }): ProcessEnd => ({ exitCode, signalCode }),
-        (error: unknown): ProcessEnd => ({ reason: messageOf(error) }),
+        (error: unknown): ProcessEnd => ({ reason: messageOf(error), leftOver: leftOverOf(error) }),
       )
       .then((end) => {
         stopListening();
@@ -147,4 +149,9 @@ export class ShellProcess {
     this.#onEnd = undefined;
     settle?.(end);
   }
+}
+
+function leftOverOf(error: unknown): string | undefined {
+  const leftOver = RuntimeError.is(error) ? error.details?.['leftOver'] : undefined;
+  return typeof leftOver === 'string' ? leftOver : undefined;
 }

@@ -142,8 +142,8 @@ function closeTool({ shells }: House): Tool<ShellNameInput> {
     definition: shellCloseDefinition,
     stopGraceMs: STOP_GRACE_MS,
     async run({ shell = MAIN_SHELL }, { session }) {
-      await shells.close(session.sessionId, shell);
-      return { shell, closed: true } satisfies ShellClosed;
+      const leftOver = await shells.close(session.sessionId, shell);
+      return { shell, closed: true, ...(leftOver === undefined ? {} : { leftOver }) } satisfies ShellClosed;
     },
   };
 }

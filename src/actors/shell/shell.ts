@@ -52,6 +52,7 @@ export class Shell {
   #endReason: string | undefined;
   #idleTimer: TimerHandle | undefined;
   #isDisposed = false;
+  #leftOver: string | undefined;
 
   constructor(ports: ShellPorts, request: ShellProcessRequest, onForgotten: () => void) {
     this.name = request.name;
@@ -69,6 +70,11 @@ export class Shell {
   /** Where a command would run: absolute, without symbolic links. Undefined when that folder is gone. */
   get cwd(): string | undefined {
     return this.#cwd;
+  }
+
+  /** What could not be ended with it, in words. */
+  get leftOver(): string | undefined {
+    return this.#leftOver;
   }
 
   /** The last command, whether it runs or has ended. */
@@ -226,7 +232,9 @@ export class Shell {
   #onGone(end: ProcessEnd): void {
     const standing = this.#standing;
     if (standing.kind === 'ended') return;
-    const why = this.#endReason ?? (standing.kind === 'running' ? `its command ended it, with ${endOf(end)}` : `it ended by itself, with ${endOf(end)}`);
+    const cause = this.#endReason ?? `it ended ${standing.kind === 'running' ? 'with its command' : 'by itself'}: ${endOf(end)}`;
+    const why = end.leftOver === undefined ? cause : `${cause}; some of what ran in it could not be ended: ${end.leftOver}`;
+    this.#leftOver = end.leftOver;
     this.#standing = { kind: 'ended', why };
     if (standing.kind === 'running') {
       standing.endEntry({ status: 'shell_ended', exitCode: end.exitCode });

@@ -51,11 +51,12 @@ export class Shells {
     return shell;
   }
 
-  /** Ends a shell and forgets it. */
-  async close(sessionId: string, name: string): Promise<void> {
+  /** Ends a shell and forgets it. @returns what could not be ended, in words */
+  async close(sessionId: string, name: string): Promise<string | undefined> {
     const shell = this.get(sessionId, name);
     await shell.end('it was closed');
     if (this.find(sessionId, name) === shell) this.#forget(sessionId, name);
+    return shell.leftOver;
   }
 
   async closeSession(sessionId: string, reason: string): Promise<void> {

@@ -21,7 +21,7 @@ const IS_SAID = /^(?:user\.|agent\.(?:message|thinking|tool_use|tool_result)$|se
  */
 const ENOUGH_CHARACTERS = 3 * MAX_TRANSCRIPT_CHARACTERS;
 
-/** Events before an open call or an unread message that are read too, so that the step which asked is whole. */
+/** Events before an open call, an unread message or the end of what is summarized that are read too, so that the step there is whole. */
 const EVENTS_BEFORE = 80;
 
 /** How far before what is summarized is looked for what had not been read by then, in events. */
@@ -81,7 +81,7 @@ class LogWindow {
     if (seq >= needed) return true;
     if (this.#characters > ENOUGH_CHARACTERS) return false;
     // What came before the summary and was read after it is not in it.
-    return seq > summarized || (this.#named.size > 0 && seq > summarized - MAX_EVENTS_BEFORE_SUMMARY);
+    return seq > summarized - EVENTS_BEFORE || (this.#named.size > 0 && seq > summarized - MAX_EVENTS_BEFORE_SUMMARY);
   }
 
   /** A summary stands for what nobody can read again, so it is looked for behind as much as a model could take. */

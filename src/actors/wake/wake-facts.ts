@@ -4,7 +4,6 @@ import type { ErrorRecord } from '../../machines/errors.ts';
 import { adviceFor } from '../../machines/run/run-failure.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { SessionState, WakeTrigger } from '../../machines/session/session-state.ts';
-import type { AgentRunResult } from '../run/agent-runtime.ts';
 import type { WakeOptions } from './wake-ports.ts';
 
 /** Why the wake begins. Whatever somebody outside wrote comes first: what they asked for is not held against the session's budget. */
@@ -21,10 +20,6 @@ export function isStale({ openWake, openSpanId, status }: SessionState): boolean
 
 export function isOvertaken(error: unknown): boolean {
   return RuntimeError.is(error) && error.code === 'HEAD_MOVED';
-}
-
-export function givenUpRun({ reason }: AbortSignal): AgentRunResult {
-  return { payloads: [], meta: { error: { kind: 'aborted', message: `${messageOf(reason)} (the backend did not stop in time)` }, modelSteps: 0 } };
 }
 
 export function failureRecord({ kind, message, retryAfterMs }: RunFailure): ErrorRecord {

@@ -5,7 +5,6 @@
 import type { AnyActorRef } from 'xstate';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
-import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import { isDue } from '../../machines/session/activation.ts';
 import { DEFAULT_MAX_AUTONOMOUS_WAKES } from '../../machines/session/limits.ts';
 import type { Allowance } from '../../machines/session/event-schemas.ts';
@@ -15,6 +14,7 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import { stepEvents } from '../../machines/turn/step-events.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
+import type { TranscriptRow } from '../../machines/turn/transcript-entries.ts';
 import { ProgressMeter } from '../../machines/wake/progress-meter.ts';
 import { commitEvents } from '../../machines/wake/wake-commit.ts';
 import { decideNext, dueWakeIds, hasWork, readableIngress } from '../../machines/wake/wake-decision.ts';
@@ -25,20 +25,20 @@ import { parked } from '../../machines/wake/wake-fuse.ts';
 import { isPoison, lostWakeEvents } from '../../machines/wake/wake-repair.ts';
 import type { TimerHandle } from '../clock/clock.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
-import type { AgentRunResult } from '../run/agent-runtime.ts';
-import { startAgentRun } from '../run/start-agent-run.ts';
 import { keepView, wakeConflict } from '../session/event-store.ts';
 import type { SessionIdentity, WakeRight } from '../session/event-store.ts';
 import { SessionJournal } from '../session/session-journal.ts';
-import { settledOrStopped } from '../turn/settled-or-stopped.ts';
 import { CallGate } from './call-gate.ts';
 import { Subflows } from './subflows.ts';
-import { needOf, pricedUsage, remainingOf, reserveOf, wakeLimits } from './wake-budget.ts';
+import { compactIfFull } from './wake-compaction.ts';
+import { needOf, remainingOf, reserveOf, wakeLimits } from './wake-budget.ts';
 import { assembleStep, inputTokensOf, prepareAgent } from './wake-context.ts';
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
 import { endSurvivors } from './end-survivors.ts';
+import { runModel } from './model-run.ts';
+import type { FinishedRun } from './model-run.ts';
 import { loadTranscript } from './session-transcript.ts';
-import { failureRecord, givenUpRun, isOvertaken, isStale, recordOf, triggerOf } from './wake-facts.ts';
+import { failureRecord, isOvertaken, isStale, recordOf, triggerOf } from './wake-facts.ts';
 import { runReadyCalls } from './wake-tools.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
 
@@ -132,6 +132,7 @@ export class WakeWork {
     this.#agent ??= await this.#prepareAgent();
     this.#transcript ??= await loadTranscript(this.#ports.store, this.#journal.state);
     const consumed = readableIngress(this.#journal.state).map(({ eventId }) => eventId);
+    await this.#compact(this.#agent, this.#transcript.rows(consumed));
     const { state } = this.#journal;
     this.#step = assembleStep({
       agent: this.#agent,
@@ -143,6 +144,21 @@ export class WakeWork {
       remaining: remainingOf(this.#limits(), state),
     });
     this.#nextStep = needOf(this.#step, this.#ports.prices);
+  }
+
+  async #compact(agent: PreparedAgent, rows: readonly TranscriptRow[]): Promise<void> {
+    if (this.#abort.signal.aborted) return;
+    await compactIfFull({
+      agent,
+      rows,
+      state: this.#journal.state,
+      runId: this.#ports.ids.next(),
+      runConfig: this.#ports.runConfig,
+      remaining: remainingOf(this.#limits(), this.#journal.state),
+      append: (drafts) => this.#append(drafts),
+      // Nobody wants to read the summary as if it were said to them.
+      run: (params) => this.#runModel({ runtime: agent.runtime, params }, () => undefined),
+    });
   }
 
   /** One model call: its span is stored before, what came of it after, all at once. */
@@ -369,17 +385,9 @@ export class WakeWork {
     if (status === 'terminated') this.interrupt('the session was terminated');
   }
 
-  async #runModel({ params, runtime }: AssembledStep): Promise<FinishedRun> {
-    const { signal } = this.#abort;
-    const { onRunEvent } = this.#options;
-    let streamedText = '';
-    const onEvent = (event: AgentRunEvent): void => {
-      if (event.stream === 'assistant' && event.data.kind === 'text') streamedText += event.data.text;
-      onRunEvent?.(event);
-    };
-    const run = startAgentRun(runtime, { ...params, abortSignal: signal, onEvent }, this.#ports);
-    const result = await settledOrStopped(run.result, { signal, force: this.#options.force, clock: this.#ports.clock, givenUp: () => givenUpRun(signal) });
-    return { result, usage: pricedUsage(result.usage, params, this.#ports.prices), modelSteps: result.meta?.modelSteps ?? (result.meta?.error === undefined ? 1 : 0), streamedText };
+  #runModel({ params, runtime }: Pick<AssembledStep, 'params' | 'runtime'>, onRunEvent = this.#options.onRunEvent): Promise<FinishedRun> {
+    const { clock, prices, onListenerError } = this.#ports;
+    return runModel({ runtime, params, signal: this.#abort.signal, force: this.#options.force, clock, prices, onRunEvent, onListenerError });
   }
 
   #limits(): WakeLimits {
@@ -478,11 +486,4 @@ export class WakeWork {
   #now(): string {
     return isoTimeOf(this.#ports.clock.now());
   }
-}
-
-interface FinishedRun {
-  readonly result: AgentRunResult;
-  readonly usage: AgentRunResult['usage'];
-  readonly modelSteps: number;
-  readonly streamedText: string;
 }

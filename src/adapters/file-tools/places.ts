@@ -104,6 +104,7 @@ export class Places {
   /** Opens the folder that holds a file, and makes those that are missing. The caller closes it. */
   async openParent(place: Place): Promise<OpenFolder> {
     const isThere = place.missing.length === 0;
+    if (isThere && (await this.isFolder(place))) throw notAFile(place.path, 'a folder');
     let folder = await this.#openFolderAt(isThere ? dirname(place.realPath) : place.existing, place);
     for (const name of place.missing.slice(0, -1)) {
       const parent = folder;

@@ -26,7 +26,7 @@ export interface EventStreamOptions {
   readonly resumedFrom: string | undefined;
   /** Ends the stream early. */
   readonly stop: AbortSignal | undefined;
-  /** Called with each event that is complete, and the last id that the server gave. */
+  /** Called with each event that is complete and says something, and the last id that the server gave. */
   readonly onEvent: (lastEventId: string | undefined) => void;
 }
 
@@ -104,6 +104,7 @@ class EventScan {
   readonly #onEvent: (lastEventId: string | undefined) => void;
   #lineHead = '';
   #lineBytes = 0;
+  #hasContent = false;
 
   constructor(onEvent: (lastEventId: string | undefined) => void, resumedFrom: string | undefined) {
     this.#onEvent = onEvent;
@@ -131,10 +132,12 @@ class EventScan {
     const isEmpty = this.#lineBytes === 0 || (this.#lineBytes === 1 && (endsWithReturn || this.#lineHead === '\r'));
     const id = /^id: ?(?<id>[^\r\0]+)\r?$/.exec(this.#lineHead)?.groups?.['id'];
     if (id !== undefined) this.lastEventId = id;
+    if (id !== undefined || /^data: ?[^\r]/.test(this.#lineHead)) this.#hasContent = true;
     this.#lineHead = '';
     this.#lineBytes = 0;
     if (!isEmpty) return;
-    if (this.eventBytes > 1) this.#onEvent(this.lastEventId);
+    if (this.#hasContent) this.#onEvent(this.lastEventId);
+    this.#hasContent = false;
     this.eventBytes = 0;
   }
 }

@@ -91,7 +91,7 @@ export class HttpGuard {
     const { limitBytes, tooLarge } = this.#options;
     if (!isEventStream(response)) return withBody(response, guardedBody(body, { limitBytes, error: tooLarge }));
     const onEvent = (lastEventId: string | undefined): void => {
-      if (lastEventId === undefined) return;
+      if (lastEventId === undefined || lastEventId === request.lastEventId) return;
       request.lastEventId = lastEventId;
       request.barren = 0;
     };
@@ -143,15 +143,13 @@ export class HttpGuard {
   #pause(durationMs: number, signal: AbortSignal | null | undefined): Promise<void> {
     const { clock } = this.#options;
     return new Promise((resolve) => {
-      const timer = clock.setTimeout(resolve, durationMs);
-      signal?.addEventListener(
-        'abort',
-        () => {
-          clock.clearTimeout(timer);
-          resolve();
-        },
-        { once: true },
-      );
+      const end = (): void => {
+        clock.clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = clock.setTimeout(end, durationMs);
+      signal?.addEventListener('abort', end, { once: true });
     });
   }
 }

@@ -120,7 +120,13 @@ export class StdioTransport implements Transport {
     if (line.kind === 'too_long') return this.#refuseLine(line);
     const message = this.#parse(line.text);
     if (message === undefined) this.#options.onNoise(`its output has a line that is no message: ${this.#options.redaction.text(line.text).slice(0, SAMPLE_CHARACTERS)}`);
-    else this.onmessage?.(message);
+    else this.#deliver(message);
+  }
+
+  /** The SDK hands on a notification in a turn of its own: an answer that came after it must not overtake it. */
+  #deliver(message: JSONRPCMessage): void {
+    if ('method' in message) this.onmessage?.(message);
+    else queueMicrotask(() => this.onmessage?.(message));
   }
 
   #parse(text: string): JSONRPCMessage | undefined {
@@ -137,7 +143,7 @@ export class StdioTransport implements Transport {
     const id = answeredRequest(line);
     this.#options.onNoise(`a message of ${line.bytes} bytes was dropped; at most ${MAX_MESSAGE_BYTES} are taken`);
     if (id === undefined) this.#finish(`it sent a message of ${line.bytes} bytes`);
-    else this.onmessage?.({ jsonrpc: '2.0', id, error: { code: TOO_LARGE_CODE, message: 'too large', data: { bytes: line.bytes } } });
+    else this.#deliver({ jsonrpc: '2.0', id, error: { code: TOO_LARGE_CODE, message: 'too large', data: { bytes: line.bytes } } });
   }
 
   /** The program may be about to end; how it ended says more than that its output did. */

@@ -30,7 +30,8 @@ const writtenRule = z.union([
   }),
 ]);
 
-const policyFile = z.strictObject({ rules: z.array(writtenRule).max(MAX_RULES).default([]) });
+/** A list that was left empty is written as nothing at all. */
+const policyFile = z.strictObject({ rules: z.array(writtenRule).max(MAX_RULES).nullish() });
 
 type WrittenRule = z.output<typeof writtenRule>;
 
@@ -51,7 +52,7 @@ export function parsePolicy({ source, fileName, isForEveryAgent }: PolicyText): 
     throw policyInvalid(fileName, complaints.slice(0, MAX_COMPLAINTS));
   }
   const complaints: Complaint[] = [];
-  const rules = parsed.data.rules.flatMap((written, index): KeptRule[] => {
+  const rules = (parsed.data.rules ?? []).flatMap((written, index): KeptRule[] => {
     try {
       return [keptRule(written, isForEveryAgent)];
     } catch (error) {

@@ -65,10 +65,10 @@ function decide(question: PermissionQuestion): PermissionDecision {
     session: sessionRules.filter((rule) => isOfTool(rule) && rule.effect === 'allow'),
     policy: policy.filter((rule) => isOfTool(rule) && rule.effect === 'allow'),
   };
-  if (definition.permissionPolicy === 'always_ask') return precisely(grantOf(call, allowing, { evenIfSafe: true }), question.subject) ?? ask(question, call, allowing);
+  if (definition.permissionPolicy === 'always_ask') return grantOf(call, allowing, { precisely: true }) ?? ask(question, call, allowing);
   if (definition.readOnly) return { decision: 'allow', by: 'read_only' };
   if (mode === 'preapproved') return { decision: 'allow', by: 'preapproved' };
-  return grantOf(call, allowing, { evenIfSafe: false }) ?? ask(question, call, allowing);
+  return grantOf(call, allowing, { precisely: false }) ?? ask(question, call, allowing);
 }
 
 /** What the rules that deny and ask say; undefined when they have nothing to say. */
@@ -93,13 +93,14 @@ interface AllowingRules {
 
 type Grant = Extract<PermissionDecision, { decision: 'allow' }>;
 
-function grantOf({ subject, reading, workspaceDirectory }: JudgedCall, rules: AllowingRules, { evenIfSafe }: { readonly evenIfSafe: boolean }): Grant | undefined {
+/** Precisely: neither for being safe, nor by a rule about all paths of a tool. */
+function grantOf({ subject, reading, workspaceDirectory }: JudgedCall, rules: AllowingRules, { precisely }: { readonly precisely: boolean }): Grant | undefined {
   switch (subject.kind) {
     case 'shell':
       if (whyShellIsBeyondRules(subject, reading, workspaceDirectory) !== undefined || reading.kind !== 'commands') return undefined;
-      return grantForLine(reading.commands, rules, evenIfSafe);
+      return grantForLine(reading.commands, rules, precisely);
     case 'path':
-      return grantBy(rules, (rule) => allowsPath(rule, subject.path, workspaceDirectory));
+      return grantBy(rules, (rule) => (!precisely || rule.pathGlob !== undefined) && allowsPath(rule, subject.path, workspaceDirectory));
     case 'tool':
       return grantBy(rules, allowsTool);
   }
@@ -113,10 +114,10 @@ function grantBy({ session, policy }: AllowingRules, allows: (rule: PermissionRu
 }
 
 /** Each command of it needs a reason of its own. The whole is as good as the weakest: safe, then kept, then for this session only. */
-function grantForLine(commands: readonly ShellCommand[], rules: AllowingRules, evenIfSafe: boolean): Grant | undefined {
+function grantForLine(commands: readonly ShellCommand[], rules: AllowingRules, precisely: boolean): Grant | undefined {
   const grants: Grant[] = [];
   for (const command of commands) {
-    if (!evenIfSafe && safetyOf(command).safe) continue;
+    if (!precisely && safetyOf(command).safe) continue;
     const grant = grantBy(rules, (rule) => allowsCommand(rule, command));
     if (grant === undefined) return undefined;
     grants.push(grant);
@@ -124,11 +125,6 @@ function grantForLine(commands: readonly ShellCommand[], rules: AllowingRules, e
   if (grants.length === 0) return { decision: 'allow', by: 'safe_command' };
   const rule = [...new Set(grants.map((grant) => grant.rule))].join(', ');
   return { decision: 'allow', by: grants.some(({ by }) => by === 'session_rule') ? 'session_rule' : 'policy', rule };
-}
-
-/** For a tool that always asks, a rule about all of its paths is no answer. */
-function precisely(grant: Grant | undefined, { kind }: PermissionSubject): Grant | undefined {
-  return kind === 'path' && grant?.rule?.endsWith(')') === false ? undefined : grant;
 }
 
 /** Why no rule can allow the line, whatever it says. */

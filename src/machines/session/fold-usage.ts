@@ -4,7 +4,7 @@ import type { Change } from './fold-status.ts';
 import type { SessionEventOf } from './session-event.ts';
 import type { SessionState } from './session-state.ts';
 
-export function foldSpanCompleted(state: SessionState, { data }: SessionEventOf<'span.completed'>): Change {
+export function foldSpanCompleted(state: SessionState, { data, seq }: SessionEventOf<'span.completed'>): Change {
   const { spanId, kind, outcome, modelSteps, usage } = data;
   const isOpen = state.openSpanId === spanId;
   const reserved = isOpen ? state.openSpanReserve : undefined;
@@ -17,6 +17,7 @@ export function foldSpanCompleted(state: SessionState, { data }: SessionEventOf<
   return {
     openSpanId: isOpen ? undefined : state.openSpanId,
     openSpanReserve: isOpen ? undefined : state.openSpanReserve,
+    ...(kind === 'compaction' ? { compactionTriedAtSeq: seq } : {}),
     modelSteps: state.modelSteps + modelSteps,
     unansweredResults: isAnswer ? 0 : state.unansweredResults,
     // A step without a directive takes the one before it back: silence means rest. A step that failed is taken again.

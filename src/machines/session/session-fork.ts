@@ -1,7 +1,7 @@
 /** What of a session's past belongs to a fork of it, and what has to be taken back so that nothing happens twice. */
 import { isUnfinished } from './activation.ts';
 import { cancellingEvents, lostWakeEvents } from '../wake/wake-repair.ts';
-import type { NewSessionEvent, SessionEvent, SessionEventDraft, SessionEventType } from './session-event.ts';
+import type { NewSessionEvent, SessionEvent, SessionEventData, SessionEventDraft, SessionEventType } from './session-event.ts';
 import type { SessionState } from './session-state.ts';
 
 /** Facts about the first session that are none about its fork: who its relatives are, and that it was given up. */
@@ -9,7 +9,14 @@ const ITS_OWN: ReadonlySet<SessionEventType> = new Set(['session.created', 'sess
 
 /** The events as they were stored, but for those that are facts about the first session only. */
 export function forkedEvents(events: readonly SessionEvent[]): NewSessionEvent[] {
-  return events.filter((event) => !ITS_OWN.has(event.type) && !isTermination(event)).map(asStored);
+  return events.filter((event) => !ITS_OWN.has(event.type) && !isTermination(event)).map(asStored).map(withoutGrants);
+}
+
+/** What somebody allowed for the first session is allowed there only. */
+function withoutGrants(event: NewSessionEvent): NewSessionEvent {
+  if (event.type !== 'permission.resolved') return event;
+  const { scope: _scope, rules: _rules, ...data } = event.data as SessionEventData<'permission.resolved'>;
+  return { ...event, data };
 }
 
 /** An event as somebody appended it. One that this version does not know is given on as it came. */

@@ -163,6 +163,8 @@ export interface SessionState {
   readonly openSpanReserve?: Allowance | undefined;
   /** The newest summary that models read in place of what came before. */
   readonly compactedThroughSeq?: number | undefined;
+  /** When a summary was last tried, whatever came of it. */
+  readonly compactionTriedAtSeq?: number | undefined;
   readonly openWake?: OpenWake | undefined;
   readonly lastWake?: LastWake | undefined;
   readonly queuedWakes: readonly QueuedWake[];

@@ -54,9 +54,10 @@ export function estimateTokens(text: string): number {
   let quarters = 0;
   let followsWord = false;
   for (let start = 0; start < text.length; ) {
-    const end = endOfRun(text, start);
-    const isWord = kindAt(text, start) <= DIGIT;
-    quarters += costOfRun(text, start, end) + (followsWord && isWord ? JOINT_COST : 0);
+    const kind = kindAt(text, start);
+    const end = endOfRun(text, start, kind);
+    const isWord = kind <= DIGIT;
+    quarters += costOfRun(text, { start, end, kind }) + (followsWord && isWord ? JOINT_COST : 0);
     followsWord = isWord;
     start = end;
   }
@@ -89,20 +90,37 @@ export function messageCosts({ content }: ProviderMessage): MessageCosts {
   return { words, attachments };
 }
 
-type Part = ProviderMessage['content'][number];
+export type Part = ProviderMessage['content'][number];
+
+/** What is known of parts already: a conversation grows by its end, and is estimated anew for each step. */
+const KNOWN = new WeakMap<Part, number>();
 
 /** Tokens of the words of a part. */
 export function estimatePart(part: Part): number {
+  const known = KNOWN.get(part);
+  if (known !== undefined) return known;
+  const tokens = estimateFrame(part) + estimateTokens(textOfPart(part));
+  KNOWN.set(part, tokens);
+  return tokens;
+}
+
+/** Tokens of a part beside its text. */
+export function estimateFrame(part: Part): number {
+  return PART_TOKENS + ('callId' in part ? estimateTokens(part.callId) + estimateTokens(part.name) : 0);
+}
+
+/** What a part says, as a model reads it: nothing for a file, which is described beside it. */
+export function textOfPart(part: Part): string {
   switch (part.type) {
     case 'text':
     case 'reasoning':
-      return PART_TOKENS + estimateTokens(part.text);
-    case 'file':
-      return PART_TOKENS;
-    case 'tool_call':
-      return PART_TOKENS + estimateTokens(part.callId) + estimateTokens(part.name) + estimateTokens(asText(part.input));
+      return part.text;
     case 'tool_result':
-      return PART_TOKENS + estimateTokens(part.callId) + estimateTokens(part.name) + estimateTokens(asText(part.output));
+      return asText(part.output);
+    case 'tool_call':
+      return asText(part.input);
+    case 'file':
+      return '';
   }
 }
 
@@ -128,21 +146,29 @@ function fileTokens({ mediaType, bytes }: FilePart): number {
 }
 
 /** A run is characters of one kind; a capital begins a run of small letters, and different marks make runs of their own. */
-function endOfRun(text: string, start: number): number {
-  const first = kindAt(text, start);
-  let end = start + 1;
-  if (first === WIDE) return end;
-  if (first === UPPER && kindAt(text, end) === LOWER) {
-    while (kindAt(text, end) === LOWER) end += 1;
-    return end;
-  }
-  while (kindAt(text, end) === first && (first !== MARK || text.charCodeAt(end) === text.charCodeAt(start))) end += 1;
+function endOfRun(text: string, start: number, kind: number): number {
+  const next = start + 1;
+  if (kind === WIDE) return next;
+  if (kind === UPPER && kindAt(text, next) === LOWER) return endOfKind(text, next, LOWER);
+  return kind === MARK ? endOfRepeats(text, start) : endOfKind(text, next, kind);
+}
+
+function endOfKind(text: string, from: number, kind: number): number {
+  let end = from;
+  while (kindAt(text, end) === kind) end += 1;
   return end;
 }
 
-function costOfRun(text: string, start: number, end: number): number {
+function endOfRepeats(text: string, start: number): number {
+  const code = text.charCodeAt(start);
+  let end = start + 1;
+  while (text.charCodeAt(end) === code) end += 1;
+  return end;
+}
+
+function costOfRun(text: string, { start, end, kind }: { readonly start: number; readonly end: number; readonly kind: number }): number {
   const length = end - start;
-  switch (kindAt(text, start)) {
+  switch (kind) {
     case LOWER:
       return costOfWord(length);
     case UPPER:
@@ -176,8 +202,9 @@ function costOfWide(code: number): number {
 
 /** 0 beyond the end. */
 function kindAt(text: string, index: number): number {
+  if (index >= text.length) return 0;
   const code = text.charCodeAt(index);
-  return code < 0x80 ? (KIND_OF_ASCII[code] ?? MARK) : Number.isNaN(code) ? 0 : WIDE;
+  return code < 0x80 ? (KIND_OF_ASCII[code] ?? MARK) : WIDE;
 }
 
 function kindsOfAscii(): Uint8Array {

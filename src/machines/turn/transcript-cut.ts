@@ -1,8 +1,7 @@
 /** Makes messages smaller from within: texts, results and inputs are cut in the middle, visibly, until everything fits. */
 import type { ProviderMessage, ToolCallPart, ToolResultPart } from './provider-message.ts';
-import { asText, attachedTokens, estimateMessages, estimateTokens } from './token-estimate.ts';
-
-type Part = ProviderMessage['content'][number];
+import { asText, attachedTokens, estimateFrame, estimateMessages, estimatePart, estimateTokens, textOfPart } from './token-estimate.ts';
+import type { Part } from './token-estimate.ts';
 
 /** A text is not cut below this many tokens: it would be hardly more than the words that say so. */
 const MIN_TEXT_TOKENS = 24;
@@ -47,7 +46,7 @@ export function cutToFit(messages: readonly ProviderMessage[], maxTokens: number
 }
 
 function cutParts(messages: readonly ProviderMessage[], maxTokens: number): readonly ProviderMessage[] | undefined {
-  const sizes = messages.flatMap(({ content }) => content.map((part) => estimateTokens(textOf(part))));
+  const sizes = messages.flatMap(({ content }) => content.map((part) => estimatePart(part) - estimateFrame(part)));
   const total = estimateMessages(messages);
   if (total <= maxTokens) return messages;
   const frames = total - sizes.reduce((tokens, size) => tokens + size, 0);
@@ -70,24 +69,9 @@ function largestSize(sizes: readonly number[], room: number): number | undefined
   return best;
 }
 
-/** What of a part can be cut. */
-function textOf(part: Part): string {
-  switch (part.type) {
-    case 'text':
-    case 'reasoning':
-      return part.text;
-    case 'tool_result':
-      return asText(part.output);
-    case 'tool_call':
-      return asText(part.input);
-    case 'file':
-      return '';
-  }
-}
-
 function cutPart(part: Part, maxTokens: number): Part {
-  const text = textOf(part);
-  if (estimateTokens(text) <= maxTokens) return part;
+  if (estimatePart(part) - estimateFrame(part) <= maxTokens) return part;
+  const text = textOfPart(part);
   switch (part.type) {
     case 'text':
     case 'reasoning':

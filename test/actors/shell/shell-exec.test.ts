@@ -87,11 +87,11 @@ describe('a persistent shell', () => {
   });
 
   it.each([
-    ['exit 3', 3, 'its command ended it, with exit code 3'],
-    ['set -e; false; echo after', 1, 'its command ended it, with exit code 1'],
-    ['exec sh -c "exit 4"', 4, 'its command ended it, with exit code 4'],
-    ['return 5', 5, 'its command ended it, with exit code 5'],
-    ['kill -9 $$', null, 'its command ended it, with the signal SIGKILL'],
+    ['exit 3', 3, 'it ended with its command: exit code 3'],
+    ['set -e; false; echo after', 1, 'it ended with its command: exit code 1'],
+    ['exec sh -c "exit 4"', 4, 'it ended with its command: exit code 4'],
+    ['return 5', 5, 'it ended with its command: exit code 5'],
+    ['kill -9 $$', null, 'it ended with its command: the signal SIGKILL'],
   ])('ends with %j and says so, then and later', async (command, exitCode, shellEnded) => {
     await stage.call('shell_open', { name: 'short' });
     const reply = await stage.exec(`echo before; ${command}`, { shell: 'short' });

@@ -146,15 +146,15 @@ describe('a shell whose process is killed from outside', () => {
   it('says so when it was at rest', async () => {
     await stage.exec('echo x');
     process.kill(stage.shellPid(), 'SIGKILL');
-    await until(async () => (await stage.call<{ open: boolean }>('shell_history')).open === false);
-    await expect(stage.exec('echo x', { shell: 'main' })).rejects.toMatchObject({ message: expect.stringContaining('it ended by itself, with the signal SIGKILL') });
+    await until(async () => !(await stage.call<{ open: boolean }>('shell_history')).open);
+    await expect(stage.exec('echo x', { shell: 'main' })).rejects.toMatchObject({ message: expect.stringContaining('it ended by itself: the signal SIGKILL') });
   });
 
   it('ends the call that runs in it, and what it had started', async () => {
     const running = stage.exec('sleep 300 & echo $! > job; wait');
     await until(async () => (await contentOf('job')) !== '');
     process.kill(stage.shellPid(), 'SIGKILL');
-    expect(await running).toMatchObject({ exitCode: null, shellEnded: 'its command ended it, with the signal SIGKILL' });
+    expect(await running).toMatchObject({ exitCode: null, shellEnded: 'it ended with its command: the signal SIGKILL' });
     expect(await isRunning(Number(await contentOf('job')))).toBe(false);
   });
 });

@@ -12,7 +12,7 @@ describe('editing', () => {
     expect(await call('edit', { path: 'a.ts', oldText: 'two', newText: 'zwei' })).toEqual({
       path: 'a.ts',
       replacements: 1,
-      diff: '@@ -1,4 +1,4 @@\n one\n-two\n+zwei\n three\n ',
+      diff: '@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three',
     });
     expect(await readFile(join(workspace, 'a.ts'), 'utf8')).toBe('one\nzwei\nthree\n');
   });

@@ -68,7 +68,7 @@ export async function refusalOf(call: Promise<unknown>): Promise<string> {
     await call;
   } catch (error) {
     const { code, message, hint } = error as { readonly code?: string; readonly message: string; readonly hint?: string };
-    if (message.includes('/proc/') || hint === undefined) throw error;
+    if (message.includes('/proc/self/fd') || hint === undefined) throw error;
     return code ?? message;
   }
   return 'no refusal';

@@ -34,12 +34,12 @@ describe('reading', () => {
         const seen: string[] = [];
         let offset: number | undefined = 1;
         while (offset !== undefined) {
-          const page = String(await house.call('read', { path: 'f.txt', offset, limit }));
+          const page: string = String(await house.call('read', { path: 'f.txt', offset, limit }));
           for (const [, number, text = ''] of page.matchAll(/^ *(\d+)\t(.*)$/gm)) {
             expect(Number(number)).toBe(seen.length + 1);
             seen.push(text);
           }
-          const [, next] = /Read on with offset (\d+)\.\]/.exec(page) ?? [];
+          const next: string | undefined = /Read on with offset (\d+)\.\]/.exec(page)?.[1];
           offset = next === undefined ? undefined : Number(next);
         }
         expect(seen).toEqual(lines);

@@ -36,7 +36,8 @@ export interface HttpMcpServer {
 
 export interface CallExtra {
   readonly signal: AbortSignal;
-  readonly requestId: number | string;
+  /** Reports progress of the call to the client. */
+  progress(step: number): Promise<void>;
 }
 
 export interface HttpServerOptions {
@@ -61,7 +62,11 @@ export async function httpMcpServer({ isResumable = false, isPlain = false, retr
     });
     const server = new Server({ name: 'http-fixture', version: '1.0.0' }, { capabilities: { tools: { listChanged: true } } });
     server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: ['echo', 'wait'].map((name) => ({ name, inputSchema: { type: 'object' as const } })) }));
-    server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => (await house.onCall(params.name, params.arguments ?? {}, extra)) as { content: [] });
+    server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, _meta, sendNotification }) => {
+      const progress = (step: number): Promise<void> =>
+        sendNotification({ method: 'notifications/progress', params: { progressToken: _meta?.progressToken ?? '', progress: step } });
+      return (await house.onCall(params.name, params.arguments ?? {}, { signal, progress })) as { content: [] };
+    });
     await server.connect(transport as Transport);
     return transport;
   };

@@ -187,15 +187,19 @@ describe('a server over HTTP in trouble', () => {
   it('that drops a stream which can be resumed is resumed, and the answer arrives', async () => {
     const server = await start({ isResumable: true });
     await house.tools({ url: server.url });
-    let answer: (() => void) | undefined;
-    server.onCall = async () => {
-      await new Promise<void>((resolve) => {
-        answer = resolve;
+    let finish: () => void = () => undefined;
+    server.onCall = async (_tool, _args, { progress }) => {
+      const finished = new Promise<void>((resolve) => {
+        finish = resolve;
       });
+      await progress(1);
+      await finished;
       return { content: [{ type: 'text', text: 'after all' }] };
     };
-    const call = house.call({ url: server.url }, 'wait');
-    const finish = await eventually(() => answer, 'the call runs');
+    let call: Promise<unknown> | undefined;
+    await new Promise<void>((resolve) => {
+      call = house.call({ url: server.url }, 'wait', {}, { onProgress: () => resolve() });
+    });
     server.dropStreams();
     finish();
     expect(await call).toBe('after all');

@@ -97,13 +97,13 @@ describe('a policy file is refused with its line', () => {
     ['with rules that are no list', 'rules: allow docs__a\n', 1, /expected array/],
     ['with a rule that is no text', 'rules:\n  - allow docs__a\n  - 7\n', 3, /rules\[1\]: expected the text of a rule/],
     ['with a rule that YAML reads as something else', 'rules:\n  - allow shell_run(git commit -m a: b)\n', 2, /expected the text of a rule/],
-    ['with a key nobody knows beside a rule', 'rules:\n  - rule: allow docs__a\n    sins: x\n', 2, /expected the text of a rule/],
-    ['with a moment that is none', 'rules:\n  - rule: allow docs__a\n    since: yesterday\n', 2, /./],
+    ['with a key nobody knows beside a rule', 'rules:\n  - rule: allow docs__a\n    sins: x\n', 3, /rules\[0\]\.sins: Unrecognized key/],
+    ['with a moment that is none', 'rules:\n  - rule: allow docs__a\n    since: yesterday\n', 3, /rules\[0\]\.since/],
     ['with a rule that is none', 'rules:\n  - allow docs__a\n  # c\n  - alow docs__b\n', 4, /rule "alow docs__b" is not valid/],
     ['with a rule that allows a bare name', 'rules:\n  - allow shell_run(git)\n', 2, /bare name/],
     ['with a rule that allows what runs others', 'rules:\n  - deny shell_run(sudo)\n  - allow shell_run(sudo apt update)\n', 3, /runs other commands/],
     ['with a tag nobody knows', 'rules:\n  - !!js/function x\n', 2, /tag/],
-    ['with two documents', 'rules: []\n---\nrules: []\n', 1, /./],
+    ['with two documents', 'rules: []\n---\nrules: []\n', 2, /./],
   ])('%s', async (_name, text, line, pattern) => {
     await writePolicy(text);
     const error: unknown = await store.rules('reviewer').catch((thrown: unknown) => thrown);

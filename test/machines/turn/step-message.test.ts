@@ -9,7 +9,7 @@ const calls = (callId: string, name = 'read'): AgentRunEventBody => ({ stream: '
 
 function built(...bodies: readonly AgentRunEventBody[]): AssistantMessage {
   const builder = new StreamStepMessageBuilder();
-  for (const [index, body] of bodies.entries()) builder.ingest({ ...body, runId: 'r', seq: index + 1, ts: '2026-01-01T00:00:00.000Z' } as AgentRunEvent);
+  for (const [index, body] of bodies.entries()) builder.ingest({ ...body, runId: 'r', seq: index + 1, ts: '2026-01-01T00:00:00.000Z' });
   expect(builder.get()).toEqual(builder.get());
   return builder.get();
 }
@@ -32,7 +32,7 @@ describe('the message of a step that streams', () => {
 
   it('is a value: what was got does not change when more comes', () => {
     const builder = new StreamStepMessageBuilder();
-    const event = { ...says('text', 'a'), runId: 'r', seq: 1, ts: '' } as AgentRunEvent;
+    const event: AgentRunEvent = { ...says('text', 'a'), runId: 'r', seq: 1, ts: '' };
     builder.ingest(event);
     const before = builder.get();
     builder.ingest(event);

@@ -57,7 +57,7 @@ export const MAX_IGNORE_RULES = 2_000;
 
 /** Characters of a regular expression, and how large a program it may become: time per character grows with it. */
 export const MAX_SEARCH_CHARACTERS = 1_000;
-export const MAX_SEARCH_PROGRAM = 2_000;
+export const MAX_SEARCH_PROGRAM = 1_000;
 
 /** Bytes of a file that `grep` searches; larger ones are passed over, unless they are named. */
 export const MAX_GREP_FILE_BYTES = 20 * 1024 * 1024;

@@ -20,8 +20,10 @@ interface Change {
 
 /** At most `MAX_DIFF_CHARACTERS`, and a line that says when there is more. Empty when nothing changed. */
 export function lineDiff(oldText: string, newText: string): string {
-  const before = oldText.split('\n');
-  const after = newText.split('\n');
+  // What both texts end with is no line of its own.
+  const end = oldText.endsWith('\n') && newText.endsWith('\n') ? -1 : undefined;
+  const before = oldText.slice(0, end).split('\n');
+  const after = newText.slice(0, end).split('\n');
   const lines: string[] = [];
   let characters = 0;
   for (const hunk of hunksOf(changesBetween(before, after))) {

@@ -30,6 +30,8 @@ export interface ShellCommandReply {
 export interface ShellClosed {
   readonly shell: string;
   readonly closed: true;
+  /** What ran in it and could not be ended, in words. */
+  readonly leftOver?: string | undefined;
 }
 
 /** One command of the past. Values of variables are never in it. */

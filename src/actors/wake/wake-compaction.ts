@@ -1,0 +1,90 @@
+/**
+ * Lets the model write a summary of what came before, when the conversation has grown too long for it and its agent wants that. A summary
+ * that is not worth it is not kept, and the same is not tried again until more has been said.
+ */
+import type { RunUsage } from '../../machines/run/run-output.ts';
+import type { Allowance } from '../../machines/session/event-schemas.ts';
+import type { SessionEventDraft } from '../../machines/session/session-event.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import { SUMMARY_INSTRUCTIONS, acceptCompaction, planCompaction } from '../../machines/turn/compaction.ts';
+import type { CompactionPlan } from '../../machines/turn/compaction.ts';
+import { estimateMessages, estimateTokens } from '../../machines/turn/token-estimate.ts';
+import type { TranscriptRow } from '../../machines/turn/transcript-entries.ts';
+import type { AgentRunConfig, AgentRunParams, AgentRunResult } from '../run/agent-runtime.ts';
+import { maxContextTokens } from './wake-context.ts';
+import type { PreparedAgent } from './wake-context.ts';
+
+/** The share of its context that a conversation may take before it is summarized. */
+const FULL_SHARE = 0.7;
+
+/** The newest exchanges stay as they are. */
+const KEEP_EXCHANGES = 4;
+
+/** Tokens of a summary. */
+const MAX_SUMMARY_TOKENS = 4_096;
+
+/** Events that must have come since the last try. */
+const EVENTS_BETWEEN_TRIES = 20;
+
+export interface CompactionOptions {
+  readonly agent: PreparedAgent;
+  readonly state: SessionState;
+  readonly rows: readonly TranscriptRow[];
+  readonly runId: string;
+  readonly runConfig: AgentRunConfig;
+  /** What is left of the budgets. */
+  readonly remaining: Allowance;
+  readonly append: (drafts: readonly SessionEventDraft[]) => Promise<void>;
+  /** Asks the model; never rejects. */
+  readonly run: (params: AgentRunParams) => Promise<{ readonly result: AgentRunResult; readonly usage: RunUsage | undefined; readonly modelSteps: number }>;
+}
+
+/** True when a summary stands for what came before from now on. */
+export async function compactIfFull(options: CompactionOptions): Promise<boolean> {
+  const plan = planFor(options);
+  if (plan?.kind !== 'planned') return false;
+  const { agent, state, runId: spanId, append, run } = options;
+  const { provider, model } = agent.definition;
+  const tokens = estimateTokens(plan.text);
+  const reserved = options.remaining.tokens === undefined ? {} : { reserved: { tokens: tokens + MAX_SUMMARY_TOKENS } };
+  await append([{ type: 'span.started', data: { spanId, kind: 'compaction', backend: agent.runtime.id, provider, model, step: state.modelSteps + 1, contextTokens: tokens, ...reserved } }]);
+  const { result, usage, modelSteps } = await run(paramsFor(options, plan.text));
+  const error = result.meta?.error;
+  const summary = result.payloads.flatMap((payload) => (payload.type === 'text' ? [payload.text] : [])).join('\n\n');
+  const verdict = acceptCompaction({ throughSeq: plan.throughSeq, before: plan.tokens, summary });
+  const isAccepted = error === undefined && verdict.kind === 'accepted';
+  const failure = error ?? (verdict.kind === 'refused' ? ({ kind: 'format', message: `the summary was not kept: ${verdict.because}` } as const) : undefined);
+  const outcome = isAccepted ? 'completed' : error?.kind === 'aborted' ? 'aborted' : 'failed';
+  await append([
+    ...(isAccepted ? [{ type: 'context.compacted', data: verdict.data } satisfies SessionEventDraft] : []),
+    { type: 'span.completed', data: { spanId, kind: 'compaction', outcome, modelSteps, ...(usage === undefined ? {} : { usage }), ...(failure === undefined || isAccepted ? {} : { error: failure }) } },
+  ]);
+  return isAccepted;
+}
+
+function planFor({ agent, state, rows, remaining }: CompactionOptions): CompactionPlan | undefined {
+  if (agent.definition.context.whenFull !== 'summarize') return undefined;
+  const maxTokens = maxContextTokens(agent.definition);
+  if (estimateMessages(rows.map(({ message }) => message)) <= maxTokens * FULL_SHARE) return undefined;
+  if (state.head - (state.compactionTriedAtSeq ?? -Infinity) < EVENTS_BETWEEN_TRIES) return undefined;
+  const room = Math.min(maxTokens, remaining.tokens ?? Infinity) - MAX_SUMMARY_TOKENS - estimateTokens(SUMMARY_INSTRUCTIONS);
+  return room > 0 ? planCompaction({ rows, maxTokens: Math.floor(room), keepExchanges: KEEP_EXCHANGES }) : undefined;
+}
+
+function paramsFor({ agent, state, runId, runConfig }: CompactionOptions, text: string): AgentRunParams {
+  const { definition, workspaceDirectory, agentDirectory } = agent;
+  return {
+    runId,
+    sessionId: state.sessionId,
+    instructions: SUMMARY_INSTRUCTIONS,
+    messages: [{ role: 'user', content: [{ type: 'text', text }] }],
+    provider: definition.provider,
+    model: definition.model,
+    config: runConfig,
+    workspaceDir: workspaceDirectory,
+    agentDir: agentDirectory,
+    modelStepsTaken: state.modelSteps,
+    tools: [],
+    budget: { maxOutputTokens: MAX_SUMMARY_TOKENS },
+  };
+}

@@ -1,0 +1,197 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile, readdir, realpath, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SECRET, fileToolsHouse, refusalOf } from './file-tools-house.ts';
+
+/** Both ways in which open files are told apart: through /proc, and by looking at their path again. */
+const WAYS = process.platform === 'linux' ? [{ usesDescriptors: true }, { usesDescriptors: false }] : [{ usesDescriptors: false }];
+
+const CALLS = [
+  (path: string) => ['read', { path }] as const,
+  (path: string) => ['write', { path, content: 'mine' }] as const,
+  (path: string) => ['edit', { path, oldText: 'secret', newText: 'mine' }] as const,
+  (path: string) => ['grep', { path, pattern: 'secret' }] as const,
+  (path: string) => ['glob', { path, pattern: '**' }] as const,
+];
+
+describe.each(WAYS)('with %j, the tools stay in the workspace', (way) => {
+  it('whatever a path looks like that leads out', async () => {
+    const { call, workspace, outside } = await fileToolsHouse(way);
+    await symlink(outside, join(workspace, 'out'));
+    await symlink(join(outside, 'secret.txt'), join(workspace, 'secret'));
+    await symlink('out', join(workspace, 'again'));
+    await mkdir(join(workspace, 'deep'));
+    await symlink('../../outside', join(workspace, 'deep/up'));
+    const paths = ['/', '/etc/passwd', '/proc/self/environ', '..', '../outside/secret.txt', join(outside, 'secret.txt'), 'deep/../../outside/secret.txt'];
+    const links = ['out', 'out/secret.txt', 'out/new/file.txt', 'secret', 'again/secret.txt', 'deep/up/secret.txt', `${workspace}2/x`, `/proc/self/cwd${outside}/secret.txt`];
+    for (const path of [...paths, ...links]) {
+      for (const make of CALLS) {
+        const [tool, input] = make(path);
+        expect(`${tool} ${path}: ${await refusalOf(call(tool, input))}`).toBe(`${tool} ${path}: PATH_OUTSIDE_WORKSPACE`);
+      }
+    }
+    expect(await readdir(outside)).toEqual(['secret.txt']);
+    expect(await readFile(join(outside, 'secret.txt'), 'utf8')).toBe(SECRET);
+  });
+
+  it('in any tree of folders, files and symbolic links', async () => {
+    const house = await fileToolsHouse(way);
+    const name = fc.constantFrom('a', 'b', 'c');
+    const target = fc.constantFrom('../outside', '../../outside', '../outside/secret.txt', '..', '.', 'a', 'b', '../a', '/', house.outside, join(house.outside, 'secret.txt'), join(house.workspace, 'a'));
+    const thing = fc.record({ path: fc.array(name, { minLength: 1, maxLength: 3 }), target: fc.option(target) });
+    const walked = fc.array(fc.constantFrom('a', 'b', 'c', '..', 'secret.txt', 'outside'), { minLength: 1, maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(thing, { maxLength: 8 }), fc.array(walked, { minLength: 1, maxLength: 6 }), async (things, paths) => {
+        for (const folder of [house.workspace, house.outside]) {
+          await rm(folder, { recursive: true });
+          await mkdir(folder);
+        }
+        await writeFile(join(house.outside, 'secret.txt'), SECRET);
+        for (const { path, target: leadsTo } of things) await plant(join(house.workspace, ...path), leadsTo);
+        // Unlike the tools, the one who plants goes through links.
+        const before = await contentsOf(house.outside);
+        for (const path of paths) {
+          for (const make of CALLS) {
+            const [tool, input] = make(path.join('/'));
+            const result = await house.call(tool, input).catch(() => undefined);
+            expect(JSON.stringify(result ?? null)).not.toContain(SECRET);
+          }
+        }
+        // What is reached from the top through links shows as little.
+        expect(await house.call('grep', { pattern: 'secret' })).not.toContain(SECRET);
+        const { files } = (await house.call('glob', { pattern: '**' })) as { readonly files: readonly string[] };
+        for (const file of files) expect((await realpath(join(house.workspace, file))).startsWith(`${house.workspace}/`)).toBe(true);
+        expect(await contentsOf(house.outside)).toEqual(before);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('in a glob pattern too', async () => {
+    const { call, workspace, outside } = await fileToolsHouse(way);
+    await symlink(outside, join(workspace, 'out'));
+    for (const pattern of ['out/*', 'out/**', '{out,x}/*', '**/secret.txt', 'o*/secret*', '\\.\\./outside/*', '.\\./outside/*', '[.][.]/outside/*', '*/*', '?../outside/*']) {
+      expect(await call('glob', { pattern, includeHidden: true, includeIgnored: true })).toMatchObject({ files: [] });
+    }
+  });
+
+  it('when they may read elsewhere, they still do not write there', async () => {
+    const { call, outside } = await fileToolsHouse({ ...way, mayReadOutside: true });
+    const path = join(outside, 'secret.txt');
+    expect(await call('read', { path })).toContain(SECRET);
+    expect(await call('grep', { path: outside, pattern: 'secret' })).toContain(SECRET);
+    expect(await refusalOf(call('write', { path, content: 'mine' }))).toBe('PATH_OUTSIDE_WORKSPACE');
+    expect(await refusalOf(call('edit', { path, oldText: 'secret', newText: 'mine' }))).toBe('PATH_OUTSIDE_WORKSPACE');
+  });
+
+  it('do not wait for the other end of a named pipe, nor take a socket or a folder for a file', async () => {
+    const { call, workspace } = await fileToolsHouse(way);
+    execFileSync('mkfifo', [join(workspace, 'pipe')]);
+    const server = createServer().listen(join(workspace, 'socket'));
+    try {
+      for (const path of ['pipe', 'socket']) {
+        for (const make of CALLS.slice(0, 4)) {
+          const [tool, input] = make(path);
+          expect(`${tool} ${path}: ${await refusalOf(call(tool, input))}`).toBe(`${tool} ${path}: NOT_A_FILE`);
+        }
+      }
+      expect(await call('grep', { pattern: 'x' })).toBe('[No line matches.]');
+      expect(await call('glob', { pattern: '**' })).toMatchObject({ files: [] });
+    } finally {
+      await new Promise((resolve) => void server.close(resolve));
+    }
+  });
+});
+
+/** Every file and folder in a folder, with what the files hold. */
+async function contentsOf(folder: string): Promise<readonly string[]> {
+  const names = (await readdir(folder, { recursive: true })).toSorted();
+  return Promise.all(names.map(async (name) => `${name}: ${await readFile(join(folder, name), 'utf8').catch((error: unknown) => String(error))}`));
+}
+
+async function plant(path: string, target: string | null): Promise<void> {
+  try {
+    await mkdir(join(path, '..'), { recursive: true });
+    await (target === null ? writeFile(path, 'plain', { flag: 'wx' }) : symlink(target, path));
+  } catch {
+    // Something is there already; the tree is as good without this.
+  }
+}
+
+describe.skipIf(process.platform !== 'linux')('while somebody puts links in place of folders', () => {
+  it('nothing outside is read or written', async () => {
+    const { call, workspace, outside, put } = await fileToolsHouse();
+    await mkdir(join(outside, 'd'));
+    await writeFile(join(outside, 'd/f.txt'), SECRET);
+    await put('d/f.txt', 'plain');
+    const [folder, aside] = [join(workspace, 'd'), join(workspace, 'aside')];
+    let isDone = false;
+    const swapping = (async () => {
+      while (!isDone) {
+        // The tools are at work in between, and may have made the folder anew.
+        await rename(folder, aside).catch(() => undefined);
+        await symlink(join(outside, 'd'), folder).catch(() => undefined);
+        await nextTurn();
+        await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+        await rename(aside, folder).catch(() => undefined);
+        await nextTurn();
+      }
+    })();
+    const said: string[] = [];
+    for (let round = 0; round < 150; round += 1) {
+      const results = await Promise.allSettled([
+        call('read', { path: 'd/f.txt' }),
+        call('grep', { path: 'd', pattern: '.' }),
+        call('write', { path: 'd/f.txt', content: `plain ${round}` }),
+        call('write', { path: `d/new/${round}.txt`, content: 'plain' }),
+        call('edit', { path: 'd/f.txt', oldText: 'plain', newText: 'simple' }),
+      ]);
+      said.push(JSON.stringify(results));
+    }
+    isDone = true;
+    await swapping;
+    expect(said.join('\n')).not.toContain(SECRET);
+    expect(await readdir(outside, { recursive: true })).toEqual(expect.arrayContaining(['d', 'd/f.txt', 'secret.txt']));
+    expect(await readdir(outside, { recursive: true })).toHaveLength(3);
+    expect(await readFile(join(outside, 'd/f.txt'), 'utf8')).toBe(SECRET);
+  });
+
+  it('nothing outside is read when a file itself is swapped', async () => {
+    const { call, workspace, outside, put } = await fileToolsHouse();
+    await put('f.txt', 'plain');
+    let isDone = false;
+    const swapping = (async () => {
+      while (!isDone) {
+        await symlink(join(outside, 'secret.txt'), join(workspace, 'link'));
+        await rename(join(workspace, 'link'), join(workspace, 'f.txt'));
+        await unlink(join(workspace, 'f.txt'));
+        await put('f.txt', 'plain');
+      }
+    })();
+    const said: unknown[] = [];
+    for (let round = 0; round < 200; round += 1) said.push(await call('read', { path: 'f.txt' }).catch(() => undefined), await call('grep', { pattern: '.' }).catch(() => undefined));
+    isDone = true;
+    await swapping;
+    expect(JSON.stringify(said)).not.toContain(SECRET);
+    expect(JSON.stringify(said)).toContain('plain');
+  });
+});
+
+describe('the subject of a call', () => {
+  it('is where its path leads, under the name of the workspace', async () => {
+    const { tool, workspace, outside, put } = await fileToolsHouse();
+    await put('secrets/key', 'x');
+    await symlink('secrets', join(workspace, 'innocent'));
+    await symlink(outside, join(workspace, 'out'));
+    const context = { session: { sessionId: 's', agentId: 'a' }, workspaceDirectory: workspace };
+    const subject = (path: string): unknown => tool('write').subject?.({ path, content: '' }, context);
+    expect(subject('innocent/key')).toEqual({ kind: 'path', path: join(workspace, 'secrets/key'), access: 'write' });
+    expect(subject('new/../other/x')).toEqual({ kind: 'path', path: join(workspace, 'other/x'), access: 'write' });
+    expect(subject('out/x')).toEqual({ kind: 'path', path: join(outside, 'x'), access: 'write' });
+    expect(tool('grep').subject?.({ pattern: 'x' }, context)).toEqual({ kind: 'path', path: workspace, access: 'read' });
+  });
+});

@@ -1,0 +1,83 @@
+import { mkdir, readFile, readdir, stat, symlink, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createOutputFiles } from '../../../src/adapters/file-tools/output-files.ts';
+import { MAX_OUTPUT_FILE_BYTES } from '../../../src/machines/turn/files/file-limits.ts';
+import { fileToolsHouse, refusalOf } from './file-tools-house.ts';
+
+const session = { sessionId: 's', agentId: 'a' };
+
+async function outputs(maxSessionBytes?: number) {
+  const { workspace, outside, call } = await fileToolsHouse();
+  const keeper = createOutputFiles({ workspaceDirectory: () => Promise.resolve(workspace), maxSessionBytes });
+  return { workspace, outside, call, keep: (callId: string, text: string) => keeper.keep({ session, callId, text }) };
+}
+
+describe('a kept output', () => {
+  it('is a private file in the workspace that the agent can read', async () => {
+    const { keep, call, workspace } = await outputs();
+    const path = await keep('call_1', 'all of it\n');
+    expect(path).toBe('.wakechart-runtime/outputs/call_1.txt');
+    expect(await call('read', { path })).toBe('     1\tall of it');
+    expect((await stat(join(workspace, path))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(workspace, '.wakechart-runtime/outputs'))).mode & 0o777).toBe(0o700);
+  });
+
+  it('has a name that nothing in a call id can turn into a place', async () => {
+    const { keep, workspace, outside } = await outputs();
+    const ids = ['../../outside/x', '/etc/x', '..', '', 'a/b', 'a\0b', 'x'.repeat(5_000), 'a\nb', '.hidden', 'ä'];
+    const paths = await Promise.all(ids.map((id) => keep(id, id)));
+    expect(new Set(paths).size).toBe(ids.length);
+    for (const [index, path] of paths.entries()) {
+      expect(path).toMatch(/^\.wakechart-runtime\/outputs\/call-[0-9a-f]{64}\.txt$/);
+      expect(await readFile(join(workspace, path), 'utf8')).toBe(ids[index]);
+    }
+    expect(await readdir(outside)).toEqual(['secret.txt']);
+  });
+
+  it('is not written through a symbolic link, whichever part of its path is one', async () => {
+    for (const link of ['.wakechart-runtime', '.wakechart-runtime/outputs']) {
+      const { keep, workspace, outside } = await outputs();
+      await mkdir(join(workspace, link, '..'), { recursive: true });
+      await symlink(outside, join(workspace, link));
+      expect(await refusalOf(keep('call', 'x'))).toBe('STORAGE_FAILED');
+      expect(await readdir(outside)).toEqual(['secret.txt']);
+    }
+    const { keep, workspace, outside } = await outputs();
+    await mkdir(join(workspace, '.wakechart-runtime/outputs'), { recursive: true });
+    await symlink(join(outside, 'secret.txt'), join(workspace, '.wakechart-runtime/outputs/call.txt'));
+    await keep('call', 'mine');
+    expect(await readFile(join(outside, 'secret.txt'), 'utf8')).not.toBe('mine');
+    expect(await readFile(join(workspace, '.wakechart-runtime/outputs/call.txt'), 'utf8')).toBe('mine');
+  });
+
+  it('is cut when it is larger than a file may be, and says so at its beginning', async () => {
+    const { keep, workspace } = await outputs();
+    const path = await keep('call', `first\n${'é'.repeat(MAX_OUTPUT_FILE_BYTES / 2)}\nlast`);
+    const text = await readFile(join(workspace, path));
+    expect(text.length).toBeLessThanOrEqual(MAX_OUTPUT_FILE_BYTES);
+    expect(text.length).toBeGreaterThan(MAX_OUTPUT_FILE_BYTES / 2);
+    expect(text.toString('utf8', 0, 200)).toMatch(/^\[This output was cut: .*\]\nfirst\n/);
+    expect(text.toString('utf8', text.length - 5)).toBe('\nlast');
+  });
+
+  it('gives way to newer ones, the oldest first, and a note says so in its place', async () => {
+    const { keep, workspace } = await outputs(25_000);
+    for (const [index, callId] of ['one', 'two', 'three'].entries()) {
+      const path = join(workspace, await keep(callId, callId.repeat(3_000)));
+      await utimes(path, index + 1, index + 1);
+    }
+    const sizes = Object.fromEntries(await Promise.all(['one', 'two', 'three'].map(async (id) => [id, (await readFile(join(workspace, `.wakechart-runtime/outputs/${id}.txt`), 'utf8')).slice(0, 12)])));
+    expect(sizes).toEqual({ one: '[This output', two: 'twotwotwotwo', three: 'threethreeth' });
+  });
+
+  it('is whole when several are kept at once, and each stays within the bounds', async () => {
+    const { keep, workspace } = await outputs(50_000);
+    await Promise.all(Array.from({ length: 20 }, (_, index) => keep(`call${index}`, `${index}`.repeat(5_000))));
+    const folder = join(workspace, '.wakechart-runtime/outputs');
+    const files = await readdir(folder);
+    const bytes = await Promise.all(files.map(async (name) => (await stat(join(folder, name))).size));
+    expect(files).toHaveLength(20);
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(50_000);
+  });
+});
