@@ -15,9 +15,13 @@ import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
 import type { ProcessTree } from './actors/task/process-tree.ts';
 import type { BackgroundTaskRunners } from './actors/task/task-runner.ts';
+import { createShellTools } from './actors/shell/shell-tools.ts';
+import { TaskOutputFeed } from './actors/shell/task-output-feed.ts';
 import type { Tool } from './actors/turn/tool.ts';
+import type { ToolServerNews } from './actors/turn/tool-source.ts';
 import { FileAgentCatalog } from './adapters/agents/file-agent-catalog.ts';
 import { createCronerPlan } from './adapters/cron/croner-plan.ts';
+import { createAttachmentFiles } from './adapters/files/attachment-files.ts';
 import { makePrivateDirectory } from './adapters/files/durable-files.ts';
 import { FileEventStore } from './adapters/files/file-event-store.ts';
 import { HomeLayout } from './adapters/files/layout.ts';
@@ -26,11 +30,22 @@ import { createProcessTree } from './adapters/process-tree/process-tree.ts';
 import { createFileScheduleStore } from './adapters/schedule-files/file-schedule-store.ts';
 import { createFileScheduleDefinitions } from './adapters/schedule-files/schedule-definitions.ts';
 import { createFileScheduleStandings } from './adapters/schedule-files/schedule-standings.ts';
+import { createFileTools } from './adapters/file-tools/file-tools.ts';
+import { createOutputFiles } from './adapters/file-tools/output-files.ts';
+import { createMcpToolSource } from './adapters/mcp/mcp-tool-source.ts';
+import { FilePolicyStore } from './adapters/policy-files/file-policy-store.ts';
 import { createScriptAgentRuntime } from './adapters/script/script-agent-runtime.ts';
+import { createShellHost } from './adapters/shell/shell-host.ts';
 import { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
+import { readShell } from './adapters/shell-syntax/shell-reader.ts';
+import { priceTable } from './machines/run/prices.ts';
+import type { PriceTable } from './machines/run/prices.ts';
+import { checkedEnvironmentSettings } from './machines/turn/shell/environment.ts';
+import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
+import { MAX_OPEN_SHELLS } from './machines/turn/shell/shell-limits.ts';
 import { parseOrThrow } from './machines/validate.ts';
 import { createRuntime } from './runtime.ts';
-import type { Runtime } from './runtime.ts';
+import type { Runtime, RuntimePorts } from './runtime.ts';
 
 export { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
 export type { ManagedShellProcessRunnerOptions } from './adapters/shell/shell-runner.ts';
@@ -64,6 +79,7 @@ const DEFAULT_HOME = '.wakechart';
 const PROCESSES_FOLDER = 'processes';
 const TASK_LOGS_FOLDER = 'task-logs';
 const SCHEDULES_FOLDER = 'schedules';
+const POLICY_FOLDER = 'policy';
 
 /** As long as a worker lets its wakes go on. */
 const DRAIN_LIMIT_MS = 30_000;
@@ -86,6 +102,17 @@ export interface NodeRuntimeOptions {
   readonly runtimes?: readonly AgentRuntime[] | undefined;
   /** Tools besides the managed ones. */
   readonly tools?: readonly Tool[] | undefined;
+  /** `none`: nobody can be asked, so whatever would ask is denied. Default `reachable`. */
+  readonly humans?: 'reachable' | 'none' | undefined;
+  /** Prices of models in US dollars per million tokens, before the known ones. */
+  readonly prices?: PriceTable | undefined;
+  /**
+   * What commands of tools get besides PATH, HOME and the like: variables by name, and with values. The names in $WAKECHART_PASS_ENV,
+   * separated by commas, are passed too. Nothing else of our environment reaches them.
+   */
+  readonly commandEnvironment?: CommandEnvironmentSettings | undefined;
+  /** Hears what happens to MCP servers that nobody waits for. */
+  readonly onToolServerNews?: ((news: ToolServerNews) => void) | undefined;
   readonly runConfig?: AgentRunConfig | undefined;
   readonly clock?: Clock | undefined;
   /** Hears XState's inspection events of every task, wake and tool call. */
@@ -105,6 +132,10 @@ const optionShapes = {
   reconcileOnStart: z.boolean().default(true),
   runtimes: z.array(z.unknown()).optional(),
   tools: z.array(z.unknown()).optional(),
+  humans: z.enum(['reachable', 'none']).optional(),
+  prices: priceTable.optional(),
+  commandEnvironment: port.optional(),
+  onToolServerNews: listener.optional(),
   runConfig: port.optional(),
   clock: port.optional(),
   inspect: listener.optional(),
@@ -173,16 +204,77 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     store: new FileEventStore({ home: layout.home, clock, durability, leaseMs }),
     directories: layout,
     agents: new FileAgentCatalog({ agentsDirectory: layout.agents }),
+    attachments: createAttachmentFiles(layout),
     runtimes: [createScriptAgentRuntime({ clock }), ...(options.runtimes ?? [])],
     tasks,
     processTree,
     owner: `${hostname()}:${process.pid}`,
-    ...(options.tools === undefined ? {} : { tools: options.tools }),
+    readShell,
+    policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),
+    ...nodeTools({ layout, processTree, clock, options }),
+    ...(options.humans === undefined ? {} : { humans: options.humans }),
+    ...(options.prices === undefined ? {} : { prices: options.prices }),
     ...(options.runConfig === undefined ? {} : { runConfig: options.runConfig }),
     ...(onListenerError === undefined ? {} : { onListenerError }),
   });
   if (reconcileOnStart) await runtime.reconcile();
   return withSchedules(runtime, { home: layout.home, clock, scheduled, onListenerError });
+}
+
+interface ToolParts {
+  readonly layout: HomeLayout;
+  readonly processTree: ProcessTree;
+  readonly clock: Clock;
+  readonly options: NodeRuntimeOptions;
+}
+
+/** The managed tools that need Node, and what they share. */
+function nodeTools({ layout, processTree, clock, options }: ToolParts): Pick<RuntimePorts, 'tools' | 'outputs' | 'shellHost' | 'commandEnvironment' | 'toolSource' | 'closeTools'> {
+  const host = createShellHost();
+  const environment = commandSettings(options.commandEnvironment);
+  const feed = new TaskOutputFeed();
+  // Shells that rest must not take the slots of tasks. Their output is nobody's but the session's, so it is not logged.
+  const shellTasks = new BackgroundTaskManager({
+    runners: { process: createManagedShellProcessRunner({ processTree, clock, onOutput: feed.take, environment: () => ({}) }) },
+    clock,
+    maxConcurrent: MAX_OPEN_SHELLS,
+    ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
+    ...(options.onListenerError === undefined ? {} : { onListenerError: options.onListenerError }),
+  });
+  const shells = createShellTools({ tasks: shellTasks, feed, host, clock, environment });
+  return {
+    tools: [...createFileTools(), ...shells.tools, ...(options.tools ?? [])],
+    outputs: createOutputFiles({ workspaceDirectory: (identity) => layout.workspaceDirectory(identity) }),
+    shellHost: host,
+    commandEnvironment: environment,
+    toolSource: createMcpToolSource({ processTree, clock, clientInfo: CLIENT, ...(options.onToolServerNews === undefined ? {} : { onNews: options.onToolServerNews }) }),
+    async closeTools(reason) {
+      await shells.close();
+      await shellTasks.shutdown(reason);
+    },
+  };
+}
+
+/** How MCP servers see us. */
+const CLIENT = { name: 'wakechart', version: '0.1.0' };
+
+/** Says who commits and where git looks for its settings: no secrets, and without them git in a tool is another git than its owner's. */
+const GIT_NAMES = ['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_NOSYSTEM', 'GIT_CONFIG_SYSTEM', 'GIT_AUTHOR_NAME', 'GIT_AUTHOR_EMAIL', 'GIT_COMMITTER_NAME', 'GIT_COMMITTER_EMAIL'];
+
+/** Keeps git from running what a repository in the workspace names: its commands that only read are allowed without asking. */
+const GIT_SAFETY = {
+  GIT_CONFIG_COUNT: '2',
+  GIT_CONFIG_KEY_0: 'safe.bareRepository',
+  GIT_CONFIG_VALUE_0: 'explicit',
+  GIT_CONFIG_KEY_1: 'core.fsmonitor',
+  GIT_CONFIG_VALUE_1: 'false',
+};
+
+/** @throws RuntimeError ENVIRONMENT_INVALID */
+function commandSettings(given: CommandEnvironmentSettings | undefined): CommandEnvironmentSettings {
+  const named = (process.env['WAKECHART_PASS_ENV'] ?? '').split(',').map((name) => name.trim()).filter((name) => name !== '');
+  const { pass, set } = checkedEnvironmentSettings({ ...given, pass: [...GIT_NAMES, ...named, ...(given?.pass ?? [])] });
+  return { pass, set: { ...GIT_SAFETY, ...set } };
 }
 
 interface ScheduleParts {

@@ -3,6 +3,7 @@ import type { AgentRunConfig, AgentRuntime } from './actors/run/agent-runtime.ts
 import { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
 import type { Clock } from './actors/clock/clock.ts';
 import type { AgentCatalog } from './actors/session/agent-catalog.ts';
+import type { AttachmentStore } from './actors/session/attachment-store.ts';
 import type { EventStore } from './actors/session/event-store.ts';
 import { createIdSource } from './actors/session/id-source.ts';
 import type { IdSource } from './actors/session/id-source.ts';
@@ -21,11 +22,13 @@ import { createAskHumanTool } from './actors/turn/ask-human-tool.ts';
 import { createShellRunTool } from './actors/turn/shell-run-tool.ts';
 import { ToolExecutor } from './actors/turn/tool-executor.ts';
 import type { Tool } from './actors/turn/tool.ts';
+import type { ShellHost } from './actors/shell/shell-host.ts';
 import type { OutputKeeper } from './actors/turn/output-keeper.ts';
 import type { ToolSource } from './actors/turn/tool-source.ts';
 import type { PolicyStore } from './actors/permission/policy-store.ts';
 import type { ReadShell } from './actors/permission/shell-reader.ts';
 import type { PriceTable } from './machines/run/prices.ts';
+import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
 import type { WakeOptions } from './actors/wake/wake-ports.ts';
 import { Waker } from './actors/wake/waker.ts';
 import type { WakeOutcome } from './machines/wake/wake-outcome.ts';
@@ -46,6 +49,12 @@ export interface RuntimePorts {
   readonly tasks: BackgroundTaskManager;
   /** Tools besides the managed ones. */
   readonly tools?: readonly Tool[] | undefined;
+  /** What commands may know of the system. Without it `shell_run` stays in the workspace and gets the environment of its runner. */
+  readonly shellHost?: ShellHost | undefined;
+  /** What commands get besides the usual variables. */
+  readonly commandEnvironment?: CommandEnvironmentSettings | undefined;
+  /** Ends what tools keep beyond a call, after the wakes and before the tasks. */
+  readonly closeTools?: ((reason: string) => Promise<void>) | undefined;
   /** Connects to the MCP servers that agents name. The runtime closes it. Without it their tools are skipped. */
   readonly toolSource?: ToolSource | undefined;
   /** Reads command lines for rules about them. Without it no rule allows one. */
@@ -54,6 +63,8 @@ export interface RuntimePorts {
   readonly policy?: PolicyStore | undefined;
   /** Keeps outputs that are too long for a model. Without it the rest of them is lost. */
   readonly outputs?: OutputKeeper | undefined;
+  /** Keeps the files that come with messages. Without it messages are texts only. */
+  readonly attachments?: AttachmentStore | undefined;
   /** `none`: nobody can be asked, so whatever would ask is denied. Default `reachable`. */
   readonly humans?: 'reachable' | 'none' | undefined;
   /** Prices of models in US dollars per million tokens, before the known ones. */
@@ -96,7 +107,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const onListenerError = safely(ports.onListenerError ?? reportToConsole);
   const runtimes = new AgentRuntimeRegistry(ports.runtimes);
   const core = { store, ids, clock, journals: new JournalCache({ store, ids, clock }) };
-  const sessions = new Sessions({ ...core, agents, onListenerError });
+  const sessions = new Sessions({ ...core, agents, attachments: ports.attachments, onListenerError });
   const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> => (await ports.processTree?.reconcile()) ?? [];
   const waker: Waker = new Waker({
     ...core,
@@ -105,7 +116,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     runtimes,
     runConfig: ports.runConfig ?? {},
     directories: ports.directories,
-    tools: [createShellRunTool(tasks), createAskHumanTool(), ...(ports.tools ?? [])],
+    tools: [createShellRunTool(tasks, { clock, host: ports.shellHost, environment: ports.commandEnvironment, keeper: ports.outputs }), createAskHumanTool(), ...(ports.tools ?? [])],
     toolSource: ports.toolSource,
     executor: new ToolExecutor({ clock }),
     readShell: ports.readShell,
@@ -125,7 +136,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   let ending: Promise<void> | undefined;
   const end = (reason: string): Promise<void> =>
     // Wakes first: they use the tasks, and they want to write how they ended.
-    takeEvery([() => workers.shutdown(reason), () => waker.shutdown(reason), async () => ports.toolSource?.close(reason), () => tasks.shutdown(reason), async () => sessions.close(), () => store.close()]);
+    takeEvery([() => workers.shutdown(reason), () => waker.shutdown(reason), async () => ports.closeTools?.(reason), async () => ports.toolSource?.close(reason), () => tasks.shutdown(reason), async () => sessions.close(), () => store.close()]);
   const shutdown = (reason = 'the runtime is shutting down'): Promise<void> => (ending ??= end(reason));
 
   return {

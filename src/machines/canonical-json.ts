@@ -45,7 +45,7 @@ function frameOf(value: unknown): Frame | undefined {
   if (Array.isArray(value)) return { close: ']', parts: itemsOf(value), isFirst: true, value };
   const prototype: unknown = Object.getPrototypeOf(value);
   // Plain objects of another realm have a prototype of their own, whose prototype is none.
-  const isPlain = prototype === null || (typeof prototype === 'object' && Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'hasOwnProperty'));
+  const isPlain = prototype === null || (typeof prototype === 'object' && Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'hasOwnProperty'));
   if (!isPlain) throw notJson(`an object that is not plain: ${messageOf(value)}`);
   return { close: '}', parts: membersOf(value), isFirst: true, value };
 }

@@ -62,7 +62,7 @@ describe('canonical JSON', () => {
     expect(() => canonicalJson(cycle)).toThrow(/contains itself/);
   });
 
-  it.each([[Number.NaN], [Infinity], [undefined], [[undefined]], [[1, , 2]], [() => 1], [1n], [Symbol('a')], [new Date(0)], [new Map()], [Uint8Array.of(1)], [{ a: Number.NaN }], [new (class Named {})()]])('refuses %s, which JSON would change or lose', (value) => {
+  it.each([[Number.NaN], [Infinity], [undefined], [[undefined]], [Array(2)], [() => 1], [1n], [Symbol('a')], [new Date(0)], [new Map()], [Uint8Array.of(1)], [{ a: Number.NaN }], [new URL('a:b')]])('refuses %s, which JSON would change or lose', (value) => {
     try {
       canonicalJson(value);
       expect.unreachable('it was accepted');

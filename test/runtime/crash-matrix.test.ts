@@ -43,6 +43,13 @@ const ASKING_STEPS = [
   { text: 'Done.' },
 ];
 
+const DELEGATING_STEPS = [
+  { text: 'You two, go.', toolCalls: [{ name: 'helper', input: { message: 'First.' } }, { name: 'effect', input: { name: 'one' } }, { name: 'helper', input: { message: 'Second.' } }] },
+  { text: 'Done.', expect: { lastToolResultIncludes: ['Helped.'] } },
+];
+
+const HELPING_STEPS = [{ toolCalls: [{ name: 'effect', input: { name: 'help' } }] }, { text: 'Helped.' }];
+
 /** What a scenario begins with, and how many operations it takes at least: fewer would mean that some are not seen any more. */
 const SCENARIOS = [
   { scenario: 'wake', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1, atLeast: 60 },
@@ -50,6 +57,7 @@ const SCENARIOS = [
   { scenario: 'child', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1, atLeast: 60 },
   { scenario: 'copies', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1, atLeast: 20 },
   { scenario: 'answer', steps: ASKING_STEPS, permission: 'ask', sessions: 1, atLeast: 60 },
+  { scenario: 'subflow', steps: DELEGATING_STEPS, permission: 'preapproved', sessions: 1, atLeast: 100 },
   { scenario: 'worker', steps: ACTING_STEPS, permission: 'preapproved', sessions: 2, atLeast: 100 },
 ] as const;
 
@@ -113,6 +121,7 @@ async function checkRecovery(home: string, { acknowledged }: Death): Promise<voi
       expectWhole(await logOf(runtime, sessionId));
     }
     await expectNoEffectTwice(home);
+    await expectOneChildPerCall(runtime);
   } finally {
     await runtime.shutdown();
   }
@@ -149,6 +158,13 @@ function expectWhole(events: readonly SessionEvent[]): void {
   expect(new Set(read).size).toBe(read.length);
 }
 
+/** A call that another agent answers has one session behind it, which was told once. */
+async function expectOneChildPerCall(runtime: Runtime): Promise<void> {
+  const children = (await runtime.sessions.list()).filter(({ parent }) => parent?.callId !== undefined);
+  expect(new Set(children.map(({ parent }) => parent?.callId)).size).toBe(children.length);
+  expect(children.map(({ messages }) => messages)).toEqual(children.map(() => 1));
+}
+
 async function expectNoEffectTwice(home: string): Promise<void> {
   const lines = (await readFile(join(home, 'effects.txt'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
   const calls = lines.map((line) => line.split(' ')[0]);
@@ -171,8 +187,12 @@ async function templateOf({ scenario, steps, permission, sessions }: Scenario): 
   const path = join(templates.path, scenario);
   const sessionIds: string[] = [];
   await using runtime = await openHome(path);
-  await runtime.agents.create({ agentId: 'player', source: { frontmatter: { name: 'Player', provider: 'script', model: 'play.json', permission }, instructions: '' } });
-  await writeFile(join(path, 'agents/player/play.json'), JSON.stringify({ format: 'wakechart-script/1', steps, onEnd: 'sleep' }));
+  const script = (played: readonly object[]): string => JSON.stringify({ format: 'wakechart-script/1', steps: played, onEnd: 'sleep' });
+  const tools = ['effect', 'ask_human', { agent: 'helper' }];
+  for (const [agentId, played] of [['player', steps], ['helper', HELPING_STEPS]] as const) {
+    await runtime.agents.create({ agentId, source: { frontmatter: { name: agentId, provider: 'script', model: 'play.json', permission, tools }, instructions: '' } });
+    await writeFile(join(path, `agents/${agentId}/play.json`), script(played));
+  }
   while (sessionIds.length < sessions) {
     const { sessionId } = await runtime.sessions.create({ agentId: 'player' });
     await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
@@ -202,7 +222,7 @@ describe('a process that is killed in place of any operation', () => {
         await inCopy(template, async (home) => {
           const death = await runHost({ ...options, home, crashAt });
           // Where two sessions are at work at once their operations come in any order, and may be a few less.
-          if (death.isDone && scenario === 'worker') return;
+          if (death.isDone && (scenario === 'worker' || scenario === 'subflow')) return;
           expect(death.isDone, `crash at ${crashAt}`).toBe(false);
           await checkRecovery(home, death).catch((error: unknown) => {
             throw new Error(`after a crash in place of operation ${crashAt} (${death.operations.at(-1)}) of "${scenario}"`, { cause: error });

@@ -47,7 +47,7 @@ describe('a runtime over a home directory', () => {
 
   it('tells the model that a command took too long', async () => {
     const runtime = await open();
-    const id = await play(runtime, [{ toolCalls: [{ name: 'shell_run', input: { command: 'sleep 60', timeoutMs: 50 } }] }, { text: 'Too slow.', expect: { lastToolResultOutcome: 'failed' } }]);
+    const id = await play(runtime, [{ toolCalls: [{ name: 'shell_run', input: { command: 'sleep 60', timeoutMs: 50 } }] }, { text: 'Too slow.', expect: { lastToolResultIncludes: 'timedOut: true' } }]);
     expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Too slow.' });
   });
 
@@ -116,7 +116,7 @@ describe('a runtime over a home directory', () => {
   });
 
   it('can be opened with every option there is, and with each of them left undefined', async () => {
-    const every = { durability: 'os', leaseMs: 10_000, maxConcurrentTasks: 2, reconcileOnStart: false, runtimes: [], tools: [], runConfig: {}, clock: createSystemClock(), inspect: () => undefined, onListenerError: () => undefined } satisfies Required<Omit<NodeRuntimeOptions, 'home'>>;
+    const every = { durability: 'os', leaseMs: 10_000, maxConcurrentTasks: 2, reconcileOnStart: false, runtimes: [], tools: [], humans: 'none', prices: {}, commandEnvironment: {}, onToolServerNews: () => undefined, runConfig: {}, clock: createSystemClock(), inspect: () => undefined, onListenerError: () => undefined } satisfies Required<Omit<NodeRuntimeOptions, 'home'>>;
     const undefinedOnes = Object.fromEntries(Object.keys(every).map((name) => [name, undefined]));
     for (const options of [every, undefinedOnes]) expect(await (await open(options)).sessions.list()).toEqual([]);
   });

@@ -1,7 +1,7 @@
 /** What somebody outside sends into a session: stored before it is accepted, once for each key and id, and refused before anything is written. */
 import { RuntimeError } from '../../machines/errors.ts';
-import { isBlocked } from '../../machines/session/activation.ts';
-import type { DeliveryMode } from '../../machines/session/event-schemas.ts';
+import { isBlocked, isUnfinished } from '../../machines/session/activation.ts';
+import type { Attachment, DeliveryMode } from '../../machines/session/event-schemas.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { CheckedIngress, CheckedSendOptions } from '../../machines/session/session-requests.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
@@ -22,7 +22,8 @@ export interface SendReceipt {
 /** What depends on the state of the log is appended only at its head; how often it may be overtaken before the sender is told. */
 const MAX_ATTEMPTS = 32;
 
-export async function accept(journal: SessionJournal, ingress: CheckedIngress, options: CheckedSendOptions): Promise<SendReceipt> {
+/** @param attachments the files of a message, as they were kept */
+export async function accept(journal: SessionJournal, ingress: CheckedIngress, options: CheckedSendOptions, attachments: readonly Attachment[] = []): Promise<SendReceipt> {
   const { idempotencyKey, eventId } = options;
   const key = idempotencyKey === undefined ? {} : { idempotencyKey };
   if (ingress.type !== 'user.message') {
@@ -35,7 +36,7 @@ export async function accept(journal: SessionJournal, ingress: CheckedIngress, o
   const { delivery = 'queue' } = options;
   const message = (accepted: DeliveryMode): SessionEventDraft => ({
     type: 'user.message',
-    data: { text: ingress.text, delivery: accepted },
+    data: { text: ingress.text, delivery: accepted, ...(attachments.length === 0 ? {} : { attachments: [...attachments] }) },
     ...(eventId === undefined ? {} : { id: eventId }),
   });
   switch (delivery) {
@@ -43,7 +44,7 @@ export async function accept(journal: SessionJournal, ingress: CheckedIngress, o
     case 'steer':
       return acceptMessage(journal, message(delivery), key);
     case 'interrupt':
-      return receiptOf(await appendAtHead(journal, (state) => [message('interrupt'), ...interruptionOf(state, 'a message that interrupts')], key), 'interrupt');
+      return receiptOf(await appendAtHead(journal, (state) => [message('interrupt'), ...interruptionOf(state, 'a message that interrupts', { isRead: true })], key), 'interrupt');
     case 'reject-if-busy':
       return receiptOf(await appendAtHead(journal, (state) => [message(idle(state))], key), 'queue');
   }
@@ -51,7 +52,7 @@ export async function accept(journal: SessionJournal, ingress: CheckedIngress, o
 
 /** Cuts the running turn short and takes back what was queued and asked for. */
 export async function interrupt(journal: SessionJournal, reason: string | undefined): Promise<SendReceipt> {
-  return receiptOf(await appendAtHead(journal, (state) => interruptionOf(state, reason), {}), 'interrupt');
+  return receiptOf(await appendAtHead(journal, (state) => interruptionOf(state, reason, { isRead: state.pending.some(({ callId }) => callId === undefined) }), {}), 'interrupt');
 }
 
 /** How a stored append was accepted. */
@@ -62,20 +63,23 @@ export function receiptOf(result: AppendResult | undefined, acceptedAs: Delivery
   return Object.freeze({ eventId: event.id, seq: event.seq, acceptedAs: delivery, durability });
 }
 
-function interruptionOf(state: SessionState, reason: string | undefined): SessionEventDraft[] {
+/** `isRead`: something is unread that another wake will read. */
+function interruptionOf(state: SessionState, reason: string | undefined, { isRead }: { readonly isRead: boolean }): SessionEventDraft[] {
   return [
     { type: 'user.interrupt', data: reason === undefined ? {} : { reason } },
     ...state.queuedWakes.map(({ queuedWakeId }): SessionEventDraft => ({ type: 'wake.cancelled', data: { queuedWakeId, because: 'interrupt' } })),
     ...cancellingEvents(state, 'interrupt'),
     // The wake that was to go on with it has just been cancelled.
-    ...restOfChild(state, reason),
+    ...(isRead ? [] : restOfChild(state, reason)),
     ...(state.status === 'rescheduling' ? [{ type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle', reason: 'interrupted' } } satisfies SessionEventDraft] : []),
   ];
 }
 
 /** A child whose call waits for it has to say that it rests: no wake of it will. */
-function restOfChild({ parent, openWake, openToolCalls }: SessionState, reason: string | undefined): SessionEventDraft[] {
-  const isOwed = parent?.callId !== undefined && openWake === undefined && openToolCalls.length > 0;
+function restOfChild(state: SessionState, reason: string | undefined): SessionEventDraft[] {
+  const { parent, openWake, lastWake, status } = state;
+  const wouldGoOn = isUnfinished(state) || lastWake?.retryAt !== undefined || status === 'rescheduling';
+  const isOwed = parent?.callId !== undefined && openWake === undefined && wouldGoOn;
   return isOwed ? [{ type: 'session.status_idle', data: { reason: 'idle', summary: `The session was interrupted${reason === undefined ? '' : `: ${reason}`}.` } }] : [];
 }
 

@@ -62,6 +62,20 @@ export async function tellParent(child: SessionJournal, ports: LineagePorts): Pr
   await keepView(ports.store, child.state);
 }
 
+/** A child whose call waits for it was deleted: no log of it will ever say that it has come to rest. */
+export async function tellOfDeletion({ sessionId, agentId, parent, head, used }: SessionState, ports: LineagePorts): Promise<void> {
+  if (parent?.callId === undefined) return;
+  const journal = await openIfThere(parent.sessionId, ports.journals);
+  if (journal === undefined || journal.state.status === 'terminated') return;
+  const gone: SessionEventDraft = { type: 'session.child_idle', data: { childSessionId: sessionId, agentId, turn: head + 1, reason: 'terminated', summary: 'The session was deleted.', used } };
+  const draftsFor = (state: SessionState): SessionEventDraft[] => (isAwaited(state, sessionId) ? [gone] : []);
+  await appendAtHead(journal, draftsFor, { idempotencyKey: `${OWN_KEYS}child-idle:${sessionId}:deleted` });
+}
+
+function isAwaited({ openToolCalls }: SessionState, childSessionId: string): boolean {
+  return openToolCalls.some(({ phase, request }) => phase === 'waiting' && request?.kind === 'subflow' && request.childSessionId === childSessionId);
+}
+
 async function openIfThere(sessionId: string, journals: JournalCache): Promise<SessionJournal | undefined> {
   try {
     return await journals.open(sessionId);

@@ -19,13 +19,15 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import { SafeObservable } from '../streams/safe-observable.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
+import { keepAttachments } from './kept-attachments.ts';
+import type { AttachmentStore } from './attachment-store.ts';
 import { keepView } from './event-store.ts';
 import type { AppendResult, SessionListing } from './event-store.ts';
 import { frozen } from './frozen.ts';
 import { accept, appendAtHead, interrupt, receiptOf } from './ingress.ts';
 import type { SendReceipt } from './ingress.ts';
 import type { JournalCache } from './journal-cache.ts';
-import { announceChild, placeOfChild, tellParent } from './lineage.ts';
+import { announceChild, placeOfChild, tellOfDeletion, tellParent } from './lineage.ts';
 import type { LineagePorts } from './lineage.ts';
 import { SessionEvents } from './session-events.ts';
 import type { SessionEventsOptions } from './session-events.ts';
@@ -36,6 +38,8 @@ import { interruptSubflows } from './subflow-session.ts';
 
 export interface SessionsOptions extends LineagePorts {
   readonly agents: AgentCatalog;
+  /** Without it no message can come with files. */
+  readonly attachments?: AttachmentStore | undefined;
   readonly onListenerError: OnListenerError;
 }
 
@@ -89,7 +93,8 @@ export class Sessions {
    * Stores a message or an answer. The receipt means that it is durable; a wake of the session will read it.
    * The same idempotency key or event id again stores nothing and gives the same receipt.
    * @throws RuntimeError SESSION_TERMINATED, SESSION_QUEUE_FULL, SESSION_BUSY, REQUEST_NOT_PENDING, REQUEST_KIND_MISMATCH,
-   *   REQUEST_TOOL_MISMATCH, EVENT_ID_TAKEN, or SESSION_REQUEST_INVALID; nothing is stored then
+   *   REQUEST_TOOL_MISMATCH, EVENT_ID_TAKEN, SESSION_REQUEST_INVALID; for a message with files also ATTACHMENT_INVALID or
+   *   ATTACHMENTS_UNSUPPORTED. Nothing is stored then
    */
   async send(sessionId: string, message: SessionIngress, options: SendOptions = {}): Promise<SendReceipt> {
     const id = checkSessionId(sessionId);
@@ -100,7 +105,7 @@ export class Sessions {
     try {
       const journal = await this.#journals.open(id);
       const before = journal.state;
-      const receipt = await accept(journal, ingress, checked);
+      const receipt = await accept(journal, ingress, checked, await keepAttachments(ingress, before, this.#options.attachments));
       if (receipt.acceptedAs === 'interrupt') await this.#stopSubflows(before, journal, 'the session that it works for was interrupted');
       return receipt;
     } catch (error) {
@@ -156,6 +161,8 @@ export class Sessions {
     const { state } = await this.#journals.open(checkSessionId(sessionId));
     await this.#options.store.delete(state.sessionId, { epoch: state.epoch, isOpen: state.openWake !== undefined });
     this.#journals.forget(state.sessionId);
+    await tellOfDeletion(state, this.#options);
+    await interruptSubflows(state, 'the session that it works for was deleted', this.#options);
   }
 
   /** The folded state as of now. */

@@ -1,12 +1,13 @@
 /** The child session that answers a tool call: made once, whoever dies in between, and told what the call says. */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { Allowance } from '../../machines/session/event-schemas.ts';
-import type { SessionEvent } from '../../machines/session/session-event.ts';
+import type { SessionEvent, SessionEventDraft } from '../../machines/session/session-event.ts';
 import { OWN_KEYS } from '../../machines/session/session-requests.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { MAX_READ_EVENTS, keepView } from './event-store.ts';
 import type { EventStore } from './event-store.ts';
-import { accept, interrupt } from './ingress.ts';
+import { accept, appendAtHead, interrupt } from './ingress.ts';
+import { tellParent } from './lineage.ts';
 import type { LineagePorts } from './lineage.ts';
 import { SessionJournal } from './session-journal.ts';
 
@@ -53,10 +54,18 @@ export async function interruptSubflows({ openToolCalls }: SessionState, reason:
     const child = await ports.journals.open(request.childSessionId).catch(() => undefined);
     if (child === undefined || child.state.status === 'terminated') continue;
     const before = child.state;
-    await interrupt(child, reason);
+    // One that has not read what it is to do would do it later, for nobody.
+    if (before.pending.some(({ type }) => type === 'user.message') && before.modelSteps === 0) await terminate(child, reason);
+    else await interrupt(child, reason);
     await keepView(ports.store, child.state);
+    await tellParent(child, ports);
     await interruptSubflows(before, reason, ports);
   }
+}
+
+async function terminate(child: SessionJournal, reason: string): Promise<void> {
+  const draftsFor = ({ status }: SessionState): SessionEventDraft[] => (status === 'terminated' ? [] : [{ type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason } }]);
+  await appendAtHead(child, draftsFor, {});
 }
 
 function readPart(store: EventStore, sessionId: string, { from, end }: { readonly from: number; readonly end: number }): Promise<readonly SessionEvent[]> {

@@ -107,7 +107,7 @@ function execTool(house: House): Tool<ShellExecInput> {
     stopGraceMs: STOP_GRACE_MS,
     subject: ({ shell, command }, { session, workspaceDirectory }): PermissionSubject => {
       const found = house.shells.find(session.sessionId, shell ?? MAIN_SHELL);
-      return { kind: 'shell', command, cwd: (found?.isOpen === true ? found.cwd : undefined) ?? workspaceDirectory };
+      return { kind: 'shell', command, cwd: (found?.isOpen === true ? found.cwd : undefined) ?? workspaceDirectory, isolated: false };
     },
     async run({ shell: name, command, timeoutMs = DEFAULT_SHELL_WAIT_MS }, context) {
       context.signal.throwIfAborted();

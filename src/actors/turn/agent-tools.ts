@@ -1,9 +1,9 @@
 /** From the tools that an agent names to tools that can be called: what is not there is skipped, with the reason. */
-import { z } from 'zod';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import type { ToolAttachment } from '../../machines/agent/tool-attachment.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import { MAX_MESSAGE_CHARACTERS } from '../../machines/session/limits.ts';
+import { agentToolDefinition, customToolDefinition } from '../../machines/turn/agent-tool.ts';
+import type { AgentToolInput } from '../../machines/turn/agent-tool.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { ToolSource } from './tool-source.ts';
 import type { Tool } from './tool.ts';
@@ -29,8 +29,6 @@ export interface BuiltTools {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly skipped: readonly SkippedTool[];
 }
-
-const messageInput = z.strictObject({ message: z.string().min(1).max(MAX_MESSAGE_CHARACTERS).describe('What the agent is to do, with all that it needs to know: it sees nothing of this conversation.') });
 
 /** @throws RuntimeError AGENT_NOT_FOUND; AGENT_INVALID naming file and line */
 export function loadAgent(agentId: string, catalog: AgentCatalog): Promise<AgentDefinition> {
@@ -65,7 +63,8 @@ export async function mapAgentTool(attachment: ToolAttachment, agent: Pick<Agent
     case 'mcp':
       return serverTools(attachment, agent, box);
     case 'custom':
-      return [customTool(attachment)];
+      // Without a way to run it the call waits for the result to be sent.
+      return [{ definition: customToolDefinition(attachment) }];
   }
 }
 
@@ -89,51 +88,20 @@ async function builtinTool(name: string, { tools }: ToolBox): Promise<Tool> {
 }
 
 /** Another agent: a call of it is a child session with a log and a mailbox of its own. */
-function agentTool({ name, agentId, description }: Extract<ToolAttachment, { readonly type: 'agent' }>, agent: AgentDefinition): Tool<z.output<typeof messageInput>> {
-  return {
-    definition: {
-      name,
-      description: description ?? `${agent.description || agent.name} (an agent of its own; its answer is the result)`,
-      inputSchema: messageInput,
-      ownership: 'managed',
-      permissionPolicy: 'always_allow',
-      effects: ['delegates'],
-      // What it does is decided where it does it.
-      readOnly: true,
-      destructive: false,
-      interruptBehavior: 'cancel',
-    },
-    subflow: ({ message }) => ({ agentId, message }),
-  };
+function agentTool(attachment: Extract<ToolAttachment, { readonly type: 'agent' }>, agent: AgentDefinition): Tool<AgentToolInput> {
+  return { definition: agentToolDefinition(attachment, agent), subflow: ({ message }) => ({ agentId: attachment.agentId, message }) };
 }
 
 async function serverTools({ server: name, tools: wanted }: Extract<ToolAttachment, { readonly type: 'mcp' }>, { agentId, mcp }: Pick<AgentDefinition, 'agentId' | 'mcp'>, box: ToolBox): Promise<readonly Tool[]> {
   const server = mcp !== undefined && Object.hasOwn(mcp, name) ? mcp[name] : undefined;
   if (server === undefined) throw unavailable(`the agent file names no MCP server "${name}"`);
   if (box.source === undefined) throw unavailable('this runtime connects to no MCP servers');
-  const tools = await box.source.toolsOf({ agentId, agentDirectory: box.agentDirectory, name, server, signal: box.signal });
+  const tools = await box.source.toolsOf({ agentId, agentDirectory: box.agentDirectory, name, server, signal: box.signal, ...(wanted === undefined ? {} : { tools: wanted }) });
   return wanted === undefined ? tools : tools.filter(({ definition }) => wanted.some((each) => isNamed(definition.name, name, each)));
 }
 
 function isNamed(toolName: string, server: string, wanted: string): boolean {
   return toolName === `${server}__${wanted}` || toolName === wanted;
-}
-
-/** A tool that somebody outside runs: the call waits for the result to be sent. */
-function customTool({ name, description, input, readOnly = false, permission = 'always_allow' }: Extract<ToolAttachment, { readonly type: 'custom' }>): Tool {
-  return {
-    definition: {
-      name,
-      description,
-      inputSchema: input === undefined ? z.record(z.string(), z.unknown()) : z.fromJSONSchema(input),
-      ...(input === undefined ? {} : { inputJsonSchema: input }),
-      ownership: 'custom',
-      permissionPolicy: permission,
-      readOnly,
-      destructive: false,
-      interruptBehavior: 'cancel',
-    },
-  };
 }
 
 function unavailable(reason: string): RuntimeError {

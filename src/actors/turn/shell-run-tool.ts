@@ -52,7 +52,7 @@ export function createShellRunTool(tasks: ShellRunTasks, options: ShellRunOption
         parentSessionId: context.session.sessionId,
         outputLimitBytes: RUN_CAPTURE_BYTES,
         metadata: { callId: context.callId },
-        ...(host === undefined ? {} : { env: commandEnvironment(host.environment(), settings) }),
+        ...(host === undefined ? {} : { inheritEnv: false, env: commandEnvironment(host.environment(), settings) }),
       });
       try {
         return await outputOf(await attend({ tasks, clock, taskId: task.id, timeoutMs, signal: context.signal }), { keeper, context });

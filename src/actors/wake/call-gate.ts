@@ -34,6 +34,8 @@ export interface GateOptions extends GatePorts {
   readonly agent: PreparedAgent;
   readonly session: SessionIdentity;
   readonly newId: () => string;
+  /** Hears of a rule that could not be kept. */
+  readonly onTrouble: (error: unknown) => void;
 }
 
 /** A call whose input is known to be what its tool expects. */
@@ -48,12 +50,24 @@ export type GateDecision =
   | { readonly kind: 'ask'; readonly request: SessionEventDraft }
   | { readonly kind: 'deny'; readonly because: string };
 
+/** What an approval is worth when its call is about to run. */
+export type Redemption =
+  | { readonly kind: 'run'; readonly allowedBy: AllowedBy }
+  /** Nothing any more: it has expired, or the call would be another one now. */
+  | { readonly kind: 'void' }
+  | { readonly kind: 'deny'; readonly because: string };
+
 export class CallGate {
   readonly #options: GateOptions;
   #policy: Promise<readonly PermissionRule[] | { readonly error: string }> | undefined;
 
   constructor(options: GateOptions) {
     this.#options = options;
+  }
+
+  /** Whether somebody can be asked. */
+  get canAsk(): boolean {
+    return this.#options.humans === 'reachable';
   }
 
   /** Forgets what it knows of the policy, which may have been changed since. */
@@ -63,7 +77,7 @@ export class CallGate {
 
   async decide({ call, tool, input }: CheckedCall, state: SessionState): Promise<GateDecision> {
     const subject = this.#subjectOf(tool, input);
-    const decision = await this.#judge(tool, subject, state);
+    const decision = await this.#judge(tool, subject, state, this.#options.humans);
     switch (decision.decision) {
       case 'allow':
         return { kind: 'run', allowedBy: { kind: decision.by, ...(decision.rule === undefined ? {} : { rule: decision.rule }) } };
@@ -75,38 +89,49 @@ export class CallGate {
   }
 
   /**
-   * What an approval is worth now: it is for this tool, input and folder and no other, and counts until it expires. Undefined when it
-   * is worth nothing any more, so that the call has to be decided anew.
+   * What an approval is worth now: it is for this tool, input and folder and no other, counts until it expires, and is worth nothing
+   * against a rule that has forbidden the call since.
    */
-  async redeem({ call, tool, input }: CheckedCall, { request }: OpenToolCall): Promise<AllowedBy | undefined> {
-    if (request?.kind !== 'permission') return undefined;
+  async redeem({ call, tool, input }: CheckedCall, { request }: OpenToolCall, state: SessionState): Promise<Redemption> {
+    if (request?.kind !== 'permission') return { kind: 'void' };
     const { hash, expiresAt } = request;
-    if (expiresAt !== undefined && this.#options.clock.now() > Date.parse(expiresAt)) return undefined;
-    if (hash !== undefined && hash !== (await this.#hashOf(call, this.#subjectOf(tool, input)))) return undefined;
-    return { kind: 'person' };
+    if (expiresAt !== undefined && this.#options.clock.now() >= Date.parse(expiresAt)) return { kind: 'void' };
+    const subject = this.#subjectOf(tool, input);
+    if (hash === undefined || hash !== (await this.#hashOf(call, subject))) return { kind: 'void' };
+    // Somebody has been asked already, whether or not anybody can be now.
+    const decision = await this.#judge(tool, subject, state, 'reachable');
+    return decision.decision === 'deny' ? { kind: 'deny', because: decision.because } : { kind: 'run', allowedBy: { kind: 'person' } };
   }
 
-  /** Keeps rules that somebody has allowed for always. */
+  /** Keeps rules that somebody has allowed for always. Where that fails the approval holds as long as the session does. */
   async keep(rules: readonly string[], requestId: string): Promise<void> {
-    const { policy, session } = this.#options;
-    for (const rule of rules) await policy?.keep(session.agentId, parseRule(`allow ${rule}`), { by: { sessionId: session.sessionId, requestId } });
+    const { policy, session, onTrouble } = this.#options;
+    try {
+      for (const rule of rules) await policy?.keep(session.agentId, parseRule(`allow ${rule}`), { by: { sessionId: session.sessionId, requestId } });
+    } catch (error) {
+      onTrouble(error);
+    }
     this.refresh();
   }
 
-  async #judge(tool: Tool, subject: PermissionSubject, { sessionRules }: SessionState): Promise<PermissionDecision> {
-    const { agent, humans, readShell } = this.#options;
+  async #judge(tool: Tool, subject: PermissionSubject, { sessionRules }: SessionState, humans: GatePorts['humans']): Promise<PermissionDecision> {
+    const { agent, readShell } = this.#options;
     const { mode, allow, ask, deny } = agent.definition.permission;
     const policy = await this.#rules();
     // Rules that cannot be read may be the ones that forbid it.
     if ('error' in policy) return unreadable(policy.error, humans);
+    const own = rulesOf({ allow, ask, deny });
+    const session = rulesOf({ allow: sessionRules });
+    if ('error' in own) return unreadable(own.error, humans);
+    if ('error' in session) return unreadable(session.error, humans);
     return decidePermission({
       definition: tool.definition,
       subject,
       reading: subject.kind === 'shell' ? readShell?.(subject.command) : undefined,
       workspaceDirectory: agent.workspaceDirectory,
       mode,
-      policy: [...policy, ...allow.map((rule) => parseRule(`allow ${rule}`)), ...ask.map((rule) => parseRule(`ask ${rule}`)), ...deny.map((rule) => parseRule(`deny ${rule}`))],
-      sessionRules: sessionRules.map((rule) => parseRule(`allow ${rule}`)),
+      policy: [...policy, ...own],
+      sessionRules: session,
       humans,
     });
   }
@@ -153,6 +178,17 @@ export class CallGate {
 
   #folderOf(subject: PermissionSubject): string {
     return subject.kind === 'shell' ? subject.cwd : this.#options.agent.workspaceDirectory;
+  }
+}
+
+type RuleTexts = Partial<Readonly<Record<PermissionRule['effect'], readonly string[]>>>;
+
+function rulesOf({ allow = [], ask = [], deny = [] }: RuleTexts): readonly PermissionRule[] | { readonly error: string } {
+  const texts = [...allow.map((rule) => `allow ${rule}`), ...ask.map((rule) => `ask ${rule}`), ...deny.map((rule) => `deny ${rule}`)];
+  try {
+    return texts.map((text) => parseRule(text));
+  } catch (error) {
+    return { error: messageOf(error) };
   }
 }
 

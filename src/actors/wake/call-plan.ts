@@ -26,6 +26,8 @@ export interface SettledCall {
   readonly drafts: readonly SessionEventDraft[];
 }
 
+const NOBODY = 'Nobody can be asked now. Decide by yourself, or say what you would need to know and end your turn.';
+
 type CallPlan = ({ readonly kind: 'run' } & RunningCall) | ({ readonly kind: 'settle' } & SettledCall);
 
 export interface CallPlans {
@@ -99,11 +101,12 @@ class CallPlanner {
     const { gate } = this.#options;
     const checked = this.#check(call);
     if ('reason' in checked) return this.#fail(call, checked.reason);
-    const allowedBy = await gate.redeem(checked, this.#open);
-    if (allowedBy === undefined) return this.#deny(call, 'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.', 'expired');
+    const redeemed = await gate.redeem(checked, this.#open, this.#options.state());
+    if (redeemed.kind === 'deny') return this.#deny(call, `The call was denied after all: ${redeemed.because}`);
+    if (redeemed.kind === 'void') return this.#deny(call, 'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.', 'expired');
     const { request, answer } = this.#open;
     if (request?.kind === 'permission' && answer?.kind === 'permission' && answer.scope === 'always') await gate.keep(request.rules ?? [], request.requestId);
-    return this.#proceed(checked, allowedBy);
+    return this.#proceed(checked, redeemed.allowedBy);
   }
 
   async #proceed({ call, tool, input }: CheckedCall, allowedBy: AllowedBy): Promise<CallPlan> {
@@ -112,6 +115,7 @@ class CallPlanner {
     const { subflows, newId } = this.#options;
     const question = tool.question?.(input);
     if (question !== undefined) {
+      if (!this.#options.gate.canAsk) return this.#fail(call, NOBODY);
       const requestId = newId();
       return waits([{ id: requestId, type: 'agent.question_asked', data: { requestId, callId: call.callId, ...question } }]);
     }

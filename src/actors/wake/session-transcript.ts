@@ -2,7 +2,7 @@
  * The newest part of a session's conversation, read backwards from the end of its log until a model could not take more, or until what a
  * summary stands for: a wake costs the same after a day and after a year.
  */
-import { MAX_TRANSCRIPT_CHARACTERS } from '../../machines/session/limits.ts';
+import { DEFAULT_MAX_CONTEXT_TOKENS } from '../../machines/session/limits.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { TranscriptBuilder } from '../../machines/turn/transcript.ts';
@@ -16,10 +16,10 @@ const FIRST_PAGE_EVENTS = 256;
 const IS_SAID = /^(?:user\.|agent\.(?:message|thinking|tool_use|tool_result)$|session\.child_idle$)/;
 
 /**
- * Characters of their data after which no more is read. An event is up to some 2.3 times as long as what a model reads of it, and the rest
+ * Characters of their data, for each token that a model may read, after which no more is read. An event is up to some 2.3 times as long as what a model reads of it, and the rest
  * of a turn at the beginning is left out: so more than the bound of a transcript, or it would hold less than it may.
  */
-const ENOUGH_CHARACTERS = 3 * MAX_TRANSCRIPT_CHARACTERS;
+const CHARACTERS_PER_TOKEN = 12;
 
 /** Events before an open call, an unread message or the end of what is summarized that are read too, so that the step there is whole. */
 const EVENTS_BEFORE = 80;
@@ -28,8 +28,8 @@ const EVENTS_BEFORE = 80;
 const MAX_EVENTS_BEFORE_SUMMARY = 4 * MAX_READ_EVENTS;
 
 /** The transcript of the log up to `state.head`, which is the head of the builder then. Goes on with whatever is ingested after. */
-export async function loadTranscript(store: EventStore, state: SessionState): Promise<TranscriptBuilder> {
-  const window = new LogWindow(store, state);
+export async function loadTranscript(store: EventStore, state: SessionState, { maxTokens = DEFAULT_MAX_CONTEXT_TOKENS } = {}): Promise<TranscriptBuilder> {
+  const window = new LogWindow(store, state, maxTokens * CHARACTERS_PER_TOKEN);
   await window.read();
   const events = window.events();
   const builder = new TranscriptBuilder({ queuedWakes: state.queuedWakes, startsMidway: (events[0]?.seq ?? 1) > 1 });
@@ -40,6 +40,7 @@ export async function loadTranscript(store: EventStore, state: SessionState): Pr
 class LogWindow {
   readonly #store: EventStore;
   readonly #state: SessionState;
+  readonly #enoughCharacters: number;
   /** The newest first. */
   readonly #pages: (readonly SessionEvent[])[] = [];
   /** Sequence number of the newest event that is not read. */
@@ -49,7 +50,8 @@ class LogWindow {
   /** Ingress that a step after the summarized part read, and wakes that began there: what they name may lie before it. */
   readonly #named = new Set<string>();
 
-  constructor(store: EventStore, state: SessionState) {
+  constructor(store: EventStore, state: SessionState, enoughCharacters: number) {
+    this.#enoughCharacters = enoughCharacters;
     this.#store = store;
     this.#state = state;
     this.#end = state.head;
@@ -79,7 +81,7 @@ class LogWindow {
     // What the model has to answer is always part of it, however far back it lies.
     const needed = Math.max(1, Math.min(head, ...pending.map((each) => each.seq), ...openToolCalls.map((each) => each.seq)) - EVENTS_BEFORE);
     if (seq >= needed) return true;
-    if (this.#characters > ENOUGH_CHARACTERS) return false;
+    if (this.#characters > this.#enoughCharacters) return false;
     // What came before the summary and was read after it is not in it.
     return seq > summarized - EVENTS_BEFORE || (this.#named.size > 0 && seq > summarized - MAX_EVENTS_BEFORE_SUMMARY);
   }

@@ -7,12 +7,12 @@ import { delegatedCalls } from '../../machines/session/activation.ts';
 import type { Allowance } from '../../machines/session/event-schemas.ts';
 import { MAX_CONCURRENT_TOOL_CALLS, MAX_OPEN_SUBFLOWS, MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
-import type { OpenToolCall, SessionState } from '../../machines/session/session-state.ts';
+import type { CallRequest, OpenToolCall, SessionState } from '../../machines/session/session-state.ts';
 import type { ToolCallResult } from '../../machines/turn/tool-call-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { LineagePorts } from '../session/lineage.ts';
-import { ensureSubflowSession, lastMessageOf } from '../session/subflow-session.ts';
+import { ensureSubflowSession, interruptSubflows, lastMessageOf } from '../session/subflow-session.ts';
 import type { OutputKeeper } from '../turn/output-keeper.ts';
 import { storable } from '../turn/tool-executor.ts';
 import type { WakeOptions } from './wake-ports.ts';
@@ -37,7 +37,8 @@ export interface SubflowRequest {
 
 export class Subflows {
   readonly #options: SubflowOptions;
-  #planned = 0;
+  /** What the children of this step may use up that are not in the log yet. */
+  #planned: Allowance[] = [];
 
   constructor(options: SubflowOptions) {
     this.#options = options;
@@ -45,29 +46,41 @@ export class Subflows {
 
   /** What the log has to hold before the child is made, or why there will be none. */
   async plan({ callId }: OpenToolCall, { agentId, message }: SubflowRequest, state: SessionState): Promise<{ readonly draft: SessionEventDraft } | { readonly reason: string }> {
-    const open = delegatedCalls(state).length + this.#planned;
+    const open = delegatedCalls(state).length + this.#planned.length;
     if (open >= MAX_OPEN_SUBFLOWS) return { reason: `At most ${MAX_OPEN_SUBFLOWS} agents work for a session at the same time; this one was not started.` };
     if (depthOf(state) > MAX_SESSION_DEPTH) return { reason: `At most ${MAX_SESSION_DEPTH} generations of agents work for each other; this one was not started.` };
     const missing = await this.#options.agents.get(agentId).then(() => undefined, messageOf);
     if (missing !== undefined) return { reason: `The agent cannot be started: ${missing}` };
-    this.#planned += 1;
-    const { tokens, cost } = this.#options.remaining();
-    // As many as may still come share what is left, so that all together cannot use up more.
-    const share = MAX_OPEN_SUBFLOWS - open;
-    const allowance = {
-      ...(tokens === undefined ? {} : { tokens: Math.floor(Math.max(0, tokens) / share) }),
-      ...(cost === undefined ? {} : { cost: Math.max(0, cost) / share }),
-    };
+    const allowance = this.#allowance(state, MAX_OPEN_SUBFLOWS - open);
+    this.#planned.push(allowance);
     const data = { callId, childSessionId: this.#options.newId(), agentId, message, ...(Object.keys(allowance).length === 0 ? {} : { allowance }) };
     return { draft: { type: 'agent.subflow_started', data } };
   }
 
+  /** As many as may still come share what is left and not promised yet, so that all together cannot use up more. */
+  #allowance(state: SessionState, share: number): Allowance {
+    const { tokens, cost } = this.#options.remaining();
+    const promised = [...this.#planned, ...delegatedCalls(state).map(({ request }) => outstanding(request))];
+    const free = (left: number, name: keyof Allowance): number => Math.max(0, left - promised.reduce((sum, each) => sum + (each[name] ?? 0), 0));
+    return {
+      ...(tokens === undefined ? {} : { tokens: Math.floor(free(tokens, 'tokens') / share) }),
+      ...(cost === undefined ? {} : { cost: free(cost, 'cost') / share }),
+    };
+  }
+
   /**
    * Makes the children that calls wait for, where that is not done, and wakes them until they rest or the signal aborts. One that waits for
-   * somebody, or that fails for now, is left waiting: its call stays open.
+   * somebody, or that fails for now, is left waiting: its call stays open. When the session itself was cut short, they are too.
    */
-  async drive(state: SessionState, options: WakeOptions): Promise<readonly unknown[]> {
-    this.#planned = 0;
+  async drive(state: SessionState, options: WakeOptions, refresh: () => Promise<SessionState>): Promise<readonly unknown[]> {
+    this.#planned = [];
+    const failures = wasTakenBack(await refresh()) ? [] : await this.#driveAll(state, options);
+    // Whoever cut the session short knew nothing of the children that it has made since.
+    if (wasTakenBack(await refresh())) await interruptSubflows(state, 'the session that it works for was stopped', this.#options);
+    return failures;
+  }
+
+  async #driveAll(state: SessionState, options: WakeOptions): Promise<readonly unknown[]> {
     const waiting = delegatedCalls(state).values();
     const failures: unknown[] = [];
     const work = async (): Promise<void> => {
@@ -104,6 +117,17 @@ export class Subflows {
     await ensureSubflowSession({ sessionId, agentId, message, allowance, parent: { sessionId: state.sessionId, depth: depthOf(state), callId } }, this.#options);
     await this.#options.trigger(sessionId, options);
   }
+}
+
+function wasTakenBack({ status, openWake }: SessionState): boolean {
+  return status === 'terminated' || openWake?.interruption !== undefined;
+}
+
+/** What a child may still use up of what it was given. */
+function outstanding(request: CallRequest | undefined): Allowance {
+  if (request?.kind !== 'subflow') return {};
+  const { allowance = {}, used } = request;
+  return { tokens: Math.max(0, (allowance.tokens ?? 0) - (used.tokens ?? 0)), cost: Math.max(0, (allowance.cost ?? 0) - (used.cost ?? 0)) };
 }
 
 /** How deep a child of this session stands. */

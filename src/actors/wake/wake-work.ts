@@ -13,7 +13,6 @@ import { refusalError, terminated } from '../../machines/session/session-rules.t
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { stepEvents } from '../../machines/turn/step-events.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
-import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
 import type { TranscriptRow } from '../../machines/turn/transcript-entries.ts';
 import { ProgressMeter } from '../../machines/wake/progress-meter.ts';
 import { commitEvents } from '../../machines/wake/wake-commit.ts';
@@ -32,12 +31,12 @@ import { CallGate } from './call-gate.ts';
 import { Subflows } from './subflows.ts';
 import { compactIfFull } from './wake-compaction.ts';
 import { needOf, remainingOf, reserveOf, wakeLimits } from './wake-budget.ts';
-import { assembleStep, inputTokensOf, prepareAgent } from './wake-context.ts';
+import { assembleStep, inputTokensOf, maxContextTokens, prepareAgent } from './wake-context.ts';
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
 import { endSurvivors } from './end-survivors.ts';
 import { runModel } from './model-run.ts';
 import type { FinishedRun } from './model-run.ts';
-import { loadTranscript } from './session-transcript.ts';
+import { WakeConversation } from './wake-conversation.ts';
 import { failureRecord, isOvertaken, isStale, recordOf, triggerOf } from './wake-facts.ts';
 import { runReadyCalls } from './wake-tools.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
@@ -54,7 +53,7 @@ export class WakeWork {
   /** Follows the log while the wake runs: an interruption or a termination cuts the work in hand short. */
   #unwatch: (() => void) | undefined;
   #journal: SessionJournal;
-  #transcript: TranscriptBuilder | undefined;
+  readonly #conversation = new WakeConversation();
   #right: WakeRight | undefined;
   #epoch: number | undefined;
   /** On the steady clock. */
@@ -130,14 +129,14 @@ export class WakeWork {
 
   async assemble(): Promise<void> {
     this.#agent ??= await this.#prepareAgent();
-    this.#transcript ??= await loadTranscript(this.#ports.store, this.#journal.state);
+    await this.#conversation.load({ store: this.#ports.store, state: () => this.#journal.state, maxTokens: maxContextTokens(this.#agent.definition) });
     const consumed = readableIngress(this.#journal.state).map(({ eventId }) => eventId);
-    await this.#compact(this.#agent, this.#transcript.rows(consumed));
+    await this.#compact(this.#agent, this.#conversation.transcript.rows(consumed));
     const { state } = this.#journal;
     this.#step = assembleStep({
       agent: this.#agent,
       state,
-      messages: this.#transcript.messages(consumed),
+      messages: this.#conversation.transcript.messages(consumed),
       consumed,
       runId: this.#ports.ids.next(),
       runConfig: this.#ports.runConfig,
@@ -176,7 +175,8 @@ export class WakeWork {
     await this.#journal.refresh();
     // Whoever sets a limit of time, or interrupts, does not want the same answered again.
     const wasInterrupted = this.#isCutShort() && (this.#isTimeUp || this.#journal.state.openWake?.interruption !== undefined);
-    const newCallId = (): string => `call_${this.#ports.ids.next()}`;
+    // Without dashes: 40 characters are the most that every provider takes.
+    const newCallId = (): string => `call_${this.#ports.ids.next().replaceAll('-', '')}`;
     const finished = stepEvents({ spanId, payloads: result.payloads, usage, error, modelSteps, consumed, newCallId, wasInterrupted, streamedText });
     await this.#append(finished.drafts);
     this.#modelSteps += 1;
@@ -216,9 +216,8 @@ export class WakeWork {
     this.#hasDriven = true;
     const { signal } = this.#abort;
     const { force, humans, onRunEvent } = this.#options;
-    const failures = await this.#subflows.drive(this.#journal.state, { signal, force, humans, onRunEvent });
+    const failures = await this.#subflows.drive(this.#journal.state, { signal, force, humans, onRunEvent }, () => this.#journal.refresh());
     for (const failure of failures) if (!signal.aborted) this.#ports.onListenerError(failure, 'listener');
-    await this.#journal.refresh();
   }
 
   /** Stores how the wake ended, unless somebody appended since the fold: that has to be seen first. */
@@ -415,12 +414,12 @@ export class WakeWork {
   }
 
   #gateOf(agent: PreparedAgent): CallGate {
-    const { clock, readShell, policy, humans, ids } = this.#ports;
-    return (this.#gate ??= new CallGate({ clock, readShell, policy, humans: this.#options.humans ?? humans, agent, session: this.#identity, newId: () => ids.next() }));
+    const { clock, readShell, policy, humans, ids, onListenerError } = this.#ports;
+    return (this.#gate ??= new CallGate({ clock, readShell, policy, humans: this.#options.humans ?? humans, agent, session: this.#identity, newId: () => ids.next(), onTrouble: (error) => onListenerError(error, 'listener') }));
   }
 
   #hear(event: SessionEvent): void {
-    this.#transcript?.ingest(event);
+    this.#conversation.ingest(event);
     this.#meter.ingest(event);
   }
 

@@ -1,8 +1,11 @@
 /** An agent as a file: YAML frontmatter between two `---` lines, then the instructions in Markdown. What is wrong is named with its line. */
-import { LineCounter, isNode, parseDocument, stringify } from 'yaml';
-import type { Document } from 'yaml';
+import { LineCounter, isCollection, isMap, isNode, parseDocument, stringify } from 'yaml';
+import type { Document, Node } from 'yaml';
 import { MAX_AGENT_FILE_CHARACTERS, checkedFrontmatter } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition, AgentFrontmatter } from '../../machines/agent/agent-definition.ts';
+import { agentWarnings } from '../../machines/agent/agent-warnings.ts';
+import { frontmatterIssues } from '../../machines/agent/frontmatter-issues.ts';
+import type { FrontmatterIssue } from '../../machines/agent/frontmatter-issues.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { pathOf } from '../../machines/validate.ts';
 
@@ -13,10 +16,16 @@ export interface AgentFile {
   readonly fileName: string;
 }
 
-interface Complaint {
+export interface Complaint {
   /** 1-based, in the whole file. */
   readonly line: number;
   readonly message: string;
+}
+
+export interface InspectedAgentFile {
+  readonly definition: AgentDefinition;
+  /** What is probably not what was meant. */
+  readonly warnings: readonly Complaint[];
 }
 
 /** The opening line, the frontmatter, the closing line, the body. */
@@ -26,49 +35,67 @@ const PARTS = /^---[ \t]*\n([\s\S]*?\n|)---[ \t]*(?:\n([\s\S]*))?$/;
 const LINES_BEFORE_FRONTMATTER = 1;
 
 /** @throws RuntimeError AGENT_INVALID */
-export function parseAgentFile({ agentId, source, fileName }: AgentFile): AgentDefinition {
+export function parseAgentFile(file: AgentFile): AgentDefinition {
+  return readAgentFile(file).definition;
+}
+
+/**
+ * The same, with what is probably not what was meant.
+ * @param builtinTools names of the tools that a runtime has without being told
+ */
+export function inspectAgentFile(file: AgentFile, builtinTools: readonly string[]): InspectedAgentFile {
+  const { definition, complaintOf } = readAgentFile(file);
+  return { definition, warnings: agentWarnings(definition, builtinTools).map(complaintOf) };
+}
+
+interface ReadFile {
+  readonly definition: AgentDefinition;
+  /** The issue with the line that it is about. */
+  readonly complaintOf: (issue: FrontmatterIssue) => Complaint;
+}
+
+function readAgentFile({ agentId, source, fileName }: AgentFile): ReadFile {
   if (source.length > MAX_AGENT_FILE_CHARACTERS) {
     throw invalid(fileName, [{ line: 1, message: `expected at most ${MAX_AGENT_FILE_CHARACTERS} characters, received ${source.length}` }]);
   }
   const parts = PARTS.exec(source.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n'));
   if (parts === null) throw invalid(fileName, [{ line: 1, message: 'expected frontmatter between two lines of "---" at the start of the file' }]);
   const [, yaml = '', body = ''] = parts;
-  const frontmatter = readFrontmatter(yaml, fileName);
-  const { tools, mcp, ...rest } = frontmatter;
-  return Object.freeze({
+  const { frontmatter, complaintOf } = readFrontmatter(yaml, fileName);
+  const { tools, mcp, name, description, model, provider, permission, budget, context } = frontmatter;
+  const definition = {
     agentId,
-    name: rest.name,
-    description: rest.description,
-    model: rest.model,
-    provider: rest.provider,
-    permission: rest.permission,
-    budget: rest.budget,
-    context: rest.context,
+    name,
+    description,
+    model,
+    provider,
+    permission,
+    budget,
+    context,
     instructions: body.trim(),
     ...(tools === undefined ? {} : { tools }),
     ...(mcp === undefined ? {} : { mcp }),
-  });
+  };
+  return { definition: Object.freeze(definition), complaintOf };
 }
 
 export function formatAgentFile(frontmatter: AgentFrontmatter, instructions: string): string {
   return `---\n${stringify(frontmatter)}---\n\n${instructions.trim()}\n`;
 }
 
-function readFrontmatter(yaml: string, fileName: string): ReturnType<typeof checkedFrontmatter.parse> {
+interface ReadFrontmatter extends Pick<ReadFile, 'complaintOf'> {
+  readonly frontmatter: ReturnType<typeof checkedFrontmatter.parse>;
+}
+
+function readFrontmatter(yaml: string, fileName: string): ReadFrontmatter {
   const lines = new LineCounter();
   const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false });
   const lineAt = (offset: number): number => lines.linePos(offset).line + LINES_BEFORE_FRONTMATTER;
   if (document.errors.length > 0) throw invalid(fileName, document.errors.map(({ pos, message }) => ({ line: lineAt(pos[0]), message })));
+  const complaintOf = ({ path, message }: FrontmatterIssue): Complaint => ({ line: lineAt(offsetOf(document, path)), message: path.length === 0 ? message : `${pathOf(path)}: ${message}` });
   const parsed = checkedFrontmatter.safeParse(plainValue(document, fileName));
-  if (parsed.success) return parsed.data;
-  throw invalid(
-    fileName,
-    parsed.error.issues.map((issue) => {
-      const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path;
-      const message = issue.message.replace(/^Invalid (input|string|option): /, '');
-      return { line: lineAt(offsetOf(document, path)), message: path.length === 0 ? message : `${pathOf(path)}: ${message}` };
-    }),
-  );
+  if (parsed.success) return { frontmatter: parsed.data, complaintOf };
+  throw invalid(fileName, frontmatterIssues(parsed.error).map(complaintOf));
 }
 
 function plainValue(document: Document, fileName: string): unknown {
@@ -80,13 +107,22 @@ function plainValue(document: Document, fileName: string): unknown {
   }
 }
 
-/** Where the value at `path` stands; for a key that is missing, where the map around it begins. */
+/** Where the key or the entry at `path` stands; for one that is missing, where what is around it does. */
 function offsetOf(document: Document, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length -= 1) {
-    const node = document.getIn(path.slice(0, length), true);
-    if (isNode(node) && node.range !== null && node.range !== undefined) return node.range[0];
+    const node = keyOrValueAt(document, path.slice(0, length));
+    if (node?.range !== null && node?.range !== undefined) return node.range[0];
   }
   return 0;
+}
+
+function keyOrValueAt(document: Document, path: readonly PropertyKey[]): Node | undefined {
+  const around: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  const name = path.at(-1);
+  // A value may begin on a line below its key.
+  const key = isMap(around) ? around.items.find((pair) => isNode(pair.key) && pair.key.toJSON() === name)?.key : undefined;
+  const node: unknown = key ?? (isCollection(around) ? around.get(name, true) : undefined);
+  return isNode(node) ? node : undefined;
 }
 
 function invalid(fileName: string, complaints: readonly Complaint[]): RuntimeError {

@@ -4,9 +4,10 @@ import { link, mkdir, open, readFile, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkedFrontmatter } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import { frontmatterIssues } from '../../machines/agent/frontmatter-issues.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { agentId as agentIdSchema } from '../../machines/ids.ts';
-import { parseOrThrow } from '../../machines/validate.ts';
+import { parseOrThrow, pathOf } from '../../machines/validate.ts';
 import type { AgentCatalog, AgentListing, NewAgent } from '../../actors/session/agent-catalog.ts';
 import { formatAgentFile, parseAgentFile } from './agent-file.ts';
 
@@ -86,8 +87,10 @@ export class FileAgentCatalog implements AgentCatalog {
 }
 
 function formatParts({ frontmatter, instructions }: Exclude<NewAgent['source'], string>): string {
-  parseOrThrow(checkedFrontmatter, frontmatter, { what: 'agent', code: 'AGENT_INVALID' });
-  return formatAgentFile(frontmatter, instructions);
+  const parsed = checkedFrontmatter.safeParse(frontmatter);
+  if (parsed.success) return formatAgentFile(frontmatter, instructions);
+  const issues = frontmatterIssues(parsed.error).map(({ path, message }) => (path.length === 0 ? message : `${pathOf(path)}: ${message}`));
+  throw new RuntimeError('AGENT_INVALID', `agent is not valid: ${issues.join('; ')}`, { category: 'validation', details: { issues } });
 }
 
 function checkAgentId(agentId: unknown): string {

@@ -12,7 +12,7 @@ import { withSuggestions } from './suggestions.ts';
 export async function withRuntime<Result>(
   context: CommandContext,
   work: (runtime: NodeRuntime) => Promise<Result>,
-  options: Pick<NodeRuntimeOptions, 'maxConcurrentTasks'> = {},
+  options: Pick<NodeRuntimeOptions, 'maxConcurrentTasks' | 'humans'> = {},
 ): Promise<Result> {
   const { home, err, interruption } = context;
   await makeHome(home);

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { CommandContext } from './context.ts';
+import { addPermissionCommands } from './permission-program.ts';
 import { addScheduleCommands } from './schedule-program.ts';
 import { addSessionCommands, sessionOption } from './session-program.ts';
 import { nonEmpty, wholeNumber } from './usage.ts';
@@ -39,6 +40,7 @@ export function createProgram(run: RunWork): Command {
   addDemo(program, run);
   addAgentCommands(program, run);
   addSessionCommands(program, { run, withExamples });
+  addPermissionCommands(program, { run, withExamples });
   addWake(program, run);
   addWorker(program, run);
   addTaskCommands(program, run);
@@ -82,10 +84,11 @@ function addAgentCommands(program: Command, run: RunWork): void {
 }
 
 function addWake(program: Command, run: RunWork): void {
-  const wake = program.command('wake').description('let a session work until it rests, and show what it does');
-  withExamples(wake, 'wakechart wake --session ID')
+  const wake = program.command('wake').description('let a session work until it rests, and show what it does; on a terminal, answer what it asks');
+  withExamples(wake, 'wakechart wake --session ID', 'wakechart wake --session ID --no-human')
     .addOption(sessionOption())
-    .action((options: { readonly session: string }) => run(wake, async (context) => (await import('./commands/wake.ts')).wakeSession(context, options.session)));
+    .option('--no-human', 'nobody can be asked: what would ask is denied')
+    .action(({ session, human }: { readonly session: string; readonly human: boolean }) => run(wake, async (context) => (await import('./commands/wake.ts')).wakeSession(context, { session, human })));
 }
 
 function addWorker(program: Command, run: RunWork): void {
@@ -94,7 +97,8 @@ function addWorker(program: Command, run: RunWork): void {
     .option('--concurrency <n>', 'sessions that are awake at the same time (default: 4)', wholeNumber({ min: 1, max: 1_000 }))
     .option('--until-idle', 'end when nothing is due; queued wakes whose time has not come do not count')
     .option('--agent <name>', 'only the sessions of this agent', nonEmpty)
-    .action((options: { readonly concurrency?: number; readonly untilIdle?: boolean; readonly agent?: string }) =>
+    .option('--no-human', 'nobody can be asked: what would ask is denied')
+    .action((options: { readonly concurrency?: number; readonly untilIdle?: boolean; readonly agent?: string; readonly human: boolean }) =>
       run(worker, async (context) => (await import('./commands/worker.ts')).runWorker(context, { ...options, untilIdle: options.untilIdle === true })),
     );
 }

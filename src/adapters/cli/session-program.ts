@@ -17,13 +17,21 @@ interface OfSession {
 export function addSessionCommands(program: Command, words: SessionProgram): void {
   const session = program
     .command('session')
-    .description('sessions: create, list, status, events, send, answer, confirm-tool, custom-tool-result, define-outcome, interrupt, terminate, fork, export, import, delete');
+    .description('sessions: create, list, status, send, answer, confirm-tool, custom-tool-result, define-outcome, interrupt, terminate, fork, export, import, delete, events, why');
   addMaking(session, words);
   addSend(session, words);
   addAnswers(session, words);
   addStops(session, words);
   addCopies(session, words);
   addEvents(session, words);
+  addWhy(session, words);
+}
+
+function addWhy(session: Command, { run, withExamples }: SessionProgram): void {
+  const why = session.command('why').description('say what a session works on or waits for, what would move it on, and who can do that');
+  withExamples(why, 'wakechart session why --session ID')
+    .addOption(sessionOption())
+    .action(({ session: id }: OfSession) => run(why, async (context) => (await import('./commands/session-why.ts')).explainSession(context, id)));
 }
 
 function addMaking(session: Command, { run, withExamples }: SessionProgram): void {
@@ -46,7 +54,7 @@ function addMaking(session: Command, { run, withExamples }: SessionProgram): voi
 
 function addSend(session: Command, { run, withExamples }: SessionProgram): void {
   const send = session.command('send').description('store a message for a session; the next wake reads it');
-  withExamples(send, 'wakechart session send --session ID --message "Review the diff."', 'wakechart session send --session ID --message "Stop. Look at the tests first." --delivery interrupt')
+  withExamples(send, 'wakechart session send --session ID --message "Review the diff."', 'wakechart session send --session ID --message "Stop. Look at the tests first." --delivery interrupt', 'wakechart session send --session ID --message "What is wrong here?" --attach screenshot.png')
     .addOption(sessionOption())
     .requiredOption('--message <text>', 'what to say', nonEmpty)
     .addOption(
@@ -55,7 +63,8 @@ function addSend(session: Command, { run, withExamples }: SessionProgram): void 
         .default('queue'),
     )
     .option('--idempotency-key <key>', 'the same key again stores nothing and answers the same', nonEmpty)
-    .action((options: OfSession & { readonly message: string; readonly delivery: 'queue'; readonly idempotencyKey?: string }) =>
+    .option('--attach <file>', 'a file to go with it, copied into the workspace; may be given again', several, [])
+    .action((options: OfSession & { readonly message: string; readonly delivery: 'queue'; readonly idempotencyKey?: string; readonly attach: readonly string[] }) =>
       run(send, async (context) => (await loadIngress()).sendMessage(context, { ...options, idempotencyKey: options.idempotencyKey })),
     );
   const outcome = session.command('define-outcome').description('say what a session is to achieve; the newest counts');
@@ -63,7 +72,7 @@ function addSend(session: Command, { run, withExamples }: SessionProgram): void 
     .addOption(sessionOption())
     .requiredOption('--title <text>', 'what is to be achieved', nonEmpty)
     .option('--detail <text>', 'more about it', nonEmpty)
-    .option('--criterion <text>', 'how to tell that it is achieved; may be given again', (value: string, all: readonly string[]) => [...all, nonEmpty(value)], [])
+    .option('--criterion <text>', 'how to tell that it is achieved; may be given again', several, [])
     .action((options: OfSession & { readonly title: string; readonly detail?: string; readonly criterion: readonly string[] }) =>
       run(outcome, async (context) => (await loadIngress()).defineOutcome(context, { ...options, detail: options.detail })),
     );
@@ -77,20 +86,21 @@ function addAnswers(session: Command, { run, withExamples }: SessionProgram): vo
     .requiredOption('--text <text>', 'the answer', nonEmpty)
     .action((options: OfSession & { readonly request: string; readonly text: string }) => run(answer, async (context) => (await loadIngress()).answerQuestion(context, options)));
   const confirm = session.command('confirm-tool').description('allow or deny a tool call that waits for it');
-  withExamples(confirm, 'wakechart session confirm-tool --session ID --request REQUEST --allow', 'wakechart session confirm-tool --session ID --request REQUEST --deny --note "Not on main."')
+  withExamples(confirm, 'wakechart session confirm-tool --session ID --request REQUEST --allow', 'wakechart session confirm-tool --session ID --request REQUEST --allow --scope session', 'wakechart session confirm-tool --session ID --request REQUEST --deny --note "Not on main."')
     .addOption(sessionOption())
     .addOption(requestOption())
-    .addOption(new Option('--allow', 'the call may run, this once').conflicts('deny'))
+    .addOption(new Option('--allow', 'the call may run').conflicts('deny'))
     .option('--deny', 'it may not')
+    .addOption(new Option('--scope <scope>', 'with --allow: this call only; what its rules cover, in this session; the same in every session of the agent (default: once)').choices(['once', 'session', 'always']))
     .option('--note <text>', 'what the agent is told with it', nonEmpty)
-    .action((options: OfSession & { readonly request: string; readonly allow?: boolean; readonly deny?: boolean; readonly note?: string }) =>
-      run(confirm, async (context) => (await loadIngress()).confirmTool(context, { ...options, allow: options.allow === true, deny: options.deny === true, note: options.note })),
+    .action((options: OfSession & { readonly request: string; readonly allow?: boolean; readonly deny?: boolean; readonly note?: string; readonly scope?: 'once' | 'session' | 'always' }) =>
+      run(confirm, async (context) => (await loadIngress()).confirmTool(context, { ...options, allow: options.allow === true, deny: options.deny === true, note: options.note, scope: options.scope })),
     );
   const custom = session.command('custom-tool-result').description('give the result of a tool that the agent asked somebody outside to run');
-  withExamples(custom, `wakechart session custom-tool-result --session ID --request REQUEST --output '{"approved":true}'`)
+  withExamples(custom, `wakechart session custom-tool-result --session ID --request REQUEST --output '{"approved":true}'`, 'wakechart session custom-tool-result --session ID --request REQUEST --output - < result.json')
     .addOption(sessionOption())
     .addOption(requestOption())
-    .requiredOption('--output <json>', 'the result as JSON; what is no JSON counts as text')
+    .requiredOption('--output <json>', 'the result as JSON; what is no JSON counts as text; - reads it from standard input')
     .action((options: OfSession & { readonly request: string; readonly output: string }) => run(custom, async (context) => (await loadIngress()).giveToolResult(context, options)));
 }
 
@@ -143,6 +153,10 @@ function addEvents(session: Command, { run, withExamples }: SessionProgram): voi
     .action((options: OfSession & { readonly after: number; readonly limit?: number; readonly follow?: boolean }) =>
       run(events, async (context: CommandContext) => (await import('./commands/session-events.ts')).showEvents(context, { ...options, limit: options.limit, follow: options.follow === true })),
     );
+}
+
+function several(value: string, all: readonly string[]): readonly string[] {
+  return [...all, nonEmpty(value)];
 }
 
 function loadIngress(): Promise<typeof import('./commands/session-ingress.ts')> {

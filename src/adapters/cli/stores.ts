@@ -47,16 +47,17 @@ export function withSessions<Result>(context: CommandContext, work: (store: Sess
 
 /** Loaded when it is needed: most of the time a short command takes is spent on loading. */
 async function openSessions({ home, err }: CommandContext, agents: AgentCatalog): Promise<{ readonly sessions: Sessions; readonly store: EventStore }> {
-  const [{ createSystemClock }, { createIdSource }, { JournalCache }, { Sessions: SessionsOf }, { FileEventStore }] = await Promise.all([
+  const [{ createSystemClock }, { createIdSource }, { JournalCache }, { Sessions: SessionsOf }, { FileEventStore }, { createAttachmentFiles }] = await Promise.all([
     import('../../actors/clock/system-clock.ts'),
     import('../../actors/session/id-source.ts'),
     import('../../actors/session/journal-cache.ts'),
     import('../../actors/session/sessions.ts'),
     import('../files/file-event-store.ts'),
+    import('../files/attachment-files.ts'),
   ]);
   const clock = createSystemClock();
   const store = new FileEventStore({ home, clock });
   const onListenerError = (error: unknown): void => void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
   const ports = { store, ids: createIdSource({ clock }), clock };
-  return { store, sessions: new SessionsOf({ ...ports, journals: new JournalCache(ports), agents, onListenerError }) };
+  return { store, sessions: new SessionsOf({ ...ports, journals: new JournalCache(ports), agents, attachments: createAttachmentFiles(new HomeLayout(home)), onListenerError }) };
 }

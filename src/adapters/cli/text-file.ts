@@ -1,4 +1,4 @@
-/** Reads a text file that a user names: whatever it is, with a bound, and with an error that says what it was instead. */
+/** Reads a text file that a user names, or what they pipe in: whatever it is, with a bound, and with an error that says what it was instead. */
 import { createReadStream } from 'node:fs';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 
@@ -19,6 +19,23 @@ export async function readTextFile({ path, what, maxBytes }: TextFile): Promise<
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
     throw unreadable(`expected the ${what} ${path} to be UTF-8 text`, 'Save it as UTF-8.', cause);
+  }
+}
+
+/** Reads what is piped into this program. @throws RuntimeError INPUT_UNREADABLE */
+export async function readTextInput({ what, maxBytes }: Omit<TextFile, 'path'>): Promise<string> {
+  const refuse = (message: string, hint: string): RuntimeError => new RuntimeError('INPUT_UNREADABLE', message, { category: 'validation', hint });
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+    if (bytes > maxBytes) throw refuse(`expected the ${what} on standard input to hold at most ${maxBytes} bytes; it holds more`, 'Put it into a file of the workspace and say where it is.');
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw refuse(`expected the ${what} on standard input to be UTF-8 text`, 'Encode it first.');
   }
 }
 

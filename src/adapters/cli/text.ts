@@ -1,7 +1,8 @@
 /** Text for people: what came from elsewhere made harmless, long things cut, times and durations as one reads them. */
+import { displayWidth, fitted } from './text-width.ts';
 
 /** What could move the cursor, recolor the screen or turn the order of letters around. Tabs and line ends may stay. */
-const UNPRINTABLE = /(?![\t\n])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu;
+const UNPRINTABLE = /(?![\t\n])\p{Cc}|[\u2028-\u202E\u2066-\u2069]/gu;
 
 /** First of the Unicode pictures of control characters, in the order of the characters. */
 const CONTROL_PICTURES = 0x2400;
@@ -18,15 +19,24 @@ export function printable(text: string): string {
   });
 }
 
-/** `text` printable and on one line, at most `width` characters long. */
+/** `text` printable and on one line, at most `width` places of a terminal long. */
 export function oneLine(text: string, width = Infinity): string {
-  const characters = Array.from(printable(text.trim()).replaceAll(/\s+/gu, ' '));
-  return characters.length <= width ? characters.join('') : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
+  return fitted(printable(text.trim()).replaceAll(/\s+/gu, ' '), width);
 }
 
 /** How many places a text takes, as near as one can tell without asking the terminal. */
 export function widthOf(text: string): number {
-  return Array.from(text).length;
+  return displayWidth(text);
+}
+
+/** The first and the last lines of a text that are not empty, and how many between them were left out. */
+export function outerLines(text: string, { head, tail }: { readonly head: number; readonly tail: number }): { readonly first: readonly string[]; readonly omitted: number; readonly last: readonly string[] } {
+  const lines = printable(text)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  // One line left out would be replaced by one that says so.
+  if (lines.length <= head + tail + 1) return { first: lines, omitted: 0, last: [] };
+  return { first: lines.slice(0, head), omitted: lines.length - head - tail, last: tail === 0 ? [] : lines.slice(-tail) };
 }
 
 /** The last lines of a text that are not empty, and how many came before them. */

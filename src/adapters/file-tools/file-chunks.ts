@@ -3,28 +3,44 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { FILE_KIND_BYTES } from '../../machines/turn/files/file-kind.ts';
 import { MAX_HASHED_BYTES } from '../../machines/turn/files/file-limits.ts';
 
 const CHUNK_BYTES = 64 * 1024;
+const PROBE_BYTES = 1024;
 
-/** Each piece is good until the next one is asked for. */
-export async function* chunksOf(handle: FileHandle, signal: AbortSignal): AsyncGenerator<Buffer> {
+/** The first piece of a file, from which its kind can be told. */
+export interface Beginning {
+  readonly handle: FileHandle;
+  readonly bytes: Buffer;
+  /** Bytes of the whole file. */
+  readonly size: number;
+}
+
+export async function beginningOf(handle: FileHandle): Promise<Beginning> {
+  const { size } = await handle.stat();
+  // What the system makes up as it is read has no size beforehand. Memory for pieces that stay empty is what a search would spend most on.
+  const wanted = size === 0 ? PROBE_BYTES : Math.min(size, CHUNK_BYTES);
+  const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, 0);
+  return { handle, bytes: buffer.subarray(0, bytesRead), size };
+}
+
+/** All of a file whose beginning was read. Each piece is good until the next one is asked for. */
+export async function* chunksFrom({ handle, bytes, size }: Beginning, signal: AbortSignal): AsyncGenerator<Buffer> {
+  signal.throwIfAborted();
+  yield bytes;
+  if (bytes.length < size || (size === 0 && bytes.length > 0)) yield* chunksOf(handle, signal, bytes.length);
+}
+
+/** A file from a position on. Each piece is good until the next one is asked for. */
+export async function* chunksOf(handle: FileHandle, signal: AbortSignal, from = 0): AsyncGenerator<Buffer> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-  for (let position = 0; ; ) {
+  for (let position = from; ; ) {
     signal.throwIfAborted();
     const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES, position);
     if (bytesRead === 0) return;
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);
   }
-}
-
-/** The beginning of a file, from which its kind can be told. */
-export async function headOf(handle: FileHandle): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(FILE_KIND_BYTES);
-  const { bytesRead } = await handle.read(buffer, 0, FILE_KIND_BYTES, 0);
-  return buffer.subarray(0, bytesRead);
 }
 
 /**

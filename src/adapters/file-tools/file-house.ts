@@ -35,7 +35,7 @@ export class FileHouse {
  * A path in the terms of a rule: where it leads now, so that a symbolic link is judged by what it stands for, and under the name that the
  * workspace has for the runtime.
  */
-export function pathSubject(path: string, access: Access, { workspaceDirectory }: Pick<ToolContext, 'workspaceDirectory'>): PermissionSubject {
+export function pathSubject(path: string, access: Access, { workspaceDirectory }: Pick<ToolContext, 'workspaceDirectory'>): Extract<PermissionSubject, { readonly kind: 'path' }> {
   const absolute = resolve(workspaceDirectory, path);
   const real = nearestRealPath(absolute);
   const fromWorkspace = relative(nearestRealPath(workspaceDirectory), real);

@@ -1,6 +1,5 @@
 /** `glob`: files by how their paths look, the one changed last first. */
 import { lstat, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Tool } from '../../actors/turn/tool.ts';
 import { DEFAULT_GLOB_FILES, MAX_GLOB_COLLECTED } from '../../machines/turn/files/file-limits.ts';
 import { globDefinition } from '../../machines/turn/files/glob-files.ts';
@@ -9,6 +8,7 @@ import { parseGlob } from '../../machines/turn/files/glob-pattern.ts';
 import { fileFailed } from './file-errors.ts';
 import { pathSubject } from './file-house.ts';
 import type { FileHouse } from './file-house.ts';
+import { below } from './places.ts';
 import type { Places } from './places.ts';
 import { TreeWalk } from './tree-walk.ts';
 import type { WalkedFolder } from './tree-walk.ts';
@@ -24,7 +24,7 @@ interface FoundFile {
 export function createGlobTool(house: FileHouse): Tool<GlobInput> {
   return {
     definition: globDefinition,
-    subject: ({ path = '.' }, context) => pathSubject(path, 'read', context),
+    subject: ({ path = '.' }, context) => ({ ...pathSubject(path, 'read', context), reachesBelow: true }),
     async run({ pattern, path = '.', includeHidden = false, includeIgnored = false, limit = DEFAULT_GLOB_FILES }, context) {
       const glob = parseGlob(pattern);
       const places = await house.places(context);
@@ -53,9 +53,10 @@ function outputOf(found: readonly FoundFile[], { limit, notes }: { readonly limi
 async function collect(walk: TreeWalk, places: Places, signal: AbortSignal): Promise<{ readonly found: readonly FoundFile[]; readonly isCut: boolean }> {
   const found: FoundFile[] = [];
   for await (const { folder, files } of walk.folders()) {
+    const shownFolder = places.shownAs(folder.realPath);
     for (let start = 0; start < files.length; start += BATCH_FILES) {
       signal.throwIfAborted();
-      const looked = await Promise.all(files.slice(start, start + BATCH_FILES).map((file) => lookAt(file, folder, places)));
+      const looked = await Promise.all(files.slice(start, start + BATCH_FILES).map((file) => lookAt(file, { folder, shownFolder, places })));
       found.push(...looked.flatMap((file) => file ?? []));
       if (found.length >= MAX_GLOB_COLLECTED) return { found: found.slice(0, MAX_GLOB_COLLECTED), isCut: true };
     }
@@ -63,13 +64,18 @@ async function collect(walk: TreeWalk, places: Places, signal: AbortSignal): Pro
   return { found, isCut: false };
 }
 
+interface Surroundings extends Pick<WalkedFolder, 'folder'> {
+  readonly shownFolder: string;
+  readonly places: Places;
+}
+
 /** When a file was changed; undefined when it is gone, or a link to no file that may be read. */
-async function lookAt({ name, isLink }: WalkedFolder['files'][number], folder: WalkedFolder['folder'], places: Places): Promise<FoundFile | undefined> {
+async function lookAt({ name, isLink }: WalkedFolder['files'][number], { folder, shownFolder, places }: Surroundings): Promise<FoundFile | undefined> {
   try {
     const target = isLink ? await places.follow(folder.at(name), 'read') : folder.at(name);
     if (target === undefined) return undefined;
     const stats = await (isLink ? stat(target) : lstat(target));
-    return stats.isFile() ? { path: places.shownAs(join(folder.realPath, name)), changedAtMs: stats.mtimeMs } : undefined;
+    return stats.isFile() ? { path: below(shownFolder, name), changedAtMs: stats.mtimeMs } : undefined;
   } catch {
     return undefined;
   }

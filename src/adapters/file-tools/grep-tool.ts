@@ -1,6 +1,4 @@
 /** `grep`: lines that match a regular expression, in linear time, file by file, with room for others in between. */
-import type { FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { RE2JS } from 're2js';
 import type { Tool, ToolContext } from '../../actors/turn/tool.ts';
 import { fileKindOf } from '../../machines/turn/files/file-kind.ts';
@@ -11,19 +9,23 @@ import type { GrepInput } from '../../machines/turn/files/grep-files.ts';
 import { GrepReport } from '../../machines/turn/files/grep-report.ts';
 import { LineSplitter } from '../../machines/turn/files/line-splitter.ts';
 import { Breather } from './breather.ts';
-import { chunksOf, headOf } from './file-chunks.ts';
+import { beginningOf, chunksFrom } from './file-chunks.ts';
+import type { Beginning } from './file-chunks.ts';
 import { fileFailed, notFound } from './file-errors.ts';
 import { pathSubject } from './file-house.ts';
 import type { FileHouse } from './file-house.ts';
-import { openRegularFile } from './places.ts';
+import { below, openRegularFile } from './places.ts';
 import type { Place, Places } from './places.ts';
 import { compileSearch, matchAt } from './search-pattern.ts';
 import { TreeWalk } from './tree-walk.ts';
 
+/** Files that are opened at once. */
+const OPENED_AHEAD = 16;
+
 export function createGrepTool(house: FileHouse): Tool<GrepInput> {
   return {
     definition: grepDefinition,
-    subject: ({ path = '.' }, context) => pathSubject(path, 'read', context),
+    subject: ({ path = '.' }, context) => ({ ...pathSubject(path, 'read', context), reachesBelow: true }),
     async run(input, context) {
       const search = new Search(input, context.signal);
       const { path = '.' } = input;
@@ -61,8 +63,13 @@ class Search {
   async run(places: Places, place: Place): Promise<string> {
     if (!(await places.isFolder(place))) {
       // A file that is named is searched however large it is.
-      await this.#searchOpenFile(await places.openFile(place), place.shown, Number.POSITIVE_INFINITY);
-      return this.#report.toText(this.#remarks());
+      const handle = await places.openFile(place);
+      try {
+        await this.#searchFile(await beginningOf(handle), place.shown, Number.POSITIVE_INFINITY);
+        return this.#report.toText(this.#remarks());
+      } finally {
+        await handle.close();
+      }
     }
     const notes = await this.#searchTree(places, place);
     return this.#report.toText([...this.#remarks(), ...notes]);
@@ -72,32 +79,39 @@ class Search {
     const { includeHidden = false, includeIgnored = false } = this.#input;
     const walk = new TreeWalk({ places, start, glob: this.#glob, includeHidden, includeIgnored, signal: this.#signal });
     for await (const { folder, files } of walk.folders()) {
-      for (const { name, isLink } of files) {
-        // What a link leads to is found where it lies, or is not to be found.
-        if (isLink) continue;
-        const path = places.shownAs(join(folder.realPath, name));
-        const handle = await openRegularFile(folder.at(name), path).catch(() => undefined);
-        if (handle === undefined) this.#passedOver.unreadable += 1;
-        else await this.#searchOpenFile(handle, path, MAX_GREP_FILE_BYTES);
-        if (this.#report.isFull) return walk.notes;
+      // What a link leads to is found where it lies, or is not to be found.
+      const names = files.filter(({ isLink }) => !isLink).map(({ name }) => name);
+      const shownFolder = places.shownAs(folder.realPath);
+      for (let at = 0; at < names.length && !this.#report.isFull; at += OPENED_AHEAD) {
+        await this.#searchTogether(names.slice(at, at + OPENED_AHEAD).map((name) => ({ at: folder.at(name), shown: below(shownFolder, name) })));
       }
+      if (this.#report.isFull) break;
     }
     return walk.notes;
   }
 
-  /** Searches a file and closes it. */
-  async #searchOpenFile(handle: FileHandle, path: string, maxBytes: number): Promise<void> {
+  /** Opens some files at once, for most of the time goes into that, and searches them one after the other. */
+  async #searchTogether(paths: readonly { readonly at: string; readonly shown: string }[]): Promise<void> {
+    const handles = await Promise.all(paths.map(({ at, shown }) => openRegularFile(at, shown).catch(() => undefined)));
     try {
-      const { size } = await handle.stat();
-      if (fileKindOf(await headOf(handle)).kind !== 'text') this.#passedOver.binary += 1;
-      else if (size > maxBytes) this.#passedOver.large += 1;
-      else await this.#searchLines(handle, path);
+      const beginnings = await Promise.all(handles.map(async (handle) => (handle === undefined ? undefined : beginningOf(handle))));
+      for (const [index, beginning] of beginnings.entries()) {
+        if (beginning === undefined) this.#passedOver.unreadable += 1;
+        else await this.#searchFile(beginning, paths[index]?.shown ?? '', MAX_GREP_FILE_BYTES);
+        if (this.#report.isFull) return;
+      }
     } finally {
-      await handle.close();
+      await Promise.all(handles.map(async (handle) => handle?.close()));
     }
   }
 
-  async #searchLines(handle: FileHandle, path: string): Promise<void> {
+  async #searchFile(beginning: Beginning, path: string, maxBytes: number): Promise<void> {
+    if (fileKindOf(beginning.bytes).kind !== 'text') this.#passedOver.binary += 1;
+    else if (beginning.size > maxBytes) this.#passedOver.large += 1;
+    else await this.#searchLines(beginning, path);
+  }
+
+  async #searchLines(beginning: Beginning, path: string): Promise<void> {
     const splitter = new LineSplitter({ maxCharacters: MAX_GREP_LINE_CHARACTERS });
     const decoder = new TextDecoder('utf-8');
     this.#report.beginFile(path);
@@ -109,7 +123,7 @@ class Search {
       return this.#report.add({ number, text, matchAt: matchAt(this.#pattern, text) });
     };
     let isWanted = true;
-    for await (const chunk of chunksOf(handle, this.#signal)) {
+    for await (const chunk of chunksFrom(beginning, this.#signal)) {
       for (const { text, characters } of splitter.push(decoder.decode(chunk, { stream: true }))) {
         isWanted = add(text, characters);
         if (!isWanted) break;

@@ -147,6 +147,12 @@ export class Places {
   }
 }
 
+/** What results call a file in a folder that they call `shownFolder`. */
+export function below(shownFolder: string, name: string): string {
+  if (shownFolder === '.') return name;
+  return shownFolder.endsWith('/') ? shownFolder + name : `${shownFolder}/${name}`;
+}
+
 /** Opens what must be a regular file and no symbolic link. `path` is what errors call it; `confirm` says whether it may be read. */
 export async function openRegularFile(realPath: string, path: string, confirm?: (handle: FileHandle) => Promise<void>): Promise<FileHandle> {
   let handle: FileHandle | undefined;

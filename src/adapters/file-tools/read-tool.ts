@@ -8,7 +8,8 @@ import type { PageRequest } from '../../machines/turn/files/line-page.ts';
 import { LineSplitter } from '../../machines/turn/files/line-splitter.ts';
 import { readDefinition } from '../../machines/turn/files/read-file.ts';
 import type { ReadInput, ReadOutput } from '../../machines/turn/files/read-file.ts';
-import { VersionHash, chunksOf, headOf, versionOf } from './file-chunks.ts';
+import { VersionHash, beginningOf, chunksFrom, versionOf } from './file-chunks.ts';
+import type { Beginning } from './file-chunks.ts';
 import { fileFailed } from './file-errors.ts';
 import { pathSubject } from './file-house.ts';
 import type { FileHouse } from './file-house.ts';
@@ -46,22 +47,22 @@ interface ReadFile {
 }
 
 async function readOpenFile(handle: FileHandle, { place, page, signal }: Reading): Promise<ReadFile> {
-  const kind = fileKindOf(await headOf(handle));
-  if (kind.kind === 'text') return readPage(handle, page, signal);
-  const { size: bytes } = await handle.stat();
-  const what = { mediaType: kind.mediaType, path: place.shown, bytes };
+  const beginning = await beginningOf(handle);
+  const kind = fileKindOf(beginning.bytes);
+  if (kind.kind === 'text') return readPage(beginning, page, signal);
+  const what = { mediaType: kind.mediaType, path: place.shown, bytes: beginning.size };
   const version = await versionOf(handle, signal);
   if (kind.kind === 'image') return { output: { type: 'image', ...what, mediaType: kind.mediaType }, version };
   return { output: { type: 'binary', ...what, note: 'This file is not UTF-8 text, so its content is not shown.' }, version };
 }
 
-async function readPage(handle: FileHandle, request: PageRequest, signal: AbortSignal): Promise<ReadFile> {
+async function readPage(beginning: Beginning, request: PageRequest, signal: AbortSignal): Promise<ReadFile> {
   const page = new LinePage(request);
   const splitter = new LineSplitter({ maxCharacters: MAX_LINE_CHARACTERS });
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const hash = new VersionHash();
   let isWhole = true;
-  for await (const chunk of chunksOf(handle, signal)) {
+  for await (const chunk of chunksFrom(beginning, signal)) {
     const isHashed = hash.add(chunk);
     for (const line of splitter.push(decoder.decode(chunk, { stream: true }))) page.add(line);
     // What follows the page is read only for as long as it tells which state of the file this is.
@@ -73,5 +74,5 @@ async function readPage(handle: FileHandle, request: PageRequest, signal: AbortS
     const last = splitter.end();
     if (last !== undefined) page.add(last);
   }
-  return { output: page.toText({ isWhole }), version: hash.version(await handle.stat({ bigint: true })) };
+  return { output: page.toText({ isWhole }), version: hash.version(await beginning.handle.stat({ bigint: true })) };
 }

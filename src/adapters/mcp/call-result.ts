@@ -3,9 +3,11 @@ import { z } from 'zod';
 import type { Redaction } from './redaction.ts';
 
 /** Base64 characters of images, sounds and files of one result, all together: a model pays for each. */
-export const MAX_BINARY_CHARACTERS = 120_000;
+const MAX_BINARY_CHARACTERS = 120_000;
 /** Blocks of one result. */
 const MAX_BLOCKS = 1_000;
+/** Of what a tool says about its failure. */
+const MAX_ERROR_CHARACTERS = 16_000;
 
 /** Lenient: a block that is wrong must not cost the model the others. */
 export const callResultSchema = z.looseObject({
@@ -36,7 +38,8 @@ export function resultForModel(result: CallResult, redaction: Redaction): unknow
 export function wordsOf(result: CallResult, redaction: Redaction): string {
   const words = partsOf(result.content, redaction).map((part) => (part.type === 'text' ? String(part['text']) : `[${part.type}]`));
   const structured = result.structuredContent === undefined ? [] : [JSON.stringify(redaction.json(result.structuredContent))];
-  return (words.length > 0 ? words : structured).join('\n').trim();
+  const text = (words.length > 0 ? words : structured).join('\n').trim();
+  return text.length <= MAX_ERROR_CHARACTERS ? text : `${text.slice(0, MAX_ERROR_CHARACTERS)}\n[${text.length - MAX_ERROR_CHARACTERS} more characters were left out]`;
 }
 
 function partsOf(content: readonly unknown[], redaction: Redaction): Part[] {

@@ -33,6 +33,7 @@ export function createHttpLink(Transport: HttpTransportClass, { settings, clock,
     reconnectionOptions: RECONNECTION,
   });
   // The client of the SDK calls what was there before it.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has fields for its listeners, and no events.
   transport.onmessage = (message): void => {
     if ('id' in message && !('method' in message)) guard.answered(message.id);
   };

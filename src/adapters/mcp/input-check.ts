@@ -48,7 +48,7 @@ function issuesOf(check: z.ZodType, input: Input): readonly { readonly path: rea
 function checkOf(schema: Schema): z.ZodType | undefined {
   try {
     const plain = new Rewriting(schema).whole();
-    return plain === undefined ? undefined : z.fromJSONSchema(plain as Parameters<typeof z.fromJSONSchema>[0]);
+    return plain === undefined ? undefined : z.fromJSONSchema(plain);
   } catch {
     return undefined;
   }

@@ -53,7 +53,7 @@ export function requestFailure(error: unknown, { label, route, redaction }: Fail
 export function brokenOffFailure(meta: unknown, label: ServerLabel): Error | undefined {
   const why = typeof meta === 'object' && meta !== null && BROKEN_OFF in meta ? (meta[BROKEN_OFF] as BrokenOff) : undefined;
   if (why === undefined) return undefined;
-  return why.kind === 'too_large' ? messageTooLarge(label, { bytes: MAX_MESSAGE_BYTES, limitBytes: MAX_MESSAGE_BYTES }) : serverLost(label, String(why.message));
+  return why.kind === 'too_large' ? messageTooLarge(label, { bytes: MAX_MESSAGE_BYTES, limitBytes: MAX_MESSAGE_BYTES }) : serverLost(label, why.message);
 }
 
 /** Errors that tell of nothing but messages which came after somebody stopped waiting. */

@@ -60,14 +60,13 @@ async function httpRoute({ label, clock }: RouteOptions, settings: HttpSettings)
   const Transport = await loadHttpTransport();
   const limitBytes = MAX_MESSAGE_BYTES;
   const tooLarge = (): Error => messageTooLarge(label, { bytes: limitBytes, limitBytes });
-  const { transport, farewell } = createHttpLink(Transport, { settings, clock, limitBytes, tooLarge });
+  const { transport, ...link } = createHttpLink(Transport, { settings, clock, limitBytes, tooLarge });
   let closing: Promise<void> | undefined;
   return {
-    // The SDK writes `undefined` into fields that its own interface has as optional.
-    transport: transport as Transport,
+    transport,
     endedBecause: () => undefined,
     // A query may hold a key.
     remark: () => `at ${url.origin}${url.pathname}`,
-    close: () => (closing ??= farewell()),
+    close: () => (closing ??= link.farewell()),
   };
 }

@@ -39,6 +39,7 @@ const listed = z.looseObject({
   title: z.string().optional().catch(undefined),
   description: z.string().optional().catch(undefined),
   inputSchema: z.record(z.string(), z.unknown()).optional(),
+  execution: z.looseObject({ taskSupport: z.string().optional().catch(undefined) }).optional().catch(undefined),
   annotations: z
     .looseObject({
       readOnlyHint: z.boolean().optional().catch(undefined),
@@ -59,10 +60,11 @@ export function readListedTools(given: readonly unknown[], { server, settings }:
   for (const [index, item] of given.entries()) {
     const parsed = listed.safeParse(item);
     const tool = parsed.success ? parsed.data : undefined;
-    const schema = tool === undefined ? undefined : objectSchemaOf(tool.inputSchema);
+    const schema = tool === undefined ? undefined : objectSchemaOf(settings.redaction.json(tool.inputSchema) as Input | undefined);
     const size = schema === undefined ? 0 : schema.characters + Math.min(tool?.description?.length ?? 0, MAX_DESCRIPTION_CHARACTERS);
     if (tool === undefined) leftOut.add('not well-formed', `number ${index + 1}`);
     else if (known.has(tool.name)) leftOut.add('named like another', tool.name);
+    else if (tool.execution?.taskSupport === 'required') leftOut.add('run only as tasks of the protocol, which are not supported', tool.name);
     else if (schema === undefined) leftOut.add(`without an input schema of an object of at most ${MAX_SCHEMA_CHARACTERS} characters`, tool.name);
     else if (size > room) leftOut.add(`beyond ${MAX_LIST_CHARACTERS} characters of descriptions and schemas`, tool.name);
     else {

@@ -14,8 +14,8 @@ import { ToolList } from './tool-list.ts';
 import type { ToolListOptions } from './tool-list.ts';
 
 /** Attempts and short lives in a row before the server is left alone for a while. */
-export const MAX_FAILURES = 4;
-export const COOL_DOWN_MS = 30_000;
+const MAX_FAILURES = 4;
+const COOL_DOWN_MS = 30_000;
 /** Before the attempt after the first failure; three times as long after each that follows. */
 const FIRST_BACK_OFF_MS = 200;
 const BACK_OFF_FACTOR = 3;
@@ -180,25 +180,24 @@ export class McpConnection {
   }
 
   async #attempt(timeoutMs: number): Promise<ReadyLink> {
-    let ready: ReadyLink | undefined;
-    let lost: string | undefined;
+    const attempt: { ready?: ReadyLink; lost?: string } = {};
     const events: LinkEvents = {
       signal: this.#stop.signal,
       onLost: (why) => {
-        if (ready === undefined) lost = why;
-        else this.#lost(ready, why);
+        attempt.lost = why;
+        if (attempt.ready !== undefined) this.#lost(attempt.ready, why);
       },
       onToolsChanged: () => {
-        ready?.tools.changed();
-        this.#options.onNews('tools_changed', 'it says that its tools have changed');
+        if (attempt.ready?.tools.changed() === true) this.#options.onNews('tools_changed', 'it says that its tools have changed');
       },
     };
     const link = await this.#options.open(events, timeoutMs);
-    if (this.#stop.signal.aborted || lost !== undefined) {
+    if (this.#stop.signal.aborted || attempt.lost !== undefined) {
       await this.#end(link);
-      throw new Error(lost ?? 'it is being closed');
+      throw new Error(attempt.lost ?? 'it is being closed');
     }
-    ready = { link, tools: new ToolList({ ...this.#options.list, link }), sinceMs: this.#options.clock.steadyNow(), users: 0 };
+    const ready: ReadyLink = { link, tools: new ToolList({ ...this.#options.list, link }), sinceMs: this.#options.clock.steadyNow(), users: 0 };
+    attempt.ready = ready;
     this.#ready = ready;
     this.#move('CONNECTED');
     this.#options.onNews('connected', 'connected');
@@ -256,6 +255,11 @@ export class McpConnection {
 
   #rest(): void {
     if (this.#users > 0) return;
+    if (this.#is('cooling')) {
+      // Whoever asks next must still hear of it.
+      this.#idleTimer = this.#options.clock.setTimeout(() => this.#rest(), COOL_DOWN_MS);
+      return;
+    }
     this.#options.onIdle();
     const link = this.#ready?.link;
     if (link === undefined) return;

@@ -62,6 +62,7 @@ export class McpLink {
     // No capability is declared: requests to sample, to ask the user or to list roots are answered "method not found".
     this.#client = new sdk.Client(clientInfo, { capabilities: {} });
     this.#client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, onToolsChanged);
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has fields for its listeners, and no events.
     this.#client.onerror = (error): void => {
       if (!this.#isClosing && !isLateMessage(error)) onNoise(settings.redaction.text(error.message).slice(0, MAX_WORDS));
     };
@@ -131,6 +132,7 @@ export class McpLink {
       if (forward !== undefined) signal.removeEventListener('abort', forward);
     }
     if (client.transport === undefined) throw new Error(this.#route.endedBecause() ?? 'the connection ended with the handshake');
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has fields for its listeners, and no events.
     client.onclose = (): void => {
       if (!this.#isClosing) this.#options.onLost(this.#route.endedBecause() ?? 'the connection was closed');
     };
@@ -163,7 +165,7 @@ export class McpLink {
       onProgress?.(this.#progressOf(progress));
     };
     try {
-      return await this.#client.request({ method, params: { ...params } } as never, z.looseObject({}), { signal: stop.signal, timeout: NEVER_MS, onprogress });
+      return await this.#client.request({ method, params: { ...params } }, z.looseObject({}), { signal: stop.signal, timeout: NEVER_MS, onprogress });
     } catch (error) {
       if (timeout !== undefined) throw timeout;
       signal.throwIfAborted();

@@ -43,6 +43,8 @@ export class StdioTransport implements Transport {
   readonly #lines = new LineReader(MAX_MESSAGE_BYTES);
   readonly #stderr: TextTail;
   #process: ServerProcess | undefined;
+  /** Settles when the program runs, or cannot be started. */
+  #starting: Promise<unknown> | undefined;
   #endedBecause: string | undefined;
   /** Settles when the process tree is gone. */
   #ended: Promise<void> | undefined;
@@ -66,7 +68,9 @@ export class StdioTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const process = await this.#options.start();
+    const starting = this.#options.start();
+    this.#starting = starting.catch(() => undefined);
+    const process = await starting;
     this.#process = process;
     const { stdin, stdout, stderr, exited } = process;
     this.#stderr.follow(stderr);
@@ -79,7 +83,9 @@ export class StdioTransport implements Transport {
       await Promise.race([outputEnded, pause(LAST_WORDS_MS)]);
       this.#finish(how);
     });
-    if (this.#isClosed) this.#endProcess(0);
+    if (!this.#isClosed) return;
+    this.#endProcess(0);
+    throw new Error('it was closed while it was started');
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -97,6 +103,7 @@ export class StdioTransport implements Transport {
   /** Never rejects; who wants to know whether everything is gone asks `gone`. */
   async close(): Promise<void> {
     this.#finish('it was closed', LINGER_MS);
+    await this.#starting;
     await this.#ended?.catch(() => undefined);
   }
 

@@ -1,11 +1,10 @@
 /** The tools of one connection: asked for page by page, and kept for as long as the server says nothing of changes. */
-import type { ListedTools } from './listed-tools.ts';
 import { readListedTools } from './listed-tools.ts';
-import type { ListReading } from './listed-tools.ts';
+import type { ListReading, ListedTools } from './listed-tools.ts';
 import type { McpLink } from './mcp-link.ts';
 
 /** Of one server. */
-export const MAX_TOOLS = 1_000;
+const MAX_TOOLS = 1_000;
 const MAX_PAGES = 1_000;
 /** A list that changes while it is read is read again so often. */
 const MAX_READINGS = 3;
@@ -22,6 +21,8 @@ export class ToolList {
   readonly #options: ToolListOptions;
   /** Counts what the server announces. */
   #version = 0;
+  /** What was announced when the list was last read. */
+  #readVersion = 0;
   #kept: { readonly version: number; readonly tools: Promise<ListedTools> } | undefined;
   /** What was listed last, as JSON: the same again needs no reading. */
   #last: { readonly text: string; readonly tools: ListedTools } | undefined;
@@ -30,9 +31,11 @@ export class ToolList {
     this.#options = options;
   }
 
-  /** The server says that its tools have changed. */
-  changed(): void {
+  /** The server says that its tools have changed. Whether that is news: it may say so many times before anybody asks again. */
+  changed(): boolean {
+    const isNews = this.#readVersion === this.#version;
     this.#version += 1;
+    return isNews;
   }
 
   /** The tools as they are now; callers that come while they are read share them. @throws as McpLink.listTools */
@@ -52,6 +55,7 @@ export class ToolList {
   async #read(): Promise<ListedTools> {
     for (let reading = 1; ; reading += 1) {
       const version = this.#version;
+      this.#readVersion = version;
       const tools = await this.#readOnce();
       if (version === this.#version || reading === MAX_READINGS) return tools;
     }

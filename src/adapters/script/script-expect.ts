@@ -42,7 +42,7 @@ function lastResults(messages: readonly ProviderMessage[]): ToolMessage['content
 
 function lastUserText(messages: readonly ProviderMessage[]): string {
   const last = messages.findLast((message): message is UserMessage => message.role === 'user');
-  return last?.content.map(({ text }) => text).join('\n') ?? '';
+  return last?.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n') ?? '';
 }
 
 function listOf(texts: string | readonly string[] | undefined): readonly string[] {

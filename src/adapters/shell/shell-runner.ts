@@ -90,7 +90,7 @@ async function startTask(runner: Runner, { taskId, request, emit }: BackgroundTa
     command: request.command,
     shell: request.shell ?? runner.settings.defaultShell,
     cwd: request.cwd,
-    environment: { ...runner.environment(), ...request.env, ...tree.environment },
+    environment: { ...(request.inheritEnv === false ? {} : runner.environment()), ...request.env, ...tree.environment },
     input: request.stdin === undefined && request.mode === 'foreground' ? 'none' : 'pipe',
   } as const;
   const started = startShell(execa, command, await takeOutputPipes());

@@ -1,9 +1,11 @@
 /** What an agent is: who it is, which model speaks for it, what it may use. Written as Markdown with YAML frontmatter. */
 import { z } from 'zod';
+import { messageOf } from '../errors.ts';
+import { parseRule } from '../permission/permission-rule.ts';
 import { MAX_MODEL_STEPS_PER_WAKE } from '../session/limits.ts';
 import { mcpServer } from './mcp-server.ts';
 import type { McpServer } from './mcp-server.ts';
-import { toolAttachment } from './tool-attachment.ts';
+import { toolAttachment, toolName } from './tool-attachment.ts';
 import type { ToolAttachment } from './tool-attachment.ts';
 
 /** Characters of an agent file. */
@@ -18,7 +20,18 @@ const unsupported = (what: string): z.ZodType<undefined> =>
 /** `preapproved`: only tools that always ask do ask. `ask`: every tool that changes something asks. `deny`: none runs. */
 const permissionMode = z.enum(['preapproved', 'ask', 'deny']);
 
-const ruleTexts = z.array(z.string().min(1).max(500)).max(200).default([]);
+/** Rules as people write them, without the effect that the key says: `shell_run(npm test)`. */
+const ruleTexts = (effect: 'allow' | 'ask' | 'deny'): z.ZodDefault<z.ZodArray<z.ZodString>> => z.array(ruleText(effect)).max(200).default([]);
+
+function ruleText(effect: string): z.ZodString {
+  return z.string().min(1).max(500).superRefine((rule, context) => {
+    try {
+      parseRule(`${effect} ${rule}`);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: messageOf(error) });
+    }
+  });
+}
 
 const NO_RULES: { readonly allow: string[]; readonly ask: string[]; readonly deny: string[]; readonly expiresAfterSeconds?: number } = { allow: [], ask: [], deny: [] };
 
@@ -27,9 +40,9 @@ const permission = z
     permissionMode.transform((mode) => ({ ...NO_RULES, mode })),
     z.strictObject({
       mode: permissionMode.default('ask'),
-      allow: ruleTexts,
-      ask: ruleTexts,
-      deny: ruleTexts,
+      allow: ruleTexts('allow'),
+      ask: ruleTexts('ask'),
+      deny: ruleTexts('deny'),
       /** How long a request waits for an answer, in seconds; then the call is denied. Default: a week. */
       expiresAfterSeconds: z.number().int().min(1).max(31_536_000).optional(),
     }),
@@ -82,16 +95,48 @@ export const agentFrontmatter = z.strictObject({
   environment: unsupported('an environment').optional(),
 });
 
-/** The frontmatter as a whole: what it names must be there. */
+/** The frontmatter as a whole: what it names must be there, and no two tools may share a name. */
 export const checkedFrontmatter = agentFrontmatter.superRefine(({ tools = [], mcp = {} }, context) => {
   const names = new Set<string>();
-  for (const [index, { type, name }] of tools.entries()) {
-    if (type === 'mcp') {
-      if (!Object.hasOwn(mcp, name)) context.addIssue({ code: 'custom', path: ['tools', index], message: `expected a server that "mcp" names, received "${name}"` });
-    } else if (names.has(name)) context.addIssue({ code: 'custom', path: ['tools', index], message: `expected each tool once, "${name}" is named twice` });
-    else names.add(name);
+  for (const [index, attachment] of tools.entries()) {
+    for (const { path, message } of [...attachmentProblems(attachment, mcp), ...claim(namesOf(attachment), names)]) {
+      context.addIssue({ code: 'custom', path: ['tools', index, ...path], message });
+    }
   }
 });
+
+interface AttachmentProblem {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+function attachmentProblems(attachment: ToolAttachment, servers: Readonly<Record<string, unknown>>): AttachmentProblem[] {
+  const { type, name } = attachment;
+  if (type === 'mcp' && !Object.hasOwn(servers, name)) return [{ path: ['mcp'], message: `expected a server that "mcp" names, received "${name}"` }];
+  if (type === 'agent' && !toolName.safeParse(name).success) return [{ path: ['name'], message: `expected a name for the tool, since no model could call it "${name}"` }];
+  return [];
+}
+
+/** The names under which a model will see it, as far as the file tells. */
+function namesOf(attachment: ToolAttachment): readonly string[] {
+  if (attachment.type !== 'mcp') return [attachment.name];
+  const { server, tools } = attachment;
+  return tools === undefined ? [`${server}__*`] : tools.map((tool) => (tool.startsWith(`${server}__`) ? tool : `${server}__${tool}`));
+}
+
+function claim(wanted: readonly string[], taken: Set<string>): AttachmentProblem[] {
+  return wanted.flatMap((name) => {
+    const other = holderOf(name, taken);
+    taken.add(name);
+    return other === undefined ? [] : [{ path: [], message: other === name ? `expected each tool once, "${name}" is named twice` : `expected each tool once, "${name}" is one of "${other}" already` }];
+  });
+}
+
+/** Of those that are taken, the one that stands for this name too: `docs__*` stands for all that begin like it. */
+function holderOf(name: string, taken: ReadonlySet<string>): string | undefined {
+  if (taken.has(name)) return name;
+  return [...taken].find((other) => (other.endsWith('*') && name.startsWith(other.slice(0, -1))) || (name.endsWith('*') && other.startsWith(name.slice(0, -1))));
+}
 
 export type AgentFrontmatter = z.input<typeof agentFrontmatter>;
 

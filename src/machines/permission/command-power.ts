@@ -114,7 +114,7 @@ interface Escalation {
 
 /** What a rule must name itself: a prefix that leaves it out does not allow it. */
 const ESCALATIONS: readonly Escalation[] = [
-  { command: 'git', options: ['--output', '--ext-diff', '--textconv', '--exec', '--exec-path', '--upload-pack', '--receive-pack', '--git-dir', '--work-tree', '--config', '--open-files-in-pager', '--no-index', '--template'] },
+  { command: 'git', options: ['--output', '--ext-diff', '--textconv', '--exec', '--exec-path', '--upload-pack', '--receive-pack', '--git-dir', '--work-tree', '--config', '--open-files-in-pager', '--no-index', '--template', '--help'] },
   // A word that begins with "+" forces, one that begins with ":" deletes.
   { command: 'git', subcommand: 'push', letters: 'fd', options: ['--force', '--force-with-lease', '--force-if-includes', '--delete', '--mirror', '--prune', '--all', '--tags'], words: /^[+:]/ },
   { command: 'git', subcommand: 'fetch', letters: 'f', options: ['--force', '--prune'], words: /^\+/ },
@@ -149,7 +149,7 @@ export function escalates(argv: readonly string[], prefixLength: number): boolea
 }
 
 function usesLetter(word: string, letters: string): boolean {
-  return /^-[^-]/.test(word) && [...word.slice(1)].some((letter) => letters.includes(letter));
+  return /^-[^-]/.test(word) && Array.from(word.slice(1)).some((letter) => letters.includes(letter));
 }
 
 /** Programs take an option by its beginning too, as long as that is enough to tell it. */

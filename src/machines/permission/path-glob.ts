@@ -1,7 +1,7 @@
 /** Patterns of paths: `*` for any part of a name, `?` for one character, `**` for any folders. Paths are from the workspace, with `/`. */
 import { isNeverMeantByWildcard } from './sensitive-path.ts';
 
-export const MAX_GLOB_CHARACTERS = 500;
+const MAX_GLOB_CHARACTERS = 500;
 
 const ANY_FOLDERS = '**';
 
@@ -40,7 +40,24 @@ function namesOf(path: string): string[] {
 }
 
 /** Whether `path`, as `workspacePath` gives it, is what the pattern means. `a/**` means the folder `a` too. */
-export function matchesGlob(glob: string, path: string, { matching }: GlobMatching): boolean {
+export function matchesGlob(glob: string, path: string, how: GlobMatching): boolean {
+  const { reached, length } = follow(glob, path, how);
+  return reached.has(length);
+}
+
+/** Whether the pattern means the folder and all that can be below it. */
+export function matchesAllBelow(glob: string, path: string, how: GlobMatching): boolean {
+  return matchesGlob(glob, path, how) && (glob === ANY_FOLDERS || glob.endsWith(`/${ANY_FOLDERS}`));
+}
+
+/** Whether the pattern may mean something below the folder. */
+export function mayMatchBelow(glob: string, path: string, how: GlobMatching): boolean {
+  const { reached, length } = follow(glob, path, how);
+  return [...reached].some((index) => index < length);
+}
+
+/** How far into the pattern the path may have come; `length` is its end. */
+function follow(glob: string, path: string, { matching }: GlobMatching): { readonly reached: ReadonlySet<number>; readonly length: number } {
   const fold = (text: string): string => (matching === 'wide' ? text.normalize('NFC').toLowerCase() : text);
   const patterns = fold(glob).split('/');
   const names = path === '' ? [] : fold(path).split('/');
@@ -56,7 +73,7 @@ export function matchesGlob(glob: string, path: string, { matching }: GlobMatchi
     }
     reached = closure(next, patterns);
   }
-  return reached.has(patterns.length);
+  return { reached, length: patterns.length };
 }
 
 /** `**` may stand for no folder at all. */
@@ -70,7 +87,7 @@ function closure(reached: ReadonlySet<number>, patterns: readonly string[]): Set
 function matchesName(pattern: string, name: string, matching: GlobMatching['matching']): boolean {
   if (pattern === name) return true;
   if (!/[*?]/.test(pattern) || (matching === 'strict' && isNeverMeantByWildcard(name))) return false;
-  return matchesText([...pattern], [...name]);
+  return matchesText(Array.from(pattern), Array.from(name));
 }
 
 /** Goes back to the last star only, so that it takes pattern times name steps at most. */
@@ -98,8 +115,8 @@ function matchesText(pattern: readonly string[], name: readonly string[]): boole
   return pattern.slice(at).every((rest) => rest === '*');
 }
 
-/** Whether something below the folder `path` may be meant by the pattern: it leads there by names without wildcards, or is the workspace. */
-export function mayMeanSomethingBelow(glob: string, path: string): boolean {
+/** Whether `path` is a folder above what the pattern means for certain: the pattern leads there by names without wildcards, or it is the workspace. */
+export function isKnownFolderOf(glob: string, path: string): boolean {
   if (path === '') return true;
   const patterns = glob.normalize('NFC').toLowerCase().split('/');
   const names = path.normalize('NFC').toLowerCase().split('/');

@@ -100,7 +100,7 @@ function grantOf({ subject, reading, workspaceDirectory }: JudgedCall, rules: Al
       if (whyShellIsBeyondRules(subject, reading, workspaceDirectory) !== undefined || reading.kind !== 'commands') return undefined;
       return grantForLine(reading.commands, rules, precisely);
     case 'path':
-      return grantBy(rules, (rule) => (!precisely || rule.pathGlob !== undefined) && allowsPath(rule, subject.path, workspaceDirectory));
+      return grantBy(rules, (rule) => (!precisely || rule.pathGlob !== undefined) && allowsPath(rule, subject, workspaceDirectory));
     case 'tool':
       return grantBy(rules, allowsTool);
   }
@@ -143,7 +143,7 @@ function ask({ definition, subject }: PermissionQuestion, call: JudgedCall, rule
       return askAboutLine(definition, reading.kind === 'commands' ? reading.commands : [], rules);
     }
     case 'path':
-      return { decision: 'ask', because: `no rule allows ${definition.name} for "${subject.path}"`, suggestions: suggestForPath(definition.name, subject.path, workspaceDirectory) };
+      return { decision: 'ask', because: `no rule allows ${definition.name} for "${subject.path}"`, suggestions: suggestForPath(definition.name, subject, workspaceDirectory) };
     case 'tool':
       return { decision: 'ask', because: `no rule allows ${definition.name}`, suggestions: suggestForTool(definition) };
   }

@@ -9,6 +9,12 @@ export type PermissionSubject =
       readonly isolated?: boolean | undefined;
     }
   /** A file or folder, absolute or from the workspace, that is read or changed. */
-  | { readonly kind: 'path'; readonly path: string; readonly access: 'read' | 'write' }
+  | {
+      readonly kind: 'path';
+      readonly path: string;
+      readonly access: 'read' | 'write';
+      /** Whether the call may reach whatever lies below the folder, as a search does. Default false. */
+      readonly reachesBelow?: boolean | undefined;
+    }
   /** Nothing that could be told apart: the tool as such. */
   | { readonly kind: 'tool' };

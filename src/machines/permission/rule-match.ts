@@ -3,13 +3,15 @@
  * call for sure, the answer is `perhaps`, and somebody is asked.
  */
 import { escalates, hidesWhatItRuns, nameOf } from './command-power.ts';
-import { matchesGlob, mayMeanSomethingBelow, workspacePath } from './path-glob.ts';
+import { isKnownFolderOf, matchesAllBelow, matchesGlob, mayMatchBelow, workspacePath } from './path-glob.ts';
 import type { PermissionRule } from './permission-rule.ts';
 import type { PermissionSubject } from './permission-subject.ts';
 import type { ShellCommand, ShellReading } from './shell-reading.ts';
 
 /** What a rule that denies or asks has to say. `because` is for people. */
 export type Restriction = { readonly matches: 'yes' | 'no' } | { readonly matches: 'perhaps'; readonly because: string };
+
+type PathSubject = Extract<PermissionSubject, { readonly kind: 'path' }>;
 
 const NO: Restriction = { matches: 'no' };
 const YES: Restriction = { matches: 'yes' };
@@ -25,7 +27,7 @@ export function restrictionOf(rule: PermissionRule, { subject, reading, workspac
   const { commandPrefix, pathGlob } = rule;
   if (commandPrefix === undefined && pathGlob === undefined) return YES;
   if (subject.kind === 'shell' && commandPrefix !== undefined) return restrictionOnLine(rule, subject, reading);
-  if (subject.kind === 'path' && pathGlob !== undefined) return restrictionOnPath(pathGlob, subject.path, workspaceDirectory);
+  if (subject.kind === 'path' && pathGlob !== undefined) return restrictionOnPath(pathGlob, subject, workspaceDirectory);
   return { matches: 'perhaps', because: 'there is a rule against some of its calls, which cannot be told apart here' };
 }
 
@@ -60,11 +62,12 @@ function isSubsequence(wanted: readonly string[], words: readonly string[]): boo
   return at === wanted.length;
 }
 
-function restrictionOnPath(glob: string, path: string, workspaceDirectory: string): Restriction {
+function restrictionOnPath(glob: string, { path, reachesBelow }: PathSubject, workspaceDirectory: string): Restriction {
   const inside = workspacePath(path, workspaceDirectory);
   if (inside === undefined) return { matches: 'perhaps', because: 'there are rules about paths, and this one cannot be followed from the workspace' };
   if (matchesGlob(glob, inside, { matching: 'wide' })) return YES;
-  return mayMeanSomethingBelow(glob, inside) ? { matches: 'perhaps', because: 'there is a rule about something below that folder' } : NO;
+  const isAbove = reachesBelow === true ? mayMatchBelow(glob, inside, { matching: 'wide' }) : isKnownFolderOf(glob, inside);
+  return isAbove ? { matches: 'perhaps', because: 'there is a rule about something below that folder' } : NO;
 }
 
 /** For a rule that allows, of the same tool: whether it allows this one command. */
@@ -75,9 +78,10 @@ export function allowsCommand({ commandPrefix, exact }: PermissionRule, { argv }
 }
 
 /** For a rule that allows, of the same tool: whether it allows a call on this path. */
-export function allowsPath({ pathGlob = '**', commandPrefix }: PermissionRule, path: string, workspaceDirectory: string): boolean {
+export function allowsPath({ pathGlob = '**', commandPrefix }: PermissionRule, { path, reachesBelow }: Pick<PathSubject, 'path' | 'reachesBelow'>, workspaceDirectory: string): boolean {
   const inside = workspacePath(path, workspaceDirectory);
-  return commandPrefix === undefined && inside !== undefined && matchesGlob(pathGlob, inside, { matching: 'strict' });
+  const matches = reachesBelow === true ? matchesAllBelow : matchesGlob;
+  return commandPrefix === undefined && inside !== undefined && matches(pathGlob, inside, { matching: 'strict' });
 }
 
 /** For a rule that allows, of the same tool: whether it allows every call of it. */

@@ -3,6 +3,7 @@ import { escalates, nameOf, prefixProblem } from './command-power.ts';
 import { workspacePath } from './path-glob.ts';
 import { MAX_RULE_CHARACTERS, formatRule, permissionRule } from './permission-rule.ts';
 import type { PermissionRule } from './permission-rule.ts';
+import type { PermissionSubject } from './permission-subject.ts';
 import { allowsCommand, allowsPath } from './rule-match.ts';
 import type { ShellCommand } from './shell-reading.ts';
 import { isNeverMeantByWildcard, pathProblem } from './sensitive-path.ts';
@@ -44,12 +45,12 @@ function suggestForCommand(tool: string, { argv }: ShellCommand): PermissionRule
   return rule !== undefined && allowsCommand(rule, { argv }) ? rule : undefined;
 }
 
-/** This path and no other; none where it lies outside the workspace, holds secrets or decides what git runs. */
-export function suggestForPath(tool: string, path: string, workspaceDirectory: string): readonly PermissionRule[] {
-  const inside = workspacePath(path, workspaceDirectory);
+/** This path and no other, with what the call reaches below it; none where it lies outside the workspace, holds secrets or decides what git runs. */
+export function suggestForPath(tool: string, subject: Extract<PermissionSubject, { readonly kind: 'path' }>, workspaceDirectory: string): readonly PermissionRule[] {
+  const inside = workspacePath(subject.path, workspaceDirectory);
   if (inside === undefined || /[*?]/.test(inside) || pathProblem(inside) !== undefined || inside.split('/').some(isNeverMeantByWildcard)) return [];
-  const rule = checked({ effect: 'allow', tool, pathGlob: inside });
-  return rule !== undefined && allowsPath(rule, inside, workspaceDirectory) ? [rule] : [];
+  const rule = checked({ effect: 'allow', tool, pathGlob: subject.reachesBelow === true ? `${inside}/**` : inside });
+  return rule !== undefined && allowsPath(rule, subject, workspaceDirectory) ? [rule] : [];
 }
 
 /** Every call of the tool, unless it may destroy something. */

@@ -268,7 +268,7 @@ const agent = {
       cwd: z.string().optional(),
       /** What an approval for the session or for always would allow from then on. */
       rules: z.array(z.string()).optional(),
-      /** An answer after this time is refused, and the call is denied. */
+      /** From this time on an answer is refused, and the call is denied. */
       expiresAt: time.optional(),
     }),
   ),

@@ -3,7 +3,7 @@ import type { DeliveryMode } from './event-schemas.ts';
 import { move } from './fold-status.ts';
 import type { Change } from './fold-status.ts';
 import type { SessionEventOf } from './session-event.ts';
-import { use } from './fold-usage.ts';
+import { useByChild } from './fold-usage.ts';
 import type { CallAnswer, CallRequest, OpenToolCall, PendingAction, PendingIngress, PendingIngressType, SessionState } from './session-state.ts';
 
 /** Somebody outside wants something: it waits to be acted upon, and what held the session back counts no more. */
@@ -69,14 +69,21 @@ export function foldSubflowRest(state: SessionState, event: SessionEventOf<'sess
   if (request?.kind !== 'subflow' || call.phase !== 'waiting') return {};
   const more = { tokens: (used.tokens ?? 0) - (request.used.tokens ?? 0), cost: (used.cost ?? 0) - (request.used.cost ?? 0) };
   const told: OpenToolCall = { ...call, request: { ...request, used } };
-  const replaced = (by: OpenToolCall): Change => ({ openToolCalls: state.openToolCalls.map((each) => (each === call ? by : each)), ...use(state, more) });
+  const replaced = (by: OpenToolCall): Change => ({ openToolCalls: state.openToolCalls.map((each) => (each === call ? by : each)), ...useByChild(state, more) });
   if (reason === 'requires_action') return replaced(told);
   const answer: CallAnswer = { kind: 'subflow', eventId: event.id, reason, summary };
   const { id: eventId, seq, at } = event;
   return {
     ...replaced({ ...told, phase: 'answered', answer }),
+    ...freed(state, call.callId),
     pending: [...state.pending, { eventId, seq, at, type: 'session.child_idle', delivery: 'steer', callId: call.callId }],
   };
+}
+
+/** How the session moves when this call waits no more: it rests when nothing else holds it back. */
+export function freed(state: SessionState, callId: string): Change {
+  const isHeldBack = state.pendingActions.length > 0 || state.openToolCalls.some((call) => call.callId !== callId && call.phase === 'waiting');
+  return isHeldBack ? {} : move(state, 'RESOLVE');
 }
 
 /** What waits, without the answer that this call had to hear. */
@@ -107,5 +114,6 @@ function answerCall(
 function resolve(state: SessionState, requestId: string, kind: PendingAction['kind']): Change | undefined {
   const pendingActions = state.pendingActions.filter((action) => action.requestId !== requestId || action.kind !== kind);
   if (pendingActions.length === state.pendingActions.length) return undefined;
-  return { ...(pendingActions.length === 0 ? move(state, 'RESOLVE') : {}), pendingActions };
+  const waitsForChild = state.openToolCalls.some(({ phase, request }) => phase === 'waiting' && request?.kind === 'subflow');
+  return { ...(pendingActions.length === 0 && !waitsForChild ? move(state, 'RESOLVE') : {}), pendingActions };
 }

@@ -27,6 +27,12 @@ export function foldSpanCompleted(state: SessionState, { data, seq }: SessionEve
   };
 }
 
-export function use({ used }: SessionState, { tokens = 0, cost = 0 }: Allowance): Change {
+function use({ used }: SessionState, { tokens = 0, cost = 0 }: Allowance): Change {
   return tokens === 0 && cost === 0 ? {} : { used: { tokens: used.tokens + tokens, cost: used.cost + cost } };
+}
+
+/** What a child used up counts for the session, and for the wake in which it did. */
+export function useByChild(state: SessionState, { tokens = 0, cost = 0 }: Allowance): Change {
+  const { openWake } = state;
+  return { ...use(state, { tokens, cost }), ...(openWake === undefined ? {} : { openWake: { ...openWake, tokens: openWake.tokens + tokens, cost: openWake.cost + cost } }) };
 }

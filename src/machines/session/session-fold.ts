@@ -4,9 +4,10 @@
  * The fold is total: a log that lost records to damage, or holds events that lost a race, still folds. An event that makes no sense
  * where it stands moves the head and nothing else. What may be appended is stricter and is decided in session-rules.ts.
  */
+import { isUnfinished } from './activation.ts';
 import { chartEventOf, move } from './fold-status.ts';
 import type { Change } from './fold-status.ts';
-import { cancelRequest, foldAnswer, foldConfirmation, foldCustomToolResult, foldResolved, foldSubflowRest, receive, waitFor, withoutAnswerOf } from './fold-requests.ts';
+import { cancelRequest, foldAnswer, foldConfirmation, foldCustomToolResult, foldResolved, foldSubflowRest, freed, receive, waitFor, withoutAnswerOf } from './fold-requests.ts';
 import { foldSpanCompleted } from './fold-usage.ts';
 import { foldWakeEnded, foldWakeStarted } from './fold-wakes.ts';
 import type { SessionEvent, SessionEventOf, SessionEventType } from './session-event.ts';
@@ -30,8 +31,8 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   },
   'session.status_idle': (state, { data: { reason, summary }, seq, at }) => ({
     summary,
-    // Whoever waits for the answer to a call is not told that it will be tried again.
-    ...(state.parent?.callId !== undefined && state.lastWake?.retryAt !== undefined ? NOTHING : owe(state, { turn: seq, at, reason, summary })),
+    // Whoever waits for the answer to a call is not told that it has been put off.
+    ...(state.parent?.callId !== undefined && goesOnByItself(state) ? NOTHING : owe(state, { turn: seq, at, reason, summary })),
   }),
   'session.parked': (state, { data, seq, at }) => ({ parked: { ...data, seq }, ...owe(state, { turn: seq, at, reason: 'parked', summary: data.reason }) }),
   'session.unparked': () => ({ parked: undefined, failuresInARow: 0, autonomousWakesInARow: 0, idleWakesInARow: 0 }),
@@ -73,8 +74,8 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'agent.tool_requeued': (state, { data: { callId, attempt } }) => ({
     openToolCalls: withCall(state, callId, ({ request: _request, answer: _answer, ...call }) => ({ ...call, phase: 'requested', attempt })),
   }),
-  'agent.subflow_started': (state, { seq, data: { callId, childSessionId, agentId } }) => ({
-    openToolCalls: withCall(state, callId, (call) => ({ ...call, phase: 'waiting', request: { kind: 'subflow', childSessionId, agentId, seq, used: {} } })),
+  'agent.subflow_started': (state, { seq, data: { callId, childSessionId, agentId, allowance } }) => ({
+    openToolCalls: withCall(state, callId, (call) => ({ ...call, phase: 'waiting', request: { kind: 'subflow', childSessionId, agentId, seq, used: {}, ...given({ allowance }) } })),
   }),
   'agent.tool_result': (state, event) => foldToolResult(state, event),
   'agent.custom_tool_use': (state, { id, data: { requestId, name: toolName, callId } }) =>
@@ -135,6 +136,7 @@ function foldChildIdle(state: SessionState, event: SessionEventOf<'session.child
 
 function foldToolResult(state: SessionState, { data }: SessionEventOf<'agent.tool_result'>): Change {
   return {
+    ...freed(state, data.callId),
     openToolCalls: state.openToolCalls.filter(({ callId }) => callId !== data.callId),
     pending: withoutAnswerOf(state, data.callId),
     // A result that is stored outside of a wake closes a call that nobody waits for any more.
@@ -144,6 +146,12 @@ function foldToolResult(state: SessionState, { data }: SessionEventOf<'agent.too
 
 function withCall({ openToolCalls }: SessionState, callId: string, change: (call: OpenToolCall) => OpenToolCall): readonly OpenToolCall[] {
   return openToolCalls.map((call) => (call.callId === callId ? change(call) : call));
+}
+
+/** Whether the last wake broke off in the middle, and another one goes on without anybody asking. */
+function goesOnByItself(state: SessionState): boolean {
+  const { lastWake, pending } = state;
+  return lastWake?.retryAt !== undefined || (lastWake?.outcome === 'aborted' && (isUnfinished(state) || pending.length > 0));
 }
 
 function owe({ parent }: SessionState, owedToParent: NonNullable<SessionState['owedToParent']>): Change {

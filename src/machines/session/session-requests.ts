@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { agentId, eventId, sessionId } from '../ids.ts';
-import { approvalScope, deliveryMode } from './event-schemas.ts';
+import { MAX_ATTACHMENT_NAME_CHARACTERS } from './attachment-name.ts';
+import { MAX_ATTACHMENTS, approvalScope, deliveryMode } from './event-schemas.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS, MAX_SUMMARY_CHARACTERS } from './limits.ts';
 import { parseOrThrow } from '../validate.ts';
 
@@ -18,9 +19,29 @@ const newSession = z.strictObject({
 const requestId = z.string().min(1).max(200);
 const note = z.string().min(1).max(2_000);
 
+/** A file to send with a message. */
+const attachmentSource = z.strictObject({
+  /** Absolute, or from the folder that the process is in. */
+  path: z.string().min(1).max(4_096).regex(/^[^\0]*$/, 'expected a path without NUL characters'),
+  /** What it is called for whoever reads of it. Default: the last part of the path. */
+  name: z
+    .string()
+    .min(1)
+    .max(MAX_ATTACHMENT_NAME_CHARACTERS)
+    .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, 'expected printable text on one line')
+    .optional(),
+  /** What it holds, unless it is an image, which is seen. Default: told from how it begins, then from its name. */
+  mediaType: z.string().max(100).regex(/^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=[\w.+-]+)*$/, 'expected a media type such as text/csv').optional(),
+});
+
 /** What may be sent into a session from outside. */
 const ingress = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('user.message'), text: z.string().min(1, 'expected a text that is not empty').max(MAX_MESSAGE_CHARACTERS) }),
+  z.strictObject({
+    type: z.literal('user.message'),
+    text: z.string().min(1, 'expected a text that is not empty').max(MAX_MESSAGE_CHARACTERS),
+    /** Files that are copied into the session's workspace before the message is stored. */
+    attachments: z.array(attachmentSource).max(MAX_ATTACHMENTS).optional(),
+  }),
   z.strictObject({
     type: z.literal('user.custom_tool_result'),
     requestId,
@@ -83,6 +104,7 @@ const eventsOptions = z.strictObject({
 
 const terminateOptions = z.strictObject({ reason: z.string().min(1).max(MAX_SUMMARY_CHARACTERS).optional() });
 
+export type AttachmentSource = Readonly<z.output<typeof attachmentSource>>;
 export type NewSession = z.input<typeof newSession>;
 export type SessionIngress = z.input<typeof ingress>;
 export type SendOptions = z.input<typeof sendOptions>;

@@ -146,7 +146,7 @@ function answerRefusal(state: SessionState, { requestId, kind, toolName }: Answe
 /** Expiry is terminal: an approval that comes too late is none. */
 function expiryRefusal({ pendingActions }: SessionState, requestId: string, at: string): Refusal | undefined {
   const expiresAt = pendingActions.find((action) => action.requestId === requestId)?.expiresAt;
-  if (expiresAt === undefined || Date.parse(at) <= Date.parse(expiresAt)) return undefined;
+  if (expiresAt === undefined || Date.parse(at) < Date.parse(expiresAt)) return undefined;
   return illegal('REQUEST_EXPIRED', `request ${requestId} has expired at ${expiresAt}`, 'Wake the session: the call counts as denied, and the agent may ask again.');
 }
 

@@ -43,7 +43,7 @@ export interface PendingAction {
   readonly question?: string | undefined;
   /** Of a permission: what an approval for more than once would allow. */
   readonly rules?: readonly string[] | undefined;
-  /** ISO-8601; an answer after it is refused. */
+  /** ISO-8601; from then on an answer is refused. */
   readonly expiresAt?: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface OpenToolCall {
 export type CallRequest =
   | { readonly kind: 'permission'; readonly requestId: string; readonly hash?: string | undefined; readonly rules?: readonly string[] | undefined; readonly expiresAt?: string | undefined }
   | { readonly kind: 'answer' | 'custom_tool'; readonly requestId: string }
-  | { readonly kind: 'subflow'; readonly childSessionId: string; readonly agentId: string; readonly seq: number; readonly used: Allowance };
+  | { readonly kind: 'subflow'; readonly childSessionId: string; readonly agentId: string; readonly seq: number; readonly allowance?: Allowance | undefined; readonly used: Allowance };
 
 /** `eventId`, `seq`: the event that holds it. */
 export type CallAnswer =

@@ -10,6 +10,7 @@ import type { BackgroundTaskRequest } from './task-request.ts';
 type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === 'string' && value.length > 0;
+const isBoolean: Check = (value) => typeof value === 'boolean';
 const isString: Check = (value) => typeof value === 'string';
 const isDurationMs: Check = (value) => typeof value === 'number' && value >= 0 && value < Infinity;
 const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -24,7 +25,7 @@ const COMMON: Readonly<Record<string, Check>> = {
   maxRuntimeMs: isDurationMs,
 };
 
-const PROCESS: ReadonlyMap<string, Check> = new Map(Object.entries({ ...COMMON, command: isText, shell: isText, stdin: isString }));
+const PROCESS: ReadonlyMap<string, Check> = new Map(Object.entries({ ...COMMON, command: isText, shell: isText, stdin: isString, inheritEnv: isBoolean }));
 const AGENT: ReadonlyMap<string, Check> = new Map(Object.entries({ ...COMMON, agentType: isText, prompt: isString, model: isText }));
 
 interface Loose {

@@ -48,6 +48,8 @@ const processRequest = z.strictObject({
   /** Shell to run the command with `-c`; the runner's default when absent. */
   shell: text.optional(),
   env: environment.optional(),
+  /** False: the command gets `env` and nothing of the runner's own environment. Default true. */
+  inheritEnv: z.boolean().optional(),
   stdin: z.string().optional(),
   outputLimitBytes: z.number().nonnegative().optional(),
 });

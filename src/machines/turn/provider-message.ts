@@ -19,7 +19,6 @@ export interface FilePart {
   readonly bytes: number;
   /** Of the bytes, in hexadecimal digits. */
   readonly sha256: string;
-  readonly text?: undefined;
 }
 
 export interface ReasoningPart {

@@ -4,7 +4,7 @@
  *   requested ──ASK_PERMISSION──▶ awaiting_permission ──RUN──▶ executing { working ──CANCEL──▶ stopping } ──done──▶ completed | failed | cancelled
  *       │ │ └───ASK_INPUT───────▶ awaiting_input ──ANSWER──▶ completed | failed
  *       │ └─────RUN─────────────────────────────────────────▶ executing ──LOSE──▶ unknown
- *       └───────DENY──▶ denied ◀──DENY── awaiting_permission         (CANCEL, before anything runs ──▶ cancelled)
+ *       └───────DENY──▶ denied ◀──DENY── awaiting_permission ──ASK_INPUT──▶ awaiting_input    (CANCEL, before anything runs ──▶ cancelled)
  *
  * requested:            the call is in the log, its input is not checked yet, and nothing of it runs.
  * awaiting_permission:  somebody has to allow exactly this call; nothing of it runs, and its process may end: the log remembers.
@@ -84,7 +84,7 @@ export const toolCallMachine = machine.createMachine({
   output: ({ context }) => context.result ?? { outcome: 'failed', output: 'The call ended without a result.' },
   states: {
     requested: { on: { ...cancel, ...deny, RUN: 'executing', ASK_PERMISSION: 'awaiting_permission', ASK_INPUT: 'awaiting_input' } },
-    awaiting_permission: { on: { ...cancel, ...deny, RUN: 'executing' } },
+    awaiting_permission: { on: { ...cancel, ...deny, RUN: 'executing', ASK_INPUT: 'awaiting_input' } },
     awaiting_input: {
       on: {
         ...cancel,

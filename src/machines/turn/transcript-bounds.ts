@@ -41,16 +41,7 @@ const DROPPED_SHARE = 1 / 8;
  * As much of the newest part of `messages` as fits, beginning with a user message that says what is missing and repeats what a person
  * asked for last. The messages themselves when they fit.
  */
-export function boundTranscript(messages: readonly ProviderMessage[], bounds: TranscriptBounds): BoundedTranscript;
-/** For callers that count in characters: what cannot be made to fit is given as it is. */
-export function boundTranscript(messages: readonly ProviderMessage[], bounds: { readonly maxCharacters: number }): readonly ProviderMessage[];
-export function boundTranscript(messages: readonly ProviderMessage[], bounds: TranscriptBounds | { readonly maxCharacters: number }): BoundedTranscript | readonly ProviderMessage[] {
-  if ('maxTokens' in bounds) return boundByTokens(messages, bounds);
-  const bounded = boundByTokens(messages, { maxTokens: bounds.maxCharacters / 4 });
-  return bounded.kind === 'fits' ? bounded.messages : messages.slice(lastExchangeStart(messages));
-}
-
-function boundByTokens(messages: readonly ProviderMessage[], { maxTokens, keepOutputs = DEFAULT_KEEP_OUTPUTS }: TranscriptBounds): BoundedTranscript {
+export function boundTranscript(messages: readonly ProviderMessage[], { maxTokens, keepOutputs = DEFAULT_KEEP_OUTPUTS }: TranscriptBounds): BoundedTranscript {
   const tokens = estimateMessages(messages);
   if (tokens <= maxTokens) return { kind: 'fits', messages, tokens, omittedMessages: 0 };
   const shortened = withoutOldOutputs(messages, keepOutputs);

@@ -1,4 +1,5 @@
 /** The events that end a wake: what its directives asked for, how it ended, and where the session now stands. One append, all or nothing. */
+import { delegatedCalls } from '../session/activation.ts';
 import { MAX_OPEN_QUEUED_WAKES, MAX_SUMMARY_CHARACTERS } from '../session/limits.ts';
 import type { SessionEventData, SessionEventDraft } from '../session/session-event.ts';
 import type { OpenWake, SessionState } from '../session/session-state.ts';
@@ -69,7 +70,9 @@ function statusEvents({ state, end }: WakeCommit, summary: string, { requests: n
   if (end.outcome === 'rescheduled' && goesOn) return [{ type: 'session.status_changed', data: { to: 'rescheduling', stopReason: 'rescheduling', reason: summary } }];
   const waiting = end.outcome === 'interrupted' ? [] : state.pendingActions;
   const blockingEventIds = [...waiting.map(({ requestId }) => requestId), ...newRequests];
-  const reason = blockingEventIds.length > 0 ? 'requires_action' : 'idle';
+  // Who waits for a child has not come to rest either: whoever waits for this session must not be told so.
+  const isWaiting = blockingEventIds.length > 0 || (end.outcome !== 'interrupted' && delegatedCalls(state).length > 0);
+  const reason = isWaiting ? 'requires_action' : 'idle';
   return [
     { type: 'session.status_changed', data: { to: 'idle', stopReason: reason } },
     { type: 'session.status_idle', data: { reason, summary, ...(blockingEventIds.length > 0 ? { blockingEventIds } : {}) } },

@@ -77,7 +77,7 @@ export function dueWakeIds(state: SessionState, now: string): string[] {
 
 /** Calls whose permission nobody has given in time. */
 export function expiredCalls({ openToolCalls }: SessionState, now: string): readonly OpenToolCall[] {
-  return openToolCalls.filter((call) => call.phase === 'waiting' && (expiryOf(call) ?? Infinity) < Date.parse(now));
+  return openToolCalls.filter((call) => call.phase === 'waiting' && (expiryOf(call) ?? Infinity) <= Date.parse(now));
 }
 
 /** Open calls that nothing holds back: just asked for, or answered by somebody outside. */

@@ -166,8 +166,15 @@ describe('a persistent shell', () => {
   it('knows the folder it is in, whatever PWD says and however it came there', async () => {
     await stage.exec('mkdir -p real; ln -s real link; cd link; PWD=/fake');
     expect(await stage.exec('true')).toMatchObject({ cwd: join(stage.workspace, 'real') });
-    expect(stage.subject('shell_exec', { command: 'ls' })).toEqual({ kind: 'shell', command: 'ls', cwd: join(stage.workspace, 'real') });
+    expect(stage.subject('shell_exec', { command: 'ls' })).toEqual({ kind: 'shell', command: 'ls', cwd: join(stage.workspace, 'real'), isolated: false });
     expect(await stage.exec('mv ../real "../a  new\nname"')).toMatchObject({ cwd: join(stage.workspace, 'a  new\nname') });
+  });
+
+  it('is never judged as one in which commands mean what they say', async () => {
+    expect(stage.subject('shell_exec', { command: 'git status' })).toEqual({ kind: 'shell', command: 'git status', cwd: stage.workspace, isolated: false });
+    await stage.exec('cd /');
+    expect(stage.subject('shell_exec', { command: 'git status' })).toEqual({ kind: 'shell', command: 'git status', cwd: '/', isolated: false });
+    expect(stage.subject('shell_exec', { command: 'git status', shell: 'other' })).toMatchObject({ cwd: stage.workspace });
   });
 
   it('runs nothing while its folder is gone', async () => {

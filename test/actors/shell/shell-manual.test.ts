@@ -43,7 +43,7 @@ function openManualStage(): ManualStage {
       return tools.find(({ definition }) => definition.name === name)?.run?.(input, { session: IDENTITY, callId: 'c', workspaceDirectory: '/workspace', signal });
     },
     put(text) {
-      const nonces = work().inputs.flatMap(({ stdin = '' }) => /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{22}/.exec(stdin) ?? []);
+      const nonces = work().inputs.flatMap(({ stdin = '' }) => /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}/.exec(stdin) ?? []);
       const said = text.replaceAll(/#(\d)/g, (_, n: string) => nonces[Number(n) - 1] ?? 'missing');
       feed.take({ taskId: work().start.taskId, chunk: new TextEncoder().encode(said) });
     },
@@ -92,7 +92,7 @@ describe('a shell process', () => {
     put('half');
     work().onCancel = () => Promise.reject(new BackgroundTaskError('process', 'process 4712 is still running'));
     controller.abort('enough');
-    const rejected = expect(running).rejects.toBe('enough');
+    const rejected = running.catch((error: unknown) => error);
     await settled();
     expect(interrupts).toEqual([4711]);
     await clock.advance(500);
@@ -100,7 +100,7 @@ describe('a shell process', () => {
     await clock.advance(1_499);
     expect(work().isCancelled).toBe(false);
     await clock.advance(1);
-    await rejected;
+    expect(await rejected).toBe('enough');
     expect(await call('shell_wait')).toMatchObject({ output: 'half', exitCode: null, shellEnded: expect.stringMatching(/had to be ended.*could not be ended: process 4712 is still running/) });
   });
 
@@ -110,13 +110,13 @@ describe('a shell process', () => {
     const running = call('shell_exec', { command: 'x' }, controller.signal);
     await settled();
     controller.abort('enough');
-    const rejected = expect(running).rejects.toBe('enough');
+    const rejected = running.catch((error: unknown) => error);
     await settled();
     put('out\u{1e}#2 0 /workspace\0');
     await settled();
     await expect(call('shell_exec', { command: 'y' })).rejects.toMatchObject({ code: 'SHELL_BUSY' });
     put('\u{1e}#3 130 /workspace\0');
-    await rejected;
+    expect(await rejected).toBe('enough');
     expect(await call('shell_history')).toMatchObject({ entries: [{ exitCode: 0, status: 'stopped' }] });
     const next = call('shell_exec', { command: 'y' });
     await settled();

@@ -64,7 +64,14 @@ async function storeOf(drafts: readonly SessionEventDraft[]): Promise<{ readonly
   return { store, state: foldAll(events), whole: assembleTranscript(events) };
 }
 
-const bounds = { maxCharacters: MAX_TRANSCRIPT_CHARACTERS };
+/** As many as the characters that the window is made for, at four to a token. */
+const bounds = { maxTokens: MAX_TRANSCRIPT_CHARACTERS / 4 };
+
+function bounded(messages: readonly ProviderMessage[]): readonly ProviderMessage[] {
+  const fitting = boundTranscript(messages, bounds);
+  if (fitting.kind !== 'fits') throw new Error(`does not fit: ${fitting.tokens} tokens`);
+  return fitting.messages;
+}
 /** Without the note about what is left out, which counts only what was read. */
 const withoutNote = (messages: readonly ProviderMessage[]): ProviderMessage[] =>
   messages.map(({ role, content }) => ({ role, content: (content as unknown as { text?: string }[]).filter(({ text }) => text?.includes('earlier messages are left out') !== true) }) as unknown as ProviderMessage).filter(({ content }) => content.length > 0);
@@ -83,9 +90,9 @@ describe('the transcript of a long session', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 40 }), fc.nat(30), async (turns, cut) => {
         const { store, state, whole } = await storeOf(logOfTurns(turns, cut));
-        const loaded = boundTranscript((await loadTranscript(store, state)).messages(), bounds);
+        const loaded = bounded((await loadTranscript(store, state)).messages());
         expectPaired(loaded);
-        expect(withoutNote(loaded)).toEqual(withoutNote(boundTranscript(whole, bounds)));
+        expect(withoutNote(loaded)).toEqual(withoutNote(bounded(whole)));
       }),
       { numRuns: 60, examples: [[COUNTEREXAMPLE, 0]] },
     );

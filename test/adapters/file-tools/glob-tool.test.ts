@@ -107,7 +107,7 @@ describe.skipIf(!hasGit)('the files that git ignores', () => {
         const expected = git('ls-files', '-co', '--exclude-standard', '-z').split('\0').filter((each) => each !== '' && !each.endsWith('.gitignore'));
         expect({ rules, deeper, files: await found(house, { pattern: '**' }) }).toEqual({ rules, deeper, files: expected.toSorted() });
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 });

@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { EventStore } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 
@@ -67,7 +66,7 @@ export async function httpMcpServer({ isResumable = false, isPlain = false, retr
         sendNotification({ method: 'notifications/progress', params: { progressToken: _meta?.progressToken ?? '', progress: step } });
       return (await house.onCall(params.name, params.arguments ?? {}, { signal, progress })) as { content: [] };
     });
-    await server.connect(transport as Transport);
+    await server.connect(transport);
     return transport;
   };
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

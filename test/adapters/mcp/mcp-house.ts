@@ -23,8 +23,8 @@ export interface McpHouse {
   readonly directory: string;
   /** What the source told, as `kind: message`. */
   readonly news: string[];
-  /** Resolves once the source has told something of the kind. */
-  heard(kind: ToolServerNews['kind']): Promise<string>;
+  /** Resolves once the source has told something of the kind that has these words in it. */
+  heard(kind: ToolServerNews['kind'], words?: string): Promise<string>;
   tools(server: McpServerInput, more?: Partial<ToolServerRequest>): Promise<readonly Tool[]>;
   /** Calls the tool that the server `s` names so. */
   call(server: McpServerInput, tool: string, input?: object, context?: Partial<ToolContext>): Promise<unknown>;
@@ -71,10 +71,10 @@ export async function mcpHouse({ clock = createSystemClock(), environment = {}, 
     directory: home.path,
     news,
     tools,
-    heard: (kind) =>
+    heard: (kind, words = '') =>
       new Promise((resolve) => {
         const look = (): void => {
-          const found = news.find((line) => line.startsWith(`${kind}:`));
+          const found = news.find((line) => line.startsWith(`${kind}:`) && line.includes(words));
           if (found === undefined) return;
           listeners.delete(look);
           resolve(found);

@@ -53,6 +53,7 @@ describe('the server "everything"', () => {
     try {
       await once(createInterface(program.stderr), 'line');
       await exerciseEverything({ url: `http://127.0.0.1:${port}/mcp` });
+      expect(house.news[0]).toBe('connected: connected');
       await house.source.close();
     } finally {
       program.kill('SIGKILL');

@@ -1,18 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ToolProgress } from '../../../src/actors/turn/tool.ts';
 import { eventually, isRunning } from '../process-tree/system-processes.ts';
-import { fixture, mcpHouse, namesOf, runTool } from './mcp-house.ts';
+import { mcpHouse, namesOf, runTool } from './mcp-house.ts';
 import type { McpHouse } from './mcp-house.ts';
 
 let house: McpHouse;
 
-beforeEach(async () => {
+/** One for all: tests that use the same server share its process, as wakes do. */
+beforeAll(async () => {
   house = await mcpHouse({ environment: { SECRET_KEY: 'correct-horse-battery', UNNAMED_SECRET: 'staple-staple-staple' } });
 });
-afterEach(async () => {
+afterAll(async () => {
   await house.close();
 });
 
@@ -27,7 +27,7 @@ describe('a program as a server', () => {
   });
 
   it('gets a few harmless variables and those that the agent file names, nothing else', async () => {
-    const server = { ...house.fixtureServer(), env: { KEY: { env: 'SECRET_KEY' }, PLAIN: 'as it is' } };
+    const server = { ...house.fixtureServer(), env: { ...house.fixtureServer().env, KEY: { env: 'SECRET_KEY' }, PLAIN: 'as it is' } };
     const environment = JSON.parse(String(await house.call(server, 'env'))) as Record<string, string>;
     expect(environment).toMatchObject({ PLAIN: 'as it is', PATH: process.env['PATH'], KEY: '[redacted SECRET_KEY]' });
     expect(environment).not.toHaveProperty('UNNAMED_SECRET');
@@ -36,9 +36,10 @@ describe('a program as a server', () => {
   });
 
   it('whose variable is missing is refused by name, before anything is started', async () => {
+    const before = house.starts();
     const server = { ...house.fixtureServer(), env: { KEY: { env: 'NO_SUCH_VARIABLE' } } };
     await expect(house.tools(server)).rejects.toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: expect.stringContaining('the variable NO_SUCH_VARIABLE') as string });
-    expect(house.starts()).toEqual([]);
+    expect(house.starts()).toEqual(before);
   });
 
   it.each([
@@ -73,7 +74,6 @@ describe('what a server says of its tools', () => {
     await house.call(server, 'add_tool', { name: 'fresh' });
     await house.heard('tools_changed');
     expect(namesOf(await house.tools(server))).toContain('s__fresh');
-    expect(house.starts()).toHaveLength(1);
   });
 
   it('shows in the next list even if it never speaks of changes', async () => {
@@ -85,13 +85,13 @@ describe('what a server says of its tools', () => {
   it('is read page by page, up to a thousand tools', async () => {
     const tools = await house.tools(house.fixtureServer('--tools=3000'));
     expect(tools).toHaveLength(1_000);
-    expect(await house.heard('left_out')).toContain('more than 1000 tools');
+    expect(await house.heard('left_out', 'more than 1000 tools')).toBeDefined();
   });
 
   it('is filtered to those that the agent file names, and missing ones are news', async () => {
     const tools = await house.tools(house.fixtureServer(), { tools: ['echo', 'nothing'] });
     expect(namesOf(tools)).toEqual(['s__echo']);
-    expect(await house.heard('left_out')).toContain('"nothing"');
+    expect(await house.heard('left_out', '"nothing"')).toBeDefined();
   });
 
   it('may hold any name: models see what they accept, and no two tools share one', async () => {
@@ -101,7 +101,7 @@ describe('what a server says of its tools', () => {
     expect(names.filter((name) => !/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name))).toEqual([]);
     expect(names).toContain('s__a_b');
     expect(names).toContain('s__plain');
-    expect(house.news.filter((line) => line.startsWith('left_out'))).toHaveLength(2);
+    expect(await Promise.all([house.heard('left_out', 'named like another: a_b'), house.heard('left_out', 'not well-formed')])).toHaveLength(2);
   });
 });
 
@@ -138,10 +138,24 @@ describe('a call', () => {
   });
 
   it('that hangs times out, and the server is told to stop', async () => {
-    const file = join(house.directory, 'told');
+    const file = join(house.directory, 'told in time');
     const server = { ...house.fixtureServer(), timeoutMs: 100 };
     await expect(house.call(server, 'hang', { file })).rejects.toMatchObject({ code: 'TOOL_CALL_TIMEOUT', category: 'timeout', details: { limitMs: 100 } });
     await eventually(() => existsSync(file) && readFileSync(file, 'utf8') !== '', 'the server has heard');
+  });
+
+  it('that is answered after it was stopped harms nobody', async () => {
+    const before = [...house.news];
+    const file = join(house.directory, 'deaf');
+    const stop = new AbortController();
+    const call = house.call(house.fixtureServer(), 'deaf', { file }, { signal: stop.signal });
+    call.catch(() => undefined);
+    await eventually(() => existsSync(`${file}.started`), 'the call runs');
+    stop.abort(new Error('enough'));
+    await expect(call).rejects.toThrow('enough');
+    await eventually(() => existsSync(file), 'the server has answered');
+    expect(await house.call(house.fixtureServer(), 'echo', { text: 'next' })).toBe('next');
+    expect(house.news).toEqual(before);
   });
 
   it('with a signal that has aborted is not sent', async () => {
@@ -159,19 +173,22 @@ describe('a call', () => {
 
   it('whose result is twenty megabytes fails, and harms no other', async () => {
     const server = house.fixtureServer();
+    await house.tools(server);
+    const before = house.starts();
     const [large, small] = await Promise.allSettled([house.call(server, 'large', { bytes: 20 * 1024 * 1024 }), house.call(server, 'echo', { text: 'small' })]);
     expect(large).toMatchObject({ status: 'rejected', reason: { code: 'TOOL_RESULT_TOO_LARGE' } });
     expect(small).toEqual({ status: 'fulfilled', value: 'small' });
-    expect(house.starts()).toHaveLength(1);
+    expect(house.starts()).toEqual(before);
   });
 
   it('that makes the server crash fails with what the server said last, without its secrets; the next call starts it again', async () => {
+    const before = house.starts().length;
     const server = { ...house.fixtureServer(), env: { ...house.fixtureServer().env, KEY: { env: 'SECRET_KEY' } } };
     const failure = await house.call(server, 'crash').catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'TOOL_SERVER_LOST', message: expect.stringMatching(/exit code 3.*about to crash; the key is \[redacted SECRET_KEY\]/s) as string });
     expect(JSON.stringify([failure, house.news])).not.toContain('correct-horse');
     expect(await house.call(server, 'echo', { text: 'again' })).toBe('again');
-    expect(house.starts()).toHaveLength(2);
+    expect(house.starts()).toHaveLength(before + 2);
   });
 
   it.each(['close_output', 'stop_reading'])('to a server that will %s ends in an error, not in silence', async (tool) => {
@@ -179,114 +196,18 @@ describe('a call', () => {
     const first = await house.call(server, tool).catch((error: unknown) => error);
     const then = tool === 'stop_reading' ? await house.call(server, 'echo', { text: 'x'.repeat(200_000) }).catch((error: unknown) => error) : first;
     expect(then).toMatchObject({ code: 'TOOL_SERVER_LOST' });
-    const [pid = 0] = house.starts();
+    const pid = house.starts().at(-1) ?? 0;
     await eventually(() => !isRunning(pid), 'the server is gone');
   });
 
   it('goes through garbage on the output of the server, which is reported', async () => {
-    expect(await house.call(house.fixtureServer(), 'garbage')).toBe('and yet it answers');
-    expect(await house.heard('noise')).toContain('this is no JSON');
+    expect(await house.call(house.fixtureServer('--of-its-own'), 'garbage')).toBe('and yet it answers');
+    expect(await house.heard('noise', 'this is no JSON')).toBeDefined();
   });
 
   it('goes through a hundred megabytes on the error output of the server', async () => {
     const server = { ...house.fixtureServer(), timeoutMs: 30_000 };
     expect(await house.call(server, 'shout', { megabytes: 100 })).toBe('shouted');
     await expect(house.call(server, 'crash')).rejects.toThrow(/the last words/);
-  });
-});
-
-describe('a server that does not start as it should', () => {
-  it('may take its time', async () => {
-    expect(await house.call(house.fixtureServer('--slow-start=300'), 'echo', { text: 'late' })).toBe('late');
-  });
-
-  it('and never says a word is ended when its time is over', async () => {
-    const server = { ...house.fixtureServer(), args: [fixture('silent-server.mjs')], startTimeoutMs: 500 };
-    const failure = await house.tools(server).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE' });
-    expect(String(failure)).toContain('not ready within 500 ms');
-    const [pid = 0] = house.starts();
-    expect(isRunning(pid)).toBe(false);
-  });
-
-  it('is tried a few times, then left alone for a while', async () => {
-    const clock = createSimulatedClock();
-    const own = await mcpHouse({ clock });
-    try {
-      const first = own.tools(own.fixtureServer('--die'));
-      first.catch(() => undefined);
-      let isOver = false;
-      void first.catch(() => (isOver = true));
-      while (!isOver) {
-        await clock.advance(100);
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-      await expect(first).rejects.toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: expect.stringMatching(/exit code 7.*dying at the start.*after 4 attempts/s) as string });
-      expect(own.starts()).toHaveLength(4);
-      await expect(own.tools(own.fixtureServer('--die'))).rejects.toThrow(/left alone for another 30 s; the last failure: .*exit code 7/);
-      expect(own.starts()).toHaveLength(4);
-      await clock.advance(30_000);
-      const again = own.tools(own.fixtureServer('--die'), { signal: AbortSignal.timeout(2_000) });
-      await eventually(() => own.starts().length > 4, 'it is tried again');
-      again.catch(() => undefined);
-    } finally {
-      await own.close();
-    }
-  });
-});
-
-describe('a connection', () => {
-  it('is let go when nobody has used it for long, and made again when somebody does', async () => {
-    const clock = createSimulatedClock();
-    const own = await mcpHouse({ clock });
-    try {
-      await own.call(own.fixtureServer(), 'echo', { text: 'a' });
-      await clock.advance(299_000);
-      expect(own.starts().map(isRunning)).toEqual([true]);
-      await clock.advance(1_000);
-      await eventually(() => !own.starts().some(isRunning), 'the server is gone');
-      expect(own.news).toContainEqual(expect.stringMatching(/^rested/));
-      expect(await own.call(own.fixtureServer(), 'echo', { text: 'b' })).toBe('b');
-      expect(own.starts()).toHaveLength(2);
-    } finally {
-      await own.close();
-    }
-  });
-
-  it('ends with the source, and whatever the server started with it, even what ignores SIGTERM', async () => {
-    const server = house.fixtureServer('--stay');
-    const grandchild = Number(await house.call(server, 'grandchild'));
-    const [pid = 0] = house.starts();
-    expect([pid, grandchild].map(isRunning)).toEqual([true, true]);
-    await house.source.close('the end');
-    expect([pid, grandchild].map(isRunning)).toEqual([false, false]);
-    await expect(house.tools(server)).rejects.toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: expect.stringContaining('the end') as string });
-  });
-
-  it('that is being made when the source closes leaves nothing behind', async () => {
-    const tools = house.tools(house.fixtureServer('--slow-start=10000', '--stay'));
-    tools.catch(() => undefined);
-    const [pid = 0] = await eventually(() => house.starts().length > 0 && house.starts(), 'the server starts');
-    await house.source.close();
-    await expect(tools).rejects.toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE' });
-    expect(isRunning(pid)).toBe(false);
-  });
-
-  it('fails the calls that run when the source closes', async () => {
-    const call = house.call(house.fixtureServer(), 'hang', { file: join(house.directory, 'f') });
-    call.catch(() => undefined);
-    await eventually(() => existsSync(join(house.directory, 'f.started')), 'the call runs');
-    await house.source.close();
-    await expect(call).rejects.toMatchObject({ code: 'TOOL_SERVER_LOST' });
-  });
-
-  it('is not given up by one who stops waiting for it', async () => {
-    const server = house.fixtureServer('--slow-start=200');
-    const stop = new AbortController();
-    const [first, second] = [house.tools(server, { signal: stop.signal }), house.tools(server)];
-    stop.abort(new Error('never mind'));
-    await expect(first).rejects.toThrow('never mind');
-    expect(namesOf(await second)).toContain('s__echo');
-    expect(house.starts()).toHaveLength(1);
   });
 });

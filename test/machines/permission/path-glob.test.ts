@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { globProblem, matchesGlob, mayMeanSomethingBelow, workspacePath } from '../../../src/machines/permission/path-glob.ts';
+import { globProblem, isKnownFolderOf, matchesAllBelow, matchesGlob, mayMatchBelow, workspacePath } from '../../../src/machines/permission/path-glob.ts';
 
 const strict = { matching: 'strict' } as const;
 const wide = { matching: 'wide' } as const;
@@ -82,8 +82,16 @@ describe('a path from the workspace', () => {
     expect(workspacePath(path, '/ws/')).toBe(inside);
   });
 
+  it('is a folder of which a pattern means all, or perhaps something', () => {
+    expect(['src', 'src/a', 'lib', ''].map((path) => matchesAllBelow('src/**', path, strict))).toEqual([true, true, false, false]);
+    expect(['', 'a', '.git'].map((path) => matchesAllBelow('**', path, strict))).toEqual([true, true, false]);
+    expect(matchesAllBelow('src/*', 'src/a', strict)).toBe(false);
+    expect(['', 'src', 'src/a', 'lib'].map((path) => mayMatchBelow('src/*.ts', path, wide))).toEqual([true, true, false, false]);
+    expect(['', 'src', 'a/b/c'].map((path) => mayMatchBelow('**/.env', path, wide))).toEqual([true, true, true]);
+  });
+
   it('may be a folder above what a pattern means', () => {
-    expect(['', 'a', 'a/b', 'A'].map((path) => mayMeanSomethingBelow('a/b/*.ts', path))).toEqual([true, true, true, true]);
-    expect(['b', 'a/c', 'a/b/c', 'a/b/c.ts'].map((path) => mayMeanSomethingBelow('a/b/*.ts', path))).toEqual([false, false, false, false]);
+    expect(['', 'a', 'a/b', 'A'].map((path) => isKnownFolderOf('a/b/*.ts', path))).toEqual([true, true, true, true]);
+    expect(['b', 'a/c', 'a/b/c', 'a/b/c.ts'].map((path) => isKnownFolderOf('a/b/*.ts', path))).toEqual([false, false, false, false]);
   });
 });

@@ -60,6 +60,17 @@ describe('a call on a path', () => {
     expect(onPath(path, { policy: rules, mode: 'preapproved' }).decision).toBe(rules.some((rule) => !rule.startsWith('allow')) ? expected : 'allow');
   });
 
+  it('that reaches below it is held against what is below', () => {
+    const search = (path: string, policy: readonly string[]): string => decide({ policy, subject: { kind: 'path', path, access: 'read', reachesBelow: true } }).decision;
+    expect(search('src', ['allow write(src/**)'])).toBe('allow');
+    expect(search('src/a', ['allow write(src/*)'])).toBe('ask');
+    expect(search('src', ['allow write(src)'])).toBe('ask');
+    expect(search('src', ['allow write(**)', 'deny write(**/.env)'])).toBe('ask');
+    expect(search('src', ['allow write(**)', 'deny write(lib/**/.env)'])).toBe('allow');
+    expect(search('src', ['allow write(**)', 'deny write(src/**)'])).toBe('deny');
+    expect(suggestions(decide({ subject: { kind: 'path', path: 'src', access: 'read', reachesBelow: true } }))).toEqual(['allow write(src/**)']);
+  });
+
   it('is suggested as this path only, and not at all where it should be asked about each time', () => {
     expect(suggestions(onPath('/ws/src/a.ts'))).toEqual(['allow write(src/a.ts)']);
     for (const path of ['/etc/passwd', '../a', '.env', '.git/config', 'a*b', 'HEAD', '-rf']) expect(suggestions(onPath(path))).toEqual([]);

@@ -36,7 +36,7 @@ describe('a transcript', () => {
             waiting.push(idOf(drafts.length));
           }
         }
-        const texts = transcript(...drafts).flatMap((shown) => (shown.role === 'user' ? shown.content.map(({ text }) => text) : []));
+        const texts = transcript(...drafts).flatMap((shown) => (shown.role === 'user' ? shown.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])) : []));
         expect(texts.filter((text) => text !== '(The conversation begins here.)')).toEqual(steps.flatMap((isStep, index) => (isStep ? [] : [`m${index}`])));
       }),
     );

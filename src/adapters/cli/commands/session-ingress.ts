@@ -1,15 +1,18 @@
 /** `wakechart session send | answer | confirm-tool | custom-tool-result | define-outcome | interrupt | terminate`: what somebody outside tells a session. */
 import type { SendReceipt } from '../../../actors/session/ingress.ts';
 import { RuntimeError } from '../../../machines/errors.ts';
+import { MAX_ATTACHMENTS } from '../../../machines/session/event-schemas.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS } from '../../../machines/session/limits.ts';
 import type { SessionIngress } from '../../../machines/session/session-requests.ts';
-import type { PendingAction } from '../../../machines/session/session-state.ts';
+import type { PendingAction, SessionState } from '../../../machines/session/session-state.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
+import { absolutePath } from '../home.ts';
 import { withSessions } from '../stores.ts';
 import type { SessionStore } from '../stores.ts';
 import { printable } from '../text.ts';
+import { readTextInput } from '../text-file.ts';
 import { usageError } from '../usage.ts';
 import { checkedSessionId } from './session.ts';
 
@@ -22,12 +25,18 @@ export interface SendOptions {
   readonly message: string;
   readonly delivery: 'queue' | 'steer' | 'interrupt' | 'reject-if-busy';
   readonly idempotencyKey: string | undefined;
+  /** Paths of files that go with it. */
+  readonly attach: readonly string[];
 }
 
-export function sendMessage(context: CommandContext, { session, message, delivery, idempotencyKey }: SendOptions): Promise<number> {
+export function sendMessage(context: CommandContext, { session, message, delivery, idempotencyKey, attach }: SendOptions): Promise<number> {
   checkLength('--message', message, MAX_MESSAGE_CHARACTERS);
   if (idempotencyKey !== undefined) checkLength('--idempotency-key', idempotencyKey, MAX_IDEMPOTENCY_KEY_CHARACTERS);
-  return tell(context, session, ({ sessions }, id) => sessions.send(id, { type: 'user.message', text: message }, { delivery, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) }));
+  if (attach.length > MAX_ATTACHMENTS) throw usageError(`expected at most ${MAX_ATTACHMENTS} files with one message, received ${attach.length}`, 'Send several messages, or one archive.');
+  const attachments = attach.map((path) => ({ path: absolutePath(path) }));
+  return tell(context, session, ({ sessions }, id) =>
+    sessions.send(id, { type: 'user.message', text: message, ...(attachments.length === 0 ? {} : { attachments }) }, { delivery, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) }),
+  );
 }
 
 export function defineOutcome(
@@ -49,21 +58,40 @@ export interface Confirmation {
   readonly allow: boolean;
   readonly deny: boolean;
   readonly note: string | undefined;
+  /** How far an approval reaches. */
+  readonly scope: ApprovalScope | undefined;
 }
 
-export function confirmTool(context: CommandContext, { session, request, allow, deny, note }: Confirmation): Promise<number> {
+export type ApprovalScope = 'once' | 'session' | 'always';
+
+export async function confirmTool(context: CommandContext, { session, request, allow, deny, note, scope }: Confirmation): Promise<number> {
   if (allow === deny) throw usageError('expected --allow or --deny, received neither', 'Say which.');
-  return tell(context, session, async (store, id) => {
-    const { toolName } = await pendingAction(store, id, request);
-    const ingress: SessionIngress = { type: 'user.tool_confirmation', requestId: request, toolName, allowed: allow, ...(note === undefined ? {} : { note }) };
-    return store.sessions.send(id, ingress);
-  });
+  if (deny && scope !== undefined) throw usageError('expected no --scope with --deny', 'A denial is for this call; to deny more, write a rule into the agent file or the policy.');
+  let rules: readonly string[] = [];
+  return tell(
+    context,
+    session,
+    async (store, id) => {
+      const { toolName, rules: covered = [] } = await pendingAction(store, id, request);
+      const ingress: SessionIngress = { type: 'user.tool_confirmation', requestId: request, toolName, allowed: allow, ...(note === undefined ? {} : { note }), ...(scope === undefined ? {} : { scope }) };
+      const receipt = await store.sessions.send(id, ingress);
+      if (allow && scope !== undefined && scope !== 'once') rules = covered;
+      return receipt;
+    },
+    { more: () => ({ lines: rules.map((rule) => `${REACH[scope ?? 'once']}: ${printable(rule)}`), fields: rules.length === 0 ? {} : { scope, rules } }) },
+  );
 }
 
-export function giveToolResult(context: CommandContext, { session, request, output }: { readonly session: string; readonly request: string; readonly output: string }): Promise<number> {
+const REACH = { once: 'Allowed this once', session: 'Allowed in this session from now on', always: 'Allowed in every session of this agent from now on' } as const satisfies Record<ApprovalScope, string>;
+
+/** Bytes of a result that is piped in. */
+const MAX_RESULT_BYTES = 4 * 1024 * 1024;
+
+export async function giveToolResult(context: CommandContext, { session, request, output }: { readonly session: string; readonly request: string; readonly output: string }): Promise<number> {
+  const result = output === '-' ? await readTextInput({ what: 'result', maxBytes: MAX_RESULT_BYTES }) : output;
   return tell(context, session, async (store, id) => {
     const { toolName } = await pendingAction(store, id, request);
-    return store.sessions.send(id, { type: 'user.custom_tool_result', requestId: request, toolName, output: jsonOrText(output) });
+    return store.sessions.send(id, { type: 'user.custom_tool_result', requestId: request, toolName, output: jsonOrText(result) });
   });
 }
 
@@ -80,22 +108,35 @@ export async function terminateSession(context: CommandContext, session: string,
   return EXIT_SUCCESS;
 }
 
-async function tell(
-  context: CommandContext,
-  session: string,
-  send: (store: SessionStore, sessionId: string) => Promise<SendReceipt>,
-  { wakes = true }: { readonly wakes?: boolean } = {},
-): Promise<number> {
+interface Telling {
+  /** Whether somebody has to wake it for what was sent. Default true. */
+  readonly wakes?: boolean;
+  /** What else there is to say, once it is stored. */
+  readonly more?: () => { readonly lines: readonly string[]; readonly fields: object };
+}
+
+async function tell(context: CommandContext, session: string, send: (store: SessionStore, sessionId: string) => Promise<SendReceipt>, { wakes = true, more }: Telling = {}): Promise<number> {
   const { out, json } = context;
   await withSessions(context, async (store) => {
     const id = checkedSessionId(session);
     const receipt = await send(store, id);
-    if (json) return out.document(receipt);
+    const { lines, fields } = more?.() ?? { lines: [], fields: {} };
+    if (json) return out.document({ ...receipt, ...fields });
     const how = receipt.acceptedAs === 'queue' ? '' : `; ${DELIVERY[receipt.acceptedAs]}`;
     await out.line(`${out.styles.green('Stored')} as event ${receipt.seq} (${DURABILITY[receipt.durability]})${how}`);
-    if (wakes) await out.line(`A worker reads it, or: ${nextCommand(context, 'wake', '--session', id)}`);
+    for (const line of lines) await out.line(line);
+    if (wakes) await out.line(whatFollows(context, await store.sessions.status(id)));
   });
   return EXIT_SUCCESS;
+}
+
+/** Who goes on now. What still waits for somebody is not to be forgotten. */
+function whatFollows(context: CommandContext, { sessionId, parent, pendingActions }: SessionState): string {
+  // Whoever wakes the parent wakes the children that its calls wait for.
+  const woken = parent?.callId === undefined ? sessionId : parent.sessionId;
+  const next = `A worker goes on with it, or: ${nextCommand(context, 'wake', '--session', woken)}`;
+  if (pendingActions.length === 0) return next;
+  return `It still waits for ${pendingActions.length} more ${pendingActions.length === 1 ? 'answer' : 'answers'}; see: ${nextCommand(context, 'session', 'why', '--session', sessionId)}\n${next}`;
 }
 
 /** What waits under this id: its tool need not be typed again. @throws RuntimeError REQUEST_NOT_PENDING */

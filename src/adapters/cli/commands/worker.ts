@@ -18,9 +18,11 @@ export interface WorkerCommandOptions {
   readonly concurrency?: number | undefined;
   readonly agent?: string | undefined;
   readonly untilIdle: boolean;
+  /** Whether somebody can be asked. */
+  readonly human: boolean;
 }
 
-export async function runWorker(context: CommandContext, { concurrency, agent, untilIdle }: WorkerCommandOptions): Promise<number> {
+export async function runWorker(context: CommandContext, { concurrency, agent, untilIdle, human }: WorkerCommandOptions): Promise<number> {
   if (agent !== undefined && !agentId.safeParse(agent).success) {
     throw usageError(`expected the name of an agent, received ${JSON.stringify(agent)}`, 'Names are lower-case letters, digits, "-" and "_".');
   }
@@ -34,7 +36,7 @@ export async function runWorker(context: CommandContext, { concurrency, agent, u
     return summary.counts.failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
   };
   // A wake that runs must not wait for the commands of another.
-  return withRuntime(context, work, { maxConcurrentTasks: Math.max(MIN_CONCURRENT_TASKS, concurrency ?? 0) });
+  return withRuntime(context, work, { maxConcurrentTasks: Math.max(MIN_CONCURRENT_TASKS, concurrency ?? 0), humans: human ? 'reachable' : 'none' });
 }
 
 /** Tells what the worker does until it has ended; the first signal lets it come to an end, the second one stops it. */

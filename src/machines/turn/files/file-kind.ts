@@ -7,8 +7,8 @@ export type FileKind =
 
 export type ImageMediaType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 
-/** Bytes from the beginning of a file that suffice to tell. */
-export const FILE_KIND_BYTES = 8_192;
+/** Bytes from the beginning of a text that are looked at for a NUL. */
+const FILE_KIND_BYTES = 8_192;
 
 interface Signature {
   readonly mediaType: string;
@@ -39,7 +39,7 @@ const OTHERS: readonly Signature[] = [
   { mediaType: 'text/plain; charset=utf-16be', parts: starts('\xfe\xff') },
 ];
 
-/** `head` is the beginning of the file, `FILE_KIND_BYTES` long or all of it. */
+/** `head` is the beginning of the file: 8 KiB of it suffice. */
 export function fileKindOf(head: Uint8Array): FileKind {
   const image = IMAGES.find((signature) => hasSignature(head, signature));
   if (image !== undefined) return { kind: 'image', mediaType: image.mediaType };

@@ -30,3 +30,17 @@ it('the server of a host that was killed, and what it started, is gone once the 
     await home.remove();
   }
 });
+
+it('a host without the SDK loads nothing of it before a server is needed, and then says what to install', async () => {
+  const home = await temporaryHome();
+  try {
+    const host = spawn(process.execPath, [fixture('without-sdk.mjs'), dist, home.path], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [[line]] = (await Promise.all([once(createInterface(host.stdout), 'line'), once(host, 'close')])) as unknown as [[string]];
+    expect(JSON.parse(line)).toMatchObject({
+      askedBefore: [],
+      error: { code: 'MCP_SDK_MISSING', hint: expect.stringContaining('npm install @modelcontextprotocol/sdk') as string },
+    });
+  } finally {
+    await home.remove();
+  }
+});

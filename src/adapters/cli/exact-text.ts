@@ -1,0 +1,37 @@
+/** Text that somebody has to judge: everything in it is seen, whatever it would like to hide. */
+
+/** Neither seen nor harmless: control characters, invisible ones, blanks that are no space, and what turns the order of letters around. */
+const HIDDEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u3164]/gu;
+
+const NAMED: Readonly<Record<string, string>> = { '\n': String.raw`\n`, '\r': String.raw`\r`, '\t': String.raw`\t` };
+
+/** `text` on lines of its own, as it stands; what cannot be seen is written as `\u{200B}`. Blanks at the end of a line are shown as `·`. */
+export function exactLines(text: string): string[] {
+  return text.split('\n').map((line) => line.replaceAll(HIDDEN, escaped).replace(/ +$/, (blanks) => '·'.repeat(blanks.length)));
+}
+
+/** The same on one line, with the ends of lines written out. */
+export function exactLine(text: string): string {
+  return text.replaceAll(HIDDEN, escaped);
+}
+
+/** What in `text` looks like something that it is not, or could: letters and signs beyond ASCII, and what had to be written out. */
+export function oddities(text: string): string | undefined {
+  const odd = [...new Set(text.match(/[^\u0020-\u007E\n\t]/gu) ?? [])];
+  if (odd.length === 0) return undefined;
+  const MAX_NAMED = 5;
+  const names = odd.slice(0, MAX_NAMED).map((character) => `${exactLine(character)}${/[\p{L}\p{S}\p{N}\p{P}]/u.test(character) ? ` (${codePoint(character)})` : ''}`);
+  return `It holds characters beyond plain ASCII: ${names.join(', ')}${odd.length > MAX_NAMED ? ` and ${odd.length - MAX_NAMED} more` : ''}.`;
+}
+
+function escaped(character: string): string {
+  return NAMED[character] ?? `\\u{${hex(character)}}`;
+}
+
+function codePoint(character: string): string {
+  return `U+${hex(character)}`;
+}
+
+function hex(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+}

@@ -1,0 +1,30 @@
+/** What is no mistake in an agent's definition and yet is probably not what was meant. */
+import type { AgentDefinition } from './agent-definition.ts';
+import type { FrontmatterIssue } from './frontmatter-issues.ts';
+import type { McpServer } from './mcp-server.ts';
+
+/** Names of variables and headers that hold what nobody else may know. */
+const SECRET_NAME = /key|token|secret|passw|credential|authorization|auth$|cookie|bearer|private/i;
+
+/** How the texts begin that services hand out as keys. */
+const SECRET_VALUE = /^(?:bearer |basic |sk-|pk-|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|eyJ[\w-]+\.)/i;
+
+/** @param builtinTools names of the tools that a runtime has without being told */
+export function agentWarnings({ tools = [], mcp = {} }: Pick<AgentDefinition, 'tools' | 'mcp'>, builtinTools: readonly string[]): FrontmatterIssue[] {
+  const used = new Set(tools.flatMap((attachment) => (attachment.type === 'mcp' ? [attachment.server] : [])));
+  return [
+    ...tools.flatMap(({ type, name }, index): FrontmatterIssue[] =>
+      type === 'builtin' && !builtinTools.includes(name) ? [{ path: ['tools', index], message: `no tool "${name}" comes with Wakechart; unless the program brings one, the agent does without it` }] : [],
+    ),
+    ...Object.entries(mcp).flatMap(([name, server]) => secretsOf(server).map(({ path, message }): FrontmatterIssue => ({ path: ['mcp', name, ...path], message }))),
+    ...Object.keys(mcp).flatMap((name): FrontmatterIssue[] => (used.has(name) ? [] : [{ path: ['mcp', name], message: `no entry of "tools" takes tools of it; add { mcp: ${name} }` }])),
+  ];
+}
+
+function secretsOf(server: McpServer): FrontmatterIssue[] {
+  const [group, values] = 'url' in server ? (['headers', server.headers] as const) : (['env', server.env] as const);
+  return Object.entries(values ?? {}).flatMap(([name, value]): FrontmatterIssue[] => {
+    if (typeof value !== 'string' || value === '' || !(SECRET_NAME.test(name) || SECRET_VALUE.test(value))) return [];
+    return [{ path: [group, name], message: 'this looks like a secret in plain text; name the variable that holds it instead: { env: NAME }' }];
+  });
+}

@@ -1,0 +1,49 @@
+/** What is wrong with a frontmatter, place by place: of the forms that a value may have, the one that was probably meant is judged. */
+import type { z } from 'zod';
+
+export interface FrontmatterIssue {
+  /** The keys that lead there; that of an unknown key too. */
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** A form that asks for another kind of value altogether is not what was meant. */
+const OTHER_KIND = 100;
+
+export function frontmatterIssues(error: z.ZodError): FrontmatterIssue[] {
+  return error.issues.flatMap((issue) => placed(issue, []));
+}
+
+function placed(issue: z.core.$ZodIssue, before: readonly PropertyKey[]): FrontmatterIssue[] {
+  const path = [...before, ...issue.path];
+  switch (issue.code) {
+    case 'invalid_union': {
+      const meant = nearest(issue.errors);
+      return meant === undefined ? [{ path, message: plain(issue.message) }] : meant.flatMap((each) => placed(each, path));
+    }
+    case 'invalid_key':
+      return issue.issues.map((each) => ({ path, message: plain(each.message) }));
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => ({ path: [...path, key], message: 'nobody knows this key' }));
+    default:
+      return [{ path, message: plain(issue.message) }];
+  }
+}
+
+/** The first of the forms with the least wrong. */
+function nearest(forms: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] | undefined {
+  let best: readonly z.core.$ZodIssue[] | undefined;
+  for (const form of forms) if (form.length > 0 && (best === undefined || distanceOf(form) < distanceOf(best))) best = form;
+  return best;
+}
+
+function distanceOf(issues: readonly z.core.$ZodIssue[]): number {
+  return issues.reduce((sum, issue) => {
+    if (issue.code === 'unrecognized_keys') return sum + issue.keys.length;
+    return sum + (issue.path.length === 0 && issue.code !== 'custom' ? OTHER_KIND : 1);
+  }, 0);
+}
+
+function plain(message: string): string {
+  return message.replace(/^Invalid (input|string|option): /, '');
+}

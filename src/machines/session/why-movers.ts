@@ -1,0 +1,59 @@
+/** Who can move a session on, by which event, and with which command. */
+import type { SessionEventType } from './session-event.ts';
+import type { PendingAction } from './session-state.ts';
+
+export interface Mover {
+  /** `person`: whoever uses the command line or the library. `runtime`: the process of the wake that runs. `time`: nobody has to do a thing. */
+  readonly who: 'person' | 'worker' | 'child' | 'time' | 'runtime';
+  /** The events that move the session on. None where it is something outside of its log. */
+  readonly events: readonly SessionEventType[];
+  /** What it does, as the end of a sentence that begins with who does it. */
+  readonly does: string;
+  /** The words after `wakechart`; capitals stand for what has to be filled in. */
+  readonly command?: readonly string[] | undefined;
+}
+
+export function messageMover(sessionId: string, delivery?: 'steer'): Mover {
+  const how = delivery === undefined ? [] : ['--delivery', delivery];
+  return { who: 'person', events: ['user.message'], does: 'sends a message', command: ['session', 'send', '--session', sessionId, '--message', 'TEXT', ...how] };
+}
+
+export function wakeMover(sessionId: string): Mover {
+  return { who: 'person', events: ['wake.started'], does: 'wakes it', command: ['wake', '--session', sessionId] };
+}
+
+export function workerMover(): Mover {
+  return { who: 'worker', events: ['wake.started'], does: 'wakes it as soon as one runs', command: ['worker'] };
+}
+
+/** @param at ISO-8601 */
+export function timeMover(at: string, does: string, event: SessionEventType): Mover {
+  return { who: 'time', events: [event], does: `${does} at ${at}` };
+}
+
+/** What lets a session go on that holds everything else back. */
+export function restMovers(sessionId: string): readonly Mover[] {
+  return [{ who: 'person', events: ['user.interrupt'], does: 'takes back what it waits for', command: ['session', 'interrupt', '--session', sessionId] }];
+}
+
+export interface AskedOfSomebody {
+  readonly sessionId: string;
+  readonly requestId: string;
+  readonly kind: PendingAction['kind'];
+  readonly hasRules: boolean;
+}
+
+export function givenMovers({ sessionId, requestId, kind, hasRules }: AskedOfSomebody): readonly Mover[] {
+  const about = (command: string, ...words: readonly string[]): readonly string[] => ['session', command, '--session', sessionId, '--request', requestId, ...words];
+  switch (kind) {
+    case 'permission': {
+      const confirms = (does: string, ...words: readonly string[]): Mover => ({ who: 'person', events: ['user.tool_confirmation'], does, command: about('confirm-tool', ...words) });
+      const lasting = hasRules ? [confirms('allows this and what is like it in this session', '--allow', '--scope', 'session'), confirms('allows this and what is like it from now on', '--allow', '--scope', 'always')] : [];
+      return [confirms('allows it this once', '--allow'), ...lasting, confirms('denies it', '--deny')];
+    }
+    case 'answer':
+      return [{ who: 'person', events: ['user.answer'], does: 'answers', command: about('answer', '--text', 'TEXT') }];
+    case 'custom_tool':
+      return [{ who: 'person', events: ['user.custom_tool_result'], does: 'gives the result', command: about('custom-tool-result', '--output', 'JSON') }];
+  }
+}

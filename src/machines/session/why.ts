@@ -1,0 +1,231 @@
+/**
+ * Why a session does what it does, or does nothing: each thing that it works on or waits for, since when, which events would move it on,
+ * and who can bring them about. From its folded log alone, so that everybody who looks is told the same.
+ */
+import { delegatedCalls, isBlocked, isUnfinished } from './activation.ts';
+import type { SessionEventData } from './session-event.ts';
+import type { OpenToolCall, PendingAction, SessionState } from './session-state.ts';
+import { givenMovers, messageMover, restMovers, timeMover, wakeMover, workerMover } from './why-movers.ts';
+import type { Mover } from './why-movers.ts';
+
+/** What a session can be busy with or wait for. */
+export type ReasonKind =
+  | 'running'
+  | 'permission'
+  | 'question'
+  | 'custom_tool'
+  | 'child'
+  | 'unread'
+  | 'held_back'
+  | 'queued_wake'
+  | 'retry'
+  | 'unfinished'
+  | 'parked'
+  | 'budget'
+  | 'unreadable'
+  | 'terminated'
+  | 'nothing';
+
+export interface Reason {
+  readonly kind: ReasonKind;
+  /** As one sentence, for people. What came from outside is in it as it came: make it printable before it is shown. */
+  readonly text: string;
+  /** ISO-8601, where the log tells. */
+  readonly since?: string | undefined;
+  /** ISO-8601: when it happens by itself, or when an answer is void. */
+  readonly until?: string | undefined;
+  /** Whoever can move it on, each with the events that would. Nobody, where it is over. */
+  readonly movers: readonly Mover[];
+  readonly requestId?: string | undefined;
+  readonly callId?: string | undefined;
+  readonly toolName?: string | undefined;
+  readonly childSessionId?: string | undefined;
+  /** What an approval for more than once would allow. */
+  readonly rules?: readonly string[] | undefined;
+  /** Of a session that runs: its tool calls that have no result, in the states of their chart. */
+  readonly calls?: readonly OpenCallState[] | undefined;
+}
+
+export interface OpenCallState {
+  readonly callId: string;
+  readonly name: string;
+  readonly state: 'requested' | 'awaiting_permission' | 'awaiting_input' | 'answered' | 'executing';
+}
+
+export interface Explanation {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly status: SessionState['status'];
+  readonly stopReason?: SessionState['stopReason'];
+  /** The first is what matters most. There is always one. */
+  readonly reasons: readonly Reason[];
+}
+
+export interface ExplainOptions {
+  /** The bound that the last wake reached, as its `wake.ended` says: the folded log does not keep it. */
+  readonly budget?: SessionEventData<'wake.ended'>['budget'];
+}
+
+/** @param nowMs milliseconds since the epoch */
+export function explain(state: SessionState, nowMs: number, { budget }: ExplainOptions = {}): Explanation {
+  const { sessionId, agentId, status, stopReason } = state;
+  const found = reasonsOf(state, nowMs, budget);
+  return { sessionId, agentId, status, ...(stopReason === undefined ? {} : { stopReason }), reasons: found.length > 0 ? found : [nothing(state)] };
+}
+
+function reasonsOf(state: SessionState, nowMs: number, budget: ExplainOptions['budget']): Reason[] {
+  if (state.unreadable !== undefined) return [{ kind: 'unreadable', text: `Its log cannot be read: ${state.unreadable.message}`, movers: [{ who: 'person', events: [], does: 'restores the log from a copy' }] }];
+  if (state.status === 'terminated') return [terminated(state)];
+  const waits = [...state.pendingActions.map((action) => ofAction(action, state, nowMs)), ...delegatedCalls(state).map((call) => ofChild(call, state))];
+  if (state.openWake !== undefined) return [running(state), ...waits];
+  return [...parked(state), ...waits, ...broken(state, nowMs), ...overBudget(state, budget), ...unread(state, nowMs), ...queued(state, nowMs)];
+}
+
+function terminated({ summary, updatedAt }: SessionState): Reason {
+  return { kind: 'terminated', text: `It was terminated${summary === undefined ? '' : `: ${summary}`}. Its log stays readable; nothing moves it any more.`, since: updatedAt, movers: [] };
+}
+
+function running(state: SessionState): Reason {
+  const { sessionId, openWake, openSpanId, openToolCalls } = state;
+  const calls = openToolCalls.map((call): OpenCallState => ({ callId: call.callId, name: call.name, state: chartStateOf(call) }));
+  const executing = calls.filter((call) => call.state === 'executing').map(({ name }) => name);
+  const atWork = openSpanId !== undefined ? 'the model is asked' : executing.length > 0 ? `it runs ${executing.join(', ')}` : 'it is between two steps';
+  const steps = openWake === undefined ? '' : ` after ${openWake.steps} model steps and ${openWake.toolCalls} tool calls`;
+  return {
+    kind: 'running',
+    text: `A wake runs, epoch ${openWake?.epoch ?? 0}, by ${openWake?.owner ?? 'somebody'}: ${atWork}${steps}.${openWake?.interruption === undefined ? '' : ' Somebody has interrupted it; it comes to its end.'}`,
+    since: openWake?.startedAt,
+    movers: [
+      { who: 'runtime', events: ['wake.ended'], does: 'ends the wake when its work is done; if its process has died, the next wake takes over' },
+      messageMover(sessionId, 'steer'),
+      { who: 'person', events: ['user.interrupt'], does: 'cuts it short', command: ['session', 'interrupt', '--session', sessionId] },
+    ],
+    calls,
+  };
+}
+
+function chartStateOf({ phase, request }: OpenToolCall): OpenCallState['state'] {
+  switch (phase) {
+    case 'requested':
+      return 'requested';
+    case 'started':
+      return 'executing';
+    case 'answered':
+      return 'answered';
+    case 'waiting':
+      return request?.kind === 'permission' ? 'awaiting_permission' : 'awaiting_input';
+  }
+}
+
+function ofAction({ requestId, eventId, kind, toolName, callId, question, rules, expiresAt }: PendingAction, { sessionId }: SessionState, nowMs: number): Reason {
+  const shared = { since: timeOfId(eventId), ...(expiresAt === undefined ? {} : { until: expiresAt }), requestId, toolName, ...(callId === undefined ? {} : { callId }) };
+  if (expiresAt !== undefined && Date.parse(expiresAt) < nowMs) {
+    return { kind: 'permission', text: `Nobody has allowed ${toolName} in time. The next wake denies the call and goes on.`, ...shared, movers: wakers(sessionId) };
+  }
+  const movers = givenMovers({ sessionId, requestId, kind, hasRules: rules !== undefined && rules.length > 0 });
+  const late = expiresAt === undefined ? [] : [timeMover(expiresAt, 'denies the call', 'permission.resolved')];
+  switch (kind) {
+    case 'permission':
+      return { kind: 'permission', text: `It waits for permission to run ${toolName}${question === undefined ? '' : ` (${question})`}.`, ...shared, movers: [...movers, ...late], ...(rules === undefined ? {} : { rules }) };
+    case 'answer':
+      return { kind: 'question', text: `It waits for an answer: ${question ?? toolName}`, ...shared, movers };
+    case 'custom_tool':
+      return { kind: 'custom_tool', text: `It waits for somebody to run ${toolName} and give its result.`, ...shared, movers };
+  }
+}
+
+function ofChild({ name, callId, request }: OpenToolCall, { sessionId }: SessionState): Reason {
+  // Only calls that a child answers are asked about.
+  const { childSessionId, agentId } = request?.kind === 'subflow' ? request : { childSessionId: sessionId, agentId: name };
+  return {
+    kind: 'child',
+    text: `The call of ${name} waits for the agent ${agentId} to come to rest, in a session of its own.`,
+    callId,
+    toolName: name,
+    childSessionId,
+    movers: [{ who: 'child', events: ['session.child_idle'], does: 'comes to rest', command: ['session', 'why', '--session', childSessionId] }, workerMover(), wakeMover(sessionId)],
+  };
+}
+
+function parked({ sessionId, parked: fuse }: SessionState): Reason[] {
+  if (fuse === undefined) return [];
+  return [{ kind: 'parked', text: `It is parked and wakes nobody by itself: ${fuse.reason}`, movers: [messageMover(sessionId), wakeMover(sessionId)] }];
+}
+
+/** A wake ended before its work did. */
+function broken(state: SessionState, nowMs: number): Reason[] {
+  const { sessionId, lastWake, status } = state;
+  if (status === 'running') return [{ kind: 'unfinished', text: 'Its log says that it runs, and no wake does: the one that did has died. The next wake puts it right.', since: state.updatedAt, movers: wakers(sessionId) }];
+  if (lastWake === undefined || state.parked !== undefined || isBlocked(state)) return [];
+  const { outcome, error, retryAt, endedAt } = lastWake;
+  const what = error === undefined ? '' : `: ${error.message}`;
+  if (retryAt !== undefined) {
+    const isDue = Date.parse(retryAt) <= nowMs;
+    const movers = [isDue ? workerMover() : timeMover(retryAt, 'lets a worker try again', 'wake.started'), wakeMover(sessionId), messageMover(sessionId)];
+    return [{ kind: 'retry', text: `The last wake ${ENDINGS[outcome] ?? `ended as ${outcome}`}${what}. It is tried again${isDue ? ' now' : ''}.`, since: endedAt, until: retryAt, movers }];
+  }
+  if (ENDINGS[outcome] === undefined || !isUnfinished(state)) return [];
+  return [{ kind: 'unfinished', text: `The last wake ${ENDINGS[outcome]}${what}. What it left is gone on with by the next one.`, since: endedAt, movers: wakers(sessionId) }];
+}
+
+const ENDINGS: Readonly<Record<string, string>> = { failed: 'failed', aborted: 'was stopped', lost: 'died' };
+
+function overBudget(state: SessionState, budget: ExplainOptions['budget']): Reason[] {
+  const { sessionId, agentId, lastWake } = state;
+  if (lastWake?.outcome !== 'budget_reached') return [];
+  const which = budget === undefined ? 'a budget' : `the budget ${budget.name} (${budget.value})${budget.because === undefined ? '' : `: ${budget.because}`}`;
+  return [
+    {
+      kind: 'budget',
+      text: `The last wake stopped at ${which}. Nothing is lost: another wake goes on.`,
+      since: lastWake.endedAt,
+      movers: [wakeMover(sessionId), messageMover(sessionId), { who: 'person', events: [], does: budget?.name.startsWith('max') === true ? `raises budget.${budget.name} in the agent's file` : "raises the budget in the agent's file", command: ['agent', 'show', agentId] }],
+    },
+  ];
+}
+
+function unread(state: SessionState, nowMs: number): Reason[] {
+  const { sessionId, pending, lastWake } = state;
+  const answers = pending.filter(({ callId }) => callId !== undefined);
+  const messages = pending.filter(({ callId }) => callId === undefined);
+  const notBefore = lastWake?.retryAt !== undefined && Date.parse(lastWake.retryAt) > nowMs ? { until: lastWake.retryAt } : {};
+  const goOn = (text: string, since: string | undefined): Reason => ({ kind: 'unread', text, since, ...notBefore, movers: wakers(sessionId) });
+  const found = answers.length === 0 ? [] : [goOn(`${counted(answers.length, 'answer')} came for calls that wait; the next wake goes on with them.`, answers[0]?.at)];
+  if (messages.length === 0) return found;
+  const since = messages[0]?.at;
+  if (!isBlocked(state)) return [...found, goOn(`${counted(messages.length, 'message')} wait to be read; no wake has begun since.`, since)];
+  return [...found, { kind: 'held_back', text: `${counted(messages.length, 'message')} wait to be read, after the calls that wait have been answered.`, since, movers: restMovers(sessionId) }];
+}
+
+function queued(state: SessionState, nowMs: number): Reason[] {
+  const { sessionId } = state;
+  return state.queuedWakes
+    .toSorted((one, other) => Date.parse(one.dueAt) - Date.parse(other.dueAt))
+    .map(({ reason, dueAt, eventId }): Reason => {
+      const shared = { since: timeOfId(eventId), until: dueAt };
+      if (state.parked !== undefined || isBlocked(state)) return { kind: 'held_back', text: `A wake is queued (${reason}); it is held back until the session goes on.`, ...shared, movers: restMovers(sessionId) };
+      const isDue = Date.parse(dueAt) <= nowMs;
+      const when = isDue ? workerMover() : timeMover(dueAt, 'makes it due for a worker', 'wake.started');
+      return { kind: 'queued_wake', text: `A wake is queued (${reason})${isDue ? ' and is due' : ''}.`, ...shared, movers: [when, ...(isDue ? [wakeMover(sessionId)] : []), messageMover(sessionId)] };
+    });
+}
+
+function nothing({ sessionId, lastWake, createdAt, summary }: SessionState): Reason {
+  const done = lastWake === undefined ? 'Nobody has sent it anything yet.' : `It has done what it was asked for${summary === undefined || summary === '' ? '' : `: ${summary}`}.`.replace(/\.\.$/, '.');
+  return { kind: 'nothing', text: `${done} It waits for nothing but a message.`, since: lastWake?.endedAt ?? createdAt, movers: [messageMover(sessionId)] };
+}
+
+function wakers(sessionId: string): readonly Mover[] {
+  return [workerMover(), wakeMover(sessionId)];
+}
+
+/** Ids of events begin with the time at which they were made. */
+function timeOfId(eventId: string): string | undefined {
+  const ms = Number.parseInt(eventId.slice(0, 13).replace('-', ''), 16);
+  const LATEST_MS = 8.64e15;
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(eventId) && ms <= LATEST_MS ? new Date(ms).toISOString() : undefined;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,190 @@
+/** What becomes of calls whose process dies: at every single change of the log, before and after it is stored. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { MemoryEventStore } from '../../../src/adapters/memory/memory-event-store.ts';
+import type { Runtime } from '../../../src/runtime.ts';
+import { MAX_TOOL_CALL_ATTEMPTS } from '../../../src/machines/session/limits.ts';
+import { HookedStore } from '../../support/hooked-store.ts';
+import { MortalStore } from '../../support/mortal-store.ts';
+import type { Death } from '../../support/mortal-store.ts';
+import { until } from '../../support/session-house.ts';
+import { openTurnHouse } from '../../support/turn-house.ts';
+import type { Said, TurnHouse, TurnHouseOptions } from '../../support/turn-house.ts';
+import { noteTools } from '../../support/turn-tools.ts';
+
+let house: TurnHouse;
+afterEach(() => house[Symbol.asyncDispose]());
+
+const NOBODY_LEFT = 'killed';
+
+/** Wakes whatever is due in a process that dies as it is told; resolves with what it had changed by then. */
+async function liveAndDie(death: Death | undefined, sessionId: string): Promise<MortalStore> {
+  const mortal = new MortalStore(house.store, death);
+  const process: Runtime = house.open({ store: mortal });
+  await process.wake(sessionId).catch(() => NOBODY_LEFT);
+  if (!mortal.isDead) await mortal.kill();
+  return mortal;
+}
+
+interface Scene {
+  readonly parent: string;
+  readonly ran: string[];
+}
+
+/** A parent whose helper looks once and answers; both write what they did into `ran`. */
+async function openFamily(): Promise<Scene> {
+  const { tool, ran } = noteTools();
+  house = await openTurnHouse({ store: new MemoryEventStore(), tools: [tool('look'), tool('peek', { idempotent: true })] });
+  await house.agent('helper', [{ calls: [{ name: 'look' }] }, { text: 'I looked.' }], { tools: ['look'] });
+  await house.agent('lead', [{ calls: [{ name: 'helper', input: { message: 'Look.' } }, { name: 'peek' }] }, { text: 'All done.' }], { tools: [{ agent: 'helper' }, 'peek'] });
+  return { parent: await house.start('lead'), ran };
+}
+
+async function changesOfFamily(): Promise<readonly string[]> {
+  const { parent } = await openFamily();
+  const { changes } = await liveAndDie(undefined, parent);
+  await house[Symbol.asyncDispose]();
+  return changes;
+}
+
+async function expectOneFamily(where: string, { parent, ran }: Scene): Promise<void> {
+  const results = await house.dataOf(parent, 'agent.tool_result');
+  const outcomeOf = (wanted: string): string[] => results.filter(({ name }) => name === wanted).map(({ outcome }) => outcome);
+  const children = await house.children(parent);
+  // A call that was only asked for has had no effect and is cancelled; one that the log says was given to a child is answered by it.
+  expect([where, outcomeOf('helper')]).toEqual([where, [children.length === 0 ? 'cancelled' : 'completed']]);
+  expect([where, (await house.runtime.sessions.list()).length]).toEqual([where, 1 + children.length]);
+  for (const child of children) {
+    expect([where, await house.dataOf(child, 'user.message')]).toMatchObject([where, [{ text: 'Look.' }]]);
+    expect([where, await house.dataOf(parent, 'session.child_idle')]).toMatchObject([where, [{ childSessionId: child }]]);
+  }
+  expect([where, (await house.dataOf(parent, 'agent.message')).map(({ text }) => text), await house.due()]).toEqual([where, ['All done.'], []]);
+  // Not idempotent: at most once. Idempotent: as often as it takes, if it ever began.
+  expect([where, ran.filter((name) => name === 'look').length <= 1]).toEqual([where, true]);
+  expect([where, outcomeOf('peek')]).toEqual([where, [ran.includes('peek') ? 'completed' : 'cancelled']]);
+}
+
+describe('a process that dies while a child is made, told, run and heard', () => {
+  it.each([true, false])('at any change (stored: %s) leaves one child that is told once, whose answer comes once', async (stored) => {
+    const changes = await changesOfFamily();
+    expect(changes.length).toBeGreaterThan(15);
+    for (let at = 1; at <= changes.length; at += 1) {
+      const { parent, ran } = await openFamily();
+      await liveAndDie({ at, stored }, parent);
+      const next = house.open();
+      await next.wake(parent).catch(() => undefined);
+      for (let turn = 0; turn < 4; turn += 1) {
+        await house.settle();
+        await house.clock.advance(60_000);
+      }
+      await expectOneFamily(`death at ${at} (${changes[at - 1] ?? ''})`, { parent, ran });
+      await house[Symbol.asyncDispose]();
+    }
+    await openFamily();
+  });
+});
+
+describe('a call that its process did not live to finish', () => {
+  let ran: string[];
+  let id: string;
+
+  async function open(idempotent: boolean, steps: readonly Said[] = [{ calls: [{ name: 'touch' }] }, { text: 'Done.' }], options: TurnHouseOptions = {}): Promise<void> {
+    const tools = noteTools();
+    ran = tools.ran;
+    house = await openTurnHouse({ store: new HookedStore(), tools: [tools.tool('touch', { idempotent }), tools.tool('launch', { permissionPolicy: 'always_ask', idempotent })], ...options });
+    await house.agent('worker', steps);
+    id = await house.start('worker');
+  }
+
+  /** The next process dies after the tool has run and before its result is stored. */
+  async function dieInTheTool(): Promise<void> {
+    const changes = new MortalStore(house.store);
+    const append = changes.append.bind(changes);
+    changes.append = async (sessionId, events, options) => {
+      if (events.some(({ type }) => type === 'agent.tool_result')) await changes.kill();
+      return append(sessionId, events, options);
+    };
+    await house.open({ store: changes }).wake(id).catch(() => undefined);
+    house.open();
+  }
+
+  it('is run again where its tool says that this does no harm, and the model hears of one result', async () => {
+    await open(true);
+    await dieInTheTool();
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Done.' });
+    expect(ran).toEqual(['touch', 'touch']);
+    expect(await house.dataOf(id, 'agent.tool_requeued')).toMatchObject([{ attempt: 2 }]);
+    expect((await house.dataOf(id, 'agent.tool_started')).map(({ attempt }) => attempt)).toEqual([undefined, 2]);
+    expect(await house.results(id)).toMatchObject([{ outcome: 'completed' }]);
+  });
+
+  it(`is begun ${MAX_TOOL_CALL_ATTEMPTS} times at most; then it is unknown`, async () => {
+    await open(true);
+    for (let attempt = 1; attempt <= MAX_TOOL_CALL_ATTEMPTS; attempt += 1) await dieInTheTool();
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    expect(ran).toHaveLength(MAX_TOOL_CALL_ATTEMPTS);
+    expect(await house.results(id)).toMatchObject([{ outcome: 'unknown' }]);
+    expect(await house.dataOf(id, 'agent.tool_requeued')).toHaveLength(MAX_TOOL_CALL_ATTEMPTS - 1);
+  });
+
+  it('is unknown and never run again where its tool says nothing about that', async () => {
+    await open(false);
+    await dieInTheTool();
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    expect([ran, await house.results(id)]).toMatchObject([['touch'], [{ outcome: 'unknown' }]]);
+    expect(house.asked.at(-1)?.read).toContain('unknown');
+  });
+
+  it('asks again before it is run again: what it was allowed is spent', async () => {
+    await open(true, [{ calls: [{ name: 'launch' }] }, { text: 'Done.' }]);
+    await house.runtime.wake(id);
+    await house.confirm(id);
+    await dieInTheTool();
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
+    expect(ran).toEqual(['launch']);
+    await house.confirm(id);
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Done.' });
+    expect(ran).toEqual(['launch', 'launch']);
+  });
+
+  it('is not run again when somebody cut the session short before its process died', async () => {
+    await open(true);
+    const hooked = house.store as HookedStore;
+    const mortal = new MortalStore(house.store);
+    const dying = house.open({ store: mortal });
+    const other = house.open();
+    hooked.before('agent.tool_result', async () => {
+      await other.sessions.interrupt(id);
+      await mortal.kill();
+      throw new Error('the process was killed');
+    });
+    await dying.wake(id).catch(() => undefined);
+    await house.settle();
+    expect(ran).toEqual(['touch']);
+    expect(await house.results(id)).toMatchObject([{ outcome: 'unknown' }]);
+    expect(await house.due()).toEqual([]);
+  });
+
+  it('leaves the calls of its step that had not begun without effect, and those with a result as they are', async () => {
+    await open(false, [{ calls: [{ name: 'touch', input: { n: 1 } }, { name: 'nothing_there' }, { name: 'launch' }] }, { text: 'Done.' }]);
+    await dieInTheTool();
+    const outcome = await house.runtime.wake(id);
+    const results = await house.dataOf(id, 'agent.tool_result');
+    expect(new Set(results.map(({ callId }) => callId)).size).toBe(results.length);
+    expect(['requires_action', 'sleep']).toContain(outcome.outcome);
+    expect(ran.length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('two processes', () => {
+  it('that are told of the same session run each call once, whichever wakes it', async () => {
+    const { tool, ran } = noteTools();
+    house = await openTurnHouse({ store: new MemoryEventStore(), tools: [tool('look')] });
+    await house.agent('worker', [{ calls: [{ name: 'look' }, { name: 'look' }] }, { text: 'Done.' }]);
+    const id = await house.start('worker');
+    const [one, two] = [house.open(), house.open()];
+    await Promise.allSettled([one.wake(id), two.wake(id), one.trigger(id), two.trigger(id)]);
+    await until(async () => (await house.state(id)).status === 'idle');
+    expect(ran).toEqual(['look', 'look']);
+    expect(await house.results(id)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,396 @@
+/** Agents that work for agents: each call is a child session of its own, made once, and its result comes once. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { MAX_OPEN_SUBFLOWS, MAX_SESSION_DEPTH } from '../../../src/machines/session/limits.ts';
+import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
+import { HookedStore } from '../../support/hooked-store.ts';
+import { until } from '../../support/session-house.ts';
+import { openTurnHouse } from '../../support/turn-house.ts';
+import type { Model, Said, TurnHouse, TurnHouseOptions } from '../../support/turn-house.ts';
+import { noteTools } from '../../support/turn-tools.ts';
+
+let house: TurnHouse;
+let store: HookedStore;
+let ran: string[];
+afterEach(() => house[Symbol.asyncDispose]());
+
+async function open(options: TurnHouseOptions = {}): Promise<void> {
+  store = new HookedStore();
+  const tools = noteTools();
+  ran = tools.ran;
+  house = await openTurnHouse({ store, tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')], ...options });
+}
+
+const toAgents = (...ids: readonly string[]): Partial<AgentFrontmatter> => ({ tools: [...ids.map((agent) => ({ agent })), 'launch', 'look', 'ask_human'] });
+const ask = (...names: readonly string[]): Said => ({ calls: names.map((name) => ({ name, input: { message: `Do it, ${name}.` } })) });
+const launch: Said = { calls: [{ name: 'launch' }] };
+
+/** A parent that asks one helper, which says these things. */
+async function openPair(helper: Model | readonly Said[], { steps = [ask('helper'), { text: 'All done.' }], agent = {}, ...options }: TurnHouseOptions & { readonly steps?: readonly Said[]; readonly agent?: Partial<AgentFrontmatter> } = {}): Promise<string> {
+  await open(options);
+  await house.agent('helper', helper, { tools: ['launch', 'look', 'ask_human'] });
+  await house.agent('lead', steps, { ...toAgents('helper'), ...agent });
+  return house.start('lead');
+}
+
+async function childOf(parent: string): Promise<string> {
+  const [child] = await house.children(parent);
+  if (child === undefined) throw new Error('it has no child');
+  return child;
+}
+
+describe('a call of another agent', () => {
+  it('is a child session with its own log, lineage and mailbox, and its answer is the result', async () => {
+    const parent = await openPair([{ calls: [{ name: 'look' }] }, { text: 'I looked.' }]);
+    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
+    const child = await childOf(parent);
+    const [use] = await house.dataOf(parent, 'agent.tool_use');
+    expect((await house.state(child)).parent).toEqual({ sessionId: parent, depth: 1, callId: use?.callId });
+    expect(await house.dataOf(child, 'user.message')).toMatchObject([{ text: 'Do it, helper.' }]);
+    expect(await house.dataOf(parent, 'session.child_idle')).toHaveLength(1);
+    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'I looked.', agent: 'helper', sessionId: child } }]);
+    expect(house.asked.at(-1)?.read).toContain('I looked.');
+    expect(await house.dataOf(parent, 'agent.message')).toMatchObject([{ text: 'All done.' }]);
+    expect(await house.due()).toEqual([]);
+    expect((await house.state(parent)).pending).toEqual([]);
+  });
+
+  it('is seen by nothing of its parent but the message, and the parent by nothing but the answer', async () => {
+    const parent = await openPair([{ text: 'secret of the child', calls: [{ name: 'look' }] }, { text: 'Answer.' }]);
+    await house.runtime.wake(parent);
+    expect(house.asked.filter(({ agent }) => agent === 'helper').map(({ read }) => read.includes('Go'))).toEqual([false, false]);
+    expect(house.asked.filter(({ agent }) => agent === 'lead').map(({ read }) => read.includes('secret of the child'))).toEqual([false, false]);
+  });
+
+  it('gives results in the order in which the parent asked, whoever comes first', async () => {
+    await open();
+    let isSecondDone = false;
+    await house.agent('slow', async () => { await until(() => isSecondDone); return { text: 'first asked' }; });
+    await house.agent('quick', () => { isSecondDone = true; return { text: 'second asked' }; });
+    await house.agent('lead', [ask('slow', 'quick'), { text: 'Both.' }], toAgents('slow', 'quick'));
+    const parent = await house.start('lead');
+    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'Both.' });
+    const read = house.asked.at(-1)?.read ?? '';
+    expect(read.indexOf('first asked')).toBeGreaterThan(-1);
+    expect(read.indexOf('first asked')).toBeLessThan(read.indexOf('second asked'));
+  });
+
+  it('that fails does not take the others with it, and says why', async () => {
+    await open();
+    await house.agent('good', [{ text: 'fine' }]);
+    await house.agent('bad', () => ({ error: { kind: 'auth', message: 'no key' } }));
+    await house.agent('lead', [ask('bad', 'good'), { text: 'One of two.' }], toAgents('good', 'bad'));
+    const parent = await house.start('lead');
+    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'requires_action' });
+    for (let turn = 0; turn < 8; turn += 1) {
+      await house.settle();
+      await house.clock.advance(3_600_000);
+    }
+    expect(await house.state(parent)).toMatchObject({ status: 'idle', stopReason: 'idle', summary: 'One of two.' });
+    const results = await house.results(parent);
+    expect(results.map(({ outcome }) => outcome).toSorted()).toEqual(['completed', 'failed']);
+    expect(results.find(({ outcome }) => outcome === 'failed')?.output).toMatchObject({ summary: expect.stringContaining('failed') });
+  });
+
+  it('may call others in turn, three deep, and each answer comes up', async () => {
+    await open();
+    await house.agent('one', [ask('two'), { text: 'one has heard' }], toAgents('two'));
+    await house.agent('two', [ask('three'), { text: 'two has heard' }], toAgents('three'));
+    await house.agent('three', [{ text: 'from the deep' }]);
+    await house.agent('lead', [ask('one'), { text: 'Up.' }], toAgents('one'));
+    const parent = await house.start('lead');
+    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'Up.' });
+    const one = await childOf(parent);
+    const three = await childOf(await childOf(one));
+    expect((await house.state(three)).parent?.depth).toBe(3);
+    expect(house.asked.map(({ agent }) => agent)).toEqual(['lead', 'one', 'two', 'three', 'two', 'one', 'lead']);
+  });
+});
+
+describe('a call of another agent is an error for the model', () => {
+  it('when the generations are too many', async () => {
+    await open();
+    await house.agent('again', [ask('again'), { text: 'back' }], toAgents('again'));
+    const top = await house.start('again');
+    expect(await house.runtime.wake(top)).toMatchObject({ outcome: 'sleep' });
+    let deepest = top;
+    for (let depth = 0; depth < MAX_SESSION_DEPTH; depth += 1) deepest = await childOf(deepest);
+    expect(await house.children(deepest)).toEqual([]);
+    expect(await house.results(deepest)).toMatchObject([{ outcome: 'failed', output: expect.stringContaining(`${MAX_SESSION_DEPTH} generations`) }]);
+  });
+
+  it('when too many work for it at the same time, and the others go on', async () => {
+    const parent = await openPair([{ text: 'ok' }], { steps: [ask(...Array.from({ length: MAX_OPEN_SUBFLOWS + 3 }, () => 'helper')), { text: 'Done.' }] });
+    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep' });
+    expect(await house.children(parent)).toHaveLength(MAX_OPEN_SUBFLOWS);
+    expect((await house.results(parent)).filter(({ outcome }) => outcome === 'failed')).toHaveLength(3);
+  });
+
+  it('when the message is missing or empty', async () => {
+    const parent = await openPair([], { steps: [{ calls: [{ name: 'helper', input: {} }, { name: 'helper', input: { message: '' } }] }, { text: 'Oh.' }] });
+    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep' });
+    expect((await house.results(parent)).map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
+    expect(await house.children(parent)).toEqual([]);
+  });
+
+  it('when there is no such agent: the tool is left out, and the log says so', async () => {
+    await open();
+    await house.agent('lead', [ask('nobody'), { text: 'Alone.' }], toAgents('nobody'));
+    const parent = await house.start('lead');
+    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'Alone.' });
+    expect(await house.dataOf(parent, 'tool.skipped')).toMatchObject([{ name: 'nobody' }]);
+  });
+});
+
+describe('a child that waits for somebody', () => {
+  it('leaves its parent waiting for it, and the answer to the child brings both on', async () => {
+    const parent = await openPair([launch, { text: 'Launched.' }]);
+    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'requires_action', stopReason: 'requires_action', summary: 'Waits for the agent behind helper' });
+    const child = await childOf(parent);
+    expect(await house.state(child)).toMatchObject({ stopReason: 'requires_action', pendingActions: [{ toolName: 'launch' }] });
+    expect(await house.due()).toEqual([]);
+    await house.confirm(child);
+    expect(await house.due()).toEqual([child]);
+    await house.settle();
+    expect(await house.state(parent)).toMatchObject({ status: 'idle', stopReason: 'idle', summary: 'All done.' });
+    expect([ran, (await house.results(parent))[0]?.outcome]).toEqual([['launch'], 'completed']);
+  });
+
+  it('goes on too when somebody wakes the parent instead', async () => {
+    const parent = await openPair([launch, { text: 'Launched.' }]);
+    await house.runtime.wake(parent);
+    await house.confirm(await childOf(parent));
+    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
+    expect(ran).toEqual(['launch']);
+    await house.settle();
+    expect(await house.dataOf(parent, 'session.child_idle')).toHaveLength(2);
+    expect(await house.results(parent)).toHaveLength(1);
+  });
+
+  it('goes on after a restart', async () => {
+    const parent = await openPair([launch, { text: 'Launched.' }]);
+    await house.runtime.wake(parent);
+    house.open();
+    await house.confirm(await childOf(parent));
+    await house.settle();
+    expect(await house.state(parent)).toMatchObject({ summary: 'All done.' });
+    expect(await house.children(parent)).toHaveLength(1);
+  });
+
+  it('that asks twice tells its parent nothing but the end', async () => {
+    const parent = await openPair([launch, launch, { text: 'Twice.' }]);
+    await house.runtime.wake(parent);
+    const child = await childOf(parent);
+    await house.confirm(child);
+    await house.settle();
+    expect(await house.state(parent)).toMatchObject({ stopReason: 'requires_action' });
+    expect(await house.results(parent)).toEqual([]);
+    await house.confirm(child);
+    await house.settle();
+    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'Twice.' } }]);
+  });
+
+  it('does not hold up what else its parent asked for', async () => {
+    const parent = await openPair([launch, { text: 'Launched.' }], { steps: [{ calls: [{ name: 'helper', input: { message: 'Go' } }, { name: 'look' }] }, { text: 'All done.' }] });
+    await house.runtime.wake(parent);
+    expect(ran).toEqual(['look']);
+    await house.confirm(await childOf(parent));
+    await house.settle();
+    expect(await house.state(parent)).toMatchObject({ summary: 'All done.' });
+  });
+
+  it('where nobody can be asked is denied at its own effect, and answers', async () => {
+    const parent = await openPair([launch, { text: 'I was not allowed to.' }]);
+    expect(await house.runtime.wake(parent, { humans: 'none' })).toMatchObject({ outcome: 'sleep' });
+    expect(ran).toEqual([]);
+    expect(await house.results(parent)).toMatchObject([{ output: { output: 'I was not allowed to.' } }]);
+  });
+});
+
+describe('a child that waits for a child that waits for somebody', () => {
+  it('has not come to rest: nobody above it goes on before the answer', async () => {
+    await open();
+    await house.agent('one', [ask('two'), { text: 'one has heard' }], toAgents('two'));
+    await house.agent('two', [launch, { text: 'two has launched' }]);
+    await house.agent('lead', [ask('one'), { text: 'Up.' }], toAgents('one'));
+    const parent = await house.start('lead');
+    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'requires_action', stopReason: 'requires_action' });
+    const one = await childOf(parent);
+    expect(await house.state(one)).toMatchObject({ stopReason: 'requires_action' });
+    expect(await house.results(parent)).toEqual([]);
+    expect(await house.due()).toEqual([]);
+    await house.confirm(await childOf(one));
+    await house.settle();
+    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'one has heard' } }]);
+    expect(await house.state(parent)).toMatchObject({ stopReason: 'idle', summary: 'Up.' });
+  });
+});
+
+describe('a parent that is cut short', () => {
+  type Cut = 'interrupt' | 'terminate' | 'delete';
+  const cut = (how: Cut, id: string): Promise<unknown> => house.runtime.sessions[how](id);
+
+  it.each<Cut>(['interrupt', 'terminate', 'delete'])('by %s while its child waits takes the child with it: nothing of it is due or asks any more', async (how) => {
+    const parent = await openPair([launch, { text: 'Launched.' }]);
+    await house.runtime.wake(parent);
+    const child = await childOf(parent);
+    await cut(how, parent);
+    expect(await house.state(child)).toMatchObject({ pendingActions: [], openToolCalls: [], pending: [] });
+    await house.settle();
+    expect(await house.due()).toEqual([]);
+    expect(ran).toEqual([]);
+    if (how === 'interrupt') expect(await house.results(parent)).toMatchObject([{ outcome: 'cancelled' }]);
+    expect(house.asked).toHaveLength(2);
+  });
+
+  it.each<Cut>(['interrupt', 'terminate'])('by %s while its child runs stops the child in its step', async (how) => {
+    let isAsked = false;
+    const parent = await openPair(async ({ abortSignal }) => {
+      isAsked = true;
+      await until(() => abortSignal?.aborted === true);
+      return { error: { kind: 'aborted', message: 'stopped' } };
+    });
+    const waking = house.runtime.wake(parent);
+    await until(() => isAsked);
+    await cut(how, parent);
+    expect(await waking).toMatchObject({ outcome: how === 'interrupt' ? 'interrupted' : 'terminated' });
+    await house.settle();
+    expect(await house.due()).toEqual([]);
+    expect(house.asked.map(({ agent }) => agent)).toEqual(['lead', 'helper']);
+    expect((await house.state(await childOf(parent))).openWake).toBeUndefined();
+  });
+
+  it.each<[Cut, 'agent.subflow_started' | 'user.message' | 'wake.started' | 'span.started']>([
+    ['interrupt', 'agent.subflow_started'],
+    ['terminate', 'agent.subflow_started'],
+    ['interrupt', 'user.message'],
+    ['terminate', 'user.message'],
+    ['interrupt', 'wake.started'],
+    ['terminate', 'wake.started'],
+    ['interrupt', 'span.started'],
+    ['terminate', 'span.started'],
+  ])('by %s just before %s leaves no child that goes on by itself', async (how, type) => {
+    const parent = await openPair([{ text: 'for nobody' }]);
+    // The parent's own wake and step come first.
+    if (type === 'wake.started' || type === 'span.started') store.before(type, async () => store.before(type, () => cut(how, parent)));
+    else store.before(type, () => cut(how, parent));
+    await house.runtime.wake(parent);
+    await house.settle();
+    await house.clock.advance(3_600_000);
+    await house.settle();
+    expect(await house.due()).toEqual([]);
+    const [child] = await house.children(parent);
+    const listed = (await house.runtime.sessions.list()).map(({ sessionId }) => sessionId);
+    if (child !== undefined && listed.includes(child)) expect(await house.state(child)).toMatchObject({ openToolCalls: [], queuedWakes: [] });
+    const results = await house.results(parent);
+    if (how === 'interrupt') expect(results).toMatchObject([{ outcome: 'cancelled' }]);
+    expect((await house.state(parent)).openToolCalls.filter(() => how === 'interrupt')).toEqual([]);
+  });
+
+  it('goes on with nothing when its process stops and starts again: its child does, and it hears of it', async () => {
+    let tries = 0;
+    let isAsked = false;
+    const parent = await openPair(async ({ abortSignal }) => {
+      tries += 1;
+      if (tries > 1) return { text: 'at last' };
+      isAsked = true;
+      await until(() => abortSignal?.aborted === true);
+      return { error: { kind: 'aborted', message: 'stopped' } };
+    });
+    const first = house.runtime;
+    const waking = first.wake(parent);
+    await until(() => isAsked);
+    await Promise.all([waking, stopWakes(first)]);
+    house.open();
+    expect(await house.results(parent)).toEqual([]);
+    await house.settle();
+    expect(await house.state(parent)).toMatchObject({ summary: 'All done.' });
+    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'at last' } }]);
+    expect(await house.children(parent)).toHaveLength(1);
+  });
+});
+
+/** Stops the wakes of a runtime as its shutdown does, and leaves the store open for the next one. */
+async function stopWakes(runtime: TurnHouse['runtime']): Promise<void> {
+  const close = store.close.bind(store);
+  store.close = async () => undefined;
+  await runtime.shutdown('the machine is switched off');
+  store.close = close;
+}
+
+describe('a child that somebody else cuts short', () => {
+  it.each<['interrupt' | 'terminate' | 'delete', string]>([
+    ['interrupt', 'completed'],
+    ['terminate', 'failed'],
+    ['delete', 'failed'],
+  ])('by %s while it waits answers its parent: %s', async (how, outcome) => {
+    const parent = await openPair([launch, { text: 'x' }]);
+    await house.runtime.wake(parent);
+    await house.runtime.sessions[how](await childOf(parent));
+    await house.settle();
+    expect(await house.state(parent)).toMatchObject({ stopReason: 'idle', summary: 'All done.' });
+    expect(await house.results(parent)).toMatchObject([{ outcome }]);
+    expect(await house.children(parent)).toHaveLength(1);
+    expect(await house.runtime.sessions.list()).toHaveLength(how === 'delete' ? 1 : 2);
+    expect(ran).toEqual([]);
+  });
+
+  it('while it is to be tried again answers its parent too', async () => {
+    const parent = await openPair(() => ({ error: { kind: 'auth', message: 'no key' } }));
+    await house.runtime.wake(parent);
+    const child = await childOf(parent);
+    expect((await house.state(child)).lastWake?.retryAt).toBeDefined();
+    await house.runtime.sessions.terminate(child);
+    await house.settle();
+    expect(await house.results(parent)).toMatchObject([{ outcome: 'failed' }]);
+  });
+
+  it('that is parked after its failures has failed', async () => {
+    const parent = await openPair(() => ({ error: { kind: 'auth', message: 'no key' } }));
+    await house.runtime.wake(parent);
+    for (let turn = 0; turn < 6; turn += 1) {
+      await house.clock.advance(3_600_000);
+      await house.settle();
+    }
+    expect(await house.results(parent)).toMatchObject([{ outcome: 'failed', output: { summary: expect.stringContaining('wakes in a row failed') } }]);
+  });
+});
+
+describe('a copy of a session whose child works', () => {
+  it('has no part in the child: its call is closed as cancelled, and nothing of it is due', async () => {
+    const parent = await openPair([launch, { text: 'Launched.' }]);
+    await house.runtime.wake(parent);
+    const fork = (await house.runtime.sessions.fork(parent)).sessionId;
+    expect(await house.results(fork)).toMatchObject([{ outcome: 'cancelled' }]);
+    expect(await house.state(fork)).toMatchObject({ openToolCalls: [], pendingActions: [], children: [], stopReason: 'idle' });
+    expect(await house.due()).toEqual([]);
+    await house.confirm(await childOf(parent));
+    await house.settle();
+    expect(await house.results(fork)).toHaveLength(1);
+    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed' }]);
+    await house.runtime.sessions.send(fork, { type: 'user.message', text: 'And you?' });
+    expect(await house.runtime.wake(fork)).toMatchObject({ outcome: 'sleep' });
+    expect(await house.runtime.sessions.list()).toHaveLength(3);
+  });
+
+  it('has no part in an answer of it that was not acted upon either', async () => {
+    const parent = await openPair([launch, { text: 'Launched.' }]);
+    await house.runtime.wake(parent);
+    const child = await childOf(parent);
+    await house.confirm(child);
+    await house.runtime.wake(child);
+    expect((await house.state(parent)).openToolCalls).toMatchObject([{ phase: 'answered' }]);
+    const fork = (await house.runtime.sessions.fork(parent)).sessionId;
+    expect(await house.results(fork)).toMatchObject([{ outcome: 'cancelled' }]);
+    expect(await house.state(fork)).toMatchObject({ openToolCalls: [], pending: [] });
+  });
+
+  it('of a child stands for itself: it has no parent and tells nobody', async () => {
+    const parent = await openPair([launch, { text: 'Launched.' }]);
+    await house.runtime.wake(parent);
+    const fork = (await house.runtime.sessions.fork(await childOf(parent))).sessionId;
+    expect(await house.state(fork)).toMatchObject({ parent: undefined, pendingActions: [] });
+    await house.runtime.sessions.send(fork, { type: 'user.message', text: 'On your own.' });
+    await house.runtime.wake(fork);
+    expect(await house.dataOf(parent, 'session.child_idle')).toHaveLength(1);
+  });
+});
