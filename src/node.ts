@@ -229,7 +229,7 @@ interface ToolParts {
 }
 
 /** The managed tools that need Node, and what they share. */
-function nodeTools({ layout, processTree, clock, options }: ToolParts): Pick<RuntimePorts, 'tools' | 'outputs' | 'shellHost' | 'commandEnvironment' | 'toolSource' | 'closeTools'> {
+function nodeTools({ layout, processTree, clock, options }: ToolParts): Pick<RuntimePorts, 'tools' | 'outputs' | 'shellHost' | 'commandEnvironment' | 'toolSource' | 'closeTools' | 'closeSession'> {
   const host = createShellHost();
   const environment = commandSettings(options.commandEnvironment);
   const feed = new TaskOutputFeed();
@@ -248,6 +248,7 @@ function nodeTools({ layout, processTree, clock, options }: ToolParts): Pick<Run
     shellHost: host,
     commandEnvironment: environment,
     toolSource: createMcpToolSource({ processTree, clock, clientInfo: CLIENT, ...(options.onToolServerNews === undefined ? {} : { onNews: options.onToolServerNews }) }),
+    closeSession: (sessionId) => shells.closeSession(sessionId),
     async closeTools(reason) {
       await shells.close();
       await shellTasks.shutdown(reason);

@@ -55,6 +55,8 @@ export interface RuntimePorts {
   readonly commandEnvironment?: CommandEnvironmentSettings | undefined;
   /** Ends what tools keep beyond a call, after the wakes and before the tasks. */
   readonly closeTools?: ((reason: string) => Promise<void>) | undefined;
+  /** Ends what tools keep for a session, when it is terminated or deleted here. */
+  readonly closeSession?: ((sessionId: string) => Promise<void>) | undefined;
   /** Connects to the MCP servers that agents name. The runtime closes it. Without it their tools are skipped. */
   readonly toolSource?: ToolSource | undefined;
   /** Reads command lines for rules about them. Without it no rule allows one. */
@@ -107,23 +109,14 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const onListenerError = safely(ports.onListenerError ?? reportToConsole);
   const runtimes = new AgentRuntimeRegistry(ports.runtimes);
   const core = { store, ids, clock, journals: new JournalCache({ store, ids, clock }) };
-  const sessions = new Sessions({ ...core, agents, attachments: ports.attachments, onListenerError });
+  const sessions = new Sessions({ ...core, agents, attachments: ports.attachments, closeSession: ports.closeSession, onListenerError });
   const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> => (await ports.processTree?.reconcile()) ?? [];
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
     agents,
     runtimes,
-    runConfig: ports.runConfig ?? {},
-    directories: ports.directories,
-    tools: [createShellRunTool(tasks, { clock, host: ports.shellHost, environment: ports.commandEnvironment, keeper: ports.outputs }), createAskHumanTool(), ...(ports.tools ?? [])],
-    toolSource: ports.toolSource,
-    executor: new ToolExecutor({ clock }),
-    readShell: ports.readShell,
-    policy: ports.policy,
-    outputs: ports.outputs,
-    humans: ports.humans ?? 'reachable',
-    prices: ports.prices ?? {},
+    ...turnPorts(ports),
     trigger: (sessionId, options) => waker.trigger(sessionId, options),
     owner: ports.owner ?? 'runtime',
     supervisor: tasks.supervisor,
@@ -151,6 +144,12 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     shutdown,
     [Symbol.asyncDispose]: () => shutdown(),
   };
+}
+
+/** What wakes need for their turns. */
+function turnPorts({ clock, tasks, directories, runConfig = {}, tools = [], toolSource, readShell, policy, outputs, humans = 'reachable', prices = {}, ...ports }: RuntimePorts) {
+  const shellRun = createShellRunTool(tasks, { clock, host: ports.shellHost, environment: ports.commandEnvironment, keeper: outputs });
+  return { directories, runConfig, tools: [shellRun, createAskHumanTool(), ...tools], toolSource, executor: new ToolExecutor({ clock }), readShell, policy, outputs, humans, prices };
 }
 
 /** Takes each step after the one before it has ended, also when that failed. @throws the first failure, in the end */

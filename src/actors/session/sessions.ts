@@ -41,6 +41,8 @@ export interface SessionsOptions extends LineagePorts {
   /** Without it no message can come with files. */
   readonly attachments?: AttachmentStore | undefined;
   readonly onListenerError: OnListenerError;
+  /** Lets go of what tools keep for a session that is ended or removed. */
+  readonly closeSession?: ((sessionId: string) => Promise<void>) | undefined;
 }
 
 export class Sessions {
@@ -161,6 +163,7 @@ export class Sessions {
     const { state } = await this.#journals.open(checkSessionId(sessionId));
     await this.#options.store.delete(state.sessionId, { epoch: state.epoch, isOpen: state.openWake !== undefined });
     this.#journals.forget(state.sessionId);
+    await this.#options.closeSession?.(state.sessionId);
     await tellOfDeletion(state, this.#options);
     await interruptSubflows(state, 'the session that it works for was deleted', this.#options);
   }
@@ -198,6 +201,7 @@ export class Sessions {
       await keepView(this.#options.store, journal.state);
       await tellParent(journal, this.#options);
       await interruptSubflows(before, `the session that it works for was terminated: ${reason}`, this.#options);
+      await this.#options.closeSession?.(before.sessionId);
     }
     return frozen(journal.state);
   }

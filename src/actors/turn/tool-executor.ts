@@ -202,21 +202,23 @@ export async function storable(output: unknown, { outputs, session, callId }: St
   const text: string | undefined = JSON.stringify(output);
   if (text === undefined) return { outcome: 'completed', output: null };
   if (text.length <= MAX_TOOL_RESULT_CHARACTERS) return { outcome: 'completed', output: JSON.parse(text) as unknown };
-  const whole = wholeText(output, text);
+  const plain = JSON.parse(text) as unknown;
+  const beside = textBeside(plain, text);
+  const whole = beside?.text ?? (typeof plain === 'string' ? plain : text);
   const path = await outputs?.keep({ session, callId, text: whole }).catch(() => undefined);
-  const cut = cutOutput(whole, { maxCharacters: MAX_TOOL_RESULT_CHARACTERS, keptAt: path });
-  return { outcome: 'completed', output: withText(output, cut), ...(path === undefined ? {} : { kept: { path, characters: whole.length } }) };
+  const maxCharacters = MAX_TOOL_RESULT_CHARACTERS - (beside?.rest ?? 0);
+  const cut = cutOutput(whole, { maxCharacters, keptAt: path });
+  return { outcome: 'completed', output: beside === undefined ? cut : { ...beside.output, output: cut }, ...(path === undefined ? {} : { kept: { path, characters: whole.length } }) };
 }
 
-/** What is long in an output: its text, for tools that give one beside other facts. */
-function wholeText(output: unknown, json: string): string {
-  if (typeof output === 'string') return output;
-  return typeof output === 'object' && output !== null && 'output' in output && typeof output.output === 'string' && output.output.length * 2 > json.length ? output.output : json;
-}
+/** Other facts of an output may take this share of what a model is given; beyond it the output is cut as a whole. */
+const MAX_REST_CHARACTERS = MAX_TOOL_RESULT_CHARACTERS / 4;
 
-function withText(output: unknown, cut: string): unknown {
-  const isTextBeside = typeof output === 'object' && output !== null && 'output' in output && typeof output.output === 'string' && output.output.length * 2 > JSON.stringify(output).length;
-  return isTextBeside ? { ...output, output: cut } : cut;
+/** The text of an output that has other facts beside it, and how long those are as JSON. Undefined when they are too long, or there is none. */
+function textBeside(output: unknown, json: string): { readonly output: object; readonly text: string; readonly rest: number } | undefined {
+  if (typeof output !== 'object' || output === null || !('output' in output) || typeof output.output !== 'string') return undefined;
+  const rest = json.length - JSON.stringify(output.output).length;
+  return rest <= MAX_REST_CHARACTERS ? { output, text: output.output, rest } : undefined;
 }
 
 function cancelled(signal: AbortSignal, remark = ''): ToolCallResult {

@@ -38,11 +38,14 @@ export interface GateOptions extends GatePorts {
   readonly onTrouble: (error: unknown) => void;
 }
 
-/** A call whose input is known to be what its tool expects. */
+/** A call whose input is known to be what its tool expects, with what the tool says of it. */
 export interface CheckedCall {
   readonly call: ToolCallInput;
   readonly tool: Tool;
-  readonly input: unknown;
+  /** What it would do. */
+  readonly subject: PermissionSubject;
+  readonly question: ReturnType<NonNullable<Tool['question']>> | undefined;
+  readonly subflow: ReturnType<NonNullable<Tool['subflow']>> | undefined;
 }
 
 export type GateDecision =
@@ -75,8 +78,7 @@ export class CallGate {
     this.#policy = undefined;
   }
 
-  async decide({ call, tool, input }: CheckedCall, state: SessionState): Promise<GateDecision> {
-    const subject = this.#subjectOf(tool, input);
+  async decide({ call, tool, subject }: CheckedCall, state: SessionState): Promise<GateDecision> {
     const decision = await this.#judge(tool, subject, state, this.#options.humans);
     switch (decision.decision) {
       case 'allow':
@@ -92,11 +94,10 @@ export class CallGate {
    * What an approval is worth now: it is for this tool, input and folder and no other, counts until it expires, and is worth nothing
    * against a rule that has forbidden the call since.
    */
-  async redeem({ call, tool, input }: CheckedCall, { request }: OpenToolCall, state: SessionState): Promise<Redemption> {
+  async redeem({ call, tool, subject }: CheckedCall, { request }: OpenToolCall, state: SessionState): Promise<Redemption> {
     if (request?.kind !== 'permission') return { kind: 'void' };
     const { hash, expiresAt } = request;
     if (expiresAt !== undefined && this.#options.clock.now() >= Date.parse(expiresAt)) return { kind: 'void' };
-    const subject = this.#subjectOf(tool, input);
     if (hash === undefined || hash !== (await this.#hashOf(call, subject))) return { kind: 'void' };
     // Somebody has been asked already, whether or not anybody can be now.
     const decision = await this.#judge(tool, subject, state, 'reachable');
@@ -165,11 +166,6 @@ export class CallGate {
         ...(rules.length === 0 ? {} : { rules }),
       },
     };
-  }
-
-  #subjectOf(tool: Tool, input: unknown): PermissionSubject {
-    const { session, agent } = this.#options;
-    return tool.subject?.(input, { session, workspaceDirectory: agent.workspaceDirectory }) ?? { kind: 'tool' };
   }
 
   #hashOf({ name, input }: Pick<ToolCallInput, 'name' | 'input'>, subject: PermissionSubject): Promise<string> {

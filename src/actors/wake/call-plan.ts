@@ -1,5 +1,5 @@
 /** What becomes of each open tool call now: it runs, it waits for somebody, or it has its result. */
-import { RuntimeError } from '../../machines/errors.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_TOOL_CALLS_PER_STEP } from '../../machines/session/limits.ts';
 import type { AllowedBy } from '../../machines/session/event-schemas.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
@@ -109,33 +109,40 @@ class CallPlanner {
     return this.#proceed(checked, redeemed.allowedBy);
   }
 
-  async #proceed({ call, tool, input }: CheckedCall, allowedBy: AllowedBy): Promise<CallPlan> {
+  async #proceed({ call, tool, question, subflow }: CheckedCall, allowedBy: AllowedBy): Promise<CallPlan> {
     const granted = this.#open.answer === undefined ? [] : [resolved(this.#open)];
-    const waits = (drafts: readonly SessionEventDraft[]): CallPlan => ({ kind: 'settle', call, next: { type: 'ASK_INPUT' }, drafts: [...granted, ...drafts] });
+    const waits = (draft: SessionEventDraft): CallPlan => ({ kind: 'settle', call, next: { type: 'ASK_INPUT' }, drafts: [...granted, draft] });
     const { subflows, newId } = this.#options;
-    const question = tool.question?.(input);
     if (question !== undefined) {
       if (!this.#options.gate.canAsk) return this.#fail(call, NOBODY);
       const requestId = newId();
-      return waits([{ id: requestId, type: 'agent.question_asked', data: { requestId, callId: call.callId, ...question } }]);
+      return waits({ id: requestId, type: 'agent.question_asked', data: { requestId, callId: call.callId, ...question } });
     }
-    const subflow = tool.subflow?.(input);
     if (subflow !== undefined) {
       const started = await subflows.plan(this.#open, subflow, this.#options.state());
-      return 'reason' in started ? this.#fail(call, started.reason) : waits([started.draft]);
+      return 'reason' in started ? this.#fail(call, started.reason) : waits(started.draft);
     }
     if (tool.run !== undefined) return { kind: 'run', call, open: this.#open, allowedBy };
     const requestId = newId();
-    return waits([{ id: requestId, type: 'agent.custom_tool_use', data: { requestId, callId: call.callId, name: call.name, input: call.input } }]);
+    return waits({ id: requestId, type: 'agent.custom_tool_use', data: { requestId, callId: call.callId, name: call.name, input: call.input } });
   }
 
   #check(call: KnownCall): CheckedCall | { readonly reason: string } {
-    const { tools } = this.#options.agent;
-    const tool = tools.get(call.name);
-    if (tool === undefined) return { reason: unknownTool(call.name, tools) };
-    // A call that the tool would refuse is not worth anybody's time.
-    const reading = readToolInput(tool.definition, call.input);
-    return reading.ok ? { call, tool, input: reading.input } : { reason: reading.reason };
+    const { agent, state } = this.#options;
+    const tool = agent.tools.get(call.name);
+    if (tool === undefined) return { reason: unknownTool(call.name, agent.tools) };
+    try {
+      // A call that the tool would refuse is not worth anybody's time.
+      const reading = readToolInput(tool.definition, call.input);
+      if (!reading.ok) return { reason: reading.reason };
+      const { input } = reading;
+      const { sessionId, agentId } = state();
+      const subject = tool.subject?.(input, { session: { sessionId, agentId }, workspaceDirectory: agent.workspaceDirectory }) ?? { kind: 'tool' };
+      return { call, tool, subject, question: tool.question?.(input), subflow: tool.subflow?.(input) };
+    } catch (error) {
+      // What one tool cannot say about its call must not keep the session from everything else.
+      return { reason: `The tool "${call.name}" cannot be called like this: ${messageOf(error)}` };
+    }
   }
 
   #fail(call: KnownCall, output: string): CallPlan {

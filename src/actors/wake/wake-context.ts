@@ -1,6 +1,8 @@
 /** What a model step needs: the agent with its backend and tools, and the bounded conversation. Everything here is thrown away after the step. */
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError } from '../../machines/errors.ts';
+import { affordableOutput, priceOf } from '../../machines/run/prices.ts';
+import type { ModelPrice, PriceTable } from '../../machines/run/prices.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { Allowance } from '../../machines/session/event-schemas.ts';
 import { DEFAULT_MAX_CONTEXT_TOKENS, DEFAULT_MAX_OUTPUT_TOKENS } from '../../machines/session/limits.ts';
@@ -57,6 +59,7 @@ export interface StepSource {
   readonly runConfig: AgentRunConfig;
   /** What is left of the budgets; no bound where absent. */
   readonly remaining: Allowance;
+  readonly prices: PriceTable;
 }
 
 export interface AssembledStep {
@@ -70,14 +73,14 @@ export interface AssembledStep {
 }
 
 /** @throws RuntimeError CONTEXT_TOO_LARGE when what the model has to answer cannot be made to fit */
-export function assembleStep({ agent, state, messages, consumed, runId, runConfig, remaining }: StepSource): AssembledStep {
+export function assembleStep({ agent, state, messages, consumed, runId, runConfig, remaining, prices }: StepSource): AssembledStep {
   const { definition, runtime, descriptors: tools, workspaceDirectory, agentDirectory } = agent;
   const instructions = instructionsFor(definition.instructions, state.outcome);
   const space = { instructions, tools, maxTokens: maxContextTokens(definition), reservedForOutput: outputReserve(definition) };
   const bounded = boundTranscript(messages, { maxTokens: tokensForMessages(space) });
   if (bounded.kind === 'too_large') throw tooLarge(bounded);
   const context = contextReport({ ...space, messages: bounded.messages, omittedMessages: bounded.omittedMessages });
-  const maxOutputTokens = remaining.tokens === undefined ? undefined : Math.max(1, Math.min(DEFAULT_MAX_OUTPUT_TOKENS, remaining.tokens - inputTokensOf(context)));
+  const maxOutputTokens = outputBound(remaining, inputTokensOf(context), priceOf(definition, prices));
   return {
     runtime,
     consumed,
@@ -98,6 +101,12 @@ export function assembleStep({ agent, state, messages, consumed, runId, runConfi
       ...(maxOutputTokens === undefined ? {} : { budget: { maxOutputTokens } }),
     },
   };
+}
+
+/** Tokens that a step may write which reads `input` tokens; undefined where no budget bounds it. */
+function outputBound({ tokens, cost }: Allowance, input: number, price: ModelPrice | undefined): number | undefined {
+  const bounds = [tokens === undefined ? undefined : tokens - input, cost === undefined ? undefined : affordableOutput(cost, input, price)].filter((bound) => bound !== undefined);
+  return bounds.length === 0 ? undefined : Math.max(1, Math.min(DEFAULT_MAX_OUTPUT_TOKENS, ...bounds));
 }
 
 /** Tokens that the model is given to read, by estimate. */

@@ -4,6 +4,7 @@
  */
 import type { AnyActorRef } from 'xstate';
 import { RuntimeError } from '../../machines/errors.ts';
+import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
@@ -13,7 +14,7 @@ import type { ToolExecutor } from '../turn/tool-executor.ts';
 import type { ToolProgress } from '../turn/tool.ts';
 import type { CallGate } from './call-gate.ts';
 import { planCalls, resolved, resultDraft } from './call-plan.ts';
-import type { RunningCall } from './call-plan.ts';
+import type { RunningCall, SettledCall } from './call-plan.ts';
 import type { Subflows } from './subflows.ts';
 import type { PreparedAgent } from './wake-context.ts';
 
@@ -38,15 +39,33 @@ export interface WakeToolsOptions {
   readonly parent: AnyActorRef;
 }
 
+/** A character is four bytes at most. */
+const MAX_RECORD_CHARACTERS = MAX_RECORD_BYTES / 4;
+
 /** Takes every open call as far as it goes now. */
 export async function runReadyCalls(options: WakeToolsOptions): Promise<void> {
   const { append, executor, parent } = options;
   options.gate.refresh();
   const { settled, running } = await planCalls(options);
-  const drafts = settled.flatMap(({ drafts: each }) => each);
-  if (drafts.length > 0) await append(drafts);
+  for (const drafts of inRecords(settled)) await append(drafts);
   for (const { call, next } of settled) executor.replay(call, next, parent);
   if (running.length > 0) await execute(options, running);
+}
+
+/** As few appends as fit into one record each: answers that came one by one may be too much together. */
+function inRecords(settled: readonly SettledCall[]): SessionEventDraft[][] {
+  const records: SessionEventDraft[][] = [];
+  let room = 0;
+  for (const { drafts } of settled) {
+    const length = JSON.stringify(drafts).length;
+    if (length > room || records.length === 0) {
+      records.push([]);
+      room = MAX_RECORD_CHARACTERS;
+    }
+    records.at(-1)?.push(...drafts);
+    room -= length;
+  }
+  return records;
 }
 
 async function execute({ executor, agent, outputs, state, append, signal, force, onProgress, parent }: WakeToolsOptions, running: readonly RunningCall[]): Promise<void> {

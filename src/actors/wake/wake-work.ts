@@ -141,6 +141,7 @@ export class WakeWork {
       runId: this.#ports.ids.next(),
       runConfig: this.#ports.runConfig,
       remaining: remainingOf(this.#limits(), state),
+      prices: this.#ports.prices,
     });
     this.#nextStep = needOf(this.#step, this.#ports.prices);
   }

@@ -6,7 +6,7 @@ type Describe<Type extends SessionEventType> = (event: SessionEventOf<Type>) => 
 
 /** The gist of an event's data. A new type of event does not compile until it has one. */
 const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
-  'user.message': ({ data }) => data.text,
+  'user.message': ({ data }) => `${data.text}${data.attachments === undefined ? '' : ` (with ${data.attachments.map(({ name }) => name).join(', ')})`}`,
   'user.custom_tool_result': ({ data }) => `${data.toolName} ${compact(data.output)}`,
   'user.tool_confirmation': ({ data }) => `${data.toolName} ${data.allowed ? 'allowed' : 'denied'}${data.note === undefined ? '' : `: ${data.note}`} (request ${data.requestId})`,
   'user.answer': ({ data }) => `${data.response} (request ${data.requestId})`,
@@ -83,6 +83,14 @@ function toolResultText(result: ToolResult): string {
 export function toolInputText(input: unknown): string {
   if (typeof input === 'object' && input !== null && 'command' in input && typeof input.command === 'string') return input.command;
   return compact(input);
+}
+
+/** The part of a tool's input that says most: a command, a path, a pattern, a message; else all of it. */
+export function toolInputGist(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return compact(input);
+  const fields = input as Readonly<Record<string, unknown>>;
+  const parts = ['command', 'pattern', 'path', 'message', 'question'].flatMap((name) => (typeof fields[name] === 'string' ? [fields[name]] : []));
+  return parts.length === 0 ? compact(input) : parts.join(' in ');
 }
 
 function compact(value: unknown): string {

@@ -42,7 +42,7 @@ function wrappedLine(line: string, width: number): string[] {
       continue;
     }
     if (current.trim() !== '') lines.push(current);
-    const rest = pieces(current.trim() === '' ? `${current}${word}` : word.trimStart(), width);
+    const rest = broken(current.trim() === '' ? `${current}${word}` : word.trimStart(), width);
     current = rest.pop() ?? '';
     used = displayWidth(current);
     lines.push(...rest);
@@ -50,10 +50,10 @@ function wrappedLine(line: string, width: number): string[] {
   return current.trim() === '' && lines.length > 0 ? lines : [...lines, current];
 }
 
-/** A word in parts that fit. There is always one. */
-function pieces(word: string, width: number): string[] {
+/** `text` in parts that fit, with nothing left out. There is always one. */
+export function broken(text: string, width: number): string[] {
   const parts: string[] = [];
-  let rest = word;
+  let rest = text;
   while (displayWidth(rest) > width) {
     const part = beginning(rest, width);
     // Something that is wider than a whole line still has to go somewhere.

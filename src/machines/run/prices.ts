@@ -56,6 +56,12 @@ export function costAtMost(tokens: { readonly input: number; readonly output: nu
   return price === undefined ? Infinity : (tokens.input * price.input + tokens.output * price.output) / 1e6;
 }
 
+/** Tokens that may be written for what is left after reading `input` tokens; undefined where that is not bounded by money. */
+export function affordableOutput(cost: number, input: number, price: ModelPrice | undefined): number | undefined {
+  if (price === undefined || price.output === 0) return undefined;
+  return Math.max(0, Math.floor((cost * 1e6 - input * price.input) / price.output));
+}
+
 function find(table: PriceTable, provider: string, model: string): ModelPrice | undefined {
   const names = [`${provider}/${model}`, model];
   const fits = (pattern: string): boolean => (pattern.endsWith('*') ? names.some((name) => name.startsWith(pattern.slice(0, -1))) : names.includes(pattern));

@@ -109,23 +109,19 @@ export class AgentState {
   }
 
   #note({ type, data }: SessionEvent): void {
-    switch (type) {
-      case 'agent.tool_use':
-        if (!this.#calls.has(data.callId)) this.#calls.set(data.callId, { callId: data.callId, name: data.name, input: data.input });
-        return;
-      case 'agent.tool_result':
-        return this.#change(data.callId, (call) => (call.outcome === undefined ? { ...call, outcome: data.outcome } : call));
-      case 'permission.resolved':
-        (data.decision === 'allowed' ? this.#allowed : this.#denied).add(data.callId);
-        return;
-      case 'agent.subflow_started': {
-        const { callId, childSessionId, agentId } = data;
-        this.#change(callId, (call) => ({ ...call, childSessionId }));
-        if (!this.#children.has(childSessionId)) this.#children.set(childSessionId, { callId, state: new AgentState({ sessionId: childSessionId, agentId }) });
-        return;
-      }
-      default:
-    }
+    if (type === 'agent.tool_use') this.#ask(data);
+    else if (type === 'agent.tool_result') this.#change(data.callId, (call) => (call.outcome === undefined ? { ...call, outcome: data.outcome } : call));
+    else if (type === 'permission.resolved') (data.decision === 'allowed' ? this.#allowed : this.#denied).add(data.callId);
+    else if (type === 'agent.subflow_started') this.#delegate(data);
+  }
+
+  #ask({ callId, name, input }: SessionEventData<'agent.tool_use'>): void {
+    if (!this.#calls.has(callId)) this.#calls.set(callId, { callId, name, input });
+  }
+
+  #delegate({ callId, childSessionId, agentId }: SessionEventData<'agent.subflow_started'>): void {
+    this.#change(callId, (call) => ({ ...call, childSessionId }));
+    if (!this.#children.has(childSessionId)) this.#children.set(childSessionId, { callId, state: new AgentState({ sessionId: childSessionId, agentId }) });
   }
 
   #change(callId: string, change: (call: ToolCallRecord) => ToolCallRecord): void {

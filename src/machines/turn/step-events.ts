@@ -5,6 +5,9 @@ import type { SessionEventDraft } from '../session/session-event.ts';
 import { readDirective } from '../wake/directive.ts';
 import type { ToolCallInput } from './tool-call-machine.ts';
 
+/** Characters of a tool's name in the log. */
+const MAX_TOOL_NAME_CHARACTERS = 200;
+
 export interface FinishedStep {
   readonly spanId: string;
   readonly payloads: readonly RunPayload[];
@@ -52,7 +55,7 @@ function completedStep({ spanId, payloads, usage, modelSteps, consumed, newCallI
   const structured = payloads.flatMap((payload) => (payload.type === 'directive' ? [payload.directive] : []));
   const reading = readDirective({ text: said, structured });
   const calls = payloads.flatMap((payload): ToolCallInput[] =>
-    payload.type === 'tool_call' ? [{ callId: newCallId(), name: payload.name, input: payload.input ?? {} }] : [],
+    payload.type === 'tool_call' ? [{ callId: newCallId(), name: storableName(payload.name), input: asStored(payload.input ?? {}) }] : [],
   );
   const drafts: SessionEventDraft[] = [];
   if (consumed.length > 0) drafts.push({ type: 'message.consumed', data: { eventIds: [...consumed], spanId } });
@@ -69,4 +72,14 @@ function completedStep({ spanId, payloads, usage, modelSteps, consumed, newCallI
 
 function withUsage(usage: RunUsage | undefined): { readonly usage?: RunUsage } {
   return usage === undefined ? {} : { usage };
+}
+
+/** No tool has such a name; the model is told so in the call's result. */
+function storableName(name: string): string {
+  return name === '' ? '(no name)' : name.slice(0, MAX_TOOL_NAME_CHARACTERS);
+}
+
+/** As a later process will read it: what is asked of somebody now must be what runs then. It is known to be JSON. */
+function asStored(input: unknown): unknown {
+  return JSON.parse(JSON.stringify(input));
 }

@@ -26,7 +26,9 @@ export class ProgressMeter {
 
   /** Steps in a row with calls of which none was new or came to something new. */
   get stepsWithoutProgress(): number {
-    return this.#stepsWithoutProgress;
+    // The last step has ended when its calls have, which nothing says.
+    if (this.#calls === 0) return this.#stepsWithoutProgress;
+    return this.#newThings > 0 ? 0 : this.#stepsWithoutProgress + 1;
   }
 
   /** Takes the next event of the wake's log. */
@@ -51,7 +53,7 @@ export class ProgressMeter {
   }
 
   #endStep(): void {
-    if (this.#calls > 0) this.#stepsWithoutProgress = this.#newThings > 0 ? 0 : this.#stepsWithoutProgress + 1;
+    this.#stepsWithoutProgress = this.stepsWithoutProgress;
     this.#calls = 0;
     this.#newThings = 0;
   }

@@ -54,7 +54,8 @@ describe.concurrent('a session', () => {
     const [missing, malformed] = await Promise.all([
       alone.run('session', 'status', '--session', unknown),
       alone.run('session', 'send', '--session', sessionId.slice(0, 8), '--message', 'x'),
-    ]).finally(() => alone.close());
+    ]);
+    await alone.close();
     expect(missing).toMatchObject({ code: 1, stdout: '' });
     expect(missing.stderr).toMatch(/there is no session "0192f0c1[\s\S]*hint: Sessions in .*newest first:/);
     expect(missing.stderr).toContain(sessionId);

@@ -1,0 +1,103 @@
+/** What is told of each event in a transcript. A new type of event does not compile until it has an entry. */
+import type { SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
+import { toolEnding, toolInputText, toolOutputText } from './event-text.ts';
+import { requestLines } from './request-text.ts';
+import type { SessionTranscript } from './session-transcript.ts';
+import { localTime, oneLine, printable } from './text.ts';
+
+export type TranscriptLines<Type extends SessionEventType> = (session: SessionTranscript, event: SessionEventOf<Type>) => readonly string[];
+
+/** Of what is asked for. Whoever answers is shown all of it. */
+const REQUEST_LINES = 12;
+
+const SCOPES = { once: '', session: ', and what is like it in this session', always: ', and what is like it from now on' } as const;
+
+export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: TranscriptLines<Type> } = {
+  'user.message': (session, { data: { text, attachments = [] } }) => [
+    ...session.says('you', text),
+    ...attachments.flatMap(({ name, mediaType, bytes }) => session.notes('you', '+', `${name} (${mediaType}, ${bytes} bytes)`)),
+  ],
+  'user.tool_confirmation': (session, { data: { toolName, allowed, note, scope = 'once' } }) =>
+    session.says('you', `${allowed ? 'Allowed' : 'Denied'}: ${toolName}${SCOPES[scope]}.${note === undefined ? '' : ` ${note}`}`),
+  'user.answer': (session, { data }) => session.says('you', data.response),
+  'user.custom_tool_result': (session, { data }) => session.says('you', `The result of ${data.toolName}: ${oneLine(toolOutputText(data.output), 200)}`),
+  'user.define_outcome': (session, { data: { title, detail, criteria = [] } }) => session.says('you', [`The outcome is to be: ${title}`, ...(detail === undefined ? [] : [detail]), ...criteria.map((each) => `- ${each}`)].join('\n')),
+  'user.interrupt': (session, { data }) => session.says('you', `Interrupted${data.reason === undefined ? '' : `: ${data.reason}`}.`, session.options.styles.yellow),
+  'session.child_idle': (session, { data }) => (session.waitsForChild(data.childSessionId) ? [] : session.notes('wakechart', '↳', `child ${data.childSessionId} rests: ${data.summary}`)),
+  'session.parked': (session, { data }) => session.says('wakechart', `Parked: ${data.reason}`, session.options.styles.yellow),
+  'session.status_changed': (session, { data: { to, reason } }) => (to === 'terminated' ? session.says('wakechart', `Terminated${reason === undefined ? '' : `: ${reason}`}.`, session.options.styles.yellow) : []),
+  'agent.thinking': (session, { data }) => session.says('agent', data.text, session.options.styles.dim),
+  'agent.message': (session, { data }) => session.says('agent', data.partial === true ? `${data.text} …` : data.text),
+  'agent.tool_use': (session, { data: { callId, name, input }, at }) => session.calls(callId, { name, input, at }),
+  'agent.tool_result': (session, { data: { callId, name, outcome, output, kept }, at }) => {
+    const { text, isGood } = toolEnding({ outcome, output });
+    const shown = kept === undefined ? toolOutputText(output) : `${toolOutputText(output)}\nall ${kept.characters} characters: ${kept.path}`;
+    return session.ends(callId, { name, ending: text, isGood, output: shown, at });
+  },
+  'agent.tool_requeued': (session, { data }) => session.notes('wakechart', '↻', `a call that a crash had cut off runs again, attempt ${data.attempt}`),
+  'agent.subflow_started': (session, { data: { callId, childSessionId, agentId } }) => {
+    session.delegates(callId, childSessionId);
+    return session.details([`the agent ${agentId} works on it, in session ${childSessionId}`]);
+  },
+  'agent.question_asked': (session, { data: { requestId, question, choices = [] } }) => [
+    ...session.says('agent', question, session.options.styles.bold),
+    ...choices.flatMap((choice, index) => session.details([`${index + 1}. ${oneLine(choice)}`])),
+    ...session.command('session', 'answer', '--session', session.options.sessionId, '--request', requestId, '--text', 'TEXT'),
+  ],
+  'agent.custom_tool_use': (session, { data: { requestId, name, input } }) => [
+    ...session.notes('agent', session.options.styles.yellow('?'), `somebody is to run ${name}: ${toolInputText(input)}`),
+    ...session.command('session', 'custom-tool-result', '--session', session.options.sessionId, '--request', requestId, '--output', 'JSON'),
+  ],
+  'permission.requested': (session, { data }) => permissionLines(session, data),
+  'permission.resolved': (session, { data: { decision } }) => (decision === 'expired' ? session.notes('wakechart', '✗', 'nobody allowed the call in time') : []),
+  'wake.queued': (session, { data }) => session.notes('agent', '⏲', `wakes again at ${localTime(data.dueAt)}: ${data.reason}`),
+  'wake.refused': (session, { data }) => session.notes('wakechart', '✗', `a wake was not queued (${data.because}): ${data.reason}`),
+  'wake.cancelled': (session, { data }) => session.notes('wakechart', '✗', `a queued wake was cancelled: ${data.because}`),
+  'learning.captured': (session, { data }) => session.notes('agent', '★', `learned: ${data.title}`),
+  'context.compacted': (session, { data }) => session.notes('wakechart', '≡', `what came before is summed up: ${data.tokensBefore} tokens are ${data.tokensAfter} now`),
+  'tool.skipped': (session, { data }) => session.notes('wakechart', session.options.styles.yellow('!'), `does without ${data.name}: ${data.reason}`),
+  'directive.rejected': (session, { data }) => session.notes('wakechart', session.options.styles.yellow('!'), `what the agent said about what comes next is not understood: ${data.reason}`),
+  'wake.started': (session, { at }) => {
+    session.wakes(at);
+    return [];
+  },
+  'span.completed': (session, { data: { usage, outcome, error } }) => {
+    session.steps(usage);
+    return outcome === 'failed' ? session.says('wakechart', `The model step failed${error === undefined ? '' : `: ${error.message}`}`, session.options.styles.yellow) : [];
+  },
+  'wake.ended': (session, { at, data: { outcome, summary } }) => [
+    ...(outcome === 'budget_reached' || outcome === 'lost' ? session.says('wakechart', summary, session.options.styles.yellow) : []),
+    ...session.rests(at),
+  ],
+  // Bookkeeping: it shows in what comes of it.
+  'session.created': () => [],
+  'session.status_idle': () => [],
+  'session.unparked': () => [],
+  'session.child_created': () => [],
+  'session.parent_told': () => [],
+  'message.consumed': () => [],
+  'agent.tool_started': () => [],
+  'request.cancelled': () => [],
+  'span.started': () => [],
+  'directive.accepted': () => [],
+  'event.unrecognized': () => [],
+};
+
+function permissionLines(session: SessionTranscript, { requestId, toolName, input, because, cwd, rules = [] }: SessionEventOf<'permission.requested'>['data']): string[] {
+  const { styles, sessionId, width } = session.options;
+  const { lines, omitted, oddity } = requestLines(input, { width: width - 6, maxLines: REQUEST_LINES });
+  const answer = ['session', 'confirm-tool', '--session', sessionId, '--request', requestId] as const;
+  return [
+    ...session.notes('agent', styles.yellow('?'), `asks for permission to run ${toolName}:`),
+    ...session.details(lines, styles.bold),
+    ...session.details([
+      ...(omitted === 0 ? [] : [`… ${omitted} more lines`]),
+      ...(oddity === undefined ? [] : [oddity]),
+      ...(cwd === undefined ? [] : [`in ${oneLine(cwd)}`]),
+      `because ${printable(because).replaceAll(/\s+/gu, ' ')}`,
+      ...(rules.length === 0 ? [] : [`with --scope session or always it would allow from then on: ${rules.map((rule) => oneLine(rule)).join(', ')}`]),
+    ]),
+    ...session.command(...answer, '--allow'),
+    ...session.command(...answer, '--deny'),
+  ];
+}
