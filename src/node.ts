@@ -18,7 +18,7 @@ import type { BackgroundTaskRunners } from './actors/task/task-runner.ts';
 import { createShellTools } from './actors/shell/shell-tools.ts';
 import { TaskOutputFeed } from './actors/shell/task-output-feed.ts';
 import type { Tool } from './actors/turn/tool.ts';
-import type { ToolServerNews } from './actors/turn/tool-source.ts';
+import type { ToolServerNews, ToolSource } from './actors/turn/tool-source.ts';
 import { FileAgentCatalog } from './adapters/agents/file-agent-catalog.ts';
 import { createCronerPlan } from './adapters/cron/croner-plan.ts';
 import { createAttachmentFiles } from './adapters/files/attachment-files.ts';
@@ -32,7 +32,7 @@ import { createFileScheduleDefinitions } from './adapters/schedule-files/schedul
 import { createFileScheduleStandings } from './adapters/schedule-files/schedule-standings.ts';
 import { createFileTools } from './adapters/file-tools/file-tools.ts';
 import { createOutputFiles } from './adapters/file-tools/output-files.ts';
-import { createMcpToolSource } from './adapters/mcp/mcp-tool-source.ts';
+import type { McpToolSourceOptions } from './adapters/mcp/mcp-tool-source.ts';
 import { FilePolicyStore } from './adapters/policy-files/file-policy-store.ts';
 import { createScriptAgentRuntime } from './adapters/script/script-agent-runtime.ts';
 import { createShellHost } from './adapters/shell/shell-host.ts';
@@ -247,12 +247,22 @@ function nodeTools({ layout, processTree, clock, options }: ToolParts): Pick<Run
     outputs: createOutputFiles({ workspaceDirectory: (identity) => layout.workspaceDirectory(identity) }),
     shellHost: host,
     commandEnvironment: environment,
-    toolSource: createMcpToolSource({ processTree, clock, clientInfo: CLIENT, ...(options.onToolServerNews === undefined ? {} : { onNews: options.onToolServerNews }) }),
+    toolSource: mcpServers({ processTree, clock, clientInfo: CLIENT, ...(options.onToolServerNews === undefined ? {} : { onNews: options.onToolServerNews }) }),
     closeSession: (sessionId) => shells.closeSession(sessionId),
     async closeTools(reason) {
       await shells.close();
       await shellTasks.shutdown(reason);
     },
+  };
+}
+
+/** Most agents name no MCP server: what speaks to them is loaded with the first one. */
+function mcpServers(given: McpToolSourceOptions): ToolSource {
+  let source: Promise<ToolSource> | undefined;
+  const open = async (): Promise<ToolSource> => (await import('./adapters/mcp/mcp-tool-source.ts')).createMcpToolSource(given);
+  return {
+    toolsOf: async (request) => (await (source ??= open())).toolsOf(request),
+    close: async (reason) => (await source)?.close(reason),
   };
 }
 

@@ -66,6 +66,7 @@ export type { AgentRunEvent, AgentRunEventBody, RunPayload, RunUsage } from './m
 export type { RunFailure, RunFailureKind } from './machines/run/run-failure.ts';
 export type {
   AssistantMessage,
+  FilePart,
   ProviderMessage,
   ReasoningPart,
   TextPart,
@@ -77,7 +78,11 @@ export type {
 export type { Tool, ToolContext, ToolProgress } from './actors/turn/tool.ts';
 export type { ToolDefinition, ToolDescriptor, ToolEffect } from './machines/turn/tool-definition.ts';
 export type { KeptOutput, OutputKeeper } from './actors/turn/output-keeper.ts';
-export type { ToolServerRequest, ToolSource } from './actors/turn/tool-source.ts';
+export type { AttachmentStore } from './actors/session/attachment-store.ts';
+export type { AttachmentSource } from './machines/session/session-requests.ts';
+export type { ShellHost } from './actors/shell/shell-host.ts';
+export type { CommandEnvironmentSettings, HostEnvironment } from './machines/turn/shell/environment.ts';
+export type { ToolServerNews, ToolServerRequest, ToolSource } from './actors/turn/tool-source.ts';
 export type { ReadShell } from './actors/permission/shell-reader.ts';
 export type { ShellCommand, ShellReading } from './machines/permission/shell-reading.ts';
 export type { KeptRule, PolicyStore, RuleProvenance } from './actors/permission/policy-store.ts';

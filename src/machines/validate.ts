@@ -1,6 +1,6 @@
 /** Turns what comes from outside into typed data, or into an error that says where it is wrong and what was expected. */
 import type { z } from 'zod';
-import { RuntimeError } from './errors.ts';
+import { RuntimeError, messageOf } from './errors.ts';
 
 /** More than a few complaints help nobody. */
 const MAX_COMPLAINTS = 5;
@@ -14,7 +14,7 @@ export interface Subject {
 
 /** `value` as `schema` reads it. @throws RuntimeError category `validation` naming each wrong place. */
 export function parseOrThrow<Schema extends z.ZodType>(schema: Schema, value: unknown, subject: Subject): z.output<Schema> {
-  const parsed = schema.safeParse(value);
+  const parsed = readWith(schema, value, subject);
   if (parsed.success) return parsed.data;
   const complaints = describeIssues(parsed.error);
   throw new RuntimeError(subject.code, `${subject.what} is not valid: ${complaints.join('; ')}`, {
@@ -22,6 +22,15 @@ export function parseOrThrow<Schema extends z.ZodType>(schema: Schema, value: un
     hint: subject.hint,
     details: { issues: complaints },
   });
+}
+
+/** Schemas recurse: a value that is nested deeper than the stack is no crash but a value that is not valid. */
+function readWith<Schema extends z.ZodType>(schema: Schema, value: unknown, { what, code }: Subject): z.ZodSafeParseResult<z.output<Schema>> {
+  try {
+    return schema.safeParse(value);
+  } catch (cause) {
+    throw new RuntimeError(code, `${what} is not valid: it cannot be read to its end (${messageOf(cause)})`, { category: 'validation', hint: 'Nest it less deeply.', cause });
+  }
 }
 
 /** One line per issue: the path, what was expected and what came. */

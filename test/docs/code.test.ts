@@ -76,6 +76,7 @@ describe.concurrent('an example', () => {
     ['own-runner.mjs', [/^task_1 asks for say, and is waiting_permission$/m, /^"please delete nothing"$/m, /^timeout: .*\(idle\)$/m]],
     ['schedule.mjs', [/^fire 3: "ticker @ .*" wrote tick$/m, /^the schedule is cancelled$/m]],
     ['worker.mjs', [/^asked: may shell_run run .*notes\.txt.*\?$/m, /^lead says: My helper is done\.$/m, /^the worker ended because it was stopped$/m]],
+    ['permission.mjs', [/^Waits for somebody: permission to run write$/m, /for the session: write\(notes\/one\.txt\)$/m, /^Done\.$/m, /^the agent counter worked for it$/m]],
     ['session.mjs', [/^stored as event 2, disk$/m, /^8 agent\.tool_use$/m, /^sleep: Made notes\.txt\.$/m, /queued: look again$/m]],
   ])('%s runs as it stands and leaves nothing behind', async (name, expected) => {
     const cwd = await readersFolder();

@@ -3,6 +3,8 @@ import type { Attachment } from '../../machines/session/event-schemas.ts';
 import type { AttachmentSource } from '../../machines/session/session-requests.ts';
 import type { SessionIdentity } from './event-store.ts';
 
+export type { AttachmentSource } from '../../machines/session/session-requests.ts';
+
 export interface AttachmentStore {
   /**
    * Keeps all of these files for the session, durably, or none. The same content again is kept once.

@@ -29,6 +29,7 @@ import type { SendReceipt } from './ingress.ts';
 import type { JournalCache } from './journal-cache.ts';
 import { announceChild, placeOfChild, tellOfDeletion, tellParent } from './lineage.ts';
 import type { LineagePorts } from './lineage.ts';
+import { runEvents$ } from './run-events.ts';
 import { SessionEvents } from './session-events.ts';
 import type { SessionEventsOptions } from './session-events.ts';
 import { SessionJournal } from './session-journal.ts';
@@ -228,6 +229,15 @@ export class Sessions {
       pump().catch((error: unknown) => subscriber.error(error));
       return () => events.end();
     });
+  }
+
+  /**
+   * The events of a session and of every agent that works for it, however deep, from the first on and each once: what `AgentState` folds.
+   * Follows until it is unsubscribed or the runtime shuts down.
+   */
+  runEvents$(sessionId: string): Observable<SessionEvent> {
+    const { clock, onListenerError } = this.#options;
+    return runEvents$(checkSessionId(sessionId), { eventsOf: (id) => this.events$(id, { from: 1 }), clock, onListenerError });
   }
 
   /** Ends every iterator and stream that follows a session. */

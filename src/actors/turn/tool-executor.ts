@@ -92,7 +92,8 @@ export class ToolExecutor {
     if (failures.length > 0) throw failures[0];
   }
 
-  async #runCall(step: ToolStep, { history = [], ...call }: KnownCall): Promise<ToolCallResult> {
+  async #runCall(whole: ToolStep, { history = [], ...call }: KnownCall): Promise<ToolCallResult> {
+    const step = withSignalsOfItsOwn(whole);
     const { signal } = step.context;
     let failure: { readonly error: unknown } | undefined;
     const start = async (): Promise<void> => {
@@ -129,6 +130,11 @@ export class ToolExecutor {
     if (execute !== undefined) return execute(call);
     throw new RuntimeError('TOOL_CALL_UNKNOWN', `tool call ${call.callId} is not running here`, { category: 'crash' });
   }
+}
+
+/** Node.js warns on the console about the eleventh listener of a signal, which the calls of a step have together. */
+function withSignalsOfItsOwn({ context, force, ...step }: ToolStep): ToolStep {
+  return { ...step, context: { ...context, signal: AbortSignal.any([context.signal]) }, force: force === undefined ? undefined : AbortSignal.any([force]) };
 }
 
 /** What the log tells does not happen again. */

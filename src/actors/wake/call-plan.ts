@@ -63,7 +63,7 @@ class CallPlanner {
     const { answer } = this.#open;
     switch (answer?.kind) {
       case undefined:
-        if (index >= MAX_TOOL_CALLS_PER_STEP) return this.#fail(call, `At most ${MAX_TOOL_CALLS_PER_STEP} tool calls are run in one step; this one was not run.`);
+        if (index >= MAX_TOOL_CALLS_PER_STEP) return this.#fail(call, `At most ${MAX_TOOL_CALLS_PER_STEP} tool calls are run in one step; this one was not run, nor any that came after it.`);
         return this.#decide(call);
       case 'permission':
         return answer.allowed ? this.#redeem(call) : this.#deny(call, `The call was denied.${answer.note === undefined ? '' : ` ${answer.note}`}`);

@@ -20,7 +20,7 @@ const FULL_SHARE = 0.7;
 /** The newest exchanges stay as they are. */
 const KEEP_EXCHANGES = 4;
 
-/** Tokens of a summary. */
+/** Tokens of a summary; a quarter of a small context at most. */
 const MAX_SUMMARY_TOKENS = 4_096;
 
 /** Events that must have come since the last try. */
@@ -46,7 +46,7 @@ export async function compactIfFull(options: CompactionOptions): Promise<boolean
   const { agent, state, runId: spanId, append, run } = options;
   const { provider, model } = agent.definition;
   const tokens = estimateTokens(plan.text);
-  const reserved = options.remaining.tokens === undefined ? {} : { reserved: { tokens: tokens + MAX_SUMMARY_TOKENS } };
+  const reserved = options.remaining.tokens === undefined ? {} : { reserved: { tokens: tokens + summaryTokens(agent) } };
   await append([{ type: 'span.started', data: { spanId, kind: 'compaction', backend: agent.runtime.id, provider, model, step: state.modelSteps + 1, contextTokens: tokens, ...reserved } }]);
   const { result, usage, modelSteps } = await run(paramsFor(options, plan.text));
   const error = result.meta?.error;
@@ -67,7 +67,7 @@ function planFor({ agent, state, rows, remaining }: CompactionOptions): Compacti
   const maxTokens = maxContextTokens(agent.definition);
   if (estimateMessages(rows.map(({ message }) => message)) <= maxTokens * FULL_SHARE) return undefined;
   if (state.head - (state.compactionTriedAtSeq ?? -Infinity) < EVENTS_BETWEEN_TRIES) return undefined;
-  const room = Math.min(maxTokens, remaining.tokens ?? Infinity) - MAX_SUMMARY_TOKENS - estimateTokens(SUMMARY_INSTRUCTIONS);
+  const room = Math.min(maxTokens, remaining.tokens ?? Infinity) - summaryTokens(agent) - estimateTokens(SUMMARY_INSTRUCTIONS);
   return room > 0 ? planCompaction({ rows, maxTokens: Math.floor(room), keepExchanges: KEEP_EXCHANGES }) : undefined;
 }
 
@@ -85,6 +85,10 @@ function paramsFor({ agent, state, runId, runConfig }: CompactionOptions, text: 
     agentDir: agentDirectory,
     modelStepsTaken: state.modelSteps,
     tools: [],
-    budget: { maxOutputTokens: MAX_SUMMARY_TOKENS },
+    budget: { maxOutputTokens: summaryTokens(agent) },
   };
+}
+
+function summaryTokens({ definition }: PreparedAgent): number {
+  return Math.min(MAX_SUMMARY_TOKENS, Math.floor(maxContextTokens(definition) / 4));
 }

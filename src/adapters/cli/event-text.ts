@@ -85,6 +85,11 @@ export function toolInputText(input: unknown): string {
   return compact(input);
 }
 
+/** A call as one would type it: the command of a shell tool, the name of any other with what says most about it. */
+export function toolCallText(name: string, input: unknown): string {
+  return typeof input === 'object' && input !== null && 'command' in input && typeof input.command === 'string' ? input.command : `${name} ${toolInputGist(input)}`;
+}
+
 /** The part of a tool's input that says most: a command, a path, a pattern, a message; else all of it. */
 export function toolInputGist(input: unknown): string {
   if (typeof input !== 'object' || input === null) return compact(input);

@@ -22,8 +22,8 @@ export interface SessionTranscriptOptions {
 interface OpenCall {
   readonly name: string;
   readonly gist: string;
-  readonly input: unknown;
-  readonly at: string;
+  /** ISO-8601; absent when it waited for somebody, which is not its own time. */
+  readonly at?: string | undefined;
 }
 
 type Speaker = 'you' | 'agent' | 'wakechart';
@@ -69,10 +69,21 @@ export class SessionTranscript {
     return [...this.#heading(speaker), this.#line(`${TEXT_INDENT}${mark} ${shown}`)];
   }
 
-  calls(callId: string, { name, input, at }: Omit<OpenCall, 'gist'>): string[] {
+  /** A call that an earlier wake left open. */
+  remembers(callId: string, name: string, input: unknown): void {
+    this.#calls.set(callId, { name, gist: oneLine(toolInputGist(input)) });
+  }
+
+  /** A call waits for somebody: the time until then is not its own. */
+  waits(callId: string): void {
+    const call = this.#calls.get(callId);
+    if (call !== undefined) this.#calls.set(callId, { name: call.name, gist: call.gist });
+  }
+
+  calls(callId: string, { name, input, at }: { readonly name: string; readonly input: unknown; readonly at: string }): string[] {
     const { styles, width } = this.options;
     const gist = oneLine(toolInputGist(input));
-    this.#calls.set(callId, { name, gist, input, at });
+    this.#calls.set(callId, { name, gist, at });
     const shown = oneLine(name);
     const heading = this.#heading('agent');
     this.#lastCall = callId;
@@ -94,7 +105,7 @@ export class SessionTranscript {
     const call = this.#calls.get(callId);
     this.#calls.delete(callId);
     this.#children.delete(callId);
-    const took = call === undefined ? '' : durationText(Date.parse(end.at) - Date.parse(call.at));
+    const took = call?.at === undefined ? '' : durationText(Date.parse(end.at) - Date.parse(call.at));
     const mark = end.isGood ? styles.green('✓') : styles.yellow('✗');
     const ending = end.isGood ? styles.green(end.ending) : styles.yellow(end.ending);
     // Where something else was told in between, it is not clear any more which call this is about.

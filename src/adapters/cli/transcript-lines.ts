@@ -48,7 +48,10 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
     ...session.notes('agent', session.options.styles.yellow('?'), `somebody is to run ${name}: ${toolInputText(input)}`),
     ...session.command('session', 'custom-tool-result', '--session', session.options.sessionId, '--request', requestId, '--output', 'JSON'),
   ],
-  'permission.requested': (session, { data }) => permissionLines(session, data),
+  'permission.requested': (session, { data }) => {
+    session.waits(data.callId);
+    return permissionLines(session, data);
+  },
   'permission.resolved': (session, { data: { decision } }) => (decision === 'expired' ? session.notes('wakechart', '✗', 'nobody allowed the call in time') : []),
   'wake.queued': (session, { data }) => session.notes('agent', '⏲', `wakes again at ${localTime(data.dueAt)}: ${data.reason}`),
   'wake.refused': (session, { data }) => session.notes('wakechart', '✗', `a wake was not queued (${data.because}): ${data.reason}`),

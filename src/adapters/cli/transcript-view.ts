@@ -35,6 +35,11 @@ export class TranscriptView {
     this.#options = options;
   }
 
+  /** A call that an earlier wake left open: what it is, without a word about it. */
+  remember({ sessionId, data: { callId, name, input } }: SessionEventOf<'agent.tool_use'>): void {
+    this.#sessionOf(sessionId).remembers(callId, name, input);
+  }
+
   async show(event: SessionEvent): Promise<void> {
     const { out, progress } = this.#options;
     const session = this.#sessionOf(event.sessionId);

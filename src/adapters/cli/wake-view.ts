@@ -1,6 +1,6 @@
 /** A wake as it is lived, for people: what the agent says, what it runs and how that ended, as the events come. */
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
-import { toolEnding, toolInputText, toolOutputText } from './event-text.ts';
+import { toolCallText, toolEnding, toolInputText, toolOutputText } from './event-text.ts';
 import type { Output } from './output.ts';
 import type { Progress } from './progress.ts';
 import { durationText, lastLines, localTime, oneLine, printable } from './text.ts';
@@ -15,7 +15,8 @@ export interface WakeViewOptions {
 /** A tool call that has been asked for and has not ended. */
 interface OpenCall {
   readonly what: string;
-  readonly at: string;
+  /** ISO-8601; absent when it waited for somebody, which is not its own time. */
+  readonly at?: string | undefined;
 }
 
 const LABEL_WIDTH = 8;
@@ -38,13 +39,17 @@ export class WakeView {
     'agent.thinking': (view, { data }) => view.#labelled('thinks', view.#options.out.styles.dim(oneLine(data.text))),
     'agent.message': (view, { data }) => view.#labelled('says', printable(data.text).trim()),
     'agent.tool_use': (view, { data, at }) => {
-      view.#calls.set(data.callId, { what: toolInputText(data.input), at });
+      view.#calls.set(data.callId, { what: toolCallText(data.name, data.input), at });
       return [];
     },
     'agent.tool_result': (view, { data, at }) => view.#resultLines(data, at),
     'agent.custom_tool_use': (view, { data }) => view.#asked(`${oneLine(data.name)} ${oneLine(toolInputText(data.input))}`, data.requestId),
     'agent.question_asked': (view, { data }) => view.#asked(oneLine(data.question), data.requestId),
-    'permission.requested': (view, { data }) => view.#asked(`to run ${oneLine(data.toolName)} ${oneLine(toolInputText(data.input))}`, data.requestId),
+    'permission.requested': (view, { data }) => {
+      const call = view.#calls.get(data.callId);
+      if (call !== undefined) view.#calls.set(data.callId, { what: call.what });
+      return view.#asked(`to run ${oneLine(data.toolName)} ${oneLine(toolInputText(data.input))}`, data.requestId);
+    },
     'wake.queued': (view, { data }) => view.#labelled('queues', `${oneLine(data.reason)}, due ${localTime(data.dueAt)}`),
     'wake.refused': (view, { data }) => view.#labelled('queues', `${oneLine(data.reason)}: refused, ${data.because}`),
     'wake.cancelled': (view, { data }) => view.#labelled('queues', `a queued wake was cancelled: ${data.because}`),
@@ -78,6 +83,11 @@ export class WakeView {
     this.#options = options;
   }
 
+  /** A call that an earlier wake left open: what it is, without a word about it. */
+  remember({ data }: SessionEventOf<'agent.tool_use'>): void {
+    this.#calls.set(data.callId, { what: toolCallText(data.name, data.input) });
+  }
+
   async show(event: SessionEvent): Promise<void> {
     const lines = this.#linesOf(event);
     const { out, progress } = this.#options;
@@ -98,7 +108,7 @@ export class WakeView {
     const call = this.#calls.get(callId);
     this.#calls.delete(callId);
     const { out, outputLines } = this.#options;
-    const took = call === undefined ? '' : durationText(Date.parse(at) - Date.parse(call.at));
+    const took = call?.at === undefined ? '' : durationText(Date.parse(at) - Date.parse(call.at));
     const ending = toolEnding({ outcome, output });
     const state = ending.isGood ? out.styles.green(ending.text) : out.styles.yellow(ending.text);
     const { lines, omitted } = lastLines(toolOutputText(output), outputLines);

@@ -18,7 +18,7 @@ export const DEFAULT_MAX_MODEL_STEPS_PER_WAKE = 50;
 /** Model steps that no budget may exceed. */
 export const MAX_MODEL_STEPS_PER_WAKE = 1_000;
 
-/** Tool calls of one model step. More are answered with an error for the model. */
+/** Tool calls of one model step. The first beyond it is answered with an error for the model, the others are not kept. */
 export const MAX_TOOL_CALLS_PER_STEP = 64;
 
 /** How often a call of an idempotent tool is begun when its process keeps dying. */

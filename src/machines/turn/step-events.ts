@@ -2,6 +2,7 @@
 import type { RunFailure } from '../run/run-failure.ts';
 import type { RunPayload, RunUsage } from '../run/run-output.ts';
 import type { SessionEventDraft } from '../session/session-event.ts';
+import { MAX_TOOL_CALLS_PER_STEP } from '../session/limits.ts';
 import { readDirective } from '../wake/directive.ts';
 import type { ToolCallInput } from './tool-call-machine.ts';
 
@@ -54,9 +55,9 @@ function completedStep({ spanId, payloads, usage, modelSteps, consumed, newCallI
   const said = saidIn(payloads);
   const structured = payloads.flatMap((payload) => (payload.type === 'directive' ? [payload.directive] : []));
   const reading = readDirective({ text: said, structured });
-  const calls = payloads.flatMap((payload): ToolCallInput[] =>
-    payload.type === 'tool_call' ? [{ callId: newCallId(), name: storableName(payload.name), input: asStored(payload.input ?? {}) }] : [],
-  );
+  // One more than are run, whose result tells the model so: a thousand would fill its context, which then nothing could empty.
+  const asked = payloads.filter((payload) => payload.type === 'tool_call').slice(0, MAX_TOOL_CALLS_PER_STEP + 1);
+  const calls = asked.map((payload): ToolCallInput => ({ callId: newCallId(), name: storableName(payload.name), input: asStored(payload.input ?? {}) }));
   const drafts: SessionEventDraft[] = [];
   if (consumed.length > 0) drafts.push({ type: 'message.consumed', data: { eventIds: [...consumed], spanId } });
   for (const payload of payloads) {

@@ -129,7 +129,7 @@ describe('before a step', () => {
     expect((await house.dataOf(id, 'span.started'))[0]).not.toHaveProperty('reserved');
   });
 
-  it('it is not taken when what it reads alone would be too much', async () => {
+  it('nothing is asked of the model when what it reads alone would be too much', async () => {
     await open([{ text: 'x' }], { maxTokensPerSession: 5 });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached', modelSteps: 0 });
     expect(house.asked).toEqual([]);

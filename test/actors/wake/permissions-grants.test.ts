@@ -1,5 +1,4 @@
 /** What an approval is worth: for which call, how often, how long, and for whom. */
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SessionDirectories } from '../../../src/actors/session/session-directories.ts';
 import { MemoryPolicyStore } from '../../../src/adapters/memory/memory-policy-store.ts';
@@ -30,7 +29,7 @@ async function open(steps: readonly Said[], options: TurnHouseOptions & { readon
       tools.tool('launch', { permissionPolicy: 'always_ask' }),
       tools.tool('write'),
       tools.tool('shell_do', {
-        subject: (input, { workspaceDirectory }) => ({ kind: 'shell', command: String((input as { command: unknown }).command), cwd: join(workspaceDirectory, String((input as { folder?: unknown }).folder ?? '')) }),
+        subject: (input, { workspaceDirectory }) => ({ kind: 'shell', command: String((input as { command: unknown }).command), cwd: workspaceDirectory }),
       }),
     ],
     readShell,

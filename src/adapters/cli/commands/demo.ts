@@ -2,6 +2,7 @@
 import type { SessionEvent } from '../../../machines/session/session-event.ts';
 import type { SessionState } from '../../../machines/session/session-state.ts';
 import { RuntimeError } from '../../../machines/errors.ts';
+import type { WakeOutcome } from '../../../machines/wake/wake-outcome.ts';
 import type { Runtime } from '../../../runtime.ts';
 import { HomeLayout } from '../../files/layout.ts';
 import { keepScript } from '../agent-script.ts';
@@ -10,7 +11,8 @@ import { DEMO_AGENT, DEMO_MESSAGE, demoAgentFile, demoScript } from '../demo/dem
 import { demoFolder, isolateEnvironment } from '../demo/demo-folder.ts';
 import { makeProject, newestCommit } from '../demo/demo-project.ts';
 import { demoDocument, stepLine, tellEnd, titleLine } from '../demo/demo-story.ts';
-import type { DemoResult } from '../demo/demo-story.ts';
+import type { DemoPermission, DemoResult } from '../demo/demo-story.ts';
+import { toolInputText } from '../event-text.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { followedWake } from '../followed-wake.ts';
 import { invocation } from '../invocation.ts';
@@ -35,7 +37,7 @@ export async function runDemo(given: CommandContext, { dir }: DemoOptions): Prom
   return withRuntime(context, async (runtime) => {
     const demo = new Demo(context, runtime);
     const state = await demo.prepare();
-    const result = { ...(await demo.wake(state)), tookMs: performance.now() - startedMs };
+    const result = { ...(await demo.live(state)), tookMs: performance.now() - startedMs };
     if (context.interruption.signal.aborted) {
       await context.err.line(`The demo was stopped; what there is of it lies in ${home}`);
       return EXIT_FAILURE;
@@ -50,11 +52,16 @@ class Demo {
   readonly #context: CommandContext;
   readonly #runtime: Runtime;
   readonly #layout: HomeLayout;
+  readonly #events: SessionEvent[] = [];
+  readonly #progress: Progress;
+  readonly #view: WakeView;
 
   constructor(context: CommandContext, runtime: Runtime) {
     this.#context = context;
     this.#runtime = runtime;
     this.#layout = new HomeLayout(context.home);
+    this.#progress = new Progress(context.err);
+    this.#view = new WakeView({ out: context.out, progress: this.#progress, outputLines: 0 });
   }
 
   /** An agent, a session, a project in its workspace, and a message. */
@@ -73,23 +80,46 @@ class Demo {
     return state;
   }
 
-  async wake({ sessionId }: SessionState): Promise<Omit<DemoResult, 'tookMs'>> {
-    const { out, err, json, home, interruption } = this.#context;
-    const progress = new Progress(err);
-    const view = new WakeView({ out, progress, outputLines: 0 });
-    const events: SessionEvent[] = [];
-    await this.#tell(4, 'The session wakes and works');
+  /** It works, asks before it commits, is allowed to, and goes on to its end. */
+  async live({ sessionId }: SessionState): Promise<Omit<DemoResult, 'tookMs'>> {
+    const { home, interruption } = this.#context;
+    await this.#tell(4, 'The session wakes and works', 'what only reads runs by itself, and so does what its agent file allows');
+    let outcome = await this.#wake(sessionId);
+    let permission: DemoPermission | undefined;
+    if (outcome.outcome === 'requires_action' && !interruption.signal.aborted) {
+      permission = await this.#allow(sessionId);
+      await this.#tell(6, 'It wakes again and goes on where it was', 'in a new wake, which any process could have run');
+      outcome = await this.#wake(sessionId);
+    }
+    const state = await this.#runtime.sessions.status(sessionId);
+    const places = placesOf(this.#layout, state);
+    return { home, places, state, outcome, permission, events: this.#events, commit: await newestCommit(places.workspace) };
+  }
+
+  /** What somebody would do who reads `session why`. */
+  async #allow(sessionId: string): Promise<DemoPermission> {
+    const { sessions } = this.#runtime;
+    const requested = this.#events.find((event) => event.type === 'permission.requested');
+    if (requested === undefined) throw neverAsked();
+    const { requestId, toolName, input, because } = requested.data;
+    const command = toolInputText(input);
+    await this.#tell(5, 'It asked, and sleeps until somebody answers', `nothing runs meanwhile; the request is event ${requested.seq} of the log`);
+    const { seq } = await sessions.send(sessionId, { type: 'user.tool_confirmation', requestId, toolName, allowed: true });
+    const { out, json } = this.#context;
+    if (!json) await out.line(`  ${out.styles.green('somebody allows it')}, this once, as "wakechart session confirm-tool --allow" does: event ${seq}`);
+    return { toolName, command, because, decision: 'allowed', scope: 'once' };
+  }
+
+  async #wake(sessionId: string): Promise<WakeOutcome> {
+    const { json, interruption } = this.#context;
     const onEvent = async (event: SessionEvent): Promise<void> => {
-      events.push(event);
-      if (!json) await view.show(event);
+      this.#events.push(event);
+      if (!json) await this.#view.show(event);
     };
     try {
-      const outcome = await followedWake({ runtime: this.#runtime, sessionId, signal: interruption.signal, onEvent });
-      const state = await this.#runtime.sessions.status(sessionId);
-      const places = placesOf(this.#layout, state);
-      return { home, places, state, outcome, events, commit: await newestCommit(places.workspace) };
+      return await followedWake({ runtime: this.#runtime, sessionId, signal: interruption.signal, onEvent });
     } finally {
-      progress.stop();
+      this.#progress.stop();
     }
   }
 
@@ -102,10 +132,15 @@ class Demo {
 }
 
 /** The demo shows what really happened, so it fails when that is not what it promises. */
-function checkResult({ outcome, places, home }: DemoResult): void {
+function checkResult({ outcome, permission, places, home }: DemoResult): void {
+  if (outcome.outcome === 'sleep' && permission === undefined) throw neverAsked();
   if (outcome.outcome === 'sleep') return;
   throw new RuntimeError('DEMO_FAILED', `expected the demo to end asleep, it ended as ${outcome.outcome}: ${outcome.error?.message ?? outcome.summary}`, {
     category: 'process',
-    hint: `It needs /bin/sh, git and sed. What happened is in ${places.log}; all of it lies in ${home}.`,
+    hint: `It needs /bin/sh and git. What happened is in ${places.log}; all of it lies in ${home}.`,
   });
+}
+
+function neverAsked(): RuntimeError {
+  return new RuntimeError('DEMO_FAILED', 'expected the demo to ask for a permission, it did not', { category: 'process', hint: 'This is a defect; please report it.' });
 }

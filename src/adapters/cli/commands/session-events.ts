@@ -1,11 +1,14 @@
 /** `wakechart session events`: what is in a session's log, and with --follow what comes. */
 import type { SessionEvent } from '../../../machines/session/session-event.ts';
+import type { SessionState } from '../../../machines/session/session-state.ts';
+import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { gistOf } from '../event-text.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import type { Output } from '../output.ts';
 import { withSessions } from '../stores.ts';
 import { localTime } from '../text.ts';
+import { TranscriptView } from '../transcript-view.ts';
 import { checkedSessionId } from './session.ts';
 
 export interface EventsOptions {
@@ -19,11 +22,19 @@ export interface EventsOptions {
 export async function showEvents(context: CommandContext, { session, after, limit, follow }: EventsOptions): Promise<number> {
   const { out, json } = context;
   await withSessions(context, async ({ sessions }) => {
-    const events = sessions.events(checkedSessionId(session), { from: after + 1, follow, ...(limit === undefined ? {} : { limit }) });
+    const id = checkedSessionId(session);
+    const events = sessions.events(id, { from: after + 1, follow, ...(limit === undefined ? {} : { limit }) });
     out.onClosed(() => events.end());
+    if (follow && !json && out.isTerminal) return followTranscript(context, await sessions.status(id), events);
     for await (const event of events) await (json ? out.record(event) : out.line(eventLine(event, out)));
   });
   return EXIT_SUCCESS;
+}
+
+/** For people who look on: what is said and done, and how to answer what is asked. */
+async function followTranscript(context: CommandContext, { agentId }: SessionState, events: AsyncIterable<SessionEvent>): Promise<void> {
+  const view = new TranscriptView({ out: context.out, agentId, commandFor: (...words) => nextCommand(context, ...words) });
+  for await (const event of events) await view.show(event);
 }
 
 /** Wide enough for all but the longest names of events. */

@@ -11,7 +11,12 @@ name: Fixer
 description: Mends a failing test, then says what it did
 provider: script
 model: ${SCRIPT_FILE}
-tools: [shell_run]
+tools: [shell_run, edit]
+permission:
+  mode: ask
+  allow:
+    - shell_run(node cart.test.mjs $)
+    - edit(cart.mjs)
 budget:
   maxModelStepsPerWake: 12
 ---
@@ -24,19 +29,20 @@ interface Step {
   readonly expect?: Readonly<Record<string, unknown>>;
   readonly text?: string;
   readonly commands?: readonly string[];
+  readonly edit?: Readonly<Record<'path' | 'oldText' | 'newText', string>>;
   readonly directive?: Readonly<Record<string, unknown>>;
 }
 
-const FIX = "sed 's/line.cents/line.cents * line.quantity/' cart.mjs > cart.new && mv cart.new cart.mjs";
+const FIX = { path: 'cart.mjs', oldText: 'sum + line.cents', newText: 'sum + line.cents * line.quantity' } as const;
 const SUBJECT = 'Count the quantity in the total';
 const RECHECK_SECONDS = 3600;
 
 const STEPS: readonly Step[] = [
-  { expect: { lastUserMessageIncludes: 'tests fail' }, text: 'I run the tests to see what fails.', commands: ['node --test'] },
+  { expect: { lastUserMessageIncludes: 'tests fail' }, text: 'I run the tests to see what fails.', commands: ['node cart.test.mjs'] },
   { expect: { lastToolResultIncludes: 'fail 1' }, text: 'One of two fails: two of a thing cost as much as one. I look at the code.', commands: ['cat cart.mjs', 'git log --oneline'] },
-  { expect: { lastToolResultIncludes: 'sum + line.cents' }, text: 'The sum leaves the quantity out. I put it in.', commands: [FIX] },
-  { expect: { lastToolResultIncludes: 'exitCode: 0' }, text: 'I run the tests again.', commands: ['node --test'] },
-  { expect: { lastToolResultIncludes: 'fail 0' }, text: 'Both pass. I commit the fix.', commands: [`git commit --all --message '${SUBJECT}'`] },
+  { expect: { lastToolResultIncludes: 'sum + line.cents' }, text: 'The sum leaves the quantity out. I put it in.', edit: FIX },
+  { expect: { lastToolResultOutcome: 'completed' }, text: 'I run the tests again.', commands: ['node cart.test.mjs'] },
+  { expect: { lastToolResultIncludes: 'fail 0' }, text: 'Both pass. I commit the fix, if I may.', commands: [`git commit --all --message '${SUBJECT}'`] },
   {
     expect: { lastToolResultIncludes: [SUBJECT, '1 file changed'] },
     directive: {
@@ -46,7 +52,7 @@ const STEPS: readonly Step[] = [
     },
   },
   // For whoever sends another message.
-  { text: 'I check whether the tests still pass.', commands: ['node --test', 'git status --short --branch'] },
+  { text: 'I check whether the tests still pass.', commands: ['node cart.test.mjs', 'git status --short --branch'] },
   {
     expect: { lastToolResultIncludes: 'fail 0' },
     directive: { outcome: 'sleep', summary: 'The tests still pass.' },
@@ -58,7 +64,7 @@ export const demoScript = {
   source: `${JSON.stringify({ format: 'wakechart-script/1', description: 'The demo: a failing test is mended and committed.', steps: STEPS.map(scriptStep), onEnd: 'sleep' }, undefined, 2)}\n`,
 };
 
-function scriptStep({ commands, ...step }: Step): object {
-  if (commands === undefined) return step;
-  return { ...step, toolCalls: commands.map((command) => ({ name: 'shell_run', input: { command } })) };
+function scriptStep({ commands = [], edit, ...step }: Step): object {
+  const toolCalls = [...commands.map((command) => ({ name: 'shell_run', input: { command } })), ...(edit === undefined ? [] : [{ name: 'edit', input: edit }])];
+  return toolCalls.length === 0 ? step : { ...step, toolCalls };
 }

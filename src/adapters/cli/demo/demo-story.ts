@@ -1,4 +1,4 @@
-/** How the demo is told: to people in five short steps, to programs as one document. */
+/** How the demo is told: to people in seven short steps, to programs as one document. */
 import type { SessionEvent } from '../../../machines/session/session-event.ts';
 import type { SessionState } from '../../../machines/session/session-state.ts';
 import type { WakeOutcome } from '../../../machines/wake/wake-outcome.ts';
@@ -15,7 +15,18 @@ export interface DemoResult {
   readonly outcome: WakeOutcome;
   readonly events: readonly SessionEvent[];
   readonly commit: Commit;
+  /** What was asked for, and what became of it; absent when nothing was. */
+  readonly permission: DemoPermission | undefined;
   readonly tookMs: number;
+}
+
+export interface DemoPermission {
+  readonly toolName: string;
+  readonly command: string;
+  /** Why it was asked about. */
+  readonly because: string;
+  readonly decision: 'allowed';
+  readonly scope: 'once';
 }
 
 /** One command that the agent ran. */
@@ -25,7 +36,7 @@ interface DemoCommand {
 }
 
 export function demoDocument(result: DemoResult): object {
-  const { home, places, state, outcome, commit, tookMs } = result;
+  const { home, places, state, outcome, permission, commit, tookMs } = result;
   const queuedWakes = state.queuedWakes.map(({ reason, dueAt }) => ({ reason, dueAt }));
   return {
     home,
@@ -34,6 +45,7 @@ export function demoDocument(result: DemoResult): object {
     outcome: outcome.outcome,
     summary: outcome.summary,
     commands: commandsOf(result),
+    permission,
     commit,
     queuedWakes,
     tookMs: Math.round(tookMs),
@@ -45,10 +57,10 @@ export async function tellEnd(out: Output, result: DemoResult): Promise<void> {
   const { places, state, outcome, commit, tookMs } = result;
   const { styles } = out;
   const [queued] = state.queuedWakes;
-  await out.line(stepLine(out, 5, 'It rests, and says what it did'));
+  await out.line(stepLine(out, 7, 'It rests, and says what it did'));
   await out.line(`  ${styles.bold(printable(outcome.summary))}`);
   await out.line();
-  await out.line(`${styles.green('Done')} in ${durationText(tookMs)}: ${counted(commandsOf(result).length, 'command')} run, commit ${commit.hash} made${queued === undefined ? '' : `, a wake queued for ${localTime(queued.dueAt)}`}.`);
+  await out.line(`${styles.green('Done')} in ${durationText(tookMs)}: ${counted(commandsOf(result).length, 'command')} run, one of them after somebody allowed it, commit ${commit.hash} made${queued === undefined ? '' : `, a wake queued for ${localTime(queued.dueAt)}`}.`);
   await out.line();
   await out.line(styles.bold('Where to look'));
   await out.line(`  log        ${places.log}`);
@@ -83,6 +95,6 @@ function commandsOf({ events }: DemoResult): DemoCommand[] {
     if (event.type !== 'agent.tool_result') return [];
     const { command } = (asked.get(event.data.callId) ?? {}) as { readonly command?: string };
     const { exitCode = null } = (event.data.output ?? {}) as { readonly exitCode?: number | null };
-    return [{ command: command ?? event.data.name, exitCode }];
+    return command === undefined ? [] : [{ command, exitCode }];
   });
 }
