@@ -26,6 +26,15 @@ export type { LeaseChartEvent, LeaseChartEventType, LeaseState } from './machine
 
 export { toolCallMachine } from './machines/turn/tool-call-machine.ts';
 export type { ToolCallEvent, ToolCallInput, ToolCallResult } from './machines/turn/tool-call-machine.ts';
+export { mcpConnectionLifecycle, mcpConnectionMachine } from './machines/turn/mcp-connection-machine.ts';
+
+/** What decides whether a tool call runs. */
+export { decidePermission } from './machines/permission/permission-decision.ts';
+export type { PermissionDecision, PermissionQuestion } from './machines/permission/permission-decision.ts';
+export { formatRule, parseRule } from './machines/permission/permission-rule.ts';
+export type { PermissionRule } from './machines/permission/permission-rule.ts';
+export type { PermissionSubject } from './machines/permission/permission-subject.ts';
+export type { ShellCommand, ShellReading } from './machines/permission/shell-reading.ts';
 
 /** From a log to the state of its session. */
 export { foldSession } from './machines/session/session-fold.ts';
