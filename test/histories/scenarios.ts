@@ -2,6 +2,8 @@
  * The stories whose logs are kept, one after another for each version: run once by that version, with the real store, then never again.
  * A later version that can do more adds stories of its own; these stay as they are.
  */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createIdSource } from '../../src/actors/session/id-source.ts';
 import { SessionJournal } from '../../src/actors/session/session-journal.ts';
 import { FileEventStore } from '../../src/adapters/files/file-event-store.ts';
@@ -94,6 +96,55 @@ export const SCENARIOS: readonly Scenario[] = [
       const id = await house.session([{ text: 'Asking.', toolCalls: [question] }], { message: 'Go' });
       await house.runtime.wake(id);
       await keep((await house.runtime.sessions.fork(id, { title: 'Another way' })).sessionId);
+    },
+  },
+  {
+    name: '0.3-grants-and-answers',
+    async play(house, keep) {
+      const { sessions } = house.runtime;
+      const deploy = { custom: 'deploy', description: 'Deploys.' };
+      const steps = [
+        { text: 'Working.', toolCalls: [shell, { name: 'deploy', input: { build: '7' } }, question] },
+        { text: 'Again.', toolCalls: [shell], usage: { inputTokens: 200, outputTokens: 50, cost: 0.01 } },
+        { text: 'Over and out.' },
+      ];
+      const id = await house.session(steps, {
+        message: 'Go',
+        agent: { permission: { mode: 'ask', expiresAfterSeconds: 3600 }, tools: ['shell_run', 'ask_human', deploy], budget: { maxTokensPerSession: 1_000_000, maxCostPerWake: 5 } },
+      });
+      await house.runtime.wake(id);
+      for (const { requestId, kind, toolName } of (await sessions.get(id)).pendingActions) {
+        if (kind === 'permission') await sessions.send(id, { type: 'user.tool_confirmation', requestId, toolName, allowed: true });
+        else await sessions.send(id, { type: 'user.answer', requestId, response: 'blue' });
+      }
+      const waking = house.runtime.wake(id);
+      await until(() => house.processes.works.length === 1);
+      house.processes.works[0]?.resolve({ exitCode: 0 });
+      await waking;
+      for (const { requestId, toolName } of (await sessions.get(id)).pendingActions) await sessions.send(id, { type: 'user.custom_tool_result', requestId, toolName, output: { ok: true } });
+      await house.runtime.wake(id);
+      // Nobody allows the last one in time.
+      await house.clock.advance(3_600_001);
+      await house.runtime.wake(id);
+      await keep(id);
+    },
+  },
+  {
+    name: '0.3-delegating',
+    async play(house, keep) {
+      const id = await house.session([{ text: 'Help me.', toolCalls: [{ name: 'helper', input: { message: 'Which one?' } }] }, { text: 'Thanks.' }], { message: 'Go', agent: { tools: [{ agent: 'helper' }], budget: { maxTokensPerSession: 80_000 } } });
+      await house.runtime.agents.create({ agentId: 'helper', source: { frontmatter: { name: 'Helper', provider: 'script', model: '../player/help.json' }, instructions: 'Help.' } });
+      await writeFile(join(house.home, 'agents/player/help.json'), JSON.stringify({ format: 'wakechart-script/1', steps: [{ text: 'Wait.', toolCalls: [question] }, { text: 'The blue one.', usage: { inputTokens: 30, outputTokens: 10 } }] }));
+      await house.runtime.wake(id);
+      await keep(id);
+    },
+  },
+  {
+    name: '0.3-budget-reached',
+    async play(house, keep) {
+      const id = await house.session([{ text: 'Once more.', toolCalls: [{ name: 'nobody', input: {} }] }], { message: 'Go', agent: { budget: { maxIdenticalCalls: 3 } }, script: { onEnd: 'repeat-last' } });
+      await house.runtime.wake(id);
+      await keep(id);
     },
   },
 ];

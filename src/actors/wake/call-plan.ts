@@ -2,6 +2,7 @@
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_TOOL_CALLS_PER_STEP } from '../../machines/session/limits.ts';
 import type { AllowedBy } from '../../machines/session/event-schemas.ts';
+import { checkDraft } from '../../machines/session/session-event.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { OpenToolCall } from '../../machines/session/session-state.ts';
 import type { ToolCallEvent, ToolCallInput, ToolCallResult } from '../../machines/turn/tool-call-machine.ts';
@@ -111,7 +112,11 @@ class CallPlanner {
 
   async #proceed({ call, tool, question, subflow }: CheckedCall, allowedBy: AllowedBy): Promise<CallPlan> {
     const granted = this.#open.answer === undefined ? [] : [resolved(this.#open)];
-    const waits = (draft: SessionEventDraft): CallPlan => ({ kind: 'settle', call, next: { type: 'ASK_INPUT' }, drafts: [...granted, draft] });
+    const waits = (draft: SessionEventDraft): CallPlan => {
+      const problem = problemOf(draft);
+      if (problem !== undefined) return this.#fail(call, cannotBeCalled(call.name, problem));
+      return { kind: 'settle', call, next: { type: 'ASK_INPUT' }, drafts: [...granted, draft] };
+    };
     const { subflows, newId } = this.#options;
     if (question !== undefined) {
       if (!this.#options.gate.canAsk) return this.#fail(call, NOBODY);
@@ -141,7 +146,7 @@ class CallPlanner {
       return { call, tool, subject, question: tool.question?.(input), subflow: tool.subflow?.(input) };
     } catch (error) {
       // What one tool cannot say about its call must not keep the session from everything else.
-      return { reason: `The tool "${call.name}" cannot be called like this: ${messageOf(error)}` };
+      return { reason: cannotBeCalled(call.name, messageOf(error)) };
     }
   }
 
@@ -178,6 +183,20 @@ class CallPlanner {
     const [event] = await store.read(state().sessionId, { from: seq, limit: 1 });
     if (event?.type === 'agent.tool_use' && event.data.callId === callId) return { callId, name, input: event.data.input, history };
     throw lost(callId, seq);
+  }
+}
+
+function cannotBeCalled(name: string, why: string): string {
+  return `The tool "${name}" cannot be called like this: ${why}`;
+}
+
+/** Why the log could not hold it, such as a question without words. */
+function problemOf(draft: SessionEventDraft): string | undefined {
+  try {
+    checkDraft(draft);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
   }
 }
 

@@ -120,6 +120,12 @@ export class SessionTranscript {
     return lines.flatMap((line) => broken(line, this.options.width - DEEP_INDENT.length)).map((line) => this.#line(`${DEEP_INDENT}${style(line)}`));
   }
 
+  /** The same in words, which are broken between. */
+  remarks(lines: readonly string[]): string[] {
+    const { styles, width } = this.options;
+    return lines.flatMap((line) => wrapped(line, width - DEEP_INDENT.length)).map((line) => this.#line(`${DEEP_INDENT}${styles.dim(line)}`));
+  }
+
   /** A command of ours: never broken, since it has to work when it is pasted. */
   command(...words: readonly string[]): string[] {
     const { commandFor } = this.options;

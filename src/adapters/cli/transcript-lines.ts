@@ -1,6 +1,6 @@
 /** What is told of each event in a transcript. A new type of event does not compile until it has an entry. */
 import type { SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
-import { toolEnding, toolInputText, toolOutputText } from './event-text.ts';
+import { toolCallText, toolEnding, toolInputText, toolOutputText } from './event-text.ts';
 import { requestLines } from './request-text.ts';
 import type { SessionTranscript } from './session-transcript.ts';
 import { localTime, oneLine, printable } from './text.ts';
@@ -88,12 +88,14 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
 
 function permissionLines(session: SessionTranscript, { requestId, toolName, input, because, cwd, rules = [] }: SessionEventOf<'permission.requested'>['data']): string[] {
   const { styles, sessionId, width } = session.options;
+  // Whoever is asked at once is shown all of it then.
+  if (session.options.commandFor === undefined) return session.notes('agent', styles.yellow('?'), `asks for permission to run ${toolCallText(toolName, input)}`);
   const { lines, omitted, oddity } = requestLines(input, { width: width - 6, maxLines: REQUEST_LINES });
   const answer = ['session', 'confirm-tool', '--session', sessionId, '--request', requestId] as const;
   return [
     ...session.notes('agent', styles.yellow('?'), `asks for permission to run ${toolName}:`),
     ...session.details(lines, styles.bold),
-    ...session.details([
+    ...session.remarks([
       ...(omitted === 0 ? [] : [`… ${omitted} more lines`]),
       ...(oddity === undefined ? [] : [oddity]),
       ...(cwd === undefined ? [] : [`in ${oneLine(cwd)}`]),

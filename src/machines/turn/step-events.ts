@@ -6,7 +6,7 @@ import { MAX_TOOL_CALLS_PER_STEP } from '../session/limits.ts';
 import { readDirective } from '../wake/directive.ts';
 import type { ToolCallInput } from './tool-call-machine.ts';
 
-/** Characters of a tool's name in the log. */
+/** Characters of a tool's name in the log: no tool has a longer one, and a model may say anything. */
 const MAX_TOOL_NAME_CHARACTERS = 200;
 
 export interface FinishedStep {
@@ -57,7 +57,7 @@ function completedStep({ spanId, payloads, usage, modelSteps, consumed, newCallI
   const reading = readDirective({ text: said, structured });
   // One more than are run, whose result tells the model so: a thousand would fill its context, which then nothing could empty.
   const asked = payloads.filter((payload) => payload.type === 'tool_call').slice(0, MAX_TOOL_CALLS_PER_STEP + 1);
-  const calls = asked.map((payload): ToolCallInput => ({ callId: newCallId(), name: storableName(payload.name), input: asStored(payload.input ?? {}) }));
+  const calls = asked.map((payload): ToolCallInput => ({ callId: newCallId(), name: payload.name.slice(0, MAX_TOOL_NAME_CHARACTERS), input: asStored(payload.input ?? {}) }));
   const drafts: SessionEventDraft[] = [];
   if (consumed.length > 0) drafts.push({ type: 'message.consumed', data: { eventIds: [...consumed], spanId } });
   for (const payload of payloads) {
@@ -73,11 +73,6 @@ function completedStep({ spanId, payloads, usage, modelSteps, consumed, newCallI
 
 function withUsage(usage: RunUsage | undefined): { readonly usage?: RunUsage } {
   return usage === undefined ? {} : { usage };
-}
-
-/** No tool has such a name; the model is told so in the call's result. */
-function storableName(name: string): string {
-  return name === '' ? '(no name)' : name.slice(0, MAX_TOOL_NAME_CHARACTERS);
 }
 
 /** As a later process will read it: what is asked of somebody now must be what runs then. It is known to be JSON. */

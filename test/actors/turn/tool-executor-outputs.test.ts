@@ -80,13 +80,13 @@ describe('an output that is too long', () => {
 });
 
 describe('the calls of a step', () => {
-  it('that are too many at once for one signal make Node.js complain about nothing', async () => {
+  it.each(['cancel', 'finish'] as const)('that are too many at once for one signal make Node.js complain about nothing (%s)', async (interruptBehavior) => {
     const warnings: Error[] = [];
     const note = (warning: Error): void => void warnings.push(warning);
     process.on('warning', note);
     const { tool, ran } = noteTools();
     const listening: Tool = tool('listening', {
-      interruptBehavior: 'finish',
+      interruptBehavior,
       run: (_input, { signal }) => new Promise((resolve) => { for (let count = 0; count < 4; count += 1) signal.addEventListener('abort', () => resolve('stopped'), { once: true }); }),
     });
     const [abort, force] = [new AbortController(), new AbortController()];

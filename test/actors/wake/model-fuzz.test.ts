@@ -131,6 +131,38 @@ describe('a model that says anything', () => {
   });
 });
 
+describe('a model that asks for what cannot be', () => {
+  it.each<[string, string]>([
+    ['a tool without a name', ''],
+    ['a tool with an endless name', 'a'.repeat(300)],
+    ['a name that every object has', '__proto__'],
+    ['half a character', '\ud83d'],
+    ['a tool that cannot say what its call would do', 'unjudged'],
+    ['a tool whose question breaks', 'unasked'],
+    ['a question without words', 'silent'],
+    ['an agent that nobody can name', 'lost'],
+    ['a tool that cannot read its input', 'unread'],
+  ])('%s, hears so in the result and goes on', async (_what, name) => {
+    await open();
+    const id = await house.start('worker');
+    scripts.set(id, [{ payloads: [{ type: 'tool_call', callId: 'c', name, input: {} }, { type: 'tool_call', callId: 'c', name: 'look', input: {} }] }]);
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'fine' });
+    expect((await house.results(id)).map(({ outcome }) => outcome)).toEqual(['failed', 'completed']);
+    expect((await house.dataOf(id, 'agent.tool_use'))[0]?.name.length).toBeLessThanOrEqual(200);
+    await expectSound(id);
+  });
+
+  it('an input that JSON writes otherwise has the same call allowed, stored and run', async () => {
+    await open();
+    const id = await play([{ payloads: [{ type: 'tool_call', callId: 'c', name: 'launch', input: { at: new Date(0), none: undefined, list: [undefined] } }] }]);
+    const [action] = (await house.state(id)).pendingActions;
+    if (action === undefined) throw new Error('nothing was asked');
+    await answer(id, action, true);
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'fine' });
+    expect(await house.results(id)).toMatchObject([{ outcome: 'completed', output: { input: { at: '1970-01-01T00:00:00.000Z', list: [null] } } }]);
+  });
+});
+
 const calls = (count: number, name: string, input: (n: number) => unknown = () => ({})): unknown => ({ payloads: Array.from({ length: count }, (_, n) => ({ type: 'tool_call', callId: 'same', name, input: input(n) })) });
 
 function nested(depth: number): unknown {

@@ -135,6 +135,18 @@ describe('an approval for the session', () => {
     expect(await house.policy.rules('worker')).toEqual([]);
   });
 
+  it('is not given to a fork of the session', async () => {
+    await open([exec('make test'), { text: 'Done.' }, exec('make test'), { text: 'Again.' }]);
+    await house.runtime.wake(id);
+    await house.confirm(id, { toolName: 'shell_do', scope: 'session' });
+    await house.runtime.wake(id);
+    const { sessionId: fork } = await house.runtime.sessions.fork(id);
+    for (const each of [id, fork]) await house.runtime.sessions.send(each, { type: 'user.message', text: 'Again' });
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    expect(await house.runtime.wake(fork)).toMatchObject({ outcome: 'requires_action' });
+    expect(ran).toHaveLength(2);
+  });
+
   it('covers nothing but what its rule says', async () => {
     await open([exec('make test'), exec('make clean'), { text: 'x' }]);
     await house.runtime.wake(id);

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { MAX_OPEN_SUBFLOWS, MAX_SESSION_DEPTH } from '../../../src/machines/session/limits.ts';
 import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
 import { HookedStore } from '../../support/hooked-store.ts';
+import { MortalStore } from '../../support/mortal-store.ts';
 import { until } from '../../support/session-house.ts';
 import { openTurnHouse } from '../../support/turn-house.ts';
 import type { Model, Said, TurnHouse, TurnHouseOptions } from '../../support/turn-house.ts';
@@ -189,6 +190,42 @@ describe('a child that waits for somebody', () => {
     expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'Twice.' } }]);
   });
 
+  it('and is worked on by another process is waited for, and its answer comes once', async () => {
+    let isReleased = false;
+    let isAsked = false;
+    const parent = await openPair(async ({ modelStepsTaken }) => {
+      if (modelStepsTaken === 0) return launch;
+      isAsked = true;
+      await until(() => isReleased);
+      return { text: 'from the other process' };
+    });
+    const one = house.runtime;
+    await one.wake(parent);
+    const child = await childOf(parent);
+    await house.confirm(child);
+    const other = house.open();
+    const working = other.wake(child);
+    await until(() => isAsked);
+    const waking = one.wake(parent);
+    await until(async () => (await house.state(parent)).status === 'running');
+    isReleased = true;
+    expect(await working).toMatchObject({ outcome: 'sleep' });
+    expect(await waking).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
+    expect(await house.results(parent)).toMatchObject([{ output: { output: 'from the other process' } }]);
+    expect(ran).toEqual(['launch']);
+  });
+
+  it('needs no second slot of a worker: one after the other comes to its end', async () => {
+    const parent = await openPair([launch, { text: 'Launched.' }]);
+    const worker = house.runtime.startWorker({ concurrency: 1 });
+    await until(async () => (await house.children(parent)).length === 1 && (await house.requests(await childOf(parent))).length === 1);
+    await house.confirm(await childOf(parent));
+    await until(async () => (await house.state(parent)).summary === 'All done.');
+    await worker.stop();
+    expect(worker.status().counts).toMatchObject({ failed: 0, contended: 0 });
+    expect(ran).toEqual(['launch']);
+  });
+
   it('does not hold up what else its parent asked for', async () => {
     const parent = await openPair([launch, { text: 'Launched.' }], { steps: [{ calls: [{ name: 'helper', input: { message: 'Go' } }, { name: 'look' }] }, { text: 'All done.' }] });
     await house.runtime.wake(parent);
@@ -278,12 +315,26 @@ describe('a parent that is cut short', () => {
     await house.clock.advance(3_600_000);
     await house.settle();
     expect(await house.due()).toEqual([]);
+    // A model that is asked in the very moment in which its step is cut short is not asked again.
+    expect(house.asked.filter(({ agent }) => agent === 'helper').length).toBeLessThanOrEqual(type === 'span.started' ? 1 : 0);
     const [child] = await house.children(parent);
     const listed = (await house.runtime.sessions.list()).map(({ sessionId }) => sessionId);
     if (child !== undefined && listed.includes(child)) expect(await house.state(child)).toMatchObject({ openToolCalls: [], queuedWakes: [] });
     const results = await house.results(parent);
     if (how === 'interrupt') expect(results).toMatchObject([{ outcome: 'cancelled' }]);
     expect((await house.state(parent)).openToolCalls.filter(() => how === 'interrupt')).toEqual([]);
+  });
+
+  it.each<Cut>(['interrupt', 'terminate'])('by %s in another process, of which its store tells it nothing, makes no child', async (how) => {
+    const parent = await openPair([{ text: 'for nobody' }]);
+    const other = house.runtime;
+    const deaf = new MortalStore(store);
+    deaf.watch = () => () => undefined;
+    house.open({ store: deaf });
+    store.before('agent.subflow_started', () => other.sessions[how](parent));
+    await house.runtime.wake(parent);
+    expect(await other.sessions.list()).toHaveLength(1);
+    expect(house.asked.map(({ agent }) => agent)).toEqual(['lead']);
   });
 
   it('goes on with nothing when its process stops and starts again: its child does, and it hears of it', async () => {
@@ -334,6 +385,26 @@ describe('a child that somebody else cuts short', () => {
     expect(ran).toEqual([]);
   });
 
+  it.each<['interrupt' | 'terminate', string]>([
+    ['interrupt', 'completed'],
+    ['terminate', 'failed'],
+  ])('by %s while it runs answers its parent, which goes on: %s', async (how, outcome) => {
+    let isAsked = false;
+    const parent = await openPair(async ({ abortSignal }) => {
+      isAsked = true;
+      await until(() => abortSignal?.aborted === true);
+      return { error: { kind: 'aborted', message: 'stopped' } };
+    });
+    const waking = house.runtime.wake(parent);
+    await until(() => isAsked);
+    await house.runtime.sessions[how](await childOf(parent));
+    await waking;
+    await house.settle();
+    expect(await house.state(parent)).toMatchObject({ stopReason: 'idle', summary: 'All done.' });
+    expect(await house.results(parent)).toMatchObject([{ outcome, output: { summary: expect.stringMatching(/interrupted|terminated/) } }]);
+    expect(await house.due()).toEqual([]);
+  });
+
   it('while it is to be tried again answers its parent too', async () => {
     const parent = await openPair(() => ({ error: { kind: 'auth', message: 'no key' } }));
     await house.runtime.wake(parent);
@@ -354,6 +425,12 @@ describe('a child that somebody else cuts short', () => {
     expect(await house.results(parent)).toMatchObject([{ outcome: 'failed', output: { summary: expect.stringContaining('wakes in a row failed') } }]);
   });
 });
+
+async function linesOf(sessionId: string): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of house.runtime.sessions.export(sessionId)) lines.push(line);
+  return lines;
+}
 
 describe('a copy of a session whose child works', () => {
   it('has no part in the child: its call is closed as cancelled, and nothing of it is due', async () => {
@@ -382,6 +459,22 @@ describe('a copy of a session whose child works', () => {
     const fork = (await house.runtime.sessions.fork(parent)).sessionId;
     expect(await house.results(fork)).toMatchObject([{ outcome: 'cancelled' }]);
     expect(await house.state(fork)).toMatchObject({ openToolCalls: [], pending: [] });
+  });
+
+  it('that is brought back from an export with its child goes on with it', async () => {
+    const parent = await openPair([launch, { text: 'Launched.' }]);
+    await house.runtime.wake(parent);
+    const child = await childOf(parent);
+    const lines = new Map<string, string[]>();
+    for (const each of [parent, child]) lines.set(each, await linesOf(each));
+    for (const each of [parent, child]) await house.runtime.sessions.delete(each);
+    house.open();
+    for (const each of [parent, child]) await house.runtime.sessions.import(lines.get(each) ?? []);
+    expect(await house.due()).toEqual([]);
+    await house.confirm(child);
+    await house.settle();
+    expect(await house.state(parent)).toMatchObject({ summary: 'All done.' });
+    expect([ran, await house.results(parent), await house.children(parent)]).toMatchObject([['launch'], [{ outcome: 'completed' }], [child]]);
   });
 
   it('of a child stands for itself: it has no parent and tells nobody', async () => {

@@ -29,9 +29,10 @@ describe('an agent', () => {
       description: '',
       provider: 'script',
       model: 'play.json',
-      permission: 'preapproved',
-      tools: ['shell_run'],
+      permission: { mode: 'preapproved', allow: [], ask: [], deny: [] },
+      tools: [{ type: 'builtin', name: 'shell_run' }],
       budget: { maxModelStepsPerWake: 5 },
+      context: {},
       instructions: 'Be brief.\n\n---\n\nReally.',
     });
     expect(await catalog.get('reviewer')).toEqual(definition);

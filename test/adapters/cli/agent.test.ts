@@ -92,7 +92,7 @@ describe.concurrent('an agent file', () => {
   it('is checked without being kept', async () => {
     const [valid, json] = await Promise.all([agent('validate', 'reviewer.md'), agent('validate', 'reviewer.md', '--json')]);
     expect(valid).toMatchObject({ code: 0, stdout: 'Valid: reviewer.md defines "Reviewer" (script/reviewer.json)\n', stderr: '' });
-    const shape = z.strictObject({ valid: z.literal(true), file: z.string(), definition: agentShape.omit({ agentId: true }) });
+    const shape = z.strictObject({ valid: z.literal(true), file: z.string(), definition: agentShape.omit({ agentId: true }), warnings: z.array(z.never()) });
     expect(shape.parse(JSON.parse(json.stdout)).file).toBe(join(folder.path, 'reviewer.md'));
   });
 

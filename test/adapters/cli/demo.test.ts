@@ -56,10 +56,10 @@ describe('the demo', () => {
     expect(told).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('tells what happens in five steps, what came of it, where it lies and what to try', () => {
-    expect(told.stdout).toMatch(/^Wakechart demo: .*\n\n1 An agent[\s\S]*^2 A session[\s\S]*^3 A message[\s\S]*^4 The session wakes[\s\S]*^5 It rests/m);
-    expect(told.stdout).toMatch(/runs {4}node --test → exit 1 [\s\S]*runs {4}node --test → exit 0 /);
-    expect(told.stdout).toMatch(/^Done in .*: 6 commands run, commit [0-9a-f]{7,} made, a wake queued for .*\.$/m);
+  it('tells what happens in seven steps, what came of it, where it lies and what to try', () => {
+    expect(told.stdout).toMatch(/^Wakechart demo: .*\n\n1 An agent[\s\S]*^2 A session[\s\S]*^3 A message[\s\S]*^4 The session wakes[\s\S]*^5 It asked[\s\S]*somebody allows it[\s\S]*^6 It wakes again[\s\S]*^7 It rests/m);
+    expect(told.stdout).toMatch(/runs {4}node cart\.test\.mjs → exit 1 [\s\S]*runs {4}node cart\.test\.mjs → exit 0 [\s\S]*asks {4}to run shell_run git commit [\s\S]*runs {4}git commit .* → exit 0$/m);
+    expect(told.stdout).toMatch(/^Done in .*: 5 commands run, one of them after somebody allowed it, commit [0-9a-f]{7,} made, a wake queued for .*\.$/m);
     expect(told.stdout).toMatch(/^Where to look\n {2}log {8}\/.*events\.jsonl\n {2}workspace {2}\/.*workspace$/m);
     expect(told.stdout).not.toContain('\u001B');
   });
@@ -73,7 +73,9 @@ describe('the demo', () => {
   });
 
   it('is one document for programs, which says what was run and what is queued', () => {
-    expect(document.commands.map(({ exitCode }) => exitCode)).toEqual([1, 0, 0, 0, 0, 0]);
+    expect(document.commands.map(({ exitCode }) => exitCode)).toEqual([1, 0, 0, 0, 0]);
+    expect(document.permission.command).toMatch(/^git commit /);
+    expect(document.permission.because).toMatch(/^no rule allows it: /);
     expect(document.queuedWakes).toEqual([{ reason: 'recheck the tests', dueAt: expect.any(String) as string }]);
     expect(document.home.startsWith(join(temporary, 'wakechart-demo-'))).toBe(true);
   });

@@ -1,5 +1,5 @@
 /** What somebody outside tells a session through the command line, across processes. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PendingAction } from '../../../src/machines/session/session-state.ts';
@@ -31,20 +31,20 @@ const about = (command: string, session: string, ...words: readonly string[]): P
 
 describe.concurrent('through the command line', () => {
   it('a tool call is allowed, and runs in the next wake', async () => {
-    const id = await askingSession(runs('echo ran'), { text: 'Done.', expect: { lastToolResultIncludes: 'ran' } });
+    const id = await askingSession(runs('touch made; echo ran'), { text: 'Done.', expect: { lastToolResultIncludes: 'ran' } });
     const first = await stage.run('wake', '--session', id);
     expect(first).toMatchObject({ code: 0 });
-    expect(first.stdout).toMatch(/asks +to run shell_run echo ran \(request /);
+    expect(first.stdout).toMatch(/asks +to run shell_run touch made; echo ran \(request /);
     const [action] = await pending(id);
     const status = await about('status', id);
     expect(status.stdout).toContain(`permission to run shell_run (request ${action?.requestId})`);
     expect(await about('confirm-tool', id, '--request', action?.requestId ?? '', '--allow')).toMatchObject({ code: 0, stderr: '' });
     const second = await stage.run('wake', '--session', id);
-    expect(second.stdout).toMatch(/runs +shell_run → exit 0[\s\S]*says +Done\./);
+    expect(second.stdout).toMatch(/runs +touch made; echo ran → exit 0\n[\s\S]*says +Done\./);
   });
 
   it('a tool call is denied with a note that the agent reads, and a second answer is refused', async () => {
-    const id = await askingSession(runs('echo ran'), { text: 'I see.', expect: { lastToolResultOutcome: 'denied', lastToolResultIncludes: 'Not on main.' } });
+    const id = await askingSession(runs('touch made'), { text: 'I see.', expect: { lastToolResultOutcome: 'denied', lastToolResultIncludes: 'Not on main.' } });
     await stage.run('wake', '--session', id);
     const [action] = await pending(id);
     const deny = (): Promise<Ended> => about('confirm-tool', id, '--request', action?.requestId ?? '', '--deny', '--note', 'Not on main.');
@@ -53,6 +53,66 @@ describe.concurrent('through the command line', () => {
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(/has no request .* that waits for an answer \[REQUEST_NOT_PENDING\]\n {2}hint: Waiting: none\./);
     expect((await stage.run('wake', '--session', id)).stdout).toContain('I see.');
+  });
+
+  it('a tool call is allowed for the session, which says what that covers, and what is like it runs by itself', async () => {
+    const id = await askingSession(runs('touch made'), runs('touch made'), { text: 'Done.' });
+    await stage.run('wake', '--session', id);
+    const [action] = await pending(id);
+    const confirmed = await about('confirm-tool', id, '--request', action?.requestId ?? '', '--allow', '--scope', 'session');
+    expect(confirmed).toMatchObject({ code: 0, stderr: '' });
+    expect(confirmed.stdout).toMatch(/^Stored as event \d+ .*\nAllowed in this session from now on: shell_run\(touch made \$\)\nA worker goes on with it, or: .* wake --session /);
+    expect((await stage.run('wake', '--session', id)).stdout).toMatch(/says +Done\.\n/);
+  });
+
+  it('a tool call that no rule covers is allowed once only, and says so', async () => {
+    const id = await askingSession(runs('rm -f made'), { text: 'Done.' });
+    await stage.run('wake', '--session', id);
+    const [action] = await pending(id);
+    const refused = await about('confirm-tool', id, '--request', action?.requestId ?? '', '--allow', '--scope', 'always');
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/can be allowed once only.*\[REQUEST_SCOPE_REFUSED\]\n {2}hint: Allow it with the scope "once"/) as string });
+    expect(await pending(id)).toHaveLength(1);
+  });
+
+  it('what is allowed for always is listed with its origin, checked and revoked', async () => {
+    const id = await askingSession(runs('touch made'), { text: 'Done.' });
+    await stage.run('wake', '--session', id);
+    const [action] = await pending(id);
+    const { agentId } = await stage.runtime.sessions.status(id);
+    const check = async (): Promise<unknown> => JSON.parse((await stage.run('permission', 'check', '--agent', agentId, '--json', '--', 'touch', 'made')).stdout);
+    expect(await check()).toMatchObject({ decision: 'ask', rules: ['allow shell_run(touch made $)'] });
+    await about('confirm-tool', id, '--request', action?.requestId ?? '', '--allow', '--scope', 'always');
+    await stage.run('wake', '--session', id);
+    expect(await check()).toMatchObject({ decision: 'allow', by: 'policy', rule: 'allow shell_run(touch made $)' });
+    expect((await stage.run('permission', 'list', '--agent', agentId)).stdout).toMatch(new RegExp(`${agentId} +allow shell_run\\(touch made \\$\\) +policy, since .*, answered in session ${id}`));
+    expect(await stage.run('permission', 'revoke', '--agent', agentId, '--rule', 'shell_run(touch made $)')).toMatchObject({ code: 0, stderr: '' });
+    expect(await check()).toMatchObject({ decision: 'ask' });
+    expect((await stage.run('permission', 'revoke', '--agent', agentId, '--rule', 'shell_run(touch made $)')).stderr).toContain('[RULE_NOT_KEPT]');
+  });
+
+  it('nobody is asked with --no-human: the call is denied', async () => {
+    const id = await askingSession(runs('touch made'), { text: 'I see.', expect: { lastToolResultOutcome: 'denied' } });
+    expect((await stage.run('wake', '--session', id, '--no-human')).stdout).toMatch(/touch made → denied[\s\S]*says +I see\./);
+  });
+
+  it('why a session waits is said with the command that moves it on, which works', async () => {
+    const id = await askingSession(runs('touch made'), { text: 'Done.' });
+    await stage.run('wake', '--session', id);
+    const why = await about('why', id);
+    expect(why).toMatchObject({ code: 0, stderr: '' });
+    expect(why.stdout).toMatch(/It waits for permission to run shell_run[\s\S]*somebody allows it this once \(user\.tool_confirmation\)\n +.* confirm-tool .* --allow --home/);
+    expect(JSON.parse((await about('why', id, '--json')).stdout)).toMatchObject({ sessionId: id, reasons: [{ kind: 'permission' }, { kind: 'held_back' }] });
+  });
+
+  it('a message goes with a file, which the agent finds in its workspace', async () => {
+    const { id, workspace } = await stage.session();
+    const file = join(stage.home, 'notes to send.md');
+    await writeFile(file, '# Notes');
+    expect(await about('send', id, '--message', 'See.', '--attach', file)).toMatchObject({ code: 0, stderr: '' });
+    const [sent] = (await stage.eventsOf(id)).flatMap((event) => (event.type === 'user.message' ? [event.data] : []));
+    expect(sent?.attachments).toMatchObject([{ name: 'notes to send.md', mediaType: 'text/markdown', bytes: 7 }]);
+    expect(await readFile(join(workspace, sent?.attachments?.[0]?.path ?? ''), 'utf8')).toBe('# Notes');
+    expect((await about('send', id, '--message', 'See.', '--attach', join(stage.home, 'nowhere'))).stderr).toContain('[ATTACHMENT_INVALID]');
   });
 
   it('a question is answered', async () => {
@@ -112,6 +172,8 @@ describe.concurrent('through the command line', () => {
     [['send', '--message', 'x', '--delivery', 'soon'], 'delivery'],
     [['confirm-tool', '--request', 'r'], '--allow or --deny'],
     [['confirm-tool', '--request', 'r', '--allow', '--deny'], 'cannot be used with'],
+    [['confirm-tool', '--request', 'r', '--deny', '--scope', 'session'], 'expected no --scope with --deny'],
+    [['confirm-tool', '--request', 'r', '--allow', '--scope', 'ever'], 'Allowed choices are once, session, always'],
     [['answer', '--text', 'x'], '--request'],
     [['delete'], '--yes'],
   ])('wrong usage is answered with 2 and says what is wrong: %j', async (words, expected) => {

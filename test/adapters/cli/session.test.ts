@@ -30,7 +30,7 @@ describe.concurrent('a session', () => {
     const [sessionId = ''] = /[0-9a-f-]{36}/.exec(created.stdout) ?? [];
     expect(created).toMatchObject({ code: 0, stderr: '' });
     const sent = await here('session', 'send', '--session', sessionId, '--message', 'Good morning.');
-    expect(sent.stdout).toMatch(/^Stored as event 2 \(on disk\)\nA worker reads it, or: .* wake --session /);
+    expect(sent.stdout).toMatch(/^Stored as event 2 \(on disk\)\nA worker goes on with it, or: .* wake --session /);
     const [status, list, events, listJson, statusJson] = await Promise.all([
       here('session', 'status', '--session', sessionId),
       here('session', 'list'),

@@ -10,7 +10,7 @@ export const agentShape = z.object({
   description: z.string(),
   provider: z.string(),
   model: z.string(),
-  permission: z.enum(['preapproved', 'deny']),
+  permission: z.object({ mode: z.enum(['preapproved', 'ask', 'deny']) }),
   instructions: z.string(),
 });
 
@@ -59,6 +59,7 @@ export const demoShape = z.strictObject({
   outcome: z.literal('sleep'),
   summary: z.string(),
   commands: z.array(z.strictObject({ command: z.string(), exitCode: z.number().nullable() })),
+  permission: z.strictObject({ toolName: z.literal('shell_run'), command: z.string(), because: z.string(), decision: z.literal('allowed'), scope: z.literal('once') }),
   commit: z.object({ hash: z.string(), subject: z.string() }),
   queuedWakes: z.array(z.strictObject({ reason: z.string(), dueAt: time })),
   tookMs: z.number(),

@@ -20,7 +20,7 @@ describe('text from elsewhere', () => {
   });
 
   it('is cut between characters, never inside one', () => {
-    expect(oneLine('  two\nlines 🎉🎉🎉 ', 12)).toBe('two lines 🎉…');
+    expect(oneLine('  two\nlines 🎉🎉🎉 ', 13)).toBe('two lines 🎉…');
   });
 
   it('shows the end of a long output, and says how much came before', () => {

@@ -138,8 +138,8 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
     const command = `'${process.execPath}' '${program}' wake --session ${id} --home '${stage.home}'`;
     const { stdout } = await promisify(execFile)(...terminal(command), { env: { ...process.env, NO_COLOR: undefined, TERM: 'xterm' } });
     const drawn = stdout.split(ERASED);
-    expect(drawn.some((text) => /^\S*[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]\S* sleep 1\.4 \S*1\.\d s/u.test(text))).toBe(true);
-    expect(drawn.at(-1)).toMatch(/runs .*sleep 1\.4 /);
+    expect(drawn.some((text) => /^\S*[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]\S* shell_run sleep 1\.4 \S*1\.\d s/u.test(text))).toBe(true);
+    expect(drawn.at(-1)).toMatch(/✓.* .*exit 0/);
     expect(drawn.at(-1)).toContain('\u001B[32mAsleep.\u001B[39m Rested.');
   });
 });

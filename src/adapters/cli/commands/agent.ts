@@ -1,14 +1,18 @@
 /** `wakechart agent …`: makes, lists, shows and checks agent definitions. */
 import { MAX_AGENT_FILE_CHARACTERS } from '../../../machines/agent/agent-definition.ts';
 import type { AgentDefinition } from '../../../machines/agent/agent-definition.ts';
+import type { McpServer } from '../../../machines/agent/mcp-server.ts';
+import type { ToolAttachment } from '../../../machines/agent/tool-attachment.ts';
 import { agentId } from '../../../machines/ids.ts';
-import { parseAgentFile } from '../../agents/agent-file.ts';
+import { inspectAgentFile } from '../../agents/agent-file.ts';
+import type { Complaint } from '../../agents/agent-file.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { keepScript, scriptBeside } from '../agent-script.ts';
 import { starterAgent, starterScript } from '../agent-starter.ts';
 import { absolutePath, makeHome } from '../home.ts';
+import { MANAGED_TOOLS } from '../managed-tools.ts';
 import { withAgents } from '../stores.ts';
 import { fieldLines, tableLines } from '../table.ts';
 import { printable } from '../text.ts';
@@ -27,12 +31,14 @@ export async function createAgent(context: CommandContext, { name, from }: Agent
   const { out, json } = context;
   const id = checkedAgentName(name);
   const source = from === undefined ? starterAgent(id) : await readAgentFile(from);
-  const script = from === undefined ? starterScript() : await scriptBeside(from, parseAgentFile({ agentId: id, source, fileName: from }));
+  const { definition: parsed, warnings } = inspectAgentFile({ agentId: id, source, fileName: from ?? `${id}.md` }, MANAGED_TOOLS);
+  const script = from === undefined ? starterScript() : await scriptBeside(from, parsed);
   await makeHome(context.home);
   await withAgents(context, async ({ agents, layout }) => {
     const definition = await agents.create({ agentId: id, source });
     const folder = layout.agentDirectory(id);
     if (script !== undefined) await keepScript(folder, script);
+    await tellWarnings(context, warnings);
     if (json) return out.document({ ...definition, folder });
     await out.line(`${out.styles.green('Created')} agent ${out.styles.bold(id)}`);
     await out.line(`  ${folder}`);
@@ -74,11 +80,18 @@ export async function showAgent(context: CommandContext, name: string): Promise<
 export async function validateAgent(context: CommandContext, file: string): Promise<number> {
   const { out, json } = context;
   const source = await readAgentFile(file);
-  const { agentId: _, ...definition } = parseAgentFile({ agentId: 'agent', source, fileName: file });
+  const { definition: parsed, warnings } = inspectAgentFile({ agentId: 'agent', source, fileName: file }, MANAGED_TOOLS);
+  const { agentId: _, ...definition } = parsed;
   await scriptBeside(file, definition);
-  if (json) await out.document({ valid: true, file: absolutePath(file), definition });
-  else await out.line(`${out.styles.green('Valid:')} ${printable(file)} defines "${printable(definition.name)}" (${modelOf(definition)})`);
+  if (json) return out.document({ valid: true, file: absolutePath(file), definition, warnings }).then(() => EXIT_SUCCESS);
+  await tellWarnings(context, warnings);
+  await out.line(`${out.styles.green('Valid:')} ${printable(file)} defines "${printable(definition.name)}" (${modelOf(definition)})`);
   return EXIT_SUCCESS;
+}
+
+async function tellWarnings({ err, json }: CommandContext, warnings: readonly Complaint[]): Promise<void> {
+  if (json) return;
+  for (const { line, message } of warnings) await err.line(`${err.styles.yellow('warning:')} line ${line}: ${printable(message)}`);
 }
 
 /** @throws a usage error: a name that cannot be one is seen without looking anywhere */
@@ -96,14 +109,40 @@ function modelOf({ provider, model }: Pick<AgentDefinition, 'provider' | 'model'
   return `${printable(provider)}/${printable(model)}`;
 }
 
-function describe(definition: AgentDefinition): [string, string | undefined][] {
-  const { maxModelStepsPerWake } = definition.budget;
+function describe({ name, description, provider, model, tools, mcp = {}, permission, context, budget }: AgentDefinition): [string, string | undefined][] {
+  const { mode, expiresAfterSeconds } = permission;
   return [
-    ['name', printable(definition.name)],
-    ['description', printable(definition.description)],
-    ['model', modelOf(definition)],
-    ['tools', definition.tools === undefined ? 'all managed tools' : definition.tools.map(({ name }) => printable(name)).join(', ') || 'none'],
-    ['permission', definition.permission.mode],
-    ['budget', maxModelStepsPerWake === undefined ? undefined : `${maxModelStepsPerWake} model steps per wake`],
+    ['name', printable(name)],
+    ['description', printable(description)],
+    ['model', modelOf({ provider, model })],
+    ['tools', tools === undefined ? 'all managed tools' : tools.map(toolText).join(', ') || 'none'],
+    ...Object.entries(mcp).map(([server, settings]): [string, string] => [`mcp ${printable(server)}`, serverText(settings)]),
+    ['permission', mode],
+    ...(['allow', 'ask', 'deny'] as const).flatMap((effect) => permission[effect].map((rule): [string, string] => [effect, printable(rule)])),
+    ['answer within', expiresAfterSeconds === undefined ? undefined : `${expiresAfterSeconds} seconds`],
+    ['context', fieldsText(context)],
+    ['budget', fieldsText(budget)],
   ];
+}
+
+function toolText(attachment: ToolAttachment): string {
+  switch (attachment.type) {
+    case 'builtin':
+      return printable(attachment.name);
+    case 'agent':
+      return `${attachment.name} (the agent ${attachment.agentId})`;
+    case 'mcp':
+      return `${attachment.tools === undefined ? 'all tools' : attachment.tools.map(printable).join(', ')} of mcp ${printable(attachment.server)}`;
+    case 'custom':
+      return `${attachment.name} (run by somebody outside)`;
+  }
+}
+
+/** Without its environment and headers, which may hold secrets. */
+function serverText(server: McpServer): string {
+  return printable('url' in server ? server.url : [server.command, ...(server.args ?? [])].join(' '));
+}
+
+function fieldsText(fields: object): string {
+  return Object.entries(fields).map(([name, value]) => `${name} ${String(value)}`).join(', ');
 }
