@@ -8,6 +8,8 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_CONCURRENT_TOOL_CALLS, MAX_TOOL_RESULT_CHARACTERS } from '../../machines/session/limits.ts';
 import { toolCallMachine } from '../../machines/turn/tool-call-machine.ts';
 import type { ToolCallEvent, ToolCallInput, ToolCallResult } from '../../machines/turn/tool-call-machine.ts';
+import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
+import { canonicalJson } from '../../machines/canonical-json.ts';
 import { readToolInput } from '../../machines/turn/tool-schema.ts';
 import { cutOutput } from '../../machines/turn/output-cut.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
@@ -35,11 +37,17 @@ export interface ToolStep {
   readonly outputs?: OutputKeeper | undefined;
   /** The wake's actor. */
   readonly parent: AnyActorRef;
-  /** Says in the log that a call begins to take effect. The tool runs after it resolves; when it rejects, as `onResult`. */
-  readonly onStart: (call: ToolCallInput) => Promise<void>;
+  /** Decides for the last time, and says in the log that a call begins to take effect. The tool runs after it resolves; when it rejects, as `onResult`. */
+  readonly onStart: (call: ToolCallInput) => Promise<StartAnswer>;
   /** Stores a result. Called once per call, as each one ends. When it rejects the step rejects, after everything has stopped. */
   readonly onResult: (call: ToolCallInput, result: ToolCallResult) => Promise<void>;
 }
+
+/**
+ * `held`: the call may not run as things stand now; it has no result and stays open. Else what it was allowed to do: a call that would do
+ * something else by the time it runs is not run.
+ */
+export type StartAnswer = 'held' | { readonly allowed: PermissionSubject } | undefined;
 
 type Execute = (call: ToolCallInput) => Promise<ToolCallResult>;
 
@@ -79,7 +87,8 @@ export class ToolExecutor {
     const work = async (): Promise<void> => {
       for (const [, call] of waiting) {
         try {
-          await step.onResult(call, await this.#runCall(stoppable, call));
+          const result = await this.#runCall(stoppable, call);
+          if (result !== 'held') await step.onResult(call, result);
         } catch (error) {
           failures.push(error);
           stop.abort('the result of another call could not be stored');
@@ -92,13 +101,16 @@ export class ToolExecutor {
     if (failures.length > 0) throw failures[0];
   }
 
-  async #runCall(whole: ToolStep, { history = [], ...call }: KnownCall): Promise<ToolCallResult> {
+  async #runCall(whole: ToolStep, { history = [], ...call }: KnownCall): Promise<ToolCallResult | 'held'> {
     const step = withSignalsOfItsOwn(whole);
     const { signal } = step.context;
     let failure: { readonly error: unknown } | undefined;
-    const start = async (): Promise<void> => {
+    let isHeld = false;
+    const start = async (): Promise<StartAnswer> => {
       try {
-        await step.onStart(call);
+        const answer = await step.onStart(call);
+        isHeld = answer === 'held';
+        return answer;
       } catch (error) {
         failure = { error };
         throw error;
@@ -118,7 +130,7 @@ export class ToolExecutor {
       else actor.send({ type: 'RUN' });
       const result = await toPromise(actor);
       if (failure !== undefined) throw failure.error;
-      return result;
+      return isHeld ? 'held' : result;
     } finally {
       signal.removeEventListener('abort', cancel);
       this.#running.delete(call.callId);
@@ -142,7 +154,7 @@ const replayed = toolCallMachine.provide({ actors: { execute: fromPromise<ToolCa
 
 interface Execution {
   readonly clock: Clock;
-  readonly start: () => Promise<void>;
+  readonly start: () => Promise<StartAnswer>;
 }
 
 async function executeCall(step: ToolStep, { callId, name, input }: ToolCallInput, { clock, start }: Execution): Promise<ToolCallResult> {
@@ -151,12 +163,15 @@ async function executeCall(step: ToolStep, { callId, name, input }: ToolCallInpu
   if (tool?.run === undefined) return failed(tool === undefined ? unknownTool(name, tools) : `The tool "${name}" cannot be run here.`);
   const reading = readToolInput(tool.definition, input);
   if (!reading.ok) return failed(reading.reason);
-  await start();
+  const answer = await start();
   const { signal } = context;
-  if (signal.aborted) return cancelled(signal);
+  if (answer === 'held' || signal.aborted) return cancelled(signal);
+  const subject = answer?.allowed;
+  // Judged and run with nothing in between: what another call has changed meanwhile shows here.
+  if (subject !== undefined && canonicalJson(subject) !== canonicalJson(tool.subject?.(reading.input, context) ?? subject)) return failed(CHANGED);
   const stop = stopOf(tool, step, clock);
   const run = tool.run.bind(tool);
-  const work = async (): Promise<ToolCallResult> => storable(await run(reading.input, { ...context, signal: stop.signal, callId, onProgress: stop.onProgress({ callId, name, input }) }), { outputs: step.outputs, session: context.session, callId });
+  const work = async (): Promise<ToolCallResult> => storable(await run(reading.input, { ...context, subject, signal: stop.signal, callId, onProgress: stop.onProgress({ callId, name, input }) }), { outputs: step.outputs, session: context.session, callId });
   const givenUp = (): ToolCallResult => cancelled(stop.signal, 'The tool did not stop in time and may still be at work.');
   try {
     return await settledOrStopped(work(), { signal: stop.signal, force: step.force, clock, graceMs: tool.stopGraceMs, givenUp });
@@ -166,6 +181,8 @@ async function executeCall(step: ToolStep, { callId, name, input }: ToolCallInpu
     stop.dispose();
   }
 }
+
+const CHANGED = 'What the call would do has changed since it was allowed, and nothing of it has run. Ask again if it is still needed.';
 
 /** What a model is told that asks for a tool which is not there. */
 export function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {

@@ -86,7 +86,7 @@ export class CallGate {
       case 'deny':
         return { kind: 'deny', because: decision.because };
       case 'ask':
-        return { kind: 'ask', request: await this.#request(call, subject, decision) };
+        return { kind: 'ask', request: await this.#request(call, tool, subject, decision) };
     }
   }
 
@@ -98,7 +98,7 @@ export class CallGate {
     if (request?.kind !== 'permission') return { kind: 'void' };
     const { hash, expiresAt } = request;
     if (expiresAt !== undefined && this.#options.clock.now() >= Date.parse(expiresAt)) return { kind: 'void' };
-    if (hash === undefined || hash !== (await this.#hashOf(call, subject))) return { kind: 'void' };
+    if (hash === undefined || hash !== (await this.#hashOf(call, tool, subject))) return { kind: 'void' };
     // Somebody has been asked already, whether or not anybody can be now.
     const decision = await this.#judge(tool, subject, state, 'reachable');
     return decision.decision === 'deny' ? { kind: 'deny', because: decision.because } : { kind: 'run', allowedBy: { kind: 'person' } };
@@ -146,7 +146,7 @@ export class CallGate {
     ));
   }
 
-  async #request({ callId, name, input }: ToolCallInput, subject: PermissionSubject, { because, suggestions }: Extract<PermissionDecision, { readonly decision: 'ask' }>): Promise<SessionEventDraft> {
+  async #request({ callId, name, input }: ToolCallInput, tool: Tool, subject: PermissionSubject, { because, suggestions }: Extract<PermissionDecision, { readonly decision: 'ask' }>): Promise<SessionEventDraft> {
     const { newId, clock, agent } = this.#options;
     const requestId = newId();
     const seconds = agent.definition.permission.expiresAfterSeconds ?? DEFAULT_PERMISSION_SECONDS;
@@ -160,7 +160,7 @@ export class CallGate {
         toolName: name,
         input,
         because,
-        hash: await this.#hashOf({ name, input }, subject),
+        hash: await this.#hashOf({ name, input }, tool, subject),
         cwd: this.#folderOf(subject),
         expiresAt: isoTimeOf(clock.now() + seconds * 1000),
         ...(rules.length === 0 ? {} : { rules }),
@@ -168,8 +168,12 @@ export class CallGate {
     };
   }
 
-  #hashOf({ name, input }: Pick<ToolCallInput, 'name' | 'input'>, subject: PermissionSubject): Promise<string> {
-    return grantHash({ tool: name, input, cwd: this.#folderOf(subject) });
+  /** Also over where a path leads, and over what a server or an agent file says that the tool is: either may change while somebody is asked. */
+  #hashOf({ name, input }: Pick<ToolCallInput, 'name' | 'input'>, { definition }: Tool, subject: PermissionSubject): Promise<string> {
+    const { ownership, description, inputJsonSchema = null, readOnly, destructive } = definition;
+    const known = ownership === 'managed' ? null : { description, inputJsonSchema, readOnly, destructive };
+    const place = subject.kind === 'path' ? subject.path : null;
+    return grantHash({ tool: name, input: known === null && place === null ? input : [input, place, known], cwd: this.#folderOf(subject) });
   }
 
   #folderOf(subject: PermissionSubject): string {

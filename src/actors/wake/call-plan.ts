@@ -1,5 +1,6 @@
 /** What becomes of each open tool call now: it runs, it waits for somebody, or it has its result. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
 import { MAX_TOOL_CALLS_PER_STEP } from '../../machines/session/limits.ts';
 import type { AllowedBy } from '../../machines/session/event-schemas.ts';
 import { checkDraft } from '../../machines/session/session-event.ts';
@@ -18,6 +19,8 @@ export interface RunningCall {
   readonly call: KnownCall;
   readonly open: OpenToolCall;
   readonly allowedBy: AllowedBy;
+  /** What it may do. */
+  readonly subject: PermissionSubject;
 }
 
 /** A call that waits from now on, or has its result: what the log has to hold of it, and what that means in the chart of a call. */
@@ -50,13 +53,24 @@ export async function planCalls(options: WakeToolsOptions): Promise<CallPlans> {
   return { running, settled };
 }
 
+/** The same call, judged once more right before it runs. Undefined when it may not run any more: it is planned anew then. */
+export async function confirmCall(options: WakeToolsOptions, { open }: RunningCall): Promise<RunningCall | undefined> {
+  options.gate.refresh();
+  const plan = await new CallPlanner(options, open, { isFinal: true }).plan(0);
+  return plan.kind === 'run' ? plan : undefined;
+}
+
 class CallPlanner {
   readonly #options: WakeToolsOptions;
   readonly #open: OpenToolCall;
 
-  constructor(options: WakeToolsOptions, open: OpenToolCall) {
+  /** Whether the call runs right after it was planned. */
+  readonly #isFinal: boolean;
+
+  constructor(options: WakeToolsOptions, open: OpenToolCall, { isFinal = false } = {}) {
     this.#options = options;
     this.#open = open;
+    this.#isFinal = isFinal;
   }
 
   async plan(index: number): Promise<CallPlan> {
@@ -106,11 +120,11 @@ class CallPlanner {
     if (redeemed.kind === 'deny') return this.#deny(call, `The call was denied after all: ${redeemed.because}`);
     if (redeemed.kind === 'void') return this.#deny(call, 'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.', 'expired');
     const { request, answer } = this.#open;
-    if (request?.kind === 'permission' && answer?.kind === 'permission' && answer.scope === 'always') await gate.keep(request.rules ?? [], request.requestId);
+    if (request?.kind === 'permission' && answer?.kind === 'permission' && answer.scope === 'always' && (this.#isFinal || checked.tool.run === undefined)) await gate.keep(request.rules ?? [], request.requestId);
     return this.#proceed(checked, redeemed.allowedBy);
   }
 
-  async #proceed({ call, tool, question, subflow }: CheckedCall, allowedBy: AllowedBy): Promise<CallPlan> {
+  async #proceed({ call, tool, subject, question, subflow }: CheckedCall, allowedBy: AllowedBy): Promise<CallPlan> {
     const granted = this.#open.answer === undefined ? [] : [resolved(this.#open)];
     const waits = (draft: SessionEventDraft): CallPlan => {
       const problem = problemOf(draft);
@@ -127,7 +141,7 @@ class CallPlanner {
       const started = await subflows.plan(this.#open, subflow, this.#options.state());
       return 'reason' in started ? this.#fail(call, started.reason) : waits(started.draft);
     }
-    if (tool.run !== undefined) return { kind: 'run', call, open: this.#open, allowedBy };
+    if (tool.run !== undefined) return { kind: 'run', call, open: this.#open, allowedBy, subject };
     const requestId = newId();
     return waits({ id: requestId, type: 'agent.custom_tool_use', data: { requestId, callId: call.callId, name: call.name, input: call.input } });
   }

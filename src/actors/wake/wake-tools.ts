@@ -13,7 +13,7 @@ import type { OutputKeeper } from '../turn/output-keeper.ts';
 import type { ToolExecutor } from '../turn/tool-executor.ts';
 import type { ToolProgress } from '../turn/tool.ts';
 import type { CallGate } from './call-gate.ts';
-import { planCalls, resolved, resultDraft } from './call-plan.ts';
+import { confirmCall, planCalls, resolved, resultDraft } from './call-plan.ts';
 import type { RunningCall, SettledCall } from './call-plan.ts';
 import type { Subflows } from './subflows.ts';
 import type { PreparedAgent } from './wake-context.ts';
@@ -68,7 +68,8 @@ function inRecords(settled: readonly SettledCall[]): SessionEventDraft[][] {
   return records;
 }
 
-async function execute({ executor, agent, outputs, state, append, signal, force, onProgress, parent }: WakeToolsOptions, running: readonly RunningCall[]): Promise<void> {
+async function execute(options: WakeToolsOptions, running: readonly RunningCall[]): Promise<void> {
+  const { executor, agent, outputs, state, append, signal, force, onProgress, parent } = options;
   const plans = new Map(running.map((plan) => [plan.call.callId, plan]));
   const { sessionId, agentId } = state();
   await executor.runStep({
@@ -80,12 +81,15 @@ async function execute({ executor, agent, outputs, state, append, signal, force,
     outputs,
     parent,
     onStart: async ({ callId }) => {
-      const plan = plans.get(callId);
-      if (plan === undefined) return;
+      const planned = plans.get(callId);
+      // Time has passed, and other calls of the step have run: what was allowed then may not be allowed now, or be something else.
+      const plan = planned === undefined ? undefined : await confirmCall(options, planned);
+      if (plan === undefined) return 'held';
       await append([...(plan.open.answer === undefined ? [] : [resolved(plan.open)]), startDraft(plan, agent)]);
       // Somebody may have cut the turn short in between and closed the call with it.
       const hasStarted = state().openToolCalls.some((call) => call.callId === callId && call.phase === 'started');
       if (!hasStarted) throw new RuntimeError('TOOL_CALL_CLOSED', `tool call ${callId} was closed before it could start`, { category: 'conflict', hint: 'The session was interrupted; nothing of the call has run.' });
+      return { allowed: plan.subject };
     },
     onResult: (call, result) => append([resultDraft(call, result)]),
   });

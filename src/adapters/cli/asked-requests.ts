@@ -20,7 +20,8 @@ export async function askedRequests(sessions: Sessions, sessionId: string): Prom
   const state = await sessions.status(sessionId).catch(unlessMissing);
   if (state === undefined) return [];
   const own = await ownRequests(sessions, state);
-  const ofChildren = await Promise.all(delegatedCalls(state).map(({ request }) => (request?.kind === 'subflow' ? askedRequests(sessions, request.childSessionId) : [])));
+  const children = delegatedCalls(state).flatMap(({ request }) => (request?.kind === 'subflow' ? [request.childSessionId] : []));
+  const ofChildren = await Promise.all(children.map((child) => askedRequests(sessions, child)));
   return [...own, ...ofChildren.flat()];
 }
 

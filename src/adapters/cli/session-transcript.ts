@@ -57,10 +57,10 @@ export class SessionTranscript {
   }
 
   /** Paragraphs of a speaker, under the speaker's name where somebody else spoke before. */
-  says(speaker: Speaker, text: string, style: (text: string) => string = plain): string[] {
-    const { width } = this.options;
+  says(speaker: Speaker, text: string, style?: keyof Styles): string[] {
+    const { width, styles } = this.options;
     const lines = wrapped(printable(text).trim().replaceAll('\t', '  '), width - TEXT_INDENT.length);
-    return [...this.#heading(speaker), ...lines.map((line) => this.#line(`${TEXT_INDENT}${style(line)}`))];
+    return [...this.#heading(speaker), ...lines.map((line) => this.#line(`${TEXT_INDENT}${style === undefined ? line : styles[style](line)}`))];
   }
 
   /** A mark, then what happened, on one line. */
@@ -116,8 +116,9 @@ export class SessionTranscript {
   }
 
   /** Lines that belong to what stands above them. They are taken as they are. */
-  details(lines: readonly string[], style: (text: string) => string = this.options.styles.dim): string[] {
-    return lines.flatMap((line) => broken(line, this.options.width - DEEP_INDENT.length)).map((line) => this.#line(`${DEEP_INDENT}${style(line)}`));
+  details(lines: readonly string[], style: keyof Styles = 'dim'): string[] {
+    const { styles, width } = this.options;
+    return lines.flatMap((line) => broken(line, width - DEEP_INDENT.length)).map((line) => this.#line(`${DEEP_INDENT}${styles[style](line)}`));
   }
 
   /** The same in words, which are broken between. */
@@ -183,10 +184,6 @@ export class SessionTranscript {
   #line(text: string): string {
     return `${this.options.indent}${text}`;
   }
-}
-
-function plain(text: string): string {
-  return text;
 }
 
 /** `812`, `1.2k`, `3.4M`. */

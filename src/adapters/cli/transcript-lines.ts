@@ -22,11 +22,11 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
   'user.answer': (session, { data }) => session.says('you', data.response),
   'user.custom_tool_result': (session, { data }) => session.says('you', `The result of ${data.toolName}: ${oneLine(toolOutputText(data.output), 200)}`),
   'user.define_outcome': (session, { data: { title, detail, criteria = [] } }) => session.says('you', [`The outcome is to be: ${title}`, ...(detail === undefined ? [] : [detail]), ...criteria.map((each) => `- ${each}`)].join('\n')),
-  'user.interrupt': (session, { data }) => session.says('you', `Interrupted${data.reason === undefined ? '' : `: ${data.reason}`}.`, session.options.styles.yellow),
+  'user.interrupt': (session, { data }) => session.says('you', `Interrupted${data.reason === undefined ? '' : `: ${data.reason}`}.`, 'yellow'),
   'session.child_idle': (session, { data }) => (session.waitsForChild(data.childSessionId) ? [] : session.notes('wakechart', '↳', `child ${data.childSessionId} rests: ${data.summary}`)),
-  'session.parked': (session, { data }) => session.says('wakechart', `Parked: ${data.reason}`, session.options.styles.yellow),
-  'session.status_changed': (session, { data: { to, reason } }) => (to === 'terminated' ? session.says('wakechart', `Terminated${reason === undefined ? '' : `: ${reason}`}.`, session.options.styles.yellow) : []),
-  'agent.thinking': (session, { data }) => session.says('agent', data.text, session.options.styles.dim),
+  'session.parked': (session, { data }) => session.says('wakechart', `Parked: ${data.reason}`, 'yellow'),
+  'session.status_changed': (session, { data: { to, reason } }) => (to === 'terminated' ? session.says('wakechart', `Terminated${reason === undefined ? '' : `: ${reason}`}.`, 'yellow') : []),
+  'agent.thinking': (session, { data }) => session.says('agent', data.text, 'dim'),
   'agent.message': (session, { data }) => session.says('agent', data.partial === true ? `${data.text} …` : data.text),
   'agent.tool_use': (session, { data: { callId, name, input }, at }) => session.calls(callId, { name, input, at }),
   'agent.tool_result': (session, { data: { callId, name, outcome, output, kept }, at }) => {
@@ -40,7 +40,7 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
     return session.details([`the agent ${agentId} works on it, in session ${childSessionId}`]);
   },
   'agent.question_asked': (session, { data: { requestId, question, choices = [] } }) => [
-    ...session.says('agent', question, session.options.styles.bold),
+    ...session.says('agent', question, 'bold'),
     ...choices.flatMap((choice, index) => session.details([`${index + 1}. ${oneLine(choice)}`])),
     ...session.command('session', 'answer', '--session', session.options.sessionId, '--request', requestId, '--text', 'TEXT'),
   ],
@@ -66,10 +66,10 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
   },
   'span.completed': (session, { data: { usage, outcome, error } }) => {
     session.steps(usage);
-    return outcome === 'failed' ? session.says('wakechart', `The model step failed${error === undefined ? '' : `: ${error.message}`}`, session.options.styles.yellow) : [];
+    return outcome === 'failed' ? session.says('wakechart', `The model step failed${error === undefined ? '' : `: ${error.message}`}`, 'yellow') : [];
   },
   'wake.ended': (session, { at, data: { outcome, summary } }) => [
-    ...(outcome === 'budget_reached' || outcome === 'lost' ? session.says('wakechart', summary, session.options.styles.yellow) : []),
+    ...(outcome === 'budget_reached' || outcome === 'lost' ? session.says('wakechart', summary, 'yellow') : []),
     ...session.rests(at),
   ],
   // Bookkeeping: it shows in what comes of it.
@@ -94,7 +94,7 @@ function permissionLines(session: SessionTranscript, { requestId, toolName, inpu
   const answer = ['session', 'confirm-tool', '--session', sessionId, '--request', requestId] as const;
   return [
     ...session.notes('agent', styles.yellow('?'), `asks for permission to run ${toolName}:`),
-    ...session.details(lines, styles.bold),
+    ...session.details(lines, 'bold'),
     ...session.remarks([
       ...(omitted === 0 ? [] : [`… ${omitted} more lines`]),
       ...(oddity === undefined ? [] : [oddity]),

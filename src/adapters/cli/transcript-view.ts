@@ -74,5 +74,5 @@ export class TranscriptView {
 function linesOf(session: SessionTranscript, event: SessionEvent): readonly string[] {
   // Each entry takes exactly the events of its own key, which the compiler cannot see through the union.
   const describe = TRANSCRIPT_LINES[event.type] as TranscriptLines<SessionEventType>;
-  return describe(session, event as SessionEventOf<SessionEventType>);
+  return describe(session, event);
 }

@@ -16,18 +16,10 @@ export function frontmatterIssues(error: z.ZodError): FrontmatterIssue[] {
 
 function placed(issue: z.core.$ZodIssue, before: readonly PropertyKey[]): FrontmatterIssue[] {
   const path = [...before, ...issue.path];
-  switch (issue.code) {
-    case 'invalid_union': {
-      const meant = nearest(issue.errors);
-      return meant === undefined ? [{ path, message: plain(issue.message) }] : meant.flatMap((each) => placed(each, path));
-    }
-    case 'invalid_key':
-      return issue.issues.map((each) => ({ path, message: plain(each.message) }));
-    case 'unrecognized_keys':
-      return issue.keys.map((key) => ({ path: [...path, key], message: 'nobody knows this key' }));
-    default:
-      return [{ path, message: plain(issue.message) }];
-  }
+  if (issue.code === 'invalid_key') return issue.issues.map((each) => ({ path, message: plain(each.message) }));
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: [...path, key], message: 'nobody knows this key' }));
+  const meant = issue.code === 'invalid_union' ? nearest(issue.errors) : undefined;
+  return meant === undefined ? [{ path, message: plain(issue.message) }] : meant.flatMap((each) => placed(each, path));
 }
 
 /** The first of the forms with the least wrong. */

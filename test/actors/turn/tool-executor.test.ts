@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { SimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
+import type { StartAnswer } from '../../../src/actors/turn/tool-executor.ts';
 import { ToolExecutor } from '../../../src/actors/turn/tool-executor.ts';
 import type { Tool } from '../../../src/actors/turn/tool.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
@@ -39,7 +40,7 @@ function runStep(
   tools: readonly Tool[],
   calls: readonly ToolCallInput[],
   onResult: (callId: string) => Promise<void> = async () => undefined,
-  onStart: (call: ToolCallInput) => Promise<void> = async () => undefined,
+  onStart: (call: ToolCallInput) => Promise<StartAnswer> = async () => undefined,
 ): Step {
   const results = new Map<string, ToolCallResult>();
   const controller = new AbortController();
@@ -128,7 +129,7 @@ describe('a tool call takes effect', () => {
     let ran = 0;
     let store: () => void = () => undefined;
     const stored = new Promise<void>((resolve) => { store = resolve; });
-    const { done, results, controller } = runStep([tool('t', async () => { ran += 1; })], [call('t')], undefined, () => stored);
+    const { done, results, controller } = runStep([tool('t', async () => { ran += 1; })], [call('t')], undefined, async () => { await stored; return undefined; });
     controller.abort('enough');
     store();
     await done;

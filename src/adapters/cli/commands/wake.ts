@@ -12,6 +12,7 @@ import { Person } from '../person.ts';
 import { Progress } from '../progress.ts';
 import { withSessions } from '../stores.ts';
 import { localTime, printable } from '../text.ts';
+import { wrapped } from '../text-width.ts';
 import { progressText } from '../tool-progress.ts';
 import { TranscriptView } from '../transcript-view.ts';
 import { WakeView } from '../wake-view.ts';
@@ -140,7 +141,11 @@ export const EXIT_CODES = {
 
 async function tellSuccess(context: CommandContext, { sessionId, outcome, summary }: WakeOutcome, due: string | undefined): Promise<void> {
   const { out } = context;
-  if (outcome !== 'nothing_to_do') return out.line(`${out.styles.green(ENDINGS[outcome])} ${printable(summary)}`);
+  if (outcome !== 'nothing_to_do') {
+    const ending = ENDINGS[outcome];
+    const text = wrapped(`${ending} ${printable(summary)}`, out.columns).join('\n');
+    return out.line(text.startsWith(ending) ? `${out.styles.green(ending)}${text.slice(ending.length)}` : text);
+  }
   await out.line(printable(summary));
   const send = nextCommand(context, 'session', 'send', '--session', sessionId, '--message', 'TEXT');
   await out.line(due === undefined ? `Send it something: ${send}` : `The next queued wake is due ${due}.`);
