@@ -1,6 +1,6 @@
 /** The child session that answers a tool call: made once, whoever dies in between, and told what the call says. */
 import { RuntimeError } from '../../machines/errors.ts';
-import type { Allowance } from '../../machines/session/event-schemas.ts';
+import type { Allowance, Restriction } from '../../machines/session/event-schemas.ts';
 import type { SessionEvent, SessionEventDraft } from '../../machines/session/session-event.ts';
 import { OWN_KEYS } from '../../machines/session/session-requests.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -17,12 +17,13 @@ export interface SubflowSession {
   readonly parent: { readonly sessionId: string; readonly depth: number; readonly callId: string };
   readonly message: string;
   readonly allowance?: Allowance | undefined;
+  readonly restriction?: Restriction | undefined;
 }
 
 /** Makes the session and sends it its message, unless that has been done. */
-export async function ensureSubflowSession({ sessionId, agentId, parent, message, allowance }: SubflowSession, ports: LineagePorts): Promise<void> {
+export async function ensureSubflowSession({ sessionId, agentId, parent, message, allowance, restriction }: SubflowSession, ports: LineagePorts): Promise<void> {
   const journal = new SessionJournal({ sessionId, agentId }, ports);
-  const data = { agentId, parent, ...(allowance === undefined ? {} : { allowance }) };
+  const data = { agentId, parent, ...(allowance === undefined ? {} : { allowance }), ...(restriction === undefined ? {} : { restriction }) };
   try {
     await ports.store.create({ sessionId, agentId }, journal.envelopes([{ type: 'session.created', data }]));
   } catch (error) {

@@ -1,6 +1,9 @@
 /** The port to what the shell tools need of the system besides tasks. */
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
 
+/** Where a process is. `gone`: in a folder that was deleted. `unknown`: the system does not tell. */
+export type ProcessFolder = { readonly kind: 'known'; readonly path: string } | { readonly kind: 'gone' } | { readonly kind: 'unknown' };
+
 export interface ShellHost {
   /** The environment of the runtime. What of it commands get is not decided here. */
   environment(): HostEnvironment;
@@ -11,4 +14,8 @@ export interface ShellHost {
    * @throws RuntimeError when it does not exist, or lies outside the workspace
    */
   resolveInside(workspace: string, path: string): string;
+  /** Whether `path`, which is absolute and need not exist, lies in `folder` (a real path), or leads through it by symbolic links. Never throws. */
+  leadsThrough(folder: string, path: string): boolean;
+  /** The folder that a process is in now, by its real path. Never throws. */
+  folderOfProcess(processId: number): ProcessFolder;
 }

@@ -8,10 +8,10 @@ export interface ToolContext {
   readonly callId: string;
   /** Absolute; it exists. */
   readonly workspaceDirectory: string;
+  /** What was allowed. A tool that finds that it would do something else must not do it. Absent where nobody was asked about anything. */
+  readonly subject?: PermissionSubject | undefined;
   /** Aborted when the call is to stop. The tool must have stopped before its promise settles. */
   readonly signal: AbortSignal;
-  /** What was allowed. A tool that finds that it would do something else must not do it. */
-  readonly subject?: PermissionSubject | undefined;
   /** Says how far a long call has come. Shown to whoever follows the wake; not stored. */
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
 }

@@ -9,7 +9,7 @@ import { formatRule, parseRule } from '../../machines/permission/permission-rule
 import type { PermissionRule } from '../../machines/permission/permission-rule.ts';
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
 import { DEFAULT_PERMISSION_SECONDS } from '../../machines/session/limits.ts';
-import type { AllowedBy } from '../../machines/session/event-schemas.ts';
+import type { AllowedBy, Restriction } from '../../machines/session/event-schemas.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { OpenToolCall, SessionState } from '../../machines/session/session-state.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
@@ -115,9 +115,27 @@ export class CallGate {
     this.refresh();
   }
 
-  async #judge(tool: Tool, subject: PermissionSubject, { sessionRules }: SessionState, humans: GatePorts['humans']): Promise<PermissionDecision> {
+  /** What no agent that works for this one may do either. Where the policy cannot be read, everything asks. */
+  async restriction(state: SessionState): Promise<Restriction> {
+    const { mode, ask, deny } = this.#restrictions(state);
+    const policy = await this.#rules();
+    if ('error' in policy) return { mode: 'ask', ask, deny };
+    const kept = (effect: 'ask' | 'deny'): string[] => policy.filter((rule) => rule.effect === effect).map((rule) => ruleText(rule));
+    return { mode, ask: [...ask, ...kept('ask')], deny: [...deny, ...kept('deny')] };
+  }
+
+  /** What the agent file says, and what was said to whoever this session works for. */
+  #restrictions({ restriction }: SessionState): Restriction {
+    const { mode, ask, deny } = this.#options.agent.definition.permission;
+    if (restriction === undefined) return { mode, ask, deny };
+    return { mode: STRICTNESS[restriction.mode] > STRICTNESS[mode] ? restriction.mode : mode, ask: [...ask, ...restriction.ask], deny: [...deny, ...restriction.deny] };
+  }
+
+  async #judge(tool: Tool, subject: PermissionSubject, state: SessionState, humans: GatePorts['humans']): Promise<PermissionDecision> {
     const { agent, readShell } = this.#options;
-    const { mode, allow, ask, deny } = agent.definition.permission;
+    const { sessionRules } = state;
+    const { allow } = agent.definition.permission;
+    const { mode, ask, deny } = this.#restrictions(state);
     const policy = await this.#rules();
     // Rules that cannot be read may be the ones that forbid it.
     if ('error' in policy) return unreadable(policy.error, humans);
@@ -181,6 +199,8 @@ export class CallGate {
   }
 }
 
+const STRICTNESS: Readonly<Record<Restriction['mode'], number>> = { preapproved: 0, ask: 1, deny: 2 };
+
 type RuleTexts = Partial<Readonly<Record<PermissionRule['effect'], readonly string[]>>>;
 
 function rulesOf({ allow = [], ask = [], deny = [] }: RuleTexts): readonly PermissionRule[] | { readonly error: string } {
@@ -192,9 +212,9 @@ function rulesOf({ allow = [], ask = [], deny = [] }: RuleTexts): readonly Permi
   }
 }
 
-/** A rule without its effect: what an approval allows is always to allow. */
+/** A rule without its effect. */
 function ruleText(rule: PermissionRule): string {
-  return formatRule(rule).replace(/^allow /, '');
+  return formatRule(rule).replace(/^(?:allow|ask|deny) /, '');
 }
 
 function unreadable(error: string, humans: GatePorts['humans']): PermissionDecision {

@@ -4,7 +4,7 @@
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { delegatedCalls } from '../../machines/session/activation.ts';
-import type { Allowance } from '../../machines/session/event-schemas.ts';
+import type { Allowance, Restriction } from '../../machines/session/event-schemas.ts';
 import { MAX_CONCURRENT_TOOL_CALLS, MAX_OPEN_SUBFLOWS, MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { CallRequest, OpenToolCall, SessionState } from '../../machines/session/session-state.ts';
@@ -33,6 +33,8 @@ export interface SubflowOptions extends SubflowPorts {
 export interface SubflowRequest {
   readonly agentId: string;
   readonly message: string;
+  /** What the agent that asks may not do. */
+  readonly restriction: Restriction;
 }
 
 export class Subflows {
@@ -45,7 +47,7 @@ export class Subflows {
   }
 
   /** What the log has to hold before the child is made, or why there will be none. */
-  async plan({ callId }: OpenToolCall, { agentId, message }: SubflowRequest, state: SessionState): Promise<{ readonly draft: SessionEventDraft } | { readonly reason: string }> {
+  async plan({ callId }: OpenToolCall, { agentId, message, restriction }: SubflowRequest, state: SessionState): Promise<{ readonly draft: SessionEventDraft } | { readonly reason: string }> {
     const open = delegatedCalls(state).length + this.#planned.length;
     if (open >= MAX_OPEN_SUBFLOWS) return { reason: `At most ${MAX_OPEN_SUBFLOWS} agents work for a session at the same time; this one was not started.` };
     if (depthOf(state) > MAX_SESSION_DEPTH) return { reason: `At most ${MAX_SESSION_DEPTH} generations of agents work for each other; this one was not started.` };
@@ -53,7 +55,7 @@ export class Subflows {
     if (missing !== undefined) return { reason: `The agent cannot be started: ${missing}` };
     const allowance = this.#allowance(state, MAX_OPEN_SUBFLOWS - open);
     this.#planned.push(allowance);
-    const data = { callId, childSessionId: this.#options.newId(), agentId, message, ...(Object.keys(allowance).length === 0 ? {} : { allowance }) };
+    const data = { callId, childSessionId: this.#options.newId(), agentId, message, restriction, ...(Object.keys(allowance).length === 0 ? {} : { allowance }) };
     return { draft: { type: 'agent.subflow_started', data } };
   }
 
@@ -113,8 +115,8 @@ export class Subflows {
     if (request?.kind !== 'subflow') return;
     const [event] = await this.#options.store.read(state.sessionId, { from: request.seq, limit: 1 });
     if (event?.type !== 'agent.subflow_started') throw new RuntimeError('TOOL_CALL_LOST', `expected the start of child ${request.childSessionId} at event ${request.seq}`, { category: 'storage' });
-    const { childSessionId: sessionId, agentId, message, allowance } = event.data;
-    await ensureSubflowSession({ sessionId, agentId, message, allowance, parent: { sessionId: state.sessionId, depth: depthOf(state), callId } }, this.#options);
+    const { childSessionId: sessionId, agentId, message, allowance, restriction } = event.data;
+    await ensureSubflowSession({ sessionId, agentId, message, allowance, restriction, parent: { sessionId: state.sessionId, depth: depthOf(state), callId } }, this.#options);
     await this.#options.trigger(sessionId, options);
   }
 }

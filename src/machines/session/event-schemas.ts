@@ -54,6 +54,11 @@ const allowance = z.object({ tokens: z.number().int().nonnegative().optional(), 
 
 export type Allowance = Readonly<z.output<typeof allowance>>;
 
+/** What holds for a session whatever its own agent may do: no mode that allows more than this one, and rules that forbid or ask. */
+const restriction = z.object({ mode: z.enum(['preapproved', 'ask', 'deny']), deny: z.array(z.string()), ask: z.array(z.string()) });
+
+export type Restriction = Readonly<z.output<typeof restriction>>;
+
 /**
  * How a wake ended. `budget_reached`: a bound was reached; another wake goes on. `interrupted`: somebody outside cut it short. `aborted`: its process stopped it.
  * `lost`: its process died; the next wake says so in its place.
@@ -112,6 +117,8 @@ const lifecycle = {
       parent: z.object({ sessionId: id, depth: z.number().int().positive(), callId: id.optional() }).optional(),
       /** What it may use up in all, given by its parent. */
       allowance: allowance.optional(),
+      /** What its parent may not do, it may not do either. */
+      restriction: restriction.optional(),
       forkOf: z.object({ sessionId: id, seq: z.number().int().positive() }).optional(),
     }),
   ),
@@ -238,7 +245,7 @@ const agent = {
   'agent.tool_requeued': define('A call whose process died is to be run again, since its tool is idempotent.', z.object({ callId: id, attempt: z.number().int().positive() })),
   'agent.subflow_started': define(
     'A call was given to a child session. Stored before the child is made; the call waits for the child to come to rest.',
-    z.object({ callId: id, childSessionId: id, agentId, message: z.string().min(1).max(MAX_MESSAGE_CHARACTERS), allowance: allowance.optional() }),
+    z.object({ callId: id, childSessionId: id, agentId, message: z.string().min(1).max(MAX_MESSAGE_CHARACTERS), allowance: allowance.optional(), restriction: restriction.optional() }),
   ),
   'agent.tool_result': define(
     'A tool call ended. `unknown`: its process died while it ran; it is never run again.',

@@ -22,7 +22,7 @@ export const SESSION_FOLD_VERSION = 4;
 const NOTHING: Change = {};
 
 const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
-  'session.created': (_state, { at, data }) => ({ createdAt: at, title: data.title, parent: data.parent, forkOf: data.forkOf, allowance: data.allowance }),
+  'session.created': (_state, { at, data }) => ({ createdAt: at, title: data.title, parent: data.parent, forkOf: data.forkOf, allowance: data.allowance, restriction: data.restriction }),
   'session.status_changed': (state, { data, seq, at }) => {
     const change = move(state, chartEventOf(data));
     if (data.to !== 'terminated' || change.status === undefined) return change;

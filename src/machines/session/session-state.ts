@@ -1,7 +1,7 @@
 /** What a session's log adds up to: one immutable value, folded from events by session-fold.ts. */
 import type { ErrorRecord } from '../errors.ts';
 import type { Activation } from './activation.ts';
-import type { Allowance, DeliveryMode, approvalScope } from './event-schemas.ts';
+import type { Allowance, DeliveryMode, Restriction, approvalScope } from './event-schemas.ts';
 import type { SessionEventData } from './session-event.ts';
 import type { SessionStatus, SessionStopReason } from './session-machine.ts';
 import type { Directive } from '../wake/directive.ts';
@@ -132,6 +132,8 @@ export interface SessionState {
   readonly children: readonly ChildSession[];
   /** What it may use up in all, where its parent has set a bound. */
   readonly allowance?: Allowance | undefined;
+  /** What its parent may not do. */
+  readonly restriction?: Restriction | undefined;
   /** What it and the children that answered its calls have used up, over the whole log. */
   readonly used: { readonly tokens: number; readonly cost: number };
   /** What somebody has allowed until the session ends, as rules. */

@@ -487,3 +487,24 @@ describe('a copy of a session whose child works', () => {
     expect(await house.dataOf(parent, 'session.child_idle')).toHaveLength(1);
   });
 });
+
+describe('an agent that works for another', () => {
+  it.each<[string, object, object, 'asks' | 'denied' | 'runs']>([
+    ['asks where the other one has to, whatever its own file says', { permission: 'ask' }, {}, 'asks'],
+    ['may not do what the other one may not', { permission: { mode: 'preapproved', deny: ['change'] } }, {}, 'denied'],
+    ['keeps the rules of its own file that allow', { permission: 'ask' }, { permission: { mode: 'ask', allow: ['change'] } }, 'runs'],
+    ['may do less than the other one', {}, { permission: 'ask' }, 'asks'],
+    ['may do what neither file forbids', {}, {}, 'runs'],
+  ])('%s', async (_what, lead, helper, outcome) => {
+    const tools = noteTools();
+    await using other = await openTurnHouse({ tools: [tools.tool('change')] });
+    await other.agent('lead', [{ calls: [{ name: 'helper', input: { message: 'Change it.' } }] }, { text: 'Done.' }], { tools: [{ agent: 'helper' }], ...lead });
+    await other.agent('helper', [{ calls: [{ name: 'change' }] }, { text: 'Changed.' }], helper);
+    const parent = await other.start('lead');
+    await other.runtime.wake(parent);
+    const [child = ''] = await other.children(parent);
+    expect(tools.ran).toEqual(outcome === 'runs' ? ['change'] : []);
+    expect(await other.requests(child)).toHaveLength(outcome === 'asks' ? 1 : 0);
+    if (outcome === 'denied') expect(await other.results(child)).toMatchObject([{ outcome: 'denied' }]);
+  });
+});

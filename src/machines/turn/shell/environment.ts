@@ -34,7 +34,7 @@ export function checkedEnvironmentSettings(given: CommandEnvironmentSettings = {
   return parseOrThrow(settings, given, { what: 'the environment of commands', code: 'ENVIRONMENT_INVALID', hint: 'Pass { pass: [names], set: { name: value } }.' });
 }
 
-/** The whole environment of a command: what may be inherited of `host`, and what was set. */
+/** The whole environment of a command: what may be inherited of `host`, and what was set. Its PATH has absolute entries only. */
 export function commandEnvironment(host: HostEnvironment, { pass = [], set = {} }: CommandEnvironmentSettings = {}): Readonly<Record<string, string>> {
   const passed = new Set(pass);
   const environment: Record<string, string> = { PATH: DEFAULT_PATH };
@@ -42,5 +42,39 @@ export function commandEnvironment(host: HostEnvironment, { pass = [], set = {} 
     if (value === undefined) continue;
     if (ALLOWED.has(name) || LOCALE.test(name) || passed.has(name)) environment[name] = value;
   }
-  return { ...environment, ...set };
+  const whole = { ...environment, ...set };
+  return { ...whole, PATH: searchPath(whole.PATH, isAbsolute) };
+}
+
+export interface CommandWorkspace {
+  /** Its real path. */
+  readonly folder: string;
+  /** Whether a folder is in the workspace, or is reached through it: what lies there is the agent's to change. */
+  readonly reaches: (folder: string) => boolean;
+}
+
+/**
+ * The same for commands in a workspace: programs in it are run only when they are named by their path, and git takes no repository above
+ * it for that of the agent.
+ */
+export function workspaceEnvironment(environment: Readonly<Record<string, string>>, { folder, reaches }: CommandWorkspace): Readonly<Record<string, string>> {
+  const { PATH = DEFAULT_PATH, [CEILINGS]: ceilings } = environment;
+  // First of all: what follows an empty entry would not be looked up by git before it is compared.
+  const ceiling = folder === '/' ? [] : [folder.slice(0, folder.lastIndexOf('/')) || '/'];
+  const all = [...ceiling, ...(ceilings === undefined || ceilings === '' ? [] : [ceilings])];
+  return { ...environment, PATH: searchPath(PATH, (entry) => !reaches(entry)), ...(all.length === 0 ? {} : { [CEILINGS]: all.join(':') }) };
+}
+
+/** Folders that git does not go up into when it looks for a repository. */
+const CEILINGS = 'GIT_CEILING_DIRECTORIES';
+
+/** Without any entry a shell would look in the folder it is in. */
+function searchPath(path: string, isTrusted: (entry: string) => boolean): string {
+  const trusted = path.split(':').filter(isTrusted);
+  return trusted.length === 0 ? DEFAULT_PATH : trusted.join(':');
+}
+
+/** An empty entry means the folder that a command runs in, and so does a relative one: both are the agent's to fill. */
+function isAbsolute(entry: string): boolean {
+  return entry.startsWith('/');
 }
