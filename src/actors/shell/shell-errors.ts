@@ -72,6 +72,15 @@ export function shellFolderRefused(shell: string, folder: string): RuntimeError 
   });
 }
 
+/** Nothing has run. Both folders absolute. */
+export function folderChanged({ allowed, folder }: { readonly allowed: string; readonly folder: string }): RuntimeError {
+  return new RuntimeError('FOLDER_CHANGED', `the call was allowed for the folder ${allowed}, and would now happen in ${folder}; nothing was done`, {
+    category: 'conflict',
+    hint: 'Something was moved or replaced in between. Make the call again, so that it can be allowed for where it happens.',
+    details: { allowed, folder },
+  });
+}
+
 export function shellVariableRefused(shell: string, name: string): RuntimeError {
   return new RuntimeError('SHELL_VARIABLE_REFUSED', `the shell "${shell}" does not let the variable ${name} be changed`, {
     category: 'validation',

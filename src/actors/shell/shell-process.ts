@@ -7,7 +7,7 @@ import { SHELL_START_COMMAND, endReport } from '../../machines/turn/shell/shell-
 import type { IdSource } from '../session/id-source.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import { shellDidNotOpen } from './shell-errors.ts';
-import type { ShellHost } from './shell-host.ts';
+import type { ProcessFolder, ShellHost } from './shell-host.ts';
 import type { TaskOutputFeed } from './task-output-feed.ts';
 
 export type ShellTasks = Pick<BackgroundTaskManager, 'spawn' | 'wait' | 'cancel' | 'close' | 'send' | 'get'>;
@@ -15,7 +15,7 @@ export type ShellTasks = Pick<BackgroundTaskManager, 'spawn' | 'wait' | 'cancel'
 export interface ShellProcessPorts {
   readonly tasks: ShellTasks;
   readonly feed: TaskOutputFeed;
-  readonly host: Pick<ShellHost, 'interrupt'>;
+  readonly host: Pick<ShellHost, 'interrupt' | 'folderOfProcess'>;
   readonly ids: IdSource;
 }
 
@@ -123,6 +123,12 @@ export class ShellProcess {
     const nonce = this.#ports.ids.next();
     this.#reader.expectAlso(nonce);
     this.#tell(endReport(nonce));
+  }
+
+  /** The folder it is in now. */
+  folder(): ProcessFolder {
+    const pid = this.#ports.tasks.get(this.#taskId)?.pid;
+    return pid === undefined ? { kind: 'unknown' } : this.#ports.host.folderOfProcess(pid);
   }
 
   /** Ends the process and everything that it started. Resolves when it is gone. */

@@ -5,7 +5,7 @@
  * What a shell takes in stays in it: an alias, a function or another PATH makes `git status` mean something else. Its commands are
  * therefore never to be judged by rules for known commands.
  */
-import { checkedEnvironmentSettings, commandEnvironment } from '../../machines/turn/shell/environment.ts';
+import { checkedEnvironmentSettings } from '../../machines/turn/shell/environment.ts';
 import type { CommandEnvironmentSettings } from '../../machines/turn/shell/environment.ts';
 import {
   MAIN_SHELL,
@@ -34,6 +34,7 @@ import type { Clock } from '../clock/clock.ts';
 import { createIdSource } from '../session/id-source.ts';
 import type { IdSource } from '../session/id-source.ts';
 import type { Tool, ToolContext } from '../turn/tool.ts';
+import { environmentIn, requireAllowedFolder } from './command-workspace.ts';
 import type { RunningCommand } from './running-command.ts';
 import { shellAtRest } from './shell-errors.ts';
 import type { ShellHost } from './shell-host.ts';
@@ -94,8 +95,10 @@ function openTool(house: House): Tool<ShellOpenInput> {
     subject: ({ cwd }, { workspaceDirectory }) => ({ kind: 'path', path: folderOf(house.host, workspaceDirectory, cwd), access: 'read' }),
     async run({ name = MAIN_SHELL, cwd }, context) {
       context.signal.throwIfAborted();
-      const folder = cwd === undefined ? context.workspaceDirectory : house.host.resolveInside(context.workspaceDirectory, cwd);
+      const folder = house.host.resolveInside(context.workspaceDirectory, cwd ?? '.');
+      requireAllowedFolder(context.subject, folder);
       const shell = await openShell(house, context, { name, cwd: folder });
+      await requireOpenedWhereAllowed(house, shell, context);
       return { shell: name, cwd: shell.cwd ?? folder } satisfies ShellOpened;
     },
   };
@@ -114,7 +117,8 @@ function execTool(house: House): Tool<ShellExecInput> {
       const { sessionId } = context.session;
       // Only the shell that is meant by saying nothing comes into being by itself: a named one is expected to have something in it.
       const isNew = name === undefined && house.shells.find(sessionId, MAIN_SHELL)?.isOpen !== true;
-      if (!isNew) return attend(house, house.shells.get(sessionId, name ?? MAIN_SHELL).begin(command), { name: name ?? MAIN_SHELL, timeoutMs, context });
+      if (!isNew) return attend(house, beginWhereAllowed(house.shells.get(sessionId, name ?? MAIN_SHELL), command, context), { name: name ?? MAIN_SHELL, timeoutMs, context });
+      requireAllowedFolder(context.subject, context.workspaceDirectory);
       const shell = await openShell(house, context, { name: MAIN_SHELL, cwd: context.workspaceDirectory });
       context.signal.throwIfAborted();
       const reply = await attend(house, shell.begin(command), { name: MAIN_SHELL, timeoutMs, context });
@@ -175,10 +179,13 @@ function setCwdTool(house: House): Tool<ShellSetCwdInput> {
     definition: shellSetCwdDefinition,
     stopGraceMs: STOP_GRACE_MS,
     subject: ({ cwd }, { workspaceDirectory }) => ({ kind: 'path', path: folderOf(house.host, workspaceDirectory, cwd), access: 'read' }),
-    async run({ shell = MAIN_SHELL, cwd }, { session, workspaceDirectory, signal }) {
+    async run({ shell = MAIN_SHELL, cwd }, { session, workspaceDirectory, signal, subject }) {
       signal.throwIfAborted();
       const folder = house.host.resolveInside(workspaceDirectory, cwd);
-      return { shell, cwd: await house.shells.get(session.sessionId, shell).changeFolder(folder) } satisfies ShellFolder;
+      requireAllowedFolder(subject, folder);
+      const entered = await house.shells.get(session.sessionId, shell).changeFolder(folder);
+      requireAllowedFolder(subject, entered);
+      return { shell, cwd: entered } satisfies ShellFolder;
     },
   };
 }
@@ -195,8 +202,25 @@ function setEnvTool({ shells }: House): Tool<ShellSetEnvInput> {
   };
 }
 
-function openShell({ shells, host, environment }: House, { session }: CallContext, { name, cwd }: { readonly name: string; readonly cwd: string }): Promise<Shell> {
-  return shells.open({ name, sessionId: session.sessionId, cwd, environment: commandEnvironment(host.environment(), environment) });
+async function openShell({ shells, host, environment }: House, { session, workspaceDirectory }: CallContext, { name, cwd }: { readonly name: string; readonly cwd: string }): Promise<Shell> {
+  return shells.open({ name, sessionId: session.sessionId, cwd, environment: environmentIn(workspaceDirectory, host, environment) });
+}
+
+/** What was looked at before it opened may be something else by the time it is entered. @throws RuntimeError FOLDER_CHANGED; then it is closed */
+async function requireOpenedWhereAllowed({ shells }: House, shell: Shell, { session, subject }: Pick<ToolContext, 'session' | 'subject'>): Promise<void> {
+  try {
+    if (shell.cwd !== undefined) requireAllowedFolder(subject, shell.cwd);
+  } catch (error) {
+    await shells.close(session.sessionId, shell.name);
+    throw error;
+  }
+}
+
+/** A shell that has ended says so itself. @throws RuntimeError FOLDER_CHANGED, and what `begin` throws */
+function beginWhereAllowed(shell: Shell, command: string, { subject }: Pick<ToolContext, 'subject'>): RunningCommand {
+  const { isOpen, cwd } = shell;
+  if (isOpen && cwd !== undefined) requireAllowedFolder(subject, cwd);
+  return shell.begin(command);
 }
 
 interface Attendance {

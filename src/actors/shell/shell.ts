@@ -69,7 +69,16 @@ export class Shell {
 
   /** Where a command would run: absolute, without symbolic links. Undefined when that folder is gone. */
   get cwd(): string | undefined {
-    return this.#cwd;
+    // Its folder may have been moved since the shell last said where it is.
+    const now = this.#standing.kind === 'ready' ? this.#process?.folder() : undefined;
+    switch (now?.kind) {
+      case 'known':
+        return now.path;
+      case 'gone':
+        return undefined;
+      default:
+        return this.#cwd;
+    }
   }
 
   /** What could not be ended with it, in words. */
@@ -91,7 +100,7 @@ export class Shell {
   /** Begins a command, at once: nothing can come between. @throws RuntimeError SHELL_CLOSED, SHELL_BUSY or SHELL_FOLDER_GONE */
   begin(text: string): RunningCommand {
     const process = this.#processAtRest();
-    if (this.#cwd === undefined) throw shellFolderGone(this.name);
+    if (this.cwd === undefined) throw shellFolderGone(this.name);
     const command = new RunningCommand();
     this.#last = command;
     this.#standing = { kind: 'running', command, endEntry: this.#history.begin(text) };
@@ -104,7 +113,7 @@ export class Shell {
   async changeFolder(folder: string): Promise<string> {
     const { exitCode } = await this.#adjust(`cd ${folder}`, (nonce) => changeFolderScript(folder, nonce));
     if (exitCode !== 0) throw shellFolderRefused(this.name, folder);
-    return this.#cwd ?? folder;
+    return this.cwd ?? folder;
   }
 
   /** @param value null removes it @throws RuntimeError also SHELL_VARIABLE_REFUSED */
@@ -146,11 +155,12 @@ export class Shell {
   describe(): ShellHistory {
     const { entries, forgotten, variables } = this.#history;
     const standing = this.#standing;
+    const { cwd } = this;
     return {
       shell: this.name,
       open: this.isOpen,
       ...(standing.kind === 'ended' ? { ended: standing.why } : {}),
-      ...(this.isOpen && this.#cwd !== undefined ? { cwd: this.#cwd } : {}),
+      ...(this.isOpen && cwd !== undefined ? { cwd } : {}),
       variables,
       entries,
       ...(forgotten > 0 ? { forgotten } : {}),

@@ -1,14 +1,15 @@
 /** `shell_run`: runs a command as a process task of the background task manager, so that it is watched, stopped and reaped like any other. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { BackgroundTaskResult } from '../../machines/task/task-state.ts';
-import { checkedEnvironmentSettings, commandEnvironment } from '../../machines/turn/shell/environment.ts';
+import { checkedEnvironmentSettings } from '../../machines/turn/shell/environment.ts';
 import type { CommandEnvironmentSettings } from '../../machines/turn/shell/environment.ts';
 import { RUN_CAPTURE_BYTES, longOutput } from '../../machines/turn/shell/long-output.ts';
 import { DEFAULT_SHELL_RUN_TIMEOUT_MS, shellRunDefinition } from '../../machines/turn/shell-run.ts';
 import type { ShellRunInput, ShellRunOutput } from '../../machines/turn/shell-run.ts';
 import type { Clock } from '../clock/clock.ts';
 import { createSystemClock } from '../clock/system-clock.ts';
-import type { ShellHost } from '../shell/shell-host.ts';
+import { environmentIn, requireAllowedFolder } from '../shell/command-workspace.ts';
+import type { WorkspaceHost } from '../shell/command-workspace.ts';
 import { waitFor } from '../shell/wait-for.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { OutputKeeper } from './output-keeper.ts';
@@ -26,7 +27,7 @@ export interface ShellRunOptions {
   /** Default: the system clock. */
   readonly clock?: Clock | undefined;
   /** Without it a command runs in the workspace only, and with the environment that the task manager's runner has. */
-  readonly host?: Pick<ShellHost, 'environment' | 'resolveInside'> | undefined;
+  readonly host?: WorkspaceHost | undefined;
   /** What commands get besides the usual variables. */
   readonly environment?: CommandEnvironmentSettings | undefined;
   /** Where the rest of long output goes. Without it the rest is dropped, and the reply says so. */
@@ -43,16 +44,19 @@ export function createShellRunTool(tasks: ShellRunTasks, options: ShellRunOption
     subject: ({ command, cwd }, { workspaceDirectory }) => ({ kind: 'shell', command, cwd: judgedFolder(host, workspaceDirectory, cwd) }),
     async run({ command, cwd, timeoutMs = DEFAULT_SHELL_RUN_TIMEOUT_MS }, context) {
       context.signal.throwIfAborted();
+      const { workspaceDirectory } = context;
+      const folder = folderOf(host, workspaceDirectory, cwd);
+      requireAllowedFolder(context.subject, folder);
       const task = await tasks.spawn({
         kind: 'process',
         label: command.slice(0, LABEL_CHARACTERS),
         mode: 'foreground',
         command,
-        cwd: folderOf(host, context.workspaceDirectory, cwd),
+        cwd: folder,
         parentSessionId: context.session.sessionId,
         outputLimitBytes: RUN_CAPTURE_BYTES,
         metadata: { callId: context.callId },
-        ...(host === undefined ? {} : { inheritEnv: false, env: commandEnvironment(host.environment(), settings) }),
+        ...(host === undefined ? {} : { inheritEnv: false, env: { ...environmentIn(workspaceDirectory, host, settings) } }),
       });
       try {
         return await outputOf(await attend({ tasks, clock, taskId: task.id, timeoutMs, signal: context.signal }), { keeper, context });

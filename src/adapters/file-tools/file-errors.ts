@@ -69,6 +69,15 @@ export function notAFolder(path: string): RuntimeError {
   return new RuntimeError('NOT_A_FOLDER', `expected ${shownPath(path)} to be a folder`, { category: 'validation', hint: 'Give the folder as path, and the name as pattern.', details: { path } });
 }
 
+/** Nothing has been read or written. */
+export function movedSince(path: string): RuntimeError {
+  return new RuntimeError('PATH_CHANGED', `${shownPath(path)} does not lead any more to where it led when the call was allowed; nothing was done`, {
+    category: 'conflict',
+    hint: 'Something was moved or replaced in between. Make the call again, so that it can be allowed for where it leads now.',
+    details: { path },
+  });
+}
+
 export function changedSince(path: string): RuntimeError {
   return new RuntimeError('FILE_CHANGED', `${shownPath(path)} has changed since it was read; nothing was written`, { category: 'conflict', hint: 'Read it again, then decide what to write.', details: { path } });
 }

@@ -1,10 +1,10 @@
 /** What the file tools of one runtime share: where they may go, what each session has seen, whose turn it is to change a file. */
 import { realpathSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { ToolContext } from '../../actors/turn/tool.ts';
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
 import { PathLanes } from './path-lanes.ts';
-import { Places } from './places.ts';
+import { Places, pathForRules } from './places.ts';
 import type { Access } from './places.ts';
 import { SeenFiles } from './seen-files.ts';
 
@@ -26,8 +26,9 @@ export class FileHouse {
     this.#options = options;
   }
 
-  async places({ workspaceDirectory }: Pick<ToolContext, 'workspaceDirectory'>): Promise<Places> {
-    return Places.open({ workspaceDirectory, ...this.#options });
+  async places({ workspaceDirectory, subject }: Pick<ToolContext, 'workspaceDirectory' | 'subject'>): Promise<Places> {
+    const allowedPath = subject?.kind === 'path' ? resolve(workspaceDirectory, subject.path) : undefined;
+    return Places.open({ workspaceDirectory, allowedPath, ...this.#options });
   }
 }
 
@@ -37,15 +38,14 @@ export class FileHouse {
  */
 export function pathSubject(path: string, access: Access, { workspaceDirectory }: Pick<ToolContext, 'workspaceDirectory'>): Extract<PermissionSubject, { readonly kind: 'path' }> {
   const absolute = resolve(workspaceDirectory, path);
-  const real = nearestRealPath(absolute);
-  const fromWorkspace = relative(nearestRealPath(workspaceDirectory), real);
-  const isInside = fromWorkspace !== '..' && !fromWorkspace.startsWith('../') && !isAbsolute(fromWorkspace);
-  return { kind: 'path', path: isInside ? join(workspaceDirectory, fromWorkspace) : real, access };
+  const workspace = { directory: workspaceDirectory, realPath: nearestRealPath(workspaceDirectory) };
+  return { kind: 'path', path: pathForRules(nearestRealPath(absolute), workspace), access };
 }
 
 function nearestRealPath(absolute: string): string {
   try {
-    return realpathSync(absolute);
+    // Native: where capitals do not matter, it gives a name as the disk has it.
+    return realpathSync.native(absolute);
   } catch {
     const parent = dirname(absolute);
     return parent === absolute ? absolute : join(nearestRealPath(parent), basename(absolute));

@@ -1,12 +1,13 @@
 /** The `.gitignore` files that hold for a folder: its own and those above it, up to the workspace. */
 import { Buffer } from 'node:buffer';
-import { dirname, relative, sep } from 'node:path';
+import { basename, dirname, relative, sep } from 'node:path';
 import { MAX_IGNORE_FILE_BYTES } from '../../machines/turn/files/file-limits.ts';
 import { ignoreVerdict, parseIgnoreRules } from '../../machines/turn/files/ignore-rules.ts';
 import type { IgnoreRules } from '../../machines/turn/files/ignore-rules.ts';
 import type { OpenFolder } from './open-folder.ts';
 import { openRegularFile } from './places.ts';
 import type { Places } from './places.ts';
+import { RUNTIME_FOLDER } from './runtime-folder.ts';
 
 const IGNORE_FILE = '.gitignore';
 
@@ -45,6 +46,8 @@ export class IgnoreLayers {
 
   /** With the file of a folder below. One that cannot be read says nothing. */
   async inFolder(folder: OpenFolder): Promise<IgnoreLayers> {
+    // Its file is ours and meant for git: the agent may look for what it was told is there.
+    if (basename(folder.realPath) === RUNTIME_FOLDER) return this;
     const text = await readIgnoreFile(folder).catch(() => '');
     const rules = parseIgnoreRules(text);
     return rules.length === 0 ? this : new IgnoreLayers([{ folder: folder.realPath, rules }, ...this.#layers]);

@@ -12,10 +12,8 @@ const FOLDER_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (consta
 
 export interface FolderChecks {
   readonly usesDescriptors: boolean;
-  /** Whether a folder at this real path may be used. */
-  readonly isAllowed: (realPath: string) => boolean;
-  /** The error when it may not. */
-  readonly refused: () => Error;
+  /** The error when a folder is not where it was expected. `actual` is where it is, if that can be told. */
+  readonly refused: (actual: string | undefined) => Error;
 }
 
 export class OpenFolder {
@@ -58,7 +56,7 @@ export class OpenFolder {
   /** Proves that it is still where it was. @throws the error of its checks */
   async confirm(): Promise<void> {
     const actual = await pathOfHandle(this.#handle, this.#realPath, this.#checks.usesDescriptors);
-    if (actual === undefined || !this.#checks.isAllowed(actual)) throw this.#checks.refused();
+    if (actual !== this.#realPath) throw this.#checks.refused(actual);
   }
 
   /** Opens a folder in it, which is made when it is not there. */
@@ -78,9 +76,16 @@ export class OpenFolder {
 
 /** Where an open file or folder is now; undefined when that cannot be told. `expected` is where it was when it was opened. */
 export async function pathOfHandle(handle: FileHandle, expected: string, usesDescriptors: boolean): Promise<string | undefined> {
-  if (usesDescriptors) return readlink(`/proc/self/fd/${handle.fd}`);
+  if (usesDescriptors) return withoutRemark(await readlink(`/proc/self/fd/${handle.fd}`), handle);
   const actual = await realpath(expected).catch(() => undefined);
   if (actual === undefined) return undefined;
   const [there, opened] = await Promise.all([stat(actual, { bigint: true }), handle.stat({ bigint: true })]);
   return there.dev === opened.dev && there.ino === opened.ino ? actual : undefined;
+}
+
+const DELETED = ' (deleted)';
+
+/** Linux says so of what has been deleted or replaced since it was opened: it was there, and its content is still what was asked for. */
+async function withoutRemark(path: string, handle: FileHandle): Promise<string> {
+  return path.endsWith(DELETED) && (await handle.stat()).nlink === 0 ? path.slice(0, -DELETED.length) : path;
 }

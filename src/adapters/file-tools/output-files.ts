@@ -12,10 +12,11 @@ import { systemCodeOf } from './file-errors.ts';
 import { PathLanes } from './path-lanes.ts';
 import type { OpenFolder } from './open-folder.ts';
 import { Places } from './places.ts';
+import { RUNTIME_FOLDER, keepOutOfGit } from './runtime-folder.ts';
 import { putWholeFile } from './whole-file.ts';
 
 /** From the workspace, one folder in the other. */
-const FOLDERS = ['.wakechart-runtime', 'outputs'] as const;
+const FOLDERS = [RUNTIME_FOLDER, 'outputs'] as const;
 const PRIVATE_FOLDER_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
 
@@ -70,6 +71,7 @@ async function openOutputs(places: Places): Promise<OpenFolder> {
     const parent = folder;
     try {
       folder = await parent.enterOrMake(name, PRIVATE_FOLDER_MODE);
+      if (name === RUNTIME_FOLDER) await keepOutOfGit(folder);
     } finally {
       await parent.close();
     }

@@ -7,7 +7,7 @@ import type { Stats } from 'node:fs';
 import { lstat, open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { fileFailed, notAFile, notAFolder, notFound, outside, systemCodeOf } from './file-errors.ts';
+import { fileFailed, movedSince, notAFile, notAFolder, notFound, outside, systemCodeOf } from './file-errors.ts';
 import { OpenFolder, pathOfHandle } from './open-folder.ts';
 
 export type Access = 'read' | 'write';
@@ -31,6 +31,8 @@ export interface PlacesOptions {
   readonly workspaceDirectory: string;
   /** Absolute. Those that do not exist are passed over. */
   readonly readRoots?: readonly string[] | undefined;
+  /** The path that was allowed, absolute and as rules name it, when one was: then no other is located. */
+  readonly allowedPath?: string | undefined;
   /** Whether the system tells where an open file is, as Linux does. */
   readonly usesDescriptors?: boolean | undefined;
 }
@@ -45,21 +47,24 @@ export class Places {
   readonly #directory: string;
   readonly #workspace: string;
   readonly #readRoots: readonly string[];
+  readonly #allowedPath: string | undefined;
   readonly #usesDescriptors: boolean;
 
-  private constructor(directory: string, workspace: string, readRoots: readonly string[], usesDescriptors: boolean) {
-    this.#directory = directory;
+  private constructor({ workspaceDirectory, readRoots = [], allowedPath, usesDescriptors = HAS_DESCRIPTORS }: PlacesOptions, workspace: string) {
+    this.#directory = workspaceDirectory;
     this.#workspace = workspace;
     this.#readRoots = readRoots;
+    this.#allowedPath = allowedPath;
     this.#usesDescriptors = usesDescriptors;
   }
 
-  static async open({ workspaceDirectory, readRoots = [], usesDescriptors = HAS_DESCRIPTORS }: PlacesOptions): Promise<Places> {
+  static async open(options: PlacesOptions): Promise<Places> {
+    const { workspaceDirectory, readRoots = [] } = options;
     const workspace = await realpath(workspaceDirectory).catch((error: unknown) => {
       throw fileFailed('use the workspace', workspaceDirectory, error);
     });
     const roots = await Promise.all(readRoots.map((root) => realpath(root).catch(() => undefined)));
-    return new Places(workspaceDirectory, workspace, roots.flatMap((root) => root ?? []), usesDescriptors);
+    return new Places({ ...options, readRoots: roots.flatMap((root) => root ?? []) }, workspace);
   }
 
   /** The real path of the workspace. */
@@ -67,12 +72,14 @@ export class Places {
     return this.#workspace;
   }
 
-  /** @throws RuntimeError PATH_OUTSIDE_WORKSPACE, PATH_INVALID, NOT_A_FILE, FILE_ACCESS_DENIED */
+  /** @throws RuntimeError PATH_OUTSIDE_WORKSPACE, PATH_CHANGED, PATH_INVALID, NOT_A_FILE, FILE_ACCESS_DENIED */
   async locate(path: string, access: Access): Promise<Place> {
     const { existing, missing, error } = await nearestExisting(resolve(this.#directory, path));
     if (!this.#isAllowed(existing, access)) throw outside(path, access);
-    if (error !== undefined && systemCodeOf(error) !== 'ENOENT') throw fileFailed(access, path, error);
     const realPath = join(existing, ...missing);
+    const forRules = pathForRules(realPath, { directory: this.#directory, realPath: this.#workspace });
+    if (this.#allowedPath !== undefined && this.#allowedPath !== forRules) throw movedSince(path);
+    if (error !== undefined && systemCodeOf(error) !== 'ENOENT') throw fileFailed(access, path, error);
     const [first] = missing;
     // It would be followed by whoever makes the file that it names.
     if (first !== undefined && (await isLink(join(existing, first)))) throw notAFile(path, 'a symbolic link that leads nowhere');
@@ -131,20 +138,30 @@ export class Places {
   }
 
   async #openFolderAt(realPath: string, { path, access }: Pick<Place, 'path' | 'access'>): Promise<OpenFolder> {
-    const options = { usesDescriptors: this.#usesDescriptors, isAllowed: (actual: string) => this.#isAllowed(actual, access), refused: () => outside(path, access) };
-    return OpenFolder.open(realPath, options).catch((error: unknown) => {
+    const refused = (actual: string | undefined): Error => this.#refused(actual, { path, access });
+    return OpenFolder.open(realPath, { usesDescriptors: this.#usesDescriptors, refused }).catch((error: unknown) => {
       throw systemCodeOf(error) === 'ENOTDIR' ? notAFolder(path) : fileFailed(access, path, error);
     });
   }
 
   async #confirm(handle: FileHandle, { realPath, path, access }: Place): Promise<void> {
     const actual = await pathOfHandle(handle, realPath, this.#usesDescriptors);
-    if (actual === undefined || !this.#isAllowed(actual, access)) throw outside(path, access);
+    if (actual !== realPath) throw this.#refused(actual, { path, access });
+  }
+
+  /** What is said when something is opened and lies elsewhere than it did when it was located. */
+  #refused(actual: string | undefined, { path, access }: Pick<Place, 'path' | 'access'>): Error {
+    return actual !== undefined && this.#isAllowed(actual, access) ? movedSince(path) : outside(path, access);
   }
 
   #isAllowed(realPath: string, access: Access): boolean {
     return isWithin(this.#workspace, realPath) || (access === 'read' && this.#readRoots.some((root) => isWithin(root, realPath)));
   }
+}
+
+/** How rules name a place: under the name that the workspace has for the runtime, which may lead there through links; others by their real path. */
+export function pathForRules(realPath: string, workspace: { readonly directory: string; readonly realPath: string }): string {
+  return isWithin(workspace.realPath, realPath) ? resolve(workspace.directory, relative(workspace.realPath, realPath)) : realPath;
 }
 
 /** What results call a file in a folder that they call `shownFolder`. */

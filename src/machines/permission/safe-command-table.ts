@@ -6,8 +6,8 @@
  * (`grep -r`, `rg --hidden`), what never ends (`tail -f`), what takes the names of files from a file, and whatever runs another program.
  */
 
-/** What a value or an operand may be. `path` stays in the folder and is no secret; the others cannot do harm by what they are. */
-export type ValueKind = 'number' | 'text' | 'path' | 'format' | 'file_suffix' | 'git_format';
+/** What a value or an operand may be. `path` and `git_path` stay in the folder and are no secrets; the others cannot do harm by what they are. */
+export type ValueKind = 'number' | 'text' | 'path' | 'git_path' | 'format' | 'file_suffix' | 'git_format';
 
 export interface SafeUse {
   /** Options of one letter without a value; they may stand together. */
@@ -25,6 +25,8 @@ export interface SafeUse {
   readonly firstOperand?: ValueKind;
   readonly insteadOfFirst?: readonly string[];
   readonly maxOperands?: number;
+  /** Whether it shows what is in files that it is not given by name: below its folder, or in the history. */
+  readonly readsUnnamed?: true;
 }
 
 const LISTING: SafeUse = {
@@ -44,7 +46,8 @@ const GIT_HISTORY: SafeUse = {
   valued: { '-n': 'number', '--max-count': 'number', '--skip': 'number', '--since': 'text', '--after': 'text', '--until': 'text', '--before': 'text', '--author': 'text', '--grep': 'text', '-S': 'text', '-G': 'text', '-U': 'number' },
   equals: { '--format': 'git_format', '--pretty': 'git_format', '--date': 'text', '--decorate': 'text', '--color': 'text', '--diff-filter': 'text', '--stat': 'text', '--unified': 'number', '--abbrev': 'number', '--word-diff': 'text' },
   countOption: true,
-  operands: 'path',
+  operands: 'git_path',
+  readsUnnamed: true,
 };
 
 const GIT_DIFF: SafeUse = {
@@ -55,7 +58,8 @@ const GIT_DIFF: SafeUse = {
   ],
   valued: { '-U': 'number', '-S': 'text', '-G': 'text' },
   equals: { '--unified': 'number', '--diff-filter': 'text', '--stat': 'text', '--color': 'text', '--word-diff': 'text', '--abbrev': 'number' },
-  operands: 'path',
+  operands: 'git_path',
+  readsUnnamed: true,
 };
 
 const GIT: Readonly<Record<string, SafeUse>> = {
@@ -63,16 +67,16 @@ const GIT: Readonly<Record<string, SafeUse>> = {
     letters: 'sbvz',
     words: ['--short', '--branch', '--long', '--verbose', '--porcelain', '--untracked-files', '--ignored', '--show-stash', '-u', '-uno', '-unormal', '-uall', '--ahead-behind', '--no-renames'],
     equals: { '--porcelain': 'text', '--untracked-files': 'text', '--ignored': 'text' },
-    operands: 'path',
+    operands: 'git_path',
   },
   log: GIT_HISTORY,
   show: GIT_HISTORY,
   diff: GIT_DIFF,
   branch: { letters: 'arv', words: ['-vv', '--all', '--remotes', '--list', '--show-current', '--no-color', '--verbose'], operands: 'none' },
   tag: { words: ['--list', '-l'], operands: 'none' },
-  'rev-parse': { words: ['--show-toplevel', '--abbrev-ref', '--short', '--verify', '--is-inside-work-tree', '--symbolic-full-name', '--show-prefix'], operands: 'path' },
-  'ls-files': { letters: 'cdmosz', words: ['--cached', '--deleted', '--modified', '--others', '--stage', '--exclude-standard', '--full-name', '--error-unmatch'], operands: 'path' },
-  blame: { letters: 'lstefnwb', words: ['--porcelain', '--show-email', '--date'], valued: { '-L': 'text' }, equals: { '--date': 'text' }, operands: 'path' },
+  'rev-parse': { words: ['--show-toplevel', '--abbrev-ref', '--short', '--verify', '--is-inside-work-tree', '--symbolic-full-name', '--show-prefix'], operands: 'git_path' },
+  'ls-files': { letters: 'cdmosz', words: ['--cached', '--deleted', '--modified', '--others', '--stage', '--exclude-standard', '--full-name', '--error-unmatch'], operands: 'git_path' },
+  blame: { letters: 'lstefnwb', words: ['--porcelain', '--show-email', '--date'], valued: { '-L': 'text' }, equals: { '--date': 'text' }, operands: 'git_path' },
   remote: { words: ['-v', '--verbose'], operands: 'none' },
 };
 
@@ -100,6 +104,7 @@ const RIPGREP: SafeUse = {
   operands: 'path',
   firstOperand: 'text',
   insteadOfFirst: ['-e', '--regexp', '--files'],
+  readsUnnamed: true,
 };
 
 /** Commands with operations of their own: each has its entry under the name of the operation, which comes first. */
@@ -131,6 +136,6 @@ export const SAFE_COMMANDS: Readonly<Record<string, SafeUse>> = {
   uniq: { letters: 'cduiz', words: ['--count', '--repeated', '--unique', '--ignore-case'], valued: { '-f': 'number', '-s': 'number', '-w': 'number' }, operands: 'path', maxOperands: 1 },
   cut: { letters: 'sz', words: ['--only-delimited', '--complement'], valued: { '-d': 'text', '-f': 'text', '-c': 'text', '-b': 'text', '--delimiter': 'text', '--fields': 'text' }, equals: { '--output-delimiter': 'text' }, operands: 'path' },
   tr: { letters: 'cdsCt', words: ['--delete', '--squeeze-repeats', '--complement'], operands: 'text', maxOperands: 2 },
-  diff: { letters: 'uqwbiByaEtT', words: ['--brief', '--unified', '--side-by-side', '--ignore-all-space', '--color'], valued: { '-U': 'number' }, equals: { '--unified': 'number', '--color': 'text' }, operands: 'path', maxOperands: 2 },
+  diff: { letters: 'uqwbiByaEtT', words: ['--brief', '--unified', '--side-by-side', '--ignore-all-space', '--color'], valued: { '-U': 'number' }, equals: { '--unified': 'number', '--color': 'text' }, operands: 'path', maxOperands: 2, readsUnnamed: true },
   cmp: { letters: 'slb', words: ['--silent', '--quiet', '--verbose'], operands: 'path', maxOperands: 2 },
 };

@@ -4,36 +4,57 @@ import type { SafeUse, ValueKind } from './safe-command-table.ts';
 import { pathProblem } from './sensitive-path.ts';
 import type { ShellCommand } from './shell-reading.ts';
 import { commandsWithGrammar } from './safe-grammars.ts';
+import type { WordsReading } from './safe-grammars.ts';
 
-/** `because` is for people. */
-export type Safety = { readonly safe: true } | { readonly safe: false; readonly because: string };
+export type Safety =
+  /**
+   * `paths`: its words that name places, from its folder, as far as they can be told from the others (a revision of git may be a path).
+   * `readsUnnamed`: it shows what is in files besides those.
+   */
+  | { readonly safe: true; readonly paths: readonly string[]; readonly usesGit: boolean; readonly readsUnnamed: boolean }
+  /** `because` is for people. */
+  | { readonly safe: false; readonly because: string };
 
-const SAFE: Safety = { safe: true };
-
-/** Whether running the command, wherever PATH finds it, can do nothing but read files below its folder that hold no secrets. */
+/**
+ * Whether the words of the command, wherever PATH finds it, can make it do nothing but read files below its folder that hold no secrets.
+ * Where the places lead that it names, and what the repository tells git to run, is not seen from here: see `lookOf`.
+ */
 export function safetyOf({ argv }: ShellCommand): Safety {
   const [name = '', ...rest] = argv;
-  const problem = problemOf(name, rest);
-  return problem === undefined ? SAFE : { safe: false, because: problem };
+  const use = useOf(argv);
+  const reading = use === undefined ? readUnknown(name, rest) : readUse(use.use, use.rest, use.what);
+  if (reading.problem !== undefined) return { safe: false, because: reading.problem };
+  return { safe: true, paths: reading.paths, usesGit: name === 'git', readsUnnamed: use?.use.readsUnnamed === true };
 }
 
-function problemOf(name: string, rest: readonly string[]): string | undefined {
+interface UseOfWords {
+  readonly use: SafeUse;
+  readonly rest: readonly string[];
+  readonly what: string;
+}
+
+function useOf([name = '', ...rest]: readonly string[]): UseOfWords | undefined {
+  if (Object.hasOwn(SAFE_SUBCOMMANDS, name)) {
+    const [subcommand = '', ...words] = rest;
+    const uses = SAFE_SUBCOMMANDS[name] ?? {};
+    const use = Object.hasOwn(uses, subcommand) ? uses[subcommand] : undefined;
+    return use === undefined ? undefined : { use, rest: words, what: `${name} ${subcommand}` };
+  }
+  const use = Object.hasOwn(SAFE_COMMANDS, name) ? SAFE_COMMANDS[name] : undefined;
+  return use === undefined ? undefined : { use, rest, what: name };
+}
+
+function readUnknown(name: string, rest: readonly string[]): WordsReading {
   const grammar = commandsWithGrammar.get(name);
   if (grammar !== undefined) return grammar(rest);
-  if (Object.hasOwn(SAFE_SUBCOMMANDS, name)) return subcommandProblem(name, rest);
-  const use = Object.hasOwn(SAFE_COMMANDS, name) ? SAFE_COMMANDS[name] : undefined;
-  return use === undefined ? `${name} is not known to only read` : useProblem(use, rest, name);
+  const [subcommand] = Object.hasOwn(SAFE_SUBCOMMANDS, name) ? rest : [];
+  return { problem: `${subcommand === undefined ? name : `${name} ${subcommand}`} is not known to only read` };
 }
 
-function subcommandProblem(name: string, [subcommand = '', ...rest]: readonly string[]): string | undefined {
-  const uses = SAFE_SUBCOMMANDS[name] ?? {};
-  const use = Object.hasOwn(uses, subcommand) ? uses[subcommand] : undefined;
-  return use === undefined ? `${name} ${subcommand} is not known to only read`.replace(/ {2,}/, ' ') : useProblem(use, rest, `${name} ${subcommand}`);
-}
-
-function useProblem(use: SafeUse, words: readonly string[], what: string): string | undefined {
+function readUse(use: SafeUse, words: readonly string[], what: string): WordsReading {
   const operands: string[] = [];
   const given: string[] = [];
+  const paths: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? '';
     if (word === '--') {
@@ -45,14 +66,16 @@ function useProblem(use: SafeUse, words: readonly string[], what: string): strin
       continue;
     }
     const option = readOption(use, word);
-    if (option === undefined) return `${what} ${word} is not known to only read`;
+    if (option === undefined) return { problem: `${what} ${word} is not known to only read` };
     given.push(option.name);
     if (option.kind === undefined) continue;
     if (option.value === undefined) at += 1;
-    const problem = valueProblem(option.kind, option.value ?? words[at]);
-    if (problem !== undefined) return `${what} ${option.name}: ${problem}`;
+    const value = option.value ?? words[at];
+    const problem = valueProblem(option.kind, value);
+    if (problem !== undefined) return { problem: `${what} ${option.name}: ${problem}` };
+    if (isPlace(option.kind)) paths.push(value ?? '');
   }
-  return operandsProblem(use, operands, given, what);
+  return readOperands(use, { operands, given, paths, what });
 }
 
 interface ReadOption {
@@ -86,24 +109,41 @@ function readLetters(letters: string, valued: Readonly<Record<string, ValueKind>
   return word.length > 1 ? { name: word } : undefined;
 }
 
-function operandsProblem(use: SafeUse, operands: readonly string[], given: readonly string[], what: string): string | undefined {
-  const { operands: kind, firstOperand, insteadOfFirst = [], maxOperands = Infinity } = use;
-  if (operands.length > (kind === 'none' ? 0 : maxOperands)) return `${what} with "${operands.at(-1) ?? ''}" is not known to only read`;
-  const hasOwnFirst = firstOperand !== undefined && !given.some((name) => insteadOfFirst.includes(name));
-  for (const [index, operand] of operands.entries()) {
-    const problem = kind === 'none' ? undefined : valueProblem(index === 0 && hasOwnFirst ? firstOperand : kind, operand);
-    if (problem !== undefined) return `${what}: ${problem}`;
-  }
-  return undefined;
+interface GivenWords {
+  readonly operands: readonly string[];
+  /** The names of the options. */
+  readonly given: readonly string[];
+  /** Of the values of options. */
+  readonly paths: readonly string[];
+  readonly what: string;
 }
 
-const VALUE_FORMS: Readonly<Record<Exclude<ValueKind, 'path' | 'text'>, RegExp>> = {
+function readOperands(use: SafeUse, { operands, given, paths, what }: GivenWords): WordsReading {
+  const { operands: kind, firstOperand, insteadOfFirst = [], maxOperands = Infinity } = use;
+  if (operands.length > (kind === 'none' ? 0 : maxOperands)) return { problem: `${what} with "${operands.at(-1) ?? ''}" is not known to only read` };
+  if (kind === 'none') return { paths };
+  const hasOwnFirst = firstOperand !== undefined && !given.some((name) => insteadOfFirst.includes(name));
+  const places = [...paths];
+  for (const [index, operand] of operands.entries()) {
+    const kindOfThis = index === 0 && hasOwnFirst ? firstOperand : kind;
+    const problem = valueProblem(kindOfThis, operand);
+    if (problem !== undefined) return { problem: `${what}: ${problem}` };
+    if (isPlace(kindOfThis)) places.push(operand);
+  }
+  return { paths: places };
+}
+
+function isPlace(kind: ValueKind): boolean {
+  return kind === 'path' || kind === 'git_path';
+}
+
+const VALUE_FORMS: Readonly<Record<Exclude<ValueKind, 'path' | 'git_path' | 'text'>, RegExp>> = {
   number: /^\+?\d{1,12}[kKMG]?$/,
   format: /^\+/,
   // Only by what a name ends with: a wider pattern finds hidden files too.
   file_suffix: /^!?\*\.[A-Za-z0-9]+$/,
-  // %G… has git check signatures, which runs another program.
-  git_format: /^(?!.*%G)/s,
+  // %G… has git check signatures, which runs another program. A sign or a blank may stand between.
+  git_format: /^(?!.*%[-+ ]*G)/s,
 };
 
 function valueProblem(kind: ValueKind, value: string | undefined): string | undefined {
@@ -113,6 +153,9 @@ function valueProblem(kind: ValueKind, value: string | undefined): string | unde
       return undefined;
     case 'path':
       return pathProblem(value);
+    case 'git_path':
+      // Git expands them by itself, hidden files included.
+      return /[*?[\\]/.test(value) ? valueProblem('file_suffix', value) : pathProblem(value);
     case 'file_suffix':
       return VALUE_FORMS.file_suffix.test(value) ? pathProblem(value.replaceAll(/[!*]/g, '')) : `"${value}" may find hidden files`;
     case 'number':

@@ -1,8 +1,12 @@
 /** Commands that only read in some of their forms, where the form is a small language: `echo`, `find`, `test`, and one use of `sed`. */
 import { pathProblem } from './sensitive-path.ts';
 
-/** Gets the words after the name. Says what is not known to be safe about them; undefined when they only read. */
-type Grammar = (words: readonly string[]) => string | undefined;
+/** What the words after a name come to. `problem`: what is not known to be safe about them, for people. `paths`: what they read otherwise. */
+export type WordsReading = { readonly problem: string } | { readonly problem?: undefined; readonly paths: readonly string[] };
+
+type Grammar = (words: readonly string[]) => WordsReading;
+
+const NO_PATHS: WordsReading = { paths: [] };
 
 /** What follows a predicate of `find`. Whatever is not in here may run, delete or write. */
 const FIND_PREDICATES: ReadonlyMap<string, RegExp | undefined> = new Map([
@@ -14,47 +18,50 @@ const FIND_PREDICATES: ReadonlyMap<string, RegExp | undefined> = new Map([
   ['-type', /^[bcdpfls](?:,[bcdpfls])*$/],
 ]);
 
-function findProblem(words: readonly string[]): string | undefined {
+function readFind(words: readonly string[]): WordsReading {
   const firstPredicate = words.findIndex((word) => /^[-!()]/.test(word));
   const starts = firstPredicate === -1 ? words : words.slice(0, firstPredicate);
   for (const start of starts) {
     const problem = pathProblem(start);
-    if (problem !== undefined) return `find: ${problem}`;
+    if (problem !== undefined) return { problem: `find: ${problem}` };
   }
   for (let at = starts.length; at < words.length; at += 1) {
     const word = words[at] ?? '';
-    if (!FIND_PREDICATES.has(word)) return `find with "${word}" is not known to only read`;
+    if (!FIND_PREDICATES.has(word)) return { problem: `find with "${word}" is not known to only read` };
     const value = FIND_PREDICATES.get(word);
     if (value === undefined) continue;
     at += 1;
-    if (!value.test(words[at] ?? '\0') || at >= words.length) return `find ${word} has no value that is known to be harmless`;
+    if (!value.test(words[at] ?? '\0') || at >= words.length) return { problem: `find ${word} has no value that is known to be harmless` };
   }
-  return undefined;
+  return { paths: starts };
 }
 
 const FILE_TESTS: ReadonlySet<string> = new Set(['-e', '-f', '-d', '-r', '-w', '-x', '-s', '-h', '-L']);
 const TEXT_TESTS: ReadonlySet<string> = new Set(['-n', '-z']);
 
 /** No other operator: `test -v` of bash evaluates what it is given. */
-function testProblem(words: readonly string[]): string | undefined {
+function readTest(words: readonly string[]): WordsReading {
   const [first = '', second = ''] = words;
-  if (words.length === 2 && FILE_TESTS.has(first)) return pathProblem(second);
-  if (words.length === 2 && TEXT_TESTS.has(first)) return undefined;
-  if (words.length === 3 && (second === '=' || second === '!=')) return undefined;
-  return 'test is known to be harmless with one simple check only';
+  if (words.length === 2 && FILE_TESTS.has(first)) {
+    const problem = pathProblem(second);
+    return problem === undefined ? { paths: [second] } : { problem };
+  }
+  if (words.length === 2 && TEXT_TESTS.has(first)) return NO_PATHS;
+  if (words.length === 3 && (second === '=' || second === '!=')) return NO_PATHS;
+  return { problem: 'test is known to be harmless with one simple check only' };
 }
 
 /** `sed -n 5,20p file`: prints lines, and is asked for nothing else. */
-function sedProblem([option, script = '', ...files]: readonly string[]): string | undefined {
-  if (option !== '-n' || !/^\d{1,9}(?:,(?:\d{1,9}|\$))?p$/.test(script)) return 'sed is known to only read as sed -n <from>,<to>p';
-  const problems = files.flatMap((file) => pathProblem(file) ?? []);
-  return problems[0] === undefined ? undefined : `sed: ${problems[0]}`;
+function readSed([option, script = '', ...files]: readonly string[]): WordsReading {
+  if (option !== '-n' || !/^\d{1,9}(?:,(?:\d{1,9}|\$))?p$/.test(script)) return { problem: 'sed is known to only read as sed -n <from>,<to>p' };
+  const [problem] = files.flatMap((file) => pathProblem(file) ?? []);
+  return problem === undefined ? { paths: files } : { problem: `sed: ${problem}` };
 }
 
 export const commandsWithGrammar: ReadonlyMap<string, Grammar> = new Map<string, Grammar>([
   // Whatever it is given, it prints.
-  ['echo', () => undefined],
-  ['find', findProblem],
-  ['test', testProblem],
-  ['sed', sedProblem],
+  ['echo', () => NO_PATHS],
+  ['find', readFind],
+  ['test', readTest],
+  ['sed', readSed],
 ]);

@@ -2,7 +2,7 @@
 
 /** Names of files and folders in which secrets are kept, as they stand between slashes. */
 const SECRET_NAMES: readonly RegExp[] = [
-  /^\.env(?:$|[.-])/,
+  /^\.env(?:$|rc$|[.-])/,
   /\.env$/,
   /^id_(?:rsa|dsa|ecdsa|ed25519)/,
   /^\.(?:ssh|gnupg|gpg|aws|azure|kube|docker|password-store)$/,
@@ -19,15 +19,29 @@ function isSecretName(segment: string): boolean {
   return SECRET_NAMES.some((pattern) => pattern.test(name));
 }
 
+/** Whether any part of the path names something that holds secrets. */
+export function hasSecretName(path: string): boolean {
+  return segmentsOf(path).some(isSecretName);
+}
+
+/** Whether the path may lead out of the folder in which it is read, by how it is written. */
+export function leadsOut(path: string): boolean {
+  return path.startsWith('/') || path.startsWith('~') || /^[A-Za-z]:/.test(path) || path.includes('\\') || segmentsOf(path).includes('..');
+}
+
+/** A colon, as in HEAD:src/a.ts, begins a path of its own. */
+function segmentsOf(path: string): string[] {
+  return path.split(/[/:]/);
+}
+
 /** Why a program should not be given this path unasked; undefined when it stays in the folder and hides nothing. For people. */
 export function pathProblem(path: string): string | undefined {
   if (path === '') return 'an empty path';
   if (path.startsWith('-')) return `"${path}" begins like an option`;
-  if (path.startsWith('/') || path.startsWith('~') || /^[A-Za-z]:/.test(path) || path.includes('\\')) return `"${path}" may lie outside the folder`;
-  // A colon, as in HEAD:src/a.ts, begins a path of its own.
-  const segments = path.split(/[/:]/);
-  if (segments.includes('..')) return `"${path}" leads out of the folder`;
-  return segments.some(isSecretName) ? `"${path}" may hold secrets` : undefined;
+  // For git it may begin at the top of the repository, or leave something out.
+  if (path.startsWith(':')) return `"${path}" may mean other paths`;
+  if (leadsOut(path)) return `"${path}" may lead out of the folder`;
+  return hasSecretName(path) ? `"${path}" may hold secrets` : undefined;
 }
 
 /** Parts of a path that decide what git runs: a wildcard never stands for them. HEAD makes any folder a repository of its own. */

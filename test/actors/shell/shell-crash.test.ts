@@ -32,7 +32,7 @@ const SCRIPT = `
   const processTree = createProcessTree({ clock, directory: folder + '/processes' });
   const runner = createManagedShellProcessRunner({ processTree, clock, onOutput: feed.take, environment: () => ({}) });
   const tasks = new BackgroundTaskManager({ runners: { process: runner }, clock, maxConcurrent: 32 });
-  const host = { environment: () => process.env, interrupt: () => undefined, resolveInside: (workspace) => workspace };
+  const host = { environment: () => process.env, interrupt: () => undefined, resolveInside: (workspace) => workspace, leadsThrough: () => false, folderOfProcess: () => ({ kind: 'unknown' }) };
   const { tools } = createShellTools({ tasks, feed, host, clock });
   const exec = (input) => tools.find(({ definition }) => definition.name === 'shell_exec').run(input, { session: { sessionId, agentId: 'a' }, callId: 'c', workspaceDirectory: folder, signal: new AbortController().signal });
   await exec({ command: 'echo $$ > rest; setsid sh -c "echo \\$\\$ > daemon; exec sleep 300" & while [ ! -s daemon ]; do sleep 0.01; done' });

@@ -28,7 +28,7 @@ function openManualStage(): ManualStage {
   const runner = createManualRunner('process', { pid: 4711 });
   const tasks = new BackgroundTaskManager({ runners: { process: runner }, clock });
   const interrupts: number[] = [];
-  const { tools } = createShellTools({ tasks, feed, clock, host: { ...nodeShellHost, interrupt: (pid) => interrupts.push(pid) } });
+  const { tools } = createShellTools({ tasks, feed, clock, host: { ...nodeShellHost, interrupt: (pid) => interrupts.push(pid), resolveInside: (workspace) => workspace, folderOfProcess: () => ({ kind: 'unknown' }) } });
   const work = (): ManualWork => {
     const last = runner.works.at(-1);
     if (last === undefined) throw new Error('nothing was started');

@@ -1,8 +1,7 @@
 /** Shell tools with everything real around them, in a workspace of their own, for one test. */
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
-import { realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Clock } from '../../../src/actors/clock/clock.ts';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import type { ShellHost } from '../../../src/actors/shell/shell-host.ts';
@@ -12,34 +11,20 @@ import { TaskOutputFeed } from '../../../src/actors/shell/task-output-feed.ts';
 import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
 import type { Tool, ToolContext } from '../../../src/actors/turn/tool.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
+import { createShellHost } from '../../../src/adapters/shell/shell-host.ts';
 import { createManagedShellProcessRunner } from '../../../src/adapters/shell/shell-runner.ts';
-import { RuntimeError } from '../../../src/machines/errors.ts';
 import type { PermissionSubject } from '../../../src/machines/permission/permission-subject.ts';
 import { readToolInput } from '../../../src/machines/turn/tool-schema.ts';
 import type { ShellCommandReply } from '../../../src/machines/turn/shell/shell-results.ts';
 import { AGENT_ID, SESSION_ID } from '../../support/session-events.ts';
 
-export const nodeShellHost: ShellHost = {
-  environment: () => process.env,
-  interrupt: (processId) => {
-    try {
-      process.kill(-processId, 'SIGINT');
-    } catch {
-      // It has gone by itself.
-    }
-  },
-  resolveInside: (workspace, path) => {
-    const root = realpathSync(workspace);
-    const real = realpathSync(resolve(root, path));
-    const way = relative(root, real);
-    if (way.startsWith('..') || isAbsolute(way)) throw new RuntimeError('PATH_OUTSIDE', `${path} lies outside the workspace`, { category: 'permission' });
-    return real;
-  },
-};
+export const nodeShellHost: ShellHost = createShellHost();
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly sessionId?: string;
+  /** What was allowed. */
+  readonly subject?: PermissionSubject | undefined;
 }
 
 export interface ShellStage extends AsyncDisposable {
@@ -83,8 +68,8 @@ export async function openShellStage({ clock = createSystemClock(), host, enviro
     const tool = toolOf(name);
     const reading = readToolInput(tool.definition, input);
     if (!reading.ok) throw new Error(reading.reason);
-    const { signal = new AbortController().signal, sessionId = SESSION_ID } = options;
-    const context: ToolContext = { session: { sessionId, agentId: AGENT_ID }, callId: 'call_1', workspaceDirectory: workspace, signal };
+    const { signal = new AbortController().signal, sessionId = SESSION_ID, subject } = options;
+    const context: ToolContext = { session: { sessionId, agentId: AGENT_ID }, callId: 'call_1', workspaceDirectory: workspace, signal, subject };
     const result = await tool.run?.(reading.input, context);
     // As the log would hold it.
     return JSON.parse(JSON.stringify(result)) as Result;

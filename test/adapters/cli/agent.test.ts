@@ -27,6 +27,8 @@ beforeAll(async () => {
     'reviewer.md': reviewer('model: reviewer.json'),
     'reviewer.json': script,
     'misspelled.md': reviewer('modle: reviewer.json'),
+    'bad-rule.md': reviewer('model: reviewer.json\npermission:\n  mode: ask\n  deny:\n    - shell_run(rm)\n    - what is this?'),
+    'careless.md': reviewer('model: reviewer.json\ntools:\n  - raed\n  - { mcp: docs }\nmcp:\n  docs:\n    command: docs-server\n    env:\n      API_KEY: abc'),
     'lonely.md': reviewer('model: missing.json'),
     'wrong-script.md': reviewer('model: wrong.json'),
     'wrong.json': '{ "format": "wakechart-script/1", "steps": [{ "txt": "oops" }] }',
@@ -96,8 +98,16 @@ describe.concurrent('an agent file', () => {
     expect(shape.parse(JSON.parse(json.stdout)).file).toBe(join(folder.path, 'reviewer.md'));
   });
 
+  it('that is valid and probably not meant like this is warned about, line by line', async () => {
+    const [told, json] = await Promise.all([agent('validate', 'careless.md'), agent('validate', 'careless.md', '--json')]);
+    expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining('Valid:') as string });
+    expect(told.stderr).toMatch(/^warning: line 6: tools\[0\]: no tool "raed" comes with Wakechart.*\nwarning: line 12: mcp\.docs\.env\.API_KEY: this looks like a secret in plain text.*\n$/);
+    expect(z.object({ warnings: z.array(z.strictObject({ line: z.number(), message: z.string() })) }).parse(JSON.parse(json.stdout)).warnings.map(({ line }) => line)).toEqual([6, 12]);
+  });
+
   it.each([
     ['with a key that nobody knows names its line', 'misspelled.md', /misspelled\.md is not valid: .*line \d+: .*modle/i],
+    ['with a rule that is none names its line and its place', 'bad-rule.md', /line 9: permission\.deny\[1\]: rule "deny what is this\?" is not valid/],
     ['whose script is not there says where it was looked for', 'lonely.md', /could not read the script .*missing\.json/],
     ['whose script is wrong says where', 'wrong-script.md', /script .*wrong\.json is not valid: steps\[0\]/],
     ['whose script lies elsewhere says what to do', 'deep/outside.md', /to lie beside it, received "\.\.\/reviewer\.json"[\s\S]*hint: Move the script/],

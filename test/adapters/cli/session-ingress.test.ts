@@ -133,6 +133,16 @@ describe.concurrent('through the command line', () => {
     expect(await stage.eventsOf(id)).toContainEqual(expect.objectContaining({ type: 'user.custom_tool_result', data: expect.objectContaining({ toolName: 'deploy', output: { ok: true } }) }));
   });
 
+  it('the result of a custom tool may be piped in', async () => {
+    const { id } = await stage.sessionToWake(sleeps('asked', { customToolRequest: { name: 'deploy', input: {} } }), { text: 'Deployed.' });
+    await stage.run('wake', '--session', id);
+    const [action] = await pending(id);
+    const words = ['session', 'custom-tool-result', '--session', id, '--request', action?.requestId ?? '', '--output', '-', '--home', stage.home];
+    expect(await run(words, { input: new Uint8Array([0xff]) })).toMatchObject({ code: 1, stderr: expect.stringContaining('[INPUT_UNREADABLE]') as string });
+    expect(await run(words, { input: '{"piped":[1,2]}\n' })).toMatchObject({ code: 0, stderr: '' });
+    expect(await stage.eventsOf(id)).toContainEqual(expect.objectContaining({ type: 'user.custom_tool_result', data: expect.objectContaining({ output: { piped: [1, 2] } }) }));
+  });
+
   it('the turn that runs in another process is cut short, and the message that did so is read next', async () => {
     const { id } = await stage.sessionToWake(runs('sleep 300'), { text: 'Stopped.' });
     const waking = start(['wake', '--session', id, '--home', stage.home]);

@@ -42,8 +42,8 @@ export function commandEnvironment(host: HostEnvironment, { pass = [], set = {} 
     if (value === undefined) continue;
     if (ALLOWED.has(name) || LOCALE.test(name) || passed.has(name)) environment[name] = value;
   }
-  const whole = { ...environment, ...set };
-  return { ...whole, PATH: searchPath(whole.PATH, isAbsolute) };
+  const { PATH = DEFAULT_PATH, ...rest } = { ...environment, ...set };
+  return { ...rest, PATH: searchPath(PATH, isAbsolute) };
 }
 
 export interface CommandWorkspace {
