@@ -60,7 +60,7 @@ export type { ModelPrice, PriceTable } from './machines/run/prices.ts';
 export type { SessionEvents, SessionEventsOptions } from './actors/session/session-events.ts';
 export type { Sessions } from './actors/session/sessions.ts';
 export type { SendReceipt } from './actors/session/ingress.ts';
-export type { Allowance, AllowedBy, Attachment, DeliveryMode } from './machines/session/event-schemas.ts';
+export type { Allowance, AllowedBy, Attachment, DeliveryMode, Restriction } from './machines/session/event-schemas.ts';
 export type { SessionEvent, SessionEventData, SessionEventDraft, SessionEventOf, SessionEventType } from './machines/session/session-event.ts';
 export type { SessionStatus, SessionStopReason } from './machines/session/session-machine.ts';
 export type { ForkOptions, InterruptOptions, NewSession, SendOptions, SessionFilter, SessionIngress, TerminateOptions } from './machines/session/session-requests.ts';

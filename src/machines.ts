@@ -27,6 +27,7 @@ export type { LeaseChartEvent, LeaseChartEventType, LeaseState } from './machine
 export { toolCallMachine } from './machines/turn/tool-call-machine.ts';
 export type { ToolCallEvent, ToolCallInput, ToolCallResult } from './machines/turn/tool-call-machine.ts';
 export { mcpConnectionLifecycle, mcpConnectionMachine } from './machines/turn/mcp-connection-machine.ts';
+export type { McpConnectionEvent, McpConnectionEventType } from './machines/turn/mcp-connection-machine.ts';
 
 /** What decides whether a tool call runs. */
 export { decidePermission } from './machines/permission/permission-decision.ts';

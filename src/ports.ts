@@ -80,7 +80,7 @@ export type { ToolDefinition, ToolDescriptor, ToolEffect } from './machines/turn
 export type { KeptOutput, OutputKeeper } from './actors/turn/output-keeper.ts';
 export type { AttachmentStore } from './actors/session/attachment-store.ts';
 export type { AttachmentSource } from './machines/session/session-requests.ts';
-export type { ShellHost } from './actors/shell/shell-host.ts';
+export type { ProcessFolder, ShellHost } from './actors/shell/shell-host.ts';
 export type { CommandEnvironmentSettings, HostEnvironment } from './machines/turn/shell/environment.ts';
 export type { ToolServerNews, ToolServerRequest, ToolSource } from './actors/turn/tool-source.ts';
 export type { ReadShell } from './actors/permission/shell-reader.ts';

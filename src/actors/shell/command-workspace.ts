@@ -20,12 +20,6 @@ export function requireAllowedFolder(subject: PermissionSubject | undefined, fol
 }
 
 function allowedFolder(subject: PermissionSubject | undefined): string | undefined {
-  switch (subject?.kind) {
-    case 'shell':
-      return subject.cwd;
-    case 'path':
-      return subject.path;
-    default:
-      return undefined;
-  }
+  if (subject?.kind === 'shell') return subject.cwd;
+  return subject?.kind === 'path' ? subject.path : undefined;
 }

@@ -71,14 +71,8 @@ export class Shell {
   get cwd(): string | undefined {
     // Its folder may have been moved since the shell last said where it is.
     const now = this.#standing.kind === 'ready' ? this.#process?.folder() : undefined;
-    switch (now?.kind) {
-      case 'known':
-        return now.path;
-      case 'gone':
-        return undefined;
-      default:
-        return this.#cwd;
-    }
+    if (now === undefined || now.kind === 'unknown') return this.#cwd;
+    return now.kind === 'known' ? now.path : undefined;
   }
 
   /** What could not be ended with it, in words. */

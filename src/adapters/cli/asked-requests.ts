@@ -1,8 +1,8 @@
-/** What a session waits for that somebody at the terminal can answer: its own requests, and those of the children that it waits for. */
+/** What a session waits for that somebody outside can answer, each request as it was asked: its own, and those of the children that it waits for. */
 import type { Sessions } from '../../actors/session/sessions.ts';
 import { delegatedCalls } from '../../machines/session/activation.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import type { SessionEventData } from '../../machines/session/session-event.ts';
+import type { SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 
 interface Asked {
@@ -13,7 +13,8 @@ interface Asked {
 
 export type AskedRequest =
   | (Asked & { readonly kind: 'permission'; readonly data: SessionEventData<'permission.requested'> })
-  | (Asked & { readonly kind: 'answer'; readonly data: SessionEventData<'agent.question_asked'> });
+  | (Asked & { readonly kind: 'answer'; readonly data: SessionEventData<'agent.question_asked'> })
+  | (Asked & { readonly kind: 'custom_tool'; readonly data: SessionEventData<'agent.custom_tool_use'> });
 
 /** In the order in which they were asked. */
 export async function askedRequests(sessions: Sessions, sessionId: string): Promise<readonly AskedRequest[]> {
@@ -25,18 +26,47 @@ export async function askedRequests(sessions: Sessions, sessionId: string): Prom
   return [...own, ...ofChildren.flat()];
 }
 
-async function ownRequests(sessions: Sessions, { sessionId, agentId, pendingActions, openToolCalls }: SessionState): Promise<readonly AskedRequest[]> {
-  const wanted = new Set(pendingActions.filter(({ kind }) => kind !== 'custom_tool').map(({ requestId }) => requestId));
-  const found: AskedRequest[] = [];
-  if (wanted.size === 0) return found;
-  // A request comes after the call that it is about.
-  const from = Math.min(...openToolCalls.map(({ seq }) => seq));
-  for await (const event of sessions.events(sessionId, { from: Number.isFinite(from) ? from : 1 })) {
-    if (event.type === 'permission.requested' && wanted.has(event.data.requestId)) found.push({ sessionId, agentId, requestId: event.data.requestId, kind: 'permission', data: event.data });
-    if (event.type === 'agent.question_asked' && wanted.has(event.data.requestId)) found.push({ sessionId, agentId, requestId: event.data.requestId, kind: 'answer', data: event.data });
-    if (found.length === wanted.size) break;
+type Pending = Pick<SessionState, 'sessionId' | 'agentId' | 'head' | 'pendingActions' | 'openToolCalls'>;
+
+/** Events that are read at once, at first: a session that waits for somebody does little else. */
+const FIRST_PAGE = 50;
+
+/** Those of the session alone, from as little of its log as holds them. One whose event cannot be read is left out. */
+export async function ownRequests(sessions: Pick<Sessions, 'events'>, state: Pending): Promise<readonly AskedRequest[]> {
+  const { sessionId, head, pendingActions } = state;
+  const wanted = new Set(pendingActions.map(({ eventId }) => eventId));
+  const found = new Map<string, AskedRequest>();
+  const first = firstPossible(state);
+  let last = head;
+  for (let size = FIRST_PAGE; last >= first && found.size < wanted.size; size *= 2) {
+    const from = Math.max(first, last - size + 1);
+    for await (const event of sessions.events(sessionId, { from, limit: last - from + 1 })) {
+      const asked = wanted.has(event.id) ? askedBy(event, state) : undefined;
+      if (asked !== undefined) found.set(event.id, asked);
+    }
+    last = from - 1;
   }
-  return found;
+  return pendingActions.flatMap(({ eventId }) => found.get(eventId) ?? []);
+}
+
+/** A request comes after the call that it is about; what a directive asked for is about none. */
+function firstPossible({ pendingActions, openToolCalls }: Pending): number {
+  const seqs = pendingActions.map(({ callId }) => openToolCalls.find((call) => call.callId === callId)?.seq ?? 1);
+  return Math.min(...seqs, Infinity);
+}
+
+function askedBy(event: SessionEvent, { agentId }: Pending): AskedRequest | undefined {
+  const { sessionId } = event;
+  switch (event.type) {
+    case 'permission.requested':
+      return { sessionId, agentId, requestId: event.data.requestId, kind: 'permission', data: event.data };
+    case 'agent.question_asked':
+      return { sessionId, agentId, requestId: event.data.requestId, kind: 'answer', data: event.data };
+    case 'agent.custom_tool_use':
+      return { sessionId, agentId, requestId: event.data.requestId, kind: 'custom_tool', data: event.data };
+    default:
+      return undefined;
+  }
 }
 
 /** A child that is said to come and was not made yet asks nothing. */

@@ -1,14 +1,22 @@
 /** One event of a session as one line for people: what happened, in as many words as it takes. */
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
+import { bothEnds, exactLine, unmistakableLine } from './exact-text.ts';
 import { localTime, oneLine } from './text.ts';
 
-type Describe<Type extends SessionEventType> = (event: SessionEventOf<Type>) => string;
+/** What somebody may have to judge by it: nothing in it is hidden, and of what is too long both ends are seen. */
+interface ExactText {
+  readonly name: string;
+  readonly input: unknown;
+  readonly after?: string;
+}
+
+type Describe<Type extends SessionEventType> = (event: SessionEventOf<Type>) => string | ExactText;
 
 /** The gist of an event's data. A new type of event does not compile until it has one. */
 const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
   'user.message': ({ data }) => `${data.text}${data.attachments === undefined ? '' : ` (with ${data.attachments.map(({ name }) => name).join(', ')})`}`,
   'user.custom_tool_result': ({ data }) => `${data.toolName} ${compact(data.output)}`,
-  'user.tool_confirmation': ({ data }) => `${data.toolName} ${data.allowed ? 'allowed' : 'denied'}${data.note === undefined ? '' : `: ${data.note}`} (request ${data.requestId})`,
+  'user.tool_confirmation': ({ data }) => `${data.toolName} ${data.allowed ? 'allowed' : 'denied'}${scopeText(data.scope)}${data.note === undefined ? '' : `: ${data.note}`} (request ${data.requestId})`,
   'user.answer': ({ data }) => `${data.response} (request ${data.requestId})`,
   'user.define_outcome': ({ data }) => data.title,
   'user.interrupt': ({ data }) => data.reason ?? 'the running turn is cut short',
@@ -30,16 +38,16 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
   'span.completed': ({ data }) => `${data.outcome}${data.error === undefined ? '' : `: ${data.error.message}`}`,
   'agent.thinking': ({ data }) => data.text,
   'agent.message': ({ data }) => data.text,
-  'agent.tool_use': ({ data }) => `${data.name} ${toolInputText(data.input)}`,
+  'agent.tool_use': ({ data }) => ({ name: data.name, input: data.input }),
   'agent.tool_started': ({ data }) => `${data.callId}${data.allowedBy === undefined ? '' : ` (${data.allowedBy.rule ?? data.allowedBy.kind})`}`,
   'agent.tool_requeued': ({ data }) => `${data.callId}, attempt ${data.attempt}`,
   'agent.subflow_started': ({ data }) => `${data.agentId} in ${data.childSessionId}: ${data.message}`,
   'agent.question_asked': ({ data }) => `${data.question} (request ${data.requestId})`,
-  'permission.requested': ({ data }) => `${data.toolName} ${toolInputText(data.input)} (request ${data.requestId})`,
-  'permission.resolved': ({ data }) => `${data.decision}${data.note === undefined ? '' : `: ${data.note}`}`,
+  'permission.requested': ({ data }) => ({ name: data.toolName, input: data.input, after: `${data.cwd === undefined ? '' : `in ${data.cwd} `}(request ${data.requestId})` }),
+  'permission.resolved': ({ data }) => `${data.decision}${scopeText(data.scope)}${data.note === undefined ? '' : `: ${data.note}`}${data.rules === undefined || data.rules.length === 0 ? '' : `; from then on: ${data.rules.join(', ')}`}`,
   'request.cancelled': ({ data }) => `${data.requestId}: ${data.because}`,
   'agent.tool_result': ({ data }) => `${data.name} ${toolResultText(data)}`,
-  'agent.custom_tool_use': ({ data }) => `${data.name} ${compact(data.input)} (request ${data.requestId})`,
+  'agent.custom_tool_use': ({ data }) => ({ name: data.name, input: data.input, after: `(request ${data.requestId})` }),
   'context.compacted': ({ data }) => `events up to ${data.throughSeq}: ${data.tokensBefore} tokens are ${data.tokensAfter} now`,
   'tool.skipped': ({ data }) => `${data.name}: ${data.reason}`,
   'directive.accepted': ({ data }) => `${data.directive.outcome}: ${data.directive.summary}`,
@@ -51,11 +59,30 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
 /** Characters that are more than a gist, however wide the place for it is. */
 const MAX_GIST_CHARACTERS = 200;
 
-/** The gist of an event, printable, on one line of at most `width` characters. */
+/** Of what somebody may have to judge, however narrow the place is. */
+const MAX_EXACT_CHARACTERS = 400;
+
+/** The gist of an event, printable, on one line: of at most `width` characters, but for what tools are asked to do. */
 export function gistOf(event: SessionEvent, width = Infinity): string {
   // Each entry takes exactly the events of its own key, which the compiler cannot see through the union.
   const describe = GIST[event.type] as Describe<SessionEventType>;
-  return oneLine(describe(event), Math.min(width, MAX_GIST_CHARACTERS));
+  const gist = describe(event);
+  if (typeof gist === 'string') return oneLine(gist, Math.min(width, MAX_GIST_CHARACTERS));
+  const { name, input, after } = gist;
+  return [exactLine(name), bothEnds(exactInputText(input), MAX_EXACT_CHARACTERS), ...(after === undefined ? [] : [exactLine(after)])].join(' ');
+}
+
+function scopeText(scope: SessionEventData<'user.tool_confirmation'>['scope']): string {
+  return scope === undefined || scope === 'once' ? '' : ` (${scope})`;
+}
+
+/** All that a tool is asked for: a command as it stands, and whatever else there is as JSON, which is unmistakable in itself. */
+function exactInputText(input: unknown): string {
+  if (typeof input === 'string') return unmistakableLine(input);
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return exactLine(compact(input));
+  const { command, ...rest } = input as Readonly<Record<string, unknown>>;
+  if (typeof command !== 'string') return exactLine(compact(input));
+  return [unmistakableLine(command), ...(Object.keys(rest).length === 0 ? [] : [exactLine(compact(rest))])].join(' ');
 }
 
 type ToolResult = Pick<SessionEventData<'agent.tool_result'>, 'outcome' | 'output'>;

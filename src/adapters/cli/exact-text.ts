@@ -15,6 +15,24 @@ export function exactLine(text: string): string {
   return text.replaceAll(HIDDEN, escaped);
 }
 
+/** A backslash that would make what follows it look written out. */
+const MISLEADING_BACKSLASH = /\\(?=[nrtu\\]|(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u3164])/gu;
+
+/** `text` on one line that reads in one way only: where a line ends stands `\n`, for a backslash before an n stands `\\n`. */
+export function unmistakableLine(text: string): string {
+  return exactLine(text.replaceAll(MISLEADING_BACKSLASH, String.raw`\\`));
+}
+
+/** Of what has more than `limit` characters the two ends, with how many are missing between them: what is dangerous may stand at either. */
+export function bothEnds(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const characters = [...text];
+  const omitted = characters.length - limit;
+  if (omitted <= 0) return text;
+  const head = Math.ceil(limit / 2);
+  return `${characters.slice(0, head).join('')} … ${omitted} more characters … ${characters.slice(head + omitted).join('')}`;
+}
+
 /** What in `text` looks like something that it is not, or could: letters and signs beyond ASCII, and what had to be written out. */
 export function oddities(text: string): string | undefined {
   const odd = [...new Set(text.match(/[^\u0020-\u007E\n\t]/gu) ?? [])];

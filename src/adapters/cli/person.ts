@@ -7,7 +7,7 @@ import type { AskedRequest } from './asked-requests.ts';
 import { exactLine } from './exact-text.ts';
 import type { LineInput } from './line-input.ts';
 import type { Output } from './output.ts';
-import { requestLines } from './request-text.ts';
+import { permissionLines } from './permission-text.ts';
 import { oneLine, printable } from './text.ts';
 import { wrapped } from './text-width.ts';
 
@@ -22,8 +22,8 @@ export interface PersonOptions {
 type Permission = Extract<AskedRequest, { readonly kind: 'permission' }>;
 type Question = Extract<AskedRequest, { readonly kind: 'answer' }>;
 
-/** Of what is to be allowed; all of it is shown on demand. */
-const FIRST_LINES = 30;
+/** Of what is to be allowed, the first and the last; all of it is shown on demand. */
+const OUTER_LINES = 30;
 const MAX_WIDTH = 100;
 const INDENT = '    ';
 
@@ -41,7 +41,8 @@ export class Person {
     const { sessions, signal } = this.#options;
     let isAnswered = false;
     for (const request of await askedRequests(sessions, sessionId)) {
-      if (this.#putOff.has(request.requestId) || signal.aborted) continue;
+      // What a tool outside gives back is no matter of a word.
+      if (request.kind === 'custom_tool' || this.#putOff.has(request.requestId) || signal.aborted) continue;
       const answer = request.kind === 'permission' ? await this.#permission(request) : await this.#question(request);
       if (answer === undefined) {
         this.#putOff.add(request.requestId);
@@ -56,7 +57,7 @@ export class Person {
   async #permission(request: Permission): Promise<SessionIngress | undefined> {
     const { requestId, data } = request;
     const hasRules = (data.rules ?? []).length > 0;
-    await this.#tell(this.#permissionLines(request, FIRST_LINES));
+    await this.#tell(this.#permissionLines(request, OUTER_LINES));
     for (;;) {
       const choice = choiceOf(await this.#ask(choicesText(this.#options.err, hasRules)), hasRules);
       const confirmation = { type: 'user.tool_confirmation', requestId, toolName: data.toolName } as const;
@@ -95,19 +96,12 @@ export class Person {
     return { type: 'user.answer', requestId, response: chosen ?? said };
   }
 
-  #permissionLines({ agentId, data: { toolName, input, cwd, because, rules = [] } }: Permission, maxLines: number): string[] {
-    const { err } = this.#options;
-    const { styles } = err;
-    const { lines, omitted, oddity } = requestLines(input, { width: this.#width(), maxLines });
+  #permissionLines({ agentId, data }: Permission, maxLines: number): string[] {
+    const { styles } = this.#options.err;
     return [
       '',
-      `${styles.yellow('?')} ${styles.bold(oneLine(agentId))} asks to run ${styles.bold(exactLine(toolName))}:`,
-      ...lines.map((line) => `${INDENT}${styles.bold(line)}`),
-      ...(omitted === 0 ? [] : [`${INDENT}${styles.yellow(`… ${omitted} more lines, not shown; [f]ull shows them`)}`]),
-      ...(oddity === undefined ? [] : this.#wrapped(oddity).map((line) => `${INDENT}${styles.yellow(line)}`)),
-      ...(cwd === undefined ? [] : [`${INDENT}${styles.dim(`in ${exactLine(cwd)}`)}`]),
-      ...this.#wrapped(`because ${printable(because).replaceAll(/\s+/gu, ' ')}`).map((line) => `${INDENT}${styles.dim(line)}`),
-      ...(rules.length === 0 ? [`${INDENT}${styles.dim('it can be allowed once only: no rule would cover this and nothing else')}`] : [`${INDENT}${styles.dim('"session" and "always" would allow from then on:')}`, ...rules.map((rule) => `${INDENT}  ${exactLine(rule)}`)]),
+      `${styles.yellow('?')} ${styles.bold(oneLine(agentId))} asks to run ${styles.bold(exactLine(data.toolName))}:`,
+      ...permissionLines(data, { styles, agentId, width: this.#width(), maxLines, wayToAll: '[f]ull shows them' }).map((line) => `${INDENT}${line}`),
     ];
   }
 

@@ -3,9 +3,11 @@ import { exactLine, exactLines, oddities } from './exact-text.ts';
 import { broken } from './text-width.ts';
 
 export interface RequestLines {
-  readonly lines: readonly string[];
-  /** How many more there are. */
+  readonly first: readonly string[];
+  /** How many lines between the first and the last are left out. */
   readonly omitted: number;
+  /** Empty where nothing is left out. */
+  readonly last: readonly string[];
   /** What is easily overlooked in it. */
   readonly oddity: string | undefined;
 }
@@ -13,28 +15,46 @@ export interface RequestLines {
 export interface RequestLimits {
   /** Places of a line. */
   readonly width: number;
+  /** Where there are more, the two ends are shown: what is dangerous may stand at either of them. */
   readonly maxLines: number;
 }
 
+/** What lines begin with, so that nothing in them passes for what stands around them, nor the rest of a long line for a line of its own. */
+const LINE_MARK = '│ ';
+const CONTINUATION_MARK = '↪ ';
+
 /** The command of a shell tool as it stands, the fields of any other. */
 export function requestLines(input: unknown, { width, maxLines }: RequestLimits): RequestLines {
-  const all = inputLines(input).flatMap((line) => broken(line, width));
-  const lines = all.slice(0, maxLines);
-  return { lines, omitted: all.length - lines.length, oddity: oddities(textOf(input)) };
+  const all = inputLines(input).flatMap((line) => markedLines(line, width, LINE_MARK));
+  const oddity = oddities(textOf(input));
+  if (all.length <= maxLines) return { first: all, omitted: 0, last: [], oddity };
+  const head = Math.ceil(maxLines / 2);
+  return { first: all.slice(0, head), omitted: all.length - maxLines, last: all.slice(all.length - (maxLines - head)), oddity };
+}
+
+/** `line` in parts that fit. Each part after the first says that it goes on with the one before. */
+export function markedLines(line: string, width: number, mark = ''): string[] {
+  return broken(line, Math.max(1, width - CONTINUATION_MARK.length)).map((part, index) => `${index === 0 ? mark : CONTINUATION_MARK}${part}`);
 }
 
 function inputLines(input: unknown): string[] {
   if (typeof input === 'string') return exactLines(input);
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return [exactLine(JSON.stringify(input) ?? '')];
-  const { command, ...rest } = input as Readonly<Record<string, unknown>>;
-  return [...(command === undefined ? [] : fieldLines(undefined, command)), ...Object.entries(rest).flatMap(([name, value]) => fieldLines(name, value))];
+  const fields = Object.entries(input);
+  const [only] = fields;
+  // Beside other fields a command could pretend to be one of them.
+  if (fields.length === 1 && only?.[0] === 'command') return valueLines(only[1]);
+  return fields.flatMap(([name, value]) => fieldLines(name, value));
 }
 
-function fieldLines(name: string | undefined, value: unknown): string[] {
-  const lines = exactLines(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
-  if (name === undefined) return lines;
+function fieldLines(name: string, value: unknown): string[] {
+  const lines = valueLines(value);
   const [only = ''] = lines;
   return lines.length === 1 ? [`${exactLine(name)}: ${only}`] : [`${exactLine(name)}:`, ...lines.map((line) => `  ${line}`)];
+}
+
+function valueLines(value: unknown): string[] {
+  return exactLines(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 }
 
 /** Every text in it, with the names of fields. */

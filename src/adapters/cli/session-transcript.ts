@@ -121,10 +121,10 @@ export class SessionTranscript {
     return lines.flatMap((line) => broken(line, width - DEEP_INDENT.length)).map((line) => this.#line(`${DEEP_INDENT}${styles[style](line)}`));
   }
 
-  /** The same in words, which are broken between. */
-  remarks(lines: readonly string[]): string[] {
+  /** What belongs to what stands above it, in lines that fit into the width that is given, and look as they are to look. */
+  below(lines: (width: number, styles: Styles) => readonly string[]): string[] {
     const { styles, width } = this.options;
-    return lines.flatMap((line) => wrapped(line, width - DEEP_INDENT.length)).map((line) => this.#line(`${DEEP_INDENT}${styles.dim(line)}`));
+    return lines(width - DEEP_INDENT.length, styles).map((line) => this.#line(`${DEEP_INDENT}${line}`));
   }
 
   /** A command of ours: never broken, since it has to work when it is pasted. */

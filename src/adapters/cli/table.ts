@@ -19,7 +19,7 @@ export function tableLines(headings: readonly string[], rows: readonly (readonly
   });
 }
 
-/** Lines of names with their values; rows without a value are left out. */
+/** Names with their values; rows without a value are left out. What a value says on more than one line stands as it is under the first. */
 export function fieldLines(fields: readonly (readonly [string, string | undefined])[], { styles }: Pick<Output, 'styles'>): string[] {
   const shown = fields.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [{ name, value }]));
   const width = Math.max(0, ...shown.map(({ name }) => name.length));

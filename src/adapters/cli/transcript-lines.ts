@@ -1,14 +1,17 @@
 /** What is told of each event in a transcript. A new type of event does not compile until it has an entry. */
 import type { SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
-import { toolCallText, toolEnding, toolInputText, toolOutputText } from './event-text.ts';
-import { requestLines } from './request-text.ts';
+import { toolCallText, toolEnding, toolOutputText } from './event-text.ts';
+import { exactLine } from './exact-text.ts';
+import { inputLines, permissionLines } from './permission-text.ts';
 import type { SessionTranscript } from './session-transcript.ts';
-import { localTime, oneLine, printable } from './text.ts';
+import { localTime, oneLine } from './text.ts';
 
 export type TranscriptLines<Type extends SessionEventType> = (session: SessionTranscript, event: SessionEventOf<Type>) => readonly string[];
 
-/** Of what is asked for. Whoever answers is shown all of it. */
-const REQUEST_LINES = 12;
+/** Of what is asked for, the first and the last. Whoever answers is shown all of it. */
+const REQUEST_LINES = 20;
+
+const WAY_TO_ALL = '`session status` shows them';
 
 const SCOPES = { once: '', session: ', and what is like it in this session', always: ', and what is like it from now on' } as const;
 
@@ -45,12 +48,13 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
     ...session.command('session', 'answer', '--session', session.options.sessionId, '--request', requestId, '--text', 'TEXT'),
   ],
   'agent.custom_tool_use': (session, { data: { requestId, name, input } }) => [
-    ...session.notes('agent', session.options.styles.yellow('?'), `somebody is to run ${name}: ${toolInputText(input)}`),
+    ...session.notes('agent', session.options.styles.yellow('?'), `somebody is to run ${exactLine(name)}:`),
+    ...session.below((width, styles) => inputLines(input, { styles, width, maxLines: REQUEST_LINES, wayToAll: WAY_TO_ALL })),
     ...session.command('session', 'custom-tool-result', '--session', session.options.sessionId, '--request', requestId, '--output', 'JSON'),
   ],
   'permission.requested': (session, { data }) => {
     session.waits(data.callId);
-    return permissionLines(session, data);
+    return askingLines(session, data);
   },
   'permission.resolved': (session, { data: { decision } }) => (decision === 'expired' ? session.notes('wakechart', '✗', 'nobody allowed the call in time') : []),
   'wake.queued': (session, { data }) => session.notes('agent', '⏲', `wakes again at ${localTime(data.dueAt)}: ${data.reason}`),
@@ -86,22 +90,15 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
   'event.unrecognized': () => [],
 };
 
-function permissionLines(session: SessionTranscript, { requestId, toolName, input, because, cwd, rules = [] }: SessionEventOf<'permission.requested'>['data']): string[] {
-  const { styles, sessionId, width } = session.options;
+function askingLines(session: SessionTranscript, data: SessionEventOf<'permission.requested'>['data']): string[] {
+  const { styles, sessionId, agentId, commandFor } = session.options;
+  const { requestId, toolName, input } = data;
   // Whoever is asked at once is shown all of it then.
-  if (session.options.commandFor === undefined) return session.notes('agent', styles.yellow('?'), `asks for permission to run ${toolCallText(toolName, input)}`);
-  const { lines, omitted, oddity } = requestLines(input, { width: width - 6, maxLines: REQUEST_LINES });
+  if (commandFor === undefined) return session.notes('agent', styles.yellow('?'), `asks for permission to run ${toolCallText(toolName, input)}`);
   const answer = ['session', 'confirm-tool', '--session', sessionId, '--request', requestId] as const;
   return [
-    ...session.notes('agent', styles.yellow('?'), `asks for permission to run ${toolName}:`),
-    ...session.details(lines, 'bold'),
-    ...session.remarks([
-      ...(omitted === 0 ? [] : [`… ${omitted} more lines`]),
-      ...(oddity === undefined ? [] : [oddity]),
-      ...(cwd === undefined ? [] : [`in ${oneLine(cwd)}`]),
-      `because ${printable(because).replaceAll(/\s+/gu, ' ')}`,
-      ...(rules.length === 0 ? [] : [`with --scope session or always it would allow from then on: ${rules.map((rule) => oneLine(rule)).join(', ')}`]),
-    ]),
+    ...session.notes('agent', styles.yellow('?'), `asks for permission to run ${exactLine(toolName)}:`),
+    ...session.below((width) => permissionLines(data, { styles, agentId, width, maxLines: REQUEST_LINES, wayToAll: WAY_TO_ALL })),
     ...session.command(...answer, '--allow'),
     ...session.command(...answer, '--deny'),
   ];

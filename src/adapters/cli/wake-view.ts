@@ -1,12 +1,16 @@
 /** A wake as it is lived, for people: what the agent says, what it runs and how that ended, as the events come. */
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
-import { toolCallText, toolEnding, toolInputText, toolOutputText } from './event-text.ts';
+import { toolCallText, toolEnding, toolOutputText } from './event-text.ts';
+import { exactLine, unmistakableLine } from './exact-text.ts';
 import type { Output } from './output.ts';
+import { inputLines, permissionLines } from './permission-text.ts';
+import type { PermissionTextOptions } from './permission-text.ts';
 import type { Progress } from './progress.ts';
 import { durationText, lastLines, localTime, oneLine, printable } from './text.ts';
 
 export interface WakeViewOptions {
   readonly out: Output;
+  readonly agentId: string;
   readonly progress: Progress;
   /** How much of a tool's output is shown; the end of it, in lines. */
   readonly outputLines: number;
@@ -20,6 +24,10 @@ interface OpenCall {
 }
 
 const LABEL_WIDTH = 8;
+const DETAIL_INDENT = ' '.repeat(LABEL_WIDTH + 4);
+
+/** Of what is asked for, the first and the last. */
+const REQUEST_LINES = 20;
 
 type Lines<Type extends SessionEventType> = (view: WakeView, event: SessionEventOf<Type>) => string[];
 
@@ -43,12 +51,12 @@ export class WakeView {
       return [];
     },
     'agent.tool_result': (view, { data, at }) => view.#resultLines(data, at),
-    'agent.custom_tool_use': (view, { data }) => view.#asked(`${oneLine(data.name)} ${oneLine(toolInputText(data.input))}`, data.requestId),
+    'agent.custom_tool_use': (view, { data }) => view.#asked(`somebody to run ${exactLine(data.name)}`, data.requestId, (options) => inputLines(data.input, options)),
     'agent.question_asked': (view, { data }) => view.#asked(oneLine(data.question), data.requestId),
     'permission.requested': (view, { data }) => {
       const call = view.#calls.get(data.callId);
       if (call !== undefined) view.#calls.set(data.callId, { what: call.what });
-      return view.#asked(`to run ${oneLine(data.toolName)} ${oneLine(toolInputText(data.input))}`, data.requestId);
+      return view.#asked(`to run ${exactLine(data.toolName)}`, data.requestId, (options) => permissionLines(data, options));
     },
     'wake.queued': (view, { data }) => view.#labelled('queues', `${oneLine(data.reason)}, due ${localTime(data.dueAt)}`),
     'wake.refused': (view, { data }) => view.#labelled('queues', `${oneLine(data.reason)}: refused, ${data.because}`),
@@ -114,13 +122,15 @@ export class WakeView {
     const { lines, omitted } = lastLines(toolOutputText(output), outputLines);
     const cut = omitted > 0 && outputLines > 0 ? [`… ${omitted} lines before`] : [];
     return [
-      ...this.#labelled('runs', [oneLine(call?.what ?? name), out.styles.dim('→'), state, out.styles.dim(took)].filter(Boolean).join(' ')),
-      ...[...cut, ...lines].map((line) => `${' '.repeat(LABEL_WIDTH + 4)}${out.styles.dim(oneLineKept(line, out.columns - LABEL_WIDTH - 5))}`),
+      ...this.#labelled('runs', [unmistakableLine(call?.what ?? name), out.styles.dim('→'), state, out.styles.dim(took)].filter(Boolean).join(' ')),
+      ...[...cut, ...lines].map((line) => `${DETAIL_INDENT}${out.styles.dim(oneLineKept(line, out.columns - LABEL_WIDTH - 5))}`),
     ];
   }
 
-  #asked(what: string, requestId: string): string[] {
-    return this.#labelled('asks', `${what} ${this.#options.out.styles.dim(`(request ${requestId})`)}`);
+  #asked(what: string, requestId: string, details: (options: PermissionTextOptions) => readonly string[] = () => []): string[] {
+    const { out, agentId } = this.#options;
+    const lines = details({ styles: out.styles, agentId, width: out.columns - DETAIL_INDENT.length, maxLines: REQUEST_LINES, wayToAll: '`session status` shows them' });
+    return [...this.#labelled('asks', `${what} ${out.styles.dim(`(request ${requestId})`)}`), ...lines.map((line) => `${DETAIL_INDENT}${line}`)];
   }
 
   /** Lines after the first stand under it. */

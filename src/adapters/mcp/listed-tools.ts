@@ -1,7 +1,7 @@
 /** The tools that a server lists, read with care: which of them can be offered to a model, under which name, and as what. */
 import { z } from 'zod';
+import { inputCheckOf } from '../../machines/turn/input-check.ts';
 import type { ToolDefinition, ToolEffect } from '../../machines/turn/tool-definition.ts';
-import { inputCheckOf } from './input-check.ts';
 import type { Redaction } from './redaction.ts';
 import type { ServerSettings } from './server-settings.ts';
 import { modelNamesOf } from './tool-names.ts';

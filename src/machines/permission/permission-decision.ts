@@ -5,13 +5,20 @@
  *   2  a rule denies it (a shell line: any command of it)                         deny   policy
  *   3  a rule asks for it, or one that denies may be about it                     ask
  *   4  the tool always asks: only rules that name just this call allow it         allow  session_rule | policy, else ask
- *   5  the tool is read-only                                                      allow  read_only
- *   6  the mode is `preapproved`                                                  allow  preapproved
- *   7  rules allow it (a shell line: every command of it, or it only reads)       allow  session_rule | policy | safe_command
+ *   5  the tool is read-only, unless the mode is `ask` and the path has the
+ *      name of a secret                                                           allow  read_only
+ *   6  the mode is `preapproved`, unless it is a shell line and a rule about
+ *      commands or paths denies or asks: the line may do that all the same        allow  preapproved
+ *   7  rules allow it (a shell line: every command of it, or it only reads, and
+ *      nothing that a rule about reading is against)                              allow  session_rule | policy | safe_command
  *   8  otherwise                                                                  ask
  *
+ * Rules that allow are for their own tool. Those that deny and ask hold for all tools that can do the same: those of `shell_run` for every
+ * tool whose name begins with `shell_`, those of `read` for grep, glob and edit, those of `write` for edit.
+ *
  * Where nobody can be asked, asking is denying. A shell line that is not understood matches no rule that allows. Rules of the session can
- * allow only where those of the policy do not ask or deny.
+ * allow only where those of the policy do not ask or deny. What is allowed for being safe is so by its words alone; `lookOf` says what has
+ * to be looked at on the disk before it runs, and `unsafe` what becomes of it when that is not as it should be.
  */
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 import { workspacePath } from './path-glob.ts';
@@ -20,8 +27,11 @@ import type { PermissionRule } from './permission-rule.ts';
 import type { PermissionSubject } from './permission-subject.ts';
 import { allowsCommand, allowsPath, allowsTool, restrictionOf } from './rule-match.ts';
 import type { JudgedCall } from './rule-match.ts';
+import { mayBeBrokenByCommands, restricts } from './rule-reach.ts';
 import { suggestForCommands, suggestForPath, suggestForTool } from './rule-suggestions.ts';
-import { safetyOf } from './safe-commands.ts';
+import type { Safety } from './safe-commands.ts';
+import { safetyHere } from './safe-here.ts';
+import { hasSecretName } from './sensitive-path.ts';
 import type { ShellCommand, ShellReading } from './shell-reading.ts';
 
 export interface PermissionQuestion {
@@ -47,36 +57,50 @@ export type PermissionDecision =
   | { readonly decision: 'deny'; readonly by: 'policy' | 'mode' | 'nobody'; readonly because: string };
 
 export function decidePermission(question: PermissionQuestion): PermissionDecision {
-  const decision = decide(question);
-  if (decision.decision !== 'ask' || question.humans === 'reachable') return decision;
+  return answerable(question, decide(question));
+}
+
+/** What becomes of a call that seemed to be safe by its words and is not: it asks, for this time only. */
+export function unsafe(question: Pick<PermissionQuestion, 'humans'>, because: string): PermissionDecision {
+  return answerable(question, { decision: 'ask', because: `no rule allows it: ${because}`, suggestions: [] });
+}
+
+function answerable({ humans }: Pick<PermissionQuestion, 'humans'>, decision: PermissionDecision): PermissionDecision {
+  if (decision.decision !== 'ask' || humans === 'reachable') return decision;
   return { decision: 'deny', by: 'nobody', because: `somebody would have to be asked, and nobody can be: ${decision.because}` };
 }
 
 const NOT_READ: ShellReading = { kind: 'not_understood', because: 'it was not read' };
 
 function decide(question: PermissionQuestion): PermissionDecision {
-  const { definition, mode, policy, sessionRules, reading = NOT_READ } = question;
+  const { definition, subject, mode, policy, sessionRules, reading = NOT_READ } = question;
   if (mode === 'deny') return { decision: 'deny', by: 'mode', because: 'this agent may not run tools' };
-  const isOfTool = (rule: PermissionRule): boolean => rule.tool === definition.name;
-  const call: JudgedCall = { ...question, reading };
-  const restricted = restrict([...policy, ...sessionRules].filter(isOfTool), call);
+  const restricting = [...policy, ...sessionRules].filter(({ effect }) => effect !== 'allow');
+  const call: DecidedCall = { ...question, reading, restricting };
+  const restricted = restrict(call);
   if (restricted !== undefined) return restricted;
-  const allowing = {
-    session: sessionRules.filter((rule) => isOfTool(rule) && rule.effect === 'allow'),
-    policy: policy.filter((rule) => isOfTool(rule) && rule.effect === 'allow'),
-  };
-  if (definition.permissionPolicy === 'always_ask') return grantOf(call, allowing, { precisely: true }) ?? ask(question, call, allowing);
-  if (definition.readOnly) return { decision: 'allow', by: 'read_only' };
-  if (mode === 'preapproved') return { decision: 'allow', by: 'preapproved' };
-  return grantOf(call, allowing, { precisely: false }) ?? ask(question, call, allowing);
+  const isAllowing = (rule: PermissionRule): boolean => rule.tool === definition.name && rule.effect === 'allow';
+  const rules = { session: sessionRules.filter(isAllowing), policy: policy.filter(isAllowing) };
+  if (definition.permissionPolicy === 'always_ask') return grantOf(call, rules, { precisely: true }) ?? ask(call, rules);
+  const isSecret = subject.kind === 'path' && mode === 'ask' && hasSecretName(workspacePath(subject.path, question.workspaceDirectory) ?? subject.path);
+  if (definition.readOnly && !isSecret) return { decision: 'allow', by: 'read_only' };
+  const mayBreakRules = subject.kind === 'shell' && restricting.some(mayBeBrokenByCommands);
+  if (mode === 'preapproved' && !mayBreakRules) return { decision: 'allow', by: 'preapproved' };
+  return grantOf(call, rules, { precisely: false }) ?? ask(call, rules);
+}
+
+interface DecidedCall extends JudgedCall, Pick<PermissionQuestion, 'definition' | 'mode'> {
+  /** Of all tools. */
+  readonly restricting: readonly PermissionRule[];
 }
 
 /** What the rules that deny and ask say; undefined when they have nothing to say. */
-function restrict(rules: readonly PermissionRule[], call: JudgedCall): PermissionDecision | undefined {
+function restrict(call: DecidedCall): PermissionDecision | undefined {
+  const { definition, restricting } = call;
   let because: string | undefined;
   for (const effect of ['deny', 'ask'] as const) {
-    for (const rule of rules.filter((each) => each.effect === effect)) {
-      const restriction = restrictionOf(rule, call);
+    for (const rule of restricting.filter((each) => each.effect === effect && restricts(each, definition.name))) {
+      const restriction = restrictionOf(rule, call, { isOwn: rule.tool === definition.name });
       const text = formatRule(rule);
       if (restriction.matches === 'yes' && effect === 'deny') return { decision: 'deny', by: 'policy', because: `a rule says "${text}"` };
       if (restriction.matches === 'yes') because ??= `a rule says "${text}"`;
@@ -94,16 +118,21 @@ interface AllowingRules {
 type Grant = Extract<PermissionDecision, { decision: 'allow' }>;
 
 /** Precisely: neither for being safe, nor by a rule about all paths of a tool. */
-function grantOf({ subject, reading, workspaceDirectory }: JudgedCall, rules: AllowingRules, { precisely }: { readonly precisely: boolean }): Grant | undefined {
+function grantOf(call: DecidedCall, rules: AllowingRules, { precisely }: { readonly precisely: boolean }): Grant | undefined {
+  const { subject, reading, workspaceDirectory } = call;
   switch (subject.kind) {
     case 'shell':
       if (whyShellIsBeyondRules(subject, reading, workspaceDirectory) !== undefined || reading.kind !== 'commands') return undefined;
-      return grantForLine(reading.commands, rules, precisely);
+      return grantForLine(reading.commands, rules, (command) => !precisely && safetyIn(call, subject.cwd, command).safe);
     case 'path':
       return grantBy(rules, (rule) => (!precisely || rule.pathGlob !== undefined) && allowsPath(rule, subject, workspaceDirectory));
     case 'tool':
       return grantBy(rules, allowsTool);
   }
+}
+
+function safetyIn({ workspaceDirectory, restricting }: DecidedCall, cwd: string, command: ShellCommand): Safety {
+  return safetyHere(command, { cwd, workspaceDirectory, restricting });
 }
 
 function grantBy({ session, policy }: AllowingRules, allows: (rule: PermissionRule) => boolean): Grant | undefined {
@@ -114,10 +143,10 @@ function grantBy({ session, policy }: AllowingRules, allows: (rule: PermissionRu
 }
 
 /** Each command of it needs a reason of its own. The whole is as good as the weakest: safe, then kept, then for this session only. */
-function grantForLine(commands: readonly ShellCommand[], rules: AllowingRules, precisely: boolean): Grant | undefined {
+function grantForLine(commands: readonly ShellCommand[], rules: AllowingRules, isSafe: (command: ShellCommand) => boolean): Grant | undefined {
   const grants: Grant[] = [];
   for (const command of commands) {
-    if (!precisely && safetyOf(command).safe) continue;
+    if (isSafe(command)) continue;
     const grant = grantBy(rules, (rule) => allowsCommand(rule, command));
     if (grant === undefined) return undefined;
     grants.push(grant);
@@ -134,13 +163,13 @@ function whyShellIsBeyondRules({ cwd, isolated }: Extract<PermissionSubject, { k
   return workspacePath(cwd, workspaceDirectory) === undefined ? 'it would run outside the workspace' : undefined;
 }
 
-function ask({ definition, subject }: PermissionQuestion, call: JudgedCall, rules: AllowingRules): PermissionDecision {
-  const { reading, workspaceDirectory } = call;
+function ask(call: DecidedCall, rules: AllowingRules): PermissionDecision {
+  const { definition, subject, reading, workspaceDirectory } = call;
   switch (subject.kind) {
     case 'shell': {
       const because = whyShellIsBeyondRules(subject, reading, workspaceDirectory);
       if (because !== undefined) return { decision: 'ask', because, suggestions: [] };
-      return askAboutLine(definition, reading.kind === 'commands' ? reading.commands : [], rules);
+      return askAboutLine(call, subject.cwd, reading.kind === 'commands' ? reading.commands : [], rules);
     }
     case 'path':
       return { decision: 'ask', because: `no rule allows ${definition.name} for "${subject.path}"`, suggestions: suggestForPath(definition.name, subject, workspaceDirectory) };
@@ -149,12 +178,15 @@ function ask({ definition, subject }: PermissionQuestion, call: JudgedCall, rule
   }
 }
 
-function askAboutLine({ name, permissionPolicy }: PermissionQuestion['definition'], commands: readonly ShellCommand[], { session, policy }: AllowingRules): PermissionDecision {
-  const alwaysAsks = permissionPolicy === 'always_ask';
+function askAboutLine(call: DecidedCall, cwd: string, commands: readonly ShellCommand[], { session, policy }: AllowingRules): PermissionDecision {
+  const { definition, mode, restricting } = call;
+  const alwaysAsks = definition.permissionPolicy === 'always_ask';
   const open = commands.flatMap((command) => {
-    const safety = safetyOf(command);
+    const safety = safetyIn(call, cwd, command);
     const isAnswered = (safety.safe && !alwaysAsks) || [...session, ...policy].some((rule) => allowsCommand(rule, command));
-    return isAnswered ? [] : [{ command, because: safety.safe ? `${name} always asks` : safety.because }];
+    return isAnswered ? [] : [{ command, because: safety.safe ? `${definition.name} always asks` : safety.because }];
   });
-  return { decision: 'ask', because: `no rule allows it: ${open[0]?.because ?? 'it always asks'}`, suggestions: suggestForCommands(name, open.map(({ command }) => command)) };
+  const rule = mode === 'preapproved' ? restricting.find(mayBeBrokenByCommands) : undefined;
+  const whole = rule === undefined || alwaysAsks ? 'no rule allows it' : `a rule forbids something that this may do ("${formatRule(rule)}")`;
+  return { decision: 'ask', because: `${whole}: ${open[0]?.because ?? 'it always asks'}`, suggestions: suggestForCommands(definition.name, open.map(({ command }) => command)) };
 }

@@ -2,10 +2,13 @@
  * Whether a rule is about a call. What allows is read narrowly, what denies widely: where a rule that denies cannot be held against a
  * call for sure, the answer is `perhaps`, and somebody is asked.
  */
-import { escalates, hidesWhatItRuns, nameOf } from './command-power.ts';
+import { plainArgv } from './command-name.ts';
+import { hidesWhatItRuns } from './command-power.ts';
+import { areCovered } from './further-words.ts';
 import { isKnownFolderOf, matchesAllBelow, matchesGlob, mayMatchBelow, workspacePath } from './path-glob.ts';
 import type { PermissionRule } from './permission-rule.ts';
 import type { PermissionSubject } from './permission-subject.ts';
+import { safetyOf } from './safe-commands.ts';
 import type { ShellCommand, ShellReading } from './shell-reading.ts';
 
 /** What a rule that denies or asks has to say. `because` is for people. */
@@ -22,12 +25,14 @@ export interface JudgedCall {
   readonly workspaceDirectory: string;
 }
 
-/** For a rule that denies or asks, of the same tool. */
-export function restrictionOf(rule: PermissionRule, { subject, reading, workspaceDirectory }: JudgedCall): Restriction {
+/** For a rule that denies or asks, and restricts the tool (see `restricts`). */
+export function restrictionOf(rule: PermissionRule, { subject, reading, workspaceDirectory }: JudgedCall, { isOwn }: { readonly isOwn: boolean }): Restriction {
   const { commandPrefix, pathGlob } = rule;
   if (commandPrefix === undefined && pathGlob === undefined) return YES;
   if (subject.kind === 'shell' && commandPrefix !== undefined) return restrictionOnLine(rule, subject, reading);
   if (subject.kind === 'path' && pathGlob !== undefined) return restrictionOnPath(pathGlob, subject, workspaceDirectory);
+  // A rule about the commands of another tool says nothing about a call that is none.
+  if (!isOwn && commandPrefix !== undefined) return NO;
   return { matches: 'perhaps', because: 'there is a rule against some of its calls, which cannot be told apart here' };
 }
 
@@ -39,13 +44,14 @@ function restrictionOnLine(rule: PermissionRule, { isolated }: Extract<Permissio
   return all.find(({ matches }) => matches === 'perhaps') ?? NO;
 }
 
-function restrictionOnCommand({ commandPrefix = [], exact }: PermissionRule, { argv }: ShellCommand): Restriction {
-  const [name = '', ...rest] = commandPrefix;
-  if (hidesWhatItRuns(argv)) return { matches: 'perhaps', because: `there are rules about commands, and what ${nameOf(argv[0] ?? '')} runs cannot be told` };
-  if (nameOf(name) !== nameOf(argv[0] ?? '')) return NO;
-  if (rest.every((word, index) => word === argv[index + 1]) && (exact !== true || argv.length === commandPrefix.length)) return YES;
+function restrictionOnCommand({ commandPrefix = [], exact }: PermissionRule, command: ShellCommand): Restriction {
+  const [name = '', ...words] = plainArgv(command.argv);
+  if (hidesWhatItRuns(command.argv) && !safetyOf(command).safe) return { matches: 'perhaps', because: `there are rules about commands, and what ${name} runs cannot be told` };
+  const [ruledName, ...wanted] = plainArgv(commandPrefix);
+  if (ruledName !== name) return NO;
+  if (wanted.every((word, index) => word === words[index]) && (exact !== true || words.length === wanted.length)) return YES;
   if (exact === true) return NO;
-  return mayBeWrittenOtherwise(rest, argv.slice(1)) ? { matches: 'perhaps', because: `there is a rule about ${commandPrefix.join(' ')}, which this may be` } : NO;
+  return mayBeWrittenOtherwise(wanted, words) ? { matches: 'perhaps', because: `there is a rule about ${commandPrefix.join(' ')}, which this may be` } : NO;
 }
 
 /** The same can be said with other options before it, with more words in between, and with its own options written in another way. */
@@ -74,7 +80,7 @@ function restrictionOnPath(glob: string, { path, reachesBelow }: PathSubject, wo
 export function allowsCommand({ commandPrefix, exact }: PermissionRule, { argv }: ShellCommand): boolean {
   // Without words it would allow every line, which only the mode of an agent may do.
   if (commandPrefix === undefined || !commandPrefix.every((word, index) => word === argv[index])) return false;
-  return exact === true ? argv.length === commandPrefix.length : !escalates(argv, commandPrefix.length);
+  return exact === true ? argv.length === commandPrefix.length : areCovered(argv, commandPrefix.length);
 }
 
 /** For a rule that allows, of the same tool: whether it allows a call on this path. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ToolAttachment } from '../agent/tool-attachment.ts';
 import { MAX_MESSAGE_CHARACTERS } from '../session/limits.ts';
+import { inputCheckOf } from './input-check.ts';
 import type { ToolDefinition } from './tool-definition.ts';
 
 const agentToolInput = z.strictObject({
@@ -31,7 +32,7 @@ export function customToolDefinition({ name, description, input, readOnly = fals
   return {
     name,
     description,
-    inputSchema: input === undefined ? z.record(z.string(), z.unknown()) : z.fromJSONSchema(input),
+    inputSchema: input === undefined ? z.record(z.string(), z.unknown()) : inputCheckOf(input),
     ...(input === undefined ? {} : { inputJsonSchema: input }),
     ownership: 'custom',
     permissionPolicy: permission,

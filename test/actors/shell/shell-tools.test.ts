@@ -1,4 +1,5 @@
-import { mkdir, symlink } from 'node:fs/promises';
+import { renameSync, symlinkSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readToolInput } from '../../../src/machines/turn/tool-schema.ts';
@@ -71,6 +72,84 @@ describe('opening a shell', () => {
   });
 });
 
+/** Puts another folder in place of one: what was allowed for the one must not happen in the other. */
+async function swap(folder: string): Promise<void> {
+  await rename(join(stage.workspace, folder), join(stage.workspace, 'aside'));
+  await mkdir(join(stage.workspace, 'other'));
+  await symlink('other', join(stage.workspace, folder));
+}
+
+describe('a folder that was replaced after the call was allowed', () => {
+  const changed = { code: 'FOLDER_CHANGED', hint: expect.stringContaining('again') as string };
+
+  beforeEach(() => mkdir(join(stage.workspace, 'sub')));
+
+  it('is not where a shell opens', async () => {
+    const subject = stage.subject('shell_open', { cwd: 'sub' });
+    await swap('sub');
+    await expect(stage.call('shell_open', { cwd: 'sub' }, { subject })).rejects.toMatchObject(changed);
+    expect(stage.tasks.list()).toEqual([]);
+    expect(await stage.call('shell_open', { cwd: 'sub' }, { subject: stage.subject('shell_open', { cwd: 'sub' }) })).toMatchObject({ cwd: join(stage.workspace, 'other') });
+  });
+
+  it('is not where a shell opens when that happens while it opens', async () => {
+    let isSwapped = false;
+    // The last thing that is looked at before the process starts.
+    const environment = (): NodeJS.ProcessEnv => {
+      if (!isSwapped) renameSync(join(own.workspace, 'sub'), join(own.workspace, 'aside'));
+      if (!isSwapped) symlinkSync('aside', join(own.workspace, 'sub'));
+      isSwapped = true;
+      return process.env;
+    };
+    await using own: ShellStage = await openShellStage({ host: { environment } });
+    await mkdir(join(own.workspace, 'sub'));
+    await expect(own.call('shell_open', { cwd: 'sub' }, { subject: own.subject('shell_open', { cwd: 'sub' }) })).rejects.toMatchObject(changed);
+    expect([isSwapped, own.tasks.list({ status: 'running' })]).toEqual([true, []]);
+    expect(await own.call('shell_open', { cwd: 'aside' })).toMatchObject({ shell: 'main' });
+  });
+
+  it('is not where a shell is moved to', async () => {
+    await stage.call('shell_open');
+    const subject = stage.subject('shell_set_cwd', { cwd: 'sub' });
+    await swap('sub');
+    await expect(stage.call('shell_set_cwd', { cwd: 'sub' }, { subject })).rejects.toMatchObject(changed);
+    expect(await outputOf('pwd -P')).toBe(`${stage.workspace}\n`);
+  });
+
+  it.skipIf(process.platform !== 'linux')('is not where a command runs, although the shell has been in it all the time', async () => {
+    await stage.call('shell_open', { cwd: 'sub' });
+    const subject = stage.subject('shell_exec', { command: 'touch ran' });
+    expect(subject).toEqual({ kind: 'shell', command: 'touch ran', cwd: join(stage.workspace, 'sub'), isolated: false });
+    await swap('sub');
+    await expect(stage.exec('touch ran', {}, { subject })).rejects.toMatchObject(changed);
+    expect(await readdir(join(stage.workspace, 'aside'))).toEqual([]);
+    // Asked again, it is allowed for where it would run.
+    const anew = stage.subject('shell_exec', { command: 'touch ran' });
+    expect(anew).toMatchObject({ cwd: join(stage.workspace, 'aside') });
+    expect(await stage.exec('touch ran', {}, { subject: anew })).toMatchObject({ exitCode: 0, cwd: join(stage.workspace, 'aside') });
+    expect(await readdir(join(stage.workspace, 'aside'))).toEqual(['ran']);
+  });
+
+  it('is not where a command runs when another call has moved the shell, or closed it', async () => {
+    await stage.call('shell_open');
+    const subject = stage.subject('shell_exec', { command: 'touch ran' });
+    await stage.call('shell_set_cwd', { cwd: 'sub' });
+    await expect(stage.exec('touch ran', {}, { subject })).rejects.toMatchObject(changed);
+    const inSub = stage.subject('shell_exec', { command: 'touch ran' });
+    await stage.call('shell_close');
+    await expect(stage.exec('touch ran', {}, { subject: inSub })).rejects.toMatchObject(changed);
+    expect((await readdir(stage.workspace, { recursive: true })).filter((name) => name.endsWith('ran'))).toEqual([]);
+  });
+
+  it.skipIf(process.platform !== 'linux')('is noticed when it is gone', async () => {
+    await stage.call('shell_open', { cwd: 'sub' });
+    await rm(join(stage.workspace, 'sub'), { recursive: true });
+    await expect(stage.exec('echo x')).rejects.toMatchObject({ code: 'SHELL_FOLDER_GONE' });
+    await stage.call('shell_set_cwd', { cwd: '.' });
+    expect(await outputOf('pwd')).toBe(`${stage.workspace}\n`);
+  });
+});
+
 describe('shells of different sessions', () => {
   it('have nothing to do with each other', async () => {
     await stage.exec('x=mine');
@@ -90,6 +169,15 @@ describe('the environment of a shell', () => {
     const { output } = await own.exec('env; tr "\\0" "\\n" </proc/$$/environ');
     for (const line of ['HOME=/nowhere', 'NAMED=yes', 'ADDED=a b']) expect(output.split('\n')).toContain(line);
     expect(output).not.toMatch(/secret|evil/);
+  });
+
+  it('offers no program of the workspace that is not named by its path, and no repository above it', async () => {
+    const ofHost = (): NodeJS.ProcessEnv => ({ PATH: [join(own.workspace, 'bin'), './bin', process.env['PATH']].join(':'), HOME: '/nowhere' });
+    await using own: ShellStage = await openShellStage({ host: { environment: ofHost } });
+    await mkdir(join(own.workspace, 'bin'));
+    await writeFile(join(own.workspace, 'bin/ls'), '#!/bin/sh\necho hijacked\n', { mode: 0o755 });
+    expect((await own.exec('(cd .. && git init -q); git rev-parse --show-toplevel 2>&1; ls')).output).toMatch(/^fatal: not a git repository[^]*\nbin\n$/);
+    expect((await own.exec('git init -q; mkdir sub; cd sub; git rev-parse --show-toplevel')).output).toBe(`${own.workspace}\n`);
   });
 
   it('changes by shell_set_env for the commands to come, whose values nobody is told', async () => {

@@ -135,6 +135,15 @@ describe('a tool that somebody outside runs', () => {
     expect(deploy.definition).toMatchObject({ ownership: 'custom', permissionPolicy: 'always_allow', readOnly: false });
   });
 
+  it('runs no pattern of its file over what a model sends: some would take for ever', async () => {
+    const input = { type: 'object', properties: { to: { type: 'string', pattern: String.raw`^(\w+\s?)*$` }, count: { type: 'integer' } } } as const;
+    const [deploy] = await mapAgentTool({ type: 'custom', name: 'deploy', description: 'Deploys.', input }, agentOf({}), box());
+    if (deploy === undefined) throw new Error('there is no tool');
+    // With the pattern these 40 letters would take a day.
+    expect([{ to: `${'a'.repeat(40)}!` }, { to: 7 }, { to: 'x', count: 'many' }].map((each) => readToolInput(deploy.definition, each).ok)).toEqual([true, false, false]);
+    expect(describeTool(deploy.definition).inputSchema).toEqual(input);
+  });
+
   it('takes any object where its file says nothing', async () => {
     const [deploy] = await mapAgentTool({ type: 'custom', name: 'deploy', description: 'Deploys.' }, agentOf({}), box());
     if (deploy === undefined) throw new Error('there is no tool');

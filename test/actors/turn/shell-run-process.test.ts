@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { createShellRunTool } from '../../../src/actors/turn/shell-run-tool.ts';
 import type { ShellRunOptions } from '../../../src/actors/turn/shell-run-tool.ts';
 import type { KeptOutput } from '../../../src/actors/turn/output-keeper.ts';
 import type { ShellRunInput, ShellRunOutput } from '../../../src/machines/turn/shell-run.ts';
+import type { PermissionSubject } from '../../../src/machines/permission/permission-subject.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
 import { createManagedShellProcessRunner } from '../../../src/adapters/shell/shell-runner.ts';
 import { IDENTITY } from '../../support/session-events.ts';
@@ -31,8 +32,9 @@ afterEach(async () => {
 });
 
 const toolWith = (options: ShellRunOptions = {}): ReturnType<typeof createShellRunTool> => createShellRunTool(tasks, { host: nodeShellHost, ...options });
-const run = async (input: ShellRunInput, options: ShellRunOptions = {}): Promise<ShellRunOutput> =>
-  (await toolWith(options).run(input, { session: IDENTITY, callId: 'call_1', workspaceDirectory: workspace, signal: new AbortController().signal })) as ShellRunOutput;
+const run = async (input: ShellRunInput, options: ShellRunOptions = {}, subject?: PermissionSubject): Promise<ShellRunOutput> =>
+  (await toolWith(options).run(input, { session: IDENTITY, callId: 'call_1', workspaceDirectory: workspace, signal: new AbortController().signal, subject })) as ShellRunOutput;
+const subjectOf = (input: ShellRunInput): PermissionSubject => toolWith().subject(input, { session: IDENTITY, workspaceDirectory: workspace });
 
 describe('shell_run with real processes', () => {
   it('runs in the folder that is asked for, and says so to the rules', async () => {
@@ -47,6 +49,40 @@ describe('shell_run with real processes', () => {
     await expect(run({ command: 'touch ran', cwd })).rejects.toThrow();
     expect(toolWith().subject({ command: 'pwd', cwd }, { session: IDENTITY, workspaceDirectory: workspace })).toMatchObject({ cwd });
     expect(tasks.list()).toEqual([]);
+  });
+
+  it.each(['sub', 'sub/deep', 'link/deep'])('runs nothing when %s is another folder than the one that was allowed', async (cwd) => {
+    await mkdir(join(workspace, 'sub/deep'));
+    await mkdir(join(workspace, 'other/deep'), { recursive: true });
+    await symlink('sub', join(workspace, 'link'));
+    const subject = subjectOf({ command: 'touch ran', cwd });
+    await rename(join(workspace, 'sub'), join(workspace, 'aside'));
+    await symlink('other', join(workspace, 'sub'));
+    await expect(run({ command: 'touch ran', cwd }, {}, subject)).rejects.toMatchObject({ code: 'FOLDER_CHANGED', hint: expect.stringContaining('again') });
+    expect([tasks.list(), (await readdir(workspace, { recursive: true })).filter((name) => name.endsWith('ran'))]).toEqual([[], []]);
+    // Asked again, it is allowed for where it would run.
+    expect(await run({ command: 'pwd', cwd }, {}, subjectOf({ command: 'pwd', cwd }))).toMatchObject({ output: `${join(workspace, cwd.endsWith('deep') ? 'other/deep' : 'other')}\n` });
+  });
+
+  it('runs no program of the workspace that is not named by its path', async () => {
+    await mkdir(join(workspace, 'bin'));
+    await writeFile(join(workspace, 'bin/ls'), '#!/bin/sh\necho hijacked\n', { mode: 0o755 });
+    await symlink(join(workspace, 'bin'), join(outside, 'tools'));
+    for (const PATH of ['bin:/usr/bin:/bin', './bin:/bin', `${workspace}/bin:/bin`, `${outside}/tools:/bin`, `${outside}/workspace/../tools:/bin`]) {
+      const host = { ...nodeShellHost, environment: () => ({ PATH }) };
+      expect((await run({ command: 'ls; echo "$PATH"' }, { host })).output).not.toMatch(/hijacked|tools|workspace/);
+    }
+    expect((await run({ command: 'bin/ls' })).output).toBe('hijacked\n');
+  });
+
+  it('has git take the workspace or a folder in it for a repository, and none above it', async () => {
+    const git = { environment: { set: { GIT_CONFIG_NOSYSTEM: '1', HOME: outside } } };
+    const top = async (cwd: string): Promise<string> => (await run({ command: 'git rev-parse --show-toplevel 2>&1', cwd }, git)).output;
+    // The one above, as somebody has it who keeps the runtime's home in a project.
+    await run({ command: 'cd .. && git init -q' }, git);
+    expect([await top('.'), await top('sub')]).toEqual([expect.stringContaining('not a git repository'), expect.stringContaining('not a git repository')]);
+    await run({ command: 'git init -q' }, git);
+    expect([await top('.'), await top('sub')]).toEqual([`${workspace}\n`, `${workspace}\n`]);
   });
 
   it('takes no folder where nobody can say which is inside', async () => {

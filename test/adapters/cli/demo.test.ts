@@ -58,7 +58,7 @@ describe('the demo', () => {
 
   it('tells what happens in seven steps, what came of it, where it lies and what to try', () => {
     expect(told.stdout).toMatch(/^Wakechart demo: .*\n\n1 An agent[\s\S]*^2 A session[\s\S]*^3 A message[\s\S]*^4 The session wakes[\s\S]*^5 It asked[\s\S]*somebody allows it[\s\S]*^6 It wakes again[\s\S]*^7 It rests/m);
-    expect(told.stdout).toMatch(/runs {4}node cart\.test\.mjs → exit 1 [\s\S]*runs {4}node cart\.test\.mjs → exit 0 [\s\S]*asks {4}to run shell_run git commit [\s\S]*runs {4}git commit .* → exit 0$/m);
+    expect(told.stdout).toMatch(/runs {4}node cart\.test\.mjs → exit 1 [\s\S]*runs {4}node cart\.test\.mjs → exit 0 [\s\S]*asks {4}to run shell_run \(request .*\)\n +│ git commit [\s\S]*runs {4}git commit .* → exit 0$/m);
     expect(told.stdout).toMatch(/^Done in .*: 5 commands run, one of them after somebody allowed it, commit [0-9a-f]{7,} made, a wake queued for .*\.$/m);
     expect(told.stdout).toMatch(/^Where to look\n {2}log {8}\/.*events\.jsonl\n {2}workspace {2}\/.*workspace$/m);
     expect(told.stdout).not.toContain('\u001B');

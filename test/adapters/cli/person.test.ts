@@ -50,7 +50,7 @@ describe.skipIf(!hasTerminals)('at a terminal', () => {
   it('a permission is given for the session, and the same is not asked about again', async () => {
     const id = await askingSession(runs('touch made'), runs('touch made'), { text: 'Done.' });
     const { text } = await wake(id, [{ at: CHOICE, text: 's' }]);
-    expect(text).toMatch(/"session" and "always" would allow from then on:\n +shell_run\(touch made \$\)/);
+    expect(text.replaceAll(/\s+/g, ' ')).toMatch(/"session" \(in this session\) and "always" \(in every session of asker-\d+\) would allow from then on: shell_run\(touch made \$\)/);
     expect((await stage.runtime.sessions.status(id)).sessionRules).toEqual(['shell_run(touch made $)']);
     expect(text).toMatch(/Done\.\n/);
   });

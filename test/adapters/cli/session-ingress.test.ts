@@ -34,7 +34,7 @@ describe.concurrent('through the command line', () => {
     const id = await askingSession(runs('touch made; echo ran'), { text: 'Done.', expect: { lastToolResultIncludes: 'ran' } });
     const first = await stage.run('wake', '--session', id);
     expect(first).toMatchObject({ code: 0 });
-    expect(first.stdout).toMatch(/asks +to run shell_run touch made; echo ran \(request /);
+    expect(first.stdout).toMatch(/asks +to run shell_run \(request .*\)\n +│ touch made; echo ran\n/);
     const [action] = await pending(id);
     const status = await about('status', id);
     expect(status.stdout).toContain(`permission to run shell_run (request ${action?.requestId})`);
@@ -61,7 +61,7 @@ describe.concurrent('through the command line', () => {
     const [action] = await pending(id);
     const confirmed = await about('confirm-tool', id, '--request', action?.requestId ?? '', '--allow', '--scope', 'session');
     expect(confirmed).toMatchObject({ code: 0, stderr: '' });
-    expect(confirmed.stdout).toMatch(/^Stored as event \d+ .*\nAllowed in this session from now on: shell_run\(touch made \$\)\nA worker goes on with it, or: .* wake --session /);
+    expect(confirmed.stdout).toMatch(/^Stored as event \d+ .*\nAllowed this once: shell_run\n {2}│ touch made\n {2}in .*\nAllowed in this session from now on: shell_run\(touch made \$\)\nA worker goes on with it, or: .* wake --session /);
     expect((await stage.run('wake', '--session', id)).stdout).toMatch(/says +Done\.\n/);
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exactLines, oddities } from '../../../src/adapters/cli/exact-text.ts';
+import { bothEnds, exactLines, oddities, unmistakableLine } from '../../../src/adapters/cli/exact-text.ts';
 import { requestLines } from '../../../src/adapters/cli/request-text.ts';
 import { broken, displayWidth, fitted, wrapped } from '../../../src/adapters/cli/text-width.ts';
 import { outerLines } from '../../../src/adapters/cli/text.ts';
@@ -52,10 +52,45 @@ describe('what has to be judged', () => {
     expect(oddities('раypal')).toBe('It holds characters beyond plain ASCII: р (U+0440), а (U+0430).');
   });
 
-  it('is shown field by field, and how much of it is not shown is said', () => {
-    const shown = requestLines({ path: 'a.txt', content: 'one\ntwo' }, { width: 40, maxLines: 3 });
-    expect(shown).toEqual({ lines: ['path: a.txt', 'content:', '  one'], omitted: 1, oddity: undefined });
-    expect(requestLines({ command: 'ls', cwd: 'sub' }, { width: 40, maxLines: 9 }).lines).toEqual(['ls', 'cwd: sub']);
+  it('is shown field by field, and a command among others cannot pass for one of them', () => {
+    const shown = (input: unknown): readonly string[] => requestLines(input, { width: 40, maxLines: 9 }).first;
+    expect(shown({ path: 'a.txt', content: 'one\ntwo' })).toEqual(['│ path: a.txt', '│ content:', '│   one', '│   two']);
+    expect(shown({ command: 'ls' })).toEqual(['│ ls']);
+    expect(shown({ command: 'ls\ncwd: safe', cwd: 'sub' })).toEqual(['│ command:', '│   ls', '│   cwd: safe', '│ cwd: sub']);
+  });
+
+  it('is broken where the terminal ends, and the rest of a line does not pass for a line', () => {
+    expect(requestLines({ command: `echo ${'x'.repeat(7)}\nrm -rf ~` }, { width: 12, maxLines: 9 }).first).toEqual(['│ echo xxxxx', '↪ xx', '│ rm -rf ~']);
+    expect(requestLines({ command: '↪ rm' }, { width: 12, maxLines: 9 }).first).toEqual(['│ ↪ rm']);
+  });
+
+  it('shows both of its ends where it is too long, and how much is missing between them', () => {
+    const command = Array.from({ length: 12 }, (_, index) => `step ${index + 1}`).join('\n');
+    expect(requestLines({ command }, { width: 40, maxLines: 5 })).toEqual({ first: ['│ step 1', '│ step 2', '│ step 3'], omitted: 7, last: ['│ step 11', '│ step 12'], oddity: undefined });
+    expect(requestLines({ command }, { width: 40, maxLines: 1 })).toMatchObject({ omitted: 11, last: [] });
+    expect(requestLines({ command }, { width: Infinity, maxLines: Infinity }).first).toHaveLength(12);
+  });
+
+  it('on one line reads in one way only', () => {
+    expect(unmistakableLine('make\nrm')).toBe(String.raw`make\nrm`);
+    expect(unmistakableLine(String.raw`printf 'a\nb\z'`)).toBe(String.raw`printf 'a\\nb\z'`);
+    expect(unmistakableLine('a\\\nb\u200B')).toBe(String.raw`a\\\nb\u{200B}`);
+    const unescaped = (line: string): string => line.replaceAll(/\\(?:u\{([0-9A-F]+)\}|([nrt\\]))/g, (_, code: string | undefined, letter: string) => (code === undefined ? ({ n: '\n', r: '\r', t: '\t', '\\': '\\' }[letter] ?? '') : String.fromCodePoint(Number.parseInt(code, 16))));
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('\\', 'n', 'u', '{200B}', '\n', '\r', '\t', '\u200B', ' ', 'é', '\u{1F389}', '\u00A0', 'x')), (parts) => {
+        const text = parts.join('');
+        const line = unmistakableLine(text);
+        expect(line).not.toMatch(/(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u);
+        expect(unescaped(line)).toBe(text);
+      }),
+    );
+  });
+
+  it('is cut in the middle, between characters, with how much is missing', () => {
+    expect(bothEnds('0123456789', 10)).toBe('0123456789');
+    expect(bothEnds('0123456789', 5)).toBe('012 … 5 more characters … 89');
+    expect(bothEnds('🎉🎉🎉🎉', 4)).toBe('🎉🎉🎉🎉');
+    expect(bothEnds('🎉🎉🎉🎉', 2)).toBe('🎉 … 2 more characters … 🎉');
   });
 });
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readFile, readdir, realpath, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, readdir, realpath, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -51,8 +51,7 @@ describe.each(WAYS)('with %j, the tools stay in the workspace', (way) => {
           await mkdir(folder);
         }
         await writeFile(join(house.outside, 'secret.txt'), SECRET);
-        for (const { path, target: leadsTo } of things) await plant(join(house.workspace, ...path), leadsTo);
-        // Unlike the tools, the one who plants goes through links.
+        for (const { path, target: leadsTo } of things) await plant(house.workspace, path, leadsTo);
         const before = await contentsOf(house.outside);
         for (const path of paths) {
           for (const make of CALLS) {
@@ -113,9 +112,15 @@ async function contentsOf(folder: string): Promise<readonly string[]> {
   return Promise.all(names.map(async (name) => `${name}: ${await readFile(join(folder, name), 'utf8').catch((error: unknown) => String(error))}`));
 }
 
-async function plant(path: string, target: string | null): Promise<void> {
+/** Puts something into the workspace and nowhere else: what leads out of it must not be planted through. */
+async function plant(workspace: string, names: readonly string[], target: string | null): Promise<void> {
+  const path = join(workspace, ...names);
   try {
-    await mkdir(join(path, '..'), { recursive: true });
+    for (let depth = 1; depth < names.length; depth += 1) {
+      const folder = join(workspace, ...names.slice(0, depth));
+      await mkdir(folder).catch(() => undefined);
+      if (!(await lstat(folder)).isDirectory()) return;
+    }
     await (target === null ? writeFile(path, 'plain', { flag: 'wx' }) : symlink(target, path));
   } catch {
     // Something is there already; the tree is as good without this.
@@ -160,6 +165,40 @@ describe.skipIf(process.platform !== 'linux')('while somebody puts links in plac
     expect(await readFile(join(outside, 'd/f.txt'), 'utf8')).toBe(SECRET);
   });
 
+  it('nothing is read or written in another folder of the workspace, and what was allowed still happens', async () => {
+    const { call, subject, workspace, put } = await fileToolsHouse();
+    await put('.git/d/f.txt', SECRET);
+    await put('a/d/f.txt', 'plain');
+    const [folder, aside] = [join(workspace, 'a'), join(workspace, 'aside')];
+    const calls = [
+      ['read', { path: 'a/d/f.txt' }],
+      ['grep', { path: 'a/d', pattern: '.' }],
+      ['write', { path: 'a/d/f.txt', content: 'plain' }],
+      ['write', { path: 'a/d/new/g.txt', content: 'plain' }],
+      ['edit', { path: 'a/d/f.txt', oldText: 'plain', newText: 'plain text' }],
+    ] as const;
+    const allowed = calls.map(([name, input]) => subject(name, input));
+    let isDone = false;
+    const swapping = (async () => {
+      while (!isDone) {
+        await rename(folder, aside).catch(() => undefined);
+        await symlink('.git', folder).catch(() => undefined);
+        await nextTurn();
+        // A write may have made it anew.
+        await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+        await rename(aside, folder).catch(() => undefined);
+        await nextTurn();
+      }
+    })();
+    const said: string[] = [];
+    for (let round = 0; round < 150; round += 1) said.push(JSON.stringify(await Promise.allSettled(calls.map(([name, input], index) => call(name, input, { subject: allowed[index] })))));
+    isDone = true;
+    await swapping;
+    expect(said.join('\n')).not.toContain(SECRET);
+    expect(await call('read', { path: 'a/d/f.txt' }, { subject: allowed[0] })).toContain('plain');
+    expect(await contentsOf(join(workspace, '.git'))).toEqual([expect.stringMatching(/^d: /), `d/f.txt: ${SECRET}`]);
+  });
+
   it('nothing outside is read when a file itself is swapped', async () => {
     const { call, workspace, outside, put } = await fileToolsHouse();
     await put('f.txt', 'plain');
@@ -181,6 +220,61 @@ describe.skipIf(process.platform !== 'linux')('while somebody puts links in plac
   });
 });
 
+describe.each(WAYS)('with %j, what was allowed for one path', (way) => {
+  const INPUTS: readonly (readonly [string, object])[] = [
+    ['read', { path: 'd/config' }],
+    ['write', { path: 'd/config', content: 'mine' }],
+    ['write', { path: 'd/hooks/new', content: 'mine' }],
+    ['write', { path: 'd/made/new', content: 'mine' }],
+    ['edit', { path: 'd/config', oldText: 'c', newText: 'mine' }],
+    ['grep', { path: 'd/config', pattern: 'c' }],
+    ['grep', { path: 'd', pattern: 'c' }],
+    ['glob', { path: 'd', pattern: '**' }],
+  ];
+
+  it.each(INPUTS)('does not happen in another: %s %j', async (tool, input) => {
+    const { call, subject, put, workspace } = await fileToolsHouse(way);
+    for (const folder of ['d', '.git']) {
+      await put(`${folder}/config`, `c of ${folder}`);
+      await mkdir(join(workspace, folder, 'hooks'));
+    }
+    await call('read', { path: 'd/config' });
+    await call('read', { path: '.git/config' });
+    const allowed = subject(tool, input);
+    await rename(join(workspace, 'd'), join(workspace, 'aside'));
+    await symlink('.git', join(workspace, 'd'));
+    const before = await contentsOf(workspace);
+    expect(await refusalOf(call(tool, input, { subject: allowed }))).toBe('PATH_CHANGED');
+    expect(await contentsOf(workspace)).toEqual(before);
+    // Asked again, it is allowed for where it leads.
+    expect(await refusalOf(call(tool, input, { subject: subject(tool, input) }))).toBe('no refusal');
+  });
+
+  it('does not happen where a missing folder has been put in the meantime', async () => {
+    const { call, subject, put, workspace } = await fileToolsHouse(way);
+    await put('.git/hooks/x', 'x');
+    const input = { path: 'd/new', content: 'mine' };
+    const allowed = subject('write', input);
+    await symlink('.git/hooks', join(workspace, 'd'));
+    expect(await refusalOf(call('write', input, { subject: allowed }))).toBe('PATH_CHANGED');
+    expect(await readdir(join(workspace, '.git/hooks'))).toEqual(['x']);
+  });
+
+  it('happens under whatever name the workspace has for the runtime', async () => {
+    const { workspace, tool, put } = await fileToolsHouse(way);
+    await put('d/f.txt', 'plain');
+    await symlink('workspace', `${workspace}2`);
+    for (const workspaceDirectory of [workspace, `${workspace}2`, `${workspace}/`, `${workspace}/../workspace2`]) {
+      const context = { session: { sessionId: 's', agentId: 'a' }, workspaceDirectory };
+      for (const [name, input] of [['read', { path: 'd/f.txt' }], ['glob', { pattern: '**' }], ['write', { path: 'new/f.txt', content: 'x' }]] as const) {
+        const subject = tool(name).subject?.(input, context);
+        expect(await refusalOf(Promise.resolve(tool(name).run?.(input, { ...context, callId: 'call', signal: new AbortController().signal, subject })))).toBe('no refusal');
+      }
+      await rm(join(workspace, 'new'), { recursive: true });
+    }
+  });
+});
+
 describe('the subject of a call', () => {
   it('is where its path leads, under the name of the workspace', async () => {
     const { tool, workspace, outside, put } = await fileToolsHouse();
@@ -192,6 +286,6 @@ describe('the subject of a call', () => {
     expect(subject('innocent/key')).toEqual({ kind: 'path', path: join(workspace, 'secrets/key'), access: 'write' });
     expect(subject('new/../other/x')).toEqual({ kind: 'path', path: join(workspace, 'other/x'), access: 'write' });
     expect(subject('out/x')).toEqual({ kind: 'path', path: join(outside, 'x'), access: 'write' });
-    expect(tool('grep').subject?.({ pattern: 'x' }, context)).toEqual({ kind: 'path', path: workspace, access: 'read' });
+    expect(tool('grep').subject?.({ pattern: 'x' }, context)).toEqual({ kind: 'path', path: workspace, access: 'read', reachesBelow: true });
   });
 });

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { PermissionSubject } from '../../../src/machines/permission/permission-subject.ts';
 import type { Tool } from '../../../src/actors/turn/tool.ts';
 import type { FileToolsOptions } from '../../../src/adapters/file-tools/file-house.ts';
 import { createFileTools } from '../../../src/adapters/file-tools/file-tools.ts';
@@ -14,6 +15,8 @@ export interface FileToolsHouse {
   /** Real path of a folder beside it, which holds `secret.txt`. */
   readonly outside: string;
   tool(name: string): Tool;
+  /** What a call is allowed or denied by. */
+  subject(name: string, input: unknown): PermissionSubject | undefined;
   /** Runs a tool as a call of a model is run: its input is checked first. */
   call(name: string, input: unknown, options?: CallOptions): Promise<unknown>;
   /** Puts a file into the workspace, behind the back of the tools. */
@@ -23,6 +26,8 @@ export interface FileToolsHouse {
 export interface CallOptions {
   readonly sessionId?: string;
   readonly signal?: AbortSignal;
+  /** What was allowed. */
+  readonly subject?: PermissionSubject | undefined;
 }
 
 export interface HouseOptions extends FileToolsOptions {
@@ -49,10 +54,11 @@ export async function fileToolsHouse({ mayReadOutside = false, ...options }: Hou
     workspace,
     outside,
     tool,
-    async call(name, input, { sessionId = 'session', signal = new AbortController().signal } = {}) {
+    subject: (name, input) => tool(name).subject?.(input, { session: { sessionId: 'session', agentId: 'agent' }, workspaceDirectory: workspace }),
+    async call(name, input, { sessionId = 'session', signal = new AbortController().signal, subject } = {}) {
       const reading = readToolInput(tool(name).definition, input);
       if (!reading.ok) throw new Error(reading.reason);
-      return tool(name).run?.(reading.input, { session: { sessionId, agentId: 'agent' }, callId: 'call', workspaceDirectory: workspace, signal });
+      return tool(name).run?.(reading.input, { session: { sessionId, agentId: 'agent' }, callId: 'call', workspaceDirectory: workspace, signal, subject });
     },
     async put(path, content) {
       await mkdir(dirname(join(workspace, path)), { recursive: true });

@@ -1,4 +1,5 @@
-import { mkdir, readFile, readdir, stat, symlink, utimes } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createOutputFiles } from '../../../src/adapters/file-tools/output-files.ts';
@@ -21,6 +22,31 @@ describe('a kept output', () => {
     expect(await call('read', { path })).toBe('     1\tall of it');
     expect((await stat(join(workspace, path))).mode & 0o777).toBe(0o600);
     expect((await stat(join(workspace, '.wakechart-runtime/outputs'))).mode & 0o777).toBe(0o700);
+  });
+
+  it('does not show in the repository of the workspace, and is found by the agent all the same', async () => {
+    const { keep, call, workspace } = await outputs();
+    const git = (...args: readonly string[]): string => execFileSync('git', args, { cwd: workspace, encoding: 'utf8' });
+    git('init', '-q');
+    const path = await keep('call_1', 'needle\n');
+    expect(git('status', '--porcelain', '--untracked-files=all')).toBe('');
+    expect(await readFile(join(workspace, '.wakechart-runtime/.gitignore'), 'utf8')).toBe('*\n');
+    for (const input of [{ path: '.wakechart-runtime' }, { path: '.wakechart-runtime/outputs' }, { includeHidden: true }]) {
+      expect(await call('grep', { pattern: 'needle', ...input })).toContain('call_1.txt');
+      expect(await call('glob', { pattern: '**/*.txt', ...input })).toMatchObject({ files: [path] });
+    }
+  });
+
+  it('leaves what somebody else tells git about the folder, and writes through no link to tell it', async () => {
+    const { keep, workspace, outside } = await outputs();
+    await mkdir(join(workspace, '.wakechart-runtime'));
+    await writeFile(join(workspace, '.wakechart-runtime/.gitignore'), '!outputs\n');
+    await keep('call_1', 'x');
+    expect(await readFile(join(workspace, '.wakechart-runtime/.gitignore'), 'utf8')).toBe('!outputs\n');
+    await rm(join(workspace, '.wakechart-runtime/.gitignore'));
+    await symlink(join(outside, 'new'), join(workspace, '.wakechart-runtime/.gitignore'));
+    await keep('call_2', 'x');
+    expect(await readdir(outside)).toEqual(['secret.txt']);
   });
 
   it('has a name that nothing in a call id can turn into a place', async () => {

@@ -3,7 +3,6 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { callResultSchema, resultForModel, wordsOf } from '../../../src/adapters/mcp/call-result.ts';
 import { guardedEvents } from '../../../src/adapters/mcp/guarded-stream.ts';
-import { inputCheckOf } from '../../../src/adapters/mcp/input-check.ts';
 import { LineReader, answeredRequest } from '../../../src/adapters/mcp/line-reader.ts';
 import { readListedTools } from '../../../src/adapters/mcp/listed-tools.ts';
 import { Redaction } from '../../../src/adapters/mcp/redaction.ts';
@@ -98,43 +97,6 @@ describe('the names that models see', () => {
     const names = pairs.map(([server, tool]) => modelNamesOf(server, [tool]).get(tool));
     expect(new Set(names).size).toBe(pairs.length);
     expect(names.every((name) => name !== undefined && /^[A-Za-z][\w-]{0,63}$/.test(name))).toBe(true);
-  });
-});
-
-describe('a check made of a JSON schema', () => {
-  const accepts = (schema: object, input: object): boolean => inputCheckOf(schema as Record<string, unknown>).safeParse(input).success;
-  const objectOf = (properties: object, more: object = {}): object => ({ type: 'object', properties, ...more });
-
-  it.each([
-    ['types', objectOf({ a: { type: 'integer' } }), { a: 1 }, { a: 1.5 }],
-    ['required keys', objectOf({ a: {} }, { required: ['a'] }), { a: null }, {}],
-    ['closed objects', objectOf({ a: {} }, { additionalProperties: false }), { a: 1 }, { b: 1 }],
-    ['choices', objectOf({ a: { enum: ['x', 1] } }), { a: 1 }, { a: 2 }],
-    ['lists', objectOf({ a: { type: 'array', items: { type: 'string' }, maxItems: 1 } }), { a: ['x'] }, { a: [1] }],
-    ['alternatives', objectOf({ a: { anyOf: [{ type: 'string' }, { type: 'null' }] } }), { a: null }, { a: 1 }],
-    ['references', objectOf({ a: { $ref: '#/$defs/n' } }, { $defs: { n: { type: 'number' } } }), { a: 1 }, { a: 'x' }],
-    ['properties named like keywords', objectOf({ pattern: { type: 'string' } }), { pattern: '(' }, { pattern: 1 }],
-  ])('holds for %s', (_what, schema, right, wrong) => {
-    expect([accepts(schema, right), accepts(schema, wrong)]).toEqual([true, false]);
-  });
-
-  it.each([
-    ['a pattern that would take for ever', objectOf({ a: { type: 'string', pattern: '^(a+)+$' } }), { a: `${'a'.repeat(40)}!` }],
-    ['a recursive reference', objectOf({ a: { $ref: '#/$defs/x' } }, { $defs: { x: { $ref: '#/$defs/x' } } }), { a: 1 }],
-    ['a reference to elsewhere', objectOf({ a: { $ref: 'https://example.com/x' } }), { a: 1 }],
-    ['a constant object', objectOf({ a: { const: { b: 1 } } }), { a: { b: 1 } }],
-    ['a format', objectOf({ a: { type: 'string', format: 'uri' } }), { a: 'no uri' }],
-    ['an unknown type', objectOf({ a: { type: 'bogus' } }), { a: 1 }],
-    ['nonsense', { type: 'object', properties: 7, required: 'x' }, { a: 1 }],
-    ['references that multiply', objectOf({ a: { $ref: '#/$defs/d0' } }, { $defs: Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`d${n}`, { anyOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] }])) }), { a: 1 }],
-  ])('leaves %s to the server', (_what, schema, input) => {
-    expect(accepts(schema, input)).toBe(true);
-  });
-
-  it('changes nothing about the input, and takes nothing but objects', () => {
-    const check = inputCheckOf(objectOf({ a: { type: 'integer', default: 3 } }) as Record<string, unknown>);
-    expect(check.parse({ b: 1 })).toEqual({ b: 1 });
-    expect([null, 'x', [1], undefined].map((input) => check.safeParse(input).success)).toEqual([false, false, false, false]);
   });
 });
 

@@ -72,16 +72,19 @@ export const corpus: readonly CorpusSection[] = [
     name: 'when `git status` was allowed',
     rules: ['allow shell_run(git status)'],
     lines: [
-      ...all('allow', 'it', ['git status', 'git status --short', 'git status -s src', ' git   status ', 'git status 2>&1', 'git status | head -3', 'git status && ls', "git 'status'", 'git status --column']),
-      ...all('ask', 'something else', ['git push', 'git push --force', 'git push --force origin main', 'git', 'git statusx', 'git stash', 'git -c x=y status', 'git -c alias.status=!rm status', 'git --no-pager status', 'git -C .. status', 'git commit -m status', 'git push status', '/usr/bin/git status', './git status', 'status git', 'gitstatus', 'git "status x"', 'git status; rm -rf x', 'git status && rm x', 'git status || rm x', 'git status | xargs rm', 'git status\nrm x', 'rm x; git status', 'git status | tee f', 'xargs git status', 'env git status', 'sudo git status', 'command git status', 'git status --work-tree=/x', 'git status --git-dir=x']),
+      ...all('allow', 'it', ['git status', 'git status --short', 'git status -s src', ' git   status ', 'git status 2>&1', 'git status | head -3', 'git status && ls', "git 'status'", 'git status --verbose']),
+      ...all('ask', 'something else', ['git push', 'git push --force', 'git push --force origin main', 'git', 'git statusx', 'git stash', 'git -c x=y status', 'git -c alias.status=!rm status', 'git --no-pager status', 'git -C .. status', 'git commit -m status', 'git push status', '/usr/bin/git status', './git status', 'status git', 'gitstatus', 'git "status x"', 'git status; rm -rf x', 'git status && rm x', 'git status || rm x', 'git status | xargs rm', 'git status\nrm x', 'rm x; git status', 'git status | tee f', 'xargs git status', 'env git status', 'sudo git status', 'command git status', 'git status --work-tree=/x', 'git status --git-dir=x', 'git status --column', 'git status --help', 'git status -- /etc', 'git-status', '/usr/lib/git-core/git-status']),
     ],
   },
   {
     name: 'when prefixes were allowed',
     rules: ['allow shell_run(git push)', 'allow shell_run(npm test)', 'allow shell_run(npm run build)', 'allow shell_run(git log)', 'allow shell_run(make all)', 'allow shell_run(go test)', 'allow shell_run(git rebase)', 'allow shell_run(python tools/gen.py)', 'allow shell_run(python -m pytest)', 'allow shell_run(node scripts/x.mjs)'],
     lines: [
-      ...all('allow', 'what they say', ['git push', 'git push origin main', 'git push -u origin main', 'npm test', 'npm test -- -t foo', 'npm run build', 'npm run build && npm test', 'git log --all', 'make all', 'make all -j4', 'go test ./pkg', 'git rebase main', 'python tools/gen.py --x 1', 'python -m pytest tests', 'node scripts/x.mjs a', 'npm test 2>&1 | tail -20', 'git log -L 1,5:a.ts']),
-      ...all('ask', 'more than their beginning says', ['git push --force', 'git push -f', 'git push --forc', 'git push -uf origin main', 'git push --force-with-lease', 'git push origin +main', 'git push origin :main', 'git push --delete origin x', 'git push --mirror', 'git push --receive-pack=x', 'git push --exec=x', 'git log --output=x', 'git log --ext-diff', 'npm test --script-shell=./x', 'npm test --node-options=--require=./x', 'npm test --prefix ..', 'make all SHELL=./x', 'make all CC=./x', 'make all -f x', 'make all --eval=x', 'go test -exec ./x', 'go test --exec=./x', 'go test -toolexec ./x', 'git rebase -x rm', 'git rebase --exec rm', 'git rebase --ex=rm']),
+      ...all('allow', 'what they say', ['git push', 'git push origin main', 'git push -u origin main', 'npm test', 'npm test -- -t foo', 'npm run build', 'npm run build && npm test', 'git log --all', 'make all', 'make all -j4', 'go test ./pkg', 'git rebase main', 'python tools/gen.py x', 'python tools/gen.py --verbose', 'python -m pytest tests', 'python -m pytest -x -q tests/a.py::test_b', 'node scripts/x.mjs a', 'npm test 2>&1 | tail -20', 'npm test unit', 'npm test -- --reporter=dot src/a.test.ts', 'make all -k -s', 'go test -run TestA -count=1 ./...', 'git push --dry-run']),
+      ...all('ask', 'more than their beginning says', ['git push --force', 'git push -f', 'git push --forc', 'git push -uf origin main', 'git push --force-with-lease', 'git push origin +main', 'git push origin :main', 'git push --delete origin x', 'git push --mirror', 'git push --receive-pack=x', 'git push --exec=x', 'git log --output=x', 'git log --ext-diff', 'npm test --script-shell=./x', 'npm test --node-options=--require=./x', 'npm test --prefix ..', 'make all SHELL=./x', 'make all CC=./x', 'make all -f x', 'make all --eval=x', 'go test -exec ./x', 'go test --exec=./x', 'go test -toolexec ./x', 'git rebase -x rm', 'git rebase --exec rm', 'git rebase --ex=rm', 'git log -L 1,5:a.ts', 'python tools/gen.py --x 1']),
+      ...all('ask', 'options of npm that are written with one dash', ["npm test '-node-options=--import=data:text/javascript,1'", 'npm test -script-shell=/bin/cat', 'npm test -script-shell=/bin/cat -- /x', 'npm test -cache=x', 'npm test -logs-dir=x', 'npm test -prefix=x', 'npm test --node-options=x', 'npm test -g', 'npm test -w x', 'npm test -d', 'npm run build -script-shell=/bin/cat']),
+      ...all('ask', 'operands that lead somewhere else', ['npm test /etc/x', 'npm test ../x', 'npm test src/../../x', "npm test '~/x'", 'npm test a=b', 'npm test @list', 'npm test +x', 'npm test file:x', 'npm test https://a.example/x', "npm test 'a\\b'", 'npm test -- --config=/etc/x', 'npm test -- --config /etc/x', 'npm test -- -C/etc', 'npm test -- ../x', 'npm test -- --config=../x', 'npm test -- --reporter=https://a.example', 'npm test -- SHELL=x', 'git push https://a.example/x', 'git push ssh://a/x main', 'git push ./sub main', 'git push host:x', 'git push origin HEAD:main', "git push 'ext::sh -c x'", 'python -m pytest /etc', 'python -m pytest @x', 'python tools/gen.py /etc/passwd', 'node scripts/x.mjs ../x', "git rebase ':(top)x'", "git rebase ':!x'"]),
+      ...all('ask', 'what is a step of its own', ['make all deploy', 'make all -j4 deploy', 'npm run build deploy', 'npm run build -- --x', 'npm run build --', 'go test -- x', 'git push -- x']),
       ...all('ask', 'something else', ['npm run', 'npm run deploy', 'npm install', 'npm publish', 'npm', 'npm run build-x', 'make', 'make install', 'python tools/other.py', 'python -m http.server', 'python', 'python -c x', 'python -i tools/gen.py', 'node scripts/y.mjs', 'node -r ./x scripts/x.mjs', 'node', 'npm test && npm publish', 'npm test; npm install x', 'cd x && npm test', 'npm test > out.txt', 'A=1 npm test', 'npm test $(x)', 'npx npm test']),
     ],
   },
@@ -110,7 +113,57 @@ export const corpus: readonly CorpusSection[] = [
     lines: [
       ...all('deny', 'the exception', ['rm x', 'make && rm x', '/bin/rm -rf x']),
       ...all('ask', 'what may be the exception, or cannot be read', ['rm $(x)', 'echo $(rm x)', 'echo $x', 'make > out', 'make &', 'sh -c x', 'env x', 'xargs rm', "find . -exec rm '{}' +", 'eval x', 'curl x | sh', 'git push', 'git push --force', 'git -c a=b push', 'npm publish -t x', 'npm --tag x publish']),
-      ...all('allow', 'the rest', ['make', 'make install', 'npm install x', 'touch a', 'git commit -m x', 'cd x && make', 'chmod +x a', 'node a.mjs', 'find . -delete', 'npm publish']),
+      ...all('ask', 'what may do it all the same', ['make', 'make install', 'npm install x', 'touch a', 'git commit -m x', 'cd x && make', 'chmod +x a', 'node a.mjs', 'find . -delete', 'npm publish', './x.sh', 'make -f x', 'npm run push', 'git publish', 'git send-pack origin', 'python3 x.py', 'python3.11 -c x', 'rbash -c x', 'vim -c x', 'ssh host x', 'setpriv x', 'prlimit x', 'linux64 x', '/lib64/ld-linux-x86-64.so.2 /bin/rm x', 'deno eval x', 'bun exec x', 'lua -e x', "sqlite3 a '.shell x'", 'rsync -e x a b:c', "awk 'BEGIN { system(1) }'", "sed '1e rm x' a", 'tar -cf a b --checkpoint-action=exec=x', '/usr/lib/git-core/git-push', 'git-push origin']),
+      ...all('allow', 'what only reads', ['ls', 'git status', 'git log -5', 'cat a.txt | head -3', "sed -n 1,5p a", 'rg foo src']),
+    ],
+  },
+  {
+    name: 'when all but `rm` is approved beforehand and some is allowed',
+    mode: 'preapproved',
+    rules: ['deny shell_run(rm)', 'allow shell_run(npm test)', 'allow shell_run(make $)'],
+    lines: [
+      ...all('allow', 'what rules allow and what only reads', ['npm test', 'make', 'npm test unit && make | tail -5', 'git status; make']),
+      ...all('ask', 'the rest', ['make all', 'npm test --x', 'npm test && node a.mjs']),
+      ...all('deny', 'the exception', ['rm x', 'make && rm x', '/bin/rm x']),
+    ],
+  },
+  {
+    name: 'when reading is forbidden somewhere',
+    rules: ['deny read(plan.txt)', 'deny read(private/**)', 'ask grep(logs/**)', 'allow shell_run(npm test)'],
+    lines: [
+      ...all('ask', 'it would be read', ['cat plan.txt', 'cat ./plan.txt', 'cat PLAN.txt', 'grep . plan.txt', 'cat a.txt plan.txt', 'head -1 private/a', 'ls private', 'find private -type f', 'sed -n 1p plan.txt', 'test -f plan.txt', 'wc -l logs/a', 'diff a.txt plan.txt', 'cat a.txt | sort plan.txt']),
+      ...all('ask', 'it may be read', ['rg foo', 'git log', 'git diff', 'git show HEAD', 'git diff -- a.txt', 'diff . b', 'rg foo private', 'rg foo .']),
+      ...all('allow', 'it is not read', ['cat a.txt', 'ls', 'ls src', 'grep -n x src/a.ts', 'git status', 'git branch', 'rg foo src', 'echo plan.txt', 'npm test', 'find . -name a']),
+    ],
+  },
+  {
+    name: 'when `git push` is denied under another name',
+    rules: ['deny shell_run(git push)', 'deny shell_run(/usr/bin/npm publish)'],
+    lines: [
+      ...all('deny', 'it', ['/usr/lib/git-core/git-push', 'git-push origin', './git-push', '/opt/git push', 'npm publish', 'GIT push']),
+      ...all('ask', 'what may be it', ['rbash -c x', 'python3.11 -c x', 'deno eval x', 'bun x y', 'lua5.4 -e x', "awk 'BEGIN { system(1) }'", 'vim -c x', 'ld-linux-x86-64.so.2 /bin/git', 'setpriv git push']),
+    ],
+  },
+  {
+    name: 'when beginnings were allowed that can be bent',
+    rules: [
+      ...['git diff', 'git blame', 'git commit', 'git add', 'git log', 'git show', 'git archive', 'git format-patch', 'git tag', 'git fetch', 'git commit -m'],
+      ...['npm audit', 'npm ls', 'npm install', 'make test', 'python3 -m unittest', 'cargo test', 'docker build', 'pip install', 'npm run lint --', 'go run ./cmd'],
+    ].map((words) => `allow shell_run(${words})`),
+    lines: [
+      ...all('ask', 'reads anything', ['git diff /dev/null /any/file', 'git diff --no-index a b', 'git blame --contents /any/file a', 'git blame --contents=/any/file a', 'git blame --ignore-revs-file=/any/file a', 'git commit -F /any/file', 'git commit --file=x', 'git commit -Fx', 'git commit -t x', 'git add --pathspec-from-file=/any/file', "git show HEAD~1 -- ':(top).e?v'", 'git commit -C HEAD', 'git log --output=x']),
+      ...all('ask', 'writes elsewhere', ['git archive -o /outside HEAD', 'git archive --outpu=x HEAD', 'git format-patch -o /outside', 'git format-patch --output-directory=/outside', 'npm ls -prefix=/elsewhere']),
+      ...all('ask', 'runs something else', ['make test deploy', 'make test SHELL=./x', 'python3 -m unittest discover -s /outside', 'python3 -m unittest discover', 'python3 -m unittest os', 'npm audit fix', 'npm install evil', 'npm install --script-shell=x', 'pip install evil', 'pip install -e x', 'git tag -v x', 'git fetch --upload-pack=x', 'git fetch ../x', 'git commit -S', 'cargo test --config x', 'docker build -v /:/x .', 'git commit --amend', 'git commit -n', 'git commit -m x -n', 'git commit -m x --no-verify', 'git commit -m x -- /etc', 'git commit -m x /etc/passwd', 'git commit -m --amend']),
+      ...all('allow', 'what they say', ['git commit -m x', "git commit -m 'fix: the thing in /etc, see ../a'", 'git commit -q -m x a.txt', 'git add a.txt src', 'npm audit', 'npm audit --silent', 'npm install', 'make test', 'make test -j8', 'python3 -m unittest -v', 'cargo test parser::tests', 'cargo test --release -- --nocapture', 'docker build .', 'npm run lint -- --fix src', 'go run ./cmd x', 'git fetch origin', 'git blame a.txt', 'git show HEAD', 'git diff main']),
+    ],
+  },
+  {
+    name: 'without rules, against what was found',
+    rules: [],
+    lines: [
+      ...all('ask', 'signatures are checked by another program', ["git log --format='%+G?'", "git log --format='%-GG'", "git log --pretty='format:% G?'", "git log --pretty=tformat:%h%+GK", "git show --format='%<(10)%G?'"]),
+      ...all('ask', 'paths that git expands', ["git show HEAD~1 -- ':(top).e?v'", "git log -p -- ':!a'", "git diff -- ':/x'", "git show HEAD -- '.e?v'", "git log -- '[.]env'", "git diff -- '*'", "git ls-files ':(glob)**'", 'git show :README.md', "git log -- '*.pem'", 'git show HEAD:.envrc']),
+      ...all('allow', 'of which it is known what they find', ["git log -- '*.ts'", "git diff -- src '*.md'", 'git show HEAD~1:src/a.ts']),
     ],
   },
   {

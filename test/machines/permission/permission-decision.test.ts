@@ -96,6 +96,8 @@ describe('a call of a tool as such', () => {
     expect(suggestions(decide({ definition: search }))).toEqual(['allow docs__search']);
     expect(suggestions(decide({ definition: { ...search, destructive: true } }))).toEqual([]);
     expect(suggestions(decide({ definition: { ...search, name: 'not a name' } }))).toEqual([]);
+    for (const name of ['shell_set_env', 'shell_close', 'shell_open']) expect(suggestions(decide({ definition: { ...search, name } }))).toEqual([]);
+    expect(suggestions(decide({ definition: { ...search, name: 'shell_set_cwd' }, subject: { kind: 'path', path: '/ws/a', access: 'read' } }))).toEqual([]);
   });
 });
 
@@ -109,6 +111,18 @@ describe('the mode', () => {
     expect(decide({ definition: read })).toEqual({ decision: 'allow', by: 'read_only' });
     expect(decide({ definition: read, policy: ['ask write'] }).decision).toBe('ask');
     expect(decide({ definition: read, policy: ['deny write'] })).toMatchObject({ decision: 'deny', by: 'policy' });
+  });
+
+  it('ask asks before a secret is read by its name, which preapproved does not', () => {
+    const read = { ...WRITE, name: 'read', readOnly: true };
+    const reading = (path: string, options: Options = {}): PermissionDecision => decide({ definition: read, subject: { kind: 'path', path, access: 'read' }, ...options });
+    for (const path of ['.env', '/ws/.aws/config', 'a/.ENV', 'server.pem', '/elsewhere/.ssh/id_rsa', '.git/config']) {
+      expect(reading(path)).toMatchObject({ decision: 'ask', suggestions: [] });
+      expect(reading(path, { mode: 'preapproved' })).toEqual({ decision: 'allow', by: 'read_only' });
+      expect(reading(path, { humans: 'none' }).decision).toBe('deny');
+    }
+    expect(reading('.env', { policy: ['allow read(.env)'] })).toMatchObject({ decision: 'allow', by: 'policy' });
+    for (const path of ['src/a.ts', '/elsewhere/manual.md', '.']) expect(reading(path)).toEqual({ decision: 'allow', by: 'read_only' });
   });
 
   it('preapproved lets all run that no rule is against, and says so', () => {
@@ -177,6 +191,13 @@ describe('a command line', () => {
     expect(decideLine('ls', { cwd: '/ws/sub' }).decision).toBe('allow');
   });
 
+  it('in a folder with the name of a secret is asked about', () => {
+    for (const cwd of ['/ws/.aws', '/ws/a/.git', '/ws/.ssh/x']) {
+      expect(decideLine('cat config', { cwd }).decision).toBe('ask');
+      expect(decideLine('cat config', { cwd, policy: ['allow shell_run(cat config $)'] }).decision).toBe('allow');
+    }
+  });
+
   it('in a shell that earlier commands may have changed is asked about', () => {
     expect(decideLine('git status', { isolated: false, policy: ['allow shell_run(git status)'] })).toMatchObject({ decision: 'ask', suggestions: [] });
     expect(decideLine('git status', { isolated: false, mode: 'preapproved' }).decision).toBe('allow');
@@ -186,11 +207,32 @@ describe('a command line', () => {
 
   it.each<[string, readonly string[]]>([
     ['npm test -- x', ['allow shell_run(npm test)']],
-    ['npm run build -- --x', ['allow shell_run(npm run build)']],
+    ['npm run build -- --x', ['allow shell_run(npm run build -- --x $)']],
+    ['npm run build', ['allow shell_run(npm run build $)']],
+    ['npm test -script-shell=x', ['allow shell_run(npm test -script-shell=x $)']],
+    ['git diff --histogram', ['allow shell_run(git diff --histogram $)']],
+    ['git diff --output=x', ['allow shell_run(git diff --output=x $)']],
+    ['git blame --color-lines f', ['allow shell_run(git blame --color-lines f $)']],
+    ['git add .', ['allow shell_run(git add . $)']],
+    ['git add -N f', ['allow shell_run(git add -N f $)']],
+    ['git stash list', ['allow shell_run(git stash list $)']],
+    ['git commit -am x', ['allow shell_run(git commit -am x $)']],
+    ['git commit', ['allow shell_run(git commit $)']],
+    ['git commit -m x --no-verify', []],
+    ['npm audit', ['allow shell_run(npm audit $)']],
+    ['npm audit --json', ['allow shell_run(npm audit --json $)']],
+    ['deno test', ['allow shell_run(deno test $)']],
+    ['deno eval x', ['allow shell_run(deno eval x $)']],
+    ['go test -exec x', ['allow shell_run(go test -exec x $)']],
+    ['deploy --token=x', []],
+    ['deploy --config .env', []],
+    ['git push https://user:x@a.example/b', []],
+    ['deploy 0123456789abcdef0123456789abcdef01234567', []],
+    [`deploy ${'a '.repeat(100)}`, []],
     ['npm run -s build', ["allow shell_run(npm run -s build $)"]],
     ['npm run', ['allow shell_run(npm run $)']],
     ['cargo test x && go build ./...', ['allow shell_run(cargo test)', 'allow shell_run(go build)']],
-    ['git commit -m x', ['allow shell_run(git commit)']],
+    ['git commit -m x', ['allow shell_run(git commit -m)']],
     ['git commit --amend', []],
     ['git push origin main', ['allow shell_run(git push origin main $)']],
     ['git push --force origin x', []],

@@ -68,13 +68,14 @@ describe('a rule is refused', () => {
   it.each([
     ...['git', 'npm', 'make', 'ls', 'docker', 'pytest', './build.sh'].map((words) => [words, /bare name/] as const),
     ...['git -c', 'git -c x=y status', 'git -C . status', 'npm --prefix x test', 'ls -la'].map((words) => [words, /begins with an option/] as const),
-    ...['sudo', 'sudo apt update', 'env', 'env ls', 'xargs rm', 'sh', 'sh -c x', 'bash', 'bash a.sh', '/bin/bash a.sh', 'eval ls', 'timeout 5 npm test', 'nohup x', 'nice x', 'npx vitest', 'sudo $', 'bash a.sh $', 'command git', 'exec ls', '. a.sh', 'source a.sh', 'time npm test', 'alias a=b', 'export A', 'busybox ls', 'SUDO x'].map((words) => [words, /runs other commands/] as const),
+    ...['sudo', 'sudo apt update', 'env', 'env ls', 'xargs rm', 'sh', 'sh -c x', 'bash', 'bash a.sh', '/bin/bash a.sh', 'eval ls', 'timeout 5 npm test', 'nohup x', 'nice x', 'npx vitest', 'sudo $', 'bash a.sh $', 'command git', 'exec ls', '. a.sh', 'source a.sh', 'time npm test', 'rbash -c x', 'bash5 -c x', 'setpriv x y', 'prlimit x y', 'linux64 x y', '/lib64/ld-linux-x86-64.so.2 x y', 'gosu a b', 'alias a=b', 'export A', 'busybox ls', 'SUDO x'].map((words) => [words, /runs other commands/] as const),
     ...['cd sub', 'cd sub $', 'printf x', 'pushd x'].map((words) => [words, /may change what the rest of the line does/] as const),
     ...['python', 'node', 'perl', 'node $', '/usr/bin/python3'].map((words) => [words, /runs any program/] as const),
-    ...['python -c x', 'node -e x', 'node -r x a.mjs', 'perl -e x', 'python -m', 'python -m -c', 'node -', 'node - $'].map((words) => [words, /can run any program/] as const),
-    ...['find .', 'find . -name x', 'ssh host', 'ssh host uptime', 'curl https://a', 'rm x', 'rm -rf dist', 'tar -czf a.tgz src', 'dd if=a', 'chmod +x a', 'rg foo', 'sed -n 1p'].map((words) => [words, /only a whole command/] as const),
-    ...['docker run x', 'docker exec x', 'npm exec x', 'npm x y', 'git config user.name', 'git submodule foreach', 'git bisect run', 'pnpm dlx x', 'uv run x', 'gh api x'].map((words) => [words, /runs whatever follows/] as const),
-    ...['npm run', 'yarn run', 'go run', 'gh pr', 'git stash'].map((words) => [words, /says nothing without the next word/] as const),
+    ...['python -c x', 'node -e x', 'node -r x a.mjs', 'perl -e x', 'python -m', 'python -m -c', 'node -', 'node - $', 'python3.11 -c x', 'lua5.4 -e x', 'deno -x', 'lua -e x'].map((words) => [words, /can run any program/] as const),
+    ...['find .', 'find . -name x', 'ssh host', 'ssh host uptime', 'curl https://a', 'rm x', 'rm -rf dist', 'tar -czf a.tgz src', 'dd if=a', 'chmod +x a', 'rg foo', 'sed -n 1p', 'vim a', 'less a', 'tar xf a', 'rsync a b', 'sqlite3 a', 'awk x', 'python -m http.server', 'python3.11 -m pip'].map((words) => [words, /only a whole command/] as const),
+    ...['docker run x', 'docker exec x', 'npm exec x', 'npm x y', 'git config user.name', 'git submodule foreach', 'git bisect run', 'pnpm dlx x', 'uv run x', 'gh api x', 'deno eval x', 'deno run a.ts', 'deno test a.ts', 'bun x y', 'bun exec x', 'git for-each-repo x', '/usr/lib/git-core/git-config x'].map((words) => [words, /runs whatever follows/] as const),
+    ...['npm run', 'yarn run', 'go run', 'gh pr', 'git stash', 'deno task', 'bun run', 'docker system'].map((words) => [words, /says nothing without the next word/] as const),
+    ...['make all -f', 'go test -exec', 'git add --', 'npm test --prefix', 'python a.py -c', 'make all --'].map((words) => [words, /ends with an option, whose value may be anything/] as const),
   ])('that would allow %s', (words, pattern) => {
     expect(() => parseRule(`allow shell_run(${words})`)).toThrow(pattern);
     // To deny it, or to ask, is always possible.
@@ -82,7 +83,7 @@ describe('a rule is refused', () => {
     expect(parseRule(`ask shell_run(${words})`).effect).toBe('ask');
   });
 
-  it.each(['make $', 'rm -rf dist $', 'docker run x $', 'git status', 'npm run build', 'python a.py', 'python -m pytest', './build.sh all', 'find . -delete $', 'gh pr view', 'go run ./cmd'])('but not one that allows %s', (words) => {
+  it.each(['make $', 'rm -rf dist $', 'docker run x $', 'git status', 'npm run build', 'python a.py', 'python -m pytest', './build.sh all', 'find . -delete $', 'gh pr view', 'go run ./cmd', 'git commit -m', 'npm run build --', 'npm test --', 'deno test $', 'deno eval x $', 'bun run build', 'deno task build', 'python3.11 -m pytest', 'awk x $', 'git push -u'])('but not one that allows %s', (words) => {
     expect(parseRule(`allow shell_run(${words})`).effect).toBe('allow');
   });
 

@@ -61,7 +61,7 @@ class Demo {
     this.#runtime = runtime;
     this.#layout = new HomeLayout(context.home);
     this.#progress = new Progress(context.err);
-    this.#view = new WakeView({ out: context.out, progress: this.#progress, outputLines: 0 });
+    this.#view = new WakeView({ out: context.out, agentId: DEMO_AGENT, progress: this.#progress, outputLines: 0 });
   }
 
   /** An agent, a session, a project in its workspace, and a message. */

@@ -5,8 +5,12 @@ import { MAX_ATTACHMENTS } from '../../../machines/session/event-schemas.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS } from '../../../machines/session/limits.ts';
 import type { SessionIngress } from '../../../machines/session/session-requests.ts';
 import type { PendingAction, SessionState } from '../../../machines/session/session-state.ts';
+import { ownRequests } from '../asked-requests.ts';
+import type { AskedRequest } from '../asked-requests.ts';
+import { askedLines, askedRecords } from '../asked-text.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
+import { exactLine } from '../exact-text.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { absolutePath } from '../home.ts';
 import { withSessions } from '../stores.ts';
@@ -67,22 +71,40 @@ export type ApprovalScope = 'once' | 'session' | 'always';
 export async function confirmTool(context: CommandContext, { session, request, allow, deny, note, scope }: Confirmation): Promise<number> {
   if (allow === deny) throw usageError('expected --allow or --deny, received neither', 'Say which.');
   if (deny && scope !== undefined) throw usageError('expected no --scope with --deny', 'A denial is for this call; to deny more, write a rule into the agent file or the policy.');
-  let rules: readonly string[] = [];
+  const reach = allow ? (scope ?? 'once') : undefined;
+  let asked: AskedRequest | undefined;
   return tell(
     context,
     session,
-    async (store, id) => {
-      const { toolName, rules: covered = [] } = await pendingAction(store, id, request);
+    async ({ sessions }, id) => {
+      const state = await sessions.status(id);
+      const { toolName } = pendingAction(state, request);
+      // Read before it is answered, so that a log that cannot be read is answered by nobody.
+      asked = (await ownRequests(sessions, state)).find(({ requestId }) => requestId === request);
       const ingress: SessionIngress = { type: 'user.tool_confirmation', requestId: request, toolName, allowed: allow, ...(note === undefined ? {} : { note }), ...(scope === undefined ? {} : { scope }) };
-      const receipt = await store.sessions.send(id, ingress);
-      if (allow && scope !== undefined && scope !== 'once') rules = covered;
-      return receipt;
+      return sessions.send(id, ingress);
     },
-    { more: () => ({ lines: rules.map((rule) => `${REACH[scope ?? 'once']}: ${printable(rule)}`), fields: rules.length === 0 ? {} : { scope, rules } }) },
+    { more: () => ({ lines: confirmedLines(context, asked, reach), fields: confirmedFields(asked, reach) }) },
   );
 }
 
 const REACH = { once: 'Allowed this once', session: 'Allowed in this session from now on', always: 'Allowed in every session of this agent from now on' } as const satisfies Record<ApprovalScope, string>;
+
+/** What exactly has been answered. */
+function confirmedLines({ out }: CommandContext, asked: AskedRequest | undefined, reach: ApprovalScope | undefined): string[] {
+  if (asked?.kind !== 'permission') return askedLines(undefined, { out, indent: ANSWERED_INDENT });
+  const { toolName, rules = [] } = asked.data;
+  const lasting = reach === undefined || reach === 'once' ? [] : rules.map((rule) => `${REACH[reach]}: ${exactLine(rule)}`);
+  return [`${reach === undefined ? 'Denied' : REACH.once}: ${exactLine(toolName)}`, ...askedLines(asked, { out, indent: ANSWERED_INDENT, tells: 'call' }), ...lasting];
+}
+
+const ANSWERED_INDENT = '  ';
+
+function confirmedFields(asked: AskedRequest | undefined, reach: ApprovalScope | undefined): object {
+  if (asked?.kind !== 'permission') return {};
+  const { rules = [] } = asked.data;
+  return { asked: askedRecords([asked])[0], ...(reach === undefined || reach === 'once' || rules.length === 0 ? {} : { scope: reach, rules }) };
+}
 
 /** Bytes of a result that is piped in. */
 const MAX_RESULT_BYTES = 4 * 1024 * 1024;
@@ -90,7 +112,7 @@ const MAX_RESULT_BYTES = 4 * 1024 * 1024;
 export async function giveToolResult(context: CommandContext, { session, request, output }: { readonly session: string; readonly request: string; readonly output: string }): Promise<number> {
   const result = output === '-' ? await readTextInput({ what: 'result', maxBytes: MAX_RESULT_BYTES }) : output;
   return tell(context, session, async (store, id) => {
-    const { toolName } = await pendingAction(store, id, request);
+    const { toolName } = pendingAction(await store.sessions.status(id), request);
     return store.sessions.send(id, { type: 'user.custom_tool_result', requestId: request, toolName, output: jsonOrText(result) });
   });
 }
@@ -140,8 +162,7 @@ function whatFollows(context: CommandContext, { sessionId, parent, pendingAction
 }
 
 /** What waits under this id: its tool need not be typed again. @throws RuntimeError REQUEST_NOT_PENDING */
-async function pendingAction({ sessions }: SessionStore, sessionId: string, requestId: string): Promise<PendingAction> {
-  const { pendingActions } = await sessions.status(sessionId);
+function pendingAction({ sessionId, pendingActions }: SessionState, requestId: string): PendingAction {
   const action = pendingActions.find((pending) => pending.requestId === requestId);
   if (action !== undefined) return action;
   const waiting = pendingActions.map((pending) => `${pending.requestId} (${pending.kind}, ${pending.toolName})`).join(', ') || 'none';

@@ -7,8 +7,12 @@ import type { SessionState } from '../../../machines/session/session-state.ts';
 import { explain } from '../../../machines/session/why.ts';
 import type { Explanation, Reason } from '../../../machines/session/why.ts';
 import type { Mover } from '../../../machines/session/why-movers.ts';
+import { ownRequests } from '../asked-requests.ts';
+import type { AskedRequest } from '../asked-requests.ts';
+import { askedLines, askedRecords } from '../asked-text.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
+import { exactLine } from '../exact-text.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { withSessions } from '../stores.ts';
 import { localTime, printable } from '../text.ts';
@@ -21,6 +25,8 @@ export interface ExplainedSession extends Omit<Explanation, 'reasons'> {
 }
 
 interface ExplainedReason extends Reason {
+  /** What is asked of somebody, as the log has it; absent where nobody is asked, or its event cannot be found. */
+  readonly asked?: AskedRequest | undefined;
   /** Absent when there is no such session yet. */
   readonly child?: ExplainedSession | undefined;
 }
@@ -32,7 +38,7 @@ export async function explainSession(context: CommandContext, session: string): 
   const { out, json } = context;
   await withSessions(context, async ({ sessions }) => {
     const explained = await explainTree(sessions, checkedSessionId(session), Date.now());
-    if (json) return out.document(explained);
+    if (json) return out.document(plain(explained));
     for (const line of explanationLines(context, explained)) await out.line(line);
   });
   return EXIT_SUCCESS;
@@ -42,14 +48,29 @@ export async function explainSession(context: CommandContext, session: string): 
 export async function explainTree(sessions: Sessions, sessionId: string, nowMs: number, depth = 0): Promise<ExplainedSession> {
   const state = await sessions.status(sessionId);
   const explanation = explain(state, nowMs, { budget: await reachedBudget(sessions, state) });
+  const requests = await ownRequests(sessions, state);
   const reasons = await Promise.all(
-    explanation.reasons.map(async (reason): Promise<ExplainedReason> => {
+    explanation.reasons.map(async (found): Promise<ExplainedReason> => {
+      const asked = requests.find(({ requestId }) => requestId === found.requestId);
+      const reason = asked === undefined ? found : { ...found, asked };
       if (reason.childSessionId === undefined || depth > MAX_SESSION_DEPTH) return reason;
       const child = await explainTree(sessions, reason.childSessionId, nowMs, depth + 1).catch(unlessMissing);
       return child === undefined ? { ...reason, text: `${reason.text} That session has not been made yet; the next wake makes it.` } : { ...reason, child };
     }),
   );
   return { ...explanation, reasons };
+}
+
+/** For programs: what is asked stands as it was asked. */
+function plain({ reasons, ...explained }: ExplainedSession): object {
+  return {
+    ...explained,
+    reasons: reasons.map(({ asked, child, ...reason }) => ({
+      ...reason,
+      ...(asked === undefined ? {} : { asked: askedRecords([asked])[0] }),
+      ...(child === undefined ? {} : { child: plain(child) }),
+    })),
+  };
 }
 
 async function reachedBudget(sessions: Sessions, { sessionId, lastWake, head }: SessionState): Promise<SessionEventData<'wake.ended'>['budget']> {
@@ -75,19 +96,27 @@ function explanationLines(context: CommandContext, explained: ExplainedSession, 
 function reasonLines(context: CommandContext, reason: ExplainedReason, indent: string): string[] {
   const { out } = context;
   const { styles } = out;
-  const texts = wrapped(printable(reason.text).replaceAll(/\s+/gu, ' '), out.columns - indent.length - 2);
+  const inside = `${indent}  `;
+  const text = reason.text.replaceAll(/\s+/gu, ' ');
+  const texts = wrapped(reason.kind === 'permission' ? exactLine(text) : printable(text), out.columns - inside.length);
   const times = [reason.since === undefined ? '' : `since ${localTime(reason.since)}`, reason.until === undefined ? '' : `until ${localTime(reason.until)}`].filter(Boolean).join(', ');
   const details = [
     ...(times === '' ? [] : [times]),
     ...(reason.calls ?? []).map(({ callId, name, state }) => `call of ${printable(name)}: ${state} (${printable(callId)})`),
-    ...(reason.rules ?? []).map((rule) => `"session" and "always" would allow: ${printable(rule)}`),
   ];
   return [
     ...texts.map((text, index) => `${indent}${index === 0 ? styles.cyan('•') : ' '} ${text}`),
-    ...details.map((detail) => `${indent}  ${styles.dim(detail)}`),
-    ...reason.movers.flatMap((mover) => moverLines(context, mover, `${indent}  `)),
-    ...(reason.child === undefined ? [] : explanationLines(context, reason.child, `${indent}    `)),
+    ...details.map((detail) => `${inside}${styles.dim(detail)}`),
+    // Before the commands that answer it.
+    ...(reason.requestId === undefined ? [] : askedLines(reason.asked, { out, indent: `${inside}  `, tells: isAnswerable(reason) ? 'answerable' : 'call' })),
+    ...reason.movers.flatMap((mover) => moverLines(context, mover, inside)),
+    ...(reason.child === undefined ? [] : explanationLines(context, reason.child, `${inside}  `)),
   ];
+}
+
+/** Not when its time is over. */
+function isAnswerable({ movers }: Reason): boolean {
+  return movers.some(({ events }) => events.includes('user.tool_confirmation'));
 }
 
 const WHO = { person: 'somebody', worker: 'a worker', child: 'the child', time: 'by itself:', runtime: 'the runtime' } as const satisfies Record<Mover['who'], string>;

@@ -2,14 +2,18 @@
 import { RuntimeError } from '../../../machines/errors.ts';
 import { sessionId } from '../../../machines/ids.ts';
 import type { SessionState } from '../../../machines/session/session-state.ts';
+import { ownRequests } from '../asked-requests.ts';
+import type { AskedRequest } from '../asked-requests.ts';
+import { askedLines, askedRecords, waitText } from '../asked-text.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
+import type { Output } from '../output.ts';
 import { placesOf } from '../places.ts';
 import { withSessions } from '../stores.ts';
 import type { SessionStore } from '../stores.ts';
 import { fieldLines, tableLines } from '../table.ts';
-import { counted, localTime, printable } from '../text.ts';
+import { counted, localTime, oneLine } from '../text.ts';
 import { checkedAgentName } from './agent.ts';
 
 export interface CreateOptions {
@@ -47,8 +51,9 @@ export async function showStatus(context: CommandContext, session: string): Prom
   const { out, json } = context;
   await withSessions(context, async ({ sessions, layout }) => {
     const state = await sessions.status(checkedSessionId(session));
-    if (json) return out.document(withPlaces(state, layout));
-    for (const line of fieldLines(statusFields(state, layout), out)) await out.line(line);
+    const asked = await ownRequests(sessions, state);
+    if (json) return out.document({ ...withPlaces(state, layout), ...(state.pendingActions.length === 0 ? {} : { asked: askedRecords(asked) }) });
+    for (const line of fieldLines(statusFields(state, { layout, asked, out }), out)) await out.line(line);
   });
   return EXIT_SUCCESS;
 }
@@ -72,31 +77,41 @@ function withPlaces(state: SessionState, layout: SessionStore['layout']): object
   return { ...state, ...placesOf(layout, state) };
 }
 
-const WAIT_KINDS = { custom_tool: 'a result of', permission: 'permission to run', answer: 'an answer:' } as const;
+const ASKED_INDENT = '    ';
 
-function waitText({ kind, toolName, question, requestId }: SessionState['pendingActions'][number]): string {
-  return `${WAIT_KINDS[kind]} ${printable(kind === 'answer' ? (question ?? toolName) : toolName)} (request ${requestId})`;
+/** One field for each request, with what it is about under it. */
+function waitFields({ pendingActions }: SessionState, { asked, out }: Pick<Shown, 'asked' | 'out'>): [string, string][] {
+  return pendingActions.map((action) => {
+    const request = asked.find(({ requestId }) => requestId === action.requestId);
+    return ['waits for', [waitText(action), ...askedLines(request, { out, indent: ASKED_INDENT })].join('\n')];
+  });
 }
 
-function statusFields(state: SessionState, layout: SessionStore['layout']): [string, string | undefined][] {
+interface Shown {
+  readonly layout: SessionStore['layout'];
+  readonly asked: readonly AskedRequest[];
+  readonly out: Output;
+}
+
+function statusFields(state: SessionState, { layout, ...shown }: Shown): [string, string | undefined][] {
   const { lastWake, openWake } = state;
   const { log, workspace } = placesOf(layout, state);
   return [
     ['session', state.sessionId],
     ['agent', state.agentId],
     ['status', statusText(state)],
-    ['summary', state.summary === undefined ? undefined : printable(state.summary)],
+    ['summary', state.summary === undefined ? undefined : oneLine(state.summary)],
     ['events', String(state.head)],
     ['unread', state.pending.length === 0 ? undefined : counted(state.pending.length, 'message')],
-    ['waits for', state.pendingActions.map(waitText).join(', ')],
-    ['parked', state.parked === undefined ? undefined : printable(state.parked.reason)],
-    ['outcome', state.outcome === undefined ? undefined : printable(state.outcome.title)],
+    ...waitFields(state, shown),
+    ['parked', state.parked === undefined ? undefined : oneLine(state.parked.reason)],
+    ['outcome', state.outcome === undefined ? undefined : oneLine(state.outcome.title)],
     ['parent', state.parent?.sessionId],
     ['children', state.children.map((child) => `${child.sessionId} (${child.agentId}${child.rest === undefined ? '' : `, ${child.rest.reason}`})`).join(', ')],
     ['forked from', state.forkOf === undefined ? undefined : `${state.forkOf.sessionId} at event ${state.forkOf.seq}`],
     ['wakes', `${state.wakes}${lastWake === undefined ? '' : `, the last one ended ${localTime(lastWake.endedAt)}: ${lastWake.outcome}${lastWake.retryAt === undefined ? '' : `, tried again ${localTime(lastWake.retryAt)}`}`}`],
-    ['waking', openWake === undefined ? undefined : `since ${localTime(openWake.startedAt)}, by ${printable(openWake.owner)}`],
-    ['queued', state.queuedWakes.map(({ reason, dueAt }) => `${printable(reason)} at ${localTime(dueAt)}`).join(', ')],
+    ['waking', openWake === undefined ? undefined : `since ${localTime(openWake.startedAt)}, by ${oneLine(openWake.owner)}`],
+    ['queued', state.queuedWakes.map(({ reason, dueAt }) => `${oneLine(reason)} at ${localTime(dueAt)}`).join(', ')],
     ['created', state.createdAt === undefined ? undefined : localTime(state.createdAt)],
     ['updated', state.updatedAt === undefined ? undefined : localTime(state.updatedAt)],
     ['log', log],

@@ -1,25 +1,16 @@
 /** `wakechart wake`: one wake of a session, told as it happens. Whoever sits at a terminal is asked what it waits for, and it goes on. */
-import type { NodeRuntime } from '../../../node.ts';
-import type { SessionEvent } from '../../../machines/session/session-event.ts';
 import type { WakeOutcome } from '../../../machines/wake/wake-outcome.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS, hintText } from '../failure.ts';
-import { followedWake } from '../followed-wake.ts';
 import { LineInput } from '../line-input.ts';
 import { withRuntime } from '../open-runtime.ts';
-import { Person } from '../person.ts';
 import { Progress } from '../progress.ts';
 import { withSessions } from '../stores.ts';
 import { localTime, printable } from '../text.ts';
 import { wrapped } from '../text-width.ts';
-import { progressText } from '../tool-progress.ts';
-import { TranscriptView } from '../transcript-view.ts';
-import { WakeView } from '../wake-view.ts';
+import { Waking } from '../waking.ts';
 import { checkedSessionId } from './session.ts';
-
-/** Of each tool's output; the log holds all of it. */
-const OUTPUT_LINES = 4;
 
 export interface WakeCommandOptions {
   readonly session: string;
@@ -50,79 +41,6 @@ export async function wakeSession(context: CommandContext, { session, human }: W
     },
     { humans: human ? 'reachable' : 'none' },
   );
-}
-
-interface WakingOptions {
-  readonly context: CommandContext;
-  readonly runtime: NodeRuntime;
-  readonly sessionId: string;
-  readonly agentId: string;
-  readonly progress: Progress;
-  readonly isAnsweredHere: boolean;
-}
-
-class Waking {
-  readonly #options: WakingOptions;
-  readonly #view: Pick<WakeView, 'show' | 'remember'>;
-  readonly #show: (event: SessionEvent) => Promise<void>;
-  readonly #isTranscript: boolean;
-  /** Aborted when somebody has interrupted twice. */
-  readonly #force = new AbortController();
-
-  constructor(options: WakingOptions) {
-    this.#options = options;
-    const { out, json } = options.context;
-    this.#isTranscript = out.isTerminal && !json;
-    this.#view = this.#viewOf(options);
-    this.#show = json ? (event) => out.record({ event }) : (event) => this.#view.show(event);
-  }
-
-  /** One wake, and with somebody to ask another one after each answer. */
-  async untilItRests(input: LineInput | undefined): Promise<WakeOutcome> {
-    const { context, runtime, sessionId, progress } = this.#options;
-    const { err, interruption } = context;
-    const person = input === undefined ? undefined : new Person({ sessions: runtime.sessions, input, err, signal: interruption.signal });
-    const release = interruption.guard(() => this.#force.abort('interrupted twice'));
-    try {
-      await rememberCalls(runtime.sessions, sessionId, this.#view);
-      for (;;) {
-        const outcome = await this.#wake();
-        if (outcome.outcome !== 'requires_action' || person === undefined) return outcome;
-        progress.stop();
-        if (!(await person.answerFor(sessionId))) return outcome;
-      }
-    } finally {
-      release();
-    }
-  }
-
-  #wake(): Promise<WakeOutcome> {
-    const { context, runtime, sessionId, progress } = this.#options;
-    return followedWake({
-      runtime,
-      sessionId,
-      signal: context.interruption.signal,
-      force: this.#force.signal,
-      onEvent: this.#show,
-      onToolProgress: ({ name }, how) => progress.waitFor(progressText(name, how)),
-      ...(this.#isTranscript ? { onChildEvent: this.#show } : {}),
-    });
-  }
-
-  #viewOf({ context, progress, agentId, isAnsweredHere }: WakingOptions): Pick<WakeView, 'show' | 'remember'> {
-    const { out } = context;
-    if (!this.#isTranscript) return new WakeView({ out, progress, outputLines: OUTPUT_LINES });
-    // Whoever is asked at once needs no command for it.
-    return new TranscriptView({ out, progress, agentId, ...(isAnsweredHere ? {} : { commandFor: (...words: readonly string[]) => nextCommand(context, ...words) }) });
-  }
-}
-
-/** What the calls are that an earlier wake left open. */
-async function rememberCalls(sessions: NodeRuntime['sessions'], sessionId: string, view: Pick<WakeView, 'remember'>): Promise<void> {
-  const { openToolCalls } = await sessions.status(sessionId);
-  for (const { seq } of openToolCalls) {
-    for await (const event of sessions.events(sessionId, { from: seq, limit: 1 })) if (event.type === 'agent.tool_use') view.remember(event);
-  }
 }
 
 /** Work that stopped before its end is a failure of the work; a session that has nothing to do is not. */

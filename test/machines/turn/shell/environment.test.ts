@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkedEnvironmentSettings, commandEnvironment } from '../../../../src/machines/turn/shell/environment.ts';
+import { checkedEnvironmentSettings, commandEnvironment, workspaceEnvironment } from '../../../../src/machines/turn/shell/environment.ts';
 
 describe('the environment of commands', () => {
   it('has the usual variables of the host and nothing else', () => {
@@ -17,6 +17,18 @@ describe('the environment of commands', () => {
     expect(commandEnvironment({})).toEqual({ PATH: '/usr/local/bin:/usr/bin:/bin' });
   });
 
+  it.each([
+    ['./node_modules/.bin:/usr/bin', '/usr/bin'],
+    [':/usr/bin', '/usr/bin'],
+    ['/usr/bin:', '/usr/bin'],
+    ['/usr/bin::/bin', '/usr/bin:/bin'],
+    ['bin:.:..:~/bin', '/usr/local/bin:/usr/bin:/bin'],
+    ['', '/usr/local/bin:/usr/bin:/bin'],
+  ])('has no place in its PATH that depends on where a command runs: %j', (PATH, left) => {
+    expect(commandEnvironment({ PATH })).toEqual({ PATH: left });
+    expect(commandEnvironment({ PATH: '/bin' }, { set: { PATH } })).toEqual({ PATH: left });
+  });
+
   it('is not led astray by names of objects', () => {
     expect(Object.keys(commandEnvironment(JSON.parse('{"__proto__":"x","constructor":"y"}') as Record<string, string>))).toEqual(['PATH']);
   });
@@ -27,5 +39,26 @@ describe('the environment of commands', () => {
 
   it('says no value when it refuses one', () => {
     expect(() => checkedEnvironmentSettings({ set: { KEY: 'sec\0ret' } })).toThrow(/^(?!.*sec).*set\.KEY/);
+  });
+});
+
+describe('the environment of commands in a workspace', () => {
+  const inWorkspace = (environment: Record<string, string>, folder = '/data/w'): Readonly<Record<string, string>> => workspaceEnvironment(environment, { folder, reaches: (path) => `${path}/`.startsWith(`${folder}/`) });
+
+  it('has no place of the workspace in its PATH', () => {
+    expect(inWorkspace({ PATH: '/usr/bin:/data/w/node_modules/.bin:/data/w:/data/w2/bin' })).toMatchObject({ PATH: '/usr/bin:/data/w2/bin' });
+    expect(inWorkspace({ PATH: '/data/w/bin' })).toMatchObject({ PATH: '/usr/local/bin:/usr/bin:/bin' });
+  });
+
+  it.each([
+    ['/data/w', undefined, '/data'],
+    ['/w', undefined, '/'],
+    ['/data/w', '/mnt:/net', '/data:/mnt:/net'],
+    ['/data/w', '', '/data'],
+    ['/', undefined, undefined],
+    ['/', '/mnt', '/mnt'],
+  ])('keeps git from going above %s; with %s that is %s', (folder, given, ceilings) => {
+    const environment = { PATH: '/usr/bin', ...(given === undefined ? {} : { GIT_CEILING_DIRECTORIES: given }) };
+    expect(inWorkspace(environment, folder)['GIT_CEILING_DIRECTORIES']).toBe(ceilings);
   });
 });

@@ -1,0 +1,89 @@
+/** The wakes of one session for whoever looks on: told as they happen, cut short when that is wanted, and gone on with as long as somebody answers. */
+import type { SessionEvent } from '../../machines/session/session-event.ts';
+import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
+import type { Runtime } from '../../runtime.ts';
+import { nextCommand } from './context.ts';
+import type { CommandContext } from './context.ts';
+import { followedWake } from './followed-wake.ts';
+import type { LineInput } from './line-input.ts';
+import { Person } from './person.ts';
+import type { Progress } from './progress.ts';
+import { progressText } from './tool-progress.ts';
+import { TranscriptView } from './transcript-view.ts';
+import { WakeView } from './wake-view.ts';
+
+/** Of each tool's output; the log holds all of it. */
+const OUTPUT_LINES = 4;
+
+export interface WakingOptions {
+  readonly context: CommandContext;
+  readonly runtime: Runtime;
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly progress: Progress;
+  readonly isAnsweredHere: boolean;
+}
+
+export class Waking {
+  readonly #options: WakingOptions;
+  readonly #view: Pick<WakeView, 'show' | 'remember'>;
+  readonly #show: (event: SessionEvent) => Promise<void>;
+  readonly #isTranscript: boolean;
+  /** Aborted when somebody has interrupted twice. */
+  readonly #force = new AbortController();
+
+  constructor(options: WakingOptions) {
+    this.#options = options;
+    const { out, json } = options.context;
+    this.#isTranscript = out.isTerminal && !json;
+    this.#view = this.#viewOf(options);
+    this.#show = json ? (event) => out.record({ event }) : (event) => this.#view.show(event);
+  }
+
+  /** One wake, and with somebody to ask another one after each answer. */
+  async untilItRests(input: LineInput | undefined): Promise<WakeOutcome> {
+    const { context, runtime, sessionId, progress } = this.#options;
+    const { err, interruption } = context;
+    const person = input === undefined ? undefined : new Person({ sessions: runtime.sessions, input, err, signal: interruption.signal });
+    const release = interruption.guard(() => this.#force.abort('interrupted twice'));
+    try {
+      await rememberCalls(runtime.sessions, sessionId, this.#view);
+      for (;;) {
+        const outcome = await this.#wake();
+        if (outcome.outcome !== 'requires_action' || person === undefined) return outcome;
+        progress.stop();
+        if (!(await person.answerFor(sessionId))) return outcome;
+      }
+    } finally {
+      release();
+    }
+  }
+
+  #wake(): Promise<WakeOutcome> {
+    const { context, runtime, sessionId, progress } = this.#options;
+    return followedWake({
+      runtime,
+      sessionId,
+      signal: context.interruption.signal,
+      force: this.#force.signal,
+      onEvent: this.#show,
+      onToolProgress: ({ name }, how) => progress.waitFor(progressText(name, how)),
+      ...(this.#isTranscript ? { onChildEvent: this.#show } : {}),
+    });
+  }
+
+  #viewOf({ context, progress, agentId, isAnsweredHere }: WakingOptions): Pick<WakeView, 'show' | 'remember'> {
+    const { out } = context;
+    if (!this.#isTranscript) return new WakeView({ out, agentId, progress, outputLines: OUTPUT_LINES });
+    // Whoever is asked at once needs no command for it.
+    return new TranscriptView({ out, progress, agentId, ...(isAnsweredHere ? {} : { commandFor: (...words: readonly string[]) => nextCommand(context, ...words) }) });
+  }
+}
+
+/** What the calls are that an earlier wake left open. */
+async function rememberCalls(sessions: Runtime['sessions'], sessionId: string, view: Pick<WakeView, 'remember'>): Promise<void> {
+  const { openToolCalls } = await sessions.status(sessionId);
+  for (const { seq } of openToolCalls) {
+    for await (const event of sessions.events(sessionId, { from: seq, limit: 1 })) if (event.type === 'agent.tool_use') view.remember(event);
+  }
+}

@@ -1,0 +1,10 @@
+/** Ends a look at the disk with what people are told. Never leaves this folder. */
+export class LookFailed extends Error {
+  override readonly name = 'LookFailed';
+  readonly because: string;
+
+  constructor(because: string) {
+    super(because);
+    this.because = because;
+  }
+}

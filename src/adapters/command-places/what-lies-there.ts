@@ -1,0 +1,74 @@
+/** What lies at a path, with every symbolic link followed. */
+import { constants } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { lstat, open, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { LookFailed } from './look-failed.ts';
+
+export interface Existing {
+  /** Of the thing, or of where it would be. */
+  readonly realPath: string;
+  readonly kind: 'file' | 'folder' | 'other' | 'missing';
+}
+
+/** @throws LookFailed for a link that leads nowhere: something may be put there at any time */
+export async function existing(path: string): Promise<Existing> {
+  try {
+    const realPath = await realpath(path);
+    return { realPath, kind: kindOf(await stat(realPath)) };
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  if ((await lstatOf(path)) !== undefined) throw new LookFailed(`"${basename(path)}" is a link that leads nowhere`);
+  const parent = dirname(path);
+  if (parent === path) throw new LookFailed('its folder is gone');
+  return { realPath: join((await existing(parent)).realPath, basename(path)), kind: 'missing' };
+}
+
+/** Of the thing itself, were it a link; undefined when there is none. */
+export async function lstatOf(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The bytes of an ordinary file that is no link; undefined when there is none. @throws LookFailed when it is something else, or too large */
+export async function readSmallFile(path: string, { what, maxBytes }: { readonly what: string; readonly maxBytes: number }): Promise<Buffer | undefined> {
+  const found = await lstatOf(path);
+  if (found === undefined) return undefined;
+  if (!found.isFile()) throw new LookFailed(`${what} is no ordinary file`);
+  // Windows knows neither flag.
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  try {
+    const { size } = await handle.stat();
+    if (size > maxBytes) throw new LookFailed(`${what} is larger than ${maxBytes} bytes`);
+    const buffer = Buffer.alloc(size + 1);
+    let length = 0;
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+      length += bytesRead;
+      if (length > size) throw new LookFailed(`${what} changes while it is looked at`);
+      if (bytesRead === 0) return buffer.subarray(0, length);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+export function systemCodeOf(error: unknown): string | undefined {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
+function isMissing(error: unknown): boolean {
+  const code = systemCodeOf(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+function kindOf(stats: Stats): Existing['kind'] {
+  if (stats.isFile()) return 'file';
+  return stats.isDirectory() ? 'folder' : 'other';
+}

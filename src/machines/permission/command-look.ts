@@ -1,0 +1,41 @@
+/** What has to be looked at on the disk before a command runs only because it is known to be safe. */
+import type { PermissionDecision, PermissionQuestion } from './permission-decision.ts';
+import { allowsCommand } from './rule-match.ts';
+import { isAboutReading } from './rule-reach.ts';
+import { safetyOf } from './safe-commands.ts';
+
+export interface LookedCommand {
+  /** Never empty. */
+  readonly argv: readonly string[];
+  /** Its words that name places, from `cwd`. For git they may be revisions. */
+  readonly paths: readonly string[];
+  readonly usesGit: boolean;
+}
+
+export interface CommandLook {
+  /** Those that are not allowed by a rule. Never empty. */
+  readonly commands: readonly LookedCommand[];
+  /** Absolute: where they run. */
+  readonly cwd: string;
+  /** Absolute. */
+  readonly workspaceDirectory: string;
+  /** Patterns of paths, from the workspace, that may not be read unasked. */
+  readonly forbidden: readonly string[];
+}
+
+/** What to look at before the decision can be trusted; undefined when it is no `allow`, or rules or the mode alone allow it. */
+export function lookOf(question: PermissionQuestion, decision: PermissionDecision): CommandLook | undefined {
+  const { subject, reading, policy, sessionRules, workspaceDirectory, definition } = question;
+  if (decision.decision !== 'allow' || decision.by === 'preapproved' || decision.by === 'read_only') return undefined;
+  if (subject.kind !== 'shell' || reading?.kind !== 'commands') return undefined;
+  const rules = [...policy, ...sessionRules];
+  const allowing = rules.filter(({ effect, tool }) => effect === 'allow' && tool === definition.name);
+  const commands = reading.commands.flatMap((command): LookedCommand[] => {
+    const safety = safetyOf(command);
+    if (!safety.safe || allowing.some((rule) => allowsCommand(rule, command))) return [];
+    return [{ argv: command.argv, paths: safety.paths, usesGit: safety.usesGit }];
+  });
+  if (commands.length === 0) return undefined;
+  const forbidden = rules.filter((rule) => rule.effect !== 'allow' && isAboutReading(rule)).flatMap(({ pathGlob }) => pathGlob ?? []);
+  return { commands, cwd: subject.cwd, workspaceDirectory, forbidden };
+}

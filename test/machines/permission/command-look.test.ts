@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { readShell } from '../../../src/adapters/shell-syntax/shell-reader.ts';
+import { lookOf } from '../../../src/machines/permission/command-look.ts';
+import type { CommandLook } from '../../../src/machines/permission/command-look.ts';
+import { decidePermission } from '../../../src/machines/permission/permission-decision.ts';
+import type { PermissionQuestion } from '../../../src/machines/permission/permission-decision.ts';
+import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
+import { SHELL_RUN } from './shell-questions.ts';
+
+function look(command: string, { rules = [], mode = 'ask' }: { readonly rules?: readonly string[]; readonly mode?: PermissionQuestion['mode'] } = {}): CommandLook | undefined {
+  const question: PermissionQuestion = {
+    definition: SHELL_RUN,
+    subject: { kind: 'shell', command, cwd: '/ws/sub' },
+    reading: readShell(command),
+    workspaceDirectory: '/ws',
+    mode,
+    policy: rules.map((rule) => parseRule(rule)),
+    sessionRules: [],
+    humans: 'reachable',
+  };
+  return lookOf(question, decidePermission(question));
+}
+
+const pathsOf = (command: string): readonly (readonly string[])[] | undefined => look(command)?.commands.map(({ paths }) => paths);
+
+describe('what has to be looked at before a command runs', () => {
+  it('is every word that names a place, and the folder', () => {
+    expect(look('cat a.txt')).toEqual({ commands: [{ argv: ['cat', 'a.txt'], paths: ['a.txt'], usesGit: false }], cwd: '/ws/sub', workspaceDirectory: '/ws', forbidden: [] });
+    expect(look('git diff HEAD -- src/a.ts')?.commands).toEqual([{ argv: ['git', 'diff', 'HEAD', '--', 'src/a.ts'], paths: ['HEAD', 'src/a.ts'], usesGit: true }]);
+  });
+
+  it.each([
+    ['ls', []],
+    ['ls -la src test', ['src', 'test']],
+    ["grep -n 'a b' x y", ['x', 'y']],
+    ['grep -e a -m 3 x', ['x']],
+    ['head -n 3 a', ['a']],
+    ["find src test -name '*.ts'", ['src', 'test']],
+    ['find . -type f', ['.']],
+    ["sed -n '1,5p' a b", ['a', 'b']],
+    ['test -f a', ['a']],
+    ['test a = b', []],
+    ['echo a', []],
+    ['rg foo src', ['src']],
+    ['rg --files src', ['src']],
+    ['cat -- a', ['a']],
+    ['tr a b', []],
+    ['sort -k 2 -t , a', ['a']],
+  ])('%s: %j', (command, expected) => {
+    expect(pathsOf(command)).toEqual([expected]);
+  });
+
+  it('is nothing of what rules or the mode allow, and nothing of what does not run', () => {
+    expect(look('npm test', { rules: ['allow shell_run(npm test)'] })).toBeUndefined();
+    expect(look('git status', { rules: ['allow shell_run(git status)'] })).toBeUndefined();
+    expect(look('cat a', { mode: 'preapproved' })).toBeUndefined();
+    expect(look('make')).toBeUndefined();
+    expect(look('cat $x')).toBeUndefined();
+    expect(look('ls', { rules: ['deny shell_run(ls)'] })).toBeUndefined();
+  });
+
+  it('is the part of a line that no rule allows', () => {
+    expect(look('npm test && cat a', { rules: ['allow shell_run(npm test)'] })?.commands.map(({ argv }) => argv)).toEqual([['cat', 'a']]);
+    expect(look('cat a', { mode: 'preapproved', rules: ['deny shell_run(rm)'] })?.commands.map(({ argv }) => argv)).toEqual([['cat', 'a']]);
+  });
+
+  it('is held against the rules about reading too', () => {
+    expect(look('cat a', { rules: ['deny read(secret.txt)', 'ask grep(logs/**)', 'deny write(x)', 'allow read(y)'] })?.forbidden).toEqual(['secret.txt', 'logs/**']);
+  });
+});
