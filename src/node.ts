@@ -30,6 +30,7 @@ import { createProcessTree } from './adapters/process-tree/process-tree.ts';
 import { createFileScheduleStore } from './adapters/schedule-files/file-schedule-store.ts';
 import { createFileScheduleDefinitions } from './adapters/schedule-files/schedule-definitions.ts';
 import { createFileScheduleStandings } from './adapters/schedule-files/schedule-standings.ts';
+import { FileCommandPlaces } from './adapters/command-places/file-command-places.ts';
 import { createFileTools } from './adapters/file-tools/file-tools.ts';
 import { createOutputFiles } from './adapters/file-tools/output-files.ts';
 import type { McpToolSourceOptions } from './adapters/mcp/mcp-tool-source.ts';
@@ -210,6 +211,7 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     processTree,
     owner: `${hostname()}:${process.pid}`,
     readShell,
+    places: new FileCommandPlaces(),
     policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),
     ...nodeTools({ layout, processTree, clock, options }),
     ...(options.humans === undefined ? {} : { humans: options.humans }),

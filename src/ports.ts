@@ -85,6 +85,8 @@ export type { CommandEnvironmentSettings, HostEnvironment } from './machines/tur
 export type { ToolServerNews, ToolServerRequest, ToolSource } from './actors/turn/tool-source.ts';
 export type { ReadShell } from './actors/permission/shell-reader.ts';
 export type { ShellCommand, ShellReading } from './machines/permission/shell-reading.ts';
+export type { CommandPlaces } from './actors/permission/command-places.ts';
+export type { CommandLook, LookedCommand } from './machines/permission/command-look.ts';
 export type { KeptRule, PolicyStore, RuleProvenance } from './actors/permission/policy-store.ts';
 export type { PermissionRule } from './machines/permission/permission-rule.ts';
 export type { PermissionSubject } from './machines/permission/permission-subject.ts';

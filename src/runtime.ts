@@ -25,6 +25,7 @@ import type { Tool } from './actors/turn/tool.ts';
 import type { ShellHost } from './actors/shell/shell-host.ts';
 import type { OutputKeeper } from './actors/turn/output-keeper.ts';
 import type { ToolSource } from './actors/turn/tool-source.ts';
+import type { CommandPlaces } from './actors/permission/command-places.ts';
 import type { PolicyStore } from './actors/permission/policy-store.ts';
 import type { ReadShell } from './actors/permission/shell-reader.ts';
 import type { PriceTable } from './machines/run/prices.ts';
@@ -61,6 +62,8 @@ export interface RuntimePorts {
   readonly toolSource?: ToolSource | undefined;
   /** Reads command lines for rules about them. Without it no rule allows one. */
   readonly readShell?: ReadShell | undefined;
+  /** Looks where command lines lead that only read. Without it they ask, as all others do. */
+  readonly places?: CommandPlaces | undefined;
   /** Keeps what people have allowed for always. Without it "always" means as long as the session lasts. */
   readonly policy?: PolicyStore | undefined;
   /** Keeps outputs that are too long for a model. Without it the rest of them is lost. */
@@ -147,9 +150,9 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 }
 
 /** What wakes need for their turns. */
-function turnPorts({ clock, tasks, directories, runConfig = {}, tools = [], toolSource, readShell, policy, outputs, humans = 'reachable', prices = {}, ...ports }: RuntimePorts) {
+function turnPorts({ clock, tasks, directories, runConfig = {}, tools = [], toolSource, readShell, policy, places, outputs, humans = 'reachable', prices = {}, ...ports }: RuntimePorts) {
   const shellRun = createShellRunTool(tasks, { clock, host: ports.shellHost, environment: ports.commandEnvironment, keeper: outputs });
-  return { directories, runConfig, tools: [shellRun, createAskHumanTool(), ...tools], toolSource, executor: new ToolExecutor({ clock }), readShell, policy, outputs, humans, prices };
+  return { directories, runConfig, tools: [shellRun, createAskHumanTool(), ...tools], toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, outputs, humans, prices };
 }
 
 /** Takes each step after the one before it has ended, also when that failed. @throws the first failure, in the end */

@@ -3,7 +3,8 @@
  * somebody has answered. What cannot be decided asks; where nobody can be asked, it is denied.
  */
 import { messageOf } from '../../machines/errors.ts';
-import { decidePermission } from '../../machines/permission/permission-decision.ts';
+import { lookOf } from '../../machines/permission/command-look.ts';
+import { decidePermission, unsafe } from '../../machines/permission/permission-decision.ts';
 import type { PermissionDecision } from '../../machines/permission/permission-decision.ts';
 import { formatRule, parseRule } from '../../machines/permission/permission-rule.ts';
 import type { PermissionRule } from '../../machines/permission/permission-rule.ts';
@@ -16,6 +17,7 @@ import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { Clock } from '../clock/clock.ts';
 import { grantHash } from '../permission/grant-hash.ts';
+import type { CommandPlaces } from '../permission/command-places.ts';
 import type { PolicyStore } from '../permission/policy-store.ts';
 import type { ReadShell } from '../permission/shell-reader.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
@@ -26,6 +28,8 @@ export interface GatePorts {
   readonly clock: Clock;
   readonly readShell: ReadShell | undefined;
   readonly policy: PolicyStore | undefined;
+  /** Looks where commands lead that are known to read only. Without it they ask. */
+  readonly places: CommandPlaces | undefined;
   /** Whether somebody can be asked. */
   readonly humans: 'reachable' | 'none';
 }
@@ -132,7 +136,7 @@ export class CallGate {
   }
 
   async #judge(tool: Tool, subject: PermissionSubject, state: SessionState, humans: GatePorts['humans']): Promise<PermissionDecision> {
-    const { agent, readShell } = this.#options;
+    const { agent, readShell, places } = this.#options;
     const { sessionRules } = state;
     const { allow } = agent.definition.permission;
     const { mode, ask, deny } = this.#restrictions(state);
@@ -143,16 +147,15 @@ export class CallGate {
     const session = rulesOf({ allow: sessionRules });
     if ('error' in own) return unreadable(own.error, humans);
     if ('error' in session) return unreadable(session.error, humans);
-    return decidePermission({
-      definition: tool.definition,
-      subject,
-      reading: subject.kind === 'shell' ? readShell?.(subject.command) : undefined,
-      workspaceDirectory: agent.workspaceDirectory,
-      mode,
-      policy: [...policy, ...own],
-      sessionRules: session,
-      humans,
-    });
+    const reading = subject.kind === 'shell' ? readShell?.(subject.command) : undefined;
+    const { workspaceDirectory } = agent;
+    const question = { definition: tool.definition, subject, reading, workspaceDirectory, mode, policy: [...policy, ...own], sessionRules: session, humans };
+    const decision = decidePermission(question);
+    // Commands that only read are safe by their words. Where those lead, and what the repository there would run, only a look can tell.
+    const look = lookOf(question, decision);
+    if (look === undefined) return decision;
+    const because = places === undefined ? 'nobody can look where the command leads' : await places.problem(look);
+    return because === undefined ? decision : unsafe(question, because);
   }
 
   #rules(): Promise<readonly PermissionRule[] | { readonly error: string }> {

@@ -3,6 +3,7 @@ import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
+import type { CommandPlaces } from '../permission/command-places.ts';
 import type { PolicyStore } from '../permission/policy-store.ts';
 import type { ReadShell } from '../permission/shell-reader.ts';
 import type { AgentRunConfig } from '../run/agent-runtime.ts';
@@ -33,6 +34,7 @@ export interface WakePorts extends JournalPorts {
   readonly executor: ToolExecutor;
   readonly readShell: ReadShell | undefined;
   readonly policy: PolicyStore | undefined;
+  readonly places: CommandPlaces | undefined;
   readonly outputs: OutputKeeper | undefined;
   /** Whether somebody can be asked, unless a wake says otherwise. */
   readonly humans: 'reachable' | 'none';

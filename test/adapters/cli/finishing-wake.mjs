@@ -12,12 +12,15 @@ import { Progress } from '../../../dist/adapters/cli/progress.js';
 import { Waking } from '../../../dist/adapters/cli/waking.js';
 import { createNodeRuntime } from '../../../dist/node.js';
 
-const [home, sessionId, agentId] = process.argv.slice(2);
+const [home = '', sessionId = '', agentId = ''] = process.argv.slice(2);
 const out = new Output(process.stdout, process.env);
 const interruption = new Interruption(() => void out.push('forced\n'));
 interruption.signal.addEventListener('abort', () => void out.push('interrupted\n'));
 
-/** Works until there is a file `go`, or nobody wants to wait any more. */
+/**
+ * Works until there is a file `go`, or nobody wants to wait any more.
+ * @type {import('../../../dist/actors/turn/tool.js').Tool}
+ */
 const engrave = {
   definition: { name: 'engrave', description: 'Engraves.', inputSchema: z.object({}), ownership: 'managed', permissionPolicy: 'always_allow', readOnly: false, destructive: false, interruptBehavior: 'finish' },
   async run(_input, { signal, workspaceDirectory }) {

@@ -5,6 +5,9 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FileCommandPlaces } from '../../../src/adapters/command-places/file-command-places.ts';
+import { readShell } from '../../../src/adapters/shell-syntax/shell-reader.ts';
+import { safetyOf } from '../../../src/machines/permission/safe-commands.ts';
 import { corpus } from '../../machines/permission/corpus.ts';
 import { decideLine } from '../../machines/permission/shell-questions.ts';
 
@@ -33,11 +36,25 @@ function contents(): string[] {
 }
 
 describe.skipIf(process.platform === 'win32' || !hasGit)('every line of the corpus that is safe', () => {
+  const safe = corpus.flatMap(({ lines }) => lines.map(([line]) => line)).filter((line) => {
+    const decision = decideLine(line);
+    return decision.decision === 'allow' && decision.by === 'safe_command';
+  });
+
+  it('has nothing against it in an ordinary repository', async () => {
+    const places = new FileCommandPlaces();
+    for (const line of safe) {
+      const reading = readShell(line);
+      const commands = reading.kind === 'commands' ? reading.commands : [];
+      const looked = commands.flatMap((command) => {
+        const safety = safetyOf(command);
+        return safety.safe ? [{ argv: command.argv, paths: safety.paths, usesGit: safety.usesGit }] : [];
+      });
+      expect([line, await places.problem({ commands: looked, cwd: folder, workspaceDirectory: folder, forbidden: [] })]).toEqual([line, undefined]);
+    }
+  });
+
   it('leaves the folder as it was', () => {
-    const safe = corpus.flatMap(({ lines }) => lines.map(([line]) => line)).filter((line) => {
-      const decision = decideLine(line);
-      return decision.decision === 'allow' && decision.by === 'safe_command';
-    });
     expect(safe.length).toBeGreaterThan(110);
     const before = contents();
     const script = mkdtempSync(join(tmpdir(), 'lines-'));

@@ -57,7 +57,7 @@ describe('a rule that allows', () => {
 });
 
 describe('a rule about paths', () => {
-  it.each([
+  it.each<readonly [tool: string, rule: string, expected: string]>([
     ...['read', 'grep', 'glob', 'edit'].map((tool) => [tool, 'deny read(plan.txt)', 'deny'] as const),
     ['write', 'deny read(plan.txt)', 'allow'],
     ...['write', 'edit'].map((tool) => [tool, 'deny write(plan.txt)', 'deny'] as const),
