@@ -10,7 +10,7 @@ import type { JournalPorts } from './session-journal.ts';
 
 export interface SessionWorkerPorts extends JournalPorts {
   /** One wake of a session, to its end. */
-  wake(sessionId: string, options: { readonly signal: AbortSignal }): Promise<WakeOutcome>;
+  wake(sessionId: string, options: { readonly signal: AbortSignal; readonly isAutonomous: true }): Promise<WakeOutcome>;
   /** Parent of the worker's actors. */
   readonly supervisor: AnyActorRef;
   readonly onListenerError: OnListenerError;

@@ -27,7 +27,7 @@ export async function settleClaim(claim: Claim, host: ClaimHost): Promise<boolea
   // It has begun, so there is one.
   const { signal } = claim.abort ?? new AbortController();
   try {
-    const outcome = await ports.wake(claim.sessionId, { signal });
+    const outcome = await ports.wake(claim.sessionId, { signal, isAutonomous: true });
     if (outcome.outcome === 'nothing_to_do') await passOver(claim, host, () => removeSpentHints(claim.sessionId, claim.session.activations, ports));
     else await ended(claim, outcome, host);
     return false;

@@ -253,8 +253,9 @@ function failed(output: string): ToolCallResult {
 }
 
 function describe(error: unknown): string {
-  const hint = RuntimeError.is(error) && error.hint !== undefined ? ` ${error.hint}` : '';
-  return `${messageOf(error)}${hint}`;
+  const message = messageOf(error);
+  if (!RuntimeError.is(error) || error.hint === undefined) return message;
+  return `${message}${/[.!?]$/.test(message) ? '' : '.'} ${error.hint}`;
 }
 
 function stopReasonOf(signal: AbortSignal): string {

@@ -105,10 +105,12 @@ export class Subflows {
     if (request?.kind !== 'subflow' || answer?.kind !== 'subflow') throw new RuntimeError('SUBFLOW_NOT_ANSWERED', `tool call ${callId} was not answered by a child`, { category: 'crash' });
     const { childSessionId, agentId } = request;
     const { reason, summary } = answer;
-    const text = await lastMessageOf(childSessionId, this.#options).catch(() => undefined);
+    const [text, ending] = await Promise.all([lastMessageOf(childSessionId, this.#options), endingOf(childSessionId, this.#options)]).catch(() => [undefined, undefined] as const);
     const whole = { output: text ?? summary, summary, agent: agentId, sessionId: childSessionId };
     const { outcome, ...result } = await storable(whole, { outputs: this.#options.outputs, session, callId });
-    return { ...result, outcome: reason === 'idle' ? outcome : 'failed' };
+    // One that gave up has not answered, whatever it said last.
+    const hasAnswered = reason === 'idle' && (ending === undefined || !GAVE_UP.has(ending));
+    return { ...result, outcome: hasAnswered ? outcome : 'failed' };
   }
 
   async #driveOne({ callId, request }: OpenToolCall, state: SessionState, options: WakeOptions): Promise<void> {
@@ -119,6 +121,13 @@ export class Subflows {
     await ensureSubflowSession({ sessionId, agentId, message, allowance, restriction, parent: { sessionId: state.sessionId, depth: depthOf(state), callId } }, this.#options);
     await this.#options.trigger(sessionId, options);
   }
+}
+
+const GAVE_UP: ReadonlySet<string> = new Set(['budget_reached', 'interrupted', 'failed']);
+
+/** How the last wake of a session ended. */
+async function endingOf(sessionId: string, { journals }: SubflowOptions): Promise<string | undefined> {
+  return (await journals.open(sessionId)).state.lastWake?.outcome;
 }
 
 function wasTakenBack({ status, openWake }: SessionState): boolean {

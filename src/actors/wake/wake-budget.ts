@@ -7,6 +7,8 @@ import type { Allowance } from '../../machines/session/event-schemas.ts';
 import { DEFAULT_MAX_IDENTICAL_CALLS, DEFAULT_MAX_MODEL_STEPS_PER_WAKE, DEFAULT_MAX_STEPS_WITHOUT_PROGRESS } from '../../machines/session/limits.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { WakeLimits } from '../../machines/wake/wake-decision.ts';
+import { estimateTokens } from '../../machines/turn/token-estimate.ts';
+import type { AgentRunResult } from '../run/agent-runtime.ts';
 import { inputTokensOf } from './wake-context.ts';
 import type { AssembledStep } from './wake-context.ts';
 
@@ -50,6 +52,18 @@ export function reserveOf({ params, context, maxOutputTokens }: AssembledStep, r
     ...(remaining.tokens === undefined ? {} : { tokens: input + (maxOutputTokens ?? LEAST_OUTPUT_TOKENS) }),
     ...(remaining.cost === undefined ? {} : { cost: Math.min(remaining.cost, costAtMost({ input, output: maxOutputTokens ?? LEAST_OUTPUT_TOKENS }, price)) }),
   };
+}
+
+/** What a step used by what it read and said, for a backend that tells no tokens: a budget must hold all the same. */
+export function estimatedUsage({ params, context }: AssembledStep, { payloads }: AgentRunResult, prices: PriceTable): RunUsage {
+  const outputTokens = payloads.reduce((sum, payload) => sum + estimateTokens('text' in payload ? payload.text : (JSON.stringify(payload) ?? '')), 0);
+  const usage = { inputTokens: inputTokensOf(context), outputTokens, isEstimate: true };
+  return pricedUsage(usage, params, prices) ?? usage;
+}
+
+/** Whether a provider told what a step used. */
+export function tellsTokens(usage: RunUsage | undefined): boolean {
+  return usage?.inputTokens !== undefined || usage?.outputTokens !== undefined;
 }
 
 /** The usage that a provider told, with what it cost where the price is known. */

@@ -30,7 +30,7 @@ import { SessionJournal } from '../session/session-journal.ts';
 import { CallGate } from './call-gate.ts';
 import { Subflows } from './subflows.ts';
 import { compactIfFull } from './wake-compaction.ts';
-import { needOf, remainingOf, reserveOf, wakeLimits } from './wake-budget.ts';
+import { estimatedUsage, needOf, remainingOf, reserveOf, tellsTokens, wakeLimits } from './wake-budget.ts';
 import { assembleStep, inputTokensOf, maxContextTokens, prepareAgent } from './wake-context.ts';
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
 import { endSurvivors } from './end-survivors.ts';
@@ -170,9 +170,12 @@ export class WakeWork {
     // Only now is it known how much the step would use up.
     if (this.#decide(this.#journal.state).act === 'end') return 'fold';
     const spanId = params.runId;
-    await this.#append([this.#spanDraft(step)]);
-    const { result, usage, modelSteps, streamedText } = await this.#runModel(step);
+    const span = this.#spanDraft(step);
+    await this.#append([span]);
+    const { result, modelSteps, streamedText, ...told } = await this.#runModel(step);
     const { error } = result.meta ?? {};
+    const isCounted = span.type === 'span.started' && span.data.reserved !== undefined && error === undefined && !tellsTokens(told.usage);
+    const usage = isCounted ? { ...estimatedUsage(step, result, this.#ports.prices), ...told.usage } : told.usage;
     await this.#journal.refresh();
     // Whoever sets a limit of time, or interrupts, does not want the same answered again.
     const wasInterrupted = this.#isCutShort() && (this.#isTimeUp || this.#journal.state.openWake?.interruption !== undefined);

@@ -57,16 +57,10 @@ function firstPossible({ pendingActions, openToolCalls }: Pending): number {
 
 function askedBy(event: SessionEvent, { agentId }: Pending): AskedRequest | undefined {
   const { sessionId } = event;
-  switch (event.type) {
-    case 'permission.requested':
-      return { sessionId, agentId, requestId: event.data.requestId, kind: 'permission', data: event.data };
-    case 'agent.question_asked':
-      return { sessionId, agentId, requestId: event.data.requestId, kind: 'answer', data: event.data };
-    case 'agent.custom_tool_use':
-      return { sessionId, agentId, requestId: event.data.requestId, kind: 'custom_tool', data: event.data };
-    default:
-      return undefined;
-  }
+  if (event.type === 'permission.requested') return { sessionId, agentId, requestId: event.data.requestId, kind: 'permission', data: event.data };
+  if (event.type === 'agent.question_asked') return { sessionId, agentId, requestId: event.data.requestId, kind: 'answer', data: event.data };
+  if (event.type === 'agent.custom_tool_use') return { sessionId, agentId, requestId: event.data.requestId, kind: 'custom_tool', data: event.data };
+  return undefined;
 }
 
 /** A child that is said to come and was not made yet asks nothing. */

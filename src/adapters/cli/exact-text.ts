@@ -26,7 +26,7 @@ export function unmistakableLine(text: string): string {
 /** Of what has more than `limit` characters the two ends, with how many are missing between them: what is dangerous may stand at either. */
 export function bothEnds(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  const characters = [...text];
+  const characters = Array.from(text);
   const omitted = characters.length - limit;
   if (omitted <= 0) return text;
   const head = Math.ceil(limit / 2);

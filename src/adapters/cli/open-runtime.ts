@@ -2,9 +2,9 @@
 import { messageOf } from '../../machines/errors.ts';
 import { createNodeRuntime } from '../../node.ts';
 import type { NodeRuntime, NodeRuntimeOptions } from '../../node.ts';
-import type { Runtime } from '../../runtime.ts';
 import type { CommandContext } from './context.ts';
 import { makeHome } from './home.ts';
+import { taskKiller } from './kill-tasks.ts';
 import { reconciledText } from './reconciled-text.ts';
 import { withSuggestions } from './suggestions.ts';
 
@@ -18,7 +18,7 @@ export async function withRuntime<Result>(
   await makeHome(home);
   const warn = (text: string): void => void err.push(`${err.styles.yellow('note:')} ${text}\n`);
   const runtime = await createNodeRuntime({ ...options, home, reconcileOnStart: false, onListenerError: (error) => warn(messageOf(error)) });
-  const release = interruption.guard(() => killTasks(runtime));
+  const release = interruption.guard(taskKiller(runtime.tasks));
   try {
     for (const tree of (await runtime.reconcile()).processTrees) {
       const text = reconciledText(tree);
@@ -30,19 +30,5 @@ export async function withRuntime<Result>(
   } finally {
     await runtime.shutdown();
     release();
-  }
-}
-
-/** What is left of a process group after this shows within a moment, and its task's own end follows. */
-function killTasks({ tasks }: Runtime): void {
-  for (const { pid } of tasks.list({ kind: 'process', status: 'running' })) if (pid !== undefined) killGroup(pid);
-}
-
-/** Ends the process group that `pid` leads, without asking it. */
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has ended already.
   }
 }

@@ -9,7 +9,7 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 /** Run whatever they are given, or set what is run later. What they do cannot be told from their beginning. */
 const RUNS_OTHERS = words(
-  'env xargs sudo doas su runuser pkexec gosu sh bash rbash dash zsh ksh mksh fish csh tcsh ash busybox toybox eval exec command builtin source . nohup nice ionice chrt ' +
+  'env xargs sudo doas su runuser pkexec gosu su-exec wsl corepack sh bash rbash dash zsh ksh mksh fish csh tcsh ash busybox toybox eval exec command builtin source . nohup nice ionice chrt ' +
     'timeout gtimeout time stdbuf setsid setarch linux32 linux64 i386 x86_64 setpriv prlimit taskset numactl cgexec strace ltrace gdb lldb perf valgrind watch parallel script expect ' +
     'chroot unshare nsenter capsh flock entr at batch crontab systemd-run tini dumb-init ld.so hyperfine ' +
     'alias unalias export set unset trap hash enable declare typeset readonly read mapfile readarray shopt complete bind ' +
@@ -58,6 +58,24 @@ const RUNNING_SUBCOMMANDS: Readonly<Record<string, ReadonlySet<string>>> = {
   mise: words('exec x'),
   nix: words('run shell develop'),
   gh: words('alias extension api'),
+  dotnet: words('run exec'),
+  lerna: words('exec run'),
+  turbo: words('run'),
+  nx: words('run exec'),
+  flatpak: words('run'),
+  snap: words('run'),
+  vagrant: words('ssh'),
+  heroku: words('run'),
+  conda: words('run'),
+  mamba: words('run'),
+  pixi: words('run exec'),
+  hatch: words('run'),
+  pdm: words('run'),
+  rye: words('run'),
+  pyenv: words('exec'),
+  rbenv: words('exec'),
+  asdf: words('exec'),
+  volta: words('run'),
 };
 
 /** Subcommands that mean nothing without the next word. */

@@ -9,6 +9,8 @@ export const runUsage = z.object({
   cachedInputTokens: z.number().int().nonnegative().optional(),
   /** In the currency the provider bills in. */
   cost: z.number().nonnegative().optional(),
+  /** The provider told no tokens: these are counted by what was read and said. */
+  isEstimate: z.boolean().optional(),
 });
 
 export type RunUsage = Readonly<z.output<typeof runUsage>>;

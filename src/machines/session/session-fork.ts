@@ -1,5 +1,6 @@
 /** What of a session's past belongs to a fork of it, and what has to be taken back so that nothing happens twice. */
 import { isUnfinished } from './activation.ts';
+import { MAX_MESSAGE_CHARACTERS } from './limits.ts';
 import { cancellingEvents, lostWakeEvents } from '../wake/wake-repair.ts';
 import type { NewSessionEvent, SessionEvent, SessionEventData, SessionEventDraft, SessionEventType } from './session-event.ts';
 import type { SessionState } from './session-state.ts';
@@ -14,9 +15,18 @@ export function forkedEvents(events: readonly SessionEvent[]): NewSessionEvent[]
 
 /** What somebody allowed for the first session is allowed there only. */
 function withoutGrants(event: NewSessionEvent): NewSessionEvent {
+  if (event.type === 'user.message') return withoutFiles(event);
   if (event.type !== 'permission.resolved') return event;
   const { scope: _scope, rules: _rules, ...data } = event.data as SessionEventData<'permission.resolved'>;
   return { ...event, data };
+}
+
+/** Files lie in the workspace of the first session, and a fork has one of its own: it is told what there was. */
+function withoutFiles(event: NewSessionEvent): NewSessionEvent {
+  const { attachments = [], ...data } = event.data as SessionEventData<'user.message'>;
+  if (attachments.length === 0) return event;
+  const note = `\n\n[${attachments.map(({ name }) => name).join(', ')} came with this message in the session that this one was forked from, and is not here.]`;
+  return { ...event, data: { ...data, text: `${data.text.slice(0, MAX_MESSAGE_CHARACTERS - note.length)}${note}` } };
 }
 
 /** An event as somebody appended it. One that this version does not know is given on as it came. */

@@ -133,7 +133,7 @@ function sentenceFor(end: WakeEnd, lastText: string, modelSteps: number): string
     case 'rescheduled':
       return end.summary ?? (lastText || 'The turn ended without a summary.');
     case 'budget_reached':
-      return `Stopped after ${modelSteps} model steps at the budget ${end.budget.name} (${end.budget.value})${end.budget.because === undefined ? '' : `: ${end.budget.because}`}. Wake the session again, or send a message, to go on.`;
+      return `Stopped after ${modelSteps} model steps at the budget ${end.budget.name} (${end.budget.value})${end.budget.because === undefined ? '' : `: ${end.budget.because}`}. ${adviceAt(end.budget)}`;
     case 'failed':
       return `The wake failed: ${end.error.message.replace(/\.$/, '')}. ${end.error.hint ?? 'Wake the session again once the cause is gone.'}`;
     case 'interrupted':
@@ -143,6 +143,12 @@ function sentenceFor(end: WakeEnd, lastText: string, modelSteps: number): string
     case 'terminated':
       return 'The session was terminated while it ran.';
   }
+}
+
+/** What a session as a whole has used up does not come back. */
+function adviceAt({ name, because }: Extract<WakeEnd, { readonly outcome: 'budget_reached' }>['budget']): string {
+  const isForGood = name.endsWith('PerSession') || because?.includes('price') === true;
+  return isForGood ? 'Raise it in the agent file, or say what the model costs, to go on.' : 'Wake the session again, or send a message, to go on.';
 }
 
 function clip(text: string): string {

@@ -24,7 +24,16 @@ export function closingEvents({ openToolCalls, openSpanId }: Pick<SessionState, 
 export function cancellingEvents({ openToolCalls, pendingActions }: SessionState, because: 'interrupt' | 'fork'): SessionEventDraft[] {
   const requests = pendingActions.map(({ requestId }): SessionEventDraft => ({ type: 'request.cancelled', data: { requestId, because } }));
   const held = openToolCalls.filter(({ phase }) => phase === 'waiting' || phase === 'answered');
-  return [...requests, ...held.map((call) => result(call, 'cancelled', NOT_STARTED))];
+  return [...requests, ...held.map((call) => result(call, 'cancelled', cutShort(call)))];
+}
+
+/** What the model has to know of a call that is taken back: somebody else may have done what it asked for. */
+function cutShort({ request, answer }: OpenToolCall): string {
+  if (request?.kind === 'subflow') return `The turn was cut short while another agent worked on this call (session ${request.childSessionId}). What it has done stays done: look before you ask for it again.`;
+  if (request?.kind !== 'custom_tool') return NOT_STARTED;
+  return answer === undefined
+    ? 'The turn was cut short while somebody outside was to run this call. Whether they did is not known: look before you ask for it again.'
+    : 'The turn was cut short after somebody outside had run this call and sent its result, which was not read. Do not ask for it again without looking.';
 }
 
 /** What a new wake says about the one before it, when that one died. `survivors` says what it left running that could not be ended. */

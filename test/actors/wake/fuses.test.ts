@@ -246,3 +246,17 @@ describe('a trigger', () => {
     await right.release();
   });
 });
+
+describe('a worker', () => {
+  it('lets the fuses of a session blow: it wakes nobody for ever who plans wakes and does nothing', async () => {
+    const again = { directive: { outcome: 'sleep', summary: 'again', queuedWakes: [{ reason: 'again', delaySeconds: 0 }] } };
+    await open([again], { message: 'Go', script: { onEnd: 'repeat-last' } });
+    const summary = await house.runtime.startWorker({ untilIdle: true }).ended;
+    expect(summary.endedBecause).toBe('idle');
+    expect(await dataOf('session.parked')).toMatchObject([{ code: 'idle_wakes' }]);
+    expect((await dataOf('wake.started')).map((data) => (data as { readonly trigger: string }).trigger).slice(1)).toEqual(Array.from({ length: 20 }, () => 'wake'));
+    // A hint that is out of date does not make it go on.
+    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'nothing_to_do' });
+    expect((await house.runtime.sessions.get(id)).parked).toBeDefined();
+  });
+});

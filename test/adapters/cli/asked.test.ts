@@ -122,7 +122,13 @@ describe('whatever else waits for somebody', () => {
     const state = await stage.runtime.sessions.status(id);
     const reads: (readonly [number | undefined, number | undefined])[] = [];
     const { sessions } = stage.runtime;
-    const asked = await ownRequests({ events: (sessionId, options) => (reads.push([options?.from, options?.limit]), sessions.events(sessionId, options)) }, state);
+    const counting: Pick<typeof sessions, 'events'> = {
+      events: (sessionId, options) => {
+        reads.push([options?.from, options?.limit]);
+        return sessions.events(sessionId, options);
+      },
+    };
+    const asked = await ownRequests(counting, state);
     expect(asked).toMatchObject([{ kind: 'custom_tool', data: { name: 'deploy', input: { to: 'production' } } }]);
     expect(reads.map(([, limit]) => limit)).toEqual([50, state.head - 50]);
     expect(await ownRequests(sessions, { ...state, pendingActions: [] })).toEqual([]);

@@ -27,10 +27,10 @@ const engrave = {
     writeFileSync(join(workspaceDirectory, 'begun'), '');
     while (!existsSync(join(workspaceDirectory, 'go'))) {
       if (signal.aborted) {
-        out.push('told to stop\n');
+        void out.push('told to stop\n');
         throw signal.reason;
       }
-      if (interruption.signal.aborted) out.push('goes on\n');
+      if (interruption.signal.aborted) void out.push('goes on\n');
       await delay(10);
     }
     return 'engraved';
@@ -42,6 +42,6 @@ const context = { out, err: out, json: true, home, isHomeGiven: true, interrupti
 const waking = new Waking({ context, runtime, sessionId, agentId, progress: new Progress(out), isAnsweredHere: false });
 const { outcome } = await waking.untilItRests(undefined);
 await runtime.shutdown();
-out.push(`ended: ${outcome}\n`);
+void out.push(`ended: ${outcome}\n`);
 await out.flush();
 process.exit(interruption.exitCode ?? 0);

@@ -73,6 +73,28 @@ describe.skipIf(!hasTerminals)('at a terminal', () => {
     expect((await stage.runtime.sessions.status(id)).pendingActions).toHaveLength(1);
   });
 
+  it('Ctrl-C at the question answers nothing: the request waits on, and no wake is left open', async () => {
+    const id = await askingSession(runs('touch made'), { text: 'Done.' });
+    const { code, text } = await wake(id, [{ at: CHOICE, text: '\u0003' }]);
+    expect(code).toBe(130);
+    expect(text).not.toContain('error:');
+    expect(await stage.wakeEndings(id)).toEqual(['requires_action']);
+    const state = await stage.runtime.sessions.status(id);
+    expect(state.pendingActions).toHaveLength(1);
+    expect(state.openWake).toBeUndefined();
+  });
+
+  it('of what is too long to be seen at once both ends are shown, and all of it on demand', async () => {
+    const id = await askingSession(runs(`${'true\n'.repeat(60)}rm -rf the/end`), { text: 'Done.' });
+    const { text } = await wake(id, [
+      { at: CHOICE, text: 'f' },
+      { at: CHOICE, text: 'l' },
+    ]);
+    const [first = '', full = ''] = text.split('[o]nce').map((part) => part.replaceAll('│ ', ''));
+    expect(first).toMatch(/true\n +… 31 more lines, not shown; \[f\]ull shows them …\n[\s\S]* rm -rf the\/end\n/);
+    expect(full.match(/ true$/gm)).toHaveLength(60);
+  });
+
   it('what is typed before a question is no answer to it', async () => {
     const id = await askingSession(runs('touch made'), { text: 'Done.' });
     const { text } = await wake(id, [

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import { records, run, start, until } from './command-line.ts';
 import type { RunningCommand } from './command-line.ts';
+import { isAlive, pidsIn } from './processes.ts';
 import { Stage, runs, sleeps } from './stage.ts';
 
 interface News {
@@ -149,13 +150,14 @@ describe('a worker that fires schedules', () => {
   });
 
   it('ends its commands at the second signal', async () => {
-    await schedule('long', 'echo begun >> long; exec sleep 300');
+    await schedule('long', 'echo $$ >> long; exec sleep 300');
     const worker = work();
     await until('the command', async () => (await linesOf('long')).length > 0);
     worker.process.kill('SIGTERM');
     await until('its note', () => worker.stderr().includes('waits for 1 command to end'));
     worker.process.kill('SIGTERM');
     expect(await worker.ended).toMatchObject({ code: 143 });
+    expect(pidsIn(join(stage.home, 'long')).filter(isAlive)).toEqual([]);
   });
 });
 

@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { lstat, mkdir, readFile, readdir, realpath, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, readdir, realpath, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { pathOfHandle } from '../../../src/adapters/file-tools/open-folder.ts';
+import { Places } from '../../../src/adapters/file-tools/places.ts';
+import type { Place } from '../../../src/adapters/file-tools/places.ts';
 import { SECRET, fileToolsHouse, refusalOf } from './file-tools-house.ts';
 
 /** Both ways in which open files are told apart: through /proc, and by looking at their path again. */
@@ -258,6 +261,32 @@ describe.each(WAYS)('with %j, what was allowed for one path', (way) => {
     await symlink('.git/hooks', join(workspace, 'd'));
     expect(await refusalOf(call('write', input, { subject: allowed }))).toBe('PATH_CHANGED');
     expect(await readdir(join(workspace, '.git/hooks'))).toEqual(['x']);
+  });
+
+  it('does not happen where a folder above it leads by the time it is opened', async () => {
+    const { workspace, put } = await fileToolsHouse(way);
+    await put('a/d/f.txt', 'plain');
+    await put('.git/d/f.txt', SECRET);
+    const places = await Places.open({ workspaceDirectory: workspace, ...way });
+    const [file, folder, missing] = await Promise.all(['a/d/f.txt', 'a/d', 'a/d/new/g.txt'].map((path) => places.locate(path, 'write')));
+    await rename(join(workspace, 'a'), join(workspace, 'aside'));
+    await symlink('.git', join(workspace, 'a'));
+    const openings = [() => places.openFile(file as Place), () => places.openFolder(folder as Place), () => places.openParent(file as Place), () => places.openParent(missing as Place), () => places.openFolderAt(join(workspace, 'a/d'), 'read')];
+    for (const opening of openings) expect(await refusalOf(opening())).toBe('PATH_CHANGED');
+    expect(await contentsOf(join(workspace, '.git'))).toHaveLength(2);
+  });
+
+  it.runIf(way.usesDescriptors)('still happens when the file has been replaced since it was opened', async () => {
+    const { workspace, put } = await fileToolsHouse(way);
+    const path = await put('f.txt', 'plain');
+    const handle = await open(path);
+    try {
+      await put('new', 'new');
+      await rename(join(workspace, 'new'), path);
+      expect(await pathOfHandle(handle, path, true)).toBe(path);
+    } finally {
+      await handle.close();
+    }
   });
 
   it('happens under whatever name the workspace has for the runtime', async () => {

@@ -132,7 +132,7 @@ export const corpus: readonly CorpusSection[] = [
     rules: ['deny read(plan.txt)', 'deny read(private/**)', 'ask grep(logs/**)', 'allow shell_run(npm test)'],
     lines: [
       ...all('ask', 'it would be read', ['cat plan.txt', 'cat ./plan.txt', 'cat PLAN.txt', 'grep . plan.txt', 'cat a.txt plan.txt', 'head -1 private/a', 'ls private', 'find private -type f', 'sed -n 1p plan.txt', 'test -f plan.txt', 'wc -l logs/a', 'diff a.txt plan.txt', 'cat a.txt | sort plan.txt']),
-      ...all('ask', 'it may be read', ['rg foo', 'git log', 'git diff', 'git show HEAD', 'git diff -- a.txt', 'diff . b', 'rg foo private', 'rg foo .']),
+      ...all('ask', 'it may be read', ['rg foo', 'git log', 'git diff', 'git show HEAD', 'git diff -- a.txt', 'rg foo private', 'rg foo .']),
       ...all('allow', 'it is not read', ['cat a.txt', 'ls', 'ls src', 'grep -n x src/a.ts', 'git status', 'git branch', 'rg foo src', 'echo plan.txt', 'npm test', 'find . -name a']),
     ],
   },

@@ -4,7 +4,7 @@ import { initialSessionState } from '../../../src/machines/session/session-state
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import { explain } from '../../../src/machines/session/why.ts';
 import type { ExplainOptions, Reason } from '../../../src/machines/session/why.ts';
-import { IDENTITY, START, START_MS, anyLog, asked, blocked, confirmed, created, foldAll, interrupted, message, parked, permissionAsked, queued, resting, running, spanStarted, stateAfter, terminated, toolStarted, wakeEnded, wakeStarted } from '../../support/session-events.ts';
+import { IDENTITY, START, START_MS, anyLog, asked, blocked, confirmed, consumed, created, foldAll, idOf, interrupted, message, parked, permissionAsked, queued, resting, running, said, spanCompleted, spanStarted, stateAfter, terminated, toolStarted, wakeEnded, wakeStarted } from '../../support/session-events.ts';
 
 const LATER = new Date(START_MS + 60_000).toISOString();
 const HOUR_MS = 3_600_000;
@@ -16,12 +16,25 @@ const asks = [...awake, asked('call_1', 's'), permission, wakeEnded('wake_1', 'r
 const delegates: SessionEventDraft = { type: 'agent.subflow_started', data: { callId: 'call_1', childSessionId: 'child_1', agentId: 'worker', message: 'Work.' } };
 const failed = { type: 'wake.ended', data: { wakeId: 'wake_1', outcome: 'failed', summary: 'no', modelSteps: 0, completedWakeIds: [], error: { code: 'RUN_FAILED', category: 'provider', message: 'the model is busy' }, retryAt: LATER } } as const satisfies SessionEventDraft;
 const question: SessionEventDraft = { type: 'agent.question_asked', data: { requestId: 'r1', callId: 'call_1', question: 'Which?' } };
+/** A message was read, answered and rested upon. */
+const finished = (summary: string): readonly SessionEventDraft[] => [
+  ...awake,
+  spanStarted('s'),
+  consumed([idOf(2)], 's'),
+  said('Done.', 's'),
+  spanCompleted('s'),
+  { type: 'session.status_idle', data: { reason: 'idle', summary } },
+  { type: 'wake.ended', data: { wakeId: 'wake_1', outcome: 'sleep', summary, modelSteps: 1, completedWakeIds: [] } },
+  resting,
+];
 const custom: SessionEventDraft = { type: 'agent.custom_tool_use', data: { requestId: 'r1', name: 'deploy', input: {}, callId: 'call_1' } };
 
 describe('why a session does what it does', () => {
   it.each<[string, readonly SessionEventDraft[], readonly Reason['kind'][], RegExp]>([
     ['nobody has sent it anything', [created], ['nothing'], /Nobody has sent it anything yet\./],
-    ['it has done its work', [...awake, resting, wakeEnded('wake_1')], ['unread'], /1 message wait/],
+    ['it has rested without reading', [...awake, resting, wakeEnded('wake_1')], ['unread'], /1 message wait/],
+    ['it has done its work', finished('Tidied up.'), ['nothing'], /^It has done what it was asked for: Tidied up\. It waits for nothing but a message\.$/],
+    ['it has done its work without a word', finished(''), ['nothing'], /^It has done what it was asked for\. It waits/],
     ['a message waits', [created, message('Go.')], ['unread'], /1 message wait to be read; no wake has begun since/],
     ['the model is asked', [...awake, spanStarted('s')], ['running'], /epoch 1, by test: the model is asked/],
     ['a tool runs', [...awake, asked('call_1', 's'), toolStarted('call_1')], ['running'], /it runs shell_run/],

@@ -97,8 +97,8 @@ function reasonLines(context: CommandContext, reason: ExplainedReason, indent: s
   const { out } = context;
   const { styles } = out;
   const inside = `${indent}  `;
-  const text = reason.text.replaceAll(/\s+/gu, ' ');
-  const texts = wrapped(reason.kind === 'permission' ? exactLine(text) : printable(text), out.columns - inside.length);
+  const sentence = reason.text.replaceAll(/\s+/gu, ' ');
+  const texts = wrapped(reason.kind === 'permission' ? exactLine(sentence) : printable(sentence), out.columns - inside.length);
   const times = [reason.since === undefined ? '' : `since ${localTime(reason.since)}`, reason.until === undefined ? '' : `until ${localTime(reason.until)}`].filter(Boolean).join(', ');
   const details = [
     ...(times === '' ? [] : [times]),

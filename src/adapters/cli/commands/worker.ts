@@ -44,7 +44,14 @@ async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err,
   const progress = new Progress(err);
   const view = new WorkerView({ out, progress });
   const subscription = worker.events$.subscribe((event) => void (json ? out.record(event) : view.show(event)));
-  const release = interruption.guard(() => void worker.stop({ running: 'abort', reason: 'the worker was interrupted twice' }).catch(() => undefined));
+  let giveUp: (() => void) | undefined;
+  const forced = new Promise<void>((resolve) => {
+    giveUp = resolve;
+  });
+  const release = interruption.guard(() => {
+    giveUp?.();
+    void worker.stop({ running: 'abort', reason: 'the worker was interrupted twice' }).catch(() => undefined);
+  });
   let drained: Promise<unknown> | undefined;
   const drain = (): void => {
     const inHand = inHandOf(worker, runtime);
@@ -57,7 +64,8 @@ async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err,
   if (interruption.signal.aborted) drain();
   try {
     const summary = await worker.ended;
-    await drained;
+    // The shutdown that follows ends what is left of commands, and waits no longer than that takes.
+    await Promise.race([drained, forced]);
     return summary;
   } finally {
     interruption.signal.removeEventListener('abort', drain);
