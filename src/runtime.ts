@@ -32,6 +32,7 @@ import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
 import type { WakeOptions } from './actors/wake/wake-ports.ts';
 import { Waker } from './actors/wake/waker.ts';
+import { checkTools } from './machines/turn/tool-check.ts';
 import type { WakeOutcome } from './machines/wake/wake-outcome.ts';
 
 /** What was found of earlier processes, and what was done about it. */
@@ -106,6 +107,7 @@ export interface Runtime extends AsyncDisposable {
   shutdown(reason?: string): Promise<void>;
 }
 
+/** @throws RuntimeError TOOL_INVALID, TOOL_EXISTS, ENVIRONMENT_INVALID */
 export function createRuntime(ports: RuntimePorts): Runtime {
   const { clock, store, agents, tasks } = ports;
   const ids = ports.ids ?? createIdSource({ clock });
@@ -152,7 +154,9 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 /** What wakes need for their turns. */
 function turnPorts({ clock, tasks, directories, runConfig = {}, tools = [], toolSource, readShell, policy, places, outputs, humans = 'reachable', prices = {}, ...ports }: RuntimePorts) {
   const shellRun = createShellRunTool(tasks, { clock, host: ports.shellHost, environment: ports.commandEnvironment, keeper: outputs });
-  return { directories, runConfig, tools: [shellRun, createAskHumanTool(), ...tools], toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, outputs, humans, prices };
+  const all = [shellRun, createAskHumanTool(), ...tools];
+  checkTools(all);
+  return { directories, runConfig, tools: all, toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, outputs, humans, prices };
 }
 
 /** Takes each step after the one before it has ended, also when that failed. @throws the first failure, in the end */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { confirmTool } from '../../../src/adapters/cli/commands/session-ingress.ts';
 import { explainSession } from '../../../src/adapters/cli/commands/session-why.ts';
-import { checkPermission } from '../../../src/adapters/cli/commands/permission.ts';
+import { checkPermission, revokePermission } from '../../../src/adapters/cli/commands/permission.ts';
 import type { CommandContext } from '../../../src/adapters/cli/context.ts';
 import { delegatedCalls } from '../../../src/machines/session/activation.ts';
 import type { PendingAction } from '../../../src/machines/session/session-state.ts';
@@ -78,6 +78,25 @@ describe('a check of a command', () => {
     await expect(check(other.id)).rejects.toMatchObject({ code: 'SESSION_OF_OTHER_AGENT', hint: expect.stringContaining('--agent actor-') as string });
     await expect(check('0192f0c1-2345-7abc-8def-0123456789ab')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     expect((await stage.run('permission', 'check', '--agent', agentId, '--session', id, 'touch made')).stdout).toMatch(/^allow /);
+  });
+});
+
+describe('what is allowed for always', () => {
+  it('is listed with its origin, counts when a command is checked, and is revoked', async () => {
+    const id = await askingSession(stage, runs('touch made'), { text: 'Done.' });
+    await stage.runtime.wake(id);
+    const [action] = await pending(id);
+    const { agentId } = await stage.runtime.sessions.status(id);
+    const check = async (): Promise<unknown> => JSON.parse(await shown((context) => checkPermission(context, { agent: agentId, session: undefined, words: ['touch', 'made'] }), { json: true }));
+    const revoke = (): Promise<string> => shown((context) => revokePermission(context, { agent: agentId, rule: 'shell_run(touch made $)' }));
+    expect(await check()).toMatchObject({ decision: 'ask', rules: ['allow shell_run(touch made $)'] });
+    await shown((context) => confirmTool(context, { session: id, request: action?.requestId ?? '', allow: true, deny: false, note: undefined, scope: 'always' }));
+    await stage.runtime.wake(id);
+    expect(await check()).toMatchObject({ decision: 'allow', by: 'policy', rule: 'allow shell_run(touch made $)' });
+    expect((await stage.run('permission', 'list', '--agent', agentId)).stdout).toMatch(new RegExp(`${agentId} +allow shell_run\\(touch made \\$\\) +policy, since .*, answered in session ${id}`));
+    expect(await revoke()).toMatch(/^Revoked for agent asker-\d+: allow shell_run\(touch made \$\)$/m);
+    expect(await check()).toMatchObject({ decision: 'ask' });
+    expect(await stage.run('permission', 'revoke', '--agent', agentId, '--rule', 'shell_run(touch made $)')).toMatchObject({ code: 1, stderr: expect.stringContaining('[RULE_NOT_KEPT]') as string });
   });
 });
 

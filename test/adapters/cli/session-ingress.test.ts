@@ -74,22 +74,6 @@ describe.concurrent('through the command line', () => {
     expect(await pending(id)).toHaveLength(1);
   });
 
-  it('what is allowed for always is listed with its origin, checked and revoked', async () => {
-    const id = await askingSession(runs('touch made'), { text: 'Done.' });
-    await stage.run('wake', '--session', id);
-    const [action] = await pending(id);
-    const { agentId } = await stage.runtime.sessions.status(id);
-    const check = async (): Promise<unknown> => JSON.parse((await run(['permission', 'check', '--home', stage.home, '--agent', agentId, '--json', '--', 'touch', 'made'])).stdout);
-    expect(await check()).toMatchObject({ decision: 'ask', rules: ['allow shell_run(touch made $)'] });
-    await about('confirm-tool', id, '--request', action?.requestId ?? '', '--allow', '--scope', 'always');
-    await stage.run('wake', '--session', id);
-    expect(await check()).toMatchObject({ decision: 'allow', by: 'policy', rule: 'allow shell_run(touch made $)' });
-    expect((await stage.run('permission', 'list', '--agent', agentId)).stdout).toMatch(new RegExp(`${agentId} +allow shell_run\\(touch made \\$\\) +policy, since .*, answered in session ${id}`));
-    expect(await stage.run('permission', 'revoke', '--agent', agentId, '--rule', 'shell_run(touch made $)')).toMatchObject({ code: 0, stderr: '' });
-    expect(await check()).toMatchObject({ decision: 'ask' });
-    expect((await stage.run('permission', 'revoke', '--agent', agentId, '--rule', 'shell_run(touch made $)')).stderr).toContain('[RULE_NOT_KEPT]');
-  });
-
   it('nobody is asked with --no-human: the call is denied', async () => {
     const id = await askingSession(runs('touch made'), { text: 'I see.', expect: { lastToolResultOutcome: 'denied' } });
     expect((await stage.run('wake', '--session', id, '--no-human')).stdout).toMatch(/touch made → denied[\s\S]*says +I see\./);
