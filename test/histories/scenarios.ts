@@ -16,7 +16,7 @@ export interface Scenario {
   play(house: SessionHouse, keep: (sessionId: string) => Promise<void>): Promise<void>;
 }
 
-export const openOnFiles = (): Promise<SessionHouse> => openHouse({ store: ({ home, clock }) => new FileEventStore({ home, clock }) });
+export const openOnFiles = (): Promise<SessionHouse> => openHouse({ workspace: '/workspace', store: ({ home, clock }) => new FileEventStore({ home, clock }) });
 
 const shell = { name: 'shell_run', input: { command: 'true' } };
 const question = { name: 'ask_human', input: { question: 'Which one?', choices: ['red', 'blue'] } };

@@ -41,6 +41,8 @@ export interface SessionHouseOptions {
   readonly store?: (house: { readonly home: string; readonly clock: SimulatedClock }) => EventStore;
   readonly runtimes?: readonly AgentRuntime[];
   readonly tools?: readonly Tool[];
+  /** What sessions are told of where they work, for those that do nothing there. */
+  readonly workspace?: string;
 }
 
 export const AGENT = 'player';
@@ -57,7 +59,7 @@ export async function openHouse(options: SessionHouseOptions = {}): Promise<Sess
   const runtime = createRuntime({
     clock,
     store,
-    directories: layout,
+    directories: options.workspace === undefined ? layout : { agentDirectory: (agentId) => layout.agentDirectory(agentId), workspaceDirectory: async () => options.workspace ?? '' },
     agents: new FileAgentCatalog({ agentsDirectory: layout.agents }),
     runtimes: [createScriptAgentRuntime({ clock }), ...(options.runtimes ?? [])],
     tasks: new BackgroundTaskManager({ runners: { process: processes }, clock, onListenerError }),
