@@ -1,7 +1,7 @@
 /** What a command is called, whichever way it is written. */
 
 /** The name of the program, wherever it lies. */
-export function nameOf(word: string): string {
+function nameOf(word: string): string {
   return word.slice(word.lastIndexOf('/') + 1).toLowerCase();
 }
 

@@ -24,7 +24,10 @@ async function open(meanwhile: () => Promise<void>, options: { readonly subject?
   const tools = noteTools();
   const { subject, policy } = options;
   house = await openTurnHouse({
-    tools: [tools.tool('busy', { readOnly: true, run: async () => void (await meanwhile()) }), tools.tool('change', subject === undefined ? {} : { subject })],
+    tools: [tools.tool('busy', { readOnly: true, run: async () => {
+      await meanwhile();
+      return undefined;
+    } }), tools.tool('change', subject === undefined ? {} : { subject })],
     ...(policy === undefined ? {} : { policy }),
   });
   await house.agent('worker', [{ calls: crowd('change') }, { text: 'Done.' }], { permission: { mode: 'preapproved', expiresAfterSeconds: 60 } });
