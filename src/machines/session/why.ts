@@ -89,14 +89,17 @@ function running(state: SessionState): Reason {
   const { sessionId, openWake, openSpanId, openToolCalls } = state;
   const calls = openToolCalls.map((call): OpenCallState => ({ callId: call.callId, name: call.name, state: chartStateOf(call) }));
   const executing = calls.filter((call) => call.state === 'executing').map(({ name }) => name);
-  const atWork = openSpanId !== undefined ? 'the model is asked' : executing.length > 0 ? `it runs ${executing.join(', ')}` : 'it is between two steps';
+  const waiting = delegatedCalls(state).map(({ name }) => name);
+  const atWork = openSpanId !== undefined ? 'the model is asked' : executing.length > 0 ? `it runs ${executing.join(', ')}` : waiting.length > 0 ? `it waits along with the agents behind ${waiting.join(', ')}` : 'it is between two steps';
   const steps = openWake === undefined ? '' : ` after ${openWake.steps} model steps and ${openWake.toolCalls} tool calls`;
   return {
     kind: 'running',
     text: `A wake runs, epoch ${openWake?.epoch ?? 0}, by ${openWake?.owner ?? 'somebody'}: ${atWork}${steps}.${openWake?.interruption === undefined ? '' : ' Somebody has interrupted it; it comes to its end.'}`,
     since: openWake?.startedAt,
     movers: [
-      { who: 'runtime', events: ['wake.ended'], does: 'ends the wake when its work is done; if its process has died, the next wake takes over' },
+      { who: 'runtime', events: ['wake.ended'], does: 'ends the wake when its work is done' },
+      { ...workerMover(), does: 'goes on with it, if its process has died' },
+      { ...wakeMover(sessionId), does: 'does the same' },
       messageMover(sessionId, 'steer'),
       { who: 'person', events: ['user.interrupt'], does: 'cuts it short', command: ['session', 'interrupt', '--session', sessionId] },
     ],
@@ -143,7 +146,7 @@ function ofChild({ name, callId, request }: OpenToolCall, { sessionId }: Session
     callId,
     toolName: name,
     childSessionId,
-    movers: [{ who: 'child', events: ['session.child_idle'], does: 'comes to rest', command: ['session', 'why', '--session', childSessionId] }, workerMover(), wakeMover(sessionId)],
+    movers: [{ who: 'child', events: ['session.child_idle'], does: 'comes to rest', command: ['session', 'why', '--session', childSessionId] }, { ...wakeMover(sessionId), does: 'wakes it, and the agent that it waits for' }],
   };
 }
 
@@ -177,11 +180,16 @@ function overBudget(state: SessionState, budget: ExplainOptions['budget']): Reas
   return [
     {
       kind: 'budget',
-      text: `The last wake stopped at ${which}. Nothing is lost: another wake goes on.`,
+      text: `The last wake stopped at ${which}. Nothing is lost: ${isForGood(budget) ? 'once there is more, another wake goes on' : 'another wake goes on'}.`,
       since: lastWake.endedAt,
-      movers: [wakeMover(sessionId), messageMover(sessionId), { who: 'person', events: [], does: budget?.name.startsWith('max') === true ? `raises budget.${budget.name} in the agent's file` : "raises the budget in the agent's file", command: ['agent', 'show', agentId] }],
+      movers: [...(isForGood(budget) ? [] : [wakeMover(sessionId), messageMover(sessionId)]), { who: 'person', events: [], does: budget?.name.startsWith('max') === true ? `raises budget.${budget.name} in the agent's file` : "raises the budget in the agent's file", command: ['agent', 'show', agentId] }],
     },
   ];
+}
+
+/** What a session as a whole has used up does not come back, nor does a price become known by itself. */
+function isForGood(budget: ExplainOptions['budget']): boolean {
+  return budget?.name.endsWith('PerSession') === true || budget?.because?.includes('price') === true;
 }
 
 function unread(state: SessionState, nowMs: number): Reason[] {
@@ -193,8 +201,8 @@ function unread(state: SessionState, nowMs: number): Reason[] {
   const found = answers.length === 0 ? [] : [goOn(`${counted(answers.length, 'answer')} came for calls that wait; the next wake goes on with them.`, answers[0]?.at)];
   if (messages.length === 0) return found;
   const since = messages[0]?.at;
-  if (!isBlocked(state)) return [...found, goOn(`${counted(messages.length, 'message')} wait to be read; no wake has begun since.`, since)];
-  return [...found, { kind: 'held_back', text: `${counted(messages.length, 'message')} wait to be read, after the calls that wait have been answered.`, since, movers: restMovers(sessionId) }];
+  if (!isBlocked(state)) return [...found, goOn(`${counted(messages.length, 'message')} to be read; no wake has read ${messages.length === 1 ? 'it' : 'them'} yet.`, since)];
+  return [...found, { kind: 'held_back', text: `${counted(messages.length, 'message')} to be read, after the calls that wait have been answered.`, since, movers: restMovers(sessionId) }];
 }
 
 function queued(state: SessionState, nowMs: number): Reason[] {
@@ -211,6 +219,7 @@ function queued(state: SessionState, nowMs: number): Reason[] {
 }
 
 function nothing({ sessionId, lastWake, createdAt, summary }: SessionState): Reason {
+  if (lastWake?.outcome === 'interrupted') return { kind: 'nothing', text: 'Its last turn was interrupted, and nothing of it is gone on with. It waits for nothing but a message.', since: lastWake.endedAt, movers: [messageMover(sessionId)] };
   const done = lastWake === undefined ? 'Nobody has sent it anything yet.' : `It has done what it was asked for${summary === undefined || summary === '' ? '' : `: ${summary}`}.`.replace(/\.\.$/, '.');
   return { kind: 'nothing', text: `${done} It waits for nothing but a message.`, since: lastWake?.endedAt ?? createdAt, movers: [messageMover(sessionId)] };
 }

@@ -34,5 +34,7 @@ describe('a file that came with a message', () => {
     expect(shownName('a\u001B[2J\u202Eb\n')).toBe('a\uFFFD[2J\uFFFDb\uFFFD');
     expect(shownName('')).toBe('file');
     expect(shownName('x'.repeat(300))).toHaveLength(200);
+    expect(shownName(`${'x'.repeat(199)}\u{1F389}`)).toBe('x'.repeat(199));
+    expect(shownName(`${'x'.repeat(198)}\u{1F389}`)).toBe(`${'x'.repeat(198)}\u{1F389}`);
   });
 });

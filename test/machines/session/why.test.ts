@@ -32,10 +32,10 @@ const custom: SessionEventDraft = { type: 'agent.custom_tool_use', data: { reque
 describe('why a session does what it does', () => {
   it.each<[string, readonly SessionEventDraft[], readonly Reason['kind'][], RegExp]>([
     ['nobody has sent it anything', [created], ['nothing'], /Nobody has sent it anything yet\./],
-    ['it has rested without reading', [...awake, resting, wakeEnded('wake_1')], ['unread'], /1 message wait/],
+    ['it has rested without reading', [...awake, resting, wakeEnded('wake_1')], ['unread'], /1 message to be read/],
     ['it has done its work', finished('Tidied up.'), ['nothing'], /^It has done what it was asked for: Tidied up\. It waits for nothing but a message\.$/],
     ['it has done its work without a word', finished(''), ['nothing'], /^It has done what it was asked for\. It waits/],
-    ['a message waits', [created, message('Go.')], ['unread'], /1 message wait to be read; no wake has begun since/],
+    ['a message waits', [created, message('Go.')], ['unread'], /1 message to be read; no wake has read it yet/],
     ['the model is asked', [...awake, spanStarted('s')], ['running'], /epoch 1, by test: the model is asked/],
     ['a tool runs', [...awake, asked('call_1', 's'), toolStarted('call_1')], ['running'], /it runs shell_run/],
     ['somebody interrupts it', [...awake, interrupted('no')], ['running'], /Somebody has interrupted it/],
