@@ -6,6 +6,8 @@ import { ClosingLine } from './test/setup/closing-line.ts';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // Long runs of real processes: `npm run test:matrix`, which CI runs after `npm test`.
+    exclude: process.env['CRASH_MATRIX'] === 'all' || process.env['CHAOS_SECONDS'] !== undefined ? [] : ['test/runtime/chaos*.test.ts'],
     globalSetup: ['test/setup/scratch-folder.ts', 'test/setup/build-dist.ts'],
     setupFiles: ['test/setup/leave-nothing-behind.ts'],
     reporters: ['default', new ClosingLine()],

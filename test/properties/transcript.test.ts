@@ -41,15 +41,15 @@ function expectStable({ events, answered }: LegalLog): void {
 
 describe('the conversation of a legal log', () => {
   it('is one that every provider takes, after each event', () => {
-    fc.assert(fc.property(legalLog, ({ events }) => expectSound(events)), { numRuns: 100 });
+    fc.assert(fc.property(legalLog, ({ events }) => expectSound(events)), { numRuns: 50 });
   });
 
   it('is one that every provider takes when events come where no wake would write them', () => {
-    fc.assert(fc.property(lenientLog, ({ events }) => expectSound(events)), { numRuns: 150 });
+    fc.assert(fc.property(lenientLog, ({ events }) => expectSound(events)), { numRuns: 75 });
   });
 
   it('keeps what a step was given once it is answered, until a compaction', () => {
-    fc.assert(fc.property(legalLog, (log) => expectStable(log)), { numRuns: 250 });
+    fc.assert(fc.property(legalLog, (log) => expectStable(log)), { numRuns: 120 });
   });
 
   it('has every result in it once, in its place or told later', () => {
@@ -61,7 +61,7 @@ describe('the conversation of a legal log', () => {
           if (output !== undefined) expect(text.split(output)).toHaveLength(2);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -70,7 +70,7 @@ describe('the conversation of a legal log', () => {
       fc.property(legalLog, fc.nat(100), ({ events }, from) => {
         expectSound(events.slice(Math.min(from, events.length)), new TranscriptBuilder({ startsMidway: true }));
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 
@@ -82,14 +82,14 @@ describe('the conversation of a legal log', () => {
         expect(bounded.tokens).toBeLessThanOrEqual(maxTokens);
         expect(problemsOf(bounded.messages)).toEqual([]);
       }),
-      { numRuns: 250 },
+      { numRuns: 120 },
     );
   });
 });
 
 describe('the conversation of any events at all', () => {
   it('is one that every provider takes, after each event', () => {
-    fc.assert(fc.property(anyLog, (events) => expectSound(events)), { numRuns: 300 });
+    fc.assert(fc.property(anyLog, (events) => expectSound(events)), { numRuns: 150 });
   });
 
   it('is the same when events come twice', () => {

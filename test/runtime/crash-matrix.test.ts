@@ -28,7 +28,7 @@ const DIST = new URL('../../dist/', import.meta.url).href;
 const AT_ONCE = 2;
 
 /** `CRASH_MATRIX=all` (`npm run test:matrix`, part of CI) tries every operation; otherwise this many of each scenario, evenly spread. */
-const POINTS_OF_A_SLICE = 4;
+const POINTS_OF_A_SLICE = 3;
 
 const ACTING_STEPS = [
   { text: 'I begin.', toolCalls: [{ name: 'effect', input: { name: 'one' } }, { name: 'effect', input: { name: 'two' } }] },

@@ -39,3 +39,7 @@ export function recordOf(error: unknown): ErrorRecord {
   if (RuntimeError.is(error)) return error.toJSON();
   return new RuntimeError('WAKE_CRASHED', `the wake broke: ${messageOf(error)}`, { category: 'crash', hint: 'This is a defect; please report it.' }).toJSON();
 }
+
+export function superseded(wakeId: string): RuntimeError {
+  return new RuntimeError('WAKE_SUPERSEDED', `wake ${wakeId} was superseded by another`, { category: 'conflict', hint: 'Leave the session to the other wake.' });
+}

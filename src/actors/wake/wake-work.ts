@@ -37,7 +37,7 @@ import { endSurvivors } from './end-survivors.ts';
 import { runModel } from './model-run.ts';
 import type { FinishedRun } from './model-run.ts';
 import { WakeConversation } from './wake-conversation.ts';
-import { failureRecord, isOvertaken, isStale, recordOf, triggerOf } from './wake-facts.ts';
+import { failureRecord, isOvertaken, isStale, recordOf, superseded, triggerOf } from './wake-facts.ts';
 import { runReadyCalls } from './wake-tools.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
 
@@ -442,7 +442,7 @@ export class WakeWork {
   async #appendEnd(end: WakeEnd, { onlyAtHead }: { readonly onlyAtHead: boolean }): Promise<void> {
     const { state } = this.#journal;
     const { openWake } = state;
-    if (openWake?.wakeId !== this.#wakeId) throw new RuntimeError('WAKE_SUPERSEDED', `wake ${this.#wakeId} was superseded by another`, { category: 'conflict', hint: 'Leave the session to the other wake.' });
+    if (openWake?.wakeId !== this.#wakeId) throw superseded(this.#wakeId);
     const drafts = commitEvents({
       state,
       wake: openWake,
@@ -478,6 +478,8 @@ export class WakeWork {
   }
 
   async #append(drafts: readonly SessionEventDraft[], onlyAtHead = false): Promise<void> {
+    // What somebody who took over has closed is no longer ours to judge: that it is theirs is what has to be said.
+    if (this.#epoch !== undefined && this.#journal.state.epoch > this.#epoch) throw superseded(this.#wakeId);
     await this.#journal.append(drafts, { epoch: this.#epoch, onlyAtHead });
   }
 

@@ -126,7 +126,7 @@ describe('a model that says anything', () => {
         }
         await expectAlive(id);
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 });

@@ -69,7 +69,7 @@ describe.each(WAYS)('with %j, the tools stay in the workspace', (way) => {
         for (const file of files) expect((await realpath(join(house.workspace, file))).startsWith(`${house.workspace}/`)).toBe(true);
         expect(await contentsOf(house.outside)).toEqual(before);
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 

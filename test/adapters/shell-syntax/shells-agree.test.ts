@@ -118,7 +118,7 @@ describe.skipIf(process.platform === 'win32')('what is understood of a command l
         understood += expectSameAsShells(lines);
       }),
       // A batch that fails says which line it was; making it smaller takes longer than reading that.
-      { numRuns: 5, endOnFailure: true },
+      { numRuns: 3, endOnFailure: true },
     );
     expect(understood).toBeGreaterThan(200);
   }, 120_000);
