@@ -72,7 +72,7 @@ export class Subflows {
 
   /**
    * Makes the children that calls wait for, where that is not done, and wakes them until they rest or the signal aborts. One that waits for
-   * somebody, or that fails for now, is left waiting: its call stays open. When the session itself was cut short, they are too.
+   * somebody, or that fails and is tried again, is left waiting: its call stays open. When the session itself was cut short, they are too.
    */
   async drive(state: SessionState, options: WakeOptions, refresh: () => Promise<SessionState>): Promise<readonly unknown[]> {
     this.#planned = [];

@@ -103,7 +103,8 @@ describe('under the lock', () => {
     await writeFile(lock, JSON.stringify({ id: randomUUID(), pid: 1, began: '1', host: `another-${hostname()}` }));
     let isDone = false;
     const running = run().finally(() => (isDone = true));
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    // As long as these take it could have taken the lock many times.
+    for (let turns = 0; turns < 50; turns += 1) await underLock(`${lock}-of-another-file`, async () => undefined);
     expect(isDone).toBe(false);
     await utimes(lock, new Date(0), new Date(0));
     expect(await running).toBe('ran');
