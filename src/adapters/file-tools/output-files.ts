@@ -3,7 +3,8 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { lstat, opendir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { KeptOutput, OutputKeeper } from '../../actors/turn/output-keeper.ts';
+import type { FileKeeper, KeptBytes, KeptOutput, OutputKeeper } from '../../actors/turn/output-keeper.ts';
+import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import type { SessionDirectories } from '../../actors/session/session-directories.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_OUTPUT_FILE_BYTES, MAX_SESSION_OUTPUT_BYTES, MAX_SESSION_OUTPUT_FILES } from '../../machines/turn/files/file-limits.ts';
@@ -34,29 +35,52 @@ export interface OutputFilesOptions extends Pick<SessionDirectories, 'workspaceD
   readonly maxSessionBytes?: number | undefined;
 }
 
-/** Every file is `.wakechart-runtime/outputs/<callId>.txt`, readable by its owner only. */
-export function createOutputFiles({ workspaceDirectory, maxSessionBytes = MAX_SESSION_OUTPUT_BYTES }: OutputFilesOptions): OutputKeeper {
+/**
+ * Files in `.wakechart-runtime/outputs`, readable by their owner only: `<callId>.txt` for text, and `<callId>.<hash>.<extension>` for bytes,
+ * so that what the log refers to stays what it was when a provider uses a call id twice.
+ */
+export function createOutputFiles({ workspaceDirectory, maxSessionBytes = MAX_SESSION_OUTPUT_BYTES }: OutputFilesOptions): OutputKeeper & FileKeeper {
   const lanes = new PathLanes();
+  const put = async (session: SessionIdentity, name: string, content: Uint8Array): Promise<string> => {
+    const places = await Places.open({ workspaceDirectory: await workspaceDirectory(session) });
+    await lanes.run(places.workspace, async () => {
+      const folder = await openOutputs(places);
+      try {
+        await putWholeFile(folder, { name, content, mode: PRIVATE_FILE_MODE, as: 'replace' });
+        await makeRoom(folder, { kept: name, maxBytes: maxSessionBytes });
+      } finally {
+        await folder.close();
+      }
+    });
+    return [...FOLDERS, name].join('/');
+  };
   return {
     async keep({ session, callId, text }: KeptOutput): Promise<string> {
-      const name = `${fileNameOf(callId)}.txt`;
       try {
-        const places = await Places.open({ workspaceDirectory: await workspaceDirectory(session) });
-        await lanes.run(places.workspace, async () => {
-          const folder = await openOutputs(places);
-          try {
-            await putWholeFile(folder, { name, content: bounded(text), mode: PRIVATE_FILE_MODE, as: 'replace' });
-            await makeRoom(folder, { kept: name, maxBytes: maxSessionBytes });
-          } finally {
-            await folder.close();
-          }
-        });
-        return [...FOLDERS, name].join('/');
+        return await put(session, `${fileNameOf(callId)}.txt`, bounded(text));
+      } catch (error) {
+        throw storageFailed(callId, error);
+      }
+    },
+    async keepBytes({ session, callId, bytes, extension }: KeptBytes): Promise<string> {
+      // Half of an image is none, so nothing is cut here.
+      if (bytes.length > MAX_OUTPUT_FILE_BYTES) throw tooLarge(callId, bytes.length);
+      try {
+        return await put(session, [fileNameOf(callId), contentName(bytes), EXTENSION.test(extension) ? extension : 'bin'].join('.'), bytes);
       } catch (error) {
         throw storageFailed(callId, error);
       }
     },
   };
+}
+
+const EXTENSION = /^[a-z0-9]{1,8}$/;
+
+/** Of the hash of some bytes, as many digits as tell those of one call apart. */
+const CONTENT_NAME_DIGITS = 16;
+
+function contentName(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, CONTENT_NAME_DIGITS);
 }
 
 /** Call ids come from providers and may hold anything; one that is no plain name, or could be taken for another, is told by its hash. */
@@ -102,7 +126,10 @@ interface Room {
   readonly maxBytes: number;
 }
 
-/** Replaces the oldest outputs by a note until the rest fits; beyond a number of files the oldest go without one. */
+/** The name of a text. A note in any other file would be taken for what the name says it is. */
+const TEXT_NAME = /^[\w-]+\.txt$/;
+
+/** Replaces the oldest texts by a note until the rest fits; other files, and beyond a number of files the oldest, go without one. */
 async function makeRoom(folder: OpenFolder, { kept, maxBytes }: Room): Promise<void> {
   const files = (await outputsIn(folder)).toSorted((one, other) => one.changedAtMs - other.changedAtMs || (one.name < other.name ? -1 : 1));
   let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
@@ -110,7 +137,7 @@ async function makeRoom(folder: OpenFolder, { kept, maxBytes }: Room): Promise<v
   for (const file of files) {
     if (bytes <= maxBytes && count <= MAX_SESSION_OUTPUT_FILES) return;
     if (file.name === kept) continue;
-    if (count > MAX_SESSION_OUTPUT_FILES) {
+    if (count > MAX_SESSION_OUTPUT_FILES || !TEXT_NAME.test(file.name)) {
       await unlink(folder.at(file.name));
       count -= 1;
       bytes -= file.bytes;
@@ -129,6 +156,14 @@ async function outputsIn(folder: OpenFolder): Promise<readonly OutputFile[]> {
     if (stats?.isFile() === true) files.push({ name, bytes: stats.size, changedAtMs: stats.mtimeMs });
   }
   return files;
+}
+
+function tooLarge(callId: string, bytes: number): RuntimeError {
+  return new RuntimeError('OUTPUT_TOO_LARGE', `a file of tool call ${JSON.stringify(callId)} has ${bytes} bytes, and ${MAX_OUTPUT_FILE_BYTES} are kept at most`, {
+    category: 'capacity',
+    hint: 'Let the tool put out less.',
+    details: { callId, bytes, maxBytes: MAX_OUTPUT_FILE_BYTES },
+  });
 }
 
 function storageFailed(callId: string, error: unknown): RuntimeError {

@@ -1,9 +1,11 @@
 /** What a tool of an MCP server answered, as a JSON value for the model. */
 import { z } from 'zod';
+import { MAX_TOOL_RESULT_CHARACTERS } from '../../machines/session/limits.ts';
+import { imageReferencesIn } from '../../machines/turn/provider-message.ts';
+import { FileReferences } from './file-references.ts';
+import type { FilePart, FileReferencesOptions, SentFile } from './file-references.ts';
 import type { Redaction } from './redaction.ts';
 
-/** Base64 characters of images, sounds and files of one result, all together: a model pays for each. */
-const MAX_BINARY_CHARACTERS = 120_000;
 /** Blocks of one result. */
 const MAX_BLOCKS = 1_000;
 /** Of what a tool says about its failure. */
@@ -19,40 +21,70 @@ export const callResultSchema = z.looseObject({
 
 export type CallResult = z.output<typeof callResultSchema>;
 
-type Part = Readonly<Record<string, unknown>> & { readonly type: string };
+type Part = FilePart;
 
 /**
  * A text when there is nothing but text; the structured content when the blocks say the same in words; else
- * `{ structured?, content: [{ type, ... }] }`. What is too large or not known is named in its place.
+ * `{ structured?, content: [{ type, ... }] }`. What is too large or not known is named in its place. Images, sounds and files are kept, and
+ * stand there by reference: the tool that was called must have run, so what cannot be kept is left out and said to be.
  */
-export function resultForModel(result: CallResult, redaction: Redaction): unknown {
-  const parts = partsOf(result.content, redaction);
-  const structured = redaction.json(result.structuredContent);
+export async function resultForModel(result: CallResult, options: FileReferencesOptions): Promise<unknown> {
+  const { redaction } = options;
+  const files = new FileReferences(options);
+  const parts: Part[] = [];
+  // In turn: the first of them are kept, and only so many.
+  for (const block of blocksOf(result.content, redaction)) parts.push('file' in block ? await files.partOf(block.file) : block.part);
+  const structured = withoutReferences(redaction.json(result.structuredContent));
   const texts = parts.map((part) => (part.type === 'text' ? String(part['text']) : undefined));
   const isOnlyText = texts.every((text) => text !== undefined);
-  if (structured === undefined) return isOnlyText ? texts.join('\n') : { content: parts };
-  return isOnlyText && (texts.length === 0 || saysTheSame(texts.join('\n'), structured)) ? structured : { structured, content: parts };
+  if (structured === undefined) return isOnlyText ? texts.join('\n') : withImagesApart({ content: parts });
+  return isOnlyText && (texts.length === 0 || saysTheSame(texts.join('\n'), structured)) ? structured : withImagesApart({ structured, content: parts });
+}
+
+/** Data of a server in which something could be taken for an image that we have kept is only told: it would choose which file a model is shown. */
+function withoutReferences(structured: unknown): unknown {
+  return [structured, [structured]].some((output) => imageReferencesIn(output).length > 0) ? JSON.stringify(structured) : structured;
+}
+
+interface Composed {
+  readonly structured?: unknown;
+  readonly content: readonly Part[];
+}
+
+/** What is too long for a log is cut there as a text, and images that are part of that text would be lost with it. */
+function withImagesApart(composed: Composed): object {
+  const images = composed.content.filter((part) => imageReferencesIn(part).length > 0);
+  if (images.length === 0 || JSON.stringify(composed).length <= MAX_TOOL_RESULT_CHARACTERS) return composed;
+  const others = composed.content.filter((part) => !images.includes(part)).map((part) => (part.type === 'text' ? String(part['text']) : JSON.stringify(part)));
+  const output = [...('structured' in composed ? [JSON.stringify(composed.structured)] : []), ...others].join('\n');
+  return { output, content: images };
 }
 
 /** The words of a result, for an error. */
 export function wordsOf(result: CallResult, redaction: Redaction): string {
-  const words = partsOf(result.content, redaction).map((part) => (part.type === 'text' ? String(part['text']) : `[${part.type}]`));
+  const words = blocksOf(result.content, redaction).map((block) => ('file' in block ? `[${block.file.type}]` : wordsOfPart(block.part)));
   const structured = result.structuredContent === undefined ? [] : [JSON.stringify(redaction.json(result.structuredContent))];
   const text = (words.length > 0 ? words : structured).join('\n').trim();
   return text.length <= MAX_ERROR_CHARACTERS ? text : `${text.slice(0, MAX_ERROR_CHARACTERS)}\n[${text.length - MAX_ERROR_CHARACTERS} more characters were left out]`;
 }
 
-function partsOf(content: readonly unknown[], redaction: Redaction): Part[] {
-  const room = { characters: MAX_BINARY_CHARACTERS };
-  const parts = content.slice(0, MAX_BLOCKS).map((block) => partOf(block, room, redaction));
-  const more = content.length - parts.length;
-  return more === 0 ? parts : [...parts, { type: 'text', text: `[${more} more blocks were left out]` }];
+function wordsOfPart(part: Part): string {
+  return part.type === 'text' ? String(part['text']) : `[${part.type}]`;
 }
 
-const binary = { data: z.string(), mimeType: z.string().default('application/octet-stream') };
+/** What a block is read into: all that a model gets of it, or a file. */
+type Block = { readonly part: Part } | { readonly file: SentFile };
 
-/** The blocks that are known, each read into what the model gets. */
-const block = z.discriminatedUnion('type', [
+function blocksOf(content: readonly unknown[], redaction: Redaction): Block[] {
+  const blocks = content.slice(0, MAX_BLOCKS).map((given) => blockOf(given, redaction));
+  const more = content.length - blocks.length;
+  return more === 0 ? blocks : [...blocks, { part: { type: 'text', text: `[${more} more blocks were left out]` } }];
+}
+
+const binary = { data: z.string(), mimeType: z.string().optional() };
+
+/** The blocks that are known. */
+const knownBlock = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('text'), text: z.string() }),
   z.looseObject({ type: z.literal('image'), ...binary }),
   z.looseObject({ type: z.literal('audio'), ...binary }),
@@ -69,39 +101,26 @@ const block = z.discriminatedUnion('type', [
   }),
 ]);
 
-interface Room {
-  /** What binary data may still take. */
-  characters: number;
-}
-
-function partOf(given: unknown, room: Room, redaction: Redaction): Part {
-  const parsed = block.safeParse(given);
-  if (!parsed.success) return { type: 'text', text: `[a block of type ${redaction.text(typeOf(given))} was left out: it is not known or not well-formed]` };
+function blockOf(given: unknown, redaction: Redaction): Block {
+  const parsed = knownBlock.safeParse(given);
+  if (!parsed.success) return { part: { type: 'text', text: `[a block of type ${redaction.text(typeOf(given))} was left out: it is not known or not well-formed]` } };
   const known = parsed.data;
   switch (known.type) {
     case 'text':
-      return { type: 'text', text: redaction.text(known.text) };
+      return { part: { type: 'text', text: redaction.text(known.text) } };
     case 'image':
     case 'audio':
-      return { type: known.type, mediaType: known.mimeType, ...dataOrRemark(known.data, room) };
+      return { file: { type: known.type, data: known.data, mediaType: known.mimeType } };
     case 'resource_link': {
       const { type, uri, name, description, mimeType } = known;
-      return redaction.json({ type, uri, name, description, mediaType: mimeType }) as Part;
+      return { part: redaction.json({ type, uri, name, description, mediaType: mimeType }) as Part };
     }
     case 'resource': {
       const { uri, mimeType, text, blob } = known.resource;
-      const content = text === undefined ? dataOrRemark(blob ?? '', room) : { text };
-      return redaction.json({ type: 'resource', uri, mediaType: mimeType, ...content }) as Part;
+      if (text === undefined && blob !== undefined) return { file: { type: 'resource', data: blob, mediaType: mimeType, uri } };
+      return { part: redaction.json({ type: 'resource', uri, mediaType: mimeType, text }) as Part };
     }
   }
-}
-
-function dataOrRemark(data: string, room: Room): { readonly data: string } | { readonly leftOut: string } {
-  if (data.length > room.characters) {
-    return { leftOut: `${Math.floor((data.length * 3) / 4)} bytes of data were left out: too large for one result` };
-  }
-  room.characters -= data.length;
-  return { data };
 }
 
 function typeOf(given: unknown): string {

@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
+import type { FileKeeper } from '../../actors/turn/output-keeper.ts';
 import type { Tool, ToolContext } from '../../actors/turn/tool.ts';
 import type { ToolServerNews, ToolServerRequest, ToolSource } from '../../actors/turn/tool-source.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -32,6 +33,8 @@ export interface McpToolSourceOptions {
   readonly clock?: Clock | undefined;
   /** Where references are looked up, and what programs inherit a few variables from. Default: the environment of this process. */
   readonly environment?: (() => Environment) | undefined;
+  /** Keeps images, sounds and files that tools answer with. Without it they are left out, and said to be. */
+  readonly files?: FileKeeper | undefined;
   /** Hears of what nobody waits for. What it throws is dropped. */
   readonly onNews?: ((news: ToolServerNews) => void) | undefined;
   /** How servers see us. */
@@ -88,12 +91,15 @@ class McpToolSource implements ToolSource {
 
   #toolOf({ serverName, definition }: ServerTool, target: Target): Tool<Input> {
     const label = labelOf(target);
-    const run = async (input: Input, { signal, onProgress }: ToolContext): Promise<unknown> =>
-      this.#use(target, { signal, isRepeatable: false }, async ({ link }, { timeoutMs, redaction }) => {
-        const result = await link.call(serverName, input, { signal, timeoutMs, onProgress: guarded(onProgress) });
-        if (result.isError !== true) return resultForModel(result, redaction);
-        throw callFailed(label, wordsOf(result, redaction) || `The tool ${serverName} failed and did not say why.`);
-      });
+    const run = async (input: Input, { signal, onProgress, session, callId }: ToolContext): Promise<unknown> => {
+      const { result, redaction } = await this.#use(target, { signal, isRepeatable: false }, async ({ link }, settings) => ({
+        result: await link.call(serverName, input, { signal, timeoutMs: settings.timeoutMs, onProgress: guarded(onProgress) }),
+        redaction: settings.redaction,
+      }));
+      if (result.isError === true) throw callFailed(label, wordsOf(result, redaction) || `The tool ${serverName} failed and did not say why.`);
+      const { files } = this.#options;
+      return resultForModel(result, { redaction, keep: files && ((file) => files.keepBytes({ ...file, session, callId })) });
+    };
     return { definition, run };
   }
 

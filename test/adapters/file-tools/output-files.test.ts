@@ -11,7 +11,7 @@ const session = { sessionId: 's', agentId: 'a' };
 async function outputs(maxSessionBytes?: number) {
   const { workspace, outside, call } = await fileToolsHouse();
   const keeper = createOutputFiles({ workspaceDirectory: () => Promise.resolve(workspace), maxSessionBytes });
-  return { workspace, outside, call, keep: (callId: string, text: string) => keeper.keep({ session, callId, text }) };
+  return { workspace, outside, call, keep: (callId: string, text: string) => keeper.keep({ session, callId, text }), keepBytes: (callId: string, bytes: Uint8Array, extension = 'png') => keeper.keepBytes({ session, callId, bytes, extension }) };
 }
 
 describe('a kept output', () => {
@@ -105,5 +105,62 @@ describe('a kept output', () => {
     const bytes = await Promise.all(files.map(async (name) => (await stat(join(folder, name))).size));
     expect(files).toHaveLength(20);
     expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(50_000);
+  });
+});
+
+describe('a kept file', () => {
+  const bytes = Buffer.from([0x89, 0, 0xff, 0xfe, 0x0a]);
+
+  it('holds the bytes as they are, for its owner only, under a name that says which call put it out', async () => {
+    const { keepBytes, workspace } = await outputs();
+    const path = await keepBytes('call_1', bytes);
+    expect(path).toMatch(/^\.wakechart-runtime\/outputs\/call_1\.[0-9a-f]{16}\.png$/);
+    expect(await readFile(join(workspace, path))).toEqual(bytes);
+    expect((await stat(join(workspace, path))).mode & 0o777).toBe(0o600);
+  });
+
+  it('shares its name with no other bytes and with no text, whatever the call is called', async () => {
+    const { keep, keepBytes, workspace } = await outputs();
+    const ids = ['call', 'call-1', '../../outside/x', 'a.b', '', 'x'.repeat(5_000)];
+    const paths = await Promise.all(ids.flatMap((id) => [keep(id, 'text'), keepBytes(id, bytes, 'txt'), keepBytes(id, Buffer.from('other'), 'txt'), keepBytes(id, bytes, 'png')]));
+    expect(new Set(paths).size).toBe(ids.length * 4);
+    expect(await readdir(join(workspace, '.wakechart-runtime/outputs'))).toHaveLength(paths.length);
+  });
+
+  it('ends in nothing that could lead elsewhere', async () => {
+    const { keepBytes, outside } = await outputs();
+    for (const extension of ['../x', 'a/b', '', 'PNG', 'png\n', 'x'.repeat(20), '.png']) expect(await keepBytes('call', bytes, extension)).toMatch(/^\.wakechart-runtime\/outputs\/call\.[0-9a-f]{16}\.bin$/);
+    expect(await readdir(outside)).toEqual(['secret.txt']);
+  });
+
+  it('is not written through a symbolic link', async () => {
+    const { keepBytes, workspace, outside } = await outputs();
+    const path = join(workspace, await keepBytes('call', bytes));
+    await rm(path);
+    await symlink(join(outside, 'secret.txt'), path);
+    await keepBytes('call', bytes);
+    expect(await readFile(path)).toEqual(bytes);
+    expect(await readFile(join(outside, 'secret.txt'))).not.toEqual(bytes);
+    await rm(join(workspace, '.wakechart-runtime'), { recursive: true });
+    await symlink(outside, join(workspace, '.wakechart-runtime'));
+    expect(await refusalOf(keepBytes('call', bytes))).toBe('STORAGE_FAILED');
+    expect(await readdir(outside)).toEqual(['secret.txt']);
+  });
+
+  it('is refused when it is larger than a file may be: a part of it would be of no use', async () => {
+    const { keepBytes, workspace } = await outputs();
+    expect(await refusalOf(keepBytes('call', new Uint8Array(MAX_OUTPUT_FILE_BYTES + 1)))).toBe('OUTPUT_TOO_LARGE');
+    expect(await readdir(workspace)).toEqual([]);
+  });
+
+  it('goes as a whole when it is one of the oldest: a note under its name would be taken for an image', async () => {
+    const { keep, keepBytes, workspace } = await outputs(25_000);
+    const image = join(workspace, await keepBytes('one', Buffer.alloc(9_000, 1)));
+    await utimes(image, 1, 1);
+    const text = join(workspace, await keep('two', 'two'.repeat(3_000)));
+    await utimes(text, 2, 2);
+    const newest = await keepBytes('three', Buffer.alloc(16_000, 3));
+    expect((await readdir(join(workspace, '.wakechart-runtime/outputs'))).toSorted()).toEqual([newest.slice('.wakechart-runtime/outputs/'.length), 'two.txt'].toSorted());
+    expect(await readFile(text, 'utf8')).toBe('two'.repeat(3_000));
   });
 });

@@ -69,12 +69,12 @@ describe('writing', () => {
 
   it('lets one of two that make the same file at once win, and refuses the other', async () => {
     const { call, workspace } = await fileToolsHouse();
-    const results = await Promise.allSettled([
-      call('write', { path: 'a.txt', content: 'one' }, { sessionId: 'one' }),
-      call('write', { path: 'a.txt', content: 'two' }, { sessionId: 'two' }),
-    ]);
-    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-    expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('one');
+    const contents = ['one', 'two'];
+    const results = await Promise.allSettled(contents.map((content) => call('write', { path: 'a.txt', content }, { sessionId: content })));
+    const winners = contents.filter((_content, index) => results[index]?.status === 'fulfilled');
+    expect(winners).toHaveLength(1);
+    expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe(winners[0]);
+    expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'FILE_NOT_READ' } });
   });
 
   it('shows others the old content or the new one, never a part', async () => {
@@ -84,8 +84,7 @@ describe('writing', () => {
     let isDone = false;
     const writing = (async () => {
       for (let round = 0; round < 30; round += 1) await call('write', { path: 'f', content: contents[round % 2] });
-      isDone = true;
-    })();
+    })().finally(() => { isDone = true; });
     while (!isDone) {
       const seen = await readFile(join(workspace, 'f'), 'utf8');
       expect(contents.includes(seen)).toBe(true);

@@ -6,6 +6,7 @@ import type { Clock } from '../../../src/actors/clock/clock.ts';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import type { Tool, ToolContext } from '../../../src/actors/turn/tool.ts';
 import type { ToolServerNews, ToolServerRequest, ToolSource } from '../../../src/actors/turn/tool-source.ts';
+import { createOutputFiles } from '../../../src/adapters/file-tools/output-files.ts';
 import { createMcpToolSource } from '../../../src/adapters/mcp/mcp-tool-source.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
 import { mcpServer } from '../../../src/machines/agent/mcp-server.ts';
@@ -19,7 +20,7 @@ export const published = (path: string): string => fileURLToPath(new URL(`../../
 
 export interface McpHouse {
   readonly source: ToolSource;
-  /** A temporary folder: the agent's, and the home. */
+  /** A temporary folder: the agent's, the workspace, and the home. */
   readonly directory: string;
   /** What the source told, as `kind: message`. */
   readonly news: string[];
@@ -58,6 +59,7 @@ export async function mcpHouse({ clock = createSystemClock(), environment = {}, 
       news.push(`${kind}: ${message}`);
       for (const listener of listeners) listener();
     },
+    files: createOutputFiles({ workspaceDirectory: () => Promise.resolve(home.path) }),
     clientInfo: { name: 'wakechart-tests', version: '0.0.0' },
     killGraceMs: 300,
     idleMs,

@@ -1,7 +1,7 @@
 /** Servers that others have written and published. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,6 +9,8 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ToolProgress } from '../../../src/actors/turn/tool.ts';
 import type { McpServerInput } from '../../../src/machines/agent/mcp-server.ts';
+import { fileKindOf } from '../../../src/machines/turn/files/file-kind.ts';
+import { imageReferencesIn } from '../../../src/machines/turn/provider-message.ts';
 import { mcpHouse, namesOf, published } from './mcp-house.ts';
 import type { McpHouse } from './mcp-house.ts';
 
@@ -28,7 +30,9 @@ async function exerciseEverything(server: McpServerInput): Promise<void> {
   expect(await house.call(server, 'echo', { message: 'hello' })).toBe('Echo: hello');
   expect(await house.call(server, 'get-sum', { a: 2, b: 3 })).toBe('The sum of 2 and 3 is 5.');
   await expect(house.call(server, 'get-sum', { a: 'two', b: 3 })).rejects.toThrow(/expected number/);
-  expect(await house.call(server, 'get-tiny-image')).toMatchObject({ content: expect.arrayContaining([{ type: 'image', mediaType: 'image/png', data: expect.any(String) as string }]) as unknown });
+  const [image] = imageReferencesIn(await house.call(server, 'get-tiny-image'));
+  expect(image).toMatchObject({ type: 'image', mediaType: 'image/png' });
+  expect(fileKindOf(await readFile(join(house.directory, image?.path ?? '')))).toEqual({ kind: 'image', mediaType: 'image/png' });
   expect(await house.call(server, 'get-structured-content', { location: 'New York' })).toEqual({ temperature: 33, conditions: 'Cloudy', humidity: 82 });
   expect(await house.call(server, 'get-resource-links', { count: 2 })).toMatchObject({ content: expect.arrayContaining([expect.objectContaining({ type: 'resource_link' })]) as unknown });
   const seen: ToolProgress[] = [];
