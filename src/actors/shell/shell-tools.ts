@@ -38,6 +38,7 @@ import { environmentIn, requireAllowedFolder } from './command-workspace.ts';
 import type { RunningCommand } from './running-command.ts';
 import { shellAtRest } from './shell-errors.ts';
 import type { ShellHost } from './shell-host.ts';
+import type { SessionWatchPorts } from './session-watch.ts';
 import type { ShellTasks } from './shell-process.ts';
 import type { Shell } from './shell.ts';
 import { Shells } from './shells.ts';
@@ -55,6 +56,8 @@ export interface ShellToolsOptions {
   readonly ids?: IdSource | undefined;
   /** What commands get besides the usual variables. */
   readonly environment?: CommandEnvironmentSettings | undefined;
+  /** Follows the sessions that have shells, so that these end when another process terminates or deletes their session. */
+  readonly sessions?: SessionWatchPorts | undefined;
 }
 
 export interface ShellTools {
@@ -72,10 +75,11 @@ type CallContext = Pick<ToolContext, 'session' | 'workspaceDirectory'>;
 /** @throws RuntimeError ENVIRONMENT_INVALID */
 export function createShellTools(options: ShellToolsOptions): ShellTools {
   const { tasks, feed, host, clock, ids = createIdSource({ clock }) } = options;
-  const shells = new Shells({ tasks, feed, host, clock, ids });
+  const shells = new Shells({ tasks, feed, host, clock, ids, sessions: options.sessions });
   const house: House = { shells, host, clock, environment: checkedEnvironmentSettings(options.environment) };
+  const tools: readonly Tool[] = [openTool(house), execTool(house), waitTool(house), closeTool(house), historyTool(house), pageTool(house), setCwdTool(house), setEnvTool(house)];
   return {
-    tools: [openTool(house), execTool(house), waitTool(house), closeTool(house), historyTool(house), pageTool(house), setCwdTool(house), setEnvTool(house)],
+    tools: tools.map((tool) => withConfirmedSession(tool, shells)),
     close: () => shells.closeAll('the runtime is shutting down'),
     closeSession: (sessionId) => shells.closeSession(sessionId, 'its session was closed'),
   };
@@ -86,6 +90,18 @@ interface House {
   readonly host: ShellHost;
   readonly clock: Clock;
   readonly environment: CommandEnvironmentSettings;
+}
+
+/** A call never sees a shell of a session that was deleted before it. A wake that runs keeps its session from being deleted during the call. */
+function withConfirmedSession(tool: Tool, shells: Shells): Tool {
+  return {
+    ...tool,
+    async run(input, context) {
+      const confirming = shells.confirm(context.session.sessionId);
+      if (confirming !== undefined) await confirming;
+      return tool.run?.(input, context);
+    },
+  };
 }
 
 function openTool(house: House): Tool<ShellOpenInput> {

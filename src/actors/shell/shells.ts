@@ -1,19 +1,43 @@
 /** The shells of all sessions of a runtime: found by session and name, limited in number, and ended with whom they belong to. */
 import type { RuntimeError } from '../../machines/errors.ts';
 import { MAX_ENDED_SHELLS_PER_SESSION, MAX_OPEN_SHELLS, MAX_SHELLS_PER_SESSION } from '../../machines/turn/shell/shell-limits.ts';
-import { shellIsOpen, shellNotOpen, shellsAreClosed, tooManyShells } from './shell-errors.ts';
+import { FollowedSessions } from './followed-sessions.ts';
+import type { SessionEnd, SessionWatchPorts } from './session-watch.ts';
+import { shellDidNotOpen, shellIsOpen, shellNotOpen, shellsAreClosed, tooManyShells } from './shell-errors.ts';
 import { Shell } from './shell.ts';
 import type { ShellPorts } from './shell.ts';
 import type { ShellProcessRequest } from './shell-process.ts';
 
+export interface ShellsPorts extends ShellPorts {
+  /** Follows the sessions that have shells, so that these end with them, whoever ends them. Without it only `closeSession` does that. */
+  readonly sessions?: SessionWatchPorts | undefined;
+}
+
+/** Sessions of which something is known although no shell of theirs is open. */
+const MAX_QUIET_SESSIONS = 64;
+
 export class Shells {
   readonly #ports: ShellPorts;
+  readonly #followed: FollowedSessions | undefined;
   /** By session, then by name, oldest first. */
   readonly #sessions = new Map<string, Map<string, Shell>>();
+  /** By session: how many shells of it wait to be opened. */
+  readonly #awaited = new Map<string, number>();
+  /** Those that nobody can find any more and that are still being ended. */
+  readonly #leaving = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
-  constructor(ports: ShellPorts) {
+  constructor({ sessions, ...ports }: ShellsPorts) {
     this.#ports = ports;
+    if (sessions !== undefined) this.#followed = new FollowedSessions({ ...sessions, onEnd: (sessionId, end) => this.#onSessionEnd(sessionId, end) });
+  }
+
+  /**
+   * After it nobody finds a shell of a session that was deleted, also when it was brought back since. Undefined when there is nothing to find.
+   * @throws RuntimeError STORAGE_FAILED when that cannot be seen
+   */
+  confirm(sessionId: string): Promise<void> | undefined {
+    return this.#sessions.has(sessionId) ? this.#followed?.confirm(sessionId) : undefined;
   }
 
   /** Also one that has ended, while something is known of it. */
@@ -32,23 +56,20 @@ export class Shells {
   /** Opens one in place of an ended one of its name. @throws RuntimeError SHELL_ALREADY_OPEN, SHELL_LIMIT, SHELLS_CLOSED or SHELL_NOT_OPENED */
   async open(request: ShellProcessRequest): Promise<Shell> {
     const { sessionId, name } = request;
-    const refusal = this.#refusal(sessionId, name);
-    if (refusal !== undefined) throw refusal;
-    this.#forget(sessionId, name);
-    const shell = new Shell(this.#ports, request, () => {
-      if (this.find(sessionId, name) === shell) this.#forget(sessionId, name);
-    });
-    const shells = this.#sessions.get(sessionId) ?? new Map<string, Shell>();
-    this.#sessions.set(sessionId, shells);
-    shells.set(name, shell);
-    this.#forgetOldest(sessionId, shells);
+    this.#requireRoom(sessionId, name);
+    if (this.#followed === undefined) return this.#open(request);
+    this.#awaited.set(sessionId, (this.#awaited.get(sessionId) ?? 0) + 1);
     try {
-      await shell.open();
-    } catch (error) {
-      if (this.find(sessionId, name) === shell) this.#forget(sessionId, name);
-      throw error;
+      const watch = await this.#followed.follow(sessionId, name);
+      if (watch.end !== undefined) throw shellDidNotOpen(name, whyOver(watch.end));
+      this.#requireRoom(sessionId, name);
+      return await this.#open(request);
+    } finally {
+      const left = (this.#awaited.get(sessionId) ?? 1) - 1;
+      if (left > 0) this.#awaited.set(sessionId, left);
+      else this.#awaited.delete(sessionId);
+      this.#leaveIfUnknown(sessionId);
     }
-    return shell;
   }
 
   /** Ends a shell and forgets it. @returns what could not be ended, in words */
@@ -68,9 +89,47 @@ export class Shells {
   /** Ends every shell, and opens none from now on. Idempotent. */
   closeAll(reason: string): Promise<void> {
     this.#closing ??= Promise.resolve().then(async () => {
-      await Promise.all([...this.#sessions.keys()].map((sessionId) => this.closeSession(sessionId, reason)));
+      await Promise.all([...[...this.#sessions.keys()].map((sessionId) => this.closeSession(sessionId, reason)), ...this.#leaving]);
     });
     return this.#closing;
+  }
+
+  /** At once from its beginning: nobody can come between. There is room. */
+  async #open(request: ShellProcessRequest): Promise<Shell> {
+    const { sessionId, name } = request;
+    const shell = new Shell(this.#ports, request, () => {
+      if (this.find(sessionId, name) === shell) this.#forget(sessionId, name);
+    });
+    const shells = this.#sessions.get(sessionId) ?? new Map<string, Shell>();
+    shells.get(name)?.dispose();
+    shells.delete(name);
+    this.#sessions.set(sessionId, shells);
+    shells.set(name, shell);
+    this.#forgetOldest(sessionId, shells);
+    this.#forgetQuiet();
+    try {
+      await shell.open();
+    } catch (error) {
+      if (this.find(sessionId, name) === shell) this.#forget(sessionId, name);
+      throw error;
+    }
+    return shell;
+  }
+
+  /** What ran in the shells of a terminated session can still be read: its wake may be at it. A deleted one leaves nothing. */
+  #onSessionEnd(sessionId: string, end: SessionEnd): void {
+    const shells = [...(this.#sessions.get(sessionId)?.values() ?? [])];
+    // Before they have ended: a session that was brought back under the same id must find none of them.
+    if (end === 'deleted') for (const { name } of shells) this.#forget(sessionId, name);
+    const leaving = Promise.all(shells.map((shell) => shell.end(whyOver(end))));
+    this.#leaving.add(leaving);
+    void leaving.finally(() => this.#leaving.delete(leaving));
+  }
+
+  /** @throws RuntimeError SHELL_ALREADY_OPEN, SHELL_LIMIT or SHELLS_CLOSED */
+  #requireRoom(sessionId: string, name: string): void {
+    const refusal = this.#refusal(sessionId, name);
+    if (refusal !== undefined) throw refusal;
   }
 
   #refusal(sessionId: string, name: string): RuntimeError | undefined {
@@ -86,10 +145,27 @@ export class Shells {
     for (const { name } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_SHELLS_PER_SESSION))) this.#forget(sessionId, name);
   }
 
+  #forgetQuiet(): void {
+    const quiet = [...this.#sessions].filter(([, shells]) => [...shells.values()].every(({ isOpen }) => !isOpen));
+    for (const [sessionId, shells] of quiet.slice(0, Math.max(0, quiet.length - MAX_QUIET_SESSIONS))) {
+      for (const name of [...shells.keys()]) this.#forget(sessionId, name);
+    }
+  }
+
   #forget(sessionId: string, name: string): void {
     const shells = this.#sessions.get(sessionId);
     shells?.get(name)?.dispose();
     shells?.delete(name);
     if (shells?.size === 0) this.#sessions.delete(sessionId);
+    this.#leaveIfUnknown(sessionId);
   }
+
+  #leaveIfUnknown(sessionId: string): void {
+    if (!this.#sessions.has(sessionId) && !this.#awaited.has(sessionId)) this.#followed?.leave(sessionId);
+  }
+}
+
+/** As a clause. */
+function whyOver(end: SessionEnd): string {
+  return `its session was ${end}`;
 }

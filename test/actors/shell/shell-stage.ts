@@ -41,14 +41,14 @@ export interface ShellStage extends AsyncDisposable {
   readonly closeSession: (sessionId: string) => Promise<void>;
 }
 
-export interface ShellStageOptions extends Partial<Pick<ShellToolsOptions, 'environment'>> {
+export interface ShellStageOptions extends Partial<Pick<ShellToolsOptions, 'environment' | 'sessions'>> {
   /** The clock of the tools; processes live in real time. */
   readonly clock?: Clock;
   readonly host?: Partial<ShellHost>;
   readonly maxConcurrent?: number;
 }
 
-export async function openShellStage({ clock = createSystemClock(), host, environment, maxConcurrent = 32 }: ShellStageOptions = {}): Promise<ShellStage> {
+export async function openShellStage({ clock = createSystemClock(), host, environment, sessions, maxConcurrent = 32 }: ShellStageOptions = {}): Promise<ShellStage> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'shells-')));
   const workspace = join(folder, 'workspace');
   await mkdir(workspace);
@@ -57,7 +57,7 @@ export async function openShellStage({ clock = createSystemClock(), host, enviro
   const processTree = createProcessTree({ clock: real, directory: join(folder, 'processes') });
   const process = createManagedShellProcessRunner({ processTree, clock: real, onOutput: feed.take, environment: () => ({}) });
   const tasks = new BackgroundTaskManager({ runners: { process }, clock: real, maxConcurrent });
-  const family = createShellTools({ tasks, feed, clock, host: { ...nodeShellHost, ...host }, environment });
+  const family = createShellTools({ tasks, feed, clock, host: { ...nodeShellHost, ...host }, environment, sessions });
   const tools = new Map<string, Tool>(family.tools.map((tool) => [tool.definition.name, tool]));
   const toolOf = (name: string): Tool => {
     const tool = tools.get(name);

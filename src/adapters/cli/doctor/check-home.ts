@@ -1,11 +1,12 @@
 /** Checks what is around the sessions of a home: the folder itself, agents, schedules, processes that outlived their owners, and tools. */
+import { spawn } from 'node:child_process';
 import { access, chmod, constants, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { messageOf } from '../../../machines/errors.ts';
 import type { AgentCatalog } from '../../../actors/session/agent-catalog.ts';
 import type { ScheduleDefinitions } from '../../../actors/schedule/durable-ports.ts';
 import type { ProcessTree } from '../../../actors/task/process-tree.ts';
+import { homeDrafts } from './check-drafts.ts';
 import { note, problem } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
 
@@ -16,7 +17,8 @@ const NODE_FLOOR = [20, 19] as const;
 
 export async function checkHomeFolder(home: string): Promise<RepairableFinding[]> {
   const refusal = await access(home, constants.W_OK).then(() => undefined, messageOf);
-  const findings = refusal === undefined ? [] : [note({ area: 'home', where: home, what: `nothing can be written to it (${refusal})`, remedy: 'What is there can be read; nothing can be sent, woken or repaired.' })];
+  const findings: RepairableFinding[] = refusal === undefined ? [] : [note({ area: 'home', where: home, what: `nothing can be written to it (${refusal})`, remedy: 'What is there can be read; nothing can be sent, woken or repaired.' })];
+  findings.push(...(await homeDrafts(home, Date.now())));
   if (process.platform === 'win32') return findings;
   const { mode } = await stat(home);
   if ((mode & OTHERS) === 0) return findings;
@@ -56,8 +58,17 @@ export async function checkTools(): Promise<RepairableFinding[]> {
     findings.push(problem({ area: 'tools', where: 'node', what: `it is version ${process.versions.node}`, remedy: `Use ${NODE_FLOOR.join('.')} or newer.` }));
   }
   for (const [tool, what] of [['git', 'agents that work on code need it'], ['sh', 'commands are run by it'], ...(process.platform === 'linux' ? [] : [['ps', 'processes are looked at through it']])] as const) {
-    const missing = await execa(tool, tool === 'sh' ? ['-c', ':'] : ['--version'], { reject: false });
-    if (missing.exitCode === undefined && missing.failed) findings.push(note({ area: 'tools', where: tool, what: `it cannot be run (${messageOf(missing.cause ?? missing.shortMessage)}); ${what}`, remedy: 'Install it.' }));
+    const why = await whyNotRun(tool, tool === 'sh' ? ['-c', ':'] : ['--version']);
+    if (why !== undefined) findings.push(note({ area: 'tools', where: tool, what: `it cannot be run (${why}); ${what}`, remedy: 'Install it.' }));
   }
   return findings;
+}
+
+/** Undefined when it ran to an end of its own, whatever that was. */
+function whyNotRun(tool: string, words: readonly string[]): Promise<string | undefined> {
+  return new Promise((settle) => {
+    const child = spawn(tool, words, { stdio: 'ignore', windowsHide: true });
+    child.once('error', (error) => settle(messageOf(error)));
+    child.once('close', (code, signal) => settle(code === null ? `it was ended by ${signal ?? 'something'}` : undefined));
+  });
 }

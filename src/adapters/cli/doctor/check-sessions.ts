@@ -14,6 +14,7 @@ import { examineSession, foldLog } from '../../files/session-examination.ts';
 import type { SessionExamination } from '../../files/session-examination.ts';
 import { systemCodeOf } from '../../files/storage-errors.ts';
 import { counted } from '../text.ts';
+import { LEFTOVER_AGE_MS, sessionDrafts } from './check-drafts.ts';
 import { note, problem } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
 
@@ -27,9 +28,6 @@ export interface SessionsCheck {
   /** Hears how many sessions there are, before any of them is looked at. */
   readonly onCounted?: ((sessions: number) => void) | undefined;
 }
-
-/** What a creation, a removal or a write left half-done counts as left when it is this old, in milliseconds: before, somebody may be at it. */
-const LEFTOVER_AGE_MS = 3_600_000;
 
 /** Later than anything is due. */
 const FAR_FUTURE_MS = Date.UTC(9999, 0);
@@ -64,7 +62,7 @@ export async function checkSessions(check: SessionsCheck): Promise<RepairableFin
 async function look(identity: SessionIdentity, check: SessionsCheck): Promise<ExpectedActivations & { readonly found: readonly RepairableFinding[] }> {
   try {
     const examination = await examineSession(check.layout.home, identity);
-    return { identity, found: await findingsOf(examination, check), activations: activationsOf(examination.state) };
+    return { identity, found: [...(await findingsOf(examination, check)), ...(await sessionDrafts(check.layout, identity, check.nowMs))], activations: activationsOf(examination.state) };
   } catch (error) {
     return { identity, found: (await isGone(check.layout.session(identity))) ? [] : [unreadable(identity, check, error)], activations: [] };
   }
