@@ -11,6 +11,7 @@ describe('the published entry points', () => {
   it.each(['index', 'machines', 'ports'])('%s brings along no adapter, no technology of one and no part of Node', async (name) => {
     const graph = await readModuleGraph(checkout, `dist/${name}.js`);
     expect(graph.own).toContain(`dist/${name}.js`);
+    expect(graph.sources).toContain(`src/${name}.ts`);
     expect(burdensOf(graph)).toEqual([]);
   });
 
@@ -22,10 +23,21 @@ describe('the published entry points', () => {
 
   it('node brings along the adapters it chooses', async () => {
     const burdens = burdensOf(await readModuleGraph(checkout, 'dist/node.js'));
-    expect(burdens).toContainEqual(expect.stringMatching(/^dist\/adapters\//));
+    expect(burdens).toContainEqual(expect.stringMatching(/^src\/adapters\//));
     expect(burdens).toContainEqual(expect.stringMatching(/^node:/));
     // At least one technology of an adapter; which ones load at once, and which when first used, is up to the adapters.
-    expect(burdens).toContainEqual(expect.stringMatching(/^(?!dist\/|node:)/));
+    expect(burdens).toContainEqual(expect.stringMatching(/^(?!dist\/|src\/|node:)/));
+  });
+
+  it('node is loaded from a few files', async () => {
+    const { own } = await readModuleGraph(checkout, 'dist/node.js');
+    expect(own.length).toBeLessThan(30);
+  });
+
+  it('node leaves what speaks to MCP servers until one is named', async () => {
+    const { sources } = await readModuleGraph(checkout, 'dist/node.js');
+    expect(sources).toContain('src/node.ts');
+    expect(sources.filter((file) => file.startsWith('src/adapters/mcp/'))).toEqual([]);
   });
 });
 
@@ -63,6 +75,11 @@ describe('a burden is seen', () => {
       shell,
     ],
     ['when an adapter is imported during evaluation', { 'dist/index.js': "await import('./adapters/shell/shell.js');" }, shell],
+    [
+      'when an adapter was bundled into a file that is imported',
+      { 'dist/index.js': "import './shared/one.js';", 'dist/shared/one.js': '', '.build/dist.stamp.json': '{ "bundled": { "shared/one.js": ["src/adapters/shell/shell.ts"] } }' },
+      'src/adapters/shell/shell.ts',
+    ],
     ['when a package of an adapter is imported', { 'dist/index.js': "import 'execa';" }, 'execa'],
     ['when a part of Node is imported', { 'dist/index.js': "import 'node:fs';" }, 'node:fs'],
     [
@@ -78,7 +95,7 @@ describe('a burden is seen', () => {
   it('and nothing is seen where there is none', async () => {
     plant({ 'dist/index.js': "import './actors/act.js';" });
     const graph = await readModuleGraph(root, 'dist/index.js');
-    expect(graph).toEqual({ own: ['dist/actors/act.js', 'dist/index.js'], packages: ['rxjs'], builtins: [] });
+    expect(graph).toEqual({ own: ['dist/actors/act.js', 'dist/index.js'], sources: [], packages: ['rxjs'], builtins: [] });
     expect(burdensOf(graph)).toEqual([]);
   });
 });

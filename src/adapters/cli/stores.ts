@@ -1,8 +1,6 @@
 /** The agents and sessions of a home, without anything that could run them: for commands that look and send. */
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
-import type { EventStore } from '../../actors/session/event-store.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
-import { messageOf } from '../../machines/errors.ts';
 import { FileAgentCatalog } from '../agents/file-agent-catalog.ts';
 import { HomeLayout } from '../files/layout.ts';
 import type { CommandContext } from './context.ts';
@@ -33,7 +31,9 @@ export async function withAgents<Result>(context: CommandContext, work: (store: 
 /** Opens the sessions too, lets `work` use them, and closes them. */
 export function withSessions<Result>(context: CommandContext, work: (store: SessionStore) => Promise<Result>): Promise<Result> {
   return withAgents(context, async ({ agents, layout }) => {
-    const { sessions, store } = await openSessions(context, agents);
+    // Loaded when it is needed: most of the time a short command takes is spent on loading.
+    const { openSessions } = await import('./open-sessions.ts');
+    const { sessions, store } = openSessions(context, agents);
     try {
       return await work({ agents, layout, sessions });
     } catch (error) {
@@ -43,21 +43,4 @@ export function withSessions<Result>(context: CommandContext, work: (store: Sess
       await store.close();
     }
   });
-}
-
-/** Loaded when it is needed: most of the time a short command takes is spent on loading. */
-async function openSessions({ home, err }: CommandContext, agents: AgentCatalog): Promise<{ readonly sessions: Sessions; readonly store: EventStore }> {
-  const [{ createSystemClock }, { createIdSource }, { JournalCache }, { Sessions: SessionsOf }, { FileEventStore }, { createAttachmentFiles }] = await Promise.all([
-    import('../../actors/clock/system-clock.ts'),
-    import('../../actors/session/id-source.ts'),
-    import('../../actors/session/journal-cache.ts'),
-    import('../../actors/session/sessions.ts'),
-    import('../files/file-event-store.ts'),
-    import('../files/attachment-files.ts'),
-  ]);
-  const clock = createSystemClock();
-  const store = new FileEventStore({ home, clock });
-  const onListenerError = (error: unknown): void => void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
-  const ports = { store, ids: createIdSource({ clock }), clock };
-  return { store, sessions: new SessionsOf({ ...ports, journals: new JournalCache(ports), agents, attachments: createAttachmentFiles(new HomeLayout(home)), onListenerError }) };
 }

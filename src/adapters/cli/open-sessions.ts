@@ -1,0 +1,26 @@
+/** Opens the sessions of a home for a command that looks and sends, and never wakes. */
+import { createSystemClock } from '../../actors/clock/system-clock.ts';
+import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
+import type { EventStore } from '../../actors/session/event-store.ts';
+import { createIdSource } from '../../actors/session/id-source.ts';
+import { JournalCache } from '../../actors/session/journal-cache.ts';
+import { Sessions } from '../../actors/session/sessions.ts';
+import { messageOf } from '../../machines/errors.ts';
+import { createAttachmentFiles } from '../files/attachment-files.ts';
+import { FileEventStore } from '../files/file-event-store.ts';
+import { HomeLayout } from '../files/layout.ts';
+import type { CommandContext } from './context.ts';
+
+export interface OpenSessions {
+  readonly sessions: Sessions;
+  /** The caller closes it, after the sessions. */
+  readonly store: EventStore;
+}
+
+export function openSessions({ home, err }: Pick<CommandContext, 'home' | 'err'>, agents: AgentCatalog): OpenSessions {
+  const clock = createSystemClock();
+  const store = new FileEventStore({ home, clock });
+  const onListenerError = (error: unknown): void => void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
+  const ports = { store, ids: createIdSource({ clock }), clock };
+  return { store, sessions: new Sessions({ ...ports, journals: new JournalCache(ports), agents, attachments: createAttachmentFiles(new HomeLayout(home)), onListenerError }) };
+}
