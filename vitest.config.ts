@@ -1,29 +1,51 @@
-/** How the tests run: each file in a process of its own, against the sources, with dist/ built for the few that load it. */
+/** How the tests run, alone in a process or many in one: against the sources, with dist/ built for the few that load it. */
 import { devNull } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import type { TestProjectInlineConfiguration } from 'vitest/config';
 import { ClosingLine } from './test/setup/closing-line.ts';
+
+/** Long runs of real processes: `npm run test:matrix`, which CI runs after `npm test`. */
+const areLongRunsAskedFor = process.env['CRASH_MATRIX'] !== undefined || process.env['CHAOS_SECONDS'] !== undefined;
+const LONG_RUNS = areLongRunsAskedFor ? [] : ['test/runtime/{chaos*,crash-matrix}.test.ts', 'test/**/*-processes.test.ts'];
+
+/** Files that leave their process as they found it, so that many of them can run in one, which spares each the start and the imports.
+ *  Not those of command lines, shells and servers, nor what replaces a clock or a variable of the system:
+ *  a file that does not put back what it replaced fails here. */
+const SHARING = areLongRunsAskedFor
+  ? []
+  : [
+      'test/{histories,machines,properties}/**/*.test.ts',
+      'test/actors/{run,schedule,session,task,turn,wake}/**/*.test.ts',
+      'test/adapters/{command-places,cron,file-tools,files,memory,policy-files,schedule-files,script,shell-syntax}/**/*.test.ts',
+    ];
+
+/** What holds for both. The folders and programs that all files share are set up once, so that is not among it. */
+const EACH = {
+  setupFiles: ['test/setup/leave-nothing-behind.ts'],
+  pool: 'forks',
+  // A limit for what hangs, not a measure of speed: a loaded machine must not fail a test that would have passed.
+  testTimeout: 30_000,
+  hookTimeout: 30_000,
+  // A `.only` that slips through would hide every other test, here as much as in CI.
+  allowOnly: false,
+  // The same everywhere: no time zone and no git settings of the machine's owner.
+  env: { TZ: 'UTC', GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' },
+} satisfies TestProjectInlineConfiguration['test'];
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    // Long runs of real processes: `npm run test:matrix`, which CI runs after `npm test`.
-    exclude: process.env['CRASH_MATRIX'] !== undefined || process.env['CHAOS_SECONDS'] !== undefined ? [] : ['test/runtime/{chaos*,crash-matrix}.test.ts', 'test/**/*-processes.test.ts'],
+    projects: [
+      // First, because the longest files are here: the many short ones then fill what is left.
+      { test: { ...EACH, name: 'alone', include: ['test/**/*.test.ts'], exclude: [...LONG_RUNS, ...SHARING], isolate: true, provide: { sharesProcess: false } } },
+      { test: { ...EACH, name: 'sharing', include: SHARING, exclude: LONG_RUNS, isolate: false, provide: { sharesProcess: true } } },
+    ],
     globalSetup: ['test/setup/scratch-folder.ts', 'test/setup/build-dist.ts'],
-    setupFiles: ['test/setup/leave-nothing-behind.ts'],
     reporters: ['default', new ClosingLine()],
-    pool: 'forks',
     // As many as the machine has, where Vitest would leave one of two cores to nobody.
     maxWorkers: '100%',
-    isolate: true,
-    // A limit for what hangs, not a measure of speed: a loaded machine must not fail a test that would have passed.
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
     teardownTimeout: 10_000,
-    // A `.only` that slips through would hide every other test, here as much as in CI.
     allowOnly: false,
     passWithNoTests: false,
     provide: { leftoverGraceMs: 3_000 },
-    // The same everywhere: no time zone and no git settings of the machine's owner.
-    env: { TZ: 'UTC', GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' },
   },
 });

@@ -1,4 +1,5 @@
 /** The composition root for Node.js: picks the default adapters and keeps everything under one home directory. */
+import { open as openFile, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { InspectionEvent } from 'xstate';
@@ -15,6 +16,9 @@ import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
 import type { ProcessTree } from './actors/task/process-tree.ts';
 import type { BackgroundTaskRunners } from './actors/task/task-runner.ts';
+import type { EventStore, SessionIdentity } from './actors/session/event-store.ts';
+import { createIdSource } from './actors/session/id-source.ts';
+import type { SessionHold } from './actors/shell/session-watch.ts';
 import { createShellTools } from './actors/shell/shell-tools.ts';
 import { TaskOutputFeed } from './actors/shell/task-output-feed.ts';
 import type { Tool } from './actors/turn/tool.ts';
@@ -25,7 +29,7 @@ import { createAttachmentFiles } from './adapters/files/attachment-files.ts';
 import { makePrivateDirectory } from './adapters/files/durable-files.ts';
 import { FileEventStore } from './adapters/files/file-event-store.ts';
 import { HomeLayout } from './adapters/files/layout.ts';
-import { storageFailed } from './adapters/files/storage-errors.ts';
+import { storageFailed, systemCodeOf } from './adapters/files/storage-errors.ts';
 import { createProcessTree } from './adapters/process-tree/process-tree.ts';
 import { createFileScheduleStore } from './adapters/schedule-files/file-schedule-store.ts';
 import { createFileScheduleDefinitions } from './adapters/schedule-files/schedule-definitions.ts';
@@ -200,9 +204,10 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     onListenerError,
     ...(maxConcurrentTasks === undefined ? {} : { maxConcurrent: maxConcurrentTasks }),
   });
+  const store = new FileEventStore({ home: layout.home, clock, durability, leaseMs });
   const runtime = createRuntime({
     clock,
-    store: new FileEventStore({ home: layout.home, clock, durability, leaseMs }),
+    store,
     directories: layout,
     agents: new FileAgentCatalog({ agentsDirectory: layout.agents }),
     attachments: createAttachmentFiles(layout),
@@ -213,7 +218,7 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     readShell,
     places: new FileCommandPlaces(),
     policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),
-    ...nodeTools({ layout, processTree, clock, options }),
+    ...nodeTools({ layout, store, processTree, clock, options }),
     ...(options.humans === undefined ? {} : { humans: options.humans }),
     ...(options.prices === undefined ? {} : { prices: options.prices }),
     ...(options.runConfig === undefined ? {} : { runConfig: options.runConfig }),
@@ -225,13 +230,14 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
 
 interface ToolParts {
   readonly layout: HomeLayout;
+  readonly store: EventStore;
   readonly processTree: ProcessTree;
   readonly clock: Clock;
   readonly options: NodeRuntimeOptions;
 }
 
 /** The managed tools that need Node, and what they share. */
-function nodeTools({ layout, processTree, clock, options }: ToolParts): Pick<RuntimePorts, 'tools' | 'outputs' | 'shellHost' | 'commandEnvironment' | 'toolSource' | 'closeTools' | 'closeSession'> {
+function nodeTools({ layout, store, processTree, clock, options }: ToolParts): Pick<RuntimePorts, 'tools' | 'outputs' | 'shellHost' | 'commandEnvironment' | 'toolSource' | 'closeTools' | 'closeSession'> {
   const host = createShellHost();
   const environment = commandSettings(options.commandEnvironment);
   const feed = new TaskOutputFeed();
@@ -243,18 +249,40 @@ function nodeTools({ layout, processTree, clock, options }: ToolParts): Pick<Run
     ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
     ...(options.onListenerError === undefined ? {} : { onListenerError: options.onListenerError }),
   });
-  const shells = createShellTools({ tasks: shellTasks, feed, host, clock, environment });
+  const sessions = { store, clock, ids: createIdSource({ clock }), hold: (session: SessionIdentity) => holdLog(layout.log(session)) };
+  const shells = createShellTools({ tasks: shellTasks, feed, host, clock, environment, sessions });
+  const outputs = createOutputFiles({ workspaceDirectory: (identity) => layout.workspaceDirectory(identity) });
   return {
     tools: [...createFileTools(), ...shells.tools, ...(options.tools ?? [])],
-    outputs: createOutputFiles({ workspaceDirectory: (identity) => layout.workspaceDirectory(identity) }),
+    outputs,
     shellHost: host,
     commandEnvironment: environment,
-    toolSource: mcpServers({ processTree, clock, clientInfo: CLIENT, ...(options.onToolServerNews === undefined ? {} : { onNews: options.onToolServerNews }) }),
+    toolSource: mcpServers({ processTree, clock, files: outputs, clientInfo: CLIENT, ...(options.onToolServerNews === undefined ? {} : { onNews: options.onToolServerNews }) }),
     closeSession: (sessionId) => shells.closeSession(sessionId),
     async closeTools(reason) {
       await shells.close();
       await shellTasks.shutdown(reason);
     },
+  };
+}
+
+/**
+ * A session is the one that it was while its log is the same file. That is held open, so that none that takes its place can have its number.
+ * @throws RuntimeError STORAGE_FAILED
+ */
+async function holdLog(path: string): Promise<SessionHold> {
+  const failed = (error: unknown): never => {
+    throw storageFailed(`look for ${path}`, error);
+  };
+  const handle = await openFile(path, 'r').catch(failed);
+  const held = await handle.stat({ bigint: true }).catch(async (error: unknown) => {
+    await handle.close();
+    return failed(error);
+  });
+  const isSame = ({ dev, ino }: Pick<typeof held, 'dev' | 'ino'>): boolean => dev === held.dev && ino === held.ino;
+  return {
+    isThere: () => stat(path, { bigint: true }).then(isSame, (error: unknown) => systemCodeOf(error) !== 'ENOENT' && failed(error)),
+    release: () => handle.close(),
   };
 }
 

@@ -1,5 +1,7 @@
 /** Composes the actors into one runtime over whatever ports it is given. `createNodeRuntime` in node.ts gives it the default adapters. */
 import type { AgentRunConfig, AgentRuntime } from './actors/run/agent-runtime.ts';
+import type { AuthProfiles } from './actors/run/auth-profiles.ts';
+import type { CandidateStandings } from './actors/run/candidate-standings.ts';
 import { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
 import type { Clock } from './actors/clock/clock.ts';
 import type { AgentCatalog } from './actors/session/agent-catalog.ts';
@@ -28,6 +30,7 @@ import type { ToolSource } from './actors/turn/tool-source.ts';
 import type { CommandPlaces } from './actors/permission/command-places.ts';
 import type { PolicyStore } from './actors/permission/policy-store.ts';
 import type { ReadShell } from './actors/permission/shell-reader.ts';
+import type { RunLimits } from './machines/run/run-decision.ts';
 import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
 import type { WakeOptions } from './actors/wake/wake-ports.ts';
@@ -76,6 +79,12 @@ export interface RuntimePorts {
   /** Prices of models in US dollars per million tokens, before the known ones. */
   readonly prices?: PriceTable | undefined;
   readonly runConfig?: AgentRunConfig | undefined;
+  /** What one model step may spend on trying: attempts, waits. */
+  readonly runLimits?: Partial<RunLimits> | undefined;
+  /** The accounts that pay for runs. Without it backends find their credentials themselves. */
+  readonly profiles?: AuthProfiles | undefined;
+  /** What is known of candidates that have failed. Without it nothing is learned from failures. */
+  readonly standings?: CandidateStandings | undefined;
   readonly ids?: IdSource | undefined;
   /** Names this process in the logs. */
   readonly owner?: string | undefined;
@@ -152,11 +161,11 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 }
 
 /** What wakes need for their turns. */
-function turnPorts({ clock, tasks, directories, runConfig = {}, tools = [], toolSource, readShell, policy, places, outputs, humans = 'reachable', prices = {}, ...ports }: RuntimePorts) {
+function turnPorts({ clock, tasks, directories, runConfig = {}, runLimits = {}, profiles, standings, tools = [], toolSource, readShell, policy, places, outputs, humans = 'reachable', prices = {}, ...ports }: RuntimePorts) {
   const shellRun = createShellRunTool(tasks, { clock, host: ports.shellHost, environment: ports.commandEnvironment, keeper: outputs });
   const all = [shellRun, createAskHumanTool(), ...tools];
   checkTools(all);
-  return { directories, runConfig, tools: all, toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, outputs, humans, prices };
+  return { directories, runConfig, runLimits, profiles, standings, tools: all, toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, outputs, humans, prices };
 }
 
 /** Takes each step after the one before it has ended, also when that failed. @throws the first failure, in the end */

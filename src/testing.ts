@@ -2,6 +2,16 @@
 export { createSimulatedClock } from './actors/clock/simulated-clock.ts';
 export type { SimulatedClock, SimulatedClockOptions } from './actors/clock/simulated-clock.ts';
 export { activationIndexContract } from './testing/activation-index-contract.ts';
+export { agentRuntimeContract } from './testing/agent-runtime-contract.ts';
+export type {
+  AgentRuntimeCase,
+  AgentRuntimeContractOptions,
+  AgentRuntimeUnderTest,
+  ContractToolUse,
+  RunSetting,
+  RunSituation,
+  RunSituations,
+} from './testing/agent-runtime-contract-subject.ts';
 export type { ContractCase } from './testing/contract-case.ts';
 export { eventStoreContract } from './testing/event-store-contract.ts';
 export type { ActivationIndexUnderTest } from './testing/index-case.ts';

@@ -9,6 +9,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { checkout, codeBlocks, pages, readPage } from './pages.ts';
 import type { CodeBlock } from './pages.ts';
 
+/** A limit for what hangs: all of a page runs, program after program, beside other pages. */
+const PATIENCE_MS = 120_000;
+
 const folders: string[] = [];
 
 afterAll(() => {
@@ -52,7 +55,7 @@ const claims = (info: string, claim: string): boolean => info.split(' ').slice(1
 /** Pages with code that claims to run. */
 const running = pages.filter((path) => codeBlocks(readPage(path)).some(({ info }) => claims(info, 'run')));
 
-describe.concurrent('the code in', () => {
+describe.concurrent('the code in', { timeout: PATIENCE_MS }, () => {
   it.each(running)('%s runs as it stands, from top to bottom, and prints what the page says', async (path) => {
     const cwd = await readersFolder();
     const blocks = codeBlocks(readPage(path));
@@ -70,7 +73,7 @@ it('pages that show how to do something show code that runs', () => {
   expect(running).toEqual(expect.arrayContaining(['README.md', 'docs/background-tasks.md', 'docs/sessions.md', 'docs/command-line.md', 'docs/processes.md']));
 });
 
-describe.concurrent('an example', () => {
+describe.concurrent('an example', { timeout: PATIENCE_MS }, () => {
   it.each([
     ['run-a-command.mjs', [/^output "1\\n2\\n3\\noops\\n" exit code 3$/m, /^\[stderr\] oops$/m, /^TASK_TIMED_OUT: /m, /^sorted "apple\\npear\\n"$/m]],
     ['own-runner.mjs', [/^task_1 asks for say, and is waiting_permission$/m, /^"please delete nothing"$/m, /^timeout: .*\(idle\)$/m]],

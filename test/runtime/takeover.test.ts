@@ -31,6 +31,8 @@ afterEach(() => home.remove());
 function open(ports: Partial<RuntimePorts> = {}): Runtime {
   const layout = new HomeLayout(home.path);
   return createRuntime({
+    // Nobody moves the clock on while a step waits.
+    runLimits: { maxBackOffs: 0 },
     clock,
     store,
     directories: layout,

@@ -31,7 +31,7 @@ describe('a test file', () => {
   let run: Run;
 
   beforeAll(async () => {
-    run = await runFixtures('clean', 'daemon', 'folder', 'handle');
+    run = await runFixtures('clean', 'daemon', 'folder', 'handle', 'replaced');
   });
 
   const resultOf = (name: string): JsonReport['testResults'][number] | undefined =>
@@ -55,13 +55,18 @@ describe('a test file', () => {
     expect(resultOf('folder')?.message).toMatch(/still in the temporary folder: forgotten-/);
   });
 
+  it('fails when others come after it in its process and it has not put back what it replaced there', () => {
+    const { message } = resultOf('replaced') ?? {};
+    expect(message?.match(/not put back: .*/g)).toEqual(['not put back: the clock', 'not put back: the timers', 'not put back: the variables', 'not put back: who listens to warning']);
+  });
+
   it('that left something makes the whole run fail', () => {
     expect(run.exitCode).toBe(1);
-    expect(run.output.trimEnd().split('\n').at(-1)).toBe('4 passed, 3 failed');
+    expect(run.output.trimEnd().split('\n').at(-1)).toBe('5 passed, 4 failed');
   });
 });
 
-describe('a run', () => {
+describe.concurrent('a run', () => {
   it('fails when a promise was rejected and nobody listened', async () => {
     const { exitCode, output } = await runFixtures('rejection');
     expect(exitCode).toBe(1);

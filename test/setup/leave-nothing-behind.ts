@@ -1,12 +1,13 @@
 /**
  * After its last test a file must have left nothing: no process it started, no open handle, no temporary file.
  *
- * Every test file runs in a process of its own, whose TMPDIR is a folder of its own. Children inherit that TMPDIR, so a process
- * that left its parent, its group and its session is still found by it. What is found fails the file, and is then cleared away.
+ * Every test file has a TMPDIR of its own. Children inherit it, so a process that left its parent, its group and its session is still
+ * found by it. What is found fails the file, and is then cleared away. Where files share a process, what they replaced in it counts too.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, inject } from 'vitest';
+import { processMarks, replacedSince } from './process-marks.ts';
 import { processesLeft } from './processes-left.ts';
 import type { LeftProcess } from './processes-left.ts';
 
@@ -15,6 +16,8 @@ declare module 'vitest' {
     /** How long something that is on its way out may take, on a busy machine, in milliseconds. A clean file waits 0.1 s at most:
      *  Vitest itself keeps a timer that long to batch its reports. */
     readonly leftoverGraceMs: number;
+    /** Whether other test files come after this one in its process. */
+    readonly sharesProcess: boolean;
   }
 }
 
@@ -41,6 +44,7 @@ process.env['TMPDIR'] = temporaryFolder;
 void process.stdout;
 void process.stderr;
 const handlesBefore = countHandles();
+const marksBefore = processMarks();
 
 function countHandles(): Map<string, number> {
   const counts = new Map<string, number>();
@@ -93,6 +97,7 @@ afterAll(async () => {
     ...left.processes.map(({ pid, command }) => `process ${pid} still runs: ${command}`),
     ...left.handles.map((handle) => `still open: ${handle}`),
     ...left.files.map((name) => `still in the temporary folder: ${name}`),
+    ...(inject('sharesProcess') ? replacedSince(marksBefore).map((name) => `not put back: ${name}`) : []),
   ];
   if (lines.length > 0) throw new Error(`this test file left something behind\n  ${lines.join('\n  ')}`);
 });

@@ -57,6 +57,8 @@ export async function openHouse(options: SessionHouseOptions = {}): Promise<Sess
   const onListenerError = (error: unknown): void => void reported.push(error);
   const layout = new HomeLayout(home.path);
   const runtime = createRuntime({
+    // Nobody moves the clock on while a step waits.
+    runLimits: { maxBackOffs: 0 },
     clock,
     store,
     directories: options.workspace === undefined ? layout : { agentDirectory: (agentId) => layout.agentDirectory(agentId), workspaceDirectory: async () => options.workspace ?? '' },

@@ -87,7 +87,7 @@ export async function openTurnHouse({ store = new MemoryEventStore(), ...default
   const open = (ports: Partial<RuntimePorts> = {}): Runtime => {
     const tasks = new BackgroundTaskManager({ runners: { process: createManualRunner('process') }, clock, onListenerError });
     const common = { clock, store, directories: layout, agents, policy, tasks, onListenerError, runtimes: [modelRuntime(models, asked)], owner: `process_${runtimes.length + 1}` };
-    const runtime = createRuntime({ ...common, ...defaults, ...ports });
+    const runtime = createRuntime({ runLimits: { maxBackOffs: 0 }, ...common, ...defaults, ...ports });
     runtimes.push(runtime);
     return runtime;
   };

@@ -1,5 +1,6 @@
 /** The backends of a runtime, by id, and the rule which one serves a provider. It fails closed: a missing backend is never replaced by another. */
 import { RuntimeError } from '../../machines/errors.ts';
+import { KNOWN_PROVIDERS } from '../../machines/run/provider-settings.ts';
 import type { AgentRunConfig, AgentRuntime } from './agent-runtime.ts';
 
 export class AgentRuntimeRegistry {
@@ -42,7 +43,7 @@ export class AgentRuntimeRegistry {
    * @throws RuntimeError AGENT_RUNTIME_NOT_FOUND
    */
   resolve(provider: string, config: AgentRunConfig = {}): AgentRuntime {
-    const named = config.backend ?? (Object.hasOwn(config.providers ?? {}, provider) ? config.providers?.[provider]?.backend : undefined);
+    const named = config.backend ?? this.#declared(provider, config);
     const runtime = this.#runtimes.get(named ?? provider);
     if (runtime !== undefined) return runtime;
     const wanted = named === undefined ? `a backend for the provider "${provider}"` : `the backend "${named}" that is configured for the provider "${provider}"`;
@@ -51,5 +52,11 @@ export class AgentRuntimeRegistry {
       hint: 'Register the backend, or correct the provider in the agent file.',
       details: { provider, backend: named, registered: [...this.#runtimes.keys()] },
     });
+  }
+
+  /** A backend that is registered under the provider's own name goes before what is known of providers of that name. */
+  #declared(provider: string, { providers = {} }: AgentRunConfig): string | undefined {
+    if (Object.hasOwn(providers, provider)) return providers[provider]?.backend;
+    return this.#runtimes.has(provider) || !Object.hasOwn(KNOWN_PROVIDERS, provider) ? undefined : KNOWN_PROVIDERS[provider]?.backend;
   }
 }

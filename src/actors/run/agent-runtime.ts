@@ -1,4 +1,7 @@
 /** The port to whatever can run an agent: a backend. One run is one model step, or one whole turn for backends that run their own tools. */
+import type { MessageIntake } from '../../machines/session/event-schemas.ts';
+import type { ProviderSettings } from '../../machines/run/provider-settings.ts';
+import type { RunAttempt } from '../../machines/run/run-attempt.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { AgentRunEvent, RunPayload, RunUsage } from '../../machines/run/run-output.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
@@ -8,8 +11,47 @@ import type { ToolDescriptor } from '../../machines/turn/tool-definition.ts';
 export interface AgentRunConfig {
   /** Id of the backend for every run; it must be registered. */
   readonly backend?: string | undefined;
-  /** By provider name. A provider that is not listed is served by the backend of its own name. */
-  readonly providers?: Readonly<Record<string, { readonly backend: string }>> | undefined;
+  /** By provider name, before the known ones. A provider that is in neither is served by the backend of its own name. */
+  readonly providers?: Readonly<Record<string, ProviderSettings>> | undefined;
+}
+
+/** What opens the account of a provider, for one attempt. Never written anywhere. */
+export interface RunCredential {
+  readonly profileId: string;
+  /** A key or token. Absent for programs that have their own login. */
+  readonly secret?: string | undefined;
+  /** For programs: what tells them which account it is. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A tool that the backend itself wants to run. */
+export interface RunPermissionRequest {
+  /** The backend's own id of the call, the same as in its tool events. */
+  readonly callId: string;
+  /** As the backend names it. */
+  readonly name: string;
+  /** JSON. */
+  readonly input: unknown;
+  /** What it comes to, where the backend can tell: judged by the rules for our own tools of that kind. */
+  readonly means?: RunToolMeaning | undefined;
+  /** Aborts when the backend waits for the answer no longer: it has withdrawn the question, or its run has ended. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Paths are absolute, or start in `cwd`; without `cwd` in the workspace. */
+export type RunToolMeaning =
+  | { readonly kind: 'command'; readonly command: string; readonly cwd?: string | undefined }
+  | { readonly kind: 'read' | 'write'; readonly path: string; readonly cwd?: string | undefined };
+
+export type RunPermissionAnswer = { readonly decision: 'allow' } | { readonly decision: 'deny'; readonly message: string };
+
+/** The backend's own session, which has seen the conversation so far. */
+export interface RunResumption {
+  readonly sessionId: string;
+  /** Counts the sessions that the backend has had for this conversation, from 1. */
+  readonly generation: number;
+  /** What came since, the last part of `messages`. */
+  readonly newMessages: readonly ProviderMessage[];
 }
 
 interface AgentRunBase {
@@ -32,6 +74,12 @@ interface AgentRunBase {
   readonly onEvent?: ((event: AgentRunEvent) => void) | undefined;
   readonly abortSignal?: AbortSignal | undefined;
   readonly budget?: { readonly maxOutputTokens?: number | undefined } | undefined;
+  /** Absent: whatever the backend finds by itself. */
+  readonly credential?: RunCredential | undefined;
+  /** For backends that keep sessions of their own. Absent: begin one, and give it the whole of `messages`. */
+  readonly resume?: RunResumption | undefined;
+  /** For backends that run tools of their own. Absent: nothing that needs permission runs. Resolves with a denial when the run is aborted. */
+  readonly requestPermission?: ((request: RunPermissionRequest) => Promise<RunPermissionAnswer>) | undefined;
 }
 
 /** Either one prompt or a whole conversation. */
@@ -44,11 +92,15 @@ export type AgentRunParams = AgentRunBase &
 export interface AgentRunMeta {
   /** Why it failed; `aborted` when it was stopped. */
   readonly error?: RunFailure | undefined;
-  /** The backend's own session. */
+  /** The backend's own session, which can be resumed from here. */
   readonly sessionId?: string | undefined;
+  /** Why the session that was to be resumed was not, and the conversation was given to a new one. */
+  readonly reseeded?: string | undefined;
   readonly compacted?: boolean | undefined;
   readonly fallbackProvider?: string | undefined;
   readonly fallbackModel?: string | undefined;
+  /** What was tried, in order, the last one included; by `executeAgentRun`. */
+  readonly attempts?: readonly RunAttempt[] | undefined;
   /** How many model steps it took; 1 when absent and nothing failed, 0 when absent and something did. */
   readonly modelSteps?: number | undefined;
 }
@@ -59,13 +111,30 @@ export interface AgentRunResult {
   readonly meta?: AgentRunMeta | undefined;
 }
 
+/**
+ * How a message reaches a run that is active. `next_step`: a run is one model step, and the next one reads it. `running`: by
+ * `queueMessage`. `next_turn`: not before the run has ended.
+ */
+export type { MessageIntake };
+
 export interface AgentRuntime {
   readonly id: string;
-  /** A failure of the model or of the provider is a result with `meta.error`; a rejection is a defect of the backend. */
+  /**
+   * `step`: a run is one model step, and asks for tools in its payloads; the wake runs them. `turn`: the backend runs tools of its own until
+   * the model has answered. Default `step`.
+   */
+  readonly runs?: 'step' | 'turn' | undefined;
+  /** Default: `next_step` for steps; for turns `running` when it has `queueMessage`, else `next_turn`. */
+  readonly messageIntake?: MessageIntake | undefined;
+  /**
+   * A failure of the model or of the provider is a result with `meta.error`; a rejection is a defect of the backend. The run is active from
+   * this call on until its promise settles, and what its listener throws does not reach it. While it is active, another with the same id
+   * fails with the kind `coordination`, tells that to its own listener only, and does not touch the first; after that the id is free again.
+   */
   run(params: AgentRunParams): Promise<AgentRunResult>;
-  /** Asks an active run to stop. One that is not active is none of its business. */
+  /** Asks an active run to stop; it soon resolves with the kind `aborted` and what it has said. One that is not active is none of its business. */
   abort(runId: string): Promise<void>;
   isRunActive(runId: string): boolean;
-  /** Gives an active run another message to read. False when it cannot take it. */
+  /** Gives an active run another message to read. False when it cannot take it, as when it is not active. */
   queueMessage?(runId: string, message: string): Promise<boolean>;
 }

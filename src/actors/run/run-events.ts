@@ -2,17 +2,22 @@
 import type { AgentRunEvent, AgentRunEventBody } from '../../machines/run/run-output.ts';
 import type { Clock } from '../clock/clock.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
+import { reportToConsole, safely } from '../streams/listener-errors.ts';
+import type { OnListenerError } from '../streams/listener-errors.ts';
 
 export interface RunEventsOptions {
   readonly runId: string;
   readonly clock: Clock;
   readonly onEvent: ((event: AgentRunEvent) => void) | undefined;
+  /** Told of the first error of the listener; it goes on hearing. Default: the console. */
+  readonly onListenerError?: OnListenerError | undefined;
 }
 
 export class RunEvents {
   readonly #options: RunEventsOptions;
   #seq = 0;
   #hasEnded = false;
+  #isReported = false;
 
   constructor(options: RunEventsOptions) {
     this.#options = options;
@@ -23,7 +28,18 @@ export class RunEvents {
     if (this.#hasEnded) return;
     this.#hasEnded = body.stream === 'lifecycle' && body.data.phase !== 'start';
     this.#seq += 1;
-    const { runId, clock, onEvent } = this.#options;
-    onEvent?.(Object.freeze({ ...body, runId, seq: this.#seq, ts: isoTimeOf(clock.now()) }));
+    const { runId, clock } = this.#options;
+    this.#tell(Object.freeze({ ...body, runId, seq: this.#seq, ts: isoTimeOf(clock.now()) }));
+  }
+
+  /** A listener that throws must not end the run half-way, with what it holds still open. */
+  #tell(event: AgentRunEvent): void {
+    const { onEvent, onListenerError = reportToConsole } = this.#options;
+    try {
+      onEvent?.(event);
+    } catch (error) {
+      if (!this.#isReported) safely(onListenerError)(error, 'listener');
+      this.#isReported = true;
+    }
   }
 }

@@ -22,21 +22,39 @@ export interface StartAgentRunOptions {
 }
 
 export function startAgentRun(runtime: AgentRuntime, params: AgentRunParams, { onListenerError }: StartAgentRunOptions): AgentRun {
-  const subject = new ReplaySubject<AgentRunEvent>();
-  const onEvent = (event: AgentRunEvent): void => {
-    subject.next(event);
-    try {
-      params.onEvent?.(event);
-    } catch (error) {
-      onListenerError(error, 'listener');
-    }
-  };
-  const result = runSafely(runtime, { ...params, onEvent }).finally(() => subject.complete());
-  const events$ = new SafeObservable<AgentRunEvent>(onListenerError, (subscriber) => subject.subscribe(subscriber));
-  return { runId: params.runId, result, events$, [Symbol.asyncIterator]: () => iterate(events$) };
+  const stream = eventsOf({ onEvent: params.onEvent, onListenerError });
+  const result = runSafely(runtime, { ...params, onEvent: stream.onEvent }).finally(() => stream.complete());
+  return { runId: params.runId, result, events$: stream.events$, [Symbol.asyncIterator]: stream.iterate };
 }
 
-async function runSafely(runtime: AgentRuntime, params: AgentRunParams): Promise<AgentRunResult> {
+interface RunStream {
+  readonly onEvent: (event: AgentRunEvent) => void;
+  readonly events$: Observable<AgentRunEvent>;
+  readonly iterate: () => AsyncGenerator<AgentRunEvent, void, undefined>;
+  readonly complete: () => void;
+}
+
+/** One stream of a run's events, for a listener, for subscribers and for iterators. None of them can hurt the run. */
+export function eventsOf({ onEvent, onListenerError }: { readonly onEvent: ((event: AgentRunEvent) => void) | undefined; readonly onListenerError: OnListenerError }): RunStream {
+  const subject = new ReplaySubject<AgentRunEvent>();
+  const events$ = new SafeObservable<AgentRunEvent>(onListenerError, (subscriber) => subject.subscribe(subscriber));
+  return {
+    events$,
+    iterate: () => iterate(events$),
+    complete: () => subject.complete(),
+    onEvent(event) {
+      subject.next(event);
+      try {
+        onEvent?.(event);
+      } catch (error) {
+        onListenerError(error, 'listener');
+      }
+    },
+  };
+}
+
+/** Never rejects: a backend that throws, or resolves with what is no result, has failed with the kind `unknown`. */
+export async function runSafely(runtime: AgentRuntime, params: AgentRunParams): Promise<AgentRunResult> {
   try {
     const reading = agentRunResult.safeParse(await runtime.run(params));
     return reading.success ? reading.data : defective(runtime, `returned what is no result of a run: ${describeIssues(reading.error).join('; ')}`);

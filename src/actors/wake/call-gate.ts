@@ -82,7 +82,8 @@ export class CallGate {
     this.#policy = undefined;
   }
 
-  async decide({ call, tool, subject }: CheckedCall, state: SessionState): Promise<GateDecision> {
+  /** @param options `maxSeconds`: how long an answer can be waited for at most */
+  async decide({ call, tool, subject }: CheckedCall, state: SessionState, { maxSeconds = Infinity }: { readonly maxSeconds?: number } = {}): Promise<GateDecision> {
     const decision = await this.#judge(tool, subject, state, this.#options.humans);
     switch (decision.decision) {
       case 'allow':
@@ -90,7 +91,7 @@ export class CallGate {
       case 'deny':
         return { kind: 'deny', because: decision.because };
       case 'ask':
-        return { kind: 'ask', request: await this.#request(call, tool, subject, decision) };
+        return { kind: 'ask', request: await this.#request({ call, tool, subject }, decision, maxSeconds) };
     }
   }
 
@@ -167,10 +168,10 @@ export class CallGate {
     ));
   }
 
-  async #request({ callId, name, input }: ToolCallInput, tool: Tool, subject: PermissionSubject, { because, suggestions }: Extract<PermissionDecision, { readonly decision: 'ask' }>): Promise<SessionEventDraft> {
+  async #request({ call: { callId, name, input }, tool, subject }: Pick<CheckedCall, 'call' | 'tool' | 'subject'>, { because, suggestions }: Extract<PermissionDecision, { readonly decision: 'ask' }>, maxSeconds: number): Promise<SessionEventDraft> {
     const { newId, clock, agent } = this.#options;
     const requestId = newId();
-    const seconds = agent.definition.permission.expiresAfterSeconds ?? DEFAULT_PERMISSION_SECONDS;
+    const seconds = Math.min(maxSeconds, agent.definition.permission.expiresAfterSeconds ?? DEFAULT_PERMISSION_SECONDS);
     const rules = suggestions.map((rule) => ruleText(rule));
     return {
       id: requestId,

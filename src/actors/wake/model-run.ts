@@ -1,24 +1,24 @@
-/** One call of a model, to its end or to the end of our patience, with what it streamed and what it cost. */
-import { messageOf } from '../../machines/errors.ts';
-import type { PriceTable } from '../../machines/run/prices.ts';
+/** One model step over its candidates, to its end or to the end of our patience, with what it streamed and what it cost. */
+import type { AnyActorRef } from 'xstate';
+import type { Candidate, ModelChoice } from '../../machines/run/candidate.ts';
 import type { AgentRunEvent, RunUsage } from '../../machines/run/run-output.ts';
 import { StreamStepMessageBuilder } from '../../machines/turn/step-message.ts';
-import type { Clock } from '../clock/clock.ts';
-import type { AgentRunParams, AgentRunResult, AgentRuntime } from '../run/agent-runtime.ts';
-import { startAgentRun } from '../run/start-agent-run.ts';
-import type { OnListenerError } from '../streams/listener-errors.ts';
-import { settledOrStopped } from '../turn/settled-or-stopped.ts';
+import type { AgentRunResult, AgentRuntime } from '../run/agent-runtime.ts';
+import { executeAgentRun } from '../run/execute-agent-run.ts';
+import type { ExecuteAgentRunOptions, RunDecisionRecord, RunRequest } from '../run/run-options.ts';
 import { pricedUsage } from './wake-budget.ts';
+import type { WakePorts } from './wake-ports.ts';
 
-export interface ModelRunOptions {
-  readonly runtime: AgentRuntime;
-  readonly params: AgentRunParams;
+export interface ModelRunOptions extends Pick<ExecuteAgentRunOptions, 'compact' | 'resumption'> {
+  readonly ports: WakePorts;
+  readonly request: RunRequest;
+  readonly models: readonly ModelChoice[];
   readonly signal: AbortSignal;
   readonly force: AbortSignal | undefined;
-  readonly clock: Clock;
-  readonly prices: PriceTable;
   readonly onRunEvent?: ((event: AgentRunEvent) => void) | undefined;
-  readonly onListenerError: OnListenerError;
+  readonly onDecision?: ((decision: RunDecisionRecord) => Promise<void>) | undefined;
+  /** The wake's actor. */
+  readonly parent: AnyActorRef | undefined;
 }
 
 export interface FinishedRun {
@@ -27,21 +27,37 @@ export interface FinishedRun {
   readonly modelSteps: number;
   /** What it said until then, for a backend that returns nothing of a step that was stopped. */
   readonly streamedText: string;
+  /** Who was asked last; nobody when no candidate could be tried. */
+  readonly candidate: Candidate | undefined;
+  readonly runtime: AgentRuntime | undefined;
 }
 
-/** Never rejects: whatever goes wrong is part of the result. */
-export async function runModel({ runtime, params, signal, force, clock, prices, onRunEvent, onListenerError }: ModelRunOptions): Promise<FinishedRun> {
+/** What the backend broke, or the log could not be told, is part of the result. Never rejects. */
+export async function runModel({ ports, signal, onRunEvent, onDecision, ...run }: ModelRunOptions): Promise<FinishedRun> {
+  const { clock, prices, onListenerError, runtimes: registry, profiles, standings, runLimits: limits } = ports;
   const streamed = new StreamStepMessageBuilder();
-  const onEvent = (event: AgentRunEvent): void => {
-    streamed.ingest(event);
-    onRunEvent?.(event);
-  };
-  const run = startAgentRun(runtime, { ...params, abortSignal: signal, onEvent }, { onListenerError });
-  const result = await settledOrStopped(run.result, { signal, force, clock, givenUp: () => givenUpRun(signal) });
+  let chosen: Extract<RunDecisionRecord, { readonly type: 'selected' }> | undefined;
+  const execution = executeAgentRun({
+    ...run,
+    registry,
+    profiles,
+    standings,
+    limits,
+    clock,
+    signal,
+    onListenerError,
+    priced: (candidate, usage) => pricedUsage(usage, candidate, prices),
+    onEvent(event) {
+      streamed.ingest(event);
+      onRunEvent?.(event);
+    },
+    async onDecision(decision) {
+      if (decision.type === 'selected') chosen = decision;
+      await onDecision?.(decision);
+    },
+  });
+  const result = await execution.result;
   const streamedText = streamed.get().content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
-  return { result, usage: pricedUsage(result.usage, params, prices), modelSteps: result.meta?.modelSteps ?? (result.meta?.error === undefined ? 1 : 0), streamedText };
-}
-
-function givenUpRun({ reason }: AbortSignal): AgentRunResult {
-  return { payloads: [], meta: { error: { kind: 'aborted', message: `${messageOf(reason)} (the backend did not stop in time)` }, modelSteps: 0 } };
+  const modelSteps = result.meta?.modelSteps ?? 0;
+  return { result, usage: result.usage, modelSteps, streamedText, candidate: chosen?.candidate, runtime: chosen?.backend };
 }

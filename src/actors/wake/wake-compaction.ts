@@ -10,7 +10,8 @@ import { SUMMARY_INSTRUCTIONS, acceptCompaction, planCompaction } from '../../ma
 import type { CompactionPlan } from '../../machines/turn/compaction.ts';
 import { estimateMessages, estimateTokens } from '../../machines/turn/token-estimate.ts';
 import type { TranscriptRow } from '../../machines/turn/transcript-entries.ts';
-import type { AgentRunConfig, AgentRunParams, AgentRunResult } from '../run/agent-runtime.ts';
+import type { AgentRunConfig, AgentRunResult } from '../run/agent-runtime.ts';
+import type { RunRequest } from '../run/run-options.ts';
 import { maxContextTokens } from './wake-context.ts';
 import type { PreparedAgent } from './wake-context.ts';
 
@@ -36,7 +37,7 @@ export interface CompactionOptions {
   readonly remaining: Allowance;
   readonly append: (drafts: readonly SessionEventDraft[]) => Promise<void>;
   /** Asks the model; never rejects. */
-  readonly run: (params: AgentRunParams) => Promise<{ readonly result: AgentRunResult; readonly usage: RunUsage | undefined; readonly modelSteps: number }>;
+  readonly run: (request: RunRequest) => Promise<{ readonly result: AgentRunResult; readonly usage: RunUsage | undefined; readonly modelSteps: number }>;
 }
 
 /** True when a summary stands for what came before from now on. */
@@ -48,7 +49,7 @@ export async function compactIfFull(options: CompactionOptions): Promise<boolean
   const tokens = estimateTokens(plan.text);
   const reserved = options.remaining.tokens === undefined ? {} : { reserved: { tokens: tokens + summaryTokens(agent) } };
   await append([{ type: 'span.started', data: { spanId, kind: 'compaction', backend: agent.runtime.id, provider, model, step: state.modelSteps + 1, contextTokens: tokens, ...reserved } }]);
-  const { result, usage, modelSteps } = await run(paramsFor(options, plan.text));
+  const { result, usage, modelSteps } = await run(requestFor(options, plan.text));
   const error = result.meta?.error;
   const summary = result.payloads.flatMap((payload) => (payload.type === 'text' ? [payload.text] : [])).join('\n\n');
   const verdict = acceptCompaction({ throughSeq: plan.throughSeq, before: plan.tokens, summary });
@@ -71,15 +72,13 @@ function planFor({ agent, state, rows, remaining }: CompactionOptions): Compacti
   return room > 0 ? planCompaction({ rows, maxTokens: Math.floor(room), keepExchanges: KEEP_EXCHANGES }) : undefined;
 }
 
-function paramsFor({ agent, state, runId, runConfig }: CompactionOptions, text: string): AgentRunParams {
-  const { definition, workspaceDirectory, agentDirectory } = agent;
+function requestFor({ agent, state, runId, runConfig }: CompactionOptions, text: string): RunRequest {
+  const { workspaceDirectory, agentDirectory } = agent;
   return {
     runId,
     sessionId: state.sessionId,
     instructions: SUMMARY_INSTRUCTIONS,
     messages: [{ role: 'user', content: [{ type: 'text', text }] }],
-    provider: definition.provider,
-    model: definition.model,
     config: runConfig,
     workspaceDir: workspaceDirectory,
     agentDir: agentDirectory,

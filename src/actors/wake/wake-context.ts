@@ -1,4 +1,5 @@
 /** What a model step needs: the agent with its backend and tools, and the bounded conversation. Everything here is thrown away after the step. */
+import { modelsOf } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { affordableOutput, priceOf } from '../../machines/run/prices.ts';
@@ -12,6 +13,7 @@ import type { ContextReport } from '../../machines/turn/context-report.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import type { ToolDescriptor } from '../../machines/turn/tool-definition.ts';
 import { describeTool } from '../../machines/turn/tool-schema.ts';
+import { estimateMessages } from '../../machines/turn/token-estimate.ts';
 import { boundTranscript } from '../../machines/turn/transcript-bounds.ts';
 import { instructionsFor } from '../../machines/wake/instructions.ts';
 import type { AgentRunConfig, AgentRunParams, AgentRuntime } from '../run/agent-runtime.ts';
@@ -35,7 +37,9 @@ export interface PreparedAgent {
 /** @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, AGENT_RUNTIME_NOT_FOUND */
 export async function prepareAgent(identity: SessionIdentity, ports: WakePorts, signal: AbortSignal): Promise<PreparedAgent> {
   const definition = await loadAgent(identity.agentId, ports.agents);
-  const runtime = ports.runtimes.resolve(definition.provider, ports.runConfig);
+  // A fallback that nobody could run is found now, not in the middle of an outage.
+  const [runtime] = modelsOf(definition).map(({ provider }) => ports.runtimes.resolve(provider, ports.runConfig));
+  if (runtime === undefined) throw new RuntimeError('AGENT_INVALID', `expected a model for the agent ${identity.agentId}`, { category: 'validation' });
   const agentDirectory = ports.directories.agentDirectory(identity.agentId);
   const { tools, skipped } = await buildTools(definition, { tools: ports.tools, agents: ports.agents, source: ports.toolSource, agentDirectory, signal });
   return {
@@ -79,7 +83,7 @@ export function assembleStep({ agent, state, messages, consumed, runId, runConfi
   const space = { instructions, tools, maxTokens: maxContextTokens(definition), reservedForOutput: outputReserve(definition) };
   const bounded = boundTranscript(messages, { maxTokens: tokensForMessages(space) });
   if (bounded.kind === 'too_large') throw tooLarge(bounded);
-  const context = contextReport({ ...space, messages: bounded.messages, omittedMessages: bounded.omittedMessages });
+  const context = contextReport({ ...space, ...bounded });
   const maxOutputTokens = outputBound(remaining, inputTokensOf(context), priceOf(definition, prices));
   return {
     runtime,
@@ -101,6 +105,28 @@ export function assembleStep({ agent, state, messages, consumed, runId, runConfi
       ...(maxOutputTokens === undefined ? {} : { budget: { maxOutputTokens } }),
     },
   };
+}
+
+/** The share of a conversation that is given to a model which could not read all of it. */
+const SHRUNK_SHARE = 0.5;
+
+export interface ShrunkMessages {
+  readonly messages: readonly ProviderMessage[];
+  readonly omittedMessages: number;
+  readonly shortenedMessages: number;
+  /** Of the messages, by estimate. */
+  readonly tokens: number;
+}
+
+/** The same conversation with less of what came first; undefined when there is nothing to leave out. */
+export function shrunkMessages({ params }: AssembledStep): ShrunkMessages | undefined {
+  const { messages } = params;
+  if (messages === undefined) return undefined;
+  const before = estimateMessages(messages);
+  const bounded = boundTranscript(messages, { maxTokens: Math.floor(before * SHRUNK_SHARE) });
+  if (bounded.kind === 'too_large') return undefined;
+  const tokens = estimateMessages(bounded.messages);
+  return tokens < before ? { ...bounded, tokens } : undefined;
 }
 
 /** Tokens that a step may write which reads `input` tokens; undefined where no budget bounds it. */

@@ -1,5 +1,6 @@
 /** Everything a wake needs from outside. */
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
+import type { RunLimits } from '../../machines/run/run-decision.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
@@ -7,6 +8,8 @@ import type { CommandPlaces } from '../permission/command-places.ts';
 import type { PolicyStore } from '../permission/policy-store.ts';
 import type { ReadShell } from '../permission/shell-reader.ts';
 import type { AgentRunConfig } from '../run/agent-runtime.ts';
+import type { AuthProfiles } from '../run/auth-profiles.ts';
+import type { CandidateStandings } from '../run/candidate-standings.ts';
 import type { AgentRuntimeRegistry } from '../run/agent-runtime-registry.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { SessionDirectories } from '../session/session-directories.ts';
@@ -27,6 +30,12 @@ export interface WakePorts extends JournalPorts {
   readonly agents: AgentCatalog;
   readonly runtimes: AgentRuntimeRegistry;
   readonly runConfig: AgentRunConfig;
+  /** What one model step may spend on trying. */
+  readonly runLimits: Partial<RunLimits>;
+  /** The accounts that pay. Absent: backends find their credentials themselves. */
+  readonly profiles: AuthProfiles | undefined;
+  /** What is known of candidates that have failed. Absent: nothing is learned. */
+  readonly standings: CandidateStandings | undefined;
   readonly directories: SessionDirectories;
   readonly tools: readonly Tool[];
   /** Where tools of MCP servers come from. */

@@ -3,6 +3,7 @@
  * process could go on from there.
  */
 import type { AnyActorRef } from 'xstate';
+import { modelsOf } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
 import { isDue } from '../../machines/session/activation.ts';
@@ -11,7 +12,6 @@ import type { Allowance } from '../../machines/session/event-schemas.ts';
 import type { SessionEvent, SessionEventDraft } from '../../machines/session/session-event.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import { stepEvents } from '../../machines/turn/step-events.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import type { TranscriptRow } from '../../machines/turn/transcript-entries.ts';
 import { ProgressMeter } from '../../machines/wake/progress-meter.ts';
@@ -25,17 +25,19 @@ import { isPoison, lostWakeEvents } from '../../machines/wake/wake-repair.ts';
 import type { TimerHandle } from '../clock/clock.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import { keepView, wakeConflict } from '../session/event-store.ts';
+import type { RunRequest } from '../run/run-options.ts';
 import type { SessionIdentity, WakeRight } from '../session/event-store.ts';
 import { SessionJournal } from '../session/session-journal.ts';
 import { CallGate } from './call-gate.ts';
 import { Subflows } from './subflows.ts';
 import { compactIfFull } from './wake-compaction.ts';
-import { estimatedUsage, needOf, remainingOf, reserveOf, tellsTokens, wakeLimits } from './wake-budget.ts';
-import { assembleStep, inputTokensOf, maxContextTokens, prepareAgent } from './wake-context.ts';
+import { needOf, remainingOf, wakeLimits } from './wake-budget.ts';
+import { assembleStep, maxContextTokens, prepareAgent } from './wake-context.ts';
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
 import { endSurvivors } from './end-survivors.ts';
 import { runModel } from './model-run.ts';
 import type { FinishedRun } from './model-run.ts';
+import { ModelStep } from './model-step.ts';
 import { WakeConversation } from './wake-conversation.ts';
 import { failureRecord, isOvertaken, isStale, recordOf, superseded, triggerOf } from './wake-facts.ts';
 import { runReadyCalls } from './wake-tools.ts';
@@ -156,40 +158,46 @@ export class WakeWork {
       runConfig: this.#ports.runConfig,
       remaining: remainingOf(this.#limits(), this.#journal.state),
       append: (drafts) => this.#append(drafts),
-      // Nobody wants to read the summary as if it were said to them.
-      run: (params) => this.#runModel({ runtime: agent.runtime, params }, () => undefined),
+      run: (request) => this.#summarize(agent, request),
     });
   }
 
-  /** One model call: its span is stored before, what came of it after, all at once. */
-  async step(): Promise<StepAnswer> {
+  /** Nobody wants to read a summary as if it were said to them. */
+  #summarize(agent: PreparedAgent, request: RunRequest): Promise<FinishedRun> {
+    return runModel({ ports: this.#ports, request, models: modelsOf(agent.definition), signal: this.#abort.signal, force: this.#options.force, parent: undefined });
+  }
+
+  /** One model step: what is decided in it is stored before it is done, what came of it after, all at once. */
+  async step(parent: AnyActorRef): Promise<StepAnswer> {
     const step = this.#assembled();
-    const { params, consumed } = step;
     // What came in with an interruption is for the next wake: this one must not read it and be cut short over it.
     if (this.#isCutShort()) return 'fold';
     // Only now is it known how much the step would use up.
     if (this.#decide(this.#journal.state).act === 'end') return 'fold';
-    const spanId = params.runId;
-    const span = this.#spanDraft(step);
-    await this.#append([span]);
-    const { result, modelSteps, streamedText, ...told } = await this.#runModel(step);
-    const { error } = result.meta ?? {};
-    const isCounted = span.type === 'span.started' && span.data.reserved !== undefined && error === undefined && !tellsTokens(told.usage);
-    const usage = isCounted ? { ...estimatedUsage(step, result, this.#ports.prices), ...told.usage } : told.usage;
-    await this.#journal.refresh();
-    // Whoever sets a limit of time, or interrupts, does not want the same answered again.
-    const wasInterrupted = this.#isCutShort() && (this.#isTimeUp || this.#journal.state.openWake?.interruption !== undefined);
-    // Without dashes: 40 characters are the most that every provider takes.
-    const newCallId = (): string => `call_${this.#ports.ids.next().replaceAll('-', '')}`;
-    const finished = stepEvents({ spanId, payloads: result.payloads, usage, error, modelSteps, consumed, newCallId, wasInterrupted, streamedText });
-    await this.#append(finished.drafts);
+    const agent = (this.#agent ??= await this.#prepareAgent());
+    const { calls, text, error, wasInterrupted } = await new ModelStep({
+      ports: this.#ports,
+      options: this.#options,
+      identity: this.#identity,
+      agent,
+      step,
+      gate: this.#gateOf(agent),
+      remaining: remainingOf(this.#limits(), this.#journal.state),
+      state: () => this.#journal.state,
+      refresh: () => this.#journal.refresh(),
+      append: (drafts) => this.#append(drafts),
+      signal: this.#abort.signal,
+      // Whoever sets a limit of time, or interrupts, does not want the same answered again.
+      wasInterrupted: () => this.#isCutShort() && (this.#isTimeUp || this.#journal.state.openWake?.interruption !== undefined),
+      parent,
+    }).take();
     this.#modelSteps += 1;
     this.#nextStep = {};
-    this.#calls = finished.calls;
-    if (finished.text !== '') this.#lastText = finished.text;
+    this.#calls = calls;
+    if (text !== '') this.#lastText = text;
     if (error === undefined) this.#mustSpeak = false;
     else if (!this.#abort.signal.aborted) this.#failure = failureRecord(error);
-    return finished.calls.length > 0 && !wasInterrupted ? 'call_tools' : 'fold';
+    return calls.length > 0 && !wasInterrupted ? 'call_tools' : 'fold';
   }
 
   /** Takes the open tool calls as far as they go. */
@@ -388,33 +396,8 @@ export class WakeWork {
     if (status === 'terminated') this.interrupt('the session was terminated');
   }
 
-  #runModel({ params, runtime }: Pick<AssembledStep, 'params' | 'runtime'>, onRunEvent = this.#options.onRunEvent): Promise<FinishedRun> {
-    const { clock, prices, onListenerError } = this.#ports;
-    return runModel({ runtime, params, signal: this.#abort.signal, force: this.#options.force, clock, prices, onRunEvent, onListenerError });
-  }
-
   #limits(): WakeLimits {
     return wakeLimits(this.#agent?.definition, this.#journal.state);
-  }
-
-  #spanDraft(step: AssembledStep): SessionEventDraft {
-    const { params, runtime, context } = step;
-    const { provider, model, modelStepsTaken } = params;
-    const reserved = reserveOf(step, remainingOf(this.#limits(), this.#journal.state), this.#ports.prices);
-    return {
-      type: 'span.started',
-      data: {
-        spanId: params.runId,
-        kind: 'model_step',
-        backend: runtime.id,
-        provider,
-        model,
-        step: modelStepsTaken + 1,
-        contextTokens: inputTokensOf(context),
-        ...(context.omittedMessages === 0 ? {} : { omittedMessages: context.omittedMessages }),
-        ...(reserved === undefined ? {} : { reserved }),
-      },
-    };
   }
 
   #gateOf(agent: PreparedAgent): CallGate {

@@ -47,7 +47,7 @@ export class Waker {
         claim: part(({ work }) => work.claim()),
         fold: part(({ work }) => work.fold()),
         assemble: part(({ work }) => work.assemble()),
-        step: part(({ work }) => work.step()),
+        step: part(({ work, actor }) => work.step(actor)),
         callTools: part(({ work, actor }) => work.callTools(actor)),
         commit: part(({ work }) => work.commit()),
         recordFailure: part(({ work }) => work.recordFailure()),

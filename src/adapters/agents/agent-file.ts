@@ -62,7 +62,7 @@ function readAgentFile({ agentId, source, fileName }: AgentFile): ReadFile {
   if (parts === null) throw invalid(fileName, [{ line: 1, message: 'expected frontmatter between two lines of "---" at the start of the file' }]);
   const [, yaml = '', body = ''] = parts;
   const { frontmatter, complaintOf } = readFrontmatter(yaml, fileName);
-  const { tools, mcp, name, description, model, provider, permission, budget, context } = frontmatter;
+  const { tools, mcp, name, description, model, provider, permission, budget, context, profile, profiles, fallbacks } = frontmatter;
   const definition = {
     agentId,
     name,
@@ -73,6 +73,9 @@ function readAgentFile({ agentId, source, fileName }: AgentFile): ReadFile {
     budget,
     context,
     instructions: body.trim(),
+    ...(profile === undefined ? {} : { profile }),
+    ...(profiles === undefined ? {} : { profiles }),
+    ...(fallbacks === undefined ? {} : { fallbacks }),
     ...(tools === undefined ? {} : { tools }),
     ...(mcp === undefined ? {} : { mcp }),
   };

@@ -4,7 +4,8 @@ import { dirname, isAbsolute, join, normalize, sep } from 'node:path';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { SCRIPT_RUNTIME_ID } from '../script/script-agent-runtime.ts';
-import { MAX_SCRIPT_CHARACTERS, parseScript } from '../script/script-schema.ts';
+import { MAX_SCRIPT_CHARACTERS } from '../../machines/session/session-script.ts';
+import { parseScript } from '../script/script-schema.ts';
 import { readTextFile } from './text-file.ts';
 
 export interface AgentScript {

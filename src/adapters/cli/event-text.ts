@@ -1,7 +1,8 @@
 /** One event of a session as one line for people: what happened, in as many words as it takes. */
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
 import { bothEnds, exactLine, unmistakableLine } from './exact-text.ts';
-import { localTime, oneLine } from './text.ts';
+import { candidateText } from '../../machines/run/candidate.ts';
+import { durationText, localTime, oneLine } from './text.ts';
 
 /** What somebody may have to judge by it: nothing in it is hidden, and of what is too long both ends are seen. */
 interface ExactText {
@@ -34,8 +35,13 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
   'wake.queued': ({ data }) => `${data.reason} at ${localTime(data.dueAt)}`,
   'wake.cancelled': ({ data }) => `${data.queuedWakeId}: ${data.because}`,
   'wake.refused': ({ data }) => `${data.reason}: ${data.because}`,
-  'span.started': ({ data }) => `step ${data.step}, ${data.provider}/${data.model}`,
+  'span.started': ({ data }) => `step ${data.step}, ${data.provider}/${data.model}${missingText(data)}`,
   'span.completed': ({ data }) => `${data.outcome}${data.error === undefined ? '' : `: ${data.error.message}`}`,
+  'run.attempt_failed': ({ data }) => `attempt ${data.attempt}, ${candidateText(data.candidate)}, failed (${data.error.kind}): ${data.error.message}. ${data.because}`,
+  'run.candidate_selected': ({ data }) => `attempt ${data.attempt}, ${candidateText(data.candidate)}: ${data.because}`,
+  'run.waiting': ({ data }) => `${durationText(data.waitMs)}: ${data.because}`,
+  'run.context_reduced': ({ data }) => `${data.contextTokens} tokens now, ${data.omittedMessages} messages left out`,
+  'backend.session_bound': ({ data }) => `${data.backend} session ${data.sessionId}, generation ${data.generation}${data.reseeded === undefined ? '' : `: ${data.reseeded}`}`,
   'agent.thinking': ({ data }) => data.text,
   'agent.message': ({ data }) => data.text,
   'agent.tool_use': ({ data }) => ({ name: data.name, input: data.input }),
@@ -55,6 +61,12 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
   'learning.captured': ({ data }) => `${data.kind}: ${data.title}`,
   'event.unrecognized': ({ data }) => `${data.type} v${data.v}: written by another version`,
 };
+
+/** What of the conversation the model is not given. */
+function missingText({ omittedMessages = 0, shortenedMessages = 0 }: SessionEventData<'span.started'>): string {
+  const missing = [...(omittedMessages === 0 ? [] : [`${omittedMessages} left out`]), ...(shortenedMessages === 0 ? [] : [`${shortenedMessages} shortened`])];
+  return missing.length === 0 ? '' : ` (messages: ${missing.join(', ')})`;
+}
 
 /** Characters that are more than a gist, however wide the place for it is. */
 const MAX_GIST_CHARACTERS = 200;

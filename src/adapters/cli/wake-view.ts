@@ -1,4 +1,5 @@
 /** A wake as it is lived, for people: what the agent says, what it runs and how that ended, as the events come. */
+import { candidateText } from '../../machines/run/candidate.ts';
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
 import { toolCallText, toolEnding, toolOutputText } from './event-text.ts';
 import { exactLine, unmistakableLine } from './exact-text.ts';
@@ -44,6 +45,11 @@ export class WakeView {
     'user.interrupt': (view, { data }) => view.#labelled('hears', view.#options.out.styles.yellow(`interrupted${data.reason === undefined ? '' : `: ${oneLine(data.reason)}`}`)),
     'session.child_idle': (view, { data }) => view.#labelled('hears', `child ${data.childSessionId} rests: ${oneLine(data.summary)}`),
     'session.parked': (view, { data }) => view.#labelled('parked', view.#options.out.styles.yellow(oneLine(data.reason))),
+    'run.attempt_failed': (view, { data }) => view.#labelled('fails', view.#options.out.styles.yellow(oneLine(`${candidateText(data.candidate)} (${data.error.kind}): ${data.error.message}. ${data.because}`))),
+    'run.candidate_selected': (view, { data }) => view.#labelled('tries', oneLine(`${candidateText(data.candidate)}: ${data.because}`)),
+    'run.waiting': (view, { data }) => view.#labelled('waits', `${durationText(data.waitMs)}: ${oneLine(data.because)}`),
+    'run.context_reduced': (view, { data }) => view.#labelled('shortens', `what the model reads: ${data.omittedMessages} messages are left out`),
+    'backend.session_bound': (view, { data }) => (data.reseeded === undefined ? [] : view.#labelled('begins', oneLine(data.reseeded))),
     'agent.thinking': (view, { data }) => view.#labelled('thinks', view.#options.out.styles.dim(oneLine(data.text))),
     'agent.message': (view, { data }) => view.#labelled('says', printable(data.text).trim()),
     'agent.tool_use': (view, { data, at }) => {

@@ -7,11 +7,12 @@
 import { resolve } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
-import type { RunPayload } from '../../machines/run/run-output.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
-import type { AgentRunParams, AgentRunResult, AgentRuntime } from '../../actors/run/agent-runtime.ts';
-import { RunEvents } from '../../actors/run/run-events.ts';
+import type { AgentRunParams, AgentRuntime } from '../../actors/run/agent-runtime.ts';
+import { createAgentRuntime } from '../../actors/run/create-agent-runtime.ts';
+import type { RunEnding, RunVoice } from '../../actors/run/create-agent-runtime.ts';
+import type { OnListenerError } from '../../actors/streams/listener-errors.ts';
 import { unmetExpectation } from './script-expect.ts';
 import { ScriptFiles } from './script-files.ts';
 import type { Script, ScriptStep } from './script-schema.ts';
@@ -22,70 +23,60 @@ export interface ScriptAgentRuntimeOptions {
   readonly clock: Clock;
   /** Default: `script`. */
   readonly id?: string | undefined;
+  readonly onListenerError?: OnListenerError | undefined;
 }
 
-/** A failure, and how far it moved the script on. */
-class StepFailure extends Error {
+/** Why no step can be played. It has not moved the script on. */
+class Unplayable extends Error {
   readonly failure: RunFailure;
-  readonly modelSteps: number;
 
-  constructor(failure: RunFailure, modelSteps: number) {
+  constructor(failure: RunFailure) {
     super(failure.message);
     this.failure = failure;
-    this.modelSteps = modelSteps;
   }
 }
 
-export function createScriptAgentRuntime({ clock, id = SCRIPT_RUNTIME_ID }: ScriptAgentRuntimeOptions): AgentRuntime {
-  const active = new Map<string, AbortController>();
+export function createScriptAgentRuntime({ clock, id = SCRIPT_RUNTIME_ID, onListenerError }: ScriptAgentRuntimeOptions): AgentRuntime {
   const files = new ScriptFiles();
-  return {
+  return createAgentRuntime({
     id,
-    async run(params) {
-      const { runId, provider, model, onEvent, abortSignal } = params;
-      const events = new RunEvents({ runId, clock, onEvent });
-      const controller = new AbortController();
-      const forward = (): void => controller.abort(abortSignal?.reason);
-      abortSignal?.addEventListener('abort', forward, { once: true });
-      if (abortSignal?.aborted === true) forward();
-      active.set(runId, controller);
-      events.emit({ stream: 'lifecycle', data: { phase: 'start', provider, model } });
+    clock,
+    onListenerError,
+    async answer(params, voice) {
       try {
-        const result = await play(params, { files, clock, signal: controller.signal });
-        announce(events, result);
-        return result;
+        return await play(params, { files, clock, voice });
       } catch (thrown) {
-        return failed(events, thrown);
-      } finally {
-        active.delete(runId);
-        abortSignal?.removeEventListener('abort', forward);
+        if (thrown instanceof Unplayable) return { meta: { error: thrown.failure, modelSteps: 0 } };
+        throw thrown;
       }
     },
-    async abort(runId) {
-      active.get(runId)?.abort('aborted by the caller');
-    },
-    isRunActive: (runId) => active.has(runId),
-  };
+  });
 }
 
 interface Stage {
   readonly files: ScriptFiles;
   readonly clock: Clock;
-  readonly signal: AbortSignal;
+  readonly voice: RunVoice;
 }
 
-/** Plays the step at the position. @throws StepFailure */
-async function play(params: AgentRunParams, { files, clock, signal }: Stage): Promise<AgentRunResult> {
+/** Plays the step at the position. A stop cuts it short wherever it waits. @throws Unplayable */
+async function play(params: AgentRunParams, { files, clock, voice }: Stage): Promise<RunEnding> {
   const script = await loadScript(params, files);
   const position = params.modelStepsTaken;
   const step = stepAt(script, position, params.model);
-  if (step === undefined) return { payloads: [{ type: 'directive', directive: END_OF_SCRIPT }], meta: { modelSteps: 0 } };
-  if (step.delayMs !== undefined) await delay(clock, step.delayMs, signal);
-  if (signal.aborted) throw new StepFailure(abortedFailure(signal), 0);
+  if (step === undefined) {
+    voice.direct(END_OF_SCRIPT);
+    return { meta: { modelSteps: 0 } };
+  }
+  if (step.delayMs !== undefined) await delay(clock, step.delayMs, voice.signal);
+  if (voice.signal.aborted) return {};
   const unmet = step.expect === undefined ? undefined : unmetExpectation(step.expect, messagesOf(params));
-  if (unmet !== undefined) throw new StepFailure({ kind: 'format', message: `script ${params.model}, step ${position + 1}: ${unmet}` }, 0);
-  if (step.error !== undefined) throw new StepFailure(step.error, 1);
-  return { payloads: payloadsOf(step, position), ...(step.usage === undefined ? {} : { usage: { ...step.usage } }), meta: { modelSteps: 1 } };
+  if (unmet !== undefined) throw new Unplayable({ kind: 'format', message: `script ${params.model}, step ${position + 1}: ${unmet}` });
+  if (step.reasoning !== undefined) voice.think(step.reasoning);
+  if (step.text !== undefined) voice.say(step.text);
+  if (step.pauseMs !== undefined) await delay(clock, step.pauseMs, voice.signal);
+  if (!voice.signal.aborted) ask(step, position, voice);
+  return { ...(step.usage === undefined ? {} : { usage: { ...step.usage } }), meta: { ...(step.error === undefined ? {} : { error: step.error }), modelSteps: 1 } };
 }
 
 /** What the backend says when a script has nothing more to say. */
@@ -95,8 +86,8 @@ async function loadScript({ model, agentDir }: AgentRunParams, files: ScriptFile
   try {
     return await files.load(resolve(agentDir, model), model);
   } catch (thrown) {
-    if (RuntimeError.is(thrown)) throw new StepFailure({ kind: 'format', message: thrown.message }, 0);
-    throw new StepFailure({ kind: 'model_not_found', message: `could not read script ${model} from the folder of the agent: ${messageOf(thrown)}` }, 0);
+    if (RuntimeError.is(thrown)) throw new Unplayable({ kind: 'format', message: thrown.message });
+    throw new Unplayable({ kind: 'model_not_found', message: `could not read script ${model} from the folder of the agent: ${messageOf(thrown)}` });
   }
 }
 
@@ -105,45 +96,17 @@ function stepAt({ steps, onEnd }: Script, position: number, fileName: string): S
   if (step !== undefined || onEnd === 'sleep') return step;
   const last = steps.at(-1);
   if (onEnd === 'repeat-last' && last !== undefined) return last;
-  throw new StepFailure({ kind: 'empty_response', message: `script ${fileName} has ${steps.length} steps and was asked for step ${position + 1}` }, 0);
+  throw new Unplayable({ kind: 'empty_response', message: `script ${fileName} has ${steps.length} steps and was asked for step ${position + 1}` });
 }
 
-function payloadsOf({ text, reasoning, toolCalls = [], directive }: ScriptStep, position: number): RunPayload[] {
-  const payloads: RunPayload[] = [];
-  if (reasoning !== undefined) payloads.push({ type: 'reasoning', text: reasoning });
-  if (text !== undefined) payloads.push({ type: 'text', text });
-  for (const [index, { name, input }] of toolCalls.entries()) {
-    // The script is kept for the next step: whoever gets a part of it may change what they got.
-    payloads.push({ type: 'tool_call', callId: `script_${position + 1}_${index + 1}`, name, input: structuredClone(input) });
-  }
-  if (directive !== undefined) payloads.push({ type: 'directive', directive: structuredClone(directive) });
-  return payloads;
-}
-
-function announce(events: RunEvents, { payloads, usage }: AgentRunResult): void {
-  for (const payload of payloads) {
-    if (payload.type === 'text' || payload.type === 'reasoning') events.emit({ stream: 'assistant', data: { kind: payload.type, text: payload.text } });
-    if (payload.type === 'tool_call') {
-      const { callId, name, input } = payload;
-      events.emit({ stream: 'tool', data: { phase: 'requested', callId, name, input } });
-    }
-  }
-  events.emit({ stream: 'lifecycle', data: { phase: 'end', ...(usage === undefined ? {} : { usage }) } });
-}
-
-function failed(events: RunEvents, thrown: unknown): AgentRunResult {
-  const { failure, modelSteps } = thrown instanceof StepFailure ? thrown : new StepFailure({ kind: 'unknown', message: messageOf(thrown) }, 0);
-  if (failure.kind === 'aborted') events.emit({ stream: 'lifecycle', data: { phase: 'aborted', reason: failure.message } });
-  else events.emit({ stream: 'lifecycle', data: { phase: 'error', error: failure } });
-  return { payloads: [], meta: { error: failure, modelSteps } };
+/** The script is kept for the next step: whoever gets a part of it may change what they got. */
+function ask({ toolCalls = [], directive }: ScriptStep, position: number, voice: RunVoice): void {
+  for (const [index, { name, input }] of toolCalls.entries()) voice.call({ callId: `script_${position + 1}_${index + 1}`, name, input: structuredClone(input) });
+  if (directive !== undefined) voice.direct(structuredClone(directive));
 }
 
 function messagesOf(params: AgentRunParams): readonly ProviderMessage[] {
   return params.messages ?? [{ role: 'user', content: [{ type: 'text', text: params.prompt }] }];
-}
-
-function abortedFailure(signal: AbortSignal): RunFailure {
-  return { kind: 'aborted', message: messageOf(signal.reason) };
 }
 
 /** Resolves after `delayMs`, or at once when the signal aborts. */

@@ -3,12 +3,15 @@ import { z } from 'zod';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { runFailureKind } from '../../machines/run/run-failure.ts';
 import { runUsage } from '../../machines/run/run-output.ts';
+import { MAX_TOOL_CALLS_PER_STEP } from '../../machines/session/limits.ts';
+import { MAX_SCRIPT_CHARACTERS, MAX_SCRIPT_STEPS } from '../../machines/session/session-script.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 
-/** Characters of a script file. */
-export const MAX_SCRIPT_CHARACTERS = 4_000_000;
 /** A day. */
 const MAX_DELAY_MS = 86_400_000;
+
+/** What was read as JSON is JSON: a check that goes through it could only fail, on what is deep, and lose what is named "__proto__". */
+const json = z.unknown();
 
 const texts = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
 
@@ -27,22 +30,27 @@ const scriptStep = z
   .strictObject({
     text: z.string().optional(),
     reasoning: z.string().optional(),
-    toolCalls: z.array(z.strictObject({ name: z.string().min(1), input: z.json().default({}) })).max(64).optional(),
+    toolCalls: z.array(z.strictObject({ name: z.string().min(1), input: json.default({}) })).max(MAX_TOOL_CALLS_PER_STEP + 1).optional(),
     /** Given to the runtime as it stands: a malformed one is how a malformed one is tested. */
-    directive: z.json().optional(),
+    directive: json.optional(),
     usage: runUsage.optional(),
+    /** How long it says nothing. */
     delayMs: z.number().nonnegative().max(MAX_DELAY_MS).optional(),
-    /** The step fails like this instead of saying anything. */
+    /** How long it says nothing more after its text, before it asks for tools, fails or ends. */
+    pauseMs: z.number().nonnegative().max(MAX_DELAY_MS).optional(),
+    /** The step fails like this after what it says, if it says anything. */
     error: z.strictObject({ kind: runFailureKind, message: z.string().min(1), retryAfterMs: z.number().nonnegative().optional() }).optional(),
     expect: expectation.optional(),
   })
-  .refine((step) => step.error === undefined || (step.text ?? step.reasoning ?? step.toolCalls ?? step.directive) === undefined, 'a step either fails with an error or says something');
+  .refine((step) => step.error === undefined || (step.toolCalls ?? step.directive) === undefined, 'a step that fails with an error can ask for nothing');
 
 const script = z.strictObject({
   format: z.literal('wakechart-script/1'),
   /** For people. */
   description: z.string().optional(),
-  steps: z.array(scriptStep).max(10_000),
+  /** For people: what a recording could not say. */
+  notes: z.array(z.string()).optional(),
+  steps: z.array(scriptStep).max(MAX_SCRIPT_STEPS),
   /** What comes after the last step: nothing more to say, the last step again, or a failure. */
   onEnd: z.enum(['sleep', 'repeat-last', 'error']).default('sleep'),
 });

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { messageOf } from '../errors.ts';
 import { parseRule } from '../permission/permission-rule.ts';
+import { modelChoice } from '../run/candidate.ts';
+import type { ModelChoice } from '../run/candidate.ts';
 import { MAX_MODEL_STEPS_PER_WAKE } from '../session/limits.ts';
 import { mcpServer } from './mcp-server.ts';
 import type { McpServer } from './mcp-server.ts';
@@ -51,6 +53,16 @@ const permission = z
 
 export type AgentPermission = Readonly<z.output<typeof permission>>;
 
+/** `provider/model`; what comes after the first "/" is the model. */
+const modelText = z.string().transform((written, context) => {
+  const slash = written.indexOf('/');
+  if (slash > 0 && slash < written.length - 1) return { provider: written.slice(0, slash).trim(), model: written.slice(slash + 1).trim() };
+  context.addIssue({ code: 'custom', message: `expected provider/model, such as openai/gpt-5-mini, received "${written}"` });
+  return z.NEVER;
+});
+
+const fallback = z.union([modelText, modelChoice.omit({ backend: true })]);
+
 /** The frontmatter. Keys that nobody knows are errors: a misspelled limit must not be no limit. */
 export const agentFrontmatter = z.strictObject({
   name: text.max(100),
@@ -91,12 +103,18 @@ export const agentFrontmatter = z.strictObject({
       whenFull: z.enum(['omit', 'summarize']).optional(),
     })
     .default({}),
-  fallbacks: unsupported('a list of fallbacks').optional(),
+  /** The account that is to pay, whatever its standing. Absent: all accounts of the provider, in turn. */
+  profile: text.max(64).optional(),
+  /** The only accounts that may pay, in this order. */
+  profiles: z.array(text.max(64)).min(1).max(50).optional(),
+  /** Models that are tried in order when the first cannot answer: `provider/model`, or the same with an account. */
+  fallbacks: z.array(fallback).max(20).optional(),
   environment: unsupported('an environment').optional(),
 });
 
 /** The frontmatter as a whole: what it names must be there, and no two tools may share a name. */
-export const checkedFrontmatter = agentFrontmatter.superRefine(({ tools = [], mcp = {} }, context) => {
+export const checkedFrontmatter = agentFrontmatter.superRefine(({ tools = [], mcp = {}, profile, profiles }, context) => {
+  if (profile !== undefined && profiles !== undefined) context.addIssue({ code: 'custom', path: ['profiles'], message: 'expected either one profile or a list of them, received both' });
   const names = new Set<string>();
   for (const [index, attachment] of tools.entries()) {
     for (const { path, message } of [...attachmentProblems(attachment, mcp), ...claim(namesOf(attachment), names)]) {
@@ -147,6 +165,9 @@ export interface AgentDefinition {
   readonly description: string;
   readonly model: string;
   readonly provider: string;
+  readonly profile?: string | undefined;
+  readonly profiles?: readonly string[] | undefined;
+  readonly fallbacks?: readonly ModelChoice[] | undefined;
   readonly tools?: readonly ToolAttachment[] | undefined;
   readonly mcp?: Readonly<Record<string, McpServer>> | undefined;
   readonly permission: AgentPermission;
@@ -154,4 +175,10 @@ export interface AgentDefinition {
   readonly budget: Readonly<z.output<typeof agentFrontmatter>['budget']>;
   /** The body of the file: what the model is told. */
   readonly instructions: string;
+}
+
+/** The models that an agent may be run with, in the order in which they are tried. */
+export function modelsOf({ provider, model, profile, profiles, fallbacks = [] }: AgentDefinition): readonly ModelChoice[] {
+  const first = { provider, model, ...(profile === undefined ? {} : { profile }), ...(profiles === undefined ? {} : { profiles: [...profiles] }) };
+  return [first, ...fallbacks];
 }

@@ -35,20 +35,20 @@ export type RunFailure = Readonly<z.output<typeof runFailure>>;
 
 const ADVICE: Record<RunFailureKind, string> = {
   auth: 'Check the credentials of the provider, then wake the session again.',
-  auth_permanent: 'Replace the credentials of the provider, then wake the session again.',
+  auth_permanent: 'Log in to the provider again or replace the key, then wake the session again.',
   rate_limit: 'Wait until the provider allows more calls, then wake the session again.',
   overloaded: 'Wait a little, then wake the session again.',
   billing: 'Settle the account with the provider, then wake the session again.',
   timeout: 'Wake the session again.',
   server_error: 'Wake the session again; if it keeps failing, ask the provider.',
-  format: 'Correct what the message names, then wake the session again.',
+  format: 'Correct what the message names: no other model and no other account would take it; then wake the session again.',
   context_overflow: 'Start a new session, or use a model with a larger context.',
-  model_not_found: 'Correct the model in the agent file, then wake the session again.',
+  model_not_found: 'Correct the model in the agent file or the address of the provider, then wake the session again.',
   session_expired: 'Wake the session again.',
   empty_response: 'Wake the session again.',
   refusal: 'Send a message that asks for it in another way.',
   aborted: 'Wake the session again to go on.',
-  coordination: 'Wake the session again.',
+  coordination: 'Free what the message names on this machine, then wake the session again; the model is not to blame.',
   unknown: 'Read the message; wake the session again once its cause is gone.',
 };
 

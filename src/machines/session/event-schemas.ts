@@ -5,8 +5,10 @@
  */
 import { z } from 'zod';
 import { agentId } from '../ids.ts';
+import { candidate } from '../run/candidate.ts';
+import { runDecision } from '../run/run-attempt.ts';
 import { runFailure } from '../run/run-failure.ts';
-import { runUsage } from '../run/run-output.ts';
+import { opaquePart, runUsage } from '../run/run-output.ts';
 import { directive, wakePriority } from '../wake/directive.ts';
 import { MAX_MESSAGE_CHARACTERS, MAX_SUMMARY_CHARACTERS } from './limits.ts';
 
@@ -43,6 +45,13 @@ export type Attachment = Readonly<z.output<typeof attachment>>;
 
 /** Files of one message. */
 export const MAX_ATTACHMENTS = 20;
+
+const skippedCandidate = z.object({ candidate, because: z.string() });
+
+/** When a message that comes in during a model step is read by the model. */
+export const messageIntake = z.enum(['next_step', 'running', 'next_turn']);
+
+export type MessageIntake = z.output<typeof messageIntake>;
 
 /** Why a call may run without anybody being asked, or who was. */
 const allowedBy = z.object({ kind: z.enum(['preapproved', 'read_only', 'safe_command', 'session_rule', 'policy', 'person']), rule: z.string().optional() });
@@ -188,7 +197,7 @@ const wake = {
       priority: wakePriority,
     }),
   ),
-  'wake.cancelled': define('A queued wake will not come.', z.object({ queuedWakeId: id, because: z.enum(['interrupt', 'fork']) })),
+  'wake.cancelled': define('A queued wake will not come.', z.object({ queuedWakeId: id, because: z.enum(['interrupt', 'fork', 'ended']) })),
   'wake.refused': define(
     'A wake that a directive asked for was not queued.',
     z.object({ reason: z.string(), because: z.enum(['duplicate', 'limit']), dedupeKey: z.string().optional() }),
@@ -206,10 +215,55 @@ const agent = {
       contextTokens: z.number().int().nonnegative().optional(),
       /** Messages that were left out, since they did not fit. */
       omittedMessages: z.number().int().nonnegative().optional(),
+      /** Messages of which the model was given only a part, since they did not fit whole. */
+      shortenedMessages: z.number().int().nonnegative().optional(),
       backend: z.string(),
       provider: z.string(),
       model: z.string(),
+      /** The account that pays. */
+      profile: z.string().optional(),
+      /** Why this candidate. Absent: there was no other. */
+      because: z.string().optional(),
+      skipped: z.array(skippedCandidate).optional(),
+      /** How a message reaches the step while it runs. Default `next_step`. */
+      intake: messageIntake.optional(),
       step: z.number().int().positive(),
+    }),
+  ),
+  'run.attempt_failed': define(
+    'A candidate has failed in a model step. `then`: what was decided, and `because`, why.',
+    z.object({
+      spanId: id,
+      attempt: z.number().int().positive(),
+      candidate,
+      error: runFailure,
+      then: runDecision,
+      because: z.string(),
+      waitMs: z.number().int().nonnegative().optional(),
+    }),
+  ),
+  'run.candidate_selected': define(
+    'Another attempt of the same model step begins. `skipped`: those before it that were not tried, and why.',
+    z.object({ spanId: id, attempt: z.number().int().positive(), candidate, backend: z.string(), because: z.string(), skipped: z.array(skippedCandidate).optional() }),
+  ),
+  'run.waiting': define(
+    'Every candidate of a model step rests; it waits for the first that recovers.',
+    z.object({ spanId: id, because: z.string(), waitMs: z.number().int().nonnegative(), skipped: z.array(skippedCandidate).optional() }),
+  ),
+  'run.context_reduced': define(
+    'A model could not read as much at once. It is given less, and asked again.',
+    z.object({ spanId: id, contextTokens: z.number().int().nonnegative(), omittedMessages: z.number().int().nonnegative(), shortenedMessages: z.number().int().nonnegative() }),
+  ),
+  'backend.session_bound': define(
+    'The backend has a session of its own that has seen the conversation up to here. `reseeded`: why that is a new one, to which the conversation was given anew.',
+    z.object({
+      spanId: id,
+      backend: z.string(),
+      provider: z.string(),
+      profile: z.string().optional(),
+      sessionId: z.string().min(1).max(1_000),
+      generation: z.number().int().positive(),
+      reseeded: z.string().optional(),
     }),
   ),
   'span.completed': define(
@@ -223,11 +277,11 @@ const agent = {
       error: runFailure.optional(),
     }),
   ),
-  'agent.thinking': define('The model reasoned.', z.object({ text: z.string(), spanId: id })),
+  'agent.thinking': define('The model reasoned. `opaque`: what only it can read, and wants to be given back.', z.object({ text: z.string(), spanId: id, opaque: opaquePart.optional() })),
   'agent.message': define('The model said something. `partial`: it was cut short.', z.object({ text: z.string(), spanId: id, partial: z.boolean().optional() })),
   'agent.tool_use': define(
-    'The model asked for a tool. Stored before the tool runs.',
-    z.object({ callId: id, name: z.string(), input: json, spanId: id, mayHaveStarted: z.boolean().optional() }),
+    'The model asked for a tool. Stored before the tool runs. `by: backend`: the backend runs it itself, while the model step goes on.',
+    z.object({ callId: id, name: z.string(), input: json, spanId: id, mayHaveStarted: z.boolean().optional(), by: z.literal('backend').optional() }),
     // Version 1 did not say when a call began to take effect: it may have at once.
     [(data) => ({ ...data, mayHaveStarted: true })],
   ),
@@ -283,7 +337,7 @@ const agent = {
     'The confirmation of a tool call was acted upon.',
     z.object({ requestId: id, callId: id, decision: z.enum(['allowed', 'denied', 'expired']), note: note.optional(), scope: approvalScope.optional(), rules: z.array(z.string()).optional() }),
   ),
-  'request.cancelled': define('Nobody has to answer this request any more.', z.object({ requestId: id, because: z.enum(['interrupt', 'fork']) })),
+  'request.cancelled': define('Nobody has to answer this request any more.', z.object({ requestId: id, because: z.enum(['interrupt', 'fork', 'ended']) })),
   'agent.custom_tool_use': define(
     'The agent asked somebody outside to run a tool. `callId`: the tool call that waits for the result; without one, the session goes on when it comes.',
     z.object({ requestId: id, name: z.string(), input: json, callId: id.optional() }),

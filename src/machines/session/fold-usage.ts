@@ -17,6 +17,8 @@ export function foldSpanCompleted(state: SessionState, { data, seq }: SessionEve
   return {
     openSpanId: isOpen ? undefined : state.openSpanId,
     openSpanReserve: isOpen ? undefined : state.openSpanReserve,
+    openSpanIntake: isOpen ? undefined : state.openSpanIntake,
+    ...(kind === 'model_step' ? outdated(state, spanId) : {}),
     ...(kind === 'compaction' ? { compactionTriedAtSeq: seq } : {}),
     modelSteps: state.modelSteps + modelSteps,
     unansweredResults: isAnswer ? 0 : state.unansweredResults,
@@ -25,6 +27,11 @@ export function foldSpanCompleted(state: SessionState, { data, seq }: SessionEve
     ...use(state, { tokens, cost }),
     ...(openWake === undefined ? {} : { openWake: { ...openWake, tokens: openWake.tokens + tokens, cost: openWake.cost + cost, steps: openWake.steps + Number(isAnswer) } }),
   };
+}
+
+/** A step that another backend took, or that came to no end, is one that the backend's own session has not seen, or not as the log has it. */
+function outdated({ backendSession }: SessionState, spanId: string): Change {
+  return backendSession === undefined || backendSession.spanId === spanId ? {} : { backendSession: { ...backendSession, isCurrent: false } };
 }
 
 function use({ used }: SessionState, { tokens = 0, cost = 0 }: Allowance): Change {

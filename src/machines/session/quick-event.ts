@@ -33,7 +33,7 @@ const isOneOf = (...values: readonly string[]): Check => {
 
 /** Fields that may be absent, where that is common. Any other field that may be absent goes to the schema where it is there. */
 const OPTIONAL_FIELDS: Readonly<Partial<Record<SessionEventType, Readonly<Record<string, Check>>>>> = {
-  'span.started': { contextTokens: isCount, omittedMessages: isCount },
+  'span.started': { contextTokens: isCount, omittedMessages: isCount, shortenedMessages: isCount },
 };
 
 /** The fields of each type that have to be there. */

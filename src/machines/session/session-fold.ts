@@ -17,7 +17,7 @@ import type { Directive } from '../wake/directive.ts';
 type Fold<Type extends SessionEventType> = (state: SessionState, event: SessionEventOf<Type>) => Change;
 
 /** Changes when the fold gives another state for the same log; views and checkpoints written by another version are rebuilt. */
-export const SESSION_FOLD_VERSION = 4;
+export const SESSION_FOLD_VERSION = 5;
 
 const NOTHING: Change = {};
 
@@ -59,12 +59,17 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'wake.cancelled': (state, { data }) => ({ queuedWakes: state.queuedWakes.filter(({ queuedWakeId }) => queuedWakeId !== data.queuedWakeId) }),
   'wake.refused': () => NOTHING,
 
-  'span.started': (_state, { data }) => ({ openSpanId: data.spanId, openSpanReserve: data.reserved }),
+  'span.started': (_state, { data }) => ({ openSpanId: data.spanId, openSpanReserve: data.reserved, openSpanIntake: data.intake }),
+  'run.attempt_failed': () => NOTHING,
+  'run.candidate_selected': () => NOTHING,
+  'run.waiting': () => NOTHING,
+  'run.context_reduced': () => NOTHING,
+  'backend.session_bound': (_state, { data: { reseeded: _reseeded, ...bound } }) => ({ backendSession: { ...bound, isCurrent: true } }),
   'span.completed': (state, event) => foldSpanCompleted(state, event),
   'agent.thinking': () => NOTHING,
   'agent.message': () => NOTHING,
   'agent.tool_use': (state, { data, seq }) => ({
-    openToolCalls: [...state.openToolCalls, { callId: data.callId, name: data.name, seq, phase: data.mayHaveStarted === true ? 'started' : 'requested' }],
+    openToolCalls: [...state.openToolCalls, { callId: data.callId, name: data.name, seq, phase: data.mayHaveStarted === true ? 'started' : 'requested', ...given({ by: data.by }) }],
     ...count(state, { toolCalls: 1 }),
   }),
   'agent.tool_started': (state, { data: { callId, attempt, ifLost } }) => ({

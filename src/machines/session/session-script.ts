@@ -1,36 +1,175 @@
-/** What an agent did in a session, as a script that plays it again: one step for each model step that completed. */
-import type { SessionEvent } from './session-event.ts';
+/**
+ * What an agent said in a session, as a script that says it again: one step for each model step that said something or failed as one. What a
+ * script cannot say is noted in it. Whatever the log holds is in the script too, secrets included.
+ */
+import type { RunUsage } from '../run/run-output.ts';
+import type { RunFailure } from '../run/run-failure.ts';
+import { ScriptNotes } from './script-notes.ts';
+import type { SessionEvent, SessionEventData, SessionEventOf } from './session-event.ts';
 
-interface ScriptStep {
-  text?: string;
-  reasoning?: string;
-  toolCalls?: { name: string; input: unknown }[];
-  directive?: unknown;
-  usage?: unknown;
+/** Steps of a script. */
+export const MAX_SCRIPT_STEPS = 100_000;
+
+/** Characters of a script file. */
+export const MAX_SCRIPT_CHARACTERS = 64_000_000;
+
+/** Left for the notes, and for what holds the steps together. */
+const RESERVED_CHARACTERS = 100_000;
+
+export interface RecordedStep {
+  readonly text?: string;
+  readonly reasoning?: string;
+  readonly toolCalls?: readonly { readonly name: string; readonly input: unknown }[];
+  readonly directive?: unknown;
+  readonly usage?: RunUsage;
+  readonly error?: RunFailure;
 }
 
 export interface RecordedScript {
   readonly format: 'wakechart-script/1';
-  readonly steps: readonly Readonly<ScriptStep>[];
+  /** What the script cannot say, as sentences. */
+  readonly notes?: readonly string[];
+  readonly steps: readonly RecordedStep[];
   readonly onEnd: 'sleep';
 }
 
-export function scriptOf(events: Iterable<SessionEvent>): RecordedScript {
-  const steps: ScriptStep[] = [];
-  let step: ScriptStep = {};
-  for (const event of events) {
-    const { type, data } = event;
-    if (type === 'span.started') step = {};
-    else if (type === 'agent.thinking') step.reasoning = joined(step.reasoning, data.text);
-    else if (type === 'agent.message') step.text = joined(step.text, data.text);
-    else if (type === 'agent.tool_use') (step.toolCalls ??= []).push({ name: data.name, input: data.input });
-    else if (type === 'directive.accepted') step.directive = data.directive;
-    // A step that failed or was cut short would be taken again.
-    else if (type === 'span.completed' && data.outcome === 'completed') steps.push(data.usage === undefined ? step : { ...step, usage: data.usage });
-  }
-  return { format: 'wakechart-script/1', steps, onEnd: 'sleep' };
+/** What a model step has said so far. */
+interface OpenStep {
+  readonly texts: string[];
+  readonly thoughts: string[];
+  readonly toolCalls: { readonly name: string; readonly input: unknown }[];
+  directive?: unknown;
+  ranTools: boolean;
+  wasRefused: boolean;
 }
 
-function joined(before: string | undefined, text: string): string {
-  return before === undefined ? text : `${before}\n\n${text}`;
+const DIRECTIVE_BLOCK = /^[ \t]*```wakechart-directive/m;
+
+/** Takes the events of a log one after the other. */
+export class ScriptRecorder {
+  readonly #steps: RecordedStep[] = [];
+  readonly #open = new Map<string, OpenStep>();
+  readonly #notes = new ScriptNotes();
+  #characters = RESERVED_CHARACTERS;
+  #isFull = false;
+
+  ingest(event: SessionEvent): void {
+    if (event.type === 'span.started') this.#begin(event.data);
+    else if (event.type === 'span.completed') this.#end(event.data);
+    else if (event.type === 'event.unrecognized') this.#note('unknown_event');
+    else if (event.type === 'run.attempt_failed') this.#note('other_candidate');
+    else this.#hear(event);
+  }
+
+  /** The script so far. The recorder can go on afterwards. */
+  get(): RecordedScript {
+    const notes = this.#notes.sentences({ running: this.#open.size });
+    return { format: 'wakechart-script/1', ...(notes.length === 0 ? {} : { notes }), steps: [...this.#steps], onEnd: 'sleep' };
+  }
+
+  #begin({ spanId, kind }: SessionEventData<'span.started'>): void {
+    if (kind === 'model_step') this.#open.set(spanId, { texts: [], thoughts: [], toolCalls: [], ranTools: false, wasRefused: false });
+  }
+
+  #hear(event: Exclude<SessionEvent, { readonly type: 'span.started' | 'span.completed' }>): void {
+    if (!isSaid(event)) return;
+    const step = this.#open.get(event.data.spanId);
+    if (step === undefined) return;
+    if (event.type === 'agent.message') step.texts.push(...[event.data.text].filter((text) => text !== ''));
+    else if (event.type === 'agent.thinking') this.#think(step, event.data);
+    else if (event.type === 'agent.tool_use') this.#call(step, event.data);
+    else if (event.type === 'directive.accepted') step.directive = event.data.directive;
+    else this.#misdirect(step, event.data);
+  }
+
+  #think(step: OpenStep, { text, opaque }: SessionEventData<'agent.thinking'>): void {
+    if (opaque !== undefined) this.#note('opaque');
+    if (text !== '') step.thoughts.push(text);
+  }
+
+  /** A script asks for tools; it cannot tell of those that a backend has run. */
+  #call(step: OpenStep, { name, input, by }: SessionEventData<'agent.tool_use'>): void {
+    if (by === 'backend') step.ranTools = true;
+    else if (name === '') this.#note('nameless_call');
+    else step.toolCalls.push({ name, input });
+  }
+
+  /** What could not be understood stands in the text, or was given as data: then it is given again, to be refused again. */
+  #misdirect(step: OpenStep, { received }: SessionEventData<'directive.rejected'>): void {
+    step.wasRefused = true;
+    if (step.texts.some((text) => DIRECTIVE_BLOCK.test(text))) return;
+    const reading = readJson(received);
+    if (reading === undefined) this.#note('cut_directive');
+    step.directive = reading === undefined ? received : reading.value;
+  }
+
+  #end({ spanId, kind, outcome, modelSteps, usage, error }: SessionEventData<'span.completed'>): void {
+    if (kind === 'compaction') return this.#note('summary');
+    const step = this.#open.get(spanId);
+    if (step === undefined) return;
+    this.#open.delete(spanId);
+    if (outcome === 'completed') {
+      if (modelSteps > 1) this.#note('several_steps');
+      return this.#add(step, usage);
+    }
+    if (step.texts.length > 0) {
+      this.#note('cut_short');
+      return this.#add(step, usage);
+    }
+    if (outcome === 'lost' || modelSteps === 0) return this.#note(outcome === 'lost' ? 'lost' : outcome === 'aborted' ? 'stopped' : 'uncounted_failure');
+    this.#push({ error: errorOf(error), ...(usage === undefined ? {} : { usage }) });
+  }
+
+  #add({ texts, thoughts, toolCalls, directive, ranTools, wasRefused }: OpenStep, usage: RunUsage | undefined): void {
+    if (texts.length > 1) this.#note('several_messages');
+    if (ranTools) this.#note('own_tools');
+    if (directive === undefined && !wasRefused && texts.some((text) => DIRECTIVE_BLOCK.test(text))) this.#note('block_in_text');
+    this.#push({
+      ...(thoughts.length === 0 ? {} : { reasoning: thoughts.join('\n\n') }),
+      ...(texts.length === 0 ? {} : { text: texts.join('\n\n') }),
+      ...(toolCalls.length === 0 ? {} : { toolCalls }),
+      ...(directive === undefined ? {} : { directive }),
+      ...(usage === undefined ? {} : { usage }),
+    });
+  }
+
+  /** What comes after a step that was left out would be said in its place. */
+  #push(step: RecordedStep): void {
+    this.#characters += JSON.stringify(step).length + 8;
+    this.#isFull ||= this.#steps.length >= MAX_SCRIPT_STEPS || this.#characters > MAX_SCRIPT_CHARACTERS;
+    if (this.#isFull) this.#note('full');
+    else this.#steps.push(step);
+  }
+
+  #note(what: Parameters<ScriptNotes['add']>[0]): void {
+    this.#notes.add(what, this.#steps.length + 1);
+  }
+}
+
+/** As the file of a script: one step on each line. */
+export function scriptText({ steps, ...rest }: RecordedScript): string {
+  const head = JSON.stringify({ ...rest, steps: [] });
+  const lines = steps.map((step) => `\n  ${JSON.stringify(step)}`).join(',');
+  return `${head.slice(0, -']}'.length)}${lines}${lines === '' ? '' : '\n'}]}`;
+}
+
+type SaidType = 'agent.message' | 'agent.thinking' | 'agent.tool_use' | 'directive.accepted' | 'directive.rejected';
+
+const SAID: ReadonlySet<string> = new Set<SaidType>(['agent.message', 'agent.thinking', 'agent.tool_use', 'directive.accepted', 'directive.rejected']);
+
+function isSaid(event: SessionEvent): event is { readonly [Type in SaidType]: SessionEventOf<Type> }[SaidType] {
+  return SAID.has(event.type);
+}
+
+function errorOf(error: RunFailure | undefined): RunFailure {
+  const { kind = 'unknown', message = '', retryAfterMs } = error ?? {};
+  return { kind, message: message === '' ? 'The step failed.' : message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}
+
+function readJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,7 @@
 /** What a session's log adds up to: one immutable value, folded from events by session-fold.ts. */
 import type { ErrorRecord } from '../errors.ts';
 import type { Activation } from './activation.ts';
-import type { Allowance, DeliveryMode, Restriction, approvalScope } from './event-schemas.ts';
+import type { Allowance, DeliveryMode, Restriction, approvalScope, messageIntake } from './event-schemas.ts';
 import type { SessionEventData } from './session-event.ts';
 import type { SessionStatus, SessionStopReason } from './session-machine.ts';
 import type { Directive } from '../wake/directive.ts';
@@ -58,6 +58,8 @@ export interface OpenToolCall {
   /** What it waited for, and what came. */
   readonly request?: CallRequest | undefined;
   readonly answer?: CallAnswer | undefined;
+  /** The backend runs it itself; nobody else does. */
+  readonly by?: 'backend' | undefined;
   /** How often it has been started; its first time when absent. */
   readonly attempt?: number | undefined;
   /** Whether it is run again by itself when its process dies. */
@@ -114,6 +116,11 @@ export interface LastWake {
   readonly retryAt?: string | undefined;
 }
 
+export interface BackendSession extends Omit<SessionEventData<'backend.session_bound'>, 'reseeded'> {
+  /** Whether it has seen all that models have said since. One that has not is not resumed. */
+  readonly isCurrent: boolean;
+}
+
 export interface ChildSession {
   readonly sessionId: string;
   readonly agentId: string;
@@ -161,6 +168,10 @@ export interface SessionState {
   readonly pendingActions: readonly PendingAction[];
   readonly openToolCalls: readonly OpenToolCall[];
   readonly openSpanId?: string | undefined;
+  /** How a message reaches the open span. */
+  readonly openSpanIntake?: z.output<typeof messageIntake> | undefined;
+  /** The backend's own session for this conversation, with the number of those it has had. */
+  readonly backendSession?: BackendSession | undefined;
   /** What the open span may use up; it counts until it is known what it did. */
   readonly openSpanReserve?: Allowance | undefined;
   /** The newest summary that models read in place of what came before. */

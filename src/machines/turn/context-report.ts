@@ -15,9 +15,11 @@ export interface ContextParts {
   readonly reservedForOutput: number;
   /** Messages that were left out, since they did not fit. Default 0. */
   readonly omittedMessages?: number | undefined;
+  /** Messages that the model is given only in part. Default 0. */
+  readonly shortenedMessages?: number | undefined;
 }
 
-/** All in tokens, by estimate, but for the last two. */
+/** All in tokens, by estimate, but for the last three. */
 export interface ContextReport {
   readonly maxTokens: number;
   readonly instructions: number;
@@ -32,11 +34,12 @@ export interface ContextReport {
   /** 0 when the total is too large. */
   readonly free: number;
   readonly omittedMessages: number;
+  readonly shortenedMessages: number;
   /** Everything in the log up to this event is there as a summary only. */
   readonly compactedThroughSeq?: number | undefined;
 }
 
-export function contextReport({ instructions, tools, messages, maxTokens, reservedForOutput, omittedMessages = 0 }: ContextParts): ContextReport {
+export function contextReport({ instructions, tools, messages, maxTokens, reservedForOutput, omittedMessages = 0, shortenedMessages = 0 }: ContextParts): ContextReport {
   const costs = messages.map(messageCosts);
   const spent = {
     instructions: estimateTokens(instructions),
@@ -53,22 +56,24 @@ export function contextReport({ instructions, tools, messages, maxTokens, reserv
     total,
     free: Math.max(0, maxTokens - total),
     omittedMessages,
+    shortenedMessages,
     ...(compactedThroughSeq === undefined ? {} : { compactedThroughSeq }),
   };
 }
 
 /** Tokens that are left for messages beside everything else; 0 when nothing is. */
-export function tokensForMessages({ instructions, tools, maxTokens, reservedForOutput }: Omit<ContextParts, 'messages' | 'omittedMessages'>): number {
+export function tokensForMessages({ instructions, tools, maxTokens, reservedForOutput }: Omit<ContextParts, 'messages' | 'omittedMessages' | 'shortenedMessages'>): number {
   return Math.max(0, maxTokens - reservedForOutput - estimateTokens(instructions) - estimateTools(tools));
 }
 
-export function describeContext({ maxTokens, total, free, omittedMessages, compactedThroughSeq, ...spent }: ContextReport): string {
+export function describeContext({ maxTokens, total, free, omittedMessages, shortenedMessages, compactedThroughSeq, ...spent }: ContextReport): string {
   const parts = (['instructions', 'tools', 'messages', 'attachments'] as const).map((part) => `${part} ${grouped(spent[part])}`).join(', ');
   const share = maxTokens > 0 ? ` (${Math.round((100 * total) / maxTokens)} %)` : '';
   const room = total > maxTokens ? `${grouped(total - maxTokens)} too many` : `${grouped(free)} free`;
   return [
     `About ${grouped(total)} of ${grouped(maxTokens)} tokens${share}: ${parts}, kept for the answer ${grouped(spent.reserved)}; ${room}.`,
     ...(omittedMessages > 0 ? [omittedMessages === 1 ? 'One earlier message is left out.' : `${grouped(omittedMessages)} earlier messages are left out.`] : []),
+    ...(shortenedMessages > 0 ? [shortenedMessages === 1 ? 'One message is shortened.' : `${grouped(shortenedMessages)} messages are shortened.`] : []),
     ...(compactedThroughSeq === undefined ? [] : [`A summary stands for everything up to event ${compactedThroughSeq}.`]),
   ].join(' ');
 }

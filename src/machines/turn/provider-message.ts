@@ -1,4 +1,5 @@
 /** What a model is given to read: a conversation in the form that every provider can be mapped to. */
+import type { OpaquePart } from '../run/run-output.ts';
 import type { SessionEventData } from '../session/session-event.ts';
 
 export interface TextPart {
@@ -23,7 +24,10 @@ export interface FilePart {
 
 export interface ReasoningPart {
   readonly type: 'reasoning';
+  /** Blank where only `opaque` says it. */
   readonly text: string;
+  /** Given back to the model that wrote it, and to no other. Reasoning without it stays out of what a model reads. */
+  readonly opaque?: OpaquePart | undefined;
 }
 
 export interface ToolCallPart {

@@ -11,6 +11,8 @@ const MAX_TOOL_NAME_CHARACTERS = 200;
 
 export interface FinishedStep {
   readonly spanId: string;
+  /** The backend's own session, which has seen the conversation up to the end of this step. */
+  readonly bound?: Extract<SessionEventDraft, { readonly type: 'backend.session_bound' }> | undefined;
   readonly payloads: readonly RunPayload[];
   readonly usage?: RunUsage | undefined;
   readonly error?: RunFailure | undefined;
@@ -37,21 +39,22 @@ export function stepEvents(step: FinishedStep): StepEvents {
 }
 
 /** What a failed step read stays unread, and what it said is not kept: the next attempt answers anew. */
-function failedStep({ spanId, usage, modelSteps, wasInterrupted, ...step }: FinishedStep, error: RunFailure): StepEvents {
+function failedStep({ spanId, usage, modelSteps, wasInterrupted, bound, ...step }: FinishedStep, error: RunFailure): StepEvents {
   const outcome = error.kind === 'aborted' ? 'aborted' : 'failed';
   const completed: SessionEventDraft = { type: 'span.completed', data: { spanId, kind: 'model_step', outcome, modelSteps, error, ...withUsage(usage) } };
   if (wasInterrupted !== true) return { drafts: [completed], calls: [], text: '' };
   const text = saidIn(step.payloads) || (step.streamedText ?? '');
   const consumed: SessionEventDraft[] = step.consumed.length === 0 ? [] : [{ type: 'message.consumed', data: { eventIds: [...step.consumed], spanId } }];
   const said: SessionEventDraft[] = text === '' ? [] : [{ type: 'agent.message', data: { text, spanId, partial: true } }];
-  return { drafts: [...consumed, ...said, completed], calls: [], text };
+  // What the log counts as read and said is what the backend's session has seen.
+  return { drafts: [...consumed, ...said, ...(bound === undefined ? [] : [bound]), completed], calls: [], text };
 }
 
 function saidIn(payloads: readonly RunPayload[]): string {
   return payloads.flatMap((payload) => (payload.type === 'text' ? [payload.text] : [])).join('\n\n');
 }
 
-function completedStep({ spanId, payloads, usage, modelSteps, consumed, newCallId }: FinishedStep): StepEvents {
+function completedStep({ spanId, payloads, usage, modelSteps, consumed, newCallId, bound }: FinishedStep): StepEvents {
   const said = saidIn(payloads);
   const structured = payloads.flatMap((payload) => (payload.type === 'directive' ? [payload.directive] : []));
   const reading = readDirective({ text: said, structured });
@@ -61,12 +64,13 @@ function completedStep({ spanId, payloads, usage, modelSteps, consumed, newCallI
   const drafts: SessionEventDraft[] = [];
   if (consumed.length > 0) drafts.push({ type: 'message.consumed', data: { eventIds: [...consumed], spanId } });
   for (const payload of payloads) {
-    if (payload.type === 'reasoning' && payload.text !== '') drafts.push({ type: 'agent.thinking', data: { text: payload.text, spanId } });
+    if (payload.type === 'reasoning' && (payload.text !== '' || payload.opaque !== undefined)) drafts.push({ type: 'agent.thinking', data: { text: payload.text, spanId, ...(payload.opaque === undefined ? {} : { opaque: payload.opaque }) } });
   }
   if (reading.text !== '') drafts.push({ type: 'agent.message', data: { text: reading.text, spanId } });
   for (const call of calls) drafts.push({ type: 'agent.tool_use', data: { ...call, spanId } });
   if (reading.kind === 'accepted') drafts.push({ type: 'directive.accepted', data: { directive: reading.directive, spanId } });
   if (reading.kind === 'malformed') drafts.push({ type: 'directive.rejected', data: { reason: reading.reason, received: reading.received, spanId } });
+  if (bound !== undefined) drafts.push(bound);
   drafts.push({ type: 'span.completed', data: { spanId, kind: 'model_step', outcome: 'completed', modelSteps, ...withUsage(usage) } });
   return { drafts, calls, text: reading.text };
 }

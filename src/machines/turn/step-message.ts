@@ -6,13 +6,14 @@ type OpenPart = { readonly type: 'text' | 'reasoning'; text: string } | ToolCall
 
 /** For one run. Ids, names and inputs of calls are those of the backend, as they came. */
 export class StreamStepMessageBuilder {
-  readonly #parts: OpenPart[] = [];
+  #parts: OpenPart[] = [];
   readonly #callIds = new Set<string>();
 
   /** Takes the next event of the run. */
   ingest(event: AgentRunEvent): void {
     if (event.stream === 'assistant') this.#say(event.data);
-    else if (event.stream === 'tool') this.#call(event.data);
+    else if (event.stream === 'tool' && event.data.phase === 'requested') this.#call(event.data);
+    else if (event.stream === 'attempt' && event.data.phase === 'failed') this.#forget();
   }
 
   /** What was said so far, in the order in which it came. The builder can go on afterwards. */
@@ -25,6 +26,12 @@ export class StreamStepMessageBuilder {
     const last = this.#parts.at(-1);
     if (last !== undefined && last.type !== 'tool_call' && last.type === kind) last.text += text;
     else this.#parts.push({ type: kind, text });
+  }
+
+  /** What a failed attempt said is said anew by the next. */
+  #forget(): void {
+    this.#parts = [];
+    this.#callIds.clear();
   }
 
   /** A call that is announced again is the same one. */

@@ -1,8 +1,11 @@
 /** What the runtime and a model know about a tool. */
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** What running a tool can do outside the session. */
 export type ToolEffect = 'reads_files' | 'writes_files' | 'runs_processes' | 'uses_network' | 'asks_people' | 'delegates';
+
+/** For a tool whose input somebody else checks. */
+export const anyInput: z.ZodType = z.unknown();
 
 export interface ToolDefinition<Input = unknown> {
   readonly name: string;

@@ -22,6 +22,8 @@ export type BoundedTranscript =
       readonly tokens: number;
       /** Of those given, how many are left out. */
       readonly omittedMessages: number;
+      /** Of these messages, how many are not whole: parts of them are cut, or old outputs left out. */
+      readonly shortenedMessages: number;
     }
   /** What the model has to answer cannot be made to fit: `tokens` is its size as it came. */
   | { readonly kind: 'too_large'; readonly tokens: number; readonly maxTokens: number };
@@ -43,11 +45,23 @@ const DROPPED_SHARE = 1 / 8;
  */
 export function boundTranscript(messages: readonly ProviderMessage[], { maxTokens, keepOutputs = DEFAULT_KEEP_OUTPUTS }: TranscriptBounds): BoundedTranscript {
   const tokens = estimateMessages(messages);
-  if (tokens <= maxTokens) return { kind: 'fits', messages, tokens, omittedMessages: 0 };
+  if (tokens <= maxTokens) return { kind: 'fits', messages, tokens, omittedMessages: 0, shortenedMessages: 0 };
   const shortened = withoutOldOutputs(messages, keepOutputs);
   const shortenedTokens = estimateMessages(shortened);
-  if (shortenedTokens <= maxTokens) return { kind: 'fits', messages: shortened, tokens: shortenedTokens, omittedMessages: 0 };
-  return withoutOldest(shortened, maxTokens);
+  if (shortenedTokens <= maxTokens) return { kind: 'fits', messages: shortened, tokens: shortenedTokens, omittedMessages: 0, shortenedMessages: changedIn(messages, shortened) };
+  return withoutOldest({ given: messages, messages: shortened }, maxTokens);
+}
+
+/** What is not whole any more: parts that stay are the same objects. */
+function changedIn(given: readonly ProviderMessage[], made: readonly ProviderMessage[]): number {
+  return given.filter(({ content }, index) => content.some((part, place) => made[index]?.content[place] !== part)).length;
+}
+
+interface Shortening {
+  /** As they came. */
+  readonly given: readonly ProviderMessage[];
+  /** The same ones, without the outputs of old calls. */
+  readonly messages: readonly ProviderMessage[];
 }
 
 /** The outputs go by groups of exchanges: with each step another one, the cache of a provider would never hold. */
@@ -66,7 +80,8 @@ function withoutOutputs(message: Extract<ProviderMessage, { role: 'tool' }>): Pr
 }
 
 /** The oldest exchanges go, as many at once as make room for a while, so that the rest begins at the same place for some steps. */
-function withoutOldest(messages: readonly ProviderMessage[], maxTokens: number): BoundedTranscript {
+function withoutOldest(shortening: Shortening, maxTokens: number): BoundedTranscript {
+  const { messages } = shortening;
   const last = lastExchangeStart(messages);
   const excess = estimateMessages(messages) - maxTokens * (1 - HEAD_SHARE);
   const portion = maxTokens * DROPPED_SHARE;
@@ -77,26 +92,27 @@ function withoutOldest(messages: readonly ProviderMessage[], maxTokens: number):
     for (const message of messages.slice(exchange.start, exchange.end)) toDrop -= estimateMessage(message);
     start = Math.min(exchange.end, last);
   }
-  return start === 0 ? cutWhole(messages, maxTokens) : withHead(messages, start, maxTokens);
+  return start === 0 ? cutWhole(shortening, maxTokens) : withHead(shortening, start, maxTokens);
 }
 
-function cutWhole(messages: readonly ProviderMessage[], maxTokens: number): BoundedTranscript {
+function cutWhole({ given, messages }: Shortening, maxTokens: number): BoundedTranscript {
   const cut = cutToFit(messages, maxTokens);
-  return cut === undefined ? tooLarge(messages, maxTokens) : { kind: 'fits', messages: cut, tokens: estimateMessages(cut), omittedMessages: 0 };
+  return cut === undefined ? tooLarge(messages, maxTokens) : { kind: 'fits', messages: cut, tokens: estimateMessages(cut), omittedMessages: 0, shortenedMessages: changedIn(given, cut) };
 }
 
 /** What is kept, after the words that stand for what is not. The words give way before what the model has to answer does. */
-function withHead(messages: readonly ProviderMessage[], start: number, maxTokens: number): BoundedTranscript {
+function withHead({ given, messages }: Shortening, start: number, maxTokens: number): BoundedTranscript {
   const kept = messages.slice(start);
+  const shortenedIn = (made: readonly ProviderMessage[]): number => changedIn(given.slice(start), made);
   for (const head of [headOf(messages, start, maxTokens * HEAD_SHARE), [noteOf(start)]]) {
     const whole = joined(head, kept);
     const tokens = estimateMessages(whole);
-    if (tokens <= maxTokens) return { kind: 'fits', messages: whole, tokens, omittedMessages: start };
+    if (tokens <= maxTokens) return { kind: 'fits', messages: whole, tokens, omittedMessages: start, shortenedMessages: shortenedIn(kept) };
     const room = maxTokens - (estimateMessages(joined(head, [])) + 1);
     const cut = cutToFit(kept, room);
     if (cut === undefined) continue;
     const bounded = joined(head, cut);
-    return { kind: 'fits', messages: bounded, tokens: estimateMessages(bounded), omittedMessages: start };
+    return { kind: 'fits', messages: bounded, tokens: estimateMessages(bounded), omittedMessages: start, shortenedMessages: shortenedIn(cut) };
   }
   return tooLarge(kept, maxTokens);
 }

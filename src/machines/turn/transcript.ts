@@ -78,7 +78,7 @@ export class TranscriptBuilder {
     'span.started': (builder, { data, seq }) => {
       if (data.kind === 'model_step') builder.#beginStep(data.spanId, seq);
     },
-    'agent.thinking': (builder, { data, seq }) => builder.#say(data.spanId, seq, { type: 'reasoning', text: wellFormed(data.text) }),
+    'agent.thinking': (builder, { data, seq }) => builder.#say(data.spanId, seq, reasoningPart(data)),
     'agent.message': (builder, { data, seq }) => builder.#say(data.spanId, seq, saidPart(data.text)),
     'agent.tool_use': (builder, { data, seq }) => builder.#call(data, seq),
     'agent.tool_result': (builder, { data, seq }) => builder.#answer(data, seq),
@@ -181,11 +181,16 @@ export class TranscriptBuilder {
   }
 
   #say(spanId: string, seq: number, part: AssistantPart): void {
-    if (part.type !== 'tool_call' && isBlank(part.text)) return;
-    if (this.#turn?.spanId !== spanId) this.#beginTurn(spanId, seq);
+    if (part.type !== 'tool_call' && isBlank(part.text) && !(part.type === 'reasoning' && part.opaque !== undefined)) return;
+    if (this.#turn?.spanId !== spanId || this.#isAnswered(this.#turn)) this.#beginTurn(spanId, seq);
     this.#turn?.parts.push(part);
     if (this.#turn !== undefined) this.#turn.seq = seq;
     this.#announced.clear();
+  }
+
+  /** Of a backend that runs tools itself: what it says after their results is another message. */
+  #isAnswered({ calls, results }: OpenTurn): boolean {
+    return calls.size > 0 && calls.size === results.size;
   }
 
   #call({ callId, name, input, spanId }: SessionEventData<'agent.tool_use'>, seq: number): void {
@@ -246,6 +251,10 @@ function settled(turn: OpenTurn | undefined): TranscriptEntry[] {
   if (calls.size === 0) return [{ kind: 'turn', seq, said }];
   const content = [...calls].map(([callId, call]) => results.get(callId) ?? resultOf(call, { outcome: 'unknown', output: UNKNOWN_RESULT }));
   return [{ kind: 'turn', seq, said, results: { role: 'tool', content } }];
+}
+
+function reasoningPart({ text, opaque }: SessionEventData<'agent.thinking'>): AssistantPart {
+  return { type: 'reasoning', text: wellFormed(text), ...(opaque === undefined ? {} : { opaque }) };
 }
 
 function resultOf({ callId, name }: ToolCallPart, { outcome, output, kept }: Pick<ToolResultPart, 'outcome' | 'output' | 'kept'>): ToolResultPart {

@@ -12,12 +12,21 @@ const NOT_STARTED = 'The turn ended before this call was started. It has had no 
  */
 export function closingEvents({ openToolCalls, openSpanId }: Pick<SessionState, 'openToolCalls' | 'openSpanId'>, { retries = false } = {}): SessionEventDraft[] {
   const results = openToolCalls.flatMap((call): SessionEventDraft[] => {
+    if (call.by === 'backend') return abandoned(call);
     if (call.phase === 'started') return [(retries ? requeued(call) : undefined) ?? result(call, 'unknown', UNKNOWN_RESULT)];
     return call.phase === 'requested' ? [result(call, 'cancelled', NOT_STARTED)] : [];
   });
   const span: SessionEventDraft[] =
     openSpanId === undefined ? [] : [{ type: 'span.completed', data: { spanId: openSpanId, kind: 'model_step', outcome: 'lost', modelSteps: 0 } }];
   return [...results, ...span];
+}
+
+/** A call that the backend ran itself: it goes on with nothing, whatever somebody answers. */
+export function abandoned(call: OpenToolCall): SessionEventDraft[] {
+  const { phase, request } = call;
+  if (phase === 'started' || phase === 'requested') return [result(call, 'unknown', UNKNOWN_RESULT)];
+  const asked: SessionEventDraft[] = phase === 'waiting' && request?.kind === 'permission' ? [{ type: 'request.cancelled', data: { requestId: request.requestId, because: 'ended' } }] : [];
+  return [...asked, result(call, 'cancelled', NOT_STARTED)];
 }
 
 /** What somebody who cuts a session short takes back: every request to somebody outside, and the calls that would have gone on with the answers. */

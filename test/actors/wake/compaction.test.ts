@@ -76,12 +76,15 @@ describe('a conversation that has grown too long', () => {
     expect((await eventsOf('span.started')).at(-1)?.data.omittedMessages).toBeGreaterThan(0);
   });
 
-  it('shows a message that alone is too long cut in the middle', async () => {
+  it('shows a message that alone is too long cut in the middle, and the log says so', async () => {
     await open('Noted.', 'omit');
     await house.runtime.sessions.send(id, { type: 'user.message', text: 'x' });
     await house.runtime.wake(id);
     await house.runtime.sessions.send(id, { type: 'user.message', text: words(20_000) });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
-    expect((await eventsOf('span.started')).at(-1)?.data.contextTokens).toBeLessThanOrEqual(4_000);
+    const [whole, cut] = await eventsOf('span.started');
+    expect(cut?.data.contextTokens).toBeLessThanOrEqual(4_000);
+    expect(cut?.data.shortenedMessages).toBe(1);
+    expect(whole?.data).not.toHaveProperty('shortenedMessages');
   });
 });

@@ -127,8 +127,8 @@ describe('a wake', () => {
     const { runtime, session } = await open();
     const id = await session([{ text: 'Hello.' }], { message: 'Hi' });
     const heard: string[] = [];
-    await runtime.wake(id, { onRunEvent: ({ stream, data }) => heard.push('phase' in data ? data.phase : `${stream} ${data.text}`) });
-    expect(heard).toEqual(['start', 'assistant Hello.', 'end']);
+    await runtime.wake(id, { onRunEvent: ({ stream, data }) => heard.push('phase' in data ? `${stream} ${data.phase}` : `${stream} ${data.text}`) });
+    expect(heard).toEqual(['lifecycle start', 'attempt started', 'assistant Hello.', 'lifecycle end']);
   });
 
   it('shows its life, and that of its tool calls, to whoever inspects', async () => {

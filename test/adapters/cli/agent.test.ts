@@ -9,13 +9,16 @@ import type { TemporaryHome } from '../../support/temporary-home.ts';
 import { captured } from './captured.ts';
 import { run } from './command-line.ts';
 import type { Ended } from './command-line.ts';
+import { runInProcess } from './in-process.ts';
 import { agentShape } from './shapes.ts';
 
 let folder: TemporaryHome;
 let home = '';
 let created: Ended;
 
-const agent = (...words: readonly string[]): Promise<Ended> => run(['agent', ...words, '--home', home], { cwd: folder.path });
+const agent = (...words: readonly string[]): Promise<Ended> => runInProcess(['agent', ...words, '--home', home]);
+/** In a process of its own, in the folder of the agent files. */
+const agentProgram = (...words: readonly string[]): Promise<Ended> => run(['agent', ...words, '--home', home], { cwd: folder.path });
 
 const reviewer = (frontmatter: string): string => `---\nname: Reviewer\nprovider: script\n${frontmatter}\n---\n\nReview what changed.\n`;
 const script = JSON.stringify({ format: 'wakechart-script/1', steps: [{ text: 'Looks good.' }] });
@@ -37,7 +40,7 @@ beforeAll(async () => {
   await mkdir(join(folder.path, 'deep'));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, name), text);
   await writeFile(join(folder.path, 'deep/outside.md'), files['outside.md']);
-  created = await agent('create', 'hello');
+  created = await agentProgram('create', 'hello');
   await writeFile(join(folder.path, 'latin.md'), Buffer.from([0x2d, 0x2d, 0x2d, 0xe9]));
 });
 
@@ -58,13 +61,13 @@ describe.concurrent('an agent', () => {
   });
 
   it('comes with the script that its file names', async () => {
-    const { stdout } = await agent('create', 'reviewer', '--from', 'reviewer.md', '--json');
+    const { stdout } = await agentProgram('create', 'reviewer', '--from', 'reviewer.md', '--json');
     expect(agentShape.parse(JSON.parse(stdout))).toMatchObject({ agentId: 'reviewer', name: 'Reviewer', instructions: 'Review what changed.' });
     expect(await readFile(join(home, 'agents/reviewer/reviewer.json'), 'utf8')).toBe(script);
   });
 
   it('is not made twice, and what is there stays as it is', async () => {
-    await agent('create', 'twice', '--from', 'reviewer.md');
+    await agent('create', 'twice', '--from', join(folder.path, 'reviewer.md'));
     const again = await agent('create', 'twice');
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(/there is an agent "twice" already \[AGENT_EXISTS\]\n {2}hint: /);
@@ -75,15 +78,15 @@ describe.concurrent('an agent', () => {
     const other = join(folder.path, 'half broken');
     await mkdir(join(other, 'agents/broken'), { recursive: true });
     await writeFile(join(other, 'agents/broken/agent.md'), 'no frontmatter');
-    await run(['agent', 'create', 'whole', '--home', other]);
-    const [list, json] = await Promise.all([run(['agent', 'list', '--home', other]), run(['agent', 'list', '--home', other, '--json'])]);
+    await runInProcess(['agent', 'create', 'whole', '--home', other]);
+    const [list, json] = await Promise.all([runInProcess(['agent', 'list', '--home', other]), runInProcess(['agent', 'list', '--home', other, '--json'])]);
     expect(list.stdout).toMatch(/^broken\s+invalid\s+agent file broken\/agent\.md is not valid: line 1/m);
     const shape = z.strictObject({ agents: z.array(z.union([z.strictObject({ agentId: z.string(), definition: agentShape }), z.strictObject({ agentId: z.string(), error: z.object({ code: z.string() }) })])) });
     expect(shape.parse(JSON.parse(json.stdout)).agents.map(({ agentId }) => agentId)).toEqual(['broken', 'whole']);
   });
 
   it('that is not there is answered with those that are', async () => {
-    const [typing, elsewhere] = await Promise.all([agent('show', 'helo'), run(['agent', 'show', 'hello', '--home', join(folder.path, 'empty')])]);
+    const [typing, elsewhere] = await Promise.all([agent('show', 'helo'), runInProcess(['agent', 'show', 'hello', '--home', join(folder.path, 'empty')])]);
     expect(typing).toMatchObject({ code: 1, stdout: '' });
     expect(typing.stderr).toMatch(/there is no agent "helo" \[AGENT_NOT_FOUND\]\n {2}hint: Did you mean "hello"\? Agents in .*: .*hello/);
     expect(elsewhere.stderr).toMatch(/There are no agents in .*empty yet\. Make one:\n.* agent create hello --home/);
@@ -92,14 +95,15 @@ describe.concurrent('an agent', () => {
 
 describe.concurrent('an agent file', () => {
   it('is checked without being kept', async () => {
-    const [valid, json] = await Promise.all([agent('validate', 'reviewer.md'), agent('validate', 'reviewer.md', '--json')]);
+    const [valid, json] = await Promise.all([agentProgram('validate', 'reviewer.md'), agent('validate', join(folder.path, 'reviewer.md'), '--json')]);
     expect(valid).toMatchObject({ code: 0, stdout: 'Valid: reviewer.md defines "Reviewer" (script/reviewer.json)\n', stderr: '' });
     const shape = z.strictObject({ valid: z.literal(true), file: z.string(), definition: agentShape.omit({ agentId: true }), warnings: z.array(z.never()) });
     expect(shape.parse(JSON.parse(json.stdout)).file).toBe(join(folder.path, 'reviewer.md'));
   });
 
   it('that is valid and probably not meant like this is warned about, line by line', async () => {
-    const [told, json] = await Promise.all([agent('validate', 'careless.md'), agent('validate', 'careless.md', '--json')]);
+    const careless = join(folder.path, 'careless.md');
+    const [told, json] = await Promise.all([agent('validate', careless), agent('validate', careless, '--json')]);
     expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining('Valid:') as string });
     expect(told.stderr).toMatch(/^warning: line 6: tools\[0\]: no tool "raed" comes with Wakechart.*\nwarning: line 12: mcp\.docs\.env\.API_KEY: this looks like a secret in plain text.*\n$/);
     expect(z.object({ warnings: z.array(z.strictObject({ line: z.number(), message: z.string() })) }).parse(JSON.parse(json.stdout)).warnings.map(({ line }) => line)).toEqual([6, 12]);

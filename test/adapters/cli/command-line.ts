@@ -80,9 +80,9 @@ export async function interruptedAgainAndAgain({ process: child, ended }: Runnin
 const LOOK_EVERY_MS = 10;
 const PATIENCE_MS = 20_000;
 
-/** Waits until `look` gives something, and answers with it. */
-export async function until<Found>(what: string, look: () => Found | undefined | false | Promise<Found | undefined | false>): Promise<Found> {
-  const deadline = performance.now() + PATIENCE_MS;
+/** Waits until `look` gives something, and answers with it. @param patienceMs a limit for what hangs, below that of the test */
+export async function until<Found>(what: string, look: () => Found | undefined | false | Promise<Found | undefined | false>, patienceMs = PATIENCE_MS): Promise<Found> {
+  const deadline = performance.now() + patienceMs;
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;

@@ -42,3 +42,14 @@ describe('the line of an answer', () => {
     expect(gistOf({ ...envelope, type: 'permission.resolved', data: { requestId: 'r1', callId: 'c1', decision: 'allowed', scope: 'session', rules: ['shell_run(ls $)'] } })).toBe('allowed (session); from then on: shell_run(ls $)');
   });
 });
+
+describe('the line of a model step', () => {
+  const step = { spanId: 's', kind: 'model_step', backend: 'b', provider: 'p', model: 'm', step: 3 } as const;
+
+  it('says what of the conversation the model is not given', () => {
+    const lineOf = (more: Partial<SessionEventData<'span.started'>>): string => gistOf({ ...envelope, type: 'span.started', data: { ...step, ...more } });
+    expect(lineOf({})).toBe('step 3, p/m');
+    expect(lineOf({ omittedMessages: 0, shortenedMessages: 2 })).toBe('step 3, p/m (messages: 2 shortened)');
+    expect(lineOf({ omittedMessages: 12, shortenedMessages: 1 })).toBe('step 3, p/m (messages: 12 left out, 1 shortened)');
+  });
+});

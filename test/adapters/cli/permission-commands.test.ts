@@ -51,7 +51,7 @@ describe('a worker', () => {
     const own = await Stage.open();
     try {
       const id = await askingSession(own, runs('touch made'), { text: 'I see.', expect: { lastToolResultOutcome: 'denied' } });
-      expect(await own.run('worker', '--until-idle', '--no-human')).toMatchObject({ code: 0, stderr: '' });
+      expect(await own.runProgram('worker', '--until-idle', '--no-human')).toMatchObject({ code: 0, stderr: '' });
       expect((await own.eventsOf(id)).map(({ type }) => type)).not.toContain('permission.requested');
       expect(await own.wakeEndings(id)).toEqual(['sleep']);
       const asked = await askingSession(own, runs('touch made'), { text: 'x' });
@@ -93,7 +93,7 @@ describe('what is allowed for always', () => {
     await shown((context) => confirmTool(context, { session: id, request: action?.requestId ?? '', allow: true, deny: false, note: undefined, scope: 'always' }));
     await stage.runtime.wake(id);
     expect(await check()).toMatchObject({ decision: 'allow', by: 'policy', rule: 'allow shell_run(touch made $)' });
-    expect((await stage.run('permission', 'list', '--agent', agentId)).stdout).toMatch(new RegExp(`${agentId} +allow shell_run\\(touch made \\$\\) +policy, since .*, answered in session ${id}`));
+    expect((await stage.runProgram('permission', 'list', '--agent', agentId)).stdout).toMatch(new RegExp(`${agentId} +allow shell_run\\(touch made \\$\\) +policy, since .*, answered in session ${id}`));
     expect(await revoke()).toMatch(/^Revoked for agent asker-\d+: allow shell_run\(touch made \$\)$/m);
     expect(await check()).toMatchObject({ decision: 'ask' });
     expect(await stage.run('permission', 'revoke', '--agent', agentId, '--rule', 'shell_run(touch made $)')).toMatchObject({ code: 1, stderr: expect.stringContaining('[RULE_NOT_KEPT]') as string });

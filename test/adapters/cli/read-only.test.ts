@@ -13,6 +13,7 @@ import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 import { run } from './command-line.ts';
 import type { CommandLineOptions, Ended } from './command-line.ts';
+import { runInProcess } from './in-process.ts';
 
 const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
@@ -60,7 +61,7 @@ describe.skipIf(whyNoMount !== undefined)('a home on a disk that is read-only', 
   let folder: TemporaryHome;
   let home: string;
   let sessionId: string;
-  const at = (...words: readonly string[]): Promise<Ended> => run(['--home', home, ...words]);
+  const at = (...words: readonly string[]): Promise<Ended> => runInProcess(['--home', home, ...words]);
 
   beforeAll(async () => {
     folder = await temporaryHome();

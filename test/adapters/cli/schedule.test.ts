@@ -4,13 +4,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from './command-line.ts';
 import type { Ended } from './command-line.ts';
+import { runInProcess } from './in-process.ts';
 import { Stage } from './stage.ts';
 
 let stage: Stage;
 let session: string;
 
 /** The home comes first: what stands behind `--` belongs to the command. */
-const here = (...words: readonly string[]): Promise<Ended> => run(['--home', stage.home, 'schedule', ...words]);
+const inHome = (...words: readonly string[]): string[] => ['--home', stage.home, 'schedule', ...words];
+
+const here = (...words: readonly string[]): Promise<Ended> => runInProcess(inHome(...words));
 
 const add = (id: string, ...words: readonly string[]): Promise<Ended> => here('add', '--id', id, ...words);
 
@@ -75,7 +78,7 @@ describe.concurrent('a schedule', () => {
   });
 
   it('of the same id is added by one of many who try at the same time', async () => {
-    const tries = await Promise.all([1, 2, 3, 4].map(() => add('raced', '--cron', '0 1 * * *', '--', 'true')));
+    const tries = await Promise.all([1, 2, 3, 4].map(() => run(inHome('add', '--id', 'raced', '--cron', '0 1 * * *', '--', 'true'))));
     expect(tries.filter(({ code }) => code === 0)).toHaveLength(1);
     expect(tries.filter(({ stderr }) => stderr.includes('SCHEDULE_EXISTS'))).toHaveLength(3);
   });
@@ -120,7 +123,7 @@ describe.concurrent('trying a schedule', () => {
     const folder = await mkdtemp(join(tmpdir(), 'tried-'));
     try {
       await add('try-run', '--cron', '0 1 * * *', '--cwd', folder, '--', 'pwd; exit 3');
-      const ended = await here('run', 'try-run');
+      const ended = await run(inHome('run', 'try-run'));
       expect(ended).toMatchObject({ code: 3, stdout: `${folder}\n` });
     } finally {
       await rm(folder, { recursive: true });
@@ -189,8 +192,8 @@ describe.concurrent('what is wrong with a schedule', () => {
   it('a home without schedules says how to add one', async () => {
     const home = await mkdtemp(join(tmpdir(), 'empty-home-'));
     try {
-      expect((await run(['schedule', 'list', '--home', home])).stdout).toMatch(/^No schedules in .* yet\. Add one: .* schedule add --help/);
-      expect((await run(['schedule', 'pause', 'any', '--home', home])).stderr).toMatch(/There are no schedules in .* yet/);
+      expect((await runInProcess(['schedule', 'list', '--home', home])).stdout).toMatch(/^No schedules in .* yet\. Add one: .* schedule add --help/);
+      expect((await runInProcess(['schedule', 'pause', 'any', '--home', home])).stderr).toMatch(/There are no schedules in .* yet/);
     } finally {
       await rm(home, { recursive: true });
     }

@@ -3,7 +3,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionState } from '../../../src/machines/session/session-state.ts';
-import { run } from './command-line.ts';
 import { Stage, runs, sleeps } from './stage.ts';
 
 let stage: Stage;
@@ -40,7 +39,7 @@ describe.concurrent('a session', () => {
     expect(await stage.run('session', 'delete', '--session', id, '--yes')).toMatchObject({ code: 0, stderr: '' });
     expect((await stage.run('session', 'status', '--session', id)).code).toBe(1);
     expect(await stage.run('session', 'import', file)).toMatchObject({ code: 0, stderr: '' });
-    // Another process: this one still knows the session that is gone.
+    // As another program sees it: the runtime of the stage still knows the session that is gone.
     const events = (await stage.run('session', 'events', '--session', id, '--json')).stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown);
     expect(events).toEqual(before);
   });
@@ -72,7 +71,7 @@ describe.concurrent('a session', () => {
     const { id } = await stage.sessionToWake(runs('sleep 300'));
     const waking = stage.runtime.wake(id);
     for await (const { type } of stage.runtime.sessions.events(id, { follow: true })) if (type === 'agent.tool_started') break;
-    expect((await run(['session', 'delete', '--session', id, '--yes', '--home', stage.home])).stderr).toContain('[SESSION_BUSY]');
+    expect((await stage.runProgram('session', 'delete', '--session', id, '--yes')).stderr).toContain('[SESSION_BUSY]');
     await stage.runtime.sessions.interrupt(id);
     expect(await waking).toMatchObject({ outcome: 'interrupted' });
     expect(await readFile(join(stage.home, 'agents', (await stage.runtime.sessions.status(id)).agentId, 'sessions', id, 'events.jsonl'), 'utf8')).toContain('user.interrupt');

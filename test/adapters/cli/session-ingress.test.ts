@@ -1,4 +1,4 @@
-/** What somebody outside tells a session through the command line, across processes. */
+/** What somebody outside tells a session through the command line. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -131,7 +131,7 @@ describe.concurrent('through the command line', () => {
     const { id } = await stage.sessionToWake(runs('sleep 300'), { text: 'Stopped.' });
     const waking = start(['wake', '--session', id, '--home', stage.home]);
     await until('the call', async () => (await stage.eventsOf(id)).some(({ type }) => type === 'agent.tool_started'));
-    const sent = await about('send', id, '--message', 'Stop.', '--delivery', 'interrupt', '--json');
+    const sent = await stage.runProgram('session', 'send', '--session', id, '--message', 'Stop.', '--delivery', 'interrupt', '--json');
     expect(JSON.parse(sent.stdout)).toMatchObject({ acceptedAs: 'interrupt' });
     const ended = await waking.ended;
     expect(ended.code).toBe(1);

@@ -12,8 +12,7 @@ const here = (...words: readonly string[]): Promise<Ended> => stage.run(...words
 
 const newSession = async (): Promise<string> => (await stage.session()).id;
 
-const send = (session: string, message: string, ...more: readonly string[]): Promise<Ended> =>
-  here('session', 'send', '--session', session, '--message', message, '--json', ...more);
+const sending = (session: string, message: string, ...more: readonly string[]): string[] => ['session', 'send', '--session', session, '--message', message, '--json', ...more];
 
 const receiptOf = ({ stdout }: Ended): z.output<typeof receiptShape> => receiptShape.parse(JSON.parse(stdout));
 
@@ -66,8 +65,10 @@ describe.concurrent('a session', () => {
 
   it('takes messages from many senders at once, each one once and in an order', async () => {
     const sessionId = await newSession();
-    const same = (): Promise<Ended> => send(sessionId, 'the same', '--idempotency-key', 'one intent');
-    const receipts = (await Promise.all([same(), same(), send(sessionId, 'one'), send(sessionId, 'another')])).map(receiptOf);
+    // Each of them a process of its own.
+    const send = (message: string, ...more: readonly string[]): Promise<Ended> => stage.runProgram(...sending(sessionId, message, ...more));
+    const same = (): Promise<Ended> => send('the same', '--idempotency-key', 'one intent');
+    const receipts = (await Promise.all([same(), same(), send('one'), send('another')])).map(receiptOf);
     expect(receipts[0]).toEqual(receipts[1]);
     expect(receipts.slice(1).map(({ seq }) => seq).toSorted((one, other) => one - other)).toEqual([2, 3, 4]);
     expect((await stage.eventsOf(sessionId)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
@@ -86,7 +87,7 @@ describe.concurrent('following a session', () => {
     const sessionId = await newSession();
     const following = start(['session', 'events', '--session', sessionId, '--follow', '--json', '--home', stage.home]);
     await until('the events so far', () => records(following.stdout()).length === 1);
-    receiptOf(await send(sessionId, 'news'));
+    receiptOf(await here(...sending(sessionId, 'news')));
     await until('the news', () => following.stdout().includes('"text":"news"'));
     following.process.kill('SIGINT');
     expect(await following.ended).toMatchObject({ code: 130, stderr: '' });
@@ -96,7 +97,7 @@ describe.concurrent('following a session', () => {
     const sessionId = await newSession();
     const following = start(['session', 'events', '--session', sessionId, '--follow', '--limit', '2', '--home', stage.home]);
     await until('the first event', () => following.stdout().includes('session.created'));
-    receiptOf(await send(sessionId, 'the second'));
+    receiptOf(await here(...sending(sessionId, 'the second')));
     expect(await following.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('the second') as string });
   });
 });

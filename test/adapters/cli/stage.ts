@@ -8,6 +8,7 @@ import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 import { run } from './command-line.ts';
 import type { Ended } from './command-line.ts';
+import { runInProcess } from './in-process.ts';
 
 export interface Step {
   readonly text?: string;
@@ -49,6 +50,11 @@ export class Stage {
 
   /** A command on this home, to its end. */
   run(...words: readonly string[]): Promise<Ended> {
+    return runInProcess([...words, '--home', this.home]);
+  }
+
+  /** The same as users do it, in a process of its own. */
+  runProgram(...words: readonly string[]): Promise<Ended> {
     return run([...words, '--home', this.home]);
   }
 

@@ -7,13 +7,15 @@ import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 import { interruptedAgainAndAgain, records, run, start, until } from './command-line.ts';
 import type { CommandLineOptions, Ended, RunningCommand } from './command-line.ts';
+import { runInProcess } from './in-process.ts';
 import { isAlive, pidsIn } from './processes.ts';
 import { taskRecordShape } from './shapes.ts';
 
 let folder: TemporaryHome;
 
 const wordsFor = (words: readonly string[], home = 'home'): string[] => ['task', 'run', '--home', join(folder.path, home), ...words];
-const taskRun = (words: readonly string[], options: CommandLineOptions = {}): Promise<Ended> => run(wordsFor(words), { cwd: folder.path, ...options });
+const taskRun = (words: readonly string[]): Promise<Ended> => runInProcess(wordsFor(words));
+const taskProgram = (words: readonly string[], options: CommandLineOptions = {}): Promise<Ended> => run(wordsFor(words), { cwd: folder.path, ...options });
 
 beforeAll(async () => {
   folder = await temporaryHome();
@@ -29,20 +31,20 @@ describe.concurrent('a command run as a task', () => {
       [['--', 'kill -TERM $$'], { code: 143, stdout: '', stderr: '' }],
       [['--cwd', '/', '--', 'pwd; cat; no-such-program'], { code: 127, stdout: '/\n' }],
     ];
-    const ends = await Promise.all(cases.map(([words]) => taskRun(words)));
+    const ends = await Promise.all(cases.map(([words]) => taskProgram(words)));
     expect(ends).toEqual(cases.map(([, expected]) => expect.objectContaining(expected) as Ended));
   });
 
   it('reads what is piped in, and only as much as it wants', async () => {
     const long = 'línea\n'.repeat(200_000);
-    const [all, first] = await Promise.all([taskRun(['--', 'cat'], { input: long }), taskRun(['--', 'head', '-1'], { input: long })]);
+    const [all, first] = await Promise.all([taskProgram(['--', 'cat'], { input: long }), taskProgram(['--', 'head', '-1'], { input: long })]);
     expect(all).toMatchObject({ code: 0, stderr: '' });
     expect(all.stdout === long).toBe(true);
     expect(first).toEqual({ code: 0, stdout: 'línea\n', stderr: '' });
   });
 
   it('is not given other bytes than were piped in', async () => {
-    const { code, stderr } = await taskRun(['--', 'cat'], { input: Buffer.from([0x61, 0xff, 0xfe]) });
+    const { code, stderr } = await taskProgram(['--', 'cat'], { input: Buffer.from([0x61, 0xff, 0xfe]) });
     expect(code).toBe(1);
     expect(stderr).toMatch(/expected UTF-8 text on standard input[\s\S]*hint: /);
   });
@@ -85,7 +87,7 @@ describe.concurrent('a command run as a task', () => {
   });
 
   it('leaves no record of itself behind', async () => {
-    await run(wordsFor(['--', 'true'], 'empty'));
+    await runInProcess(wordsFor(['--', 'true'], 'empty'));
     expect(await readdir(join(folder.path, 'empty/processes'))).toEqual([]);
   });
 });
@@ -129,7 +131,7 @@ describe.concurrent('a command that is interrupted', () => {
     const { running, pids } = await startTree('patient', 'crashed');
     running.process.kill('SIGKILL');
     await running.ended;
-    const next = await run(wordsFor(['--', 'echo fine'], 'crashed'));
+    const next = await runInProcess(wordsFor(['--', 'echo fine'], 'crashed'));
     expect(next).toMatchObject({ code: 0, stdout: 'fine\n', stderr: expect.stringMatching(/^note: ended what task_1 of an earlier run left running/) as string });
     expect(pids.map(isAlive)).toEqual([false, false]);
   });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 import { program, run } from './command-line.ts';
+import { runInProcess } from './in-process.ts';
 
 const isRoot = process.getuid?.() === 0;
 /** Root may read everything, so it takes somebody else to be refused. */
@@ -33,8 +34,8 @@ const commands = [
 
 describe('a home that cannot be one', () => {
   it('is refused by every command, with what is in its place and what to do', async () => {
-    const homes = ['file', 'file/below', 'odd'] as const;
-    const ends = await Promise.all(commands.map((words, index) => run(['--home', homes[index % homes.length] ?? '', ...words], { cwd: folder.path })));
+    const homes = ['file', 'file/below', 'odd'].map((name) => join(folder.path, name));
+    const ends = await Promise.all(commands.map((words, index) => runInProcess(['--home', homes[index % homes.length] ?? '', ...words])));
     for (const { code, stdout, stderr } of ends) {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(/^error: expected the home .* to be a folder that can be read: .*file.* \[HOME_INVALID\]\n {2}hint: Choose another home/);
@@ -55,7 +56,7 @@ describe('a home that cannot be one', () => {
   });
 
   it.skipIf(!existsSync('/proc/self'))('and cannot be made says so', async () => {
-    const ends = await Promise.all([run(['agent', 'create', 'x', '--home', '/proc/home']), run(['task', 'run', '--home', '/proc/home', '--', 'true'])]);
+    const ends = await Promise.all([run(['agent', 'create', 'x', '--home', '/proc/home']), runInProcess(['task', 'run', '--home', '/proc/home', '--', 'true'])]);
     for (const { code, stdout, stderr } of ends) {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(/^error: could not .*\/proc\/home.*\n {2}hint: /);
@@ -65,7 +66,7 @@ describe('a home that cannot be one', () => {
 
 it('commands that only look make nothing', async () => {
   const home = join(folder.path, 'not yet');
-  const ends = await Promise.all([run(['agent', 'list', '--home', home]), run(['session', 'list', '--home', home, '--json']), run(['session', 'status', '--session', '0192f0c1-2345-7abc-8def-0123456789ab', '--home', home])]);
+  const ends = await Promise.all([run(['agent', 'list', '--home', home]), runInProcess(['session', 'list', '--home', home, '--json']), runInProcess(['session', 'status', '--session', '0192f0c1-2345-7abc-8def-0123456789ab', '--home', home])]);
   expect(ends.map(({ code }) => code)).toEqual([0, 0, 1]);
   expect(JSON.parse(ends[1].stdout)).toEqual({ sessions: [] });
   expect(ends[2].stderr).toContain(`There are no sessions in ${home} yet.`);
@@ -101,7 +102,7 @@ it.skipIf(!existsSync(FULL_DISK))('output that cannot be written is a failure', 
 describe('a stack trace', () => {
   it('is shown when it is asked for, and only then', async () => {
     const words = ['agent', 'show', 'nobody', '--home', join(folder.path, 'none')];
-    const [usual, debugging] = await Promise.all([run(words), run(words, { env: { WAKECHART_DEBUG: '1' } })]);
+    const [usual, debugging] = await Promise.all([runInProcess(words), run(words, { env: { WAKECHART_DEBUG: '1' } })]);
     expect(usual.stderr).not.toMatch(/^\s+at /m);
     expect(debugging.stderr).toMatch(/^\s+at /m);
   });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createProgram, examplesOf } from '../../../src/adapters/cli/program.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import { run } from './command-line.ts';
+import { runInProcess } from './in-process.ts';
 
 /** Every command, with the words that call it. */
 function commandsOf(command: Command, path: readonly string[] = []): { readonly path: readonly string[]; readonly command: Command }[] {
@@ -65,7 +66,7 @@ describe('the commands', () => {
 
 describe('help', () => {
   it('goes to standard output and is a success', async () => {
-    const [whole, one, version] = await Promise.all([run(['--help']), run(['session', 'send', '--help']), run(['--version'])]);
+    const [whole, one, version] = await Promise.all([run(['--help']), runInProcess(['session', 'send', '--help']), runInProcess(['--version'])]);
     expect(whole).toMatchObject({ code: 0, stderr: '' });
     expect(whole.stdout).toContain('$ wakechart demo');
     expect(one).toMatchObject({ code: 0, stderr: '' });
@@ -100,9 +101,13 @@ describe('wrong usage', () => {
 
   it('exits with 2, says what to do on standard error, and does nothing', async () => {
     const folder = await temporaryHome();
-    const ends = await Promise.all(cases.map(([words]) => run(words, { cwd: folder.path })));
+    const checkout = process.cwd();
+    process.chdir(folder.path);
+    // Each of them in this process, and one as a program too.
+    const ends = await Promise.all([...cases.map(([words]) => runInProcess(words)), run(cases[2]?.[0] ?? [], { cwd: folder.path })]).finally(() => process.chdir(checkout));
     expect(await readdir(folder.path)).toEqual([]);
     await folder.remove();
+    expect(ends.pop()).toEqual(ends[2]);
     for (const [index, { code, stdout, stderr }] of ends.entries()) {
       const [words, complaint] = cases[index] ?? [[], /never/];
       expect({ words, code, stdout }).toEqual({ words, code: 2, stdout: '' });

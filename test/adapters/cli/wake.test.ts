@@ -12,7 +12,7 @@ import { Stage, runs, sleeps } from './stage.ts';
 
 let stage: Stage;
 
-const wake = (session: string, ...more: readonly string[]): Promise<Ended> => stage.run('wake', '--session', session, ...more);
+const wake = (session: string): Promise<Ended> => stage.run('wake', '--session', session);
 
 beforeAll(async () => {
   stage = await Stage.open();
@@ -36,7 +36,7 @@ describe.concurrent('a wake', () => {
 
   it('is a stream of records for programs: every event, then the outcome', async () => {
     const { id } = await stage.sessionToWake(runs('echo done'), sleeps('Done.'));
-    const woken = await wake(id, '--json');
+    const woken = await stage.runProgram('wake', '--session', id, '--json');
     expect(woken).toMatchObject({ code: 0, stderr: '' });
     const shown = records(woken.stdout).map((record) => wakeRecordShape.parse(record));
     const events = shown.flatMap((record) => ('event' in record ? [record.event] : []));
@@ -46,7 +46,7 @@ describe.concurrent('a wake', () => {
   });
 
   it('whose model fails says why and exits with 1', async () => {
-    const { id } = await stage.sessionToWake({ error: { kind: 'overloaded', message: 'the model is busy' } });
+    const { id } = await stage.sessionToWake({ error: { kind: 'auth', message: 'the model is busy' } });
     const { code, stderr } = await wake(id);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^error: .*the model is busy.* \[RUN_FAILED\]\n {2}hint: /);

@@ -187,7 +187,7 @@ describe('a script that cannot be played', () => {
     ['has a step with a key nobody knows', { steps: [{ text: 'a' }, { txt: 'b' }] }, /steps\[1\]: Unrecognized key: "txt"/],
     ['has a tool call without a name', { steps: [{ toolCalls: [{ input: {} }] }] }, /steps\[0\]\.toolCalls\[0\]\.name: expected string, received undefined/],
     ['has a failure of an unknown kind', { steps: [{ error: { kind: 'tired', message: 'x' } }] }, /steps\[0\]\.error\.kind: /],
-    ['has a step that fails and speaks', { steps: [{ text: 'x', error: { kind: 'timeout', message: 'x' } }] }, /steps\[0\]: a step either fails/],
+    ['has a step that fails and asks for a tool', { steps: [{ toolCalls: [{ name: 'x' }], error: { kind: 'timeout', message: 'x' } }] }, /steps\[0\]: a step that fails with an error can ask for nothing/],
     ['waits longer than a day', { steps: [{ delayMs: 86_400_001 }] }, /steps\[0\]\.delayMs/],
     ['expects nothing in particular', { steps: [{ expect: {} }] }, /steps\[0\]\.expect: expected at least one expectation/],
     ['has no steps at all', {}, /steps: expected array, received undefined/],

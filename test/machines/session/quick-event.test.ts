@@ -5,7 +5,7 @@ import { readStoredEvent } from '../../../src/machines/session/session-event.ts'
 import { anyDraft, idOf, message, newEvent } from '../../support/session-events.ts';
 
 const anyValue = fc.oneof(fc.jsonValue(), fc.string(), fc.integer(), fc.constant(-0), fc.constant(''), fc.array(fc.string(), { maxLength: 3 }));
-const names = ['text', 'delivery', 'spanId', 'eventIds', 'kind', 'backend', 'provider', 'model', 'step', 'outcome', 'modelSteps', 'callId', 'name', 'input', 'output', 'more', '__proto__'];
+const names = ['text', 'delivery', 'spanId', 'eventIds', 'kind', 'backend', 'provider', 'model', 'step', 'contextTokens', 'omittedMessages', 'shortenedMessages', 'outcome', 'modelSteps', 'callId', 'name', 'input', 'output', 'more', '__proto__'];
 
 /** Events as they come, with one part of them changed to anything, taken away, or added. */
 const anyChanged: fc.Arbitrary<unknown> = fc

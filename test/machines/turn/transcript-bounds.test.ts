@@ -27,18 +27,27 @@ function fitting(messages: readonly ProviderMessage[], bounds: TranscriptBounds)
   return bounded;
 }
 
+/** Of the messages that are kept, those that are not as they came; what stands in place of older ones is none of them. */
+function notWhole(given: readonly ProviderMessage[], { messages, omittedMessages }: Fitting): number {
+  const kept = given.slice(omittedMessages);
+  const made = messages.slice(messages.length - kept.length);
+  return kept.filter(({ content }, index) => JSON.stringify(made[index]?.content.slice(-content.length)) !== JSON.stringify(content)).length;
+}
+
 const outputs = ({ messages }: Fitting): unknown[] => messages.flatMap((message) => (message.role === 'tool' ? message.content.map(({ output }) => output) : []));
 
 describe('a bounded transcript', () => {
   it('is the whole one while that fits', () => {
     const messages = [user('a'), assistant('b'), user('c')];
-    expect(fitting(messages, { maxTokens: estimateMessages(messages) }).messages).toBe(messages);
+    const bounded = fitting(messages, { maxTokens: estimateMessages(messages) });
+    expect(bounded.messages).toBe(messages);
+    expect([bounded.omittedMessages, bounded.shortenedMessages]).toEqual([0, 0]);
   });
 
   it('leaves out the outputs of old calls first, and says so where they were', () => {
     const messages = [user('go'), ...Array.from({ length: 12 }, (_, index) => step(`c${index}`, words(200))).flat()];
     const bounded = fitting(messages, { maxTokens: estimateMessages(messages) - 1, keepOutputs: 4 });
-    expect(bounded.omittedMessages).toBe(0);
+    expect([bounded.omittedMessages, bounded.shortenedMessages]).toEqual([0, 8]);
     expect(outputs(bounded).map((output) => output === words(200))).toEqual([...Array<boolean>(8).fill(false), ...Array<boolean>(4).fill(true)]);
     expect(outputs(bounded)[0]).toBe(`[output of ${words(200).length} characters left out; it is in the log of the session]`);
   });
@@ -81,7 +90,9 @@ describe('a bounded transcript', () => {
 
   it('cuts what has to be answered in the middle when it alone is too large', () => {
     const long = words(5_000);
-    const { messages } = fitting([user('a'), assistant('b'), user(long)], { maxTokens: 500 });
+    const { messages, omittedMessages, shortenedMessages } = fitting([user('a'), assistant('b'), user(long)], { maxTokens: 500 });
+    expect([omittedMessages, shortenedMessages]).toEqual([2, 1]);
+    expect(fitting([user(long)], { maxTokens: 500 }).shortenedMessages).toBe(1);
     const text = JSON.stringify(messages.at(-1)?.content);
     expect(text).toMatch(/word 0 word 1 .*\[… \d+ characters left out …\].* word 4999/u);
   });
@@ -98,6 +109,7 @@ describe('a bounded transcript', () => {
     const file = { type: 'file', mediaType: 'image/png', name: 'a.png', path: 'a.png', bytes: 1, sha256: 'a'.repeat(64) } as const;
     const messages: ProviderMessage[] = [{ role: 'user', content: [{ type: 'text', text: 'Look.' }, file, file] }];
     expect(fitting(messages, { maxTokens: 5_000 }).messages).toBe(messages);
+    expect(fitting(messages, { maxTokens: 1_000 }).shortenedMessages).toBe(1);
     expect(fitting(messages, { maxTokens: 1_000 }).messages[0]?.content[1]).toEqual({ type: 'text', text: '[a.png: its content is left out here, since there is no room for it]' });
   });
 
@@ -117,7 +129,7 @@ describe('a bounded transcript', () => {
         const messages = assembleTranscript(log);
         const bounded = boundTranscript(messages, { maxTokens });
         expect(boundTranscript(messages, { maxTokens })).toEqual(bounded);
-        if (bounded.kind === 'fits' && messages.length > 0) fitting(messages, { maxTokens });
+        if (bounded.kind === 'fits' && messages.length > 0) expect(fitting(messages, { maxTokens }).shortenedMessages).toBe(notWhole(messages, bounded));
         if (bounded.kind === 'fits') expect(bounded.messages.at(-1)?.role).toBe(messages.at(-1)?.role);
       }),
     );

@@ -2,8 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { RuntimeError, messageOf } from '../../../machines/errors.ts';
-import { scriptOf } from '../../../machines/session/session-script.ts';
-import type { SessionEvent } from '../../../machines/session/session-event.ts';
+import { ScriptRecorder, scriptText } from '../../../machines/session/session-script.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
@@ -33,9 +32,9 @@ export async function exportSession(context: CommandContext, { session, as }: { 
     const id = checkedSessionId(session);
     if (as === 'log') for await (const line of sessions.export(id)) await out.line(line.trimEnd());
     else {
-      const events: SessionEvent[] = [];
-      for await (const event of sessions.events(id)) events.push(event);
-      await out.line(JSON.stringify(scriptOf(events), undefined, 2));
+      const recorder = new ScriptRecorder();
+      for await (const event of sessions.events(id)) recorder.ingest(event);
+      await out.line(scriptText(recorder.get()));
     }
   });
   return EXIT_SUCCESS;

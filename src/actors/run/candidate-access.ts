@@ -1,0 +1,103 @@
+/** What a run asks of the accounts and of the experience with candidates. Trouble with either is told and does not look like a model that fails. */
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { candidateKey } from '../../machines/run/candidate.ts';
+import type { Candidate } from '../../machines/run/candidate.ts';
+import type { OrderOptions, OrderedCandidate } from '../../machines/run/candidate-order.ts';
+import type { CandidateStanding } from '../../machines/run/candidate-standing.ts';
+import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.ts';
+import type { RunCredential } from './agent-runtime.ts';
+import type { ExecuteAgentRunOptions } from './run-options.ts';
+
+type Access = Pick<ExecuteAgentRunOptions, 'profiles' | 'standings' | 'models' | 'onListenerError'>;
+
+export type CredentialAnswer = { readonly kind: 'found'; readonly value: RunCredential | undefined } | { readonly kind: 'failed'; readonly failure: RunFailure };
+
+export class CandidateAccess {
+  readonly #options: Access;
+  #profiles: ReadonlyMap<string, readonly string[]> | undefined;
+  #known = new Map<string, CandidateStanding>();
+  #refusals: CandidateStanding[] = [];
+
+  constructor(options: Access) {
+    this.#options = options;
+  }
+
+  /** Reads what is known now. @throws when the profiles cannot be read for sure */
+  async look(): Promise<Pick<OrderOptions, 'profilesOf' | 'standingOf'>> {
+    this.#refusals = [];
+    this.#profiles ??= await this.#readProfiles();
+    const profiles = this.#profiles;
+    const profilesOf = (provider: string): readonly string[] => profiles.get(provider) ?? [];
+    await this.#readStandings(profilesOf);
+    return { profilesOf, standingOf: (candidate) => this.#known.get(candidateKey(candidate)) };
+  }
+
+  /** Undefined when it may be tried now. @param isAgain it was waited for by this run, so what made it rest is over */
+  async ask({ candidate, isPinned }: OrderedCandidate, isAgain: boolean): Promise<CandidateStanding | undefined> {
+    const standing = this.#known.get(candidateKey(candidate));
+    if (this.#options.standings === undefined || standing === undefined || standing.state === 'closed') return undefined;
+    const admission = await this.#safely(() => this.#options.standings?.admit(candidate, { isPinned: isPinned || isAgain }));
+    return admission?.kind === 'refused' ? admission.standing : undefined;
+  }
+
+  noteRefusal(standing: CandidateStanding): void {
+    this.#refusals.push(standing);
+  }
+
+  /** Of those that were refused at the last look: the one that recovers first. */
+  soonest(): { readonly atMs: number; readonly kind: RunFailureKind } | undefined {
+    const known = this.#refusals.flatMap(({ until, because }) => (until === undefined ? [] : [{ atMs: Date.parse(until), kind: because?.kind ?? ('unknown' as const) }]));
+    return known.toSorted((one, other) => one.atMs - other.atMs)[0];
+  }
+
+  /** What became of an attempt. Where a lone candidate does well nothing is written. */
+  async report(candidate: Candidate, error: RunFailure | undefined): Promise<void> {
+    const { standings } = this.#options;
+    if (standings === undefined) return;
+    const standing = this.#known.get(candidateKey(candidate));
+    const isUnmarked = standing === undefined || (standing.state === 'closed' && standing.failures === 0 && standing.billingFailures === 0);
+    if (error === undefined && isUnmarked && this.#known.size <= 1) return;
+    const isOurs = error?.kind === 'aborted' || error?.kind === 'coordination';
+    await this.#safely(() => standings.report(candidate, error === undefined ? { kind: 'succeeded' } : isOurs ? { kind: 'abandoned' } : { kind: 'failed', failure: error }));
+  }
+
+  /** What opens the account. A value that is not there is a failure of this account, not of the run. */
+  async credential({ profile, provider }: Candidate, signal: AbortSignal): Promise<CredentialAnswer> {
+    const { profiles } = this.#options;
+    if (profile === undefined) return { kind: 'found', value: undefined };
+    try {
+      if (profiles === undefined) throw new RuntimeError('AUTH_PROFILE_NOT_FOUND', `expected the auth profile "${profile}" of ${provider}, and none is kept here`, { category: 'not_found' });
+      return { kind: 'found', value: await profiles.credential(profile, signal) };
+    } catch (error) {
+      if (signal.aborted) return { kind: 'failed', failure: { kind: 'aborted', message: messageOf(signal.reason) } };
+      return { kind: 'failed', failure: { kind: 'auth', message: messageOf(error) } };
+    }
+  }
+
+  async #readProfiles(): Promise<ReadonlyMap<string, readonly string[]>> {
+    const found = new Map<string, string[]>();
+    for (const { provider, id } of (await this.#options.profiles?.list()) ?? []) found.set(provider, [...(found.get(provider) ?? []), id]);
+    return found;
+  }
+
+  async #readStandings(profilesOf: (provider: string) => readonly string[]): Promise<void> {
+    const { standings, models } = this.#options;
+    if (standings === undefined) return;
+    const candidates = models.flatMap(({ provider, model, profile, profiles }): Candidate[] => {
+      const names = profile === undefined ? (profiles ?? profilesOf(provider)) : [profile];
+      return names.length === 0 ? [{ provider, model }] : names.map((name) => ({ provider, model, profile: name }));
+    });
+    const read = await this.#safely(() => standings.read(candidates));
+    this.#known = new Map((read ?? []).map((standing) => [candidateKey(standing.candidate), standing]));
+  }
+
+  /** Experience that cannot be read or kept must not stop a run that could go well. */
+  async #safely<Answer>(ask: () => Promise<Answer> | undefined): Promise<Answer | undefined> {
+    try {
+      return await ask();
+    } catch (error) {
+      this.#options.onListenerError(error, 'listener');
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * A backend out of one function that says what the model says. Kept for it: which runs are active, their stops, their events from start to
+ * end, what they have said so far, and failures as results. What a stop has to end outside, such as a process, is the function's own.
+ */
+import { messageOf } from '../../machines/errors.ts';
+import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
+import type { AgentRunEventBody, OpaquePart, RunPayload, RunUsage } from '../../machines/run/run-output.ts';
+import type { RunFailure } from '../../machines/run/run-failure.ts';
+import type { Clock } from '../clock/clock.ts';
+import { createSystemClock } from '../clock/system-clock.ts';
+import type { OnListenerError } from '../streams/listener-errors.ts';
+import type { AgentRunMeta, AgentRunParams, AgentRunResult, AgentRuntime } from './agent-runtime.ts';
+import { RunEvents } from './run-events.ts';
+
+/** What the function of a backend says, as it comes. Pieces of text that follow one another are one payload. */
+export interface RunVoice {
+  say(text: string): void;
+  think(text: string, opaque?: OpaquePart): void;
+  /** For steps: asks for a tool. `callId` is unique in the run. */
+  call(call: { readonly callId: string; readonly name: string; readonly input: unknown }): void;
+  /** Gives a directive as data. */
+  direct(directive: unknown): void;
+  /** Aborts when the run is to stop. The function then settles soon; what it has said is kept. */
+  readonly signal: AbortSignal;
+}
+
+export interface AgentRuntimeOptions {
+  readonly id: string;
+  /** Default: that of the system. */
+  readonly clock?: Clock | undefined;
+  readonly onListenerError?: OnListenerError | undefined;
+  /**
+   * One model step. What it returns is added to what it has said; a failure is returned as `meta.error`, and what it throws is one too.
+   */
+  readonly answer: (params: AgentRunParams, voice: RunVoice) => Promise<RunEnding | void>;
+}
+
+export interface RunEnding {
+  readonly usage?: RunUsage | undefined;
+  readonly meta?: AgentRunMeta | undefined;
+}
+
+export function createAgentRuntime({ id, clock = createSystemClock(), onListenerError, answer }: AgentRuntimeOptions): AgentRuntime {
+  const active = new Map<string, AbortController>();
+  return {
+    id,
+    async run(params) {
+      const { runId, provider, model, onEvent, abortSignal } = params;
+      const events = new RunEvents({ runId, clock, onEvent, onListenerError });
+      const isTaken = active.has(runId);
+      const controller = new AbortController();
+      if (!isTaken) active.set(runId, controller);
+      events.emit({ stream: 'lifecycle', data: { phase: 'start', provider, model } });
+      if (isTaken) return failed(events, [], { error: alreadyActive(runId), modelSteps: 0 });
+      const forward = (): void => controller.abort(abortSignal?.reason);
+      abortSignal?.addEventListener('abort', forward, { once: true });
+      if (abortSignal?.aborted === true) forward();
+      try {
+        return await answered({ params, events, clock, signal: controller.signal, answer });
+      } finally {
+        active.delete(runId);
+        abortSignal?.removeEventListener('abort', forward);
+      }
+    },
+    async abort(runId) {
+      active.get(runId)?.abort('aborted by the caller');
+    },
+    isRunActive: (runId) => active.has(runId),
+  };
+}
+
+interface Answering extends Pick<AgentRuntimeOptions, 'answer'> {
+  readonly params: AgentRunParams;
+  readonly events: RunEvents;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+async function answered({ params, events, clock, signal, answer }: Answering): Promise<AgentRunResult> {
+  const said: RunPayload[] = [];
+  const ending = signal.aborted ? undefined : await settle(() => answer(params, voiceInto({ said, events, signal })), params, clock);
+  const { usage, meta } = ending ?? {};
+  // What is said from now on comes too late.
+  const payloads = [...said];
+  if (signal.aborted) return failed(events, payloads, { ...meta, error: { kind: 'aborted', message: messageOf(signal.reason) }, modelSteps: 0 }, usage);
+  if (meta?.error !== undefined) return failed(events, payloads, meta, usage);
+  events.emit({ stream: 'lifecycle', data: { phase: 'end', ...(usage === undefined ? {} : { usage }) } });
+  return { payloads, ...(usage === undefined ? {} : { usage }), ...(meta === undefined ? {} : { meta }) };
+}
+
+async function settle(answer: () => Promise<RunEnding | void>, { credential }: AgentRunParams, clock: Clock): Promise<RunEnding | undefined> {
+  try {
+    return (await answer()) ?? undefined;
+  } catch (thrown) {
+    const { message, ...failure } = classifyRunFailure(thrown, { now: clock.now() });
+    const secret = credential?.secret ?? '';
+    return { meta: { error: { ...failure, message: secret === '' ? message : message.replaceAll(secret, '[secret]') } } };
+  }
+}
+
+function failed(events: RunEvents, payloads: readonly RunPayload[], meta: AgentRunMeta & { readonly error?: RunFailure | undefined }, usage?: RunUsage): AgentRunResult {
+  const { error } = meta;
+  if (error?.kind === 'aborted') events.emit({ stream: 'lifecycle', data: { phase: 'aborted', reason: error.message } });
+  else if (error !== undefined) events.emit({ stream: 'lifecycle', data: { phase: 'error', error } });
+  return { payloads, ...(usage === undefined ? {} : { usage }), meta };
+}
+
+function voiceInto({ said, events, signal }: { readonly said: RunPayload[]; readonly events: RunEvents; readonly signal: AbortSignal }): RunVoice {
+  const speak = (kind: 'text' | 'reasoning', text: string, opaque?: OpaquePart): void => {
+    if (text === '' && opaque === undefined) return;
+    const last = said.at(-1);
+    const joined = last?.type === kind ? `${last.text}${text}` : text;
+    if (last?.type === kind) said.pop();
+    const signature = opaque ?? (last?.type === 'reasoning' ? last.opaque : undefined);
+    said.push(kind === 'text' ? { type: kind, text: joined } : { type: kind, text: joined, ...(signature === undefined ? {} : { opaque: signature }) });
+    const body: AgentRunEventBody = { stream: 'assistant', data: { kind, text } };
+    events.emit(body);
+  };
+  return {
+    signal,
+    say: (text) => speak('text', text),
+    think: (text, opaque) => speak('reasoning', text, opaque),
+    call(call) {
+      said.push({ type: 'tool_call', ...call });
+      events.emit({ stream: 'tool', data: { phase: 'requested', ...call } });
+    },
+    direct: (directive) => void said.push({ type: 'directive', directive }),
+  };
+}
+
+function alreadyActive(runId: string): RunFailure {
+  return { kind: 'coordination', message: `the run ${runId} is active already; another needs an id of its own, or has to wait for it to end` };
+}

@@ -1,0 +1,288 @@
+/** The work of one run, part by part, as the run chart asks for it. */
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { candidateKey, candidateText } from '../../machines/run/candidate.ts';
+import type { Candidate } from '../../machines/run/candidate.ts';
+import { orderCandidates, restingText } from '../../machines/run/candidate-order.ts';
+import type { OrderedCandidate } from '../../machines/run/candidate-order.ts';
+import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
+import { DEFAULT_RUN_LIMITS, decideAfterFailure } from '../../machines/run/run-decision.ts';
+import type { RunLimits, RunVerdict } from '../../machines/run/run-decision.ts';
+import type { RunAttempt } from '../../machines/run/run-attempt.ts';
+import type { RunFailure } from '../../machines/run/run-failure.ts';
+import type { AttemptAnswer, CompactAnswer, SelectAnswer } from '../../machines/run/run-machine.ts';
+import type { AgentRunEvent, RunUsage } from '../../machines/run/run-output.ts';
+import { settledOrStopped } from '../turn/settled-or-stopped.ts';
+import type { AgentRunParams, AgentRunResult, AgentRuntime, RunCredential, RunResumption } from './agent-runtime.ts';
+import { CandidateAccess } from './candidate-access.ts';
+import { RunEvents } from './run-events.ts';
+import type { ExecuteAgentRunOptions, RunRequest, SkippedCandidate } from './run-options.ts';
+import { runSafely } from './start-agent-run.ts';
+import { sumOfUsage } from './sum-of-usage.ts';
+
+interface Chosen extends OrderedCandidate {
+  readonly runtime: AgentRuntime;
+}
+
+export class RunWork {
+  readonly #options: ExecuteAgentRunOptions;
+  readonly #events: RunEvents;
+  readonly #access: CandidateAccess;
+  readonly #limits: RunLimits;
+  readonly #abort = new AbortController();
+  #request: RunRequest;
+  #chosen: Chosen | undefined;
+  /** Those that this run does not try again. */
+  readonly #spent = new Set<string>();
+  readonly #attempts: RunAttempt[] = [];
+  readonly #failures = new Map<string, number>();
+  #backOffs = 0;
+  #waitedMs = 0;
+  #nextWaitMs = 0;
+  #hasCompacted = false;
+  #mayResume = true;
+  #modelSteps = 0;
+  #usage: RunUsage | undefined;
+  #firstModel: string | undefined;
+  #hasStarted = false;
+  #last: AgentRunResult | undefined;
+
+  constructor(options: ExecuteAgentRunOptions) {
+    this.#options = options;
+    this.#request = options.request;
+    this.#limits = { ...DEFAULT_RUN_LIMITS, ...options.limits };
+    this.#events = new RunEvents({ runId: options.request.runId, clock: options.clock, onEvent: options.onEvent });
+    this.#access = new CandidateAccess(options);
+  }
+
+  interrupt(reason: unknown): void {
+    this.#abort.abort(reason);
+  }
+
+  /** Picks the first candidate that may be tried. */
+  async select(): Promise<SelectAnswer> {
+    const ordered = await this.#order();
+    const skipped: SkippedCandidate[] = [];
+    for (const next of ordered) {
+      if (this.#spent.has(candidateKey(next.candidate))) continue;
+      const refusal = await this.#access.ask(next, this.#isAgain(next));
+      if (refusal === undefined) {
+        await this.#choose(next, skipped);
+        return 'chosen';
+      }
+      skipped.push({ candidate: next.candidate, because: restingText(next.candidate, refusal) });
+      this.#access.noteRefusal(refusal);
+    }
+    return this.#noneLeft(skipped);
+  }
+
+  /** One attempt of the chosen candidate, and what follows from it. */
+  async attempt(): Promise<AttemptAnswer> {
+    const { candidate, runtime, because } = this.#current();
+    const attempt = this.#attempts.length + 1;
+    this.#announceStart(candidate);
+    this.#events.emit({ stream: 'attempt', data: { phase: 'started', attempt, candidate, because } });
+    const { result, hadEffects, wasResumed } = await this.#run(candidate, runtime);
+    const error = this.#abort.signal.aborted && result.meta?.error !== undefined ? { ...result.meta.error, kind: 'aborted' as const } : result.meta?.error;
+    this.#modelSteps += result.meta?.modelSteps ?? (error === undefined ? 1 : 0);
+    this.#usage = sumOfUsage(this.#usage, this.#options.priced?.(candidate, result.usage) ?? result.usage);
+    this.#last = { ...result, meta: { ...result.meta, ...(error === undefined ? {} : { error }) } };
+    await this.#access.report(candidate, error);
+    if (error === undefined) {
+      this.#attempts.push({ candidate, because });
+      return 'answered';
+    }
+    return this.#afterFailure(candidate, error, { hadEffects, wasResumed });
+  }
+
+  /** The candidate is out of this run. A model that cannot be used takes its other accounts with it. */
+  async moveOn(): Promise<void> {
+    const { candidate } = this.#current();
+    this.#spent.add(candidateKey(candidate));
+    if (this.#attempts.at(-1)?.then !== 'fall_back') return;
+    for (const other of await this.#order()) if (isSameModel(other.candidate, candidate)) this.#spent.add(candidateKey(other.candidate));
+  }
+
+  async wait(): Promise<void> {
+    const waitMs = this.#nextWaitMs;
+    this.#backOffs += 1;
+    this.#waitedMs += waitMs;
+    const { clock } = this.#options;
+    const { signal } = this.#abort;
+    if (waitMs === 0 || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        clock.clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = clock.setTimeout(done, waitMs);
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+
+  async compact(): Promise<CompactAnswer> {
+    this.#hasCompacted = true;
+    const messages = await this.#options.compact?.();
+    if (messages === undefined) return 'no_smaller';
+    const { prompt: _, ...request } = this.#request;
+    this.#request = { ...request, messages };
+    // A session of the backend holds what was too much.
+    this.#mayResume = false;
+    return 'smaller';
+  }
+
+  /** The result, once the chart has settled, and its last event. @param defect what broke, if the chart says so */
+  finish(defect: unknown): AgentRunResult {
+    const result = this.#resultOf(defect);
+    const { error } = result.meta ?? {};
+    const candidate = this.#chosen?.candidate ?? this.#options.models[0];
+    if (candidate !== undefined) this.#announceStart(candidate);
+    if (error === undefined) this.#events.emit({ stream: 'lifecycle', data: { phase: 'end', ...(result.usage === undefined ? {} : { usage: result.usage }) } });
+    else if (error.kind === 'aborted') this.#events.emit({ stream: 'lifecycle', data: { phase: 'aborted', reason: error.message } });
+    else this.#events.emit({ stream: 'lifecycle', data: { phase: 'error', error } });
+    return result;
+  }
+
+  #resultOf(defect: unknown): AgentRunResult {
+    const base = this.#last ?? { payloads: [] };
+    const stopped: RunFailure | undefined = this.#abort.signal.aborted ? { kind: 'aborted', message: messageOf(this.#abort.signal.reason) } : undefined;
+    const error = defect === undefined ? (base.meta?.error ?? (this.#last === undefined ? (stopped ?? NOTHING_TRIED) : undefined)) : classifyRunFailure(defect);
+    const { candidate } = this.#chosen ?? {};
+    const isFallback = candidate !== undefined && this.#firstModel !== undefined && this.#firstModel !== modelKey(candidate);
+    return {
+      payloads: error === undefined || error.kind === 'aborted' ? base.payloads : [],
+      ...(this.#usage === undefined ? {} : { usage: this.#usage }),
+      meta: {
+        ...base.meta,
+        error: stopped !== undefined && error !== undefined ? { ...error, kind: 'aborted' } : error,
+        modelSteps: this.#modelSteps,
+        attempts: [...this.#attempts],
+        ...(this.#hasCompacted ? { compacted: true } : {}),
+        ...(isFallback ? { fallbackProvider: candidate.provider, fallbackModel: candidate.model } : {}),
+      },
+    };
+  }
+
+  async #order(): Promise<OrderedCandidate[]> {
+    const ordered = orderCandidates({ models: this.#options.models, ...(await this.#access.look()) });
+    const [first] = ordered;
+    if (first !== undefined) this.#firstModel ??= modelKey(first.candidate);
+    return ordered;
+  }
+
+  /** After a wait the same candidate comes first: it is the one that was waited for. */
+  #isAgain({ candidate }: OrderedCandidate): boolean {
+    const last = this.#attempts.at(-1);
+    return last?.then === 'back_off' && candidateKey(last.candidate) === candidateKey(candidate);
+  }
+
+  async #choose(next: OrderedCandidate, skipped: readonly SkippedCandidate[]): Promise<void> {
+    const { registry, request, onDecision } = this.#options;
+    const { backend, provider } = next.candidate;
+    const runtime = registry.resolve(provider, backend === undefined ? request.config : { ...request.config, backend });
+    const last = this.#attempts.at(-1);
+    const because = last === undefined ? `${next.because}.` : `${next.because}, after ${candidateText(last.candidate)} failed (${last.error?.kind ?? 'unknown'}).`;
+    this.#chosen = { ...next, runtime, because };
+    await onDecision?.({ type: 'selected', attempt: this.#attempts.length + 1, candidate: next.candidate, backend: runtime, because, skipped });
+  }
+
+  /** Every candidate has failed or rests. Where one recovers soon, that is waited for. */
+  async #noneLeft(skipped: readonly SkippedCandidate[]): Promise<SelectAnswer> {
+    const last = this.#last?.meta?.error;
+    const recovers = this.#access.soonest();
+    if (recovers === undefined) return 'none';
+    const waitMs = Math.max(0, recovers.atMs - this.#options.clock.now());
+    if (this.#backOffs < this.#limits.maxBackOffs && this.#waitedMs + waitMs <= this.#limits.maxWaitMs) {
+      this.#nextWaitMs = waitMs;
+      await this.#options.onDecision?.({ type: 'waiting', because: 'Every candidate rests, and the first of them recovers soon.', waitMs, skipped });
+      return 'wait';
+    }
+    const error: RunFailure = {
+      kind: last?.kind ?? recovers.kind,
+      message: `no candidate can be tried: ${[...(last === undefined ? [] : [last.message]), ...skipped.map(({ because }) => because)].join('; ')}`,
+      retryAfterMs: waitMs,
+    };
+    this.#last = { ...(this.#last ?? { payloads: [] }), meta: { ...this.#last?.meta, error } };
+    return 'none';
+  }
+
+  async #run(candidate: Candidate, runtime: AgentRuntime): Promise<{ readonly result: AgentRunResult; readonly hadEffects: boolean; readonly wasResumed: boolean }> {
+    const { signal } = this.#abort;
+    const credential = await this.#access.credential(candidate, signal);
+    if (credential.kind === 'failed') return { result: failedBeforeStart(credential.failure), hadEffects: false, wasResumed: false };
+    const resume = this.#mayResume ? this.#options.resumption?.(candidate, runtime) : undefined;
+    let hadEffects = false;
+    const onEvent = (event: AgentRunEvent): void => {
+      if (event.stream === 'tool' && runtime.runs === 'turn') hadEffects = true;
+      if (event.stream === 'assistant' || event.stream === 'tool') this.#events.emit(event);
+    };
+    const { clock, force } = this.#options;
+    const run = runSafely(runtime, { ...this.#paramsFor(candidate, credential.value, resume), onEvent, abortSignal: signal });
+    const givenUp = (): AgentRunResult => failedBeforeStart({ kind: 'aborted', message: `${messageOf(signal.reason)} (the backend did not stop in time)` });
+    const result = await settledOrStopped(run, { signal, force, clock, givenUp });
+    return { result, hadEffects, wasResumed: resume !== undefined };
+  }
+
+  #paramsFor({ provider, model }: Candidate, credential: RunCredential | undefined, resume: RunResumption | undefined): AgentRunParams {
+    const { modelStepsTaken } = this.#request;
+    const whose = { provider, model, modelStepsTaken: modelStepsTaken + this.#modelSteps, ...(credential === undefined ? {} : { credential }), ...(resume === undefined ? {} : { resume }) };
+    return { ...this.#request, ...whose };
+  }
+
+  async #afterFailure(candidate: Candidate, error: RunFailure, { hadEffects, wasResumed }: { readonly hadEffects: boolean; readonly wasResumed: boolean }): Promise<AttemptAnswer> {
+    const { because } = this.#current();
+    const attempt = this.#attempts.length + 1;
+    const verdict = await this.#judge(candidate, error, { hadEffects, wasResumed });
+    this.#attempts.push({ candidate, error, then: verdict.then, because });
+    if (error.kind === 'session_expired') this.#mayResume = false;
+    this.#nextWaitMs = verdict.waitMs ?? 0;
+    this.#events.emit({ stream: 'attempt', data: { phase: 'failed', attempt, error, ...verdict } });
+    await this.#options.onDecision?.({ type: 'failed', attempt, candidate, error, ...verdict });
+    return verdict.then;
+  }
+
+  async #judge(candidate: Candidate, failure: RunFailure, facts: { readonly hadEffects: boolean; readonly wasResumed: boolean }): Promise<RunVerdict> {
+    const key = `${candidateKey(candidate)} ${failure.kind}`;
+    const sameFailures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, sameFailures);
+    const others = (await this.#order()).filter((other) => !this.#spent.has(candidateKey(other.candidate)) && candidateKey(other.candidate) !== candidateKey(candidate));
+    return decideAfterFailure({
+      failure,
+      ...facts,
+      attempts: this.#attempts.length + 1,
+      backOffs: this.#backOffs,
+      waitedMs: this.#waitedMs,
+      sameFailures,
+      hasOtherProfile: others.some((other) => isSameModel(other.candidate, candidate)),
+      hasOtherModel: others.some((other) => !isSameModel(other.candidate, candidate)),
+      canCompact: !this.#hasCompacted && this.#options.compact !== undefined,
+      limits: this.#limits,
+      random: (this.#options.random ?? Math.random)(),
+    });
+  }
+
+  #announceStart({ provider, model }: Candidate): void {
+    if (this.#hasStarted) return;
+    this.#hasStarted = true;
+    this.#events.emit({ stream: 'lifecycle', data: { phase: 'start', provider, model } });
+  }
+
+  #current(): Chosen {
+    if (this.#chosen !== undefined) return this.#chosen;
+    throw new RuntimeError('RUN_NOT_SELECTED', 'an attempt was to be made before a candidate was chosen', { category: 'crash' });
+  }
+}
+
+const NOTHING_TRIED: RunFailure = { kind: 'unknown', message: 'no candidate could be tried' };
+
+function failedBeforeStart(error: RunFailure): AgentRunResult {
+  return { payloads: [], meta: { error, modelSteps: 0 } };
+}
+
+function modelKey({ provider, model }: Candidate): string {
+  return JSON.stringify([provider, model]);
+}
+
+function isSameModel(one: Candidate, other: Candidate): boolean {
+  return modelKey(one) === modelKey(other) && one.backend === other.backend;
+}

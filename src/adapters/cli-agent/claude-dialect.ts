@@ -1,0 +1,55 @@
+/** How Claude Code is started for one turn: `claude -p` with JSON in both directions. */
+import { randomUUID } from 'node:crypto';
+import { ClaudeConversation } from './claude-conversation.ts';
+import type { CliDialect, CliTurn } from './dialect.ts';
+import { flagsOf } from './program-options.ts';
+
+/** Names of options that the backend sets itself, or that would make the stream another one. */
+const TAKEN_OPTIONS: ReadonlySet<string> = new Set([
+  'print',
+  'p',
+  'output-format',
+  'input-format',
+  'verbose',
+  'include-partial-messages',
+  'permission-prompt-tool',
+  'replay-user-messages',
+  'model',
+  'resume',
+  'r',
+  'continue',
+  'c',
+  'session-id',
+  'sdk-url',
+]);
+
+/** Tokens that `claude setup-token` gives; they are no API keys. */
+const OAUTH_TOKEN = /^sk-ant-oat/;
+
+export const claudeDialect: CliDialect = {
+  name: 'claude',
+  howToInstall: 'install Claude Code (npm install -g @anthropic-ai/claude-code)',
+  howToLogIn: 'run "claude" once and log in, or add an account with "wakechart auth add"',
+  accountVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  nestingVariables: ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT', 'CLAUDE_CODE_SESSION_ID'],
+  // A program that replaces itself while it runs is not the one that was started.
+  defaultVariables: { DISABLE_AUTOUPDATER: '1' },
+  secretVariable: (secret) => (OAUTH_TOKEN.test(secret) ? 'CLAUDE_CODE_OAUTH_TOKEN' : 'ANTHROPIC_API_KEY'),
+  converse: (turn) => new ClaudeConversation(turn, { args: argumentsFor(turn), newId: randomUUID }),
+};
+
+function argumentsFor({ model, resumedSessionId, options }: CliTurn): readonly string[] {
+  return [
+    '-p',
+    '--output-format=stream-json',
+    '--input-format=stream-json',
+    '--verbose',
+    '--include-partial-messages',
+    '--permission-prompt-tool=stdio',
+    // Settings in the workspace are the agent's to write: they must not permit it anything, nor run hooks.
+    ...('setting-sources' in options ? [] : ['--setting-sources=user']),
+    ...(model === undefined ? [] : [`--model=${model}`]),
+    ...(resumedSessionId === undefined ? [] : [`--resume=${resumedSessionId}`]),
+    ...flagsOf(options, TAKEN_OPTIONS),
+  ];
+}

@@ -1,0 +1,248 @@
+/** One run of the backend: a program for the turn, a second one when the session that was to go on is gone, and the result of it all. */
+import type { Clock } from '../../actors/clock/clock.ts';
+import type { AgentRunParams, AgentRunResult } from '../../actors/run/agent-runtime.ts';
+import type { RunEvents } from '../../actors/run/run-events.ts';
+import type { ProcessTree } from '../../actors/task/process-tree.ts';
+import { messageOf } from '../../machines/errors.ts';
+import { settingsOf } from '../../machines/run/provider-settings.ts';
+import type { CheckedProviderSettings } from '../../machines/run/provider-settings.ts';
+import type { RunFailure } from '../../machines/run/run-failure.ts';
+import type { RunUsage } from '../../machines/run/run-output.ts';
+import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
+import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
+import { endFailure, missingProgram, ownFailure, thrownFailure, toldFailure } from './cli-failures.ts';
+import type { FailureSurroundings } from './cli-failures.ts';
+import { claudeDialect } from './claude-dialect.ts';
+import { codexDialect } from './codex-dialect.ts';
+import { promptOf } from './conversation-text.ts';
+import { SettingsRefused } from './dialect.ts';
+import type { CliDialect } from './dialect.ts';
+import { commandOf } from './program-command.ts';
+import { programEnvironment } from './program-environment.ts';
+import type { ProgramEnvironment } from './program-environment.ts';
+import { ProgramNotStarted } from './program-process.ts';
+import { ProgramRun } from './program-run.ts';
+import type { ProgramOutcome } from './program-run.ts';
+import { Redaction } from './redaction.ts';
+import { SaidSoFar } from './said-so-far.ts';
+import { ToolLedger } from './tool-ledger.ts';
+
+const DIALECTS: Readonly<Record<CliDialect['name'], CliDialect>> = { claude: claudeDialect, codex: codexDialect };
+
+/** What leaves the choice of the model to the program. */
+const DEFAULT_MODEL = 'default';
+/** Fit to stand among arguments. */
+const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,199}$/;
+
+export interface CliAgentNews {
+  readonly runId: string;
+  /** What was passed over, or could not be put right. Without secrets. */
+  readonly message: string;
+}
+
+/** What all runs of a runtime share. */
+export interface CliAgentSurroundings {
+  readonly clock: Clock;
+  readonly processTree: ProcessTree;
+  readonly environment: () => HostEnvironment;
+  readonly idleTimeoutMs: number;
+  readonly killGraceMs: number;
+  readonly onNews: (news: CliAgentNews) => void;
+}
+
+interface Resumed {
+  readonly sessionId: string;
+  readonly newMessages: readonly ProviderMessage[];
+}
+
+/** How the run ended. */
+interface Ending {
+  readonly failure: RunFailure | undefined;
+  readonly usage?: RunUsage | undefined;
+  readonly modelSteps?: number | undefined;
+}
+
+export class CliAgentRun {
+  readonly #params: AgentRunParams;
+  readonly #surroundings: CliAgentSurroundings;
+  readonly #events: RunEvents;
+  readonly #stop = new AbortController();
+  readonly #settings: CheckedProviderSettings | undefined;
+  readonly #dialect: CliDialect;
+  readonly #environment: ProgramEnvironment;
+  readonly #redaction: Redaction;
+  readonly #said: SaidSoFar;
+  readonly #tools: ToolLedger;
+  #program: ProgramRun | undefined;
+  #reseeded: string | undefined;
+
+  /** @throws what is wrong with the settings of the provider */
+  constructor(params: AgentRunParams, surroundings: CliAgentSurroundings, events: RunEvents) {
+    this.#params = params;
+    this.#surroundings = surroundings;
+    this.#events = events;
+    this.#settings = settingsOf(params.provider, params.config.providers);
+    this.#dialect = dialectOf(params.provider, this.#settings);
+    const { credential, workspaceDir } = params;
+    const { pass = [], set = {} } = this.#settings?.program ?? {};
+    this.#environment = programEnvironment({ host: surroundings.environment(), dialect: this.#dialect, pass, set, credential, workspaceDir });
+    this.#redaction = new Redaction(this.#environment.secrets);
+    const emit: RunEvents['emit'] = (event) => this.#events.emit(event);
+    this.#said = new SaidSoFar({ redaction: this.#redaction, emit });
+    this.#tools = new ToolLedger({ redaction: this.#redaction, emit, onRequest: () => this.#said.end() });
+  }
+
+  stop(reason: unknown): void {
+    this.#stop.abort(reason);
+  }
+
+  async queue(message: string): Promise<boolean> {
+    return (await this.#program?.queue(message)) ?? false;
+  }
+
+  /** Never rejects. */
+  async run(): Promise<AgentRunResult> {
+    const { abortSignal } = this.#params;
+    const forward = (): void => this.stop(abortSignal?.reason);
+    abortSignal?.addEventListener('abort', forward, { once: true });
+    if (abortSignal?.aborted === true) forward();
+    try {
+      return this.#conclude(await this.#end());
+    } finally {
+      abortSignal?.removeEventListener('abort', forward);
+    }
+  }
+
+  async #end(): Promise<Ending> {
+    try {
+      return await this.#endOrThrow();
+    } catch (thrown) {
+      if (this.#stop.signal.aborted) return { failure: this.#aborted() };
+      if (thrown instanceof SettingsRefused) return { failure: ownFailure('format', thrown.message, this.#failing()) };
+      if (!(thrown instanceof ProgramNotStarted)) return { failure: thrownFailure(thrown, this.#failing()) };
+      return { failure: thrown.isMissing ? missingProgram(this.#failing()) : ownFailure('format', `it cannot be started: ${thrown.message}`, this.#failing()) };
+    }
+  }
+
+  async #endOrThrow(): Promise<Ending> {
+    if (this.#stop.signal.aborted) return { failure: this.#aborted() };
+    const { resume } = this.#params;
+    if (resume === undefined) return this.#endOf(await this.#runProgram(undefined));
+    const gone = await this.#resume(resume);
+    if (typeof gone !== 'string') return gone;
+    this.#reseeded = `The session ${shown(resume.sessionId)} of ${this.#dialect.name} could not go on (${gone}), so a new one was begun and given the whole conversation.`;
+    return this.#endOf(await this.#runProgram(undefined));
+  }
+
+  /** Goes on with the program's own session. A text says why that is not to be had; nothing of it has happened then. */
+  async #resume(resume: Resumed): Promise<Ending | string> {
+    if (!SESSION_ID.test(resume.sessionId)) return 'its id is none that a program could be given';
+    const outcome = await this.#runProgram(resume);
+    const hasActed = this.#said.characters > 0 || this.#tools.count > 0;
+    if (outcome.kind === 'session_gone' && !hasActed) return this.#redaction.text(outcome.because);
+    const ending = this.#endOf(outcome);
+    return ending.failure?.kind === 'session_expired' && !hasActed ? ending.failure.message : ending;
+  }
+
+  async #runProgram(resumed: Resumed | undefined): Promise<ProgramOutcome> {
+    const { model, instructions, workspaceDir, agentDir, runId, requestPermission } = this.#params;
+    const { idleTimeoutMs = this.#surroundings.idleTimeoutMs, options = {}, program } = this.#settings ?? {};
+    const conversation = this.#dialect.converse({
+      model: model === DEFAULT_MODEL ? undefined : model,
+      instructions,
+      prompt: promptOf(resumed?.newMessages ?? messagesOf(this.#params)),
+      resumedSessionId: resumed?.sessionId,
+      workspaceDir,
+      options,
+    });
+    const args = [...(program?.args ?? []), ...conversation.args];
+    const { processTree, clock, killGraceMs, onNews } = this.#surroundings;
+    this.#program = new ProgramRun({
+      conversation,
+      command: { command: commandOf(this.#command(), agentDir), args, cwd: workspaceDir, environment: this.#environment.variables },
+      processTree,
+      clock,
+      taskId: `run ${runId}`,
+      signal: this.#stop.signal,
+      idleTimeoutMs,
+      killGraceMs,
+      redaction: this.#redaction,
+      said: this.#said,
+      tools: this.#tools,
+      requestPermission,
+      onNews: (message) => onNews({ runId, message: `${this.#command()}: ${message}` }),
+    });
+    return this.#program.run();
+  }
+
+  #endOf(outcome: ProgramOutcome): Ending {
+    switch (outcome.kind) {
+      case 'finished': {
+        const { failure, usage, modelSteps } = outcome.finish;
+        return { failure: failure === undefined ? this.#emptiness() : toldFailure(failure, this.#failing()), usage, modelSteps };
+      }
+      case 'session_gone':
+        return { failure: ownFailure('session_expired', outcome.because, this.#failing()) };
+      case 'ended':
+        return { failure: endFailure(outcome.end, this.#failing()) };
+      case 'cut_off':
+        return { failure: ownFailure(outcome.failure, outcome.message, this.#failing()) };
+      case 'stopped':
+        return { failure: this.#aborted() };
+    }
+  }
+
+  #emptiness(): RunFailure | undefined {
+    return this.#said.hasText || this.#tools.count > 0 ? undefined : ownFailure('empty_response', 'it ended without an answer', this.#failing());
+  }
+
+  #conclude({ failure, usage, modelSteps }: Ending): AgentRunResult {
+    const hasActed = this.#said.characters > 0 || this.#tools.count > 0;
+    const payloads = this.#said.payloads();
+    this.#tools.endAll(failure?.kind === 'aborted' ? 'The run was stopped.' : 'The program has ended without telling how this ended.');
+    if (failure === undefined) this.#events.emit({ stream: 'lifecycle', data: { phase: 'end', ...(usage === undefined ? {} : { usage }) } });
+    else announceFailure(this.#events, failure);
+    const sessionId = this.#program?.sessionId;
+    return {
+      payloads,
+      ...(usage === undefined ? {} : { usage }),
+      meta: {
+        ...(failure === undefined ? {} : { error: failure }),
+        ...(sessionId === undefined ? {} : { sessionId }),
+        ...(this.#reseeded === undefined ? {} : { reseeded: this.#reseeded }),
+        modelSteps: failure !== undefined && !hasActed ? 0 : Math.max(1, modelSteps ?? 1),
+      },
+    };
+  }
+
+  #aborted(): RunFailure {
+    return { kind: 'aborted', message: messageOf(this.#stop.signal.reason) };
+  }
+
+  #command(): string {
+    return this.#settings?.program?.command ?? this.#dialect.name;
+  }
+
+  #failing(): FailureSurroundings {
+    const { clock } = this.#surroundings;
+    return { dialect: this.#dialect, command: this.#command(), provider: this.#params.provider, redaction: this.#redaction, now: clock.now() };
+  }
+}
+
+export function announceFailure(events: RunEvents, failure: RunFailure): void {
+  if (failure.kind === 'aborted') events.emit({ stream: 'lifecycle', data: { phase: 'aborted', reason: failure.message } });
+  else events.emit({ stream: 'lifecycle', data: { phase: 'error', error: failure } });
+}
+
+function dialectOf(provider: string, settings: CheckedProviderSettings | undefined): CliDialect {
+  if (settings?.dialect !== undefined) return DIALECTS[settings.dialect];
+  throw new SettingsRefused(`expected the provider "${provider}" to say which family its program is of (dialect: claude or codex), received ${settings === undefined ? 'no settings' : 'none'}`);
+}
+
+function messagesOf({ messages, prompt }: AgentRunParams): readonly ProviderMessage[] {
+  return messages ?? [{ role: 'user', content: [{ type: 'text', text: prompt }] }];
+}
+
+function shown(sessionId: string): string {
+  return sessionId.slice(0, 100);
+}

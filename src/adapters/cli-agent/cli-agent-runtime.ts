@@ -1,0 +1,102 @@
+/**
+ * The backend that drives command-line agents: `claude -p` and `codex exec`, and programs that speak as they do. A run is a turn: one
+ * program, which runs tools of its own until its model has answered.
+ */
+import { ZodError } from 'zod';
+import type { Clock } from '../../actors/clock/clock.ts';
+import type { AgentRunParams, AgentRunResult, AgentRuntime } from '../../actors/run/agent-runtime.ts';
+import { RunEvents } from '../../actors/run/run-events.ts';
+import type { ProcessTree } from '../../actors/task/process-tree.ts';
+import { messageOf } from '../../machines/errors.ts';
+import type { RunFailure } from '../../machines/run/run-failure.ts';
+import { describeIssues } from '../../machines/validate.ts';
+import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
+import { CliAgentRun, announceFailure } from './cli-agent-run.ts';
+import type { CliAgentNews, CliAgentSurroundings } from './cli-agent-run.ts';
+
+export type { CliAgentNews } from './cli-agent-run.ts';
+
+export const CLI_AGENT_RUNTIME_ID = 'cli-agent';
+
+/** Commands may take long, and a program says nothing while they run. */
+const DEFAULT_IDLE_TIMEOUT_MS = 900_000;
+const DEFAULT_KILL_GRACE_MS = 2_000;
+
+export interface CliAgentRuntimeOptions {
+  readonly clock: Clock;
+  /** Owns the processes of the programs. */
+  readonly processTree: ProcessTree;
+  /** Default: `cli-agent`. */
+  readonly id?: string | undefined;
+  /** What programs inherit the usual variables from. Default: that of this process. */
+  readonly environment?: (() => HostEnvironment) | undefined;
+  /** How long a program may say nothing, in milliseconds, where the settings of the provider do not say. Default 900,000. */
+  readonly idleTimeoutMs?: number | undefined;
+  /** Between SIGTERM and SIGKILL, in milliseconds. Default 2000. */
+  readonly killGraceMs?: number | undefined;
+  readonly onNews?: ((news: CliAgentNews) => void) | undefined;
+}
+
+/** Programs of the family `codex` take no messages while they run: `queueMessage` is false for their runs. */
+export function createCliAgentRuntime({ id = CLI_AGENT_RUNTIME_ID, ...options }: CliAgentRuntimeOptions): AgentRuntime {
+  const surroundings: CliAgentSurroundings = {
+    ...options,
+    environment: options.environment ?? (() => process.env),
+    idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+    killGraceMs: options.killGraceMs ?? DEFAULT_KILL_GRACE_MS,
+    onNews: options.onNews ?? (() => undefined),
+  };
+  const active = new Map<string, CliAgentRun>();
+  return {
+    id,
+    runs: 'turn',
+    messageIntake: 'running',
+    run: (params) => runOne(params, surroundings, active),
+    async abort(runId) {
+      active.get(runId)?.stop('aborted by the caller');
+    },
+    isRunActive: (runId) => active.has(runId),
+    queueMessage: async (runId, message) => (await active.get(runId)?.queue(message)) ?? false,
+  };
+}
+
+async function runOne(params: AgentRunParams, surroundings: CliAgentSurroundings, active: Map<string, CliAgentRun>): Promise<AgentRunResult> {
+  const { runId, provider, model } = params;
+  const events = new RunEvents({ runId, clock: surroundings.clock, onEvent: listenerOf(params) });
+  const start = { stream: 'lifecycle', data: { phase: 'start', provider, model } } as const;
+  if (active.has(runId)) {
+    events.emit(start);
+    return refused(events, { kind: 'coordination', message: `a run with the id "${runId}" is active already` });
+  }
+  let run: CliAgentRun;
+  try {
+    run = new CliAgentRun(params, surroundings, events);
+  } catch (error) {
+    events.emit(start);
+    return refused(events, { kind: 'format', message: error instanceof ZodError ? `the settings of the provider "${provider}" are not valid: ${describeIssues(error).join('; ')}` : messageOf(error) });
+  }
+  active.set(runId, run);
+  try {
+    events.emit(start);
+    return await run.run();
+  } finally {
+    active.delete(runId);
+  }
+}
+
+function refused(events: RunEvents, error: RunFailure): AgentRunResult {
+  announceFailure(events, error);
+  return { payloads: [], meta: { error, modelSteps: 0 } };
+}
+
+/** Whoever starts a run hears of listeners that throw; the run itself goes on. */
+function listenerOf({ onEvent }: AgentRunParams): AgentRunParams['onEvent'] {
+  if (onEvent === undefined) return undefined;
+  return (event) => {
+    try {
+      onEvent(event);
+    } catch {
+      // What a listener makes of an event is its own affair.
+    }
+  };
+}

@@ -1,0 +1,85 @@
+/** From what a program tells, or how it ends, to a failure of the run. */
+import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
+import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.ts';
+import type { CliDialect, CliFailure } from './dialect.ts';
+import type { ProgramExit } from './program-process.ts';
+import type { Redaction } from './redaction.ts';
+
+const MAX_MESSAGE_CHARACTERS = 2_000;
+
+export interface FailureSurroundings {
+  readonly dialect: CliDialect;
+  /** As the settings name it. */
+  readonly command: string;
+  readonly provider: string;
+  readonly redaction: Redaction;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** A failure that the program has told of. */
+export function toldFailure(told: CliFailure, surroundings: FailureSurroundings): RunFailure {
+  const { message, code, httpStatus, retryAtMs } = told;
+  const facts = {
+    message,
+    ...(code === undefined ? {} : { code }),
+    ...(httpStatus === undefined ? {} : { status: httpStatus }),
+    ...(retryAtMs === undefined ? {} : { resetsAt: retryAtMs }),
+  };
+  const classified = classifyRunFailure(facts, { now: surroundings.now });
+  const kind = told.kind ?? (classified.kind === 'unknown' ? (told.otherwise ?? 'unknown') : classified.kind);
+  return worded({ ...classified, kind }, message, surroundings);
+}
+
+export interface ProgramEnd {
+  /** Absent: it closed its output and did not end. */
+  readonly exit: ProgramExit | undefined;
+  /** Redacted. */
+  readonly errorOutput: string;
+  /** What it complained of before. */
+  readonly complaint: CliFailure | undefined;
+  /** What else is known of what it wrote, as half a sentence. */
+  readonly noise: string | undefined;
+}
+
+/** A program that has ended without a result. What it said goes before how it ended. */
+export function endFailure({ exit, errorOutput, complaint, noise }: ProgramEnd, surroundings: FailureSurroundings): RunFailure {
+  const said = complaint === undefined ? undefined : toldFailure(complaint, surroundings);
+  if (said !== undefined && said.kind !== 'unknown') return said;
+  const how = exitText(exit);
+  const facts = { exitCode: exit?.code, signal: exit?.signal, stderr: errorOutput, message: complaint?.message ?? '' };
+  const classified = classifyRunFailure(facts, { now: surroundings.now });
+  const kind = classified.kind === 'unknown' ? 'server_error' : classified.kind;
+  const words = [complaint?.message, errorOutput === '' ? undefined : `its error output ends with: ${errorOutput}`, noise].filter((part) => part !== undefined);
+  return worded({ ...classified, kind }, [`${how} without a result`, ...words].join('; '), surroundings);
+}
+
+/** A failure that this house has found by itself. */
+export function ownFailure(kind: RunFailureKind, message: string, surroundings: FailureSurroundings): RunFailure {
+  return worded({ kind, message }, message, surroundings);
+}
+
+/** Our own faults, such as a record that cannot be written, are no failures of a model. */
+export function thrownFailure(thrown: unknown, surroundings: FailureSurroundings): RunFailure {
+  const classified = classifyRunFailure(thrown, { now: surroundings.now });
+  return worded(classified, classified.message, surroundings);
+}
+
+function worded(failure: RunFailure, message: string, { dialect, command, redaction }: FailureSurroundings): RunFailure {
+  const advice = failure.kind === 'auth' ? ` (${dialect.howToLogIn})` : '';
+  const text = redaction.text(message).trim().slice(0, MAX_MESSAGE_CHARACTERS);
+  return { ...failure, message: `${command}: ${text}${advice}` };
+}
+
+function exitText(exit: ProgramExit | undefined): string {
+  if (exit === undefined) return 'it closed its output and did not end';
+  return exit.code === undefined ? `it was ended by ${exit.signal ?? 'a signal'}` : `it ended with exit code ${exit.code}`;
+}
+
+/** For a program that is not there. */
+export function missingProgram(surroundings: FailureSurroundings): RunFailure {
+  const { dialect, command, provider } = surroundings;
+  const message = `there is no such program; ${dialect.howToInstall}, or set program.command of the provider "${provider}" to where it is`;
+  // Another account would not help, another model may.
+  return ownFailure('model_not_found', `${message}. PATH was looked through for "${command}", the workspace left out`, surroundings);
+}

@@ -1,0 +1,128 @@
+/** Listens to what a program says until it has ended: line by line, bounded, with an eye on what nobody can read. */
+import { setImmediate } from 'node:timers/promises';
+import type { CliFact, CliReading } from './dialect.ts';
+import { LineReader, TOO_LONG } from './line-reader.ts';
+import type { ProgramExit, ProgramProcess } from './program-process.ts';
+import type { Redaction } from './redaction.ts';
+
+/** For one message. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+/** Lines that are no messages; a program that has more of them speaks another language. */
+const MAX_NOISE_LINES = 10_000;
+/** Of a line that cannot be read. */
+const SAMPLE_CHARACTERS = 200;
+/** After the end of the program, how long its last words may take to arrive: a grandchild may hold its output open. */
+const LAST_WORDS_MS = 250;
+/** After the end of its output, how long a program may take to end. */
+const LAST_STEPS_MS = 2_000;
+
+export interface OutputLinesOptions {
+  readonly read: (line: string) => CliReading;
+  readonly redaction: Redaction;
+  readonly onFacts: (facts: readonly CliFact[]) => void;
+  /** A message came that means something. One that merely keeps a connection alive says nothing about the program. */
+  readonly onSign: () => void;
+  /** It cannot be listened to any longer. */
+  readonly onBroken: (message: string) => void;
+  /** Nothing more comes. Absent: it has closed its output and lives on. */
+  readonly onEnd: (exit: ProgramExit | undefined) => void;
+  readonly onNews: (message: string) => void;
+}
+
+export class OutputLines {
+  readonly #options: OutputLinesOptions;
+  readonly #lines = new LineReader(MAX_LINE_BYTES);
+  #bytes = 0;
+  #noiseCount = 0;
+  #lastNoise = '';
+  #unknownCount = 0;
+  #isBroken = false;
+
+  constructor(process: ProgramProcess, options: OutputLinesOptions) {
+    this.#options = options;
+    const { stdout, stderr, exited } = process;
+    stdout.on('data', (chunk: Buffer) => this.#take(chunk));
+    stdout.once('end', () => this.#readLine(this.#lines.rest()));
+    const closed = [stdout, stderr].map((stream) => new Promise<void>((resolve) => stream.once('close', resolve)));
+    void exited.then(async (exit) => {
+      await Promise.race([Promise.all(closed), this.#quiet()]);
+      options.onEnd(exit);
+    });
+    stdout.once('end', () => {
+      void Promise.race([exited, pause(LAST_STEPS_MS)]).then((exit) => exit === undefined && options.onEnd(undefined));
+    });
+  }
+
+  /** What else came, as half a sentence; undefined when nothing did. */
+  get noise(): string | undefined {
+    if (this.#noiseCount === 0) return undefined;
+    const sample = this.#options.redaction.text(this.#lastNoise).slice(0, SAMPLE_CHARACTERS);
+    return `${this.#noiseCount} lines of its output are no messages, the last is: ${sample}`;
+  }
+
+  /** Tells people what was passed over. */
+  report(): void {
+    const { noise } = this;
+    if (noise !== undefined) this.#options.onNews(noise);
+    if (this.#unknownCount > 0) this.#options.onNews(`${this.#unknownCount} messages of kinds that are not known here were passed over`);
+  }
+
+  #take(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#isBroken) return;
+    for (const line of this.#lines.add(chunk)) {
+      if (line === TOO_LONG) this.#break(`a line of its output is longer than ${MAX_LINE_BYTES} bytes`);
+      else this.#readLine(line);
+    }
+  }
+
+  #readLine(line: string): void {
+    if (line === '' || this.#isBroken) return;
+    const reading = this.#understand(line);
+    if (reading === 'noise') return this.#countNoise(line);
+    if (reading === 'unknown') {
+      this.#unknownCount += 1;
+      return;
+    }
+    this.#options.onSign();
+    this.#options.onFacts(reading);
+  }
+
+  /** A message may be nested more deeply than the stack. */
+  #understand(line: string): CliReading {
+    try {
+      return this.#options.read(line);
+    } catch {
+      return 'noise';
+    }
+  }
+
+  #countNoise(line: string): void {
+    this.#noiseCount += 1;
+    this.#lastNoise = line.slice(0, SAMPLE_CHARACTERS * 2 + this.#options.redaction.longest);
+    if (this.#noiseCount > MAX_NOISE_LINES) this.#break(this.noise ?? '');
+  }
+
+  #break(message: string): void {
+    this.#isBroken = true;
+    this.#options.onBroken(message);
+  }
+
+  /** Resolves when the output has rested for a while. */
+  async #quiet(): Promise<void> {
+    let before: number;
+    do {
+      before = this.#bytes;
+      await pause(LAST_WORDS_MS);
+      // A timer that is late comes before what has arrived in the meantime.
+      await setImmediate();
+    } while (this.#bytes !== before);
+  }
+}
+
+/** In real time: what is waited for is a process. */
+function pause(durationMs: number): Promise<undefined> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(undefined), durationMs).unref();
+  });
+}

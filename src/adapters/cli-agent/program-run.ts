@@ -1,0 +1,283 @@
+/**
+ * One life of a program: started, written to, listened to, and ended with its whole process tree, however it behaves. What its lines mean
+ * is the dialect's affair.
+ */
+import type { Clock } from '../../actors/clock/clock.ts';
+import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest, RunToolMeaning } from '../../actors/run/agent-runtime.ts';
+import type { ProcessTree } from '../../actors/task/process-tree.ts';
+import { assertNever, messageOf } from '../../machines/errors.ts';
+import type { RunFailureKind } from '../../machines/run/run-failure.ts';
+import type { ProgramEnd } from './cli-failures.ts';
+import type { CliConversation, CliFact, CliFinish } from './dialect.ts';
+import { IdleWatch } from './idle-watch.ts';
+import { OutputLines } from './output-lines.ts';
+import { startProgram } from './program-process.ts';
+import type { ProgramCommand, ProgramExit, ProgramProcess } from './program-process.ts';
+import type { Redaction } from './redaction.ts';
+import { MAX_SAID_CHARACTERS } from './said-so-far.ts';
+import type { SaidSoFar } from './said-so-far.ts';
+import { TextTail } from './text-tail.ts';
+import { MAX_INPUT_CHARACTERS, MAX_TOOL_CALLS } from './tool-ledger.ts';
+import type { ToolLedger } from './tool-ledger.ts';
+
+/** What a program has not read yet of what it is told while it runs. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+/** A program that has answered writes its session down before it ends. */
+const LINGER_AFTER_ANSWER_MS = 5_000;
+/** A program that is asked to stop may do the same. */
+const LINGER_AFTER_STOP_MS = 1_000;
+
+const NOBODY_PERMITS = 'Nobody is there to permit it.';
+
+export interface ProgramRunOptions {
+  readonly conversation: CliConversation;
+  readonly command: ProgramCommand;
+  readonly processTree: ProcessTree;
+  readonly clock: Clock;
+  readonly taskId: string;
+  readonly signal: AbortSignal;
+  readonly idleTimeoutMs: number;
+  /** Between SIGTERM and SIGKILL, in milliseconds. */
+  readonly killGraceMs: number;
+  readonly redaction: Redaction;
+  readonly said: SaidSoFar;
+  readonly tools: ToolLedger;
+  readonly requestPermission: AgentRunParams['requestPermission'];
+  /** What belongs to nobody's answer, for people. */
+  readonly onNews: (message: string) => void;
+}
+
+export type ProgramOutcome =
+  | { readonly kind: 'finished'; readonly finish: CliFinish }
+  | { readonly kind: 'session_gone'; readonly because: string }
+  | { readonly kind: 'ended'; readonly end: ProgramEnd }
+  /** It was ended by us because of how it behaved. */
+  | { readonly kind: 'cut_off'; readonly failure: RunFailureKind; readonly message: string }
+  | { readonly kind: 'stopped' };
+
+export class ProgramRun {
+  readonly #options: ProgramRunOptions;
+  readonly #errorOutput: TextTail;
+  /** Questions that wait for their answers, by the program's ids. */
+  readonly #asks = new Map<string, AbortController>();
+  readonly #settled: Promise<ProgramOutcome>;
+  #settle: (outcome: ProgramOutcome) => void = () => undefined;
+  #outcome: ProgramOutcome | undefined;
+  #process: ProgramProcess | undefined;
+  #idle: IdleWatch | undefined;
+  #lines: OutputLines | undefined;
+  /** The newest, while another may come. */
+  #lastFinish: CliFinish | undefined;
+  #sessionId: string | undefined;
+
+  constructor(options: ProgramRunOptions) {
+    this.#options = options;
+    this.#errorOutput = new TextTail(options.redaction);
+    this.#settled = new Promise((resolve) => {
+      this.#settle = (outcome) => {
+        // The first cause wins.
+        this.#outcome ??= outcome;
+        resolve(this.#outcome);
+      };
+    });
+  }
+
+  /** The program's own session, as it named it last. */
+  get sessionId(): string | undefined {
+    return this.#sessionId;
+  }
+
+  /** Resolves when the program and all that it started are gone. @throws as `startProgram` */
+  async run(): Promise<ProgramOutcome> {
+    const { signal, command, processTree, taskId, conversation } = this.#options;
+    const process = await startProgram({ command, processTree, taskId, signal });
+    this.#process = process;
+    const onAbort = (): void => this.#settle({ kind: 'stopped' });
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    try {
+      this.#listen(process);
+      process.stdin.write(conversation.opening);
+      if (!conversation.keepsInputOpen) process.stdin.end();
+      const outcome = await this.#settled;
+      await this.#windDown(process, outcome);
+      this.#lines?.report();
+      return outcome;
+    } finally {
+      this.#idle?.end();
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Gives the program another message of the user. False when it cannot take it any more. */
+  async queue(text: string): Promise<boolean> {
+    const { conversation } = this.#options;
+    const stdin = this.#process?.stdin;
+    const isOver = this.#outcome !== undefined || this.#lastFinish !== undefined;
+    if (stdin === undefined || isOver || !stdin.writable || conversation.furtherMessage === undefined) return false;
+    if (stdin.writableLength > MAX_UNREAD_BYTES) return false;
+    const line = conversation.furtherMessage(text);
+    return new Promise((resolve) => {
+      stdin.write(line, (error) => resolve(!(error instanceof Error)));
+    });
+  }
+
+  #listen(process: ProgramProcess): void {
+    const { clock, idleTimeoutMs, conversation, redaction, onNews } = this.#options;
+    this.#idle = new IdleWatch({ clock, limitMs: idleTimeoutMs, onIdle: () => this.#onIdle(idleTimeoutMs) });
+    this.#errorOutput.follow(process.stderr);
+    this.#lines = new OutputLines(process, {
+      read: (line) => conversation.read(line),
+      redaction,
+      onNews,
+      onFacts: (facts) => this.#takeAll(facts),
+      onSign: () => this.#idle?.touch(),
+      onBroken: (message) => this.#cutOff('format', message),
+      onEnd: (exit) => this.#onEnd(exit),
+    });
+  }
+
+  #onIdle(limitMs: number): void {
+    if (this.#lastFinish === undefined) this.#cutOff('timeout', `it has said nothing for ${limitMs} ms`);
+    else this.#settle({ kind: 'finished', finish: this.#lastFinish });
+  }
+
+  #onEnd(exit: ProgramExit | undefined): void {
+    if (this.#lastFinish !== undefined) this.#settle({ kind: 'finished', finish: this.#lastFinish });
+    const complaint = this.#options.conversation.lastComplaint();
+    this.#settle({ kind: 'ended', end: { exit, errorOutput: this.#errorOutput.toString(), complaint, noise: this.#lines?.noise } });
+  }
+
+  /** What comes after the end counts for nothing, but for what a program still tells while it is being stopped. */
+  #takeAll(facts: readonly CliFact[]): void {
+    for (const fact of facts) if (this.#outcome === undefined || this.#outcome.kind === 'stopped') this.#take(fact);
+  }
+
+  #take(fact: CliFact): void {
+    const { said, tools } = this.#options;
+    switch (fact.kind) {
+      case 'session':
+        this.#sessionId = fact.sessionId;
+        return;
+      case 'session_gone':
+        return this.#settle(fact);
+      case 'said':
+        said.add(fact);
+        if (said.characters > MAX_SAID_CHARACTERS) this.#cutOff('format', `it has said more than ${MAX_SAID_CHARACTERS} characters`);
+        return;
+      case 'tool_requested':
+        tools.requested(fact);
+        if (tools.count > MAX_TOOL_CALLS) this.#cutOff('format', `it has used more than ${MAX_TOOL_CALLS} tools`);
+        return;
+      case 'tool_started':
+        return tools.started(fact.callId);
+      case 'tool_refused':
+        return tools.denied(fact.callId);
+      case 'tool_ended':
+        return tools.ended(this.#outcome === undefined || fact.outcome !== 'failed' ? fact : { ...fact, outcome: 'cancelled' });
+      case 'asked':
+        void this.#ask(fact);
+        return;
+      case 'ask_withdrawn':
+        return this.#withdraw(fact.askId);
+      case 'reply':
+        return this.#write(fact.text);
+      case 'finished':
+        return this.#finish(fact.finish);
+      default:
+        assertNever(fact, 'a fact of a program');
+    }
+  }
+
+  #cutOff(failure: RunFailureKind, message: string): void {
+    this.#settle({ kind: 'cut_off', failure, message });
+  }
+
+  #finish(finish: CliFinish): void {
+    const { said } = this.#options;
+    if (finish.failure === undefined && !said.hasText) said.add({ what: 'text', block: 0, text: finish.text ?? '' });
+    this.#lastFinish = finish;
+    if (!finish.mayGoOn) this.#settle({ kind: 'finished', finish });
+    // It answers what it has been given, and ends by itself.
+    else this.#process?.stdin.end();
+  }
+
+  /** The program waits for us meanwhile: that is no silence of its own. */
+  async #ask({ askId, request }: Extract<CliFact, { kind: 'asked' }>): Promise<void> {
+    const { tools, conversation } = this.#options;
+    if (this.#asks.has(askId)) return;
+    const withdrawal = new AbortController();
+    this.#asks.set(askId, withdrawal);
+    tools.requested(request);
+    this.#idle?.pause();
+    const answer = await this.#answerTo(request, withdrawal.signal);
+    // Who has withdrawn the question waits for no answer.
+    if (!this.#asks.delete(askId)) return;
+    this.#idle?.resume();
+    if (this.#outcome !== undefined || conversation.answer === undefined) return;
+    // Told before the program hears of it: what has not been told must not run.
+    if (answer.decision === 'allow') tools.started(request.callId);
+    else tools.denied(request.callId);
+    this.#write(conversation.answer(askId, answer));
+  }
+
+  async #answerTo({ callId, name, input, means }: RunPermissionRequest, signal: AbortSignal): Promise<RunPermissionAnswer> {
+    const { requestPermission, redaction } = this.#options;
+    if (requestPermission === undefined || this.#outcome !== undefined) return { decision: 'deny', message: NOBODY_PERMITS };
+    const told = { callId, name: redaction.text(name), input: redaction.json(input, MAX_INPUT_CHARACTERS), means: redacted(means, redaction), signal };
+    try {
+      return await requestPermission(told);
+    } catch (error) {
+      return { decision: 'deny', message: `It could not be permitted: ${messageOf(error)}` };
+    }
+  }
+
+  #withdraw(askId: string): void {
+    const withdrawal = this.#asks.get(askId);
+    if (withdrawal === undefined) return;
+    this.#asks.delete(askId);
+    this.#idle?.resume();
+    withdrawal.abort('nobody waits for the answer any more');
+  }
+
+  #write(text: string): void {
+    const stdin = this.#process?.stdin;
+    if (stdin?.writable !== true || text === '') return;
+    stdin.write(text);
+    if (stdin.writableLength > MAX_UNREAD_BYTES) this.#cutOff('format', `it has not read ${stdin.writableLength} bytes that were written to it`);
+  }
+
+  async #windDown(process: ProgramProcess, { kind }: ProgramOutcome): Promise<void> {
+    this.#idle?.end();
+    for (const askId of this.#asks.keys()) this.#withdraw(askId);
+    if (kind === 'stopped') this.#write(this.#options.conversation.interruption?.() ?? '');
+    if (process.stdin.writable) process.stdin.end();
+    if (kind === 'finished') await endedWithin(process, LINGER_AFTER_ANSWER_MS);
+    // Only one that understands that it is to stop is given the time.
+    if (kind === 'stopped' && this.#options.conversation.interruption !== undefined) await endedWithin(process, LINGER_AFTER_STOP_MS);
+    await this.#endTree(process);
+  }
+
+  async #endTree(process: ProgramProcess): Promise<void> {
+    try {
+      await process.end({ graceMs: this.#options.killGraceMs });
+    } catch {
+      await process.end({ graceMs: 0 }).catch((error: unknown) => this.#options.onNews(`its processes could not all be ended: ${messageOf(error)}`));
+    }
+  }
+}
+
+/** Where a command holds a secret, it is judged without it. */
+function redacted(means: RunToolMeaning | undefined, redaction: Redaction): RunToolMeaning | undefined {
+  return means === undefined ? undefined : (redaction.json(means, Infinity) as RunToolMeaning);
+}
+
+/** In real time: what is waited for is a process. */
+async function endedWithin({ exited }: ProgramProcess, durationMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, durationMs);
+  });
+  await Promise.race([exited, tooLong]);
+  clearTimeout(timer);
+}

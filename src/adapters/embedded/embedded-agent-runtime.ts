@@ -1,0 +1,123 @@
+/**
+ * The embedded backend: asks a model over HTTP, one step at a time, through the language models of the AI SDK.
+ *
+ * It keeps nothing between runs and retries nothing: what failed is told with its kind, and whoever called decides. The packages of the SDK
+ * are loaded with the first run that needs them.
+ */
+import type { Clock } from '../../actors/clock/clock.ts';
+import type { AgentRunParams, AgentRunResult, AgentRuntime } from '../../actors/run/agent-runtime.ts';
+import { RunEvents } from '../../actors/run/run-events.ts';
+import type { OnListenerError } from '../../actors/streams/listener-errors.ts';
+import { messageOf } from '../../machines/errors.ts';
+import type { RunFailure } from '../../machines/run/run-failure.ts';
+import type { RunUsage } from '../../machines/run/run-output.ts';
+import { Answer } from './answer.ts';
+import { usageIn } from './answer-end.ts';
+import { providerAccess } from './model-access.ts';
+import type { ProviderAccess } from './model-access.ts';
+import { Secret } from './secret-filter.ts';
+import { StepFailure, failureOf } from './step-failure.ts';
+import { STEP_ENDED, takeStep } from './take-step.ts';
+import { workspaceFiles } from './workspace-files.ts';
+import type { WorkspaceFiles } from './workspace-files.ts';
+
+export const EMBEDDED_RUNTIME_ID = 'embedded';
+
+export interface EmbeddedAgentRuntimeOptions {
+  readonly clock: Clock;
+  /** Default: `embedded`. */
+  readonly id?: string | undefined;
+  /** Where keys are looked for that no auth profile holds, read anew for each run. Default: that of this process. */
+  readonly environment?: NodeJS.ProcessEnv | undefined;
+  /** Default: the file system. */
+  readonly files?: WorkspaceFiles | undefined;
+  /** Default: that of Node. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  readonly onListenerError?: OnListenerError | undefined;
+}
+
+export function createEmbeddedAgentRuntime(options: EmbeddedAgentRuntimeOptions): AgentRuntime {
+  const { clock, id = EMBEDDED_RUNTIME_ID, onListenerError } = options;
+  const active = new Map<string, AbortController>();
+  return {
+    id,
+    runs: 'step',
+    async run(params) {
+      const { runId, provider, model, onEvent } = params;
+      const events = new RunEvents({ runId, clock, onEvent, onListenerError });
+      const start = { stream: 'lifecycle', data: { phase: 'start', provider, model } } as const;
+      if (active.has(runId)) {
+        events.emit(start);
+        return failed(events, { kind: 'coordination', message: `a run with the id "${runId}" is active already` });
+      }
+      const controller = new AbortController();
+      active.set(runId, controller);
+      try {
+        events.emit(start);
+        return await runUntil(controller, params, events, options);
+      } finally {
+        active.delete(runId);
+      }
+    },
+    async abort(runId) {
+      active.get(runId)?.abort('aborted by the caller');
+    },
+    isRunActive: (runId) => active.has(runId),
+  };
+}
+
+/** Runs a step that ends when the controller or the signal of the caller says so. */
+async function runUntil(controller: AbortController, params: AgentRunParams, events: RunEvents, options: EmbeddedAgentRuntimeOptions): Promise<AgentRunResult> {
+  const { abortSignal } = params;
+  const forward = (): void => controller.abort(abortSignal?.reason);
+  abortSignal?.addEventListener('abort', forward, { once: true });
+  if (abortSignal?.aborted === true) forward();
+  try {
+    const { clock, environment = process.env, files = workspaceFiles, fetch = globalThis.fetch } = options;
+    const access = accessOrFailure(params, environment);
+    if (access instanceof StepFailure) return failed(events, access.failure);
+    const secret = new Secret(access.key);
+    const answer = new Answer({ events, secret, provider: params.provider, model: params.model });
+    try {
+      await takeStep({ params, access, answer, clock, files, fetch, controller });
+      return answered(events, answer);
+    } catch (thrown) {
+      return failed(events, failureOf(stoppedBy(controller.signal) ?? thrown, { redact: (text) => secret.redact(text), now: clock.now() }), answer);
+    }
+  } finally {
+    abortSignal?.removeEventListener('abort', forward);
+  }
+}
+
+/** Whoever stopped it, apart from the step itself: the first to abort is the one that counts. */
+function stoppedBy({ aborted, reason }: AbortSignal): StepFailure | undefined {
+  if (!aborted || reason === STEP_ENDED || reason instanceof StepFailure) return undefined;
+  return new StepFailure({ kind: 'aborted', message: messageOf(reason) });
+}
+
+function accessOrFailure(params: AgentRunParams, environment: NodeJS.ProcessEnv): ProviderAccess | StepFailure {
+  try {
+    return providerAccess(params, environment);
+  } catch (thrown) {
+    if (thrown instanceof StepFailure) return thrown;
+    throw thrown;
+  }
+}
+
+function answered(events: RunEvents, answer: Answer): AgentRunResult {
+  const used = usageOf(answer);
+  events.emit({ stream: 'lifecycle', data: { phase: 'end', ...used } });
+  return { payloads: answer.payloads({ isPartial: false }), ...used, meta: { modelSteps: 1 } };
+}
+
+/** What was said until then is kept, and what was paid for is told. */
+function failed(events: RunEvents, failure: RunFailure, answer?: Answer): AgentRunResult {
+  if (failure.kind === 'aborted') events.emit({ stream: 'lifecycle', data: { phase: 'aborted', reason: failure.message } });
+  else events.emit({ stream: 'lifecycle', data: { phase: 'error', error: failure } });
+  return { payloads: answer?.payloads({ isPartial: true }) ?? [], ...(answer === undefined ? {} : usageOf(answer)), meta: { error: failure } };
+}
+
+function usageOf({ finish }: Answer): { readonly usage?: RunUsage } {
+  const usage = finish === undefined ? undefined : usageIn(finish);
+  return usage === undefined ? {} : { usage };
+}

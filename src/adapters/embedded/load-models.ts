@@ -1,0 +1,73 @@
+/** The provider packages of the AI SDK, each loaded with the first run that needs it: they are optional peers, and most runtimes need one of them. */
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import type { LanguageModel } from './language-model.ts';
+import { isSpoken } from './language-model.ts';
+
+/** What a provider is reached by. */
+export type HttpInterface = 'anthropic' | 'openai' | 'openai-chat';
+
+export interface ModelAddress {
+  readonly model: string;
+  readonly baseUrl: string;
+  /** Empty where none is wanted: `fetch` then leaves out what would carry it. */
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+export type ModelMaker = (address: ModelAddress) => LanguageModel;
+
+/** The base addresses are given in any case: left out, the packages would look into the environment of this process. */
+const LOADERS: Readonly<Record<HttpInterface, () => Promise<ModelMaker>>> = {
+  async anthropic() {
+    const { createAnthropic } = await import('@ai-sdk/anthropic');
+    return ({ model, baseUrl, key, headers, fetch }) => createAnthropic({ baseURL: baseUrl, apiKey: key, headers: { ...headers }, fetch }).languageModel(model);
+  },
+  async openai() {
+    const { createOpenAI } = await import('@ai-sdk/openai');
+    return ({ model, baseUrl, key, headers, fetch }) => createOpenAI({ baseURL: baseUrl, apiKey: key, headers: { ...headers }, fetch }).responses(model);
+  },
+  async 'openai-chat'() {
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+    return ({ model, baseUrl, key, headers, fetch }) =>
+      createOpenAICompatible({ name: OPTIONS_NAMES['openai-chat'], baseURL: baseUrl, apiKey: key, headers: { ...headers }, fetch, includeUsage: true }).chatModel(model);
+  },
+};
+
+/** Under which name the packages look for what is meant for them. */
+export const OPTIONS_NAMES = { anthropic: 'anthropic', openai: 'openai', 'openai-chat': 'openaiCompatible' } as const satisfies Record<HttpInterface, string>;
+
+export const DEFAULT_BASE_URLS: Readonly<Partial<Record<HttpInterface, string>>> = {
+  anthropic: 'https://api.anthropic.com/v1',
+  openai: 'https://api.openai.com/v1',
+};
+
+const PACKAGES: Readonly<Record<HttpInterface, { readonly name: string; readonly versions: string }>> = {
+  anthropic: { name: '@ai-sdk/anthropic', versions: '^3.0.138 || ^4.0.0' },
+  openai: { name: '@ai-sdk/openai', versions: '^3.0.141 || ^4.0.0' },
+  'openai-chat': { name: '@ai-sdk/openai-compatible', versions: '^2.0.87 || ^3.0.0' },
+};
+
+/** @throws RuntimeError AI_SDK_MISSING saying what to install */
+export async function loadModelMaker(api: HttpInterface): Promise<ModelMaker> {
+  try {
+    const make = await LOADERS[api]();
+    return (address) => checked(make(address), api);
+  } catch (error) {
+    throw sdkMissing(api, `could not be loaded: ${messageOf(error)}`, error);
+  }
+}
+
+function checked(model: LanguageModel, api: HttpInterface): LanguageModel {
+  if (isSpoken(model)) return model;
+  throw sdkMissing(api, `speaks version "${model.specificationVersion}" of the specification of models, and versions 3 and 4 are understood`);
+}
+
+function sdkMissing(api: HttpInterface, what: string, cause?: unknown): RuntimeError {
+  const { name, versions } = PACKAGES[api];
+  return new RuntimeError('AI_SDK_MISSING', `models of the interface "${api}" need the package ${name}, which ${what}`, {
+    category: 'not_found',
+    hint: `Install it beside wakechart: npm install "${name}@${versions}"`,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

@@ -1,0 +1,112 @@
+/** One model step over HTTP: asks, reads the stream to its end, and throws when that was no answer. */
+import type { Clock } from '../../actors/clock/clock.ts';
+import type { AgentRunParams } from '../../actors/run/agent-runtime.ts';
+import type { Answer } from './answer.ts';
+import { failureIn } from './answer-end.ts';
+import { isForeignEvent } from './foreign-event.ts';
+import { IdleWatch } from './idle-watch.ts';
+import { streamOf } from './language-model.ts';
+import type { ModelStream, ModelStreamPart } from './language-model.ts';
+import type { HttpInterface } from './load-models.ts';
+import type { ProviderAccess } from './model-access.ts';
+import { reachedModel } from './model-access.ts';
+import { modelCall } from './model-call.ts';
+import { StepFailure, streamedFailure } from './step-failure.ts';
+import type { WorkspaceFiles } from './workspace-files.ts';
+
+/** As long as the HTTP client of Node waits for a byte. */
+const DEFAULT_IDLE_TIMEOUT_MS = 300_000;
+
+/** How long a connection may stay open after the answer was complete, before it is cut. */
+const DRAIN_LIMIT_MS = 1_000;
+
+/** Why the step itself aborts, when all is said: whatever is still open has nobody who reads it. */
+export const STEP_ENDED = Symbol('the step has ended');
+
+export interface StepOptions {
+  readonly params: AgentRunParams;
+  readonly access: ProviderAccess;
+  readonly answer: Answer;
+  readonly clock: Clock;
+  readonly files: WorkspaceFiles;
+  readonly fetch: typeof globalThis.fetch;
+  /** Ends the step, and everything that it holds. The step itself aborts it too: with a StepFailure when the provider falls silent. */
+  readonly controller: AbortController;
+}
+
+/** @throws StepFailure, or whatever the SDK throws */
+export async function takeStep(options: StepOptions): Promise<void> {
+  const { params, access, answer, clock, controller } = options;
+  const limitMs = access.settings.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS;
+  const silence = new StepFailure({ kind: 'timeout', message: `the provider "${params.provider}" sent nothing for ${limitMs} ms` });
+  const watch = new IdleWatch({ clock, limitMs, onIdle: () => controller.abort(silence) });
+  try {
+    await untilAborted(readAnswer(options, () => watch.heard()), controller.signal);
+  } finally {
+    watch.stop();
+    answer.close();
+    controller.abort(STEP_ENDED);
+  }
+  const failure = failureIn(answer);
+  if (failure !== undefined) throw failure;
+}
+
+async function readAnswer({ params, access, answer, clock, files, fetch, controller }: StepOptions, onHeard: () => void): Promise<void> {
+  const { api, settings } = access;
+  const { signal } = controller;
+  const call = await modelCall({ params, api, settings, files });
+  const model = await reachedModel({ ...access, model: params.model, fetch, onHeard });
+  signal.throwIfAborted();
+  const { stream, response } = await streamOf(model, { ...call, abortSignal: signal });
+  await readParts(stream, { answer, api, headers: response?.headers, clock, signal });
+}
+
+interface Reading {
+  readonly answer: Answer;
+  readonly api: HttpInterface;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+async function readParts(stream: ModelStream['stream'], { answer, api, headers, clock, signal }: Reading): Promise<void> {
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value: part } = await reader.read();
+    if (done || signal.aborted) return;
+    if (part.type === 'error' && !isForeignEvent(part.error, api)) throw streamedFailure({ error: part.error, api, headers });
+    answer.add(part);
+    if (part.type === 'finish') return drained(reader, clock);
+  }
+}
+
+/** Lets the connection come to its end, so that it can serve the next step. What comes now changes nothing. */
+async function drained(reader: ReadableStreamDefaultReader<ModelStreamPart>, clock: Clock): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = clock.setTimeout(resolve, DRAIN_LIMIT_MS);
+    const rest = async (): Promise<void> => {
+      while (!(await reader.read()).done);
+    };
+    const end = (): void => {
+      clock.clearTimeout(timer);
+      resolve();
+    };
+    rest().then(end, end);
+  });
+}
+
+/** As `work`, or rejects with the reason of the signal at once, however deaf the work is. */
+async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    // oxlint-disable-next-line prefer-promise-reject-errors -- a reason is whatever the caller gave
+    onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,62 @@
+/** The files that a conversation refers to, read from the session's workspace and from nowhere else, whatever a path or a link says. */
+import { constants } from 'node:fs';
+import { open, realpath } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { resolve, sep } from 'node:path';
+import { messageOf } from '../../machines/errors.ts';
+
+export type FileReading =
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+  /** In words that end a sentence. */
+  | { readonly kind: 'unusable'; readonly reason: string };
+
+export interface FileRequest {
+  /** Absolute. */
+  readonly workspaceDir: string;
+  /** From there. */
+  readonly path: string;
+  readonly maxBytes: number;
+}
+
+export interface WorkspaceFiles {
+  /** Never rejects: a file that is gone must not end a conversation. */
+  read(request: FileRequest): Promise<FileReading>;
+}
+
+const unusable = (reason: string): FileReading => ({ kind: 'unusable', reason });
+
+export const workspaceFiles: WorkspaceFiles = {
+  async read({ workspaceDir, path, maxBytes }) {
+    try {
+      const root = await realpath(workspaceDir);
+      const place = await realpath(resolve(root, path));
+      if (!place.startsWith(root.endsWith(sep) ? root : root + sep)) return unusable('it lies outside the workspace');
+      // The last name may have become a link since it was looked at, or a pipe that nobody writes to.
+      const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      try {
+        if ((await realpath(place)) !== place) return unusable('it was moved while it was read');
+        return await contentOf(file, maxBytes);
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return unusable(code === 'ENOENT' || code === 'ENOTDIR' ? 'it is not there any more' : `it cannot be read: ${code ?? messageOf(error)}`);
+    }
+  },
+};
+
+async function contentOf(file: FileHandle, maxBytes: number): Promise<FileReading> {
+  const stats = await file.stat();
+  if (!stats.isFile()) return unusable('it is no file');
+  if (stats.size > maxBytes) return unusable(`it has ${stats.size} bytes, and ${maxBytes} are shown at most`);
+  const bytes = Buffer.allocUnsafe(stats.size);
+  let length = 0;
+  // One that shrinks meanwhile is shorter than was said, one that grows is shown as it was.
+  while (length < bytes.length) {
+    const { bytesRead } = await file.read(bytes, length, bytes.length - length, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return { kind: 'bytes', bytes: bytes.subarray(0, length) };
+}

@@ -1,0 +1,52 @@
+/**
+ * What keeps runs away from a candidate that fails, and lets one of them find out whether it has recovered.
+ *
+ *            ┌───────────────────RECOVER───────────────────┐
+ *            ▼                                             │
+ *   closed ──COOL──▶ cooling ⟲COOL ──PROBE──▶ half_open ───┤
+ *     │                │   ▲ ▲                 │  │        │
+ *     │             DISABLE │ └──────COOL──────┘  │        │
+ *     │                ▼    │                  DISABLE     │
+ *     └───DISABLE──▶ disabled ⟲DISABLE ◀──────────┘        │
+ *                    disabled ──PROBE──▶ half_open         │
+ *                    cooling, disabled ──RECOVER───────────┘
+ *
+ * closed:     whoever wants it may try it, any number at a time; nothing counts against it.
+ * cooling:    it failed in a way that passes; nobody is sent to it before `until`, unless a user insists.
+ * half_open:  its rest is over and exactly one attempt is out to see; nobody else is sent to it. A probe that tells nothing goes back to where it came from.
+ * disabled:   it failed in a way that does not pass by itself; it rests for hours. What merely cools does not shorten that.
+ *
+ * Whether a rest is over, and whose word counts, is decided by times (see breaker.ts). The chart is a pure lifecycle and is compiled.
+ */
+import { setup } from 'xstate';
+import type { StateValueFrom } from 'xstate';
+import { compileLifecycle } from '../lifecycle.ts';
+
+export type BreakerEventType = 'COOL' | 'DISABLE' | 'PROBE' | 'RECOVER';
+
+export interface BreakerEvent {
+  readonly type: BreakerEventType;
+}
+
+export const breakerMachine = setup({ types: { events: {} as BreakerEvent } }).createMachine({
+  id: 'breaker',
+  initial: 'closed',
+  states: {
+    closed: { on: { COOL: 'cooling', DISABLE: 'disabled' } },
+    cooling: { on: { COOL: 'cooling', DISABLE: 'disabled', PROBE: 'half_open', RECOVER: 'closed' } },
+    half_open: { on: { COOL: 'cooling', DISABLE: 'disabled', RECOVER: 'closed' } },
+    disabled: { on: { DISABLE: 'disabled', PROBE: 'half_open', RECOVER: 'closed' } },
+  },
+});
+
+export type BreakerState = StateValueFrom<typeof breakerMachine>;
+
+const breakerLifecycle = compileLifecycle<BreakerState, BreakerEvent>(breakerMachine);
+
+const SNAPSHOTS = new Map(breakerLifecycle.snapshots.map((snapshot) => [snapshot.value, snapshot]));
+
+/** The state after the event; undefined where the chart does not take it. */
+export function breakerAfter(state: BreakerState, event: BreakerEventType): BreakerState | undefined {
+  const snapshot = SNAPSHOTS.get(state);
+  return snapshot === undefined ? undefined : breakerLifecycle.next(snapshot, event)?.value;
+}

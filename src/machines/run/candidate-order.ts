@@ -1,0 +1,69 @@
+/** In which order the ways to attempt a run are tried: the models as the agent names them, and within a model its accounts. Pure. */
+import { candidateKey, candidateText } from './candidate.ts';
+import type { Candidate, ModelChoice } from './candidate.ts';
+import type { CandidateStanding } from './candidate-standing.ts';
+
+export interface OrderedCandidate {
+  readonly candidate: Candidate;
+  /** The user insists on this account: its standing does not matter. */
+  readonly isPinned: boolean;
+  /** Its place among the models, from 0. */
+  readonly modelIndex: number;
+  /** Why it stands where it stands, as one sentence. */
+  readonly because: string;
+}
+
+export interface OrderOptions {
+  readonly models: readonly ModelChoice[];
+  /** Ids of a provider's profiles, in the order in which they were added. */
+  readonly profilesOf: (provider: string) => readonly string[];
+  readonly standingOf: (candidate: Candidate) => CandidateStanding | undefined;
+}
+
+/** Every candidate once. Those that rest come last within their model, the soonest to recover first. */
+export function orderCandidates({ models, profilesOf, standingOf }: OrderOptions): OrderedCandidate[] {
+  const seen = new Set<string>();
+  return models.flatMap((choice, modelIndex) =>
+    ofModel(choice, profilesOf, standingOf).flatMap((ordered) => {
+      const key = candidateKey(ordered.candidate);
+      if (seen.has(key)) return [];
+      seen.add(key);
+      return [{ ...ordered, modelIndex, because: `${modelText(modelIndex)}${ordered.because}` }];
+    }),
+  );
+}
+
+function ofModel({ provider, model, backend, profile, profiles }: ModelChoice, profilesOf: OrderOptions['profilesOf'], standingOf: OrderOptions['standingOf']): Omit<OrderedCandidate, 'modelIndex'>[] {
+  const base = { provider, model, ...(backend === undefined ? {} : { backend }) };
+  if (profile !== undefined) return [{ candidate: { ...base, profile }, isPinned: true, because: ', with the account that was asked for' }];
+  const names = profiles ?? profilesOf(provider);
+  if (names.length === 0) return [{ candidate: base, isPinned: false, because: '' }];
+  const all = names.map((name) => ({ ...base, profile: name }));
+  const ready = all.filter((candidate) => !isResting(standingOf(candidate)));
+  const resting = all.filter((candidate) => isResting(standingOf(candidate))).toSorted((one, other) => recoversAt(standingOf(one)) - recoversAt(standingOf(other)));
+  const first = profiles === undefined ? ready.toSorted((one, other) => usedAt(standingOf(one)) - usedAt(standingOf(other))) : ready;
+  const why = profiles === undefined ? ', with the account that was used the longest ago' : ', with the accounts in the order that was given';
+  return [...first.map((candidate) => ({ candidate, isPinned: false, because: all.length === 1 ? ', with its one account' : why })), ...resting.map((candidate) => ({ candidate, isPinned: false, because: ', with an account that was resting' }))];
+}
+
+function isResting(standing: CandidateStanding | undefined): boolean {
+  return standing !== undefined && standing.state !== 'closed';
+}
+
+function recoversAt(standing: CandidateStanding | undefined): number {
+  return standing?.until === undefined ? 0 : Date.parse(standing.until);
+}
+
+function usedAt(standing: CandidateStanding | undefined): number {
+  return standing?.lastUsedAt === undefined ? 0 : Date.parse(standing.lastUsedAt);
+}
+
+function modelText(index: number): string {
+  return index === 0 ? 'The first choice' : `Fallback ${index}`;
+}
+
+/** Why a candidate is not tried, as one sentence. */
+export function restingText(candidate: Candidate, { state, until, because }: CandidateStanding): string {
+  const what = { closed: 'is ready', cooling: 'cools down', half_open: 'is being tried by somebody else', disabled: 'is disabled' }[state];
+  return `${candidateText(candidate)} ${what}${until === undefined ? '' : ` until ${until}`}${because === undefined ? '' : ` (${because.kind})`}`;
+}

@@ -1,0 +1,113 @@
+/** What comes after an attempt that failed, decided by the kind of its failure and by what is left to try. Pure: every case is a row of a table. */
+import type { RunDecision } from './run-attempt.ts';
+import type { RunFailure, RunFailureKind } from './run-failure.ts';
+
+/** What one run may spend on trying. */
+export interface RunLimits {
+  /** Attempts in all. */
+  readonly maxAttempts: number;
+  /** Waits in all, and their sum in milliseconds. */
+  readonly maxBackOffs: number;
+  readonly maxWaitMs: number;
+}
+
+export const DEFAULT_RUN_LIMITS: RunLimits = { maxAttempts: 12, maxBackOffs: 3, maxWaitMs: 60_000 };
+
+/** The first wait; each further one is twice as long. In milliseconds. */
+const FIRST_WAIT_MS = 1_000;
+
+export interface RunSituation {
+  readonly failure: RunFailure;
+  /** Attempts so far, with this one. */
+  readonly attempts: number;
+  readonly backOffs: number;
+  /** Milliseconds waited so far. */
+  readonly waitedMs: number;
+  /** Attempts of this candidate that failed in this way, with this one. */
+  readonly sameFailures: number;
+  readonly hasOtherProfile: boolean;
+  readonly hasOtherModel: boolean;
+  /** Whether the context can be made smaller and has not been. */
+  readonly canCompact: boolean;
+  /** The backend was to go on with a session of its own. */
+  readonly wasResumed: boolean;
+  /** Tools of the backend have run: to ask again would do it again. */
+  readonly hadEffects: boolean;
+  readonly limits: RunLimits;
+  /** From 0 up to 1. */
+  readonly random: number;
+}
+
+export interface RunVerdict {
+  readonly then: RunDecision;
+  /** As one sentence, for people. */
+  readonly because: string;
+  /** For `back_off`. */
+  readonly waitMs?: number | undefined;
+}
+
+type Rule = (situation: RunSituation) => RunVerdict;
+
+export function decideAfterFailure(situation: RunSituation): RunVerdict {
+  const { failure, attempts, limits, hadEffects } = situation;
+  if (hadEffects && failure.kind !== 'aborted') return giveUp('Tools of the backend have run already, and to ask again would run them again.');
+  if (attempts >= limits.maxAttempts) return giveUp(`${attempts} attempts are the most that one run makes.`);
+  return RULES[failure.kind](situation);
+}
+
+const account: Rule = (situation) => elsewhere(situation, 'This account cannot be used now.');
+
+const RULES: Record<RunFailureKind, Rule> = {
+  auth: account,
+  auth_permanent: account,
+  billing: account,
+  model_not_found: (situation) => elsewhere(situation, 'This account does not have the model.'),
+  rate_limit: (situation) => {
+    if (situation.hasOtherProfile || situation.hasOtherModel) return elsewhere(situation, 'This account has made all the calls it may for a while.');
+    return backOff(situation) ?? giveUp('There is no other candidate, and to wait takes longer than a run may.');
+  },
+  overloaded: (situation) => againThenElsewhere(situation, 'The provider has too much to do.'),
+  server_error: (situation) => againThenElsewhere(situation, 'The provider has failed.'),
+  timeout: (situation) => againThenElsewhere(situation, 'The provider has not answered in time.'),
+  empty_response: (situation) => againThenElsewhere(situation, 'The model has said nothing.'),
+  context_overflow: (situation) => {
+    if (situation.canCompact) return { then: 'compact', because: 'The model cannot read as much at once.' };
+    return situation.hasOtherModel ? { then: 'fall_back', because: 'The model cannot read as much at once; another one may.' } : giveUp('The model cannot read as much at once, and no other one is named.');
+  },
+  session_expired: ({ wasResumed, sameFailures }) =>
+    wasResumed && sameFailures === 1 ? { then: 'back_off', waitMs: 0, because: 'The session of the backend is gone; the conversation is given to a new one.' } : giveUp('The backend has lost a session that was new.'),
+  // Whoever is asked the same in the same form answers the same.
+  format: () => giveUp('The request itself is wrong: another model would not take it either.'),
+  refusal: () => giveUp('The model does not want to answer; to ask another one behind its back is not ours to decide.'),
+  aborted: () => giveUp('Somebody has stopped it.'),
+  coordination: (situation) => backOff(situation) ?? giveUp('Another process holds what it needs.'),
+  unknown: (situation) => elsewhere(situation, 'Nobody can tell what went wrong.'),
+};
+
+/** The next account, else the next model, else the end. */
+function elsewhere({ hasOtherProfile, hasOtherModel }: RunSituation, why: string): RunVerdict {
+  if (hasOtherProfile) return { then: 'rotate_profile', because: `${why} Another account is tried.` };
+  if (hasOtherModel) return { then: 'fall_back', because: `${why} Another model is tried.` };
+  return giveUp(`${why} There is no other candidate.`);
+}
+
+/** Once more with the same, since such things pass; then somewhere else, since they may not; and again only where there is nowhere else. */
+function againThenElsewhere(situation: RunSituation, why: string): RunVerdict {
+  const { sameFailures, hasOtherModel, hasOtherProfile } = situation;
+  const again = backOff(situation);
+  if (again !== undefined && (sameFailures === 1 || !(hasOtherModel || hasOtherProfile))) return { ...again, because: `${why} It is asked once more.` };
+  if (hasOtherModel) return { then: 'fall_back', because: `${why} Another model is tried.` };
+  return elsewhere(situation, why);
+}
+
+/** A wait as long as the provider asks for, or else twice as long as the last; undefined where a run may not wait so long. */
+function backOff({ failure, backOffs, waitedMs, limits, random }: RunSituation): RunVerdict | undefined {
+  if (backOffs >= limits.maxBackOffs) return undefined;
+  // Uneven, so that those who failed together do not come back together; never sooner than was asked for.
+  const waitMs = Math.round(failure.retryAfterMs === undefined ? FIRST_WAIT_MS * 2 ** backOffs * (0.5 + random / 2) : failure.retryAfterMs * (1 + random / 10));
+  return waitedMs + waitMs > limits.maxWaitMs ? undefined : { then: 'back_off', waitMs, because: 'It is asked once more after a wait.' };
+}
+
+function giveUp(because: string): RunVerdict {
+  return { then: 'give_up', because };
+}

@@ -1,0 +1,143 @@
+/**
+ * One run of an agent over its candidates, until one of them has answered or nothing more is worth trying.
+ *
+ *   selecting ──(one may be tried)──▶ attempting ──(answered, given up)──▶ settled
+ *    ▲  ▲   │ └─(none, and no time)────────│─┼──│────────────────────────────▲
+ *    │  │   └─(all rest, but not for long)─│─┼──│──▶ backing_off             │
+ *    │  └──────────────────────────────────┘ │  └────▶   │  │               │
+ *    │             falling_back ◀────────────┘           │  └─(stopped)─────┤
+ *    └──────────────────┴────────────────────────────────┘                  │
+ *                                      attempting ──▶ compacting ──(larger)──┘
+ *                                          ▲──(smaller)──┘
+ *
+ * selecting:     reads how the candidates stand and picks the first that may be tried; why, and why not those before it, is told.
+ * attempting:    one backend runs; what it streams is passed on.
+ * falling_back:  the attempt has failed and is told; the next profile of the model, or the next model, is up.
+ * backing_off:   waits for a while before the same candidate, or whichever has recovered, is tried again.
+ * compacting:    what the model has to read is made smaller, once.
+ * settled:       the result is known. It never becomes another one.
+ *
+ * STOP is taken in every state: the work in hand is cut short and the run settles as aborted.
+ * What the states do is named here and filled in by src/actors/run.
+ */
+import { assign, fromPromise, setup } from 'xstate';
+import { RuntimeError } from '../errors.ts';
+import type { RunDecision } from './run-attempt.ts';
+
+export interface RunInput {
+  readonly runId: string;
+}
+
+interface RunContext extends RunInput {
+  /** The first reason somebody gave. */
+  readonly stopReason?: string | undefined;
+}
+
+export interface RunStopEvent {
+  readonly type: 'STOP';
+  readonly reason: string;
+}
+
+/** What each part of the work answers: which way to go. */
+export type SelectAnswer = 'chosen' | 'wait' | 'none';
+export type AttemptAnswer = 'answered' | RunDecision;
+export type CompactAnswer = 'smaller' | 'no_smaller';
+
+function slot<Output>(name: string): ReturnType<typeof fromPromise<Output, RunInput>> {
+  return fromPromise<Output, RunInput>(() => {
+    throw new RuntimeError('SLOT_EMPTY', `the run chart has no actor for "${name}"`, { category: 'crash', hint: `Provide the actor "${name}".` });
+  });
+}
+
+/** A part that breaks is a defect: the run settles with it. */
+const toSettled = { target: '#run.settled', actions: 'noteDefect' } as const;
+
+export const runMachine = setup({
+  types: {
+    context: {} as RunContext,
+    input: {} as RunInput,
+    events: {} as RunStopEvent,
+  },
+  actors: {
+    select: slot<SelectAnswer>('select'),
+    attempt: slot<AttemptAnswer>('attempt'),
+    moveOn: slot<void>('moveOn'),
+    wait: slot<void>('wait'),
+    compact: slot<CompactAnswer>('compact'),
+  },
+  guards: {
+    isChosen: (_, answer: SelectAnswer) => answer === 'chosen',
+    mustWait: (_, answer: SelectAnswer) => answer === 'wait',
+    movesOn: (_, answer: AttemptAnswer) => answer === 'fall_back' || answer === 'rotate_profile',
+    backsOff: (_, answer: AttemptAnswer) => answer === 'back_off',
+    compacts: (_, answer: AttemptAnswer) => answer === 'compact',
+    isSmaller: (_, answer: CompactAnswer) => answer === 'smaller',
+    isStopped: ({ context }) => context.stopReason !== undefined,
+  },
+  actions: {
+    noteStop: assign(({ context }, reason: string) => ({ stopReason: context.stopReason ?? reason })),
+    /** Filled by the actor: keeps the error, for the result. */
+    noteDefect: () => undefined,
+    /** Filled by the actor: cuts the work in hand short. */
+    interrupt: (_, _reason: string) => undefined,
+  },
+}).createMachine({
+  id: 'run',
+  context: ({ input }) => ({ runId: input.runId }),
+  initial: 'selecting',
+  on: {
+    STOP: {
+      actions: [
+        { type: 'noteStop', params: ({ event }) => event.reason },
+        { type: 'interrupt', params: ({ event }) => event.reason },
+      ],
+    },
+  },
+  states: {
+    selecting: {
+      invoke: {
+        src: 'select',
+        input: ({ context }) => context,
+        onDone: [
+          { guard: 'isStopped', target: 'settled' },
+          { guard: { type: 'isChosen', params: ({ event }) => event.output }, target: 'attempting' },
+          { guard: { type: 'mustWait', params: ({ event }) => event.output }, target: 'backing_off' },
+          { target: 'settled' },
+        ],
+        onError: toSettled,
+      },
+    },
+    attempting: {
+      invoke: {
+        src: 'attempt',
+        input: ({ context }) => context,
+        onDone: [
+          { guard: { type: 'movesOn', params: ({ event }) => event.output }, target: 'falling_back' },
+          { guard: { type: 'backsOff', params: ({ event }) => event.output }, target: 'backing_off' },
+          { guard: { type: 'compacts', params: ({ event }) => event.output }, target: 'compacting' },
+          { target: 'settled' },
+        ],
+        onError: toSettled,
+      },
+    },
+    falling_back: {
+      invoke: { src: 'moveOn', input: ({ context }) => context, onDone: [{ guard: 'isStopped', target: 'settled' }, { target: 'selecting' }], onError: toSettled },
+    },
+    backing_off: {
+      invoke: { src: 'wait', input: ({ context }) => context, onDone: [{ guard: 'isStopped', target: 'settled' }, { target: 'selecting' }], onError: toSettled },
+    },
+    compacting: {
+      invoke: {
+        src: 'compact',
+        input: ({ context }) => context,
+        onDone: [
+          { guard: 'isStopped', target: 'settled' },
+          { guard: { type: 'isSmaller', params: ({ event }) => event.output }, target: 'attempting' },
+          { target: 'settled' },
+        ],
+        onError: toSettled,
+      },
+    },
+    settled: { type: 'final' },
+  },
+});

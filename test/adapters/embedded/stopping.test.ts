@@ -1,0 +1,107 @@
+/** A run that is stopped, or whose provider falls silent, ends soon, keeps what was said, and leaves no connection. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
+import type { SimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
+import { answers, answersWithPause, hangs, hangsAfter } from '../../support/http-models/behaviors.ts';
+import type { Behavior } from '../../support/http-models/model-server.ts';
+import { APIS, EmbeddedHouse, KEY } from './embedded-house.ts';
+
+let clock: SimulatedClock;
+let house: EmbeddedHouse;
+
+beforeEach(async () => {
+  clock = createSimulatedClock();
+  house = await EmbeddedHouse.open({ clock });
+});
+
+afterEach(async () => {
+  expect(clock.pendingTimers).toBe(0);
+  await house.close();
+});
+
+describe.each(APIS)('a run over %s', (api) => {
+  it('that is stopped in mid-stream keeps what was said, without what was asked for', async () => {
+    const run = house.ask(api, hangsAfter([{ reasoning: 'Hm.' }, { text: 'So far.' }, { tool: 'read', callId: 'call_a', input: '{}' }]));
+    await run.told('So far.'.length);
+    await house.runtime.abort('run_1');
+    expect(await run.result).toEqual({
+      payloads: [
+        { type: 'reasoning', text: 'Hm.' },
+        { type: 'text', text: 'So far.' },
+      ],
+      meta: { error: { kind: 'aborted', message: 'aborted by the caller' } },
+    });
+    expect(await house.server.request.ended).toBe('cut');
+  });
+
+  it('that is stopped before the provider answers is aborted with the reason that was given', async () => {
+    const controller = new AbortController();
+    const run = house.ask(api, hangs, { abortSignal: controller.signal });
+    await house.server.asked(1);
+    controller.abort(new Error('the user pressed Escape'));
+    expect((await run.result).meta?.error).toEqual({ kind: 'aborted', message: 'the user pressed Escape' });
+    expect(await house.server.request.ended).toBe('cut');
+  });
+
+  it('whose provider says nothing for too long has timed out', async () => {
+    const run = house.ask(api, hangs, { settings: { idleTimeoutMs: 60_000 } });
+    await house.server.asked(1);
+    await clock.advance(59_000);
+    expect(house.runtime.isRunActive('run_1')).toBe(true);
+    await clock.advance(1_000);
+    expect((await run.result).meta?.error).toEqual({ kind: 'timeout', message: 'the provider "fixture" sent nothing for 60000 ms' });
+    expect(await house.server.request.ended).toBe('cut');
+  });
+
+  it('whose provider falls silent has timed out, counted from the last byte, and keeps what was said', async () => {
+    const run = house.ask(api, hangsAfter([{ text: 'So far.' }]), { settings: { idleTimeoutMs: 60_000 } });
+    await clock.advance(50_000);
+    await run.told('So far.'.length);
+    await clock.advance(59_000);
+    expect(house.runtime.isRunActive('run_1')).toBe(true);
+    await clock.advance(2_000);
+    expect(await run.result).toMatchObject({ payloads: [{ type: 'text', text: 'So far.' }], meta: { error: { kind: 'timeout' } } });
+    expect(await house.server.request.ended).toBe('cut');
+  });
+
+  it('is complete though the connection stays open after the end of the answer', async () => {
+    const staysOpen: Behavior = ({ protocol, request, response }) => {
+      const said = [{ text: 'Done.' }] as const;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write([...protocol.opening(request.model), ...protocol.saying(said[0], 0), ...protocol.closing({}, said)].join(''));
+    };
+    const run = house.ask(api, staysOpen, { settings: { idleTimeoutMs: 60_000 } });
+    await run.told('Done.'.length);
+    await clock.advance(61_000);
+    const { payloads } = await run.result;
+    expect(payloads).toEqual([{ type: 'text', text: 'Done.' }]);
+    expect(await house.server.request.ended).toBe('cut');
+  });
+
+  it('uses the connections of the runs before it', async () => {
+    for (let step = 0; step < 10; step += 1) await house.ask(api, answers([{ text: 'Yes.' }])).result;
+    // Two take turns: one is not free yet at the moment at which its answer has been read.
+    expect(house.server.accepted).toBeLessThan(5);
+  });
+
+  it('tells nobody the key that a model repeats, however it is torn', async () => {
+    const pieces = [`It is ${KEY.slice(0, 2)}`, KEY.slice(2, 9), `${KEY.slice(9)}.`, ` Again: ${KEY}`];
+    const run = house.ask(api, answers([{ reasoning: pieces }, { text: pieces }, { tool: 'note', callId: 'call_a', input: JSON.stringify({ key: KEY, [KEY]: [KEY] }) }]));
+    const { payloads } = await run.result;
+    expect(JSON.stringify([payloads, run.events])).not.toContain(KEY.slice(3));
+    expect(run.text).toBe('It is [redacted]. Again: [redacted]');
+    expect(payloads.at(-1)).toMatchObject({ input: { key: '[redacted]', '[redacted]': ['[redacted]'] } });
+  });
+
+  it('goes on when the caller aborts only after the end', async () => {
+    const controller = new AbortController();
+    let release = (): void => undefined;
+    const run = house.ask(api, answersWithPause([{ text: 'One.' }], new Promise<void>((resolve) => (release = resolve)), [{ text: 'Two.' }]), { abortSignal: controller.signal });
+    await run.told(4);
+    release();
+    await run.result;
+    controller.abort();
+    expect(run.text).toBe('One.Two.');
+    expect(house.runtime.isRunActive('run_1')).toBe(false);
+  });
+});
