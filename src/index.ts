@@ -45,6 +45,18 @@ export type { ListenerSource, OnListenerError } from './actors/streams/listener-
 
 export { createRuntime } from './runtime.ts';
 export type { Reconciliation, Runtime, RuntimePorts } from './runtime.ts';
+export { executeAgentRun } from './actors/run/execute-agent-run.ts';
+export type { ExecuteAgentRunOptions, RunDecisionRecord, RunRequest, SkippedCandidate } from './actors/run/run-options.ts';
+export { createAgentRuntime } from './actors/run/create-agent-runtime.ts';
+export type { AgentRuntimeOptions, RunEnding, RunVoice } from './actors/run/create-agent-runtime.ts';
+export { MemoryCandidateStandings } from './adapters/memory/memory-candidate-standings.ts';
+export { classifyRunFailure, explainRunFailure } from './machines/run/classify-failure.ts';
+export type { Candidate, ModelChoice } from './machines/run/candidate.ts';
+export type { CandidateStanding } from './machines/run/candidate-standing.ts';
+export type { RunAttempt, RunDecision } from './machines/run/run-attempt.ts';
+export type { RunLimits } from './machines/run/run-decision.ts';
+export { KNOWN_PROVIDERS } from './machines/run/provider-settings.ts';
+export type { ProviderSettings, ProviderTable } from './machines/run/provider-settings.ts';
 export { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
 export type { AgentDefinition, AgentFrontmatter, AgentPermission } from './machines/agent/agent-definition.ts';
 export type { McpServer, McpServerInput } from './machines/agent/mcp-server.ts';

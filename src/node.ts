@@ -39,7 +39,10 @@ import { createFileTools } from './adapters/file-tools/file-tools.ts';
 import { createOutputFiles } from './adapters/file-tools/output-files.ts';
 import type { McpToolSourceOptions } from './adapters/mcp/mcp-tool-source.ts';
 import { FilePolicyStore } from './adapters/policy-files/file-policy-store.ts';
-import { createScriptAgentRuntime } from './adapters/script/script-agent-runtime.ts';
+import { createOpenTelemetry } from './adapters/opentelemetry/open-telemetry.ts';
+import type { Telemetry } from './actors/telemetry/telemetry.ts';
+import type { RunLimits } from './machines/run/run-decision.ts';
+import { nodeBackends } from './node-backends.ts';
 import { createShellHost } from './adapters/shell/shell-host.ts';
 import { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
 import { readShell } from './adapters/shell-syntax/shell-reader.ts';
@@ -68,6 +71,12 @@ export type { ProcessTreeOptions } from './adapters/process-tree/process-tree.ts
 export type { ProcessTableKind } from './adapters/process-tree/process-table.ts';
 export { createScriptAgentRuntime } from './adapters/script/script-agent-runtime.ts';
 export type { ScriptAgentRuntimeOptions } from './adapters/script/script-agent-runtime.ts';
+export { createEmbeddedAgentRuntime } from './adapters/embedded/embedded-agent-runtime.ts';
+export type { EmbeddedAgentRuntimeOptions } from './adapters/embedded/embedded-agent-runtime.ts';
+export { createCliAgentRuntime } from './adapters/cli-agent/cli-agent-runtime.ts';
+export type { CliAgentNews, CliAgentRuntimeOptions } from './adapters/cli-agent/cli-agent-runtime.ts';
+export { createOpenTelemetry } from './adapters/opentelemetry/open-telemetry.ts';
+export type { OpenTelemetryOptions } from './adapters/opentelemetry/open-telemetry.ts';
 export { FileEventStore } from './adapters/files/file-event-store.ts';
 export type { FileEventStoreOptions } from './adapters/files/file-event-store.ts';
 export type { FileOperations, LogFile, ReadableFile, WritableFile } from './adapters/files/file-operations.ts';
@@ -103,7 +112,7 @@ export interface NodeRuntimeOptions {
   readonly maxConcurrentTasks?: number | undefined;
   /** Whether to end what crashed processes left running, before anything else. Default true. */
   readonly reconcileOnStart?: boolean | undefined;
-  /** Backends besides the script backend. */
+  /** Backends besides those that come with Wakechart (`script`, `embedded`, `cli-agent`, `acp`); one with an id of theirs stands in for it. */
   readonly runtimes?: readonly AgentRuntime[] | undefined;
   /** Tools besides the managed ones. */
   readonly tools?: readonly Tool[] | undefined;
@@ -118,7 +127,12 @@ export interface NodeRuntimeOptions {
   readonly commandEnvironment?: CommandEnvironmentSettings | undefined;
   /** Hears what happens to MCP servers that nobody waits for. */
   readonly onToolServerNews?: ((news: ToolServerNews) => void) | undefined;
+  /** Providers besides those of `providers.yaml` in the home, and the backends that serve them. */
   readonly runConfig?: AgentRunConfig | undefined;
+  /** What one model step may spend on trying: attempts, waits. */
+  readonly runLimits?: Partial<RunLimits> | undefined;
+  /** Hears what wakes store. Default: spans of OpenTelemetry, as soon as somebody registers a provider of it. */
+  readonly telemetry?: Telemetry | undefined;
   readonly clock?: Clock | undefined;
   /** Hears XState's inspection events of every task, wake and tool call. */
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
@@ -142,6 +156,8 @@ const optionShapes = {
   commandEnvironment: port.optional(),
   onToolServerNews: listener.optional(),
   runConfig: port.optional(),
+  runLimits: z.strictObject({ maxAttempts: z.number().int().min(1).max(1_000), maxBackOffs: z.number().int().nonnegative(), maxWaitMs: z.number().nonnegative() }).partial().optional(),
+  telemetry: port.optional(),
   clock: port.optional(),
   inspect: listener.optional(),
   onListenerError: listener.optional(),
@@ -211,7 +227,9 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     directories: layout,
     agents: new FileAgentCatalog({ agentsDirectory: layout.agents }),
     attachments: createAttachmentFiles(layout),
-    runtimes: [createScriptAgentRuntime({ clock }), ...(options.runtimes ?? [])],
+    ...(await nodeBackends({ home: layout.home, clock, processTree, onListenerError, runConfig: options.runConfig, runtimes: options.runtimes ?? [] })),
+    telemetry: options.telemetry ?? createOpenTelemetry(onListenerError === undefined ? {} : { onError: (error) => onListenerError(error, 'listener') }),
+    ...(options.runLimits === undefined ? {} : { runLimits: options.runLimits }),
     tasks,
     processTree,
     owner: `${hostname()}:${process.pid}`,
@@ -221,7 +239,6 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     ...nodeTools({ layout, store, processTree, clock, options }),
     ...(options.humans === undefined ? {} : { humans: options.humans }),
     ...(options.prices === undefined ? {} : { prices: options.prices }),
-    ...(options.runConfig === undefined ? {} : { runConfig: options.runConfig }),
     ...(onListenerError === undefined ? {} : { onListenerError }),
   });
   if (reconcileOnStart) await runtime.reconcile();

@@ -61,7 +61,23 @@ export type { Activation, ActivationKind } from './machines/session/activation.t
 export type { DueSession } from './machines/session/due-sessions.ts';
 export type { WakePriority } from './machines/wake/directive.ts';
 
-export type { AgentRunConfig, AgentRunMeta, AgentRunParams, AgentRunResult, AgentRuntime } from './actors/run/agent-runtime.ts';
+export type {
+  AgentRunConfig,
+  AgentRunMeta,
+  AgentRunParams,
+  AgentRunResult,
+  AgentRuntime,
+  MessageIntake,
+  RunCredential,
+  RunPermissionAnswer,
+  RunPermissionRequest,
+  RunResumption,
+  RunToolMeaning,
+} from './actors/run/agent-runtime.ts';
+export type { AuthProfiles } from './actors/run/auth-profiles.ts';
+export type { CandidateAdmission, CandidateStandings } from './actors/run/candidate-standings.ts';
+export type { AuthProfile } from './machines/run/auth-profile.ts';
+export type { Telemetry } from './actors/telemetry/telemetry.ts';
 export type { AgentRunEvent, AgentRunEventBody, RunPayload, RunUsage } from './machines/run/run-output.ts';
 export type { RunFailure, RunFailureKind } from './machines/run/run-failure.ts';
 export type {

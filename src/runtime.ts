@@ -33,6 +33,7 @@ import type { ReadShell } from './actors/permission/shell-reader.ts';
 import type { RunLimits } from './machines/run/run-decision.ts';
 import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
+import type { Telemetry } from './actors/telemetry/telemetry.ts';
 import type { WakeOptions } from './actors/wake/wake-ports.ts';
 import { Waker } from './actors/wake/waker.ts';
 import { checkTools } from './machines/turn/tool-check.ts';
@@ -79,6 +80,8 @@ export interface RuntimePorts {
   /** Prices of models in US dollars per million tokens, before the known ones. */
   readonly prices?: PriceTable | undefined;
   readonly runConfig?: AgentRunConfig | undefined;
+  /** Hears what wakes store, for traces and metrics. The runtime closes it. */
+  readonly telemetry?: Telemetry | undefined;
   /** What one model step may spend on trying: attempts, waits. */
   readonly runLimits?: Partial<RunLimits> | undefined;
   /** The accounts that pay for runs. Without it backends find their credentials themselves. */
@@ -143,7 +146,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   let ending: Promise<void> | undefined;
   const end = (reason: string): Promise<void> =>
     // Wakes first: they use the tasks, and they want to write how they ended.
-    takeEvery([() => workers.shutdown(reason), () => waker.shutdown(reason), async () => ports.closeTools?.(reason), async () => ports.toolSource?.close(reason), () => tasks.shutdown(reason), async () => sessions.close(), () => store.close()]);
+    takeEvery([() => workers.shutdown(reason), () => waker.shutdown(reason), async () => ports.closeTools?.(reason), async () => ports.toolSource?.close(reason), () => tasks.shutdown(reason), async () => sessions.close(), async () => ports.telemetry?.close(), () => store.close()]);
   const shutdown = (reason = 'the runtime is shutting down'): Promise<void> => (ending ??= end(reason));
 
   return {
@@ -161,11 +164,11 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 }
 
 /** What wakes need for their turns. */
-function turnPorts({ clock, tasks, directories, runConfig = {}, runLimits = {}, profiles, standings, tools = [], toolSource, readShell, policy, places, outputs, humans = 'reachable', prices = {}, ...ports }: RuntimePorts) {
+function turnPorts({ clock, tasks, directories, runConfig = {}, runLimits = {}, profiles, standings, telemetry, tools = [], toolSource, readShell, policy, places, outputs, humans = 'reachable', prices = {}, ...ports }: RuntimePorts) {
   const shellRun = createShellRunTool(tasks, { clock, host: ports.shellHost, environment: ports.commandEnvironment, keeper: outputs });
   const all = [shellRun, createAskHumanTool(), ...tools];
   checkTools(all);
-  return { directories, runConfig, runLimits, profiles, standings, tools: all, toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, outputs, humans, prices };
+  return { directories, runConfig, runLimits, profiles, standings, telemetry, tools: all, toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, outputs, humans, prices };
 }
 
 /** Takes each step after the one before it has ended, also when that failed. @throws the first failure, in the end */

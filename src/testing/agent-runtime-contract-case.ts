@@ -41,9 +41,12 @@ export function caseFor({ name, needs, run }: RunCase, open: () => Promise<Agent
       const subject = await open();
       try {
         await run(subject);
-      } finally {
-        await subject.close();
+      } catch (error) {
+        // What was found is worth more than what closing would say about it.
+        await subject.close().catch(() => undefined);
+        throw error;
       }
+      await subject.close();
     },
   };
 }

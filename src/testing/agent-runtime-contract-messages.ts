@@ -34,7 +34,8 @@ export const messageCases: readonly RunCase[] = [
     const { runtime } = runs.subject;
     const run = runs.start(await runs.given.awaitsMessage(TEXT));
     await run.until(() => streamed(run.events, 'text') === TEXT, 'the text before it waits');
-    expectSame(await runtime.queueMessage?.(run.runId, MESSAGE), true, 'whether the message was taken');
+    const taken = told(Promise.resolve(runtime.queueMessage?.(run.runId, MESSAGE)), 'whether the message was taken');
+    expectSame(await taken, true, 'whether the message was taken');
     const text = textOf((await expectLife(run, 'end')).payloads, 'text');
     expectThat(text.includes(MESSAGE), 'the answer', { expected: `one that holds the message ${JSON.stringify(MESSAGE)}`, received: text });
   }),

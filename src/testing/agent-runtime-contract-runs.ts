@@ -61,10 +61,15 @@ export class RunsOfCase {
     return { runId, events, result, until: (holds, what) => told(heard({ events, listeners, running, holds, what }), what) };
   }
 
+  /** Stops one by its id. Rejects when the call never returns. */
+  stop(runId: string): Promise<void> {
+    return told(this.subject.runtime.abort(runId), 'the end of the call that stops a run');
+  }
+
   /** Stops what still runs, and waits for it. */
   async end(): Promise<void> {
     const { runtime } = this.subject;
-    await Promise.allSettled(this.#started.map(async ({ runId }) => (runtime.isRunActive(runId) ? runtime.abort(runId) : undefined)));
+    await Promise.allSettled(this.#started.map(async ({ runId }) => (runtime.isRunActive(runId) ? this.stop(runId) : undefined)));
     await Promise.allSettled(this.#started.map(({ result }) => result));
   }
 

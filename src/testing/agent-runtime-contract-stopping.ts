@@ -4,7 +4,7 @@ import type { RunCase } from './agent-runtime-contract-case.ts';
 import { TEXT, expectLife, expectNumbered, expectPlain, settled, streamed, textOf } from './agent-runtime-contract-life.ts';
 import type { RunsOfCase, StartedRun } from './agent-runtime-contract-runs.ts';
 import type { RunSetting } from './agent-runtime-contract-subject.ts';
-import { expectSame, told } from './expectations.ts';
+import { expectSame } from './expectations.ts';
 
 /** The two ways to stop a run. */
 const WAYS = ['its signal', 'its id'] as const;
@@ -18,7 +18,7 @@ function startStoppable(runs: RunsOfCase, change: Partial<RunSetting>, way: (typ
   const run = runs.start(change, { abortSignal: controller.signal });
   const stop = async (): Promise<void> => {
     if (way === 'its signal') controller.abort('stopped by the contract');
-    else await told(runs.subject.runtime.abort(run.runId), 'the end of the call that stops the run');
+    else await runs.stop(run.runId);
   };
   return { ...run, stop };
 }
@@ -70,18 +70,17 @@ export const stoppingCases: readonly RunCase[] = [
   runCase('stopped by its signal and twice by its id, is aborted once', ['hangs'], async (runs) => {
     const run = startStoppable(runs, await runs.given.hangs(), 'its signal');
     await run.stop();
-    await told(Promise.all([runs.subject.runtime.abort(run.runId), runs.subject.runtime.abort(run.runId)]), 'the end of the calls that stop the run');
+    await Promise.all([runs.stop(run.runId), runs.stop(run.runId)]);
     await expectStopped(runs, run, '');
   }),
 
   runCase('takes the stop of a run that it does not know or that has ended for nothing', ['answers'], async (runs) => {
-    const { runtime } = runs.subject;
-    await told(runtime.abort('nobody'), 'the end of the call that stops an unknown run');
+    await runs.stop('nobody');
     const controller = new AbortController();
     const run = runs.start(await runs.given.answers(TEXT), { abortSignal: controller.signal });
     await run.result;
     controller.abort('too late');
-    await told(runtime.abort(run.runId), 'the end of the call that stops a run that has ended');
+    await runs.stop(run.runId);
     expectSame(textOf((await expectLife(run, 'end')).payloads, 'text'), TEXT, 'the text of the payloads');
   }),
 

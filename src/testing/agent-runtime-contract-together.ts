@@ -47,10 +47,10 @@ export const togetherCases: readonly RunCase[] = [
     const other = runs.start(await runs.given.hangsAfter('the other says that'));
     await one.until(() => streamed(one.events, 'text') !== '', 'what one says');
     await other.until(() => streamed(other.events, 'text') !== '', 'what the other says');
-    await runtime.abort(one.runId);
+    await runs.stop(one.runId);
     await expectLife(one, 'aborted');
     expectSame([runtime.isRunActive(one.runId), runtime.isRunActive(other.runId)], [false, true], 'which of them is active');
-    await runtime.abort(other.runId);
+    await runs.stop(other.runId);
     await expectLife(other, 'aborted');
   }),
 
@@ -63,7 +63,7 @@ export const togetherCases: readonly RunCase[] = [
     expectSame(refusal.meta?.error?.kind, 'coordination', 'the kind of the failure');
     expectThat(refusal.meta?.error?.message.includes('mine') === true, 'what the failure says', { expected: 'it to name the run', received: refusal.meta?.error?.message });
     expectSame(runtime.isRunActive('mine'), true, 'whether the first is still active');
-    await runtime.abort('mine');
+    await runs.stop('mine');
     await expectLife(first, 'aborted');
     expectNumbered(first);
   }),

@@ -6,7 +6,7 @@ import type { RunCase } from './agent-runtime-contract-case.ts';
 import { TEXT, expectLife, expectNumbered, expectPlain, textOf } from './agent-runtime-contract-life.ts';
 import type { StartedRun } from './agent-runtime-contract-runs.ts';
 import type { ContractToolUse } from './agent-runtime-contract-subject.ts';
-import { expectSame } from './expectations.ts';
+import { expectSame, told } from './expectations.ts';
 
 type ToolNews = Extract<AgentRunEvent, { stream: 'tool' }>['data'];
 
@@ -69,7 +69,7 @@ const toolLives: readonly RunCase[] = [
   runCase('ends a tool that runs when the run is stopped, and leaves nothing behind', ['hangsInTool'], async (runs) => {
     const run = runs.start(await runs.given.hangsInTool({ name: 'look_up', input: {} }), answering({ decision: 'allow' }));
     await run.until(({ stream }) => stream === 'tool', 'the tool that it hangs in');
-    await runs.subject.runtime.abort(run.runId);
+    await runs.stop(run.runId);
     await expectLife(run, 'aborted');
     expectSame(expectToolLives(run), ['cancelled'], 'how the tool ended');
     expectSame(await runs.subject.leftBehind(), [], 'what is left');
@@ -118,7 +118,7 @@ export const turnCases: readonly RunCase[] = [
       tellAsked = resolve;
     });
     const run = runs.start(change, { abortSignal: controller.signal, requestPermission: silentUntil(controller.signal, () => tellAsked()) });
-    await Promise.race([asked, run.result]);
+    await told(Promise.race([asked, run.result]), 'the question whether a tool may run');
     controller.abort('stopped by the contract');
     await expectLife(run, 'aborted');
     expectSame(expectToolLives(run).filter((outcome) => outcome === 'completed'), [], 'the tools that ran');

@@ -1,5 +1,5 @@
 /** Backends that keep their contract but for one thing: what the contract is for is to find each of them. */
-import type { AgentRunParams, AgentRunResult, AgentRuntime } from '../../src/actors/run/agent-runtime.ts';
+import type { AgentRunParams, AgentRunResult, AgentRuntime, RunPermissionAnswer } from '../../src/actors/run/agent-runtime.ts';
 import type { AgentRunEvent, RunPayload } from '../../src/machines/run/run-output.ts';
 import type { Flaw, PlayedRuntime } from './played-runtime.ts';
 
@@ -151,6 +151,21 @@ export const brokenSteps: readonly Broken[] = [...declared, ...life, ...failing,
 const asked = (change: (ask: NonNullable<AgentRunParams['requestPermission']>) => AgentRunParams['requestPermission']): Flaw =>
   given(({ requestPermission, ...params }) => (requestPermission === undefined ? params : { ...params, requestPermission: change(requestPermission) }));
 
+/** A denial is a failure of the run. */
+const givingUp: Flaw = (sound) => ({
+  async run(params) {
+    const answers: string[] = [];
+    const noting = (answer: RunPermissionAnswer): RunPermissionAnswer => {
+      answers.push(answer.decision);
+      return answer;
+    };
+    const noted = given(({ requestPermission, ...rest }) => ({ ...rest, requestPermission: requestPermission && ((request) => requestPermission(request).then(noting)) }));
+    const result = await noted(sound).run?.(params);
+    if (result === undefined) throw new Error('it did not run');
+    return answers.includes('deny') ? { ...result, meta: { error: { kind: 'refusal', message: 'it was denied' } } } : result;
+  },
+});
+
 const silently: Flaw = resolving(({ meta: { reseeded: _silent, ...meta } = {}, ...result }) => ({ ...result, meta }));
 
 const withoutSession: Flaw = given(({ resume: _resume, ...params }) => params);
@@ -171,7 +186,7 @@ export const brokenTurns: readonly Broken[] = [
   ['asks nobody', 'asks for permission once', asked(() => () => Promise.resolve({ decision: 'allow' }))],
   ['asks by another id', 'asks for permission once', asked((ask) => (request) => ask({ ...request, callId: `permission-${request.callId}` }))],
   ['runs what is denied', 'does not run what is denied', asked((ask) => (request) => ask(request).then(() => ({ decision: 'allow' })))],
-  ['gives up when something is denied', 'does not run what is denied', asked((ask) => async (request) => ((await ask(request)).decision === 'allow' ? { decision: 'allow' } : Promise.reject(new Error('denied'))))],
+  ['gives up when something is denied', 'does not run what is denied', givingUp],
   ['takes a question that fails for a yes', 'cannot be found out whether it may', asked((ask) => (request) => ask(request).catch(() => ({ decision: 'allow' })))],
   ['runs everything when nobody can be asked', 'when nobody can be asked', given((params) => ({ ...params, requestPermission: params.requestPermission ?? (() => Promise.resolve({ decision: 'allow' })) }))],
   ['gives the whole conversation again', 'gives the model only what came since', withoutSession],

@@ -124,8 +124,8 @@ export interface AgentRuntime {
    * the model has answered. Default `step`.
    */
   readonly runs?: 'step' | 'turn' | undefined;
-  /** Default: `next_step` for steps; for turns `running` when it has `queueMessage`, else `next_turn`. */
-  readonly messageIntake?: MessageIntake | undefined;
+  /** Where that depends on the provider, a function of it. Default: `next_step` for steps; for turns `running` when it has `queueMessage`, else `next_turn`. */
+  readonly messageIntake?: MessageIntake | ((provider: string, config: AgentRunConfig) => MessageIntake) | undefined;
   /**
    * A failure of the model or of the provider is a result with `meta.error`; a rejection is a defect of the backend. The run is active from
    * this call on until its promise settles, and what its listener throws does not reach it. While it is active, another with the same id

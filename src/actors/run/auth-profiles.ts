@@ -13,6 +13,8 @@ export interface AuthProfiles {
    * @throws RuntimeError AUTH_PROFILE_NOT_FOUND, AUTH_VALUE_MISSING (an unset variable, a command that fails, says nothing or hangs)
    */
   credential(profileId: string, signal?: AbortSignal): Promise<RunCredential>;
+  /** The provider refused the value: what was remembered of it is dropped, so that it is read anew the next time. */
+  forget?(profileId: string): void;
   /** @throws RuntimeError AUTH_PROFILE_EXISTS, AUTH_PROFILE_INVALID, STORAGE_FAILED, or as `list` */
   add(profile: AuthProfile): Promise<void>;
   /** @returns false when there is none */

@@ -3,12 +3,14 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { candidateKey } from '../../machines/run/candidate.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
 import type { OrderOptions, OrderedCandidate } from '../../machines/run/candidate-order.ts';
+import type { ReportedAttempt } from '../../machines/run/breaker.ts';
 import type { CandidateStanding } from '../../machines/run/candidate-standing.ts';
 import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.ts';
+import { isoTimeOf } from '../clock/iso-time.ts';
 import type { RunCredential } from './agent-runtime.ts';
 import type { ExecuteAgentRunOptions } from './run-options.ts';
 
-type Access = Pick<ExecuteAgentRunOptions, 'profiles' | 'standings' | 'models' | 'onListenerError'>;
+type Access = Pick<ExecuteAgentRunOptions, 'clock' | 'profiles' | 'standings' | 'models' | 'onListenerError'>;
 
 export type CredentialAnswer = { readonly kind: 'found'; readonly value: RunCredential | undefined } | { readonly kind: 'failed'; readonly failure: RunFailure };
 
@@ -17,6 +19,8 @@ export class CandidateAccess {
   #profiles: ReadonlyMap<string, readonly string[]> | undefined;
   #known = new Map<string, CandidateStanding>();
   #refusals: CandidateStanding[] = [];
+  /** The attempt that was last asked for. */
+  #asked: ReportedAttempt = {};
 
   constructor(options: Access) {
     this.#options = options;
@@ -35,9 +39,12 @@ export class CandidateAccess {
   /** Undefined when it may be tried now. @param isAgain it was waited for by this run, so what made it rest is over */
   async ask({ candidate, isPinned }: OrderedCandidate, isAgain: boolean): Promise<CandidateStanding | undefined> {
     const standing = this.#known.get(candidateKey(candidate));
+    this.#asked = { startedAt: isoTimeOf(this.#options.clock.now()), isProbe: false };
     if (this.#options.standings === undefined || standing === undefined || standing.state === 'closed') return undefined;
     const admission = await this.#safely(() => this.#options.standings?.admit(candidate, { isPinned: isPinned || isAgain }));
-    return admission?.kind === 'refused' ? admission.standing : undefined;
+    if (admission?.kind === 'refused') return admission.standing;
+    this.#asked = { ...this.#asked, isProbe: admission?.isProbe ?? false };
+    return undefined;
   }
 
   noteRefusal(standing: CandidateStanding): void {
@@ -58,7 +65,7 @@ export class CandidateAccess {
     const isUnmarked = standing === undefined || (standing.state === 'closed' && standing.failures === 0 && standing.billingFailures === 0);
     if (error === undefined && isUnmarked && this.#known.size <= 1) return;
     const isOurs = error?.kind === 'aborted' || error?.kind === 'coordination';
-    await this.#safely(() => standings.report(candidate, error === undefined ? { kind: 'succeeded' } : isOurs ? { kind: 'abandoned' } : { kind: 'failed', failure: error }));
+    await this.#safely(() => standings.report(candidate, error === undefined ? { kind: 'succeeded' } : isOurs ? { kind: 'abandoned' } : { kind: 'failed', failure: error }, this.#asked));
   }
 
   /** What opens the account. A value that is not there is a failure of this account, not of the run. */

@@ -1,13 +1,10 @@
 /** The port to how candidates stand: what cools down, what is disabled, what was used when. Kept across restarts and shared by processes. */
 import type { Candidate } from '../../machines/run/candidate.ts';
-import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { CandidateStanding } from '../../machines/run/candidate-standing.ts';
+import type { ReportedAttempt } from '../../machines/run/breaker.ts';
+import type { StandingAdmission, StandingFilter, StandingReport } from '../../machines/run/standing-table.ts';
 
-/** Leave to try a candidate. */
-export type CandidateAdmission =
-  /** `isProbe`: it has cooled down, and this attempt alone shows whether it has recovered. */
-  | { readonly kind: 'admitted'; readonly isProbe: boolean }
-  | { readonly kind: 'refused'; readonly standing: CandidateStanding };
+export type CandidateAdmission = StandingAdmission;
 
 export interface CandidateStandings {
   /** Those of the given candidates, in their order; a candidate that was never tried is closed and unused. */
@@ -18,10 +15,13 @@ export interface CandidateStandings {
    * @param options `isPinned`: the user insists, so it is admitted whatever its standing
    */
   admit(candidate: Candidate, options?: { readonly isPinned?: boolean | undefined }): Promise<CandidateAdmission>;
-  /** What became of an attempt that was admitted. Kinds that say nothing about the candidate change nothing but give a probe back. */
-  report(candidate: Candidate, outcome: { readonly kind: 'succeeded' } | { readonly kind: 'failed'; readonly failure: RunFailure } | { readonly kind: 'abandoned' }): Promise<CandidateStanding>;
+  /**
+   * What became of an attempt that was admitted. Kinds that say nothing about the candidate change nothing but give a probe back.
+   * @param attempt when it began, and whether it was a probe: what began before the newest failure says nothing about now
+   */
+  report(candidate: Candidate, outcome: StandingReport, attempt?: ReportedAttempt): Promise<CandidateStanding>;
   /** Forgets what is known of a profile, or of all. For people who have put things right. */
-  reset(filter?: { readonly profile?: string | undefined; readonly provider?: string | undefined }): Promise<number>;
+  reset(filter?: StandingFilter): Promise<number>;
   /** All that is known, for people. */
   list(): Promise<readonly CandidateStanding[]>;
 }

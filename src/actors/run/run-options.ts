@@ -26,7 +26,7 @@ export interface SkippedCandidate {
 /** A decision of a run, with its reason. */
 export type RunDecisionRecord =
   | { readonly type: 'selected'; readonly attempt: number; readonly candidate: Candidate; readonly backend: AgentRuntime; readonly because: string; readonly skipped: readonly SkippedCandidate[] }
-  | { readonly type: 'failed'; readonly attempt: number; readonly candidate: Candidate; readonly error: RunFailure; readonly then: RunDecision; readonly because: string; readonly waitMs?: number | undefined }
+  | { readonly type: 'failed'; readonly attempt: number; readonly candidate: Candidate; readonly error: RunFailure; readonly next: RunDecision; readonly because: string; readonly waitMs?: number | undefined }
   | { readonly type: 'waiting'; readonly because: string; readonly waitMs: number; readonly skipped: readonly SkippedCandidate[] };
 
 export interface ExecuteAgentRunOptions {

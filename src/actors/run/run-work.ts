@@ -60,7 +60,9 @@ export class RunWork {
 
   /** Picks the first candidate that may be tried. */
   async select(): Promise<SelectAnswer> {
-    const ordered = await this.#order();
+    const all = await this.#order();
+    // What was waited for comes first, whoever was used a longer time ago.
+    const ordered = [...all.filter((next) => this.#isAgain(next)), ...all.filter((next) => !this.#isAgain(next))];
     const skipped: SkippedCandidate[] = [];
     for (const next of ordered) {
       if (this.#spent.has(candidateKey(next.candidate))) continue;
@@ -98,7 +100,7 @@ export class RunWork {
   async moveOn(): Promise<void> {
     const { candidate } = this.#current();
     this.#spent.add(candidateKey(candidate));
-    if (this.#attempts.at(-1)?.then !== 'fall_back') return;
+    if (this.#attempts.at(-1)?.next !== 'fall_back') return;
     for (const other of await this.#order()) if (isSameModel(other.candidate, candidate)) this.#spent.add(candidateKey(other.candidate));
   }
 
@@ -170,10 +172,10 @@ export class RunWork {
     return ordered;
   }
 
-  /** After a wait the same candidate comes first: it is the one that was waited for. */
+  /** Whether this is the one that was waited for. */
   #isAgain({ candidate }: OrderedCandidate): boolean {
     const last = this.#attempts.at(-1);
-    return last?.then === 'back_off' && candidateKey(last.candidate) === candidateKey(candidate);
+    return last?.next === 'back_off' && candidateKey(last.candidate) === candidateKey(candidate);
   }
 
   async #choose(next: OrderedCandidate, skipped: readonly SkippedCandidate[]): Promise<void> {
@@ -233,12 +235,12 @@ export class RunWork {
     const { because } = this.#current();
     const attempt = this.#attempts.length + 1;
     const verdict = await this.#judge(candidate, error, { hadEffects, wasResumed });
-    this.#attempts.push({ candidate, error, then: verdict.then, because });
+    this.#attempts.push({ candidate, error, next: verdict.next, because });
     if (error.kind === 'session_expired') this.#mayResume = false;
     this.#nextWaitMs = verdict.waitMs ?? 0;
     this.#events.emit({ stream: 'attempt', data: { phase: 'failed', attempt, error, ...verdict } });
     await this.#options.onDecision?.({ type: 'failed', attempt, candidate, error, ...verdict });
-    return verdict.then;
+    return verdict.next;
   }
 
   async #judge(candidate: Candidate, failure: RunFailure, facts: { readonly hadEffects: boolean; readonly wasResumed: boolean }): Promise<RunVerdict> {

@@ -1,7 +1,8 @@
 /** Starts a run and offers its events two ways: as a stream, and as an async iterator over the same events. */
 import { ReplaySubject } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { messageOf } from '../../machines/errors.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
 import { agentRunResult } from '../../machines/run/run-output.ts';
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import { describeIssues } from '../../machines/validate.ts';
@@ -53,12 +54,16 @@ export function eventsOf({ onEvent, onListenerError }: { readonly onEvent: ((eve
   };
 }
 
-/** Never rejects: a backend that throws, or resolves with what is no result, has failed with the kind `unknown`. */
+/**
+ * Never rejects. A backend that throws a defect, or resolves with what is no result, has failed with the kind `unknown`; one that throws an
+ * error of ours, such as a lock that another process holds, with what that says.
+ */
 export async function runSafely(runtime: AgentRuntime, params: AgentRunParams): Promise<AgentRunResult> {
   try {
     const reading = agentRunResult.safeParse(await runtime.run(params));
     return reading.success ? reading.data : defective(runtime, `returned what is no result of a run: ${describeIssues(reading.error).join('; ')}`);
   } catch (error) {
+    if (RuntimeError.is(error)) return { payloads: [], meta: { error: classifyRunFailure(error), modelSteps: 0 } };
     return defective(runtime, `threw: ${messageOf(error)}`);
   }
 }

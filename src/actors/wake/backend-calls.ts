@@ -128,8 +128,9 @@ export class BackendCalls {
       if (this.#openCall(request.callId)?.phase === 'requested') await this.#options.append([asking]);
     });
     await this.#lane;
-    const open = await this.#answered(request.callId);
+    const open = await this.#answered(request);
     if (open === undefined || this.#options.signal.aborted) return STOPPED;
+    if (request.signal?.aborted === true) return this.#withdraw(open);
     const { gate, state } = this.#options;
     if (open.phase === 'waiting') return this.#refuse(open, 'Nobody has allowed the call in time. Ask again only if it is still needed.', 'expired');
     if (open.answer?.kind !== 'permission' || !open.answer.allowed) {
@@ -162,9 +163,20 @@ export class BackendCalls {
     return { decision: 'deny', message };
   }
 
+  /** The backend does not want to know any more. */
+  async #withdraw({ callId }: OpenToolCall): Promise<RunPermissionAnswer> {
+    this.#write(async () => {
+      const open = this.#options.state().openToolCalls.find((call) => call.callId === callId);
+      if (open !== undefined) await this.#options.append(abandoned(open));
+    });
+    await this.#lane;
+    return { decision: 'deny', message: 'The question was withdrawn.' };
+  }
+
   /** The call once it waits no more, or has waited too long; undefined when it was closed. */
-  async #answered(id: string): Promise<OpenToolCall | undefined> {
-    const { watch, refresh, signal, clock } = this.#options;
+  async #answered({ callId: id, signal: withdrawn }: RunPermissionRequest): Promise<OpenToolCall | undefined> {
+    const { watch, refresh, clock } = this.#options;
+    const signal = withdrawn === undefined ? this.#options.signal : AbortSignal.any([this.#options.signal, withdrawn]);
     for (;;) {
       const open = this.#openCall(id);
       const { request } = open ?? {};

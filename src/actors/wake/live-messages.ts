@@ -1,7 +1,6 @@
 /** Messages that come in while a backend runs which can take them: it is given each as it comes, and has read it when the step is over. */
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { AgentRuntime } from '../run/agent-runtime.ts';
-import { intakeOf } from './message-intake.ts';
 
 export interface LiveMessagesOptions {
   readonly state: () => SessionState;
@@ -32,9 +31,9 @@ export class LiveMessages {
     return this.#taken;
   }
 
-  /** Who runs from now on. What another one took before it failed is given to nobody again in this step: the next one reads it. */
-  serve(runtime: AgentRuntime): void {
-    this.#runtime = intakeOf(runtime) === 'running' ? runtime : undefined;
+  /** Who runs from now on and takes messages; nobody does when absent. What another one took before it failed is given to nobody again in this step: the next one reads it. */
+  serve(runtime: AgentRuntime | undefined): void {
+    this.#runtime = runtime;
     this.#taken.length = 0;
   }
 

@@ -10,7 +10,7 @@ import type { StepEvents } from '../../machines/turn/step-events.ts';
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
 import type { Allowance } from '../../machines/session/event-schemas.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
-import type { AgentRuntime, RunResumption } from '../run/agent-runtime.ts';
+import type { AgentRuntime, MessageIntake, RunResumption } from '../run/agent-runtime.ts';
 import type { RunDecisionRecord } from '../run/run-options.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
 import { BackendCalls } from './backend-calls.ts';
@@ -157,16 +157,16 @@ export class ModelStep {
     switch (decision.type) {
       case 'selected': {
         this.#runsTools = decision.backend.runs === 'turn';
-        this.#messages.serve(decision.backend);
+        this.#messages.serve(this.#intakeOf(decision.backend, decision.candidate.provider) === 'running' ? decision.backend : undefined);
         if (!this.#hasSpan) return append([this.#spanDraft(decision)]);
         const { attempt, candidate, backend, because, skipped } = decision;
         return append([{ type: 'run.candidate_selected', data: { spanId: this.#spanId, attempt, candidate, backend: backend.id, because, ...(skipped.length === 0 ? {} : { skipped: [...skipped] }) } }]);
       }
       case 'failed': {
-        const { attempt, candidate, error, then, because, waitMs } = decision;
+        const { attempt, candidate, error, next, because, waitMs } = decision;
         // The last word on a step that fails is its end.
-        if (then === 'give_up' && attempt === 1) return;
-        return append([{ type: 'run.attempt_failed', data: { spanId: this.#spanId, attempt, candidate, error, then, because, ...(waitMs === undefined ? {} : { waitMs }) } }]);
+        if (next === 'give_up' && attempt === 1) return;
+        return append([{ type: 'run.attempt_failed', data: { spanId: this.#spanId, attempt, candidate, error, next, because, ...(waitMs === undefined ? {} : { waitMs }) } }]);
       }
       case 'waiting': {
         const { because, waitMs, skipped } = decision;
@@ -183,7 +183,7 @@ export class ModelStep {
     this.#hasSpan = true;
     this.#hasReserve = reserved !== undefined;
     const { provider, model, profile } = selected?.candidate ?? { ...params, profile: undefined };
-    const intake = intakeOf(selected?.backend ?? agent.runtime);
+    const intake = this.#intakeOf(selected?.backend ?? agent.runtime, provider);
     const isChoice = selected !== undefined && (profile !== undefined || selected.skipped.length > 0 || modelsOf(agent.definition).length > 1);
     return {
       type: 'span.started',
@@ -204,6 +204,10 @@ export class ModelStep {
         ...(reserved === undefined ? {} : { reserved }),
       },
     };
+  }
+
+  #intakeOf(runtime: AgentRuntime, provider: string): MessageIntake {
+    return intakeOf(runtime, provider, this.#options.ports.runConfig);
   }
 
   /** The session that this backend has for the conversation, if it has seen all of it but what came in since. */

@@ -15,6 +15,7 @@ import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { SessionDirectories } from '../session/session-directories.ts';
 import type { JournalCache } from '../session/journal-cache.ts';
 import type { JournalPorts, SessionJournal } from '../session/session-journal.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { Tool, ToolProgress } from '../turn/tool.ts';
 import type { ToolExecutor } from '../turn/tool-executor.ts';
@@ -59,6 +60,8 @@ export interface WakePorts extends JournalPorts {
    * session must not be frozen by a process that nobody can end.
    */
   readonly reconcile: Reconcile;
+  /** Hears what wakes store. */
+  readonly telemetry: Telemetry | undefined;
   readonly onListenerError: OnListenerError;
 }
 

@@ -110,15 +110,11 @@ export class WakeWork {
       // That takes its time, and the session may have been terminated meanwhile.
       state = await this.#journal.refresh();
     }
-    while (this.#isWanted(state) && isPoison(state)) {
-      if (await this.#park(state, survivors)) return 'nothing_to_do';
-      state = await this.#journal.refresh();
+    for (; this.#isWanted(state); state = await this.#journal.refresh()) {
+      const answer = await this.#take(state, survivors);
+      if (answer !== 'moved') return answer;
     }
-    if (!this.#isWanted(state)) return 'nothing_to_do';
-    if (!isStale(state) && !hasWork(state, this.#now())) return this.#unpark(state);
-    await this.#begin(state, survivors);
-    this.#unwatch = this.#ports.store.watch(sessionId, () => void this.#notice());
-    return 'claimed';
+    return 'nothing_to_do';
   }
 
   /** Reads what came since and decides. A message that arrived meanwhile is seen here, before the wake can end. */
@@ -344,49 +340,57 @@ export class WakeWork {
     }
   }
 
-  async #begin(state: SessionState, survivors: string | undefined): Promise<void> {
-    const due = dueWakeIds(state, this.#now());
+  /**
+   * Says in the log what becomes of the session. Only where the log still says what was decided upon: what a wake that dies leaves due was
+   * made due for the state that it began in, and somebody may have taken back the very thing that it begins for.
+   */
+  async #take(state: SessionState, survivors: string | undefined): Promise<ClaimAnswer | 'moved'> {
     const epoch = this.#right?.epoch ?? state.epoch + 1;
-    const unparked: SessionEventDraft[] = state.parked === undefined ? [] : [{ type: 'session.unparked', data: { wakeId: this.#wakeId } }];
-    const started = { wakeId: this.#wakeId, epoch, owner: this.#ports.owner, queuedWakeIds: due, trigger: triggerOf(state, due, this.#options) };
+    // Somebody who does not see our right was faster; the log has decided.
+    if (state.epoch >= epoch) throw wakeConflict(state.sessionId);
     try {
-      await this.#journal.append(
-        [...lostWakeEvents(state, survivors), ...unparked, { type: 'wake.started', data: started }, { type: 'session.status_changed', data: { to: 'running' } }],
-        { epoch },
-      );
+      if (isPoison(state)) return await this.#park(state, epoch, survivors);
+      if (!isStale(state) && !hasWork(state, this.#now())) return await this.#unpark(epoch);
+      return await this.#begin(state, epoch, survivors);
     } catch (error) {
-      // Somebody who does not see our right was faster; the log has decided.
+      if (isOvertaken(error)) return 'moved';
       throw RuntimeError.is(error) && error.code === 'EPOCH_SUPERSEDED' ? wakeConflict(state.sessionId) : error;
     }
+  }
+
+  async #begin(state: SessionState, epoch: number, survivors: string | undefined): Promise<'claimed'> {
+    const due = dueWakeIds(state, this.#now());
+    const unparked: SessionEventDraft[] = state.parked === undefined ? [] : [{ type: 'session.unparked', data: { wakeId: this.#wakeId } }];
+    const started = { wakeId: this.#wakeId, epoch, owner: this.#ports.owner, queuedWakeIds: due, trigger: triggerOf(state, due, this.#options) };
+    await this.#journal.append(
+      [...lostWakeEvents(state, survivors), ...unparked, { type: 'wake.started', data: started }, { type: 'session.status_changed', data: { to: 'running' } }],
+      { epoch, onlyAtHead: true },
+    );
     this.#epoch = epoch;
     this.#startedMs = this.#ports.clock.steadyNow();
     const leftCalls = state.openToolCalls.some(({ phase }) => phase === 'started' || phase === 'requested');
     // Whoever cut the dead wake short does not want its calls gone on with.
     this.#mustSpeak = due.length > 0 || (leftCalls && state.openWake?.interruption === undefined);
+    this.#unwatch = this.#ports.store.watch(state.sessionId, () => void this.#notice());
+    return 'claimed';
   }
 
   /** Somebody woke a parked session that has nothing to do now: what was held back is due again at its time. */
-  async #unpark({ epoch }: SessionState): Promise<ClaimAnswer> {
-    await this.#journal.append([{ type: 'session.unparked', data: { wakeId: this.#wakeId } }], { epoch: this.#right?.epoch ?? epoch + 1 });
+  async #unpark(epoch: number): Promise<'nothing_to_do'> {
+    await this.#journal.append([{ type: 'session.unparked', data: { wakeId: this.#wakeId } }], { epoch, onlyAtHead: true });
     this.#wasUnparked = true;
     await keepView(this.#ports.store, this.#journal.state);
     return 'nothing_to_do';
   }
 
-  /** The wakes of this session kill their processes: it is left alone from now on, and says why. False when somebody wrote meanwhile. */
-  async #park(state: SessionState, survivors: string | undefined): Promise<boolean> {
-    const epoch = this.#right?.epoch ?? state.epoch + 1;
+  /** The wakes of this session kill their processes: it is left alone from now on, and says why. */
+  async #park(state: SessionState, epoch: number, survivors: string | undefined): Promise<'nothing_to_do'> {
     const parking = parked('failures', `${state.failuresInARow + 1} wakes in a row died with their processes.`);
     const rest: SessionEventDraft = { type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle' } };
-    try {
-      await this.#journal.append([...lostWakeEvents(state, survivors), rest, parking], { epoch, onlyAtHead: true });
-    } catch (error) {
-      if (isOvertaken(error)) return false;
-      throw error;
-    }
+    await this.#journal.append([...lostWakeEvents(state, survivors), rest, parking], { epoch, onlyAtHead: true });
     this.#wasParked = true;
     await keepView(this.#ports.store, this.#journal.state);
-    return true;
+    return 'nothing_to_do';
   }
 
   /** Something was appended, by this wake or by somebody else. */
@@ -408,6 +412,8 @@ export class WakeWork {
   #hear(event: SessionEvent): void {
     this.#conversation.ingest(event);
     this.#meter.ingest(event);
+    // Others write too, and so does a wake that has taken over: what was stored under our right is what we did.
+    if (event.epoch !== undefined && event.epoch === this.#right?.epoch) this.#ports.telemetry?.take(event, this.#identity.agentId);
   }
 
   /** What of the dead process could not be ended, if anything. */

@@ -18,7 +18,7 @@ import {
 import type { ClaudeBlock, ClaudeResult } from './claude-messages.ts';
 import { ClaudeText } from './claude-text.ts';
 import { claudeUsage } from './claude-usage.ts';
-import type { CliConversation, CliFact, CliFailure, CliReading, CliTurn } from './dialect.ts';
+import type { CliConversation, CliFact, CliFailure, CliFinish, CliReading, CliTurn } from './dialect.ts';
 import { jsonLine, messageIn } from './json-lines.ts';
 import { claudeToolMeaning } from './tool-meaning.ts';
 import { toolOutputText } from './tool-output.ts';
@@ -152,7 +152,7 @@ export class ClaudeConversation implements CliConversation {
 
   #readResult(given: unknown): readonly CliFact[] {
     const parsed = resultMessage.safeParse(given);
-    if (!parsed.success) return [{ kind: 'finished', finish: { failure: { kind: 'server_error', message: 'its result is none: it names no subtype' }, mayGoOn: false } }];
+    if (!parsed.success) return [{ kind: 'finished', finish: { failure: { kind: 'server_error', message: 'its result is none: it names no subtype' }, goesOn: 'no' } }];
     const result = parsed.data;
     const failure = claudeFailure(result, { code: this.#errorCode, message: this.#errorText, retryAtMs: this.#retryAtMs });
     this.#results.push(result);
@@ -161,8 +161,13 @@ export class ClaudeConversation implements CliConversation {
     const modelSteps = this.#results.reduce((steps, { num_turns = 0 }) => steps + num_turns, 0);
     return [
       ...(result.session_id === undefined ? [] : [{ kind: 'session', sessionId: result.session_id } as const]),
-      { kind: 'finished', finish: { failure, usage, modelSteps, text: result.result, mayGoOn: failure === undefined && this.#unanswered.size > 0 } },
+      { kind: 'finished', finish: { failure, usage, modelSteps, text: result.result, goesOn: failure === undefined ? this.#goesOn(result) : 'no' } },
     ];
+  }
+
+  #goesOn({ user_message_uuids }: ClaudeResult): CliFinish['goesOn'] {
+    if (this.#unanswered.size === 0) return 'no';
+    return user_message_uuids === undefined ? 'perhaps' : 'surely';
   }
 
   /** An older program does not say which messages it has answered: then only the first surely is. */
@@ -196,7 +201,7 @@ export class ClaudeConversation implements CliConversation {
     if (data === undefined) return undefined;
     const { subtype, request_id, error } = data.response;
     if (subtype !== 'error' || request_id !== this.#openingId) return [];
-    return [{ kind: 'finished', finish: { failure: { message: `it refused to begin: ${error ?? 'it did not say why'}` }, mayGoOn: false } }];
+    return [{ kind: 'finished', finish: { failure: { message: `it refused to begin: ${error ?? 'it did not say why'}` }, goesOn: 'no' } }];
   }
 
   #readRateLimit(given: unknown): readonly CliFact[] | undefined {

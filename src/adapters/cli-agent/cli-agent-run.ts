@@ -196,7 +196,7 @@ export class CliAgentRun {
     return this.#said.hasText || this.#tools.count > 0 ? undefined : ownFailure('empty_response', 'it ended without an answer', this.#failing());
   }
 
-  #conclude({ failure, usage, modelSteps }: Ending): AgentRunResult {
+  #conclude({ failure, usage = this.#program?.usage, modelSteps }: Ending): AgentRunResult {
     const hasActed = this.#said.characters > 0 || this.#tools.count > 0;
     const payloads = this.#said.payloads();
     this.#tools.endAll(failure?.kind === 'aborted' ? 'The run was stopped.' : 'The program has ended without telling how this ended.');

@@ -16,7 +16,7 @@ import type { CliAgentNews, CliAgentSurroundings } from './cli-agent-run.ts';
 
 export type { CliAgentNews } from './cli-agent-run.ts';
 
-export const CLI_AGENT_RUNTIME_ID = 'cli-agent';
+const CLI_AGENT_RUNTIME_ID = 'cli-agent';
 
 /** Commands may take long, and a program says nothing while they run. */
 const DEFAULT_IDLE_TIMEOUT_MS = 900_000;

@@ -63,12 +63,12 @@ export class CodexConversation implements CliConversation {
 
   #readCompleted(given: unknown): readonly CliFact[] | undefined {
     const { data } = turnCompleted.safeParse(given);
-    return data === undefined ? undefined : [{ kind: 'finished', finish: { usage: usageOf(data.usage), modelSteps: 1, mayGoOn: false } }];
+    return data === undefined ? undefined : [{ kind: 'finished', finish: { usage: usageOf(data.usage), modelSteps: 1, goesOn: 'no' } }];
   }
 
   #readFailed(given: unknown): readonly CliFact[] {
     const message = turnFailed.safeParse(given).data?.error.message ?? this.#complaint ?? 'it told of a failure without saying which';
-    return [{ kind: 'finished', finish: { failure: { message }, mayGoOn: false } }];
+    return [{ kind: 'finished', finish: { failure: { message }, goesOn: 'no' } }];
   }
 
   /** It may be about a connection that is tried again: only the end of the turn tells whether it was the end. */

@@ -79,8 +79,8 @@ export interface CliFinish {
   readonly modelSteps?: number | undefined;
   /** The whole answer, for a program that has streamed nothing of it. */
   readonly text?: string | undefined;
-  /** A message was written that this finish does not answer: another one may come. */
-  readonly mayGoOn: boolean;
+  /** Whether another turn follows by itself, for messages that were written meanwhile. `perhaps`: the program does not tell what it has read. */
+  readonly goesOn: 'no' | 'perhaps' | 'surely';
 }
 
 /** A failure as the program tells it. What it does not name is found out from the code and the words. */

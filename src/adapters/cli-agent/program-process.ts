@@ -40,6 +40,8 @@ export interface ProgramProcess {
   readonly stderr: Readable;
   /** Resolves when the program has ended. What it started may still run. */
   readonly exited: Promise<ProgramExit>;
+  /** Resolves when the program has ended, or so many milliseconds of real time are over. */
+  endedWithin(durationMs: number): Promise<void>;
   /**
    * Ends the program and all that it started, and resolves when it is proven gone.
    * @throws BackgroundTaskError category `process` naming who is left
@@ -98,7 +100,16 @@ function attached(child: Child, pid: number, tree: TrackedProcessTree): ProgramP
       for (const stream of [stdin, stdout, stderr]) stream.destroy();
     }
   };
-  return { stdin, stdout, stderr, exited, end };
+  return { stdin, stdout, stderr, exited, endedWithin: (durationMs) => within(exited, durationMs), end };
+}
+
+async function within(happens: Promise<unknown>, durationMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, durationMs);
+  });
+  await Promise.race([happens, tooLong]);
+  clearTimeout(timer);
 }
 
 async function failureOf(child: Child): Promise<unknown> {

@@ -7,6 +7,7 @@ import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest, RunTool
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { assertNever, messageOf } from '../../machines/errors.ts';
 import type { RunFailureKind } from '../../machines/run/run-failure.ts';
+import type { RunUsage } from '../../machines/run/run-output.ts';
 import type { ProgramEnd } from './cli-failures.ts';
 import type { CliConversation, CliFact, CliFinish } from './dialect.ts';
 import { IdleWatch } from './idle-watch.ts';
@@ -26,6 +27,8 @@ const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 const LINGER_AFTER_ANSWER_MS = 5_000;
 /** A program that is asked to stop may do the same. */
 const LINGER_AFTER_STOP_MS = 1_000;
+/** How soon a program that does not tell what it has read begins the turn for it. */
+const NEXT_TURN_MS = 3_000;
 
 const NOBODY_PERMITS = 'Nobody is there to permit it.';
 
@@ -66,8 +69,9 @@ export class ProgramRun {
   #process: ProgramProcess | undefined;
   #idle: IdleWatch | undefined;
   #lines: OutputLines | undefined;
-  /** The newest, while another may come. */
-  #lastFinish: CliFinish | undefined;
+  /** Of a turn that is over, while it is open whether another follows. */
+  #betweenTurns: CliFinish | undefined;
+  #usage: RunUsage | undefined;
   #sessionId: string | undefined;
 
   constructor(options: ProgramRunOptions) {
@@ -85,6 +89,11 @@ export class ProgramRun {
   /** The program's own session, as it named it last. */
   get sessionId(): string | undefined {
     return this.#sessionId;
+  }
+
+  /** What its turns that are over have used. */
+  get usage(): RunUsage | undefined {
+    return this.#usage;
   }
 
   /** Resolves when the program and all that it started are gone. @throws as `startProgram` */
@@ -113,7 +122,7 @@ export class ProgramRun {
   async queue(text: string): Promise<boolean> {
     const { conversation } = this.#options;
     const stdin = this.#process?.stdin;
-    const isOver = this.#outcome !== undefined || this.#lastFinish !== undefined;
+    const isOver = this.#outcome !== undefined || this.#betweenTurns?.goesOn === 'perhaps';
     if (stdin === undefined || isOver || !stdin.writable || conversation.furtherMessage === undefined) return false;
     if (stdin.writableLength > MAX_UNREAD_BYTES) return false;
     const line = conversation.furtherMessage(text);
@@ -138,12 +147,12 @@ export class ProgramRun {
   }
 
   #onIdle(limitMs: number): void {
-    if (this.#lastFinish === undefined) this.#cutOff('timeout', `it has said nothing for ${limitMs} ms`);
-    else this.#settle({ kind: 'finished', finish: this.#lastFinish });
+    if (this.#betweenTurns === undefined) this.#cutOff('timeout', `it has said nothing for ${limitMs} ms`);
+    else this.#settle({ kind: 'finished', finish: this.#betweenTurns });
   }
 
   #onEnd(exit: ProgramExit | undefined): void {
-    if (this.#lastFinish !== undefined) this.#settle({ kind: 'finished', finish: this.#lastFinish });
+    if (this.#betweenTurns !== undefined) this.#settle({ kind: 'finished', finish: this.#betweenTurns });
     const complaint = this.#options.conversation.lastComplaint();
     this.#settle({ kind: 'ended', end: { exit, errorOutput: this.#errorOutput.toString(), complaint, noise: this.#lines?.noise } });
   }
@@ -155,6 +164,7 @@ export class ProgramRun {
 
   #take(fact: CliFact): void {
     const { said, tools } = this.#options;
+    this.#betweenTurns = undefined;
     switch (fact.kind) {
       case 'session':
         this.#sessionId = fact.sessionId;
@@ -196,10 +206,16 @@ export class ProgramRun {
   #finish(finish: CliFinish): void {
     const { said } = this.#options;
     if (finish.failure === undefined && !said.hasText) said.add({ what: 'text', block: 0, text: finish.text ?? '' });
-    this.#lastFinish = finish;
-    if (!finish.mayGoOn) this.#settle({ kind: 'finished', finish });
-    // It answers what it has been given, and ends by itself.
-    else this.#process?.stdin.end();
+    this.#usage = finish.usage;
+    this.#betweenTurns = finish;
+    if (finish.goesOn === 'no') this.#settle({ kind: 'finished', finish });
+    if (finish.goesOn === 'perhaps') void this.#seeWhetherItGoesOn(finish);
+  }
+
+  /** Its input stays open meanwhile: another turn may ask for permissions. */
+  async #seeWhetherItGoesOn(finish: CliFinish): Promise<void> {
+    await this.#process?.endedWithin(NEXT_TURN_MS);
+    if (this.#betweenTurns === finish) this.#settle({ kind: 'finished', finish });
   }
 
   /** The program waits for us meanwhile: that is no silence of its own. */
@@ -252,9 +268,9 @@ export class ProgramRun {
     for (const askId of this.#asks.keys()) this.#withdraw(askId);
     if (kind === 'stopped') this.#write(this.#options.conversation.interruption?.() ?? '');
     if (process.stdin.writable) process.stdin.end();
-    if (kind === 'finished') await endedWithin(process, LINGER_AFTER_ANSWER_MS);
+    if (kind === 'finished') await process.endedWithin(LINGER_AFTER_ANSWER_MS);
     // Only one that understands that it is to stop is given the time.
-    if (kind === 'stopped' && this.#options.conversation.interruption !== undefined) await endedWithin(process, LINGER_AFTER_STOP_MS);
+    if (kind === 'stopped' && this.#options.conversation.interruption !== undefined) await process.endedWithin(LINGER_AFTER_STOP_MS);
     await this.#endTree(process);
   }
 
@@ -270,14 +286,4 @@ export class ProgramRun {
 /** Where a command holds a secret, it is judged without it. */
 function redacted(means: RunToolMeaning | undefined, redaction: Redaction): RunToolMeaning | undefined {
   return means === undefined ? undefined : (redaction.json(means, Infinity) as RunToolMeaning);
-}
-
-/** In real time: what is waited for is a process. */
-async function endedWithin({ exited }: ProgramProcess, durationMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, durationMs);
-  });
-  await Promise.race([exited, tooLong]);
-  clearTimeout(timer);
 }

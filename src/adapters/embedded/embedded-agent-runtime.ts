@@ -21,7 +21,7 @@ import { STEP_ENDED, takeStep } from './take-step.ts';
 import { workspaceFiles } from './workspace-files.ts';
 import type { WorkspaceFiles } from './workspace-files.ts';
 
-export const EMBEDDED_RUNTIME_ID = 'embedded';
+const EMBEDDED_RUNTIME_ID = 'embedded';
 
 export interface EmbeddedAgentRuntimeOptions {
   readonly clock: Clock;

@@ -22,7 +22,7 @@ export function guardedFetch({ leftOut, onHeard, fetch }: GuardedFetchOptions): 
     const response = await fetch(input, { ...init, headers, redirect: 'manual' });
     onHeard();
     if (response.status >= 300 && response.status < 400) throw await redirected(response);
-    if (!response.ok) return response.body === null ? response : withBody(response, limited(response.body, onHeard));
+    if (!response.ok) return response.body === null ? response : withBody(response, heard(response.body, onHeard, MAX_OTHER_BYTES));
     if (response.body === null) return response;
     await expectStream(response, onHeard);
     return withBody(response, heard(response.body, onHeard));
@@ -33,30 +33,25 @@ function withBody({ status, statusText, headers }: Response, body: ReadableStrea
   return new Response(body, { status, statusText, headers });
 }
 
-function heard(body: ReadableStream<Uint8Array>, onHeard: () => void): ReadableStream<Uint8Array> {
-  return body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
+/** The body as it comes, or the beginning of it: what comes after `maxBytes` is not waited for. One stream more, where a transformation would be two. */
+function heard(body: ReadableStream<Uint8Array>, onHeard: () => void, maxBytes = Infinity): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let room = maxBytes;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
         onHeard();
-        controller.enqueue(chunk);
+        controller.enqueue(value.length <= room ? value : value.subarray(0, room));
+        room -= value.length;
+        if (room > 0) return;
+        controller.close();
+        await reader.cancel();
       },
-    }),
-  );
-}
-
-/** The beginning of a body: what comes after it is not waited for. */
-function limited(body: ReadableStream<Uint8Array>, onHeard: () => void): ReadableStream<Uint8Array> {
-  let bytes = 0;
-  return body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        onHeard();
-        const room = MAX_OTHER_BYTES - bytes;
-        bytes += chunk.length;
-        controller.enqueue(chunk.subarray(0, room));
-        if (bytes >= MAX_OTHER_BYTES) controller.terminate();
-      },
-    }),
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
   );
 }
 
@@ -71,7 +66,7 @@ async function redirected(response: Response): Promise<StepFailure> {
 async function expectStream(response: Response, onHeard: () => void): Promise<void> {
   const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (response.body === null || (type !== 'application/json' && type !== 'text/html')) return;
-  const text = await new Response(limited(response.body, onHeard)).text();
+  const text = await new Response(heard(response.body, onHeard, MAX_OTHER_BYTES)).text();
   const body = parsed(text);
   const isError = typeof body === 'object' && body !== null && 'error' in body;
   const what = `expected a stream of events from the provider, received ${type} with HTTP ${response.status}: ${text.slice(0, SHOWN_CHARACTERS)}`;

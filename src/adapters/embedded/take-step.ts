@@ -39,7 +39,11 @@ export async function takeStep(options: StepOptions): Promise<void> {
   const { params, access, answer, clock, controller } = options;
   const limitMs = access.settings.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS;
   const silence = new StepFailure({ kind: 'timeout', message: `the provider "${params.provider}" sent nothing for ${limitMs} ms` });
-  const watch = new IdleWatch({ clock, limitMs, onIdle: () => controller.abort(silence) });
+  const onIdle = (): void => {
+    // A connection that only stays open after the answer is not waited for much longer anyway.
+    if (answer.finish === undefined) controller.abort(silence);
+  };
+  const watch = new IdleWatch({ clock, limitMs, onIdle });
   try {
     await untilAborted(readAnswer(options, () => watch.heard()), controller.signal);
   } finally {

@@ -11,6 +11,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import type { RuntimeError } from '../../machines/errors.ts';
 import { policyBusy, systemCodeOf } from './policy-errors.ts';
 
 const FILE_MODE = 0o600;
@@ -35,9 +36,12 @@ const holderSchema = z.object({
 
 type Holder = z.output<typeof holderSchema>;
 
-/** Runs `work` while no other process runs one under the lock at `path`. @throws RuntimeError POLICY_BUSY, and what `work` throws */
-export async function underLock<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
-  await acquire(path);
+/**
+ * Runs `work` while no other process runs one under the lock at `path`. An ExclusiveWork: whoever composes adapters lends it to others.
+ * @throws what `busy` makes (default: RuntimeError POLICY_BUSY), and what `work` throws
+ */
+export async function underLock<Result>(path: string, work: () => Promise<Result>, busy = (waitedMs: number): RuntimeError => policyBusy(path, waitedMs)): Promise<Result> {
+  await acquire(path, busy);
   try {
     return await work();
   } finally {
@@ -45,12 +49,12 @@ export async function underLock<Result>(path: string, work: () => Promise<Result
   }
 }
 
-async function acquire(path: string): Promise<void> {
+async function acquire(path: string, busy: (waitedMs: number) => RuntimeError): Promise<void> {
   const deadline = performance.now() + MAX_WAIT_MS;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     if (await take(path)) return;
     if (await removeAbandoned(path, path)) continue;
-    if (performance.now() > deadline) throw policyBusy(path, MAX_WAIT_MS);
+    if (performance.now() > deadline) throw busy(MAX_WAIT_MS);
     // Uneven, so that those who wait do not all come back together.
     await delay(pauseMs * (0.5 + Math.random()));
   }

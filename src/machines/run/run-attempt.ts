@@ -15,7 +15,7 @@ export const runAttempt = z.object({
   candidate,
   /** Absent: it succeeded. */
   error: runFailure.optional(),
-  then: runDecision.optional(),
+  next: runDecision.optional(),
   /** Why it was chosen, as one sentence. */
   because: z.string(),
 });

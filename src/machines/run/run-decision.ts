@@ -39,7 +39,7 @@ export interface RunSituation {
 }
 
 export interface RunVerdict {
-  readonly then: RunDecision;
+  readonly next: RunDecision;
   /** As one sentence, for people. */
   readonly because: string;
   /** For `back_off`. */
@@ -71,11 +71,11 @@ const RULES: Record<RunFailureKind, Rule> = {
   timeout: (situation) => againThenElsewhere(situation, 'The provider has not answered in time.'),
   empty_response: (situation) => againThenElsewhere(situation, 'The model has said nothing.'),
   context_overflow: (situation) => {
-    if (situation.canCompact) return { then: 'compact', because: 'The model cannot read as much at once.' };
-    return situation.hasOtherModel ? { then: 'fall_back', because: 'The model cannot read as much at once; another one may.' } : giveUp('The model cannot read as much at once, and no other one is named.');
+    if (situation.canCompact) return { next: 'compact', because: 'The model cannot read as much at once.' };
+    return situation.hasOtherModel ? { next: 'fall_back', because: 'The model cannot read as much at once; another one may.' } : giveUp('The model cannot read as much at once, and no other one is named.');
   },
   session_expired: ({ wasResumed, sameFailures }) =>
-    wasResumed && sameFailures === 1 ? { then: 'back_off', waitMs: 0, because: 'The session of the backend is gone; the conversation is given to a new one.' } : giveUp('The backend has lost a session that was new.'),
+    wasResumed && sameFailures === 1 ? { next: 'back_off', waitMs: 0, because: 'The session of the backend is gone; the conversation is given to a new one.' } : giveUp('The backend has lost a session that was new.'),
   // Whoever is asked the same in the same form answers the same.
   format: () => giveUp('The request itself is wrong: another model would not take it either.'),
   refusal: () => giveUp('The model does not want to answer; to ask another one behind its back is not ours to decide.'),
@@ -86,8 +86,8 @@ const RULES: Record<RunFailureKind, Rule> = {
 
 /** The next account, else the next model, else the end. */
 function elsewhere({ hasOtherProfile, hasOtherModel }: RunSituation, why: string): RunVerdict {
-  if (hasOtherProfile) return { then: 'rotate_profile', because: `${why} Another account is tried.` };
-  if (hasOtherModel) return { then: 'fall_back', because: `${why} Another model is tried.` };
+  if (hasOtherProfile) return { next: 'rotate_profile', because: `${why} Another account is tried.` };
+  if (hasOtherModel) return { next: 'fall_back', because: `${why} Another model is tried.` };
   return giveUp(`${why} There is no other candidate.`);
 }
 
@@ -96,7 +96,7 @@ function againThenElsewhere(situation: RunSituation, why: string): RunVerdict {
   const { sameFailures, hasOtherModel, hasOtherProfile } = situation;
   const again = backOff(situation);
   if (again !== undefined && (sameFailures === 1 || !(hasOtherModel || hasOtherProfile))) return { ...again, because: `${why} It is asked once more.` };
-  if (hasOtherModel) return { then: 'fall_back', because: `${why} Another model is tried.` };
+  if (hasOtherModel) return { next: 'fall_back', because: `${why} Another model is tried.` };
   return elsewhere(situation, why);
 }
 
@@ -105,9 +105,9 @@ function backOff({ failure, backOffs, waitedMs, limits, random }: RunSituation):
   if (backOffs >= limits.maxBackOffs) return undefined;
   // Uneven, so that those who failed together do not come back together; never sooner than was asked for.
   const waitMs = Math.round(failure.retryAfterMs === undefined ? FIRST_WAIT_MS * 2 ** backOffs * (0.5 + random / 2) : failure.retryAfterMs * (1 + random / 10));
-  return waitedMs + waitMs > limits.maxWaitMs ? undefined : { then: 'back_off', waitMs, because: 'It is asked once more after a wait.' };
+  return waitedMs + waitMs > limits.maxWaitMs ? undefined : { next: 'back_off', waitMs, because: 'It is asked once more after a wait.' };
 }
 
 function giveUp(because: string): RunVerdict {
-  return { then: 'give_up', because };
+  return { next: 'give_up', because };
 }

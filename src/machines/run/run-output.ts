@@ -95,7 +95,7 @@ export type AgentRunEventBody =
   | { readonly stream: 'tool'; readonly data: { readonly phase: 'started'; readonly callId: string } }
   | { readonly stream: 'tool'; readonly data: { readonly phase: 'ended'; readonly callId: string; readonly outcome: BackendToolOutcome; readonly output: unknown } }
   | { readonly stream: 'attempt'; readonly data: { readonly phase: 'started'; readonly attempt: number; readonly candidate: Candidate; readonly because: string } }
-  | { readonly stream: 'attempt'; readonly data: { readonly phase: 'failed'; readonly attempt: number; readonly error: RunFailure; readonly then: RunDecision; readonly because: string; readonly waitMs?: number | undefined } };
+  | { readonly stream: 'attempt'; readonly data: { readonly phase: 'failed'; readonly attempt: number; readonly error: RunFailure; readonly next: RunDecision; readonly because: string; readonly waitMs?: number | undefined } };
 
 export type AgentRunEvent = AgentRunEventBody & {
   readonly runId: string;

@@ -45,6 +45,18 @@ export function activationsOf(state: SessionState): readonly Activation[] {
   return [...workActivations(state), ...owedActivation(state)];
 }
 
+/**
+ * What a wake that begins at `atMs` leaves due until its end, so that somebody goes on when its process dies. Somebody may wake a session
+ * before anything of it is due: its plan is for next week, its back-off is not over. Nobody would look for the dead wake before that, so
+ * the wake is due itself. What a child owes its parent does not count: whoever tells the parent settles it.
+ */
+export function causesOfWake(state: SessionState, wakeId: string, atMs: number): readonly Activation[] {
+  const causes = activationsOf(state);
+  if (isDue(state, atMs)) return causes;
+  const { sessionId, agentId } = state;
+  return [...causes, { sessionId, agentId, causeId: wakeId, kind: 'retry', dueAtMs: atMs, priority: 'normal' }];
+}
+
 /** Whether a wake that nobody outside asks for may begin at `nowMs`, in milliseconds since the epoch, for what there is to do. */
 export function isDue(state: SessionState, nowMs: number): boolean {
   return workActivations(state).some(({ dueAtMs }) => dueAtMs <= nowMs);

@@ -231,13 +231,13 @@ const agent = {
     }),
   ),
   'run.attempt_failed': define(
-    'A candidate has failed in a model step. `then`: what was decided, and `because`, why.',
+    'A candidate has failed in a model step. `next`: what was decided, and `because`, why.',
     z.object({
       spanId: id,
       attempt: z.number().int().positive(),
       candidate,
       error: runFailure,
-      then: runDecision,
+      next: runDecision,
       because: z.string(),
       waitMs: z.number().int().nonnegative().optional(),
     }),

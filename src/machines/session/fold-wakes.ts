@@ -1,13 +1,11 @@
 /** How the beginning and the end of a wake change a session's state. */
-import { activationsOf } from './activation.ts';
+import { causesOfWake } from './activation.ts';
 import type { Change } from './fold-status.ts';
 import type { SessionEventData, SessionEventOf } from './session-event.ts';
 import type { OpenWake, SessionState } from './session-state.ts';
 
 export function foldWakeStarted(state: SessionState, { at, data }: SessionEventOf<'wake.started'>): Change {
   const { wakeId, epoch, owner, queuedWakeIds, trigger = 'manual' } = data;
-  const causes = activationsOf(state);
-  const { sessionId, agentId } = state;
   return {
     wakes: state.wakes + 1,
     epoch: Math.max(state.epoch, epoch),
@@ -19,8 +17,7 @@ export function foldWakeStarted(state: SessionState, { at, data }: SessionEventO
       startedAt: at,
       trigger,
       queuedWakeIds,
-      // Somebody has to find the session even when this wake dies and nothing else was due.
-      causes: causes.length > 0 ? causes : [{ sessionId, agentId, causeId: wakeId, kind: 'retry', dueAtMs: Date.parse(at), priority: 'normal' }],
+      causes: causesOfWake(state, wakeId, Date.parse(at)),
       toolCalls: 0,
       steps: 0,
       tokens: 0,

@@ -17,7 +17,7 @@ import type { Directive } from '../wake/directive.ts';
 type Fold<Type extends SessionEventType> = (state: SessionState, event: SessionEventOf<Type>) => Change;
 
 /** Changes when the fold gives another state for the same log; views and checkpoints written by another version are rebuilt. */
-export const SESSION_FOLD_VERSION = 5;
+export const SESSION_FOLD_VERSION = 6;
 
 const NOTHING: Change = {};
 

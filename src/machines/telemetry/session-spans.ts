@@ -9,7 +9,7 @@ import { attemptAttributes, providerName, stepAttributes, toolAttributes, wakeAt
 /** Tool calls of one wake of which something is remembered; a model asks for 64 at once at most. */
 const MAX_CALLS = 1_000;
 
-export const UNSET: SpanStatus = { code: 'unset' };
+const UNSET: SpanStatus = { code: 'unset' };
 
 interface OpenStep {
   readonly spanId: string;
@@ -34,7 +34,7 @@ interface Call {
   readonly key?: string | undefined;
 }
 
-export interface SpanSession {
+interface SpanSession {
   readonly sessionId: string;
   readonly agentId: string | undefined;
   readonly contents: SpanContents;
@@ -94,7 +94,7 @@ export class SessionSpans {
     const step = this.#stepOf(data.spanId);
     if (step === undefined) return [];
     const begun = step.attempt === undefined ? this.#beginAttempt(step, { number: data.attempt, provider: data.candidate.provider, model: data.candidate.model, at: step.at }) : [];
-    const attributes = { 'error.type': data.error.kind, 'wakechart.attempt.then': data.then };
+    const attributes = { 'error.type': data.error.kind, 'wakechart.attempt.next': data.next };
     return [...begun, ...this.#endAttempt(step, at, attributes, { code: 'error', message: this.#session.contents.message(data.error.message) })];
   }
 

@@ -13,7 +13,7 @@ export class StreamStepMessageBuilder {
   ingest(event: AgentRunEvent): void {
     if (event.stream === 'assistant') this.#say(event.data);
     else if (event.stream === 'tool' && event.data.phase === 'requested') this.#call(event.data);
-    else if (event.stream === 'attempt' && event.data.phase === 'failed') this.#forget();
+    else if (event.stream === 'attempt' && event.data.phase === 'started') this.#forget();
   }
 
   /** What was said so far, in the order in which it came. The builder can go on afterwards. */
@@ -28,7 +28,7 @@ export class StreamStepMessageBuilder {
     else this.#parts.push({ type: kind, text });
   }
 
-  /** What a failed attempt said is said anew by the next. */
+  /** What an attempt said that failed is said anew by the next. */
   #forget(): void {
     this.#parts = [];
     this.#callIds.clear();

@@ -222,7 +222,7 @@ describe('the permissions of Claude Code', () => {
 });
 
 describe('a message for a turn of Claude Code that runs', () => {
-  it.each([['', []], ['by an old program', ['--old']]])('is answered in a turn after it when it comes late%s', async (_name, more) => {
+  it.each([['Claude Code', []], ['one that does not tell what it has read', ['--old']]])('is answered by %s in a turn of its own when it comes late', async (_name, more) => {
     const asked: (() => void)[] = [];
     const run = house.start({
       model: await house.scenario({ use: { name: 'Bash', input: {} }, ask: true }, { say: 'Done. ' }),
@@ -237,9 +237,9 @@ describe('a message for a turn of Claude Code that runs', () => {
     expect(await house.runtime.queueMessage?.('run_1', 'and this')).toBe(true);
     asked[0]?.();
     await expect.poll(() => asked.length).toBe(2);
-    expect(await house.runtime.queueMessage?.('run_1', 'too late')).toBe(false);
     asked[1]?.();
     const result = await run.result;
+    expect(await house.runtime.queueMessage?.('run_1', 'too late')).toBe(false);
     expect(textOf(result)).toBe('Done. Done. ');
     expect(result.meta?.modelSteps).toBe(2);
     expect(house.notes().flatMap(({ prompt }) => prompt ?? [])).toEqual(['Hello?', 'and this']);

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionState } from '../../../src/machines/session/session-state.ts';
+import { parseScript } from '../../../src/adapters/script/script-schema.ts';
 import { Stage, runs, sleeps } from './stage.ts';
 
 let stage: Stage;
@@ -63,8 +64,21 @@ describe.concurrent('a session', () => {
     const agent = (await stage.runtime.sessions.status(other)).agentId;
     await writeFile(join(stage.home, 'agents', agent, 'script.json'), script);
     expect(await stage.run('wake', '--session', other)).toMatchObject({ code: 0 });
-    const said = async (sessionId: string): Promise<unknown[]> => (await stage.eventsOf(sessionId)).flatMap((event) => (event.type === 'agent.tool_use' ? [event.data.input] : []));
+    const said = async (sessionId: string): Promise<unknown[]> =>
+      (await stage.eventsOf(sessionId)).flatMap(({ type, data }) => (type === 'agent.tool_use' ? [data.input] : type === 'agent.message' ? [data.text] : type === 'directive.accepted' ? [data.directive] : []));
+    expect((await said(id)).length).toBeGreaterThan(1);
     expect(await said(other)).toEqual(await said(id));
+  });
+
+  it('says beside the script what a script cannot say', async () => {
+    const unmet = { expect: { lastUserMessageIncludes: 'nobody says this' }, text: 'x' };
+    const { id } = await stage.sessionToWake(unmet);
+    await stage.run('wake', '--session', id);
+    const { stdout, stderr, code } = await stage.run('session', 'export', '--session', id, '--as', 'script');
+    expect(code).toBe(0);
+    const { notes = [], steps } = parseScript(stdout, 'the recording');
+    expect([steps, notes]).toEqual([[], [expect.stringMatching(/^Step 1: A step that failed before it counted is left out/)]]);
+    expect(stderr).toBe(`note ${notes[0]}\n`);
   });
 
   it('that runs is not deleted', async () => {

@@ -49,6 +49,8 @@ const short = ({ kind, causeId, dueAtMs, priority }: Activation): string => {
 const dueAfter = (...drafts: readonly SessionEventDraft[]): string[] => activationsOf(stateAfter(...drafts)).map(short);
 
 const woken = [created, message('x'), wakeStarted(1), running] as const;
+const untilLater: SessionEventDraft = { type: 'permission.requested', data: { requestId: 'request_c', callId: 'c', toolName: 'shell_run', input: {}, because: 'it asks', expiresAt: LATER } };
+const waitingUntilLater = [...woken, consumed([idOf(2)], 's'), asked('c', 's'), untilLater, wakeEnded('wake_1', 'requires_action'), blocked] as const;
 const waiting = [...woken, consumed([idOf(2)], 's'), asked('c', 's'), permissionAsked('c'), wakeEnded('wake_1', 'requires_action'), blocked] as const;
 
 describe('a session is due', () => {
@@ -60,6 +62,10 @@ describe('a session is due', () => {
     ['while a wake runs, for what made it due, in case its process dies', woken, ['ingress #2 now']],
     ['while a wake runs, also for what it has read by now', [...woken, consumed([idOf(2)], 's')], ['ingress #2 now']],
     ['while a wake runs that nothing made due, for that wake', [created, wakeStarted(1), running], ['retry wake_1 now']],
+    ['while a wake runs that began before its plan, also for that wake', [created, queued('q', LATER), wakeStarted(1), running], ['wake q +60000', 'retry wake_1 now']],
+    ['while a wake runs that began before the end of a back-off, also for that wake', [...woken, wakeEnded('wake_1', 'failed', [], LATER), resting, wakeStarted(2), running], ['ingress #2 +60000', 'retry wake_2 now']],
+    ['while a wake runs over a permission that is void later, also for that wake', [...waitingUntilLater, wakeStarted(2), running], ['wake expiry-c +60000', 'retry wake_2 now']],
+    ['while a wake runs that began over what it owed its parent, also for that wake', [child, rested, wakeStarted(1), running], ['retry turn-2 now', 'retry wake_1 now']],
     ['for nothing after a wake that did its work', [...woken, consumed([idOf(2)], 's'), wakeEnded('wake_1'), resting], []],
     ['for what was not read, after its back-off', [...woken, wakeEnded('wake_1', 'failed', [], LATER), resting], ['ingress #2 +60000']],
     ['at once for a message after a failure', [...woken, wakeEnded('wake_1', 'failed', [], LATER), resting, message('y')], ['ingress #2 now', 'ingress #7 now']],

@@ -59,7 +59,7 @@ const compaction: readonly SessionEventDraft[] = [
   { type: 'context.compacted', data: { throughSeq: 1, summary: 'so far', tokensBefore: 9, tokensAfter: 1 } },
   { type: 'span.completed', data: { spanId: 'c', kind: 'compaction', outcome: 'completed', modelSteps: 1 } },
 ];
-const failedAttempt: SessionEventDraft = { type: 'run.attempt_failed', data: { spanId: 's', attempt: 1, candidate: { provider: 'p', model: 'm' }, error: timeout, then: 'fall_back', because: 'it was slow' } };
+const failedAttempt: SessionEventDraft = { type: 'run.attempt_failed', data: { spanId: 's', attempt: 1, candidate: { provider: 'p', model: 'm' }, error: timeout, next: 'fall_back', because: 'it was slow' } };
 const unread = (received: string): SessionEventDraft => ({ type: 'directive.rejected', data: { reason: 'bad', received, spanId: 's' } });
 
 describe('what a script cannot say is noted:', () => {

@@ -56,9 +56,9 @@ const used = (callId = 'c', by?: 'backend'): SessionEventDraft => ({ type: 'agen
 const started = (callId = 'c', attempt?: number): SessionEventDraft => ({ type: 'agent.tool_started', data: { callId, ...(attempt === undefined ? {} : { attempt }) } });
 const result = (callId = 'c', outcome: 'completed' | 'failed' | 'denied' | 'cancelled' | 'unknown' = 'completed'): SessionEventDraft => ({ type: 'agent.tool_result', data: { callId, name: 'shell_run', outcome, output: 'the secret' } });
 const said: SessionEventDraft = { type: 'agent.message', data: { text: 'my secret plan', spanId: 's' } };
-const attemptFailed = (attempt: number, model: string, then: 'fall_back' | 'give_up' = 'fall_back'): SessionEventDraft => ({
+const attemptFailed = (attempt: number, model: string, next: 'fall_back' | 'give_up' = 'fall_back'): SessionEventDraft => ({
   type: 'run.attempt_failed',
-  data: { spanId: 's', attempt, candidate: { provider: 'p', model }, error: { kind: 'rate_limit', message: 'the secret' }, then, because: 'x' },
+  data: { spanId: 's', attempt, candidate: { provider: 'p', model }, error: { kind: 'rate_limit', message: 'the secret' }, next, because: 'x' },
 });
 const selected = (attempt: number, model: string): SessionEventDraft => ({ type: 'run.candidate_selected', data: { spanId: 's', attempt, candidate: { provider: 'xai', model }, backend: 'embedded', because: 'x' } });
 
@@ -143,7 +143,7 @@ describe('a step that took several attempts', () => {
       ['attempt m3', 'chat m1', 5, 6, false],
       ['chat m1', 'invoke_agent tester', 1, 6, false],
     ]);
-    expect(spans[0]?.attributes).toEqual({ 'gen_ai.provider.name': 'p', 'gen_ai.request.model': 'm1', 'wakechart.attempt.number': 1, 'wakechart.attempt.then': 'fall_back', 'error.type': 'rate_limit' });
+    expect(spans[0]?.attributes).toEqual({ 'gen_ai.provider.name': 'p', 'gen_ai.request.model': 'm1', 'wakechart.attempt.number': 1, 'wakechart.attempt.next': 'fall_back', 'error.type': 'rate_limit' });
     expect(spans[3]?.attributes).toMatchObject({ 'gen_ai.request.model': 'm1', 'gen_ai.response.model': 'm3', 'gen_ai.provider.name': 'x_ai', 'wakechart.step.attempts': 3 });
   });
 

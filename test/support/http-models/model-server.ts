@@ -11,7 +11,7 @@ import { openAiChatProtocol } from './openai-chat.ts';
 import { openAiResponsesProtocol } from './openai-responses.ts';
 import type { ApiName, ModelProtocol } from './protocol.ts';
 
-export const PROTOCOLS: Readonly<Record<ApiName, ModelProtocol>> = { anthropic: anthropicProtocol, openai: openAiResponsesProtocol, 'openai-chat': openAiChatProtocol };
+const PROTOCOLS: Readonly<Record<ApiName, ModelProtocol>> = { anthropic: anthropicProtocol, openai: openAiResponsesProtocol, 'openai-chat': openAiChatProtocol };
 
 export interface RecordedRequest {
   readonly api: ApiName;

@@ -27,14 +27,17 @@ export async function forkSession(context: CommandContext, { session, at, title 
 }
 
 export async function exportSession(context: CommandContext, { session, as }: { readonly session: string; readonly as: 'log' | 'script' }): Promise<number> {
-  const { out } = context;
+  const { out, err } = context;
   await withSessions(context, async ({ sessions }) => {
     const id = checkedSessionId(session);
     if (as === 'log') for await (const line of sessions.export(id)) await out.line(line.trimEnd());
     else {
       const recorder = new ScriptRecorder();
       for await (const event of sessions.events(id)) recorder.ingest(event);
-      await out.line(scriptText(recorder.get()));
+      const script = recorder.get();
+      await out.line(scriptText(script));
+      // Whoever redirects the script into a file sees them too.
+      for (const note of script.notes ?? []) await err.line(`${err.styles.yellow('note')} ${note}`);
     }
   });
   return EXIT_SUCCESS;

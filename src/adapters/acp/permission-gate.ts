@@ -1,0 +1,71 @@
+/** Asks whether something may be done, for as long as the turn lasts. Whoever is not asked, or does not answer in time, has not allowed it. */
+import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
+import { MAX_INPUT_CHARACTERS } from '../../actors/run/tool-ledger.ts';
+import { messageOf } from '../../machines/errors.ts';
+import type { Redaction } from '../../machines/run/redaction.ts';
+
+/** In one run: each may be a question to a person. */
+export const MAX_QUESTIONS = 10_000;
+
+export interface PermissionGateOptions {
+  readonly requestPermission: AgentRunParams['requestPermission'];
+  readonly redaction: Redaction;
+  /** Somebody else is waited for, until the function that it returns is called. */
+  readonly onWait: () => () => void;
+  /** More was asked than anybody could answer. */
+  readonly onFlood: (message: string) => void;
+}
+
+const NOBODY_PERMITS: RunPermissionAnswer = { decision: 'deny', message: 'Nobody is there to permit it.' };
+const OVER: RunPermissionAnswer = { decision: 'deny', message: 'The turn is over.' };
+
+export class PermissionGate {
+  readonly #options: PermissionGateOptions;
+  readonly #closed: Promise<RunPermissionAnswer>;
+  #close: () => void = () => undefined;
+  #isOpen = true;
+  #count = 0;
+
+  constructor(options: PermissionGateOptions) {
+    this.#options = options;
+    this.#closed = new Promise((resolve) => {
+      this.#close = () => resolve(OVER);
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** The turn ends: nothing is allowed any more, and what is waited for is denied. */
+  close(): void {
+    this.#isOpen = false;
+    this.#close();
+  }
+
+  /** Never rejects. What it allows has been allowed while the turn lasted. */
+  async ask(request: RunPermissionRequest): Promise<RunPermissionAnswer> {
+    const { requestPermission, onWait, onFlood } = this.#options;
+    if (requestPermission === undefined) return NOBODY_PERMITS;
+    if (!this.#isOpen) return OVER;
+    this.#count += 1;
+    if (this.#count > MAX_QUESTIONS) {
+      onFlood(`it has asked for permission more than ${MAX_QUESTIONS} times`);
+      return OVER;
+    }
+    const done = onWait();
+    try {
+      const answer = await Promise.race([requestPermission(this.#clean(request)), this.#closed]);
+      return this.#isOpen ? answer : OVER;
+    } catch (error) {
+      return { decision: 'deny', message: `It could not be permitted: ${messageOf(error)}` };
+    } finally {
+      done();
+    }
+  }
+
+  #clean({ callId, name, input, means }: RunPermissionRequest): RunPermissionRequest {
+    const { redaction } = this.#options;
+    return { callId, name: redaction.text(name), input: redaction.json(input ?? {}, MAX_INPUT_CHARACTERS), ...(means === undefined ? {} : { means }) };
+  }
+}

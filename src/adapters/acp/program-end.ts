@@ -1,0 +1,98 @@
+/** How the program of an agent is started, and what is told of it when it ends before it has answered. */
+import { stat } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
+import type { ProcessTree } from '../../actors/task/process-tree.ts';
+import { messageOf } from '../../machines/errors.ts';
+import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
+import type { AgentEnvironment } from './agent-environment.ts';
+import { ProgramNotStarted, startProgram } from './agent-process.ts';
+import type { ProgramExit, RunningProgram } from './agent-process.ts';
+import type { AcpSettings } from './acp-settings.ts';
+import { RunFailed } from './run-failed.ts';
+
+/** After the end of the program, how long its last words may take to arrive: a grandchild may hold its output open. */
+const LAST_WORDS_MS = 250;
+
+export type AgentProgram = RunningProgram & { readonly stdin: Writable };
+
+export interface StartAgentOptions {
+  readonly settings: AcpSettings;
+  readonly environment: AgentEnvironment;
+  readonly processTree: ProcessTree;
+  readonly runId: string;
+  readonly workspaceDir: string;
+  readonly signal: AbortSignal;
+}
+
+/** @throws RunFailed, or as `startProgram` */
+export async function startAgent({ settings, environment, processTree, runId, workspaceDir, signal }: StartAgentOptions): Promise<AgentProgram> {
+  await checkFolder(workspaceDir);
+  try {
+    const command = { program: settings.program, args: settings.args, cwd: workspaceDir, environment: environment.variables, hasInput: true };
+    const program = await startProgram({ command, processTree, taskId: `run ${runId}`, signal });
+    if (program.stdin === undefined) throw new RunFailed('unknown', 'it was started without an input');
+    return { ...program, stdin: program.stdin };
+  } catch (error) {
+    if (!(error instanceof ProgramNotStarted)) throw error;
+    if (!error.isMissing) throw new RunFailed('format', `it cannot be started: ${error.message}`, error);
+    // Another account would not help, another model may.
+    throw new RunFailed('model_not_found', 'there is no such program; install it, or set program.command of the provider to where it is. PATH was looked through, the workspace left out', error);
+  }
+}
+
+async function checkFolder(folder: string): Promise<void> {
+  const stats = await stat(folder).catch((error: unknown) => {
+    throw new RunFailed('format', `its working folder ${folder} cannot be entered: ${messageOf(error)}`, error);
+  });
+  if (!stats.isDirectory()) throw new RunFailed('format', `its working folder ${folder} is no folder`);
+}
+
+/** Resolves when nothing more comes from the program; undefined when it has closed its output and lives on. */
+export async function programEnd({ stdout, stderr, exited }: RunningProgram): Promise<ProgramExit | undefined> {
+  const closed = Promise.all([stdout, stderr].map((stream) => new Promise<void>((resolve) => stream.once('close', resolve))));
+  const outputEnded = new Promise<undefined>((resolve) => stdout.once('end', () => resolve(undefined)));
+  let bytes = 0;
+  stdout.on('data', (chunk: Buffer) => (bytes += chunk.length));
+  const quiet = async (): Promise<void> => {
+    for (let before = -1; before !== bytes; await pause(LAST_WORDS_MS)) before = bytes;
+  };
+  const afterExit = exited.then(async (exit) => {
+    await Promise.race([closed, quiet()]);
+    return exit;
+  });
+  const first = await Promise.race([afterExit, outputEnded]);
+  const exit = first ?? (await Promise.race([exited, pause(LAST_WORDS_MS)]));
+  // What came last is on its way through the streams.
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  return exit;
+}
+
+/** In real time: what is waited for is a process. */
+function pause(durationMs: number): Promise<undefined> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(undefined), durationMs).unref();
+  });
+}
+
+export interface ToldEnd {
+  /** Absent: it closed its output and did not end. */
+  readonly exit: ProgramExit | undefined;
+  /** Redacted. */
+  readonly errorOutput: string;
+  /** What else is known of what it wrote, as half a sentence. */
+  readonly noise: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** A program that has ended before it answered. */
+export function endFailure({ exit, errorOutput, noise, now }: ToldEnd): RunFailed {
+  const { kind } = classifyRunFailure({ exitCode: exit?.code, signal: exit?.signal, stderr: errorOutput }, { now });
+  const words = [`${exitText(exit)} before it had answered`, ...(errorOutput === '' ? [] : [`its error output ends with: ${errorOutput}`]), ...(noise === undefined ? [] : [noise])];
+  return new RunFailed(kind === 'unknown' ? 'server_error' : kind, words.join('; '));
+}
+
+function exitText(exit: ProgramExit | undefined): string {
+  if (exit === undefined) return 'it closed its output and did not end';
+  return exit.code === undefined ? `it was ended by ${exit.signal ?? 'a signal'}` : `it ended with exit code ${exit.code}`;
+}

@@ -1,0 +1,64 @@
+/** How a run of this backend comes to its end before the agent has answered, and how what was thrown becomes a failure of the run. */
+import { RuntimeError } from '../../machines/errors.ts';
+import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
+import type { Redaction } from '../../machines/run/redaction.ts';
+import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.ts';
+
+const MAX_MESSAGE_CHARACTERS = 2_000;
+
+/** JSON-RPC: the agent wants to be logged in first. */
+const AUTH_REQUIRED = -32_000;
+
+/** A failure of which this house knows the kind. The message goes on after the name of the program. */
+export class RunFailed extends Error {
+  override readonly name = 'RunFailed';
+  readonly kind: RunFailureKind;
+
+  constructor(kind: RunFailureKind, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.kind = kind;
+  }
+}
+
+/** Somebody has stopped the run. */
+export class RunStopped extends Error {
+  override readonly name = 'RunStopped';
+}
+
+/** An answer of the agent that is an error. */
+export function isAgentError(thrown: unknown): thrown is Error & { readonly code: number; readonly data?: unknown } {
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'number';
+}
+
+export function demandsAuthentication(thrown: unknown): boolean {
+  return isAgentError(thrown) && thrown.code === AUTH_REQUIRED;
+}
+
+/** What the agent said of its error, with what its data says besides. */
+export function agentErrorText(error: Error & { readonly data?: unknown }): string {
+  const details = detailsOf(error.data);
+  return details === undefined || error.message.includes(details) ? error.message : `${error.message}: ${details}`;
+}
+
+export interface FailureSurroundings {
+  /** As the settings name it. */
+  readonly command: string;
+  readonly redaction: Redaction;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export function failureOf(thrown: unknown, { command, redaction, now }: FailureSurroundings): RunFailure {
+  const classified = thrown instanceof RunFailed ? { kind: thrown.kind, message: thrown.message } : classifyRunFailure(thrown, { now });
+  const hint = RuntimeError.is(thrown) && thrown.hint !== undefined ? ` ${thrown.hint}` : '';
+  const message = isAgentError(thrown) ? `it answered with an error: ${agentErrorText(thrown)} (${thrown.code})` : `${classified.message}${hint}`;
+  return { ...classified, message: `${command}: ${redaction.text(message).trim().slice(0, MAX_MESSAGE_CHARACTERS)}` };
+}
+
+/** As agents put it: a text, or an object that has one. */
+function detailsOf(data: unknown): string | undefined {
+  if (typeof data === 'string' && data.trim() !== '') return data;
+  if (typeof data !== 'object' || data === null) return undefined;
+  const { details, message } = data as Partial<Record<'details' | 'message', unknown>>;
+  return [details, message].find((text): text is string => typeof text === 'string' && text.trim() !== '');
+}

@@ -1,0 +1,43 @@
+/** The end of a text that may never end: what a program last said on its error output. */
+import type { Readable } from 'node:stream';
+import type { Redaction } from '../../machines/run/redaction.ts';
+
+const TAIL_CHARACTERS = 2_000;
+
+export class TextTail {
+  readonly #redaction: Redaction;
+  readonly #keptCharacters: number;
+  #text = '';
+  #isCut = false;
+
+  constructor(redaction: Redaction) {
+    this.#redaction = redaction;
+    this.#keptCharacters = TAIL_CHARACTERS + redaction.longest;
+  }
+
+  /** Takes in all that the stream has, for as long as it lasts. */
+  follow(stream: Readable): void {
+    stream.setEncoding('utf8');
+    stream.on('data', (chunk: string) => this.#add(chunk));
+    // It ends like any other; what has been read stays.
+    stream.on('error', () => undefined);
+  }
+
+  /** Redacted. Empty when nothing was said. */
+  toString(): string {
+    const redacted = this.#redaction.text(this.#text);
+    // The cut may have gone through a secret, whose rest could not be recognized: it lies in what is dropped here.
+    const whole = this.#isCut ? redacted.slice(this.#redaction.longest) : redacted;
+    const isCut = this.#isCut || whole.length > TAIL_CHARACTERS;
+    const tail = whole.slice(-TAIL_CHARACTERS).trim();
+    return isCut && tail !== '' ? `…${tail}` : tail;
+  }
+
+  #add(chunk: string): void {
+    this.#text += chunk;
+    // Cut seldom: each cut copies.
+    if (this.#text.length <= this.#keptCharacters * 4) return;
+    this.#text = this.#text.slice(-this.#keptCharacters);
+    this.#isCut = true;
+  }
+}

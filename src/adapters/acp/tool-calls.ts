@@ -1,0 +1,110 @@
+/** The calls of an agent's own tools: put together from its news, and told once there is enough to tell. */
+import type { ToolLedger } from '../../actors/run/tool-ledger.ts';
+import { shortened } from '../../machines/run/redaction.ts';
+import type { RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
+import { blockText } from './session-updates.ts';
+import type { ToolCallNews, ToolContent } from './session-updates.ts';
+import { hasInput, toolInput, toolMeaning, toolName } from './tool-meaning.ts';
+import type { ToolCallFacts } from './tool-meaning.ts';
+
+const MAX_OUTPUT_CHARACTERS = 30_000;
+
+interface Call {
+  readonly callId: string;
+  facts: ToolCallFacts;
+  output: unknown;
+}
+
+export class ToolCalls {
+  readonly #ledger: ToolLedger;
+  /** Those that have not ended. */
+  readonly #calls = new Map<string, Call>();
+  /** Told by the agent before it had their input; by nobody else yet. */
+  readonly #held = new Set<string>();
+
+  constructor(ledger: ToolLedger) {
+    this.#ledger = ledger;
+  }
+
+  /** With those that are held back. */
+  get count(): number {
+    return this.#ledger.count + this.#held.size;
+  }
+
+  /** @param isStopping then nothing fails any more: it is cut short */
+  take(news: ToolCallNews, isStopping: boolean): void {
+    const call = this.#merged(news);
+    if (call === undefined) return;
+    const { callId } = call;
+    const isEnd = news.status === 'completed' || news.status === 'failed';
+    if (isEnd || news.status === 'in_progress' || hasInput(call.facts.rawInput)) this.#announce(call);
+    else if (!this.#ledger.isKnown(callId)) this.#held.add(callId);
+    if (news.status === 'in_progress') this.#ledger.started(callId);
+    if (!isEnd) return;
+    this.#calls.delete(callId);
+    this.#ledger.ended({ callId, outcome: news.status === 'completed' ? 'completed' : isStopping ? 'cancelled' : 'failed', output: call.output });
+  }
+
+  /** What has to be asked before a call runs, which is told now; undefined when it has ended. */
+  request(news: ToolCallNews): RunPermissionRequest | undefined {
+    const call = this.#merged(news);
+    if (call === undefined) return undefined;
+    this.#announce(call);
+    const { callId, facts } = call;
+    const means = toolMeaning(facts);
+    return { callId, name: toolName(facts), input: toolInput(facts), ...(means === undefined ? {} : { means }) };
+  }
+
+  /** Something else is told next: what is held back comes before it. */
+  release(): void {
+    for (const callId of this.#held) {
+      const call = this.#calls.get(callId);
+      if (call !== undefined) this.#announce(call);
+    }
+  }
+
+  #merged(news: ToolCallNews): Call | undefined {
+    const { toolCallId: callId } = news;
+    const known = this.#calls.get(callId);
+    // What has ended stays as it is.
+    if (known === undefined && this.#ledger.isKnown(callId)) return undefined;
+    const call: Call = known ?? { callId, facts: { rawInput: undefined }, output: undefined };
+    call.facts = mergedFacts(call.facts, news);
+    call.output = outputIn(news) ?? call.output;
+    this.#calls.set(callId, call);
+    return call;
+  }
+
+  #announce({ callId, facts }: Call): void {
+    this.#held.delete(callId);
+    this.#ledger.requested({ callId, name: toolName(facts), input: toolInput(facts) });
+  }
+}
+
+/** A change tells only what has changed. */
+function mergedFacts(known: ToolCallFacts, news: ToolCallNews): ToolCallFacts {
+  return {
+    title: news.title ?? known.title,
+    name: news.name ?? known.name,
+    kind: news.kind ?? known.kind,
+    // Of what it changes, the paths are enough.
+    content: news.content?.flatMap(({ type, path }) => (type === 'diff' ? [{ type, path }] : [])) ?? known.content,
+    locations: news.locations ?? known.locations,
+    rawInput: hasInput(news.rawInput) ? news.rawInput : known.rawInput,
+  };
+}
+
+/** What the model of the agent was shown, or else what the tool gave; undefined when this tells nothing of it. */
+function outputIn({ content, rawOutput }: ToolCallNews): unknown {
+  const text = (content ?? []).map(contentText).join('\n');
+  if (text !== '') return shortened(text, MAX_OUTPUT_CHARACTERS);
+  return rawOutput ?? undefined;
+}
+
+function contentText(each: ToolContent): string {
+  const { type, content, path, terminalId } = each;
+  if (type === 'content' && typeof content === 'object' && content !== null) return blockText(content as Readonly<Record<string, unknown>>);
+  if (type === 'diff') return `[It changed ${String(path)}.]`;
+  if (type === 'terminal') return `[It ran in the terminal ${String(terminalId)}.]`;
+  return '';
+}

@@ -1,0 +1,95 @@
+/** What a tool of an agent is called, what it is given, and what it comes to in terms of our own tools, so that the same rules judge it. */
+import type { RunToolMeaning } from '../../actors/run/agent-runtime.ts';
+import type { ToolCallNews } from './session-updates.ts';
+
+const MAX_NAME_CHARACTERS = 200;
+
+/** What is known of a call by now. */
+export type ToolCallFacts = Pick<ToolCallNews, 'title' | 'name' | 'kind' | 'content' | 'locations' | 'rawInput'>;
+
+/** The tool's own name where the agent tells it; else the kind of tool, and where that says nothing what it shows to people. */
+export function toolName({ name, kind, title }: ToolCallFacts): string {
+  const kindOrNone = kind === 'other' ? undefined : kind;
+  return [name, kindOrNone, title, kind].find(isText)?.slice(0, MAX_NAME_CHARACTERS) ?? 'tool';
+}
+
+/** As the tool gets it; where the agent does not tell that, what it shows to people. */
+export function toolInput({ rawInput, title, locations }: ToolCallFacts): unknown {
+  if (hasInput(rawInput)) return rawInput;
+  const paths = (locations ?? []).map(({ path }) => path);
+  return { ...(isText(title) ? { title } : {}), ...(paths.length === 0 ? {} : { paths }) };
+}
+
+/** Agents tell of a call first, and of its input later: an empty object stands for none. */
+export function hasInput(rawInput: unknown): boolean {
+  if (rawInput === undefined || rawInput === null) return false;
+  return typeof rawInput !== 'object' || Object.keys(rawInput).length > 0;
+}
+
+/** Undefined where it cannot be told for sure: then only a rule for the tool itself can allow it. */
+export function toolMeaning(facts: ToolCallFacts): RunToolMeaning | undefined {
+  const input = fieldsOf(facts.rawInput);
+  // Some tell of `cat` as reading and of `sed -i` as editing: the command says more than the kind.
+  if (facts.kind === 'execute' || isCommandLine(input)) return commandMeaning(input);
+  const paths = pathsOf(facts, input);
+  const [path] = paths;
+  switch (facts.kind) {
+    case 'edit':
+    case 'delete':
+    case 'move':
+      return paths.length === 1 && path !== undefined ? { kind: 'write', path } : undefined;
+    case 'read':
+      return paths.length === 1 && path !== undefined ? { kind: 'read', path } : undefined;
+    case 'search':
+      return paths.length > 1 ? undefined : { kind: 'read', path: path ?? '.' };
+    default:
+      return undefined;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fieldsOf(rawInput: unknown): Fields {
+  return typeof rawInput === 'object' && rawInput !== null && !Array.isArray(rawInput) ? (rawInput as Fields) : {};
+}
+
+const PATH_FIELDS = ['path', 'file_path', 'filePath', 'abs_path', 'absolute_path', 'notebook_path', 'dir_path'];
+
+/** All that are named, each once. */
+function pathsOf({ locations, content }: ToolCallFacts, input: Fields): readonly string[] {
+  const told = (locations ?? []).map(({ path }) => path);
+  const given = PATH_FIELDS.map((name) => input[name]);
+  const changed = (content ?? []).map((each) => (each.type === 'diff' ? each['path'] : undefined));
+  return [...new Set([...told, ...given, ...changed].filter(isText))];
+}
+
+function commandMeaning(input: Fields): RunToolMeaning | undefined {
+  const command = commandOf(input);
+  const cwd = [input['cwd'], input['workdir'], input['directory']].find(isText);
+  return command === undefined ? undefined : { kind: 'command', command, ...(cwd === undefined ? {} : { cwd }) };
+}
+
+/** Not one word: tools for editing have a `command` too, such as `view`. */
+function isCommandLine({ command, cmd }: Fields): boolean {
+  return [command, cmd].some((given) => Array.isArray(given) || (isText(given) && /\s/.test(given.trim())));
+}
+
+const SHELL = /^(?:.*\/)?(?:ba|z|da)?sh$/;
+
+function commandOf({ command, cmd, args }: Fields): string | undefined {
+  const given = isText(command) || Array.isArray(command) ? command : cmd;
+  const words = Array.isArray(args) && isText(given) ? [given, ...(args as unknown[])] : given;
+  if (isText(words)) return words;
+  if (!Array.isArray(words) || words.length === 0 || !words.every((word): word is string => typeof word === 'string')) return undefined;
+  const [shell = '', flag = '', script] = words;
+  return words.length === 3 && SHELL.test(shell) && /^-l?c$/.test(flag) && isText(script) ? script : commandLine(words);
+}
+
+/** Words as one line that a shell reads as these words. */
+export function commandLine(words: readonly string[]): string {
+  return words.map((word) => (/^[\w@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)).join(' ');
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

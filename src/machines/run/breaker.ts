@@ -1,0 +1,248 @@
+/**
+ * How candidates fall out of use and come back, as pure transitions over their standing: the states are those of `breakerMachine`, and what
+ * happens when is decided here, by times and by the kinds of failures.
+ *
+ * A candidate that rests is not punished for what fails meanwhile: many runs that hit the same trouble at the same moment are one failure, and
+ * so are the retries of one run. Only a new failure after its rest, a probe's above all, makes the next rest longer.
+ */
+import { breakerAfter } from './breaker-machine.ts';
+import type { BreakerEventType } from './breaker-machine.ts';
+import type { Candidate } from './candidate.ts';
+import type { CandidateStanding } from './candidate-standing.ts';
+import { messageLine } from './failure-message.ts';
+import type { RunFailure, RunFailureKind } from './run-failure.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** A probe that has not reported for this long, in milliseconds, is forgotten, and another may go out. */
+export const PROBE_LIMIT_MS = 10 * MINUTE_MS;
+
+/** However long a provider asks to be left alone: after this many milliseconds somebody looks. */
+export const MAX_REST_MS = 24 * HOUR_MS;
+
+/** Without a failure for this long, in milliseconds, nothing counts against a candidate any more. */
+export const FORGET_MS = 24 * HOUR_MS;
+
+/** By consecutive failures, from the first on. */
+const COOLING_MS = [1, 5, 25, 60].map((minutes) => minutes * MINUTE_MS);
+
+const FIRST_BILLING_REST_MS = 5 * HOUR_MS;
+
+/** Whoever replaces a key tells us by adding the profile anew or by a reset; where nobody does, a day is soon enough to look. */
+const ACCOUNT_REST_MS = 24 * HOUR_MS;
+
+const MODEL_REST_MS = HOUR_MS;
+
+const MAX_MESSAGE_CHARACTERS = 1_000;
+
+/** What a failure says about the candidate. `passing`: it will be well by itself. The others last until somebody does something. */
+type Ailment = 'passing' | 'billing' | 'account' | 'model';
+
+/** `undefined`: it says nothing about the candidate. Nobody knows what is behind `unknown`, so it counts for nothing. */
+const AILMENTS: Readonly<Record<RunFailureKind, Ailment | undefined>> = {
+  auth: 'passing',
+  rate_limit: 'passing',
+  overloaded: 'passing',
+  server_error: 'passing',
+  timeout: 'passing',
+  billing: 'billing',
+  auth_permanent: 'account',
+  model_not_found: 'model',
+  format: undefined,
+  context_overflow: undefined,
+  session_expired: undefined,
+  empty_response: undefined,
+  refusal: undefined,
+  aborted: undefined,
+  coordination: undefined,
+  unknown: undefined,
+};
+
+const EVENTS: Readonly<Record<Ailment, BreakerEventType>> = { passing: 'COOL', billing: 'DISABLE', account: 'DISABLE', model: 'DISABLE' };
+
+/** What is known of the attempt that a report is about. */
+export interface ReportedAttempt {
+  /** ISO-8601, not before its admission. Absent: nobody knows, and it counts as the newest. */
+  readonly startedAt?: string | undefined;
+  /** Whether it was admitted as a probe. Absent: it is taken for the probe that is out, if one is. */
+  readonly isProbe?: boolean | undefined;
+}
+
+export interface BreakerAdmission {
+  readonly standing: CandidateStanding;
+  readonly isAdmitted: boolean;
+  readonly isProbe: boolean;
+}
+
+/** A candidate that was never tried. */
+export function unusedStanding(candidate: Candidate): CandidateStanding {
+  return { candidate, state: 'closed', failures: 0, billingFailures: 0 };
+}
+
+/** What time alone has made of it: a probe that never came back is forgotten, and so is, in the end, what failed. The same object when nothing changed. */
+export function settled(standing: CandidateStanding, nowMs: number): CandidateStanding {
+  const current = standing.state === 'half_open' && !isProbeOut(standing, nowMs) ? probeReturned(standing) : standing;
+  return isForgotten(current, nowMs) ? recovered(current) : current;
+}
+
+/** Whether an attempt may go to it now. @param options `isPinned`: the user insists, so it may whatever its standing */
+export function admitted(standing: CandidateStanding, nowMs: number, { isPinned }: { readonly isPinned: boolean }): BreakerAdmission {
+  const current = settled(standing, nowMs);
+  if (current.state === 'closed') return { standing: current, isAdmitted: true, isProbe: false };
+  const isTaken = current.state === 'half_open' || isResting(current, nowMs);
+  if (isTaken) return { standing: current, isAdmitted: isPinned, isProbe: false };
+  return { standing: probed(current, nowMs), isAdmitted: true, isProbe: true };
+}
+
+export function succeeded(standing: CandidateStanding, nowMs: number, attempt: ReportedAttempt = {}): CandidateStanding {
+  const current = used(settled(standing, nowMs), nowMs);
+  // It began before the newest failure: it shows how things were, not how they are.
+  if (!isOwnProbe(current, attempt) && isBeforeFailure(current, nowMs, attempt)) return current;
+  return recovered(current);
+}
+
+export function failed(standing: CandidateStanding, failure: RunFailure, nowMs: number, attempt: ReportedAttempt = {}): CandidateStanding {
+  const current = used(settled(standing, nowMs), nowMs);
+  const ailment = AILMENTS[failure.kind];
+  if (ailment === undefined) return isOwnProbe(current, attempt) ? probeReturned(current) : current;
+  if (!isNews(current, ailment, { nowMs, attempt })) return current.state === 'half_open' ? current : restExtended(current, failure, nowMs);
+  return fallenOut(current, failure, ailment, nowMs);
+}
+
+/** The attempt was given up for reasons of ours. The same object when nothing changed. */
+export function abandoned(standing: CandidateStanding, nowMs: number, attempt: ReportedAttempt = {}): CandidateStanding {
+  const current = settled(standing, nowMs);
+  return isOwnProbe(current, attempt) ? probeReturned(current) : current;
+}
+
+/** Whether its rest goes on. An end that lies further ahead than any rest can last was written under a clock that was wrong. */
+function isResting({ state, until }: CandidateStanding, nowMs: number): boolean {
+  const leftMs = timeOf(until) - nowMs;
+  return (state === 'cooling' || state === 'disabled') && leftMs > 0 && leftMs <= MAX_REST_MS;
+}
+
+function isProbeOut({ probeSince }: CandidateStanding, nowMs: number): boolean {
+  return Math.abs(nowMs - timeOf(probeSince)) < PROBE_LIMIT_MS;
+}
+
+function isOwnProbe({ state, probeSince }: CandidateStanding, { isProbe = true, startedAt }: ReportedAttempt): boolean {
+  return state === 'half_open' && isProbe && !(timeOf(startedAt, Infinity) < timeOf(probeSince));
+}
+
+/** One that was disabled is tested before it is forgotten: nothing shows that somebody has put it right. */
+function isForgotten({ state, lastFailureAt, until }: CandidateStanding, nowMs: number): boolean {
+  if (state !== 'cooling' && state !== 'disabled') return false;
+  const sinceMs = state === 'cooling' ? timeOf(lastFailureAt) : Math.max(timeOf(lastFailureAt), timeOf(until));
+  return nowMs - sinceMs >= FORGET_MS;
+}
+
+function isBeforeFailure({ lastFailureAt }: CandidateStanding, nowMs: number, { startedAt }: ReportedAttempt): boolean {
+  const failedMs = timeOf(lastFailureAt);
+  return timeOf(startedAt, Infinity) < failedMs && failedMs - nowMs <= FORGET_MS;
+}
+
+/** Whether a failure tells more than what the candidate rests for already. */
+function isNews(standing: CandidateStanding, ailment: Ailment, { nowMs, attempt }: { readonly nowMs: number; readonly attempt: ReportedAttempt }): boolean {
+  const { state, because } = standing;
+  if (state === 'closed' || isOwnProbe(standing, attempt)) return true;
+  const known = because === undefined ? undefined : AILMENTS[because.kind];
+  if (ailment !== 'passing' && ailment !== known) return true;
+  return !isResting(standing, nowMs) && !isBeforeFailure(standing, nowMs, attempt);
+}
+
+function fallenOut(standing: CandidateStanding, failure: RunFailure, ailment: Ailment, nowMs: number): CandidateStanding {
+  const state = breakerAfter(standing.state, EVENTS[ailment]);
+  if (state === undefined) return standing;
+  const failures = standing.failures + (ailment === 'billing' ? 0 : 1);
+  const billingFailures = standing.billingFailures + (ailment === 'billing' ? 1 : 0);
+  const untilMs = nowMs + Math.min(MAX_REST_MS, Math.max(restOf(ailment, { failures, billingFailures }), askedFor(failure)));
+  const { probeSince: _, ...rest } = standing;
+  return {
+    ...rest,
+    state,
+    until: isoTime(isResting(standing, nowMs) ? Math.max(untilMs, timeOf(standing.until)) : untilMs),
+    because: { kind: failure.kind, message: shortened(failure.message) },
+    failures,
+    billingFailures,
+    lastFailureAt: later(standing.lastFailureAt, nowMs),
+  };
+}
+
+/** The failure counts for nothing, but what the provider asks for does. */
+function restExtended(standing: CandidateStanding, failure: RunFailure, nowMs: number): CandidateStanding {
+  const askedMs = Math.min(MAX_REST_MS, askedFor(failure));
+  const untilMs = nowMs + askedMs;
+  const lastFailureAt = later(standing.lastFailureAt, nowMs);
+  const isLonger = askedMs > 0 && (!isResting(standing, nowMs) || untilMs > timeOf(standing.until));
+  return { ...standing, lastFailureAt, ...(isLonger ? { until: isoTime(untilMs) } : {}) };
+}
+
+function restOf(ailment: Ailment, { failures, billingFailures }: Pick<CandidateStanding, 'failures' | 'billingFailures'>): number {
+  switch (ailment) {
+    case 'passing':
+      return COOLING_MS[Math.min(failures, COOLING_MS.length) - 1] ?? 0;
+    case 'billing':
+      return FIRST_BILLING_REST_MS * 2 ** (billingFailures - 1);
+    case 'account':
+      return ACCOUNT_REST_MS;
+    case 'model':
+      return MODEL_REST_MS;
+  }
+}
+
+function probed(standing: CandidateStanding, nowMs: number): CandidateStanding {
+  const state = breakerAfter(standing.state, 'PROBE');
+  if (state === undefined) return standing;
+  return { ...standing, state, until: isoTime(nowMs + PROBE_LIMIT_MS), probeSince: isoTime(nowMs), lastUsedAt: later(standing.lastUsedAt, nowMs) };
+}
+
+/** Nothing was learned: its rest is over, as it was before, and the next one may probe. */
+function probeReturned(standing: CandidateStanding): CandidateStanding {
+  const { probeSince, ...rest } = standing;
+  const ailment = rest.because === undefined ? undefined : AILMENTS[rest.because.kind];
+  const state = breakerAfter(standing.state, EVENTS[ailment ?? 'passing']) ?? standing.state;
+  return { ...rest, state, ...(probeSince === undefined ? {} : { until: probeSince }) };
+}
+
+function recovered(standing: CandidateStanding): CandidateStanding {
+  if (standing.state === 'closed') return standing;
+  const { candidate, state, lastFailureAt, lastUsedAt } = standing;
+  return {
+    ...unusedStanding(candidate),
+    state: breakerAfter(state, 'RECOVER') ?? 'closed',
+    ...(lastFailureAt === undefined ? {} : { lastFailureAt }),
+    ...(lastUsedAt === undefined ? {} : { lastUsedAt }),
+  };
+}
+
+function used(standing: CandidateStanding, nowMs: number): CandidateStanding {
+  return { ...standing, lastUsedAt: later(standing.lastUsedAt, nowMs) };
+}
+
+/** The later of both, since clocks are set back; but for a time so far ahead that the clock was wrong when it was written. */
+function later(stored: string | undefined, nowMs: number): string {
+  const storedMs = timeOf(stored);
+  return isoTime(storedMs - nowMs > FORGET_MS ? nowMs : Math.max(storedMs, nowMs));
+}
+
+/** How long the provider asks to be left alone, in milliseconds; 0 where it says nothing that makes sense. */
+function askedFor({ retryAfterMs = 0 }: RunFailure): number {
+  return retryAfterMs > 0 ? retryAfterMs : 0;
+}
+
+function timeOf(iso: string | undefined, otherwise = -Infinity): number {
+  const timeMs = iso === undefined ? otherwise : Date.parse(iso);
+  return Number.isNaN(timeMs) ? otherwise : timeMs;
+}
+
+function isoTime(epochMs: number): string {
+  // Providers ask for fractions of a second; a wait must not end early.
+  return new Date(Math.ceil(epochMs)).toISOString();
+}
+
+/** It is written to a disk and shown to people: on one line, without what looks like a key, and cut between characters, never inside one. */
+function shortened(message: string): string {
+  const line = messageLine(message);
+  return line.length <= MAX_MESSAGE_CHARACTERS ? line : `${line.slice(0, MAX_MESSAGE_CHARACTERS - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}

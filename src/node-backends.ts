@@ -1,0 +1,70 @@
+/** What a home runs agents with: the backends, the providers that are set up for it, and the accounts that pay. */
+import { join } from 'node:path';
+import type { Clock } from './actors/clock/clock.ts';
+import type { AgentRuntime } from './actors/run/agent-runtime.ts';
+import { lazyAgentRuntime } from './actors/run/lazy-agent-runtime.ts';
+import type { OnListenerError } from './actors/streams/listener-errors.ts';
+import type { ProcessTree } from './actors/task/process-tree.ts';
+import { createFileAuthProfiles } from './adapters/auth-files/file-auth-profiles.ts';
+import { createFileCandidateStandings } from './adapters/auth-files/file-candidate-standings.ts';
+import { createKeychainCommand } from './adapters/auth-files/keychain-command.ts';
+import { readProviderFile } from './adapters/provider-files/provider-file.ts';
+import { underLock } from './adapters/policy-files/policy-lock.ts';
+import { createScriptAgentRuntime } from './adapters/script/script-agent-runtime.ts';
+import { settingsOf } from './machines/run/provider-settings.ts';
+import type { RuntimePorts } from './runtime.ts';
+
+/** Folder of a home that holds accounts, and the file that says which providers there are. */
+const AUTH_FOLDER = 'auth';
+const PROVIDERS_FILE = 'providers.yaml';
+
+export interface BackendsOptions {
+  readonly home: string;
+  readonly clock: Clock;
+  readonly processTree: ProcessTree;
+  readonly onListenerError: OnListenerError | undefined;
+  readonly runConfig: RuntimePorts['runConfig'];
+  /** Besides those that come with Wakechart. */
+  readonly runtimes: readonly AgentRuntime[];
+}
+
+/** @throws RuntimeError PROVIDERS_INVALID */
+export async function nodeBackends({ home, clock, processTree, onListenerError, runConfig, runtimes }: BackendsOptions): Promise<Pick<RuntimePorts, 'runtimes' | 'runConfig' | 'profiles' | 'standings'>> {
+  const directory = join(home, AUTH_FOLDER);
+  const own = await readProviderFile(join(home, PROVIDERS_FILE));
+  const ids = new Set(runtimes.map(({ id }) => id));
+  return {
+    // One of our own ids stands for whatever somebody else has put there.
+    runtimes: [...ownBackends({ clock, processTree, onListenerError }).filter(({ id }) => !ids.has(id)), ...runtimes],
+    runConfig: { ...runConfig, providers: { ...own, ...runConfig?.providers } },
+    profiles: createFileAuthProfiles({ directory, clock, exclusively: underLock, environment: process.env, runCommand: createKeychainCommand({ clock, environment: process.env }) }),
+    standings: createFileCandidateStandings({ directory, clock, exclusively: underLock }),
+  };
+}
+
+function ownBackends({ clock, processTree, onListenerError }: Pick<BackendsOptions, 'clock' | 'processTree' | 'onListenerError'>): readonly AgentRuntime[] {
+  return [
+    createScriptAgentRuntime({ clock, onListenerError }),
+    lazyAgentRuntime({
+      id: 'embedded',
+      runs: 'step',
+      takesMessages: false,
+      load: async () => (await import('./adapters/embedded/embedded-agent-runtime.ts')).createEmbeddedAgentRuntime({ clock, onListenerError }),
+    }),
+    lazyAgentRuntime({
+      id: 'cli-agent',
+      runs: 'turn',
+      // Programs of the family `codex` read nothing more once they run.
+      messageIntake: (provider, { providers }) => (settingsOf(provider, providers)?.dialect === 'codex' ? 'next_turn' : 'running'),
+      takesMessages: true,
+      load: async () => (await import('./adapters/cli-agent/cli-agent-runtime.ts')).createCliAgentRuntime({ clock, processTree }),
+    }),
+    lazyAgentRuntime({
+      id: 'acp',
+      runs: 'turn',
+      messageIntake: 'next_turn',
+      takesMessages: false,
+      load: async () => (await import('./adapters/acp/acp-agent-runtime.ts')).createAcpAgentRuntime({ clock, processTree }),
+    }),
+  ];
+}
