@@ -16,6 +16,8 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[]
   'open-session': () => import('./storage/open-session.ts'),
   'idle-worker': () => import('./storage/idle-worker.ts'),
   'send-to-wake': () => import('./storage/send-to-wake.ts'),
+  attempt: () => import('./runs/attempt.ts'),
+  'first-token': () => import('./runs/first-token.ts'),
 };
 
 const wanted = process.argv.slice(2);
