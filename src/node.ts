@@ -73,6 +73,7 @@ export { createScriptAgentRuntime } from './adapters/script/script-agent-runtime
 export type { ScriptAgentRuntimeOptions } from './adapters/script/script-agent-runtime.ts';
 export { createEmbeddedAgentRuntime } from './adapters/embedded/embedded-agent-runtime.ts';
 export type { EmbeddedAgentRuntimeOptions } from './adapters/embedded/embedded-agent-runtime.ts';
+export type { FileReading, FileRequest, WorkspaceFiles } from './adapters/embedded/workspace-files.ts';
 export { createCliAgentRuntime } from './adapters/cli-agent/cli-agent-runtime.ts';
 export type { CliAgentNews, CliAgentRuntimeOptions } from './adapters/cli-agent/cli-agent-runtime.ts';
 export { createOpenTelemetry } from './adapters/opentelemetry/open-telemetry.ts';

@@ -76,9 +76,12 @@ export type {
 } from './actors/run/agent-runtime.ts';
 export type { AuthProfiles } from './actors/run/auth-profiles.ts';
 export type { CandidateAdmission, CandidateStandings } from './actors/run/candidate-standings.ts';
+export type { ReportedAttempt } from './machines/run/breaker.ts';
+export type { StandingAdmission, StandingFilter, StandingReport } from './machines/run/standing-table.ts';
+export type { SecretCommand, SecretCommandEnd } from './actors/run/secret-command.ts';
 export type { AuthProfile } from './machines/run/auth-profile.ts';
 export type { Telemetry } from './actors/telemetry/telemetry.ts';
-export type { AgentRunEvent, AgentRunEventBody, RunPayload, RunUsage } from './machines/run/run-output.ts';
+export type { AgentRunEvent, AgentRunEventBody, BackendToolOutcome, OpaquePart, RunPayload, RunUsage } from './machines/run/run-output.ts';
 export type { RunFailure, RunFailureKind } from './machines/run/run-failure.ts';
 export type {
   AssistantMessage,

@@ -25,7 +25,7 @@ type Case = ContractCase<AuthProfilesUnderTest>;
 
 const WORK: AuthProfile = { id: 'work', provider: 'anthropic', secret: { env: 'WORK_KEY' } };
 const HOME: AuthProfile = { id: 'home', provider: 'anthropic', secret: { command: ['keychain', 'get', 'home'] } };
-const LOGIN: AuthProfile = { id: 'login', provider: 'claude-code', environment: { CLAUDE_CONFIG_DIR: '/home/me/.claude-work' } };
+const LOGIN: AuthProfile = { id: 'login', provider: 'claude-code', environment: { CLAUDE_CONFIG_DIR: '/srv/accounts/claude-work' } };
 
 const printed = (text: string): SecretCommandEnd => ({ kind: 'printed', text });
 

@@ -9,7 +9,7 @@ import { authProfilesContract } from '../../src/testing/auth-profiles-contract.t
 export type OpenProfiles = (options: SecretReaderOptions) => Promise<{ readonly profiles: AuthProfiles; readonly beside: AuthProfiles; dispose(): Promise<void> }>;
 
 export function describeAuthProfiles(name: string, open: OpenProfiles): void {
-  describe(name, () => {
+  describe(`${name}, as the place of accounts`, () => {
     it.each(authProfilesContract.map((each) => [each.name, each.run] as const))('%s', async (_name, run) => {
       const environment: Record<string, string | undefined> = {};
       const commands: (readonly string[])[] = [];

@@ -4,7 +4,7 @@ import { candidateStandingsContract } from '../../src/testing/candidate-standing
 import type { CandidateStandingsUnderTest } from '../../src/testing/candidate-standings-contract.ts';
 
 export function describeCandidateStandings(name: string, open: () => Promise<CandidateStandingsUnderTest & { dispose(): Promise<void> }>): void {
-  describe(name, () => {
+  describe(`${name}, as the memory of how candidates stand`, () => {
     it.each(candidateStandingsContract.map((each) => [each.name, each.run] as const))('%s', async (_name, run) => {
       const subject = await open();
       try {

@@ -80,6 +80,8 @@ describe.concurrent('an example', { timeout: PATIENCE_MS }, () => {
     ['schedule.mjs', [/^fire 3: "ticker @ .*" wrote tick$/m, /^the schedule is cancelled$/m]],
     ['worker.mjs', [/^asked: may shell_run run .*notes\.txt.*\?$/m, /^lead says: My helper is done\.$/m, /^the worker ended because it was stopped$/m]],
     ['permission.mjs', [/^Waits for somebody: permission to run write$/m, /for the session: write\(notes\/one\.txt\)$/m, /^Done\.$/m, /^the agent counter worked for it$/m]],
+    ['fallback.mjs', [/^ {2}failed: overloaded, so fall_back\. .*$/m, /^agent: Here I am instead\.$/m, /^ {2}passed over: busy\/large cools down for a while \(overloaded\)$/m, /^[\da-f-]{36} +helper +idle$/m]],
+    ['model-server.mjs', [/^the server is asked for parrot-7b at \/v1\/chat\/completions$/m, /^it came in pieces$/m, /^agent: You said: hello over there$/m, /^it took 12 tokens to read and 6 to say$/m]],
     ['session.mjs', [/^stored as event 2, disk$/m, /^8 agent\.tool_use$/m, /^sleep: Made notes\.txt\.$/m, /queued: look again$/m]],
   ])('%s runs as it stands and leaves nothing behind', async (name, expected) => {
     const cwd = await readersFolder();

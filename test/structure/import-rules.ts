@@ -20,7 +20,7 @@ const TESTING_ENTRY_POINT = `${TESTING}.ts`;
 const ASSERTIONS = 'node:assert/strict';
 
 /** Files of the source root that choose among adapters. Nobody else may, but for the command line in src/adapters/cli. */
-const COMPOSITION_ROOTS: ReadonlySet<string> = new Set(['src/node.ts']);
+const COMPOSITION_ROOTS: ReadonlySet<string> = new Set(['src/node.ts', 'src/node-backends.ts']);
 const COMMAND_LINE = 'src/adapters/cli';
 
 /** Files that load what a user names, and so import a path computed at run time. */
@@ -109,7 +109,7 @@ const adaptersAreChosenInTwoPlaces: Rule = {
         file.imports
           .filter(({ target }) => target !== undefined && (roomOf(target) === 'adapters' || COMPOSITION_ROOTS.has(target)))
           .map(({ target, line }) => {
-            const message = `reaches adapters through ${target}; only src/node.ts and ${COMMAND_LINE} choose them`;
+            const message = `reaches adapters through ${target}; only ${[...COMPOSITION_ROOTS].join(', ')} and ${COMMAND_LINE} choose them`;
             return { file: file.path, line, message };
           }),
       ),

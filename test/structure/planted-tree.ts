@@ -46,6 +46,7 @@ const HEALTHY: Planted = {
     "import { run } from './runtime.ts';",
     'export const node = [shell, run];',
   ),
+  'src/node-backends.ts': lines('/** Chooses backends. */', "import { shell } from './adapters/shell/shell.ts';", 'export const backends = [shell];'),
   'src/machines/chart.ts': lines(
     '/** A chart. */',
     "import { setup } from 'xstate';",

@@ -21,6 +21,8 @@ export class CandidateAccess {
   #refusals: CandidateStanding[] = [];
   /** The attempt that was last asked for. */
   #asked: ReportedAttempt = {};
+  /** Who has been admitted to a probe and has not reported. */
+  #probed: Candidate | undefined;
 
   constructor(options: Access) {
     this.#options = options;
@@ -44,6 +46,7 @@ export class CandidateAccess {
     const admission = await this.#safely(() => this.#options.standings?.admit(candidate, { isPinned: isPinned || isAgain }));
     if (admission?.kind === 'refused') return admission.standing;
     this.#asked = { ...this.#asked, isProbe: admission?.isProbe ?? false };
+    if (admission?.isProbe === true) this.#probed = candidate;
     return undefined;
   }
 
@@ -57,10 +60,23 @@ export class CandidateAccess {
     return known.toSorted((one, other) => one.atMs - other.atMs)[0];
   }
 
+  /** When it may be tried again, in milliseconds since the epoch: a time that is past for one that may be now, undefined when nothing is known. */
+  recoversAt(candidate: Candidate): number | undefined {
+    const standing = this.#known.get(candidateKey(candidate));
+    if (standing === undefined) return undefined;
+    return standing.state === 'closed' || standing.until === undefined ? 0 : Date.parse(standing.until);
+  }
+
+  /** Gives back a probe that was never made, so that somebody else need not wait until it is forgotten. */
+  async release(): Promise<void> {
+    if (this.#probed !== undefined) await this.report(this.#probed, { kind: 'aborted', message: 'it was not tried' });
+  }
+
   /** What became of an attempt. Where a lone candidate does well nothing is written. */
   async report(candidate: Candidate, error: RunFailure | undefined): Promise<void> {
     const { standings } = this.#options;
     if (standings === undefined) return;
+    this.#probed = undefined;
     const standing = this.#known.get(candidateKey(candidate));
     const isUnmarked = standing === undefined || (standing.state === 'closed' && standing.failures === 0 && standing.billingFailures === 0);
     if (error === undefined && isUnmarked && this.#known.size <= 1) return;

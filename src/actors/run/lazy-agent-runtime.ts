@@ -36,7 +36,8 @@ export function lazyAgentRuntime({ id, runs, messageIntake, takesMessages, load 
         starting.delete(params.runId);
       }
     },
-    abort: async (runId) => (await loading)?.abort(runId),
+    // Where it cannot be loaded, the run has ended with that.
+    abort: async (runId) => (await loading?.catch(() => undefined))?.abort(runId),
     isRunActive: (runId) => starting.has(runId) || loaded?.isRunActive(runId) === true,
     ...(takesMessages ? { queueMessage: async (runId: string, message: string) => (await loaded?.queueMessage?.(runId, message)) ?? false } : {}),
   };

@@ -8,7 +8,7 @@ import type { AgentRunEvent, RunUsage } from '../../machines/run/run-output.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
-import type { AgentRunParams, AgentRuntime, RunResumption } from './agent-runtime.ts';
+import type { AgentRunParams, AgentRunResult, AgentRuntime, RunResumption } from './agent-runtime.ts';
 import type { AgentRuntimeRegistry } from './agent-runtime-registry.ts';
 import type { AuthProfiles } from './auth-profiles.ts';
 import type { CandidateStandings } from './candidate-standings.ts';
@@ -21,6 +21,15 @@ export type RunRequest = Distribute<AgentRunParams>;
 export interface SkippedCandidate {
   readonly candidate: Candidate;
   readonly because: string;
+}
+
+export interface FinishedAttempt {
+  readonly candidate: Candidate;
+  readonly result: AgentRunResult;
+  /** What it said while it ran. */
+  readonly said: string;
+  /** What the attempts before it used. */
+  readonly before: RunUsage | undefined;
 }
 
 /** A decision of a run, with its reason. */
@@ -49,10 +58,15 @@ export interface ExecuteAgentRunOptions {
   readonly onDecision?: ((decision: RunDecisionRecord) => Promise<void>) | undefined;
   /** Makes what is to be read smaller. Undefined when that cannot be. Called once at most. */
   readonly compact?: (() => Promise<readonly ProviderMessage[] | undefined>) | undefined;
-  /** The backend's own session, if it has one for this conversation. */
-  readonly resumption?: ((candidate: Candidate, runtime: AgentRuntime) => RunResumption | undefined) | undefined;
-  /** Adds to the usage of an attempt what its candidate costs. */
-  readonly priced?: ((candidate: Candidate, usage: RunUsage | undefined) => RunUsage | undefined) | undefined;
+  /** The backend's own session, if it has one for this conversation. Asked before each attempt. `anew`: why a new one has to be begun in any case. */
+  readonly resumption?: ((candidate: Candidate, runtime: AgentRuntime, anew: string | undefined) => RunResumption | undefined) | undefined;
+  /** What an attempt used, with what its candidate costs. Default: what the backend tells. */
+  readonly usageOf?: ((attempt: FinishedAttempt) => RunUsage | undefined) | undefined;
+  /**
+   * How many tokens an attempt of this candidate may write, after those before it have used this much; 0 when there may be none. Undefined:
+   * nothing bounds it but the request. Asked before each attempt.
+   */
+  readonly outputBound?: ((candidate: Candidate, used: RunUsage | undefined) => number | undefined) | undefined;
   /** From 0 up to 1. Default Math.random. */
   readonly random?: (() => number) | undefined;
   /** The actor under which the run's own actor lives. */

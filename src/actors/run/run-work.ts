@@ -1,6 +1,6 @@
 /** The work of one run, part by part, as the run chart asks for it. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import { candidateKey, candidateText } from '../../machines/run/candidate.ts';
+import { attemptKey, candidateText } from '../../machines/run/candidate.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
 import { orderCandidates, restingText } from '../../machines/run/candidate-order.ts';
 import type { OrderedCandidate } from '../../machines/run/candidate-order.ts';
@@ -10,7 +10,7 @@ import type { RunLimits, RunVerdict } from '../../machines/run/run-decision.ts';
 import type { RunAttempt } from '../../machines/run/run-attempt.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { AttemptAnswer, CompactAnswer, SelectAnswer } from '../../machines/run/run-machine.ts';
-import type { AgentRunEvent, RunUsage } from '../../machines/run/run-output.ts';
+import type { RunUsage } from '../../machines/run/run-output.ts';
 import { settledOrStopped } from '../turn/settled-or-stopped.ts';
 import type { AgentRunParams, AgentRunResult, AgentRuntime, RunCredential, RunResumption } from './agent-runtime.ts';
 import { CandidateAccess } from './candidate-access.ts';
@@ -18,9 +18,23 @@ import { RunEvents } from './run-events.ts';
 import type { ExecuteAgentRunOptions, RunRequest, SkippedCandidate } from './run-options.ts';
 import { runSafely } from './start-agent-run.ts';
 import { sumOfUsage } from './sum-of-usage.ts';
+import { WatchedAttempt } from './watched-attempt.ts';
 
 interface Chosen extends OrderedCandidate {
   readonly runtime: AgentRuntime;
+}
+
+/** What the backend did in an attempt. */
+interface AttemptFacts {
+  /** Tools of its own have run, or may have. */
+  readonly hadEffects: boolean;
+  readonly wasResumed: boolean;
+}
+
+interface AttemptEnd {
+  readonly result: AgentRunResult;
+  readonly facts: AttemptFacts;
+  readonly said: string;
 }
 
 export class RunWork {
@@ -39,7 +53,8 @@ export class RunWork {
   #waitedMs = 0;
   #nextWaitMs = 0;
   #hasCompacted = false;
-  #mayResume = true;
+  /** Why the backend's session is not to be gone on with. */
+  #anew: string | undefined;
   #modelSteps = 0;
   #usage: RunUsage | undefined;
   #firstModel: string | undefined;
@@ -65,7 +80,11 @@ export class RunWork {
     const ordered = [...all.filter((next) => this.#isAgain(next)), ...all.filter((next) => !this.#isAgain(next))];
     const skipped: SkippedCandidate[] = [];
     for (const next of ordered) {
-      if (this.#spent.has(candidateKey(next.candidate))) continue;
+      if (this.#spent.has(attemptKey(next.candidate))) continue;
+      if (!this.#canPay(next.candidate)) {
+        skipped.push({ candidate: next.candidate, because: `${candidateText(next.candidate)} costs more than the budget leaves` });
+        continue;
+      }
       const refusal = await this.#access.ask(next, this.#isAgain(next));
       if (refusal === undefined) {
         await this.#choose(next, skipped);
@@ -74,7 +93,7 @@ export class RunWork {
       skipped.push({ candidate: next.candidate, because: restingText(next.candidate, refusal) });
       this.#access.noteRefusal(refusal);
     }
-    return this.#noneLeft(skipped);
+    return this.#noneLeft(skipped, ordered);
   }
 
   /** One attempt of the chosen candidate, and what follows from it. */
@@ -83,25 +102,26 @@ export class RunWork {
     const attempt = this.#attempts.length + 1;
     this.#announceStart(candidate);
     this.#events.emit({ stream: 'attempt', data: { phase: 'started', attempt, candidate, because } });
-    const { result, hadEffects, wasResumed } = await this.#run(candidate, runtime);
+    const { result, facts, said } = await this.#run(candidate, runtime);
     const error = this.#abort.signal.aborted && result.meta?.error !== undefined ? { ...result.meta.error, kind: 'aborted' as const } : result.meta?.error;
     this.#modelSteps += result.meta?.modelSteps ?? (error === undefined ? 1 : 0);
-    this.#usage = sumOfUsage(this.#usage, this.#options.priced?.(candidate, result.usage) ?? result.usage);
+    const { usageOf = ({ result: { usage } }) => usage } = this.#options;
+    this.#usage = sumOfUsage(this.#usage, usageOf({ candidate, result, said, before: this.#usage }));
     this.#last = { ...result, meta: { ...result.meta, ...(error === undefined ? {} : { error }) } };
     await this.#access.report(candidate, error);
     if (error === undefined) {
       this.#attempts.push({ candidate, because });
       return 'answered';
     }
-    return this.#afterFailure(candidate, error, { hadEffects, wasResumed });
+    return this.#afterFailure(candidate, error, facts);
   }
 
   /** The candidate is out of this run. A model that cannot be used takes its other accounts with it. */
   async moveOn(): Promise<void> {
     const { candidate } = this.#current();
-    this.#spent.add(candidateKey(candidate));
+    this.#spent.add(attemptKey(candidate));
     if (this.#attempts.at(-1)?.next !== 'fall_back') return;
-    for (const other of await this.#order()) if (isSameModel(other.candidate, candidate)) this.#spent.add(candidateKey(other.candidate));
+    for (const other of await this.#order()) if (isSameModel(other.candidate, candidate)) this.#spent.add(attemptKey(other.candidate));
   }
 
   async wait(): Promise<void> {
@@ -128,13 +148,13 @@ export class RunWork {
     if (messages === undefined) return 'no_smaller';
     const { prompt: _, ...request } = this.#request;
     this.#request = { ...request, messages };
-    // A session of the backend holds what was too much.
-    this.#mayResume = false;
+    this.#anew = 'The session of the backend holds what was too much to read.';
     return 'smaller';
   }
 
   /** The result, once the chart has settled, and its last event. @param defect what broke, if the chart says so */
-  finish(defect: unknown): AgentRunResult {
+  async finish(defect: unknown): Promise<AgentRunResult> {
+    await this.#access.release();
     const result = this.#resultOf(defect);
     const { error } = result.meta ?? {};
     const candidate = this.#chosen?.candidate ?? this.#options.models[0];
@@ -156,7 +176,7 @@ export class RunWork {
       ...(this.#usage === undefined ? {} : { usage: this.#usage }),
       meta: {
         ...base.meta,
-        error: stopped !== undefined && error !== undefined ? { ...error, kind: 'aborted' } : error,
+        error: stopped !== undefined && error !== undefined && error.kind !== 'aborted' ? stopped : error,
         modelSteps: this.#modelSteps,
         attempts: [...this.#attempts],
         ...(this.#hasCompacted ? { compacted: true } : {}),
@@ -175,7 +195,7 @@ export class RunWork {
   /** Whether this is the one that was waited for. */
   #isAgain({ candidate }: OrderedCandidate): boolean {
     const last = this.#attempts.at(-1);
-    return last?.next === 'back_off' && candidateKey(last.candidate) === candidateKey(candidate);
+    return last?.next === 'back_off' && attemptKey(last.candidate) === attemptKey(candidate);
   }
 
   async #choose(next: OrderedCandidate, skipped: readonly SkippedCandidate[]): Promise<void> {
@@ -189,65 +209,92 @@ export class RunWork {
   }
 
   /** Every candidate has failed or rests. Where one recovers soon, that is waited for. */
-  async #noneLeft(skipped: readonly SkippedCandidate[]): Promise<SelectAnswer> {
+  async #noneLeft(skipped: readonly SkippedCandidate[], ordered: readonly OrderedCandidate[]): Promise<SelectAnswer> {
     const last = this.#last?.meta?.error;
     const recovers = this.#access.soonest();
-    if (recovers === undefined) return 'none';
+    if (recovers === undefined) {
+      if (last === undefined && skipped.length > 0) this.#last = failedBeforeStart({ kind: 'unknown', message: noneText(skipped) });
+      return 'none';
+    }
     const waitMs = Math.max(0, recovers.atMs - this.#options.clock.now());
     if (this.#backOffs < this.#limits.maxBackOffs && this.#waitedMs + waitMs <= this.#limits.maxWaitMs) {
       this.#nextWaitMs = waitMs;
       await this.#options.onDecision?.({ type: 'waiting', because: 'Every candidate rests, and the first of them recovers soon.', waitMs, skipped });
       return 'wait';
     }
-    const error: RunFailure = {
-      kind: last?.kind ?? recovers.kind,
-      message: `no candidate can be tried: ${[...(last === undefined ? [] : [last.message]), ...skipped.map(({ because }) => because)].join('; ')}`,
-      retryAfterMs: waitMs,
-    };
-    this.#last = { ...(this.#last ?? { payloads: [] }), meta: { ...this.#last?.meta, error } };
+    const error: RunFailure = { kind: last?.kind ?? recovers.kind, message: noneText(skipped, last), retryAfterMs: waitMs };
+    this.#fail(this.#untilAnyRecovers(error, ordered));
     return 'none';
   }
 
-  async #run(candidate: Candidate, runtime: AgentRuntime): Promise<{ readonly result: AgentRunResult; readonly hadEffects: boolean; readonly wasResumed: boolean }> {
+  #fail(error: RunFailure): void {
+    this.#last = { ...(this.#last ?? { payloads: [] }), meta: { ...this.#last?.meta, error } };
+  }
+
+  /** The failure of one candidate is no reason to leave another alone for as long: whoever recovers first can be tried then. */
+  #untilAnyRecovers(error: RunFailure, ordered: readonly OrderedCandidate[]): RunFailure {
+    const { retryAfterMs } = error;
+    if (retryAfterMs === undefined) return error;
+    const nowMs = this.#options.clock.now();
+    const waits = ordered.flatMap(({ candidate }) => this.#access.recoversAt(candidate) ?? []).map((atMs) => Math.max(0, atMs - nowMs));
+    // One candidate rests no longer than a day, whatever it asks for; that is no reason to ask it sooner.
+    return ordered.length < 2 ? error : { ...error, retryAfterMs: Math.min(retryAfterMs, ...waits) };
+  }
+
+  async #run(candidate: Candidate, runtime: AgentRuntime): Promise<AttemptEnd> {
     const { signal } = this.#abort;
-    const credential = await this.#access.credential(candidate, signal);
-    if (credential.kind === 'failed') return { result: failedBeforeStart(credential.failure), hadEffects: false, wasResumed: false };
-    const resume = this.#mayResume ? this.#options.resumption?.(candidate, runtime) : undefined;
-    let hadEffects = false;
-    const onEvent = (event: AgentRunEvent): void => {
-      if (event.stream === 'tool' && runtime.runs === 'turn') hadEffects = true;
-      if (event.stream === 'assistant' || event.stream === 'tool') this.#events.emit(event);
-    };
-    const { clock, force } = this.#options;
-    const run = runSafely(runtime, { ...this.#paramsFor(candidate, credential.value, resume), onEvent, abortSignal: signal });
-    const givenUp = (): AgentRunResult => failedBeforeStart({ kind: 'aborted', message: `${messageOf(signal.reason)} (the backend did not stop in time)` });
-    const result = await settledOrStopped(run, { signal, force, clock, givenUp });
-    return { result, hadEffects, wasResumed: resume !== undefined };
+    const { clock, force, resumption } = this.#options;
+    const stop = { signal, force, clock };
+    const aborted = (by: string): RunFailure => ({ kind: 'aborted', message: `${messageOf(signal.reason)} (${by} did not stop in time)` });
+    const credential = await settledOrStopped(this.#access.credential(candidate, signal), { ...stop, givenUp: () => ({ kind: 'failed' as const, failure: aborted('whoever keeps the account') }) });
+    if (credential.kind === 'failed') return { result: failedBeforeStart(credential.failure), facts: { hadEffects: false, wasResumed: false }, said: '' };
+    const offered = resumption?.(candidate, runtime, this.#anew);
+    const resume = this.#anew === undefined ? offered : undefined;
+    const watched = new WatchedAttempt(this.#request, { runsTools: runtime.runs === 'turn', emit: (event) => this.#events.emit(event) });
+    const run = runSafely(runtime, { ...this.#paramsFor(candidate, credential.value, resume), ...watched.params, abortSignal: signal });
+    const result = await settledOrStopped(run, { ...stop, givenUp: () => failedBeforeStart(aborted('the backend')) });
+    const { hadEffects, said } = watched.end();
+    return { result, facts: { hadEffects, wasResumed: resume !== undefined }, said };
   }
 
-  #paramsFor({ provider, model }: Candidate, credential: RunCredential | undefined, resume: RunResumption | undefined): AgentRunParams {
-    const { modelStepsTaken } = this.#request;
+  #paramsFor(candidate: Candidate, credential: RunCredential | undefined, resume: RunResumption | undefined): AgentRunParams {
+    const { provider, model } = candidate;
+    const { modelStepsTaken, budget } = this.#request;
+    const maxOutputTokens = this.#options.outputBound?.(candidate, this.#usage);
     const whose = { provider, model, modelStepsTaken: modelStepsTaken + this.#modelSteps, ...(credential === undefined ? {} : { credential }), ...(resume === undefined ? {} : { resume }) };
-    return { ...this.#request, ...whose };
+    return { ...this.#request, ...whose, ...(maxOutputTokens === undefined ? {} : { budget: { ...budget, maxOutputTokens } }) };
   }
 
-  async #afterFailure(candidate: Candidate, error: RunFailure, { hadEffects, wasResumed }: { readonly hadEffects: boolean; readonly wasResumed: boolean }): Promise<AttemptAnswer> {
+  /** Whether the budget leaves anything for an attempt of it. */
+  #canPay(candidate: Candidate): boolean {
+    return this.#options.outputBound?.(candidate, this.#usage) !== 0;
+  }
+
+  async #afterFailure(candidate: Candidate, error: RunFailure, facts: AttemptFacts): Promise<AttemptAnswer> {
     const { because } = this.#current();
     const attempt = this.#attempts.length + 1;
-    const verdict = await this.#judge(candidate, error, { hadEffects, wasResumed });
+    const ordered = await this.#order();
+    const verdict = this.#judge(candidate, error, facts, ordered);
     this.#attempts.push({ candidate, error, next: verdict.next, because });
-    if (error.kind === 'session_expired') this.#mayResume = false;
+    if (verdict.next === 'give_up') this.#fail(this.#untilAnyRecovers(error, ordered));
+    this.#noteSession(error, facts);
     this.#nextWaitMs = verdict.waitMs ?? 0;
     this.#events.emit({ stream: 'attempt', data: { phase: 'failed', attempt, error, ...verdict } });
     await this.#options.onDecision?.({ type: 'failed', attempt, candidate, error, ...verdict });
     return verdict.next;
   }
 
-  async #judge(candidate: Candidate, failure: RunFailure, facts: { readonly hadEffects: boolean; readonly wasResumed: boolean }): Promise<RunVerdict> {
-    const key = `${candidateKey(candidate)} ${failure.kind}`;
+  /** A session that was gone on with holds nobody knows how much of what has failed: to say the same to it again could say it twice. */
+  #noteSession({ kind }: RunFailure, { wasResumed }: AttemptFacts): void {
+    if (kind === 'session_expired') this.#anew = 'The session of the backend was gone.';
+    else if (wasResumed && kind !== 'coordination') this.#anew ??= 'What the session of the backend holds of an attempt that failed is not known.';
+  }
+
+  #judge(candidate: Candidate, failure: RunFailure, facts: AttemptFacts, ordered: readonly OrderedCandidate[]): RunVerdict {
+    const key = `${attemptKey(candidate)} ${failure.kind}`;
     const sameFailures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, sameFailures);
-    const others = (await this.#order()).filter((other) => !this.#spent.has(candidateKey(other.candidate)) && candidateKey(other.candidate) !== candidateKey(candidate));
+    const others = ordered.filter((other) => !this.#spent.has(attemptKey(other.candidate)) && attemptKey(other.candidate) !== attemptKey(candidate) && this.#canPay(other.candidate));
     return decideAfterFailure({
       failure,
       ...facts,
@@ -257,6 +304,7 @@ export class RunWork {
       sameFailures,
       hasOtherProfile: others.some((other) => isSameModel(other.candidate, candidate)),
       hasOtherModel: others.some((other) => !isSameModel(other.candidate, candidate)),
+      canPayAgain: this.#canPay(candidate),
       canCompact: !this.#hasCompacted && this.#options.compact !== undefined,
       limits: this.#limits,
       random: (this.#options.random ?? Math.random)(),
@@ -276,6 +324,10 @@ export class RunWork {
 }
 
 const NOTHING_TRIED: RunFailure = { kind: 'unknown', message: 'no candidate could be tried' };
+
+function noneText(skipped: readonly SkippedCandidate[], last?: RunFailure): string {
+  return `no candidate can be tried: ${[...(last === undefined ? [] : [last.message]), ...skipped.map(({ because }) => because)].join('; ')}`;
+}
 
 function failedBeforeStart(error: RunFailure): AgentRunResult {
   return { payloads: [], meta: { error, modelSteps: 0 } };

@@ -80,15 +80,21 @@ export class SecretReader {
     const controller = new AbortController();
     const run: SharedRun = { command, controller, askers: 0, value: this.#run(profileId, words, controller.signal) };
     this.#running.set(profileId, run);
-    const done = (): boolean => this.#running.get(profileId) === run && this.#running.delete(profileId);
-    run.value.then(
-      (value) => {
-        // Somebody may have said meanwhile that it is to be forgotten.
-        if (done()) this.#kept.set(profileId, { command, value, readAtMs: this.#options.clock.steadyNow() });
-      },
-      () => void done(),
-    );
+    void this.#keepFrom(profileId, run);
     return run;
+  }
+
+  /** Waits before anybody else does, so that it has been kept by the time they are told. */
+  async #keepFrom(profileId: string, run: SharedRun): Promise<void> {
+    try {
+      const value = await run.value;
+      // Somebody may have said meanwhile that it is to be forgotten.
+      if (this.#running.get(profileId) === run) this.#kept.set(profileId, { command: run.command, value, readAtMs: this.#options.clock.steadyNow() });
+    } catch {
+      // Those who asked are told.
+    } finally {
+      if (this.#running.get(profileId) === run) this.#running.delete(profileId);
+    }
   }
 
   async #run(profileId: string, words: readonly string[], signal: AbortSignal): Promise<string> {
@@ -106,7 +112,7 @@ export class SecretReader {
     run.askers += 1;
     let leave = (): void => undefined;
     const left = new Promise<never>((_, reject) => {
-      leave = () => reject(signal?.reason);
+      leave = () => reject(signal?.reason as Error);
     });
     signal?.addEventListener('abort', leave, { once: true });
     try {

@@ -2,6 +2,8 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import { isBlocked, isUnfinished } from '../../machines/session/activation.ts';
 import type { Attachment, DeliveryMode } from '../../machines/session/event-schemas.ts';
+import { placeOf } from '../../machines/session/message-reader.ts';
+import type { MessageReader } from '../../machines/session/message-reader.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { CheckedIngress, CheckedSendOptions } from '../../machines/session/session-requests.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
@@ -14,8 +16,13 @@ import type { JournalAppendOptions, SessionJournal } from './session-journal.ts'
 export interface SendReceipt {
   readonly eventId: string;
   readonly seq: number;
-  /** How it is delivered: `queue` after the turn that runs, `steer` by its next step, `interrupt` after that turn was cut short. */
+  /**
+   * How it is delivered: `queue` after the turn that runs, `steer` by its next step, `interrupt` after that turn was cut short. What was to
+   * steer a turn that takes no messages is queued.
+   */
   readonly acceptedAs: DeliveryMode;
+  /** Of a message: who reads it first, by what was in the log before it. Absent where that could not be looked up. */
+  readonly readBy?: MessageReader | undefined;
   readonly durability: Durability;
 }
 
@@ -41,12 +48,24 @@ export async function accept(journal: SessionJournal, ingress: CheckedIngress, o
   });
   switch (delivery) {
     case 'queue':
+      return acceptMessage(journal, message('queue'), key);
     case 'steer':
-      return acceptMessage(journal, message(delivery), key);
+      return acceptSteering(journal, message, key);
     case 'interrupt':
       return receiptOf(await appendAtHead(journal, (state) => [message('interrupt'), ...interruptionOf(state, 'a message that interrupts', { isRead: true })], key), 'interrupt');
     case 'reject-if-busy':
       return receiptOf(await appendAtHead(journal, (state) => [message(idle(state))], key), 'queue');
+  }
+}
+
+/** Whether the turn that runs can be steered is a matter of the moment, so what says so goes in only where the log still is as it was looked at. */
+async function acceptSteering(journal: SessionJournal, message: (accepted: DeliveryMode) => SessionEventDraft, options: JournalAppendOptions): Promise<SendReceipt> {
+  try {
+    return receiptOf(await appendAtHead(journal, (state) => [message(placeOf(state) === 'next_turn' ? 'queue' : 'steer')], options), 'steer');
+  } catch (error) {
+    if (!isOvertaken(error)) throw error;
+    // Among so many who write, the next step reads it in any case.
+    return acceptMessage(journal, message('steer'), options);
   }
 }
 
@@ -120,9 +139,12 @@ export async function appendAtHead(
       const drafts = draftsFor(journal.state);
       return drafts.length === 0 ? undefined : await journal.append(drafts, { ...options, onlyAtHead: true });
     } catch (error) {
-      const isOvertaken = RuntimeError.is(error) && error.code === 'HEAD_MOVED';
-      if (!isOvertaken || attempt === MAX_ATTEMPTS) throw error;
+      if (!isOvertaken(error) || attempt === MAX_ATTEMPTS) throw error;
       await journal.refresh();
     }
   }
+}
+
+function isOvertaken(error: unknown): boolean {
+  return RuntimeError.is(error) && error.code === 'HEAD_MOVED';
 }

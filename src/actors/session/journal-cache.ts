@@ -1,4 +1,8 @@
-/** Keeps the folded state of the sessions used last, so that looking again costs only what is new. Bounded: the rest is folded anew. */
+/**
+ * Keeps the folded state of the sessions used last, so that looking again costs only what is new. Bounded: the rest is folded anew, and so
+ * is a session that another process has deleted and brought back.
+ */
+import { RuntimeError } from '../../machines/errors.ts';
 import { SessionJournal } from './session-journal.ts';
 import type { JournalPorts } from './session-journal.ts';
 
@@ -16,9 +20,7 @@ export class JournalCache {
 
   /** The journal of a session, up to date. @throws RuntimeError SESSION_NOT_FOUND */
   async open(sessionId: string): Promise<SessionJournal> {
-    const known = this.#journals.get(sessionId);
-    const journal = known ?? (await SessionJournal.open(sessionId, this.#ports));
-    if (known !== undefined) await journal.refresh();
+    const journal = (await this.#known(sessionId)) ?? (await SessionJournal.open(sessionId, this.#ports));
     this.#journals.delete(sessionId);
     this.#journals.set(sessionId, journal);
     this.#dropOldest();
@@ -28,6 +30,19 @@ export class JournalCache {
   /** The session is gone. */
   forget(sessionId: string): void {
     this.#journals.delete(sessionId);
+  }
+
+  /** Undefined too when the session was deleted: another one may be there under its id. */
+  async #known(sessionId: string): Promise<SessionJournal | undefined> {
+    const journal = this.#journals.get(sessionId);
+    try {
+      await journal?.refresh();
+      return journal;
+    } catch (error) {
+      if (!RuntimeError.is(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
+      if (this.#journals.get(sessionId) === journal) this.#journals.delete(sessionId);
+      return undefined;
+    }
   }
 
   #dropOldest(): void {

@@ -12,7 +12,7 @@ import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Clock } from '../clock/clock.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
-import { MAX_READ_EVENTS } from './event-store.ts';
+import { MAX_READ_EVENTS, sessionNotFound } from './event-store.ts';
 import type { AppendResult, EventStore, NewSessionEvents, SessionIdentity } from './event-store.ts';
 import type { IdSource } from './id-source.ts';
 
@@ -42,6 +42,8 @@ export class SessionJournal {
   readonly #ports: JournalPorts;
   readonly #onEvent: ((event: SessionEvent) => void) | undefined;
   #state: SessionState;
+  /** Id of the event that was folded last; undefined as long as the state is the one that it began with. */
+  #lastId: string | undefined;
 
   constructor(identity: SessionIdentity, ports: JournalPorts, { state = initialSessionState(identity), onEvent }: JournalStart = {}) {
     this.identity = identity;
@@ -54,21 +56,24 @@ export class SessionJournal {
   static async open(sessionId: string, ports: JournalPorts): Promise<SessionJournal> {
     const identity = await ports.store.identify(sessionId);
     const journal = new SessionJournal(identity, ports, { state: await ports.store.checkpoint(sessionId) });
-    await journal.refresh();
-    return journal;
+    if (await journal.#follow()) return journal;
+    // Brought back just now: what the store kept folded was of the log before.
+    const anew = new SessionJournal(await ports.store.identify(sessionId), ports);
+    await anew.refresh();
+    return anew;
   }
 
   get state(): SessionState {
     return this.#state;
   }
 
-  /** Folds what was appended since, by anybody. */
+  /**
+   * Folds what was appended since, by anybody.
+   * @throws RuntimeError SESSION_NOT_FOUND when the session was deleted, also when another one was brought back under its id
+   */
   async refresh(): Promise<SessionState> {
-    for (;;) {
-      const events = await this.#ports.store.read(this.identity.sessionId, { from: this.#state.head + 1 });
-      this.#fold(events);
-      if (events.length < MAX_READ_EVENTS) return this.#state;
-    }
+    if (await this.#follow()) return this.#state;
+    throw sessionNotFound(this.identity.sessionId);
   }
 
   /**
@@ -86,7 +91,7 @@ export class SessionJournal {
     });
     this.#fold(result.events);
     // Others wrote in between: their events come first, and ours with them.
-    if (this.#state.head < (result.events.at(-1)?.seq ?? 0)) await this.refresh();
+    if (this.#state.head < (result.events.at(-1)?.seq ?? 0)) await this.#follow();
     return result;
   }
 
@@ -109,10 +114,27 @@ export class SessionJournal {
     return { id: draft.id ?? ids.next(), at: isoTimeOf(clock.now()), ...(epoch === undefined ? {} : { epoch }), type, v, data };
   }
 
+  /** False when the log does not hold what was folded last at its place: then it is another one, and nothing of it is folded. */
+  async #follow(): Promise<boolean> {
+    for (;;) {
+      const { head, updatedAt } = this.#state;
+      const lastId = this.#lastId;
+      const events = await this.#ports.store.read(this.identity.sessionId, { from: Math.max(1, head) });
+      const [last] = events;
+      // No two events of one session have one id. Of a state that somebody else has folded, only the time of its last event is known.
+      const isSame = head === 0 || (last !== undefined && (lastId === undefined ? last.at === updatedAt : last.id === lastId));
+      if (!isSame) return false;
+      this.#lastId ??= last?.id;
+      this.#fold(events);
+      if (events.length < MAX_READ_EVENTS) return true;
+    }
+  }
+
   #fold(events: readonly SessionEvent[]): void {
     for (const event of events) {
       if (event.seq !== this.#state.head + 1) continue;
       this.#state = foldSession(this.#state, event);
+      this.#lastId = event.id;
       this.#onEvent?.(event);
     }
   }

@@ -33,6 +33,7 @@ import { runEvents$ } from './run-events.ts';
 import { SessionEvents } from './session-events.ts';
 import type { SessionEventsOptions } from './session-events.ts';
 import { SessionJournal } from './session-journal.ts';
+import { withReader } from './message-receipt.ts';
 import { exportSession, importSession } from './session-transfer.ts';
 import { forkSession } from './session-copies.ts';
 import { interruptSubflows } from './subflow-session.ts';
@@ -110,7 +111,7 @@ export class Sessions {
       const before = journal.state;
       const receipt = await accept(journal, ingress, checked, await keepAttachments(ingress, before, this.#options.attachments));
       if (receipt.acceptedAs === 'interrupt') await this.#stopSubflows(before, journal, 'the session that it works for was interrupted');
-      return receipt;
+      return ingress.type === 'user.message' ? await withReader(receipt, { store: this.#options.store, sessionId: id, hasFiles: (ingress.attachments ?? []).length > 0, before }) : receipt;
     } catch (error) {
       // What refuses it may be its own twin, sent at the same time.
       const twin = await this.#findSent(id, ingress.type, checked).catch(() => undefined);
@@ -250,7 +251,10 @@ export class Sessions {
     const { store } = this.#options;
     const known = idempotencyKey === undefined ? undefined : await store.findByKey(id, idempotencyKey);
     const sent = known ?? (eventId === undefined ? undefined : await store.findById(id, eventId));
-    return sent === undefined ? undefined : receiptOf(ofType(sent, type), 'queue');
+    if (sent === undefined) return undefined;
+    const receipt = receiptOf(ofType(sent, type), 'queue');
+    const [event] = sent.events;
+    return event?.type === 'user.message' ? withReader(receipt, { store, sessionId: id, hasFiles: event.data.attachments !== undefined }) : receipt;
   }
 
   async #listed({ sessionId, agentId, error }: SessionListing): Promise<SessionState> {

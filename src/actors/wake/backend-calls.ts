@@ -1,28 +1,28 @@
 /**
  * The tools that a backend runs itself during one model step, as the log knows them: asked for, perhaps allowed by somebody, started, ended.
- * Each is written as it comes, in order; whatever has no end when the step is over is closed.
+ * Each is written as it comes, in order; whatever has no end when the step is over is closed. What comes after that is not heard.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import type { AgentRunEvent } from '../../machines/run/run-output.ts';
+import type { AgentRunEvent, BackendToolOutcome } from '../../machines/run/run-output.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { OpenToolCall, SessionState } from '../../machines/session/session-state.ts';
-import { cutOutput } from '../../machines/turn/output-cut.ts';
 import { abandoned } from '../../machines/wake/wake-repair.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { RunPermissionAnswer, RunPermissionRequest } from '../run/agent-runtime.ts';
+import type { SessionIdentity } from '../session/event-store.ts';
 import type { Tool } from '../turn/tool.ts';
+import { answerAwaited } from './answer-awaited.ts';
 import { backendTool } from './backend-tool.ts';
+import { asJson, asName, bounded, questionText } from './backend-values.ts';
 import type { CallGate, CheckedCall } from './call-gate.ts';
 import { resolved } from './call-plan.ts';
-
-/** Characters of an output in the log. The backend's own session holds all of it. */
-const MAX_OUTPUT_CHARACTERS = 30_000;
 
 /** How long a backend may be kept waiting for somebody, and the session with it. */
 const MAX_WAIT_SECONDS = 600;
 
 export interface BackendCallsOptions {
   readonly spanId: string;
+  readonly identity: SessionIdentity;
   readonly gate: CallGate;
   /** The managed tools: what a backend does of that kind is judged as if they did it. */
   readonly tools: readonly Tool[];
@@ -35,20 +35,40 @@ export interface BackendCallsOptions {
   readonly newCallId: () => string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** The log cannot be told what the backend does: it must do no more. */
+  readonly onTrouble: (error: unknown) => void;
 }
 
 const STOPPED = { decision: 'deny', message: 'The turn was stopped.' } as const;
 
+interface KnownCall {
+  /** Ours. */
+  readonly callId: string;
+  /** The backend has told it by an event; one that it has only asked about will be told. */
+  isTold: boolean;
+}
+
+interface Question {
+  readonly text: string;
+  readonly answer: Promise<RunPermissionAnswer>;
+  isPending: boolean;
+}
+
 export class BackendCalls {
   readonly #options: BackendCallsOptions;
-  /** Our ids, by the backend's. */
-  readonly #ids = new Map<string, string>();
+  /** The newest call of each id of the backend. */
+  readonly #known = new Map<string, KnownCall>();
+  readonly #questions = new Map<string, Question>();
   /** One append after another. */
   #lane: Promise<void> = Promise.resolve();
   #trouble: { readonly error: unknown } | undefined;
+  readonly #over = new AbortController();
+  /** The wake is stopped, or the step is over. */
+  readonly #signal: AbortSignal;
 
   constructor(options: BackendCallsOptions) {
     this.#options = options;
+    this.#signal = AbortSignal.any([options.signal, this.#over.signal]);
   }
 
   /** Takes an event of the run; those about tools are written. */
@@ -61,156 +81,190 @@ export class BackendCalls {
       case 'started':
         return this.#write(() => this.#started(data.callId));
       case 'ended':
-        return this.#write(() => this.#ended(data));
+        return this.#write(() => this.#ended(data.callId, data.outcome, data.output));
     }
   }
 
-  /** Whether the backend may run one. Asks somebody where the rules say so, and waits as long as the request holds. */
-  async requestPermission(request: RunPermissionRequest): Promise<RunPermissionAnswer> {
-    this.#write(() => this.#requested(request.callId, request.name, request.input));
-    await this.#lane;
-    const { signal, gate } = this.#options;
-    const open = this.#openCall(request.callId);
-    if (signal.aborted || open === undefined) return STOPPED;
-    const checked = this.#checked(open, request);
-    const decision = await gate.decide(checked, this.#options.state(), { maxSeconds: MAX_WAIT_SECONDS });
-    switch (decision.kind) {
-      case 'run':
-        return this.#allow(request.callId, [{ type: 'agent.tool_started', data: { callId: open.callId, allowedBy: decision.allowedBy } }]);
-      case 'deny':
-        return { decision: 'deny', message: `The call was denied: ${decision.because}` };
-      case 'ask':
-        return this.#ask(request, checked, decision.request);
-    }
+  /**
+   * Whether the backend may run one. Asks somebody where the rules say so, and waits as long as the request holds. Who asks the same again
+   * about a call that is open gets the same answer; about anything else, it is decided anew.
+   */
+  requestPermission(request: RunPermissionRequest): Promise<RunPermissionAnswer> {
+    const asked = this.#questions.get(request.callId);
+    const text = questionText(request);
+    if (asked?.text === text && (asked.isPending || this.#callOf(request.callId) !== undefined)) return asked.answer;
+    const answer = this.#decide(request, { isAgain: asked !== undefined }).finally(() => {
+      question.isPending = false;
+    });
+    const question: Question = { text, answer, isPending: true };
+    this.#questions.set(request.callId, question);
+    return answer;
   }
 
-  /** Waits until all is written, and closes what has no end. @throws what kept the log from being written */
+  /** Waits until all is written, and closes what has no end. Nothing is heard from then on. @throws what kept the log from being written */
   async settle(): Promise<void> {
+    this.#over.abort('the step is over');
     await this.#lane;
     if (this.#trouble !== undefined) throw this.#trouble.error;
-    const ours = new Set(this.#ids.values());
-    const left = (await this.#options.refresh()).openToolCalls.filter(({ callId }) => ours.has(callId));
+    const { openToolCalls } = await this.#options.refresh();
+    const left = openToolCalls.filter(({ by, callId }) => by === 'backend' && this.#own.has(callId));
     if (left.length > 0) await this.#options.append(left.flatMap((call) => abandoned(call)));
   }
 
+  readonly #own = new Set<string>();
+
   async #requested(id: string, name: string, input: unknown): Promise<void> {
-    if (this.#ids.has(id)) return;
+    const known = this.#known.get(id);
+    const isOpen = known !== undefined && this.#open(known.callId) !== undefined;
+    // Told twice, or asked about before it was told.
+    if (known !== undefined && (isOpen || !known.isTold)) known.isTold = true;
+    else await this.#newCall(id, name, input, { isTold: true });
+  }
+
+  async #newCall(id: string, name: string, input: unknown, { isTold }: { readonly isTold: boolean }): Promise<string> {
     const callId = this.#options.newCallId();
-    this.#ids.set(id, callId);
-    await this.#options.append([{ type: 'agent.tool_use', data: { callId, name: name.slice(0, 200), input: input ?? {}, spanId: this.#options.spanId, by: 'backend' } }]);
+    this.#known.set(id, { callId, isTold });
+    this.#own.add(callId);
+    await this.#options.append([{ type: 'agent.tool_use', data: { callId, name: asName(name), input: asJson(input) ?? {}, spanId: this.#options.spanId, by: 'backend' } }]);
+    return callId;
   }
 
   async #started(id: string): Promise<void> {
-    const open = this.#openCall(id);
+    const open = this.#callOf(id);
     if (open?.phase === 'requested') await this.#options.append([{ type: 'agent.tool_started', data: { callId: open.callId } }]);
   }
 
-  async #ended({ callId: id, outcome, output }: { readonly callId: string; readonly outcome: 'completed' | 'failed' | 'denied' | 'cancelled'; readonly output: unknown }): Promise<void> {
-    const open = this.#openCall(id);
-    // Somebody has cut the turn short, and closed it with that.
+  async #ended(id: string, outcome: BackendToolOutcome, output: unknown): Promise<void> {
+    const open = this.#callOf(id);
+    // Nobody asked for it; or somebody has denied it, or cut the turn short, and it was closed with that.
     if (open === undefined) return;
     const asked = open.phase === 'waiting' ? abandoned(open).filter(({ type }) => type === 'request.cancelled') : [];
     await this.#options.append([...asked, { type: 'agent.tool_result', data: { callId: open.callId, name: open.name, outcome, output: bounded(output) } }]);
   }
 
-  #openCall(id: string): OpenToolCall | undefined {
-    const callId = this.#ids.get(id);
+  #callOf(id: string): OpenToolCall | undefined {
+    const known = this.#known.get(id);
+    return known === undefined ? undefined : this.#open(known.callId);
+  }
+
+  #open(callId: string): OpenToolCall | undefined {
     return this.#options.state().openToolCalls.find((call) => call.callId === callId);
   }
 
-  #checked({ callId, name }: OpenToolCall, { input, means }: RunPermissionRequest): CheckedCall {
-    const { tool, subject } = backendTool({ name, means, tools: this.#options.tools, workspaceDirectory: this.#options.workspaceDirectory });
-    return { call: { callId, name, input }, tool, subject, question: undefined, subflow: undefined };
+  async #decide(request: RunPermissionRequest, { isAgain }: { readonly isAgain: boolean }): Promise<RunPermissionAnswer> {
+    const open = await this.#told(request, isAgain);
+    if (open === undefined || this.#isStopped(request)) return STOPPED;
+    const { gate, state } = this.#options;
+    // A turn may last for hours, and the policy be changed meanwhile.
+    gate.refresh();
+    const decision = await gate.decide(this.#checked(open, request), state(), { maxSeconds: MAX_WAIT_SECONDS });
+    switch (decision.kind) {
+      case 'run':
+        return this.#allow(open, () => [{ type: 'agent.tool_started', data: { callId: open.callId, allowedBy: decision.allowedBy } }]);
+      case 'deny':
+        return this.#refuse(open, `The call was denied: ${decision.because}`);
+      case 'ask':
+        return this.#ask(open, request, decision.request);
+    }
   }
 
-  async #ask(request: RunPermissionRequest, checked: CheckedCall, asking: SessionEventDraft): Promise<RunPermissionAnswer> {
-    this.#write(async () => {
-      if (this.#openCall(request.callId)?.phase === 'requested') await this.#options.append([asking]);
+  /** The call in the log, before anything is decided about it. */
+  async #told({ callId: id, name, input }: RunPermissionRequest, isAgain: boolean): Promise<OpenToolCall | undefined> {
+    let callId: string | undefined;
+    await this.#written(async () => {
+      const known = isAgain ? undefined : this.#callOf(id);
+      callId = known?.callId ?? (await this.#newCall(id, name, input, { isTold: isAgain }));
     });
-    await this.#lane;
-    const open = await this.#answered(request);
-    if (open === undefined || this.#options.signal.aborted) return STOPPED;
-    if (request.signal?.aborted === true) return this.#withdraw(open);
-    const { gate, state } = this.#options;
+    return callId === undefined ? undefined : this.#open(callId);
+  }
+
+  #isStopped({ signal }: RunPermissionRequest): boolean {
+    return this.#signal.aborted || signal?.aborted === true;
+  }
+
+  #checked({ callId, name }: OpenToolCall, { input, means }: RunPermissionRequest): CheckedCall {
+    const { tools, identity: session, workspaceDirectory } = this.#options;
+    const { tool, subject } = backendTool({ name, means, tools, session, workspaceDirectory });
+    return { call: { callId, name, input: asJson(input) ?? {} }, tool, subject, question: undefined, subflow: undefined };
+  }
+
+  async #ask({ callId }: OpenToolCall, request: RunPermissionRequest, asking: SessionEventDraft): Promise<RunPermissionAnswer> {
+    await this.#written(() => this.#options.append([asking]), () => this.#open(callId) !== undefined);
+    const signals = [this.#signal, ...(request.signal === undefined ? [] : [request.signal])];
+    const open = await answerAwaited({ ...this.#options, signal: AbortSignal.any(signals), call: () => this.#open(callId) });
+    if (open === undefined || this.#signal.aborted) return STOPPED;
+    if (request.signal?.aborted === true) return this.#withdraw(callId);
     if (open.phase === 'waiting') return this.#refuse(open, 'Nobody has allowed the call in time. Ask again only if it is still needed.', 'expired');
     if (open.answer?.kind !== 'permission' || !open.answer.allowed) {
       const note = open.answer?.kind === 'permission' && open.answer.note !== undefined ? ` ${open.answer.note}` : '';
       return this.#refuse(open, `The call was denied.${note}`, 'denied');
     }
+    return this.#redeem(open, request);
+  }
+
+  /** Somebody has allowed it: for what was asked, and where that leads now. */
+  async #redeem(open: OpenToolCall, request: RunPermissionRequest): Promise<RunPermissionAnswer> {
+    const { gate, state } = this.#options;
     gate.refresh();
-    const redeemed = await gate.redeem(checked, open, state());
+    const redeemed = await gate.redeem(this.#checked(open, request), open, state());
     if (redeemed.kind === 'deny') return this.#refuse(open, `The call was denied after all: ${redeemed.because}`, 'denied');
     if (redeemed.kind === 'void') return this.#refuse(open, 'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.', 'expired');
-    if (open.answer.scope === 'always' && open.request?.kind === 'permission') await gate.keep(open.request.rules ?? [], open.request.requestId);
-    return this.#allow(request.callId, [resolved(open), { type: 'agent.tool_started', data: { callId: open.callId, allowedBy: redeemed.allowedBy } }]);
+    if (open.answer?.kind === 'permission' && open.answer.scope === 'always' && open.request?.kind === 'permission') await gate.keep(open.request.rules ?? [], open.request.requestId);
+    return this.#allow(open, (now) => [resolved(now), { type: 'agent.tool_started', data: { callId: open.callId, allowedBy: redeemed.allowedBy } }]);
   }
 
-  async #allow(id: string, drafts: readonly SessionEventDraft[]): Promise<RunPermissionAnswer> {
-    let isWritten = false;
-    this.#write(async () => {
-      if (this.#openCall(id) === undefined) return;
-      await this.#options.append(drafts);
-      isWritten = true;
-    });
-    await this.#lane;
+  async #allow({ callId }: OpenToolCall, draftsFor: (open: OpenToolCall) => readonly SessionEventDraft[]): Promise<RunPermissionAnswer> {
+    const isWritten = await this.#written(async () => {
+      const open = this.#open(callId);
+      // One that the backend says has started needs no second beginning.
+      if (open !== undefined && open.phase !== 'started') await this.#options.append(draftsFor(open));
+    }, () => this.#open(callId) !== undefined);
     // What is not in the log must not happen.
-    return isWritten && !this.#options.signal.aborted ? { decision: 'allow' } : STOPPED;
+    return isWritten && !this.#signal.aborted ? { decision: 'allow' } : STOPPED;
   }
 
-  async #refuse(open: OpenToolCall, message: string, decision: 'denied' | 'expired'): Promise<RunPermissionAnswer> {
-    this.#write(() => this.#options.append([resolved(open, decision), { type: 'agent.tool_result', data: { callId: open.callId, name: open.name, outcome: 'denied', output: message } }]));
-    await this.#lane;
+  /** @param asked what became of the request, where somebody was asked */
+  async #refuse({ callId }: OpenToolCall, message: string, asked?: 'denied' | 'expired'): Promise<RunPermissionAnswer> {
+    await this.#written(async () => {
+      const open = this.#open(callId);
+      if (open === undefined) return;
+      const told = asked === undefined ? [] : [resolved(open, asked)];
+      await this.#options.append([...told, { type: 'agent.tool_result', data: { callId, name: open.name, outcome: 'denied', output: message } }]);
+    });
     return { decision: 'deny', message };
   }
 
   /** The backend does not want to know any more. */
-  async #withdraw({ callId }: OpenToolCall): Promise<RunPermissionAnswer> {
-    this.#write(async () => {
-      const open = this.#options.state().openToolCalls.find((call) => call.callId === callId);
+  async #withdraw(callId: string): Promise<RunPermissionAnswer> {
+    await this.#written(async () => {
+      const open = this.#open(callId);
       if (open !== undefined) await this.#options.append(abandoned(open));
     });
-    await this.#lane;
     return { decision: 'deny', message: 'The question was withdrawn.' };
   }
 
-  /** The call once it waits no more, or has waited too long; undefined when it was closed. */
-  async #answered({ callId: id, signal: withdrawn }: RunPermissionRequest): Promise<OpenToolCall | undefined> {
-    const { watch, refresh, clock } = this.#options;
-    const signal = withdrawn === undefined ? this.#options.signal : AbortSignal.any([this.#options.signal, withdrawn]);
-    for (;;) {
-      const open = this.#openCall(id);
-      const { request } = open ?? {};
-      const expiresAt = request?.kind === 'permission' && request.expiresAt !== undefined ? Date.parse(request.expiresAt) : Infinity;
-      if (open?.phase !== 'waiting' || signal.aborted || clock.now() >= expiresAt) return open;
-      await new Promise<void>((resolve) => {
-        const timer = Number.isFinite(expiresAt) ? clock.setTimeout(() => done(), expiresAt - clock.now()) : undefined;
-        const unwatch = watch(() => done());
-        const done = (): void => {
-          clock.clearTimeout(timer);
-          unwatch();
-          signal.removeEventListener('abort', done);
-          resolve();
-        };
-        signal.addEventListener('abort', done, { once: true });
-      });
-      await refresh();
-    }
+  /** True once it is in the log; false when it cannot be any more. @param isDue asked when its turn has come */
+  async #written(work: () => Promise<unknown>, isDue: () => boolean = () => true): Promise<boolean> {
+    let isWritten = false;
+    this.#write(async () => {
+      if (!isDue()) return;
+      await work();
+      isWritten = true;
+    });
+    await this.#lane;
+    return isWritten;
   }
 
   #write(work: () => Promise<void>): void {
+    if (this.#over.signal.aborted) return;
     this.#lane = this.#lane.then(async () => {
       if (this.#trouble !== undefined) return;
       try {
         await work();
       } catch (error) {
         this.#trouble = { error: RuntimeError.is(error) ? error : new RuntimeError('BACKEND_CALL_LOST', `what the backend did could not be written: ${messageOf(error)}`, { category: 'storage' }) };
+        this.#options.onTrouble(this.#trouble.error);
       }
     });
   }
-}
-
-/** An output as the log keeps it: text that is too long is cut, with a mark. */
-function bounded(output: unknown): unknown {
-  const text = typeof output === 'string' ? output : (JSON.stringify(output ?? null) ?? 'null');
-  return text.length <= MAX_OUTPUT_CHARACTERS ? (output ?? null) : cutOutput(text, { maxCharacters: MAX_OUTPUT_CHARACTERS });
 }

@@ -28,7 +28,6 @@ const choice = z.object({ value: z.string(), name: z.string().catch('') });
 const configOption = z.object({
   id: z.string(),
   category: z.string().nullish().catch(undefined),
-  currentValue: z.unknown(),
   /** Values, or groups of them. */
   options: z
     .array(z.union([choice.transform((one) => [one]), z.object({ options: z.array(choice) }).transform(({ options }) => options)]))

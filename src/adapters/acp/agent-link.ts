@@ -41,13 +41,13 @@ export class AgentLink {
     // Nobody may be waiting when it ends.
     this.#over.catch(() => undefined);
     const app = sdk.client({ name: CLIENT_NAME });
-    for (const [method, answer] of Object.entries(answerers)) register(app, method as ClientMethod, safely(sdk, answer as Answerer<ClientMethod>));
+    for (const [method, answer] of Object.entries(answerers)) register(app, method as ClientMethod, safely(sdk, answer));
     this.#connection = app.connect(messages.stream);
   }
 
   /** @throws what the agent answered, or why it is over */
   async request(method: string, params: object): Promise<unknown> {
-    return Promise.race([this.#connection.agent.request<unknown>(method, params), this.#over]);
+    return Promise.race([this.#connection.agent.request(method, params), this.#over]);
   }
 
   notify(method: string, params: object): void {

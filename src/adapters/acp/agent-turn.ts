@@ -37,8 +37,8 @@ import { Terminals } from './terminals.ts';
 import { TextTail } from './text-tail.ts';
 import { ToolCalls } from './tool-calls.ts';
 
-/** Until it can be asked, it says nothing that would take it longer. */
-const MAX_OPENING_MS = 120_000;
+/** Until it can be asked: it may have to start servers, but asks no model. */
+const MAX_OPENING_MS = 300_000;
 
 export interface AgentTurnOptions {
   readonly sdk: AcpSdk;
@@ -99,7 +99,7 @@ export class AgentTurn {
     const { redaction, requestPermission, ledger, onNews, runId, environment } = options;
     this.#options = options;
     this.#errorOutput = new TextTail(redaction);
-    this.#calls = new ToolCalls(ledger);
+    this.#calls = new ToolCalls(ledger, redaction);
     this.#gate = new PermissionGate({ requestPermission, redaction, onWait: () => this.#wait(), onFlood: (message) => this.#cut(new RunFailed('format', message)) });
     this.#served = new ServedCalls({ gate: this.#gate, ledger, onRequest: () => this.#beforeTool() });
     this.#terminals = new Terminals({ ...options, served: this.#served, taskId: `run ${runId}`, environment: environment.commandVariables, onOutput: () => this.#idle?.touch(), onNews });
@@ -210,6 +210,8 @@ export class AgentTurn {
       this.#grace = clock.setTimeout(() => this.#cut(new RunStopped()), cancelGraceMs);
     } else this.#cut(new RunStopped());
     this.#gate.close();
+    // An agent that waits for a command can end its turn once that has ended.
+    void this.#terminals.end();
   }
 
   #cut(reason: Error): void {

@@ -147,7 +147,7 @@ class SessionOpening {
 
 /** The setting and the value for a model. @throws RunFailed when the agent does not offer it */
 function modelChoice(settings: readonly ConfigOption[], model: string): [string, string] {
-  const setting = settings.find(({ category, id }) => category === MODEL_CATEGORY || (category == null && id === MODEL_CATEGORY));
+  const setting = settings.find(({ category, id }) => category === MODEL_CATEGORY || ((category ?? undefined) === undefined && id === MODEL_CATEGORY));
   if (setting === undefined) throw new RunFailed('model_not_found', `it does not let anybody choose its model, and "${model}" was asked for; the model "${DEFAULT_MODEL}" leaves the choice to it`);
   const value = setting.options.find((option) => option.value === model) ?? setting.options.find(({ name }) => name === model);
   if (value === undefined) throw new RunFailed('model_not_found', `it has no model "${model}"; it has ${named(setting.options.map((option) => option.value))}`);

@@ -1,5 +1,5 @@
 /** Asks whether something may be done, for as long as the turn lasts. Whoever is not asked, or does not answer in time, has not allowed it. */
-import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
+import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest, RunToolMeaning } from '../../actors/run/agent-runtime.ts';
 import { MAX_INPUT_CHARACTERS } from '../../actors/run/tool-ledger.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { Redaction } from '../../machines/run/redaction.ts';
@@ -66,6 +66,12 @@ export class PermissionGate {
 
   #clean({ callId, name, input, means }: RunPermissionRequest): RunPermissionRequest {
     const { redaction } = this.#options;
-    return { callId, name: redaction.text(name), input: redaction.json(input ?? {}, MAX_INPUT_CHARACTERS), ...(means === undefined ? {} : { means }) };
+    return { callId, name: redaction.text(name), input: redaction.json(input ?? {}, MAX_INPUT_CHARACTERS), ...(means === undefined ? {} : { means: this.#cleanMeaning(means) }) };
+  }
+
+  #cleanMeaning(means: RunToolMeaning): RunToolMeaning {
+    const { redaction } = this.#options;
+    const place = means.cwd === undefined ? {} : { cwd: redaction.text(means.cwd) };
+    return means.kind === 'command' ? { kind: means.kind, command: redaction.text(means.command), ...place } : { kind: means.kind, path: redaction.text(means.path), ...place };
   }
 }

@@ -24,8 +24,8 @@ export const toolCallShape = z.object({
   status: optional(z.string()),
   content: optional(z.array(toolContent)),
   locations: optional(z.array(location)),
-  rawInput: z.unknown(),
-  rawOutput: z.unknown(),
+  rawInput: z.unknown().optional(),
+  rawOutput: z.unknown().optional(),
 });
 
 const usage = z.object({ cost: z.object({ amount: z.number().nonnegative() }) });

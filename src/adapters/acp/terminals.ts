@@ -53,23 +53,19 @@ export class Terminals {
   }
 
   async create(request: CreateTerminalRequest): Promise<CreateTerminalResponse> {
-    const { command, args = [], env = [], cwd, outputByteLimit } = request;
+    const { command, args = [], env = [], cwd } = request;
     const input = { command, ...(args.length === 0 ? {} : { args }), ...(env.length === 0 ? {} : { env: Object.fromEntries(env.map(({ name, value }) => [name, value])) }), ...(typeof cwd === 'string' ? { cwd } : {}) };
     const { callId, prepared } = await this.#options.served.begin({ name: 'terminal/create', input, prepare: () => this.#prepare(request) });
-    const starting = this.#start(request, prepared, Math.min(outputByteLimit ?? DEFAULT_OUTPUT_BYTES, MAX_OUTPUT_BYTES));
-    this.#starting.add(starting);
     try {
-      const terminal = await starting;
+      const terminal = await this.#started(request, prepared);
       this.#count += 1;
       const terminalId = `terminal-${this.#count}`;
       this.#terminals.set(terminalId, terminal);
       void terminal.exited.then(() => this.#options.ledger.ended({ callId, outcome: terminal.wasEnded ? 'cancelled' : 'completed', output: terminal.shown() }));
       return { terminalId };
     } catch (error) {
-      this.#options.ledger.ended({ callId, outcome: 'failed', output: messageOf(error) });
+      this.#options.ledger.ended({ callId, outcome: this.#isOver ? 'cancelled' : 'failed', output: messageOf(error) });
       throw error;
-    } finally {
-      this.#starting.delete(starting);
     }
   }
 
@@ -109,13 +105,20 @@ export class Terminals {
 
   async #prepare({ command, args = [], env = [], cwd }: CreateTerminalRequest) {
     const { workspaceDir } = this.#options;
-    if (this.#terminals.size + this.#starting.size >= MAX_TERMINALS) throw new RequestRefused('failed', `There are ${MAX_TERMINALS} terminals that are not released: release one first.`);
     if (command.trim() === '' || [command, ...args].some((word) => word.includes('\0'))) throw new RequestRefused('invalid', 'expected a command');
     const odd = env.find(({ name, value }) => !VARIABLE.test(name) || OUR_VARIABLES.test(name) || value.includes('\0'));
     if (odd !== undefined) throw new RequestRefused('invalid', `expected names and values of variables, received ${JSON.stringify(odd.name.slice(0, 200))}`);
     const place = await placeInWorkspace(cwd ?? workspaceDir, workspaceDir);
     const prepared: Prepared = { cwd: place.real, variables: Object.fromEntries(env.map(({ name, value }) => [name, value])) };
     return { prepared, means: { kind: 'command' as const, command: judgedLine({ command, args, env }), cwd: place.named } };
+  }
+
+  /** Counted from here on: many may be allowed at once. */
+  async #started(request: CreateTerminalRequest, prepared: Prepared): Promise<Terminal> {
+    if (this.#terminals.size + this.#starting.size >= MAX_TERMINALS) throw new RequestRefused('failed', `There are ${MAX_TERMINALS} terminals that are not released: release one first.`);
+    const starting = this.#start(request, prepared, Math.min(request.outputByteLimit ?? DEFAULT_OUTPUT_BYTES, MAX_OUTPUT_BYTES));
+    this.#starting.add(starting);
+    return starting.finally(() => this.#starting.delete(starting));
   }
 
   async #start({ command, args = [], cwd }: CreateTerminalRequest, prepared: Prepared, outputLimitBytes: number): Promise<Terminal> {

@@ -1,6 +1,7 @@
 /** The calls of an agent's own tools: put together from its news, and told once there is enough to tell. */
 import type { ToolLedger } from '../../actors/run/tool-ledger.ts';
 import { shortened } from '../../machines/run/redaction.ts';
+import type { Redaction } from '../../machines/run/redaction.ts';
 import type { RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
 import { blockText } from './session-updates.ts';
 import type { ToolCallNews, ToolContent } from './session-updates.ts';
@@ -17,13 +18,15 @@ interface Call {
 
 export class ToolCalls {
   readonly #ledger: ToolLedger;
+  readonly #redaction: Redaction;
   /** Those that have not ended. */
   readonly #calls = new Map<string, Call>();
   /** Told by the agent before it had their input; by nobody else yet. */
   readonly #held = new Set<string>();
 
-  constructor(ledger: ToolLedger) {
+  constructor(ledger: ToolLedger, redaction: Redaction) {
     this.#ledger = ledger;
+    this.#redaction = redaction;
   }
 
   /** With those that are held back. */
@@ -64,11 +67,11 @@ export class ToolCalls {
   }
 
   #merged(news: ToolCallNews): Call | undefined {
-    const { toolCallId: callId } = news;
+    const callId = this.#redaction.text(news.toolCallId);
     const known = this.#calls.get(callId);
     // What has ended stays as it is.
     if (known === undefined && this.#ledger.isKnown(callId)) return undefined;
-    const call: Call = known ?? { callId, facts: { rawInput: undefined }, output: undefined };
+    const call: Call = known ?? { callId, facts: {}, output: undefined };
     call.facts = mergedFacts(call.facts, news);
     call.output = outputIn(news) ?? call.output;
     this.#calls.set(callId, call);

@@ -42,6 +42,8 @@ export function toolMeaning(facts: ToolCallFacts): RunToolMeaning | undefined {
       return paths.length === 1 && path !== undefined ? { kind: 'read', path } : undefined;
     case 'search':
       return paths.length > 1 ? undefined : { kind: 'read', path: path ?? '.' };
+    case undefined:
+    case null:
     default:
       return undefined;
   }

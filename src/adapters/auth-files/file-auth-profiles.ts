@@ -13,6 +13,9 @@ import { profileExists, profileNotFound, tooManyProfiles } from '../../machines/
 import { PROFILES } from './auth-errors.ts';
 import { KeptValue } from './kept-value.ts';
 
+/** The folder of accounts, and of the experience with candidates, in a home. */
+export const AUTH_FOLDER = 'auth';
+
 const MAX_PROFILES = 1_000;
 
 const content = z.strictObject({

@@ -43,9 +43,8 @@ class KeychainRun {
     let child: ChildProcess;
     try {
       child = spawn(program, words, { env: { ...environment }, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
-    } catch {
-      // The words of the system might quote the environment.
-      return { kind: 'failed', because: 'could not be started: its arguments or its environment cannot be given to a program' };
+    } catch (error) {
+      return { kind: 'failed', because: `could not be started: ${reasonOf(error)}` };
     }
     const stop = (because: string): void => this.#stop(child, because);
     const giveUp = (): void => stop('was ended: nobody waits for it any more');
@@ -110,12 +109,15 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
-function reasonOf(error: Error): string {
+/** In our words: those of Node might quote the environment. */
+function reasonOf(error: unknown): string {
   switch (systemCodeOf(error)) {
     case 'ENOENT':
       return 'there is no such program';
     case 'EACCES':
       return 'it may not be executed';
+    case 'ERR_INVALID_ARG_VALUE':
+      return 'its arguments or its environment cannot be given to a program';
     case 'E2BIG':
       return 'its arguments and its environment are too long for the system';
     default:

@@ -19,6 +19,9 @@ export interface PersonOptions {
   readonly signal: AbortSignal;
 }
 
+/** `put_off`: they do not want to say now. `withdrawn`: nobody asks them any more. */
+export type Answered = 'answered' | 'put_off' | 'withdrawn';
+
 type Permission = Extract<AskedRequest, { readonly kind: 'permission' }>;
 type Question = Extract<AskedRequest, { readonly kind: 'answer' }>;
 
@@ -38,28 +41,33 @@ export class Person {
 
   /** Puts what the session waits for, one after the other. @returns whether anything was answered, so that the session can go on */
   async answerFor(sessionId: string): Promise<boolean> {
-    const { sessions, signal } = this.#options;
     let isAnswered = false;
-    for (const request of await askedRequests(sessions, sessionId)) {
-      // What a tool outside gives back is no matter of a word.
-      if (request.kind === 'custom_tool' || this.#putOff.has(request.requestId) || signal.aborted) continue;
-      const answer = request.kind === 'permission' ? await this.#permission(request) : await this.#question(request);
-      if (answer === undefined) {
-        this.#putOff.add(request.requestId);
-        continue;
-      }
-      await this.#send(request, answer);
-      isAnswered = true;
-    }
+    for (const request of await askedRequests(this.#options.sessions, sessionId)) if ((await this.answer(request)) === 'answered') isAnswered = true;
     return isAnswered;
   }
 
-  async #permission(request: Permission): Promise<SessionIngress | undefined> {
+  /** @param withdrawn aborts when the request needs no answer any more: the question is taken back */
+  async answer(request: AskedRequest, withdrawn?: AbortSignal): Promise<Answered> {
+    const signal = withdrawn === undefined ? this.#options.signal : AbortSignal.any([this.#options.signal, withdrawn]);
+    // What a tool outside gives back is no matter of a word.
+    if (request.kind === 'custom_tool' || this.#putOff.has(request.requestId)) return 'put_off';
+    if (signal.aborted) return 'withdrawn';
+    const answer = request.kind === 'permission' ? await this.#permission(request, signal) : await this.#question(request, signal);
+    if (signal.aborted) return 'withdrawn';
+    if (answer === undefined) {
+      this.#putOff.add(request.requestId);
+      return 'put_off';
+    }
+    await this.#send(request, answer);
+    return 'answered';
+  }
+
+  async #permission(request: Permission, signal: AbortSignal): Promise<SessionIngress | undefined> {
     const { requestId, data } = request;
     const hasRules = (data.rules ?? []).length > 0;
     await this.#tell(this.#permissionLines(request, OUTER_LINES));
     for (;;) {
-      const choice = choiceOf(await this.#ask(choicesText(this.#options.err, hasRules)), hasRules);
+      const choice = choiceOf(await this.#ask(choicesText(this.#options.err, hasRules), signal), hasRules);
       const confirmation = { type: 'user.tool_confirmation', requestId, toolName: data.toolName } as const;
       switch (choice) {
         case 'later':
@@ -70,7 +78,7 @@ export class Person {
         case 'always':
           return { ...confirmation, allowed: true, scope: choice };
         case 'deny': {
-          const note = (await this.#ask('why, for the agent (may stay empty): '))?.trim() ?? '';
+          const note = (await this.#ask('why, for the agent (may stay empty): ', signal))?.trim() ?? '';
           return { ...confirmation, allowed: false, ...(note === '' ? {} : { note: note.slice(0, MAX_NOTE_CHARACTERS) }) };
         }
         case 'full':
@@ -82,7 +90,7 @@ export class Person {
     }
   }
 
-  async #question({ agentId, requestId, data: { question, choices = [] } }: Question): Promise<SessionIngress | undefined> {
+  async #question({ agentId, requestId, data: { question, choices = [] } }: Question, signal: AbortSignal): Promise<SessionIngress | undefined> {
     const { err } = this.#options;
     await this.#tell([
       '',
@@ -90,7 +98,7 @@ export class Person {
       ...this.#wrapped(printable(question)).map((line) => `${INDENT}${err.styles.bold(line)}`),
       ...choices.map((choice, index) => `${INDENT}${index + 1}. ${oneLine(choice)}`),
     ]);
-    const said = (await this.#ask(choices.length === 0 ? 'your answer (empty for later): ' : 'your answer, or the number of a choice (empty for later): '))?.trim();
+    const said = (await this.#ask(choices.length === 0 ? 'your answer (empty for later): ' : 'your answer, or the number of a choice (empty for later): ', signal))?.trim();
     if (said === undefined || said === '') return undefined;
     const chosen = /^\d+$/.test(said) ? choices[Number(said) - 1] : undefined;
     return { type: 'user.answer', requestId, response: chosen ?? said };
@@ -116,8 +124,8 @@ export class Person {
     }
   }
 
-  async #ask(prompt: string): Promise<string | undefined> {
-    const { input, err, signal } = this.#options;
+  async #ask(prompt: string, signal: AbortSignal): Promise<string | undefined> {
+    const { input, err } = this.#options;
     await input.drop();
     await err.write(`  ${prompt}`);
     const said = await input.line(signal);

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { addAuthCommands } from './auth-program.ts';
 import type { CommandContext } from './context.ts';
 import { addPermissionCommands } from './permission-program.ts';
 import { addScheduleCommands } from './schedule-program.ts';
@@ -41,6 +42,7 @@ export function createProgram(run: RunWork): Command {
   addAgentCommands(program, run);
   addSessionCommands(program, { run, withExamples });
   addPermissionCommands(program, { run, withExamples });
+  addAuthCommands(program, { run, withExamples });
   addWake(program, run);
   addWorker(program, run);
   addTaskCommands(program, run);

@@ -12,6 +12,7 @@ export class Progress {
   #sinceMs = 0;
   #frame = 0;
   #isDrawn = false;
+  #isHeld = false;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param err where it is drawn, so that what is piped away stays clean */
@@ -25,7 +26,19 @@ export class Progress {
     if (!this.#err.canRedraw) return;
     this.#text = text;
     this.#sinceMs = performance.now();
-    this.#timer = setInterval(() => this.#draw(), FRAME_MS).unref();
+    if (!this.#isHeld) this.#timer = setInterval(() => this.#draw(), FRAME_MS).unref();
+  }
+
+  /** Somebody is asked something: nothing is drawn where they type, until `goOn`. */
+  hold(): void {
+    this.#isHeld = true;
+    clearInterval(this.#timer);
+    this.clear();
+  }
+
+  goOn(): void {
+    this.#isHeld = false;
+    if (this.#text !== '') this.waitFor(this.#text);
   }
 
   /** Makes place for a line of output; what is waited for is drawn again below it. */
@@ -38,6 +51,7 @@ export class Progress {
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#text = '';
     this.clear();
   }
 

@@ -15,6 +15,8 @@ export interface WakeViewOptions {
   readonly progress: Progress;
   /** How much of a tool's output is shown; the end of it, in lines. */
   readonly outputLines: number;
+  /** The command that answers what a turn waits for while it goes on; undefined where somebody is asked at once. */
+  readonly commandFor?: ((...words: readonly string[]) => string) | undefined;
 }
 
 /** A tool call that has been asked for and has not ended. */
@@ -22,6 +24,8 @@ interface OpenCall {
   readonly what: string;
   /** ISO-8601; absent when it waited for somebody, which is not its own time. */
   readonly at?: string | undefined;
+  /** The backend runs it in the middle of its turn, which waits for what it asks. */
+  readonly isLive?: boolean | undefined;
 }
 
 const LABEL_WIDTH = 8;
@@ -53,16 +57,17 @@ export class WakeView {
     'agent.thinking': (view, { data }) => view.#labelled('thinks', view.#options.out.styles.dim(oneLine(data.text))),
     'agent.message': (view, { data }) => view.#labelled('says', printable(data.text).trim()),
     'agent.tool_use': (view, { data, at }) => {
-      view.#calls.set(data.callId, { what: toolCallText(data.name, data.input), at });
+      view.#calls.set(data.callId, { what: toolCallText(data.name, data.input), at, isLive: data.by === 'backend' });
       return [];
     },
     'agent.tool_result': (view, { data, at }) => view.#resultLines(data, at),
     'agent.custom_tool_use': (view, { data }) => view.#asked(`somebody to run ${exactLine(data.name)}`, data.requestId, (options) => inputLines(data.input, options)),
     'agent.question_asked': (view, { data }) => view.#asked(oneLine(data.question), data.requestId),
-    'permission.requested': (view, { data }) => {
+    'permission.requested': (view, { data, sessionId }) => {
       const call = view.#calls.get(data.callId);
       if (call !== undefined) view.#calls.set(data.callId, { what: call.what });
-      return view.#asked(`to run ${exactLine(data.toolName)}`, data.requestId, (options) => permissionLines(data, options));
+      const asked = view.#asked(`to run ${exactLine(data.toolName)}`, data.requestId, (options) => permissionLines(data, options));
+      return call?.isLive === true ? [...asked, ...view.#answering(sessionId, data.requestId)] : asked;
     },
     'wake.queued': (view, { data }) => view.#labelled('queues', `${oneLine(data.reason)}, due ${localTime(data.dueAt)}`),
     'wake.refused': (view, { data }) => view.#labelled('queues', `${oneLine(data.reason)}: refused, ${data.because}`),
@@ -137,6 +142,14 @@ export class WakeView {
     const { out, agentId } = this.#options;
     const lines = details({ styles: out.styles, agentId, width: out.columns - DETAIL_INDENT.length, maxLines: REQUEST_LINES, wayToAll: '`session status` shows them' });
     return [...this.#labelled('asks', `${what} ${out.styles.dim(`(request ${requestId})`)}`), ...lines.map((line) => `${DETAIL_INDENT}${line}`)];
+  }
+
+  /** Never broken, since it has to work when it is pasted. */
+  #answering(sessionId: string, requestId: string): string[] {
+    const { commandFor } = this.#options;
+    if (commandFor === undefined) return [];
+    const answer = ['session', 'confirm-tool', '--session', sessionId, '--request', requestId] as const;
+    return [`${DETAIL_INDENT}the turn waits for it; to answer:`, ...['--allow', '--deny'].map((word) => `${DETAIL_INDENT}  ${commandFor(...answer, word)}`)];
   }
 
   /** Lines after the first stand under it. */

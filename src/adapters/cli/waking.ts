@@ -6,6 +6,7 @@ import { nextCommand } from './context.ts';
 import type { CommandContext } from './context.ts';
 import { followedWake } from './followed-wake.ts';
 import type { LineInput } from './line-input.ts';
+import { LiveQuestions } from './live-questions.ts';
 import { Person } from './person.ts';
 import type { Progress } from './progress.ts';
 import { progressText } from './tool-progress.ts';
@@ -40,7 +41,7 @@ export class Waking {
     this.#show = json ? (event) => out.record({ event }) : (event) => this.#view.show(event);
   }
 
-  /** One wake, and with somebody to ask another one after each answer. */
+  /** One wake, and with somebody to ask another one after each answer. What can be answered while it runs is asked then. */
   async untilItRests(input: LineInput | undefined): Promise<WakeOutcome> {
     const { context, runtime, sessionId, progress } = this.#options;
     const { err, interruption } = context;
@@ -49,7 +50,7 @@ export class Waking {
     try {
       await rememberCalls(runtime.sessions, sessionId, this.#view);
       for (;;) {
-        const outcome = await this.#wake();
+        const outcome = await this.#wake(person);
         if (outcome.outcome !== 'requires_action' || person === undefined) return outcome;
         progress.stop();
         if (!(await person.answerFor(sessionId))) return outcome;
@@ -59,24 +60,32 @@ export class Waking {
     }
   }
 
-  #wake(): Promise<WakeOutcome> {
+  async #wake(person: Person | undefined): Promise<WakeOutcome> {
     const { context, runtime, sessionId, progress } = this.#options;
-    return followedWake({
-      runtime,
-      sessionId,
-      signal: context.interruption.signal,
-      force: this.#force.signal,
-      onEvent: this.#show,
-      onToolProgress: ({ name }, how) => progress.waitFor(progressText(name, how)),
-      ...(this.#isTranscript ? { onChildEvent: this.#show } : {}),
-    });
+    const { err, interruption } = context;
+    const questions = person === undefined ? undefined : new LiveQuestions({ sessions: runtime.sessions, person, progress, err, commandFor: (...words) => nextCommand(context, ...words) });
+    const showOfChild = this.#isTranscript ? this.#show : async (): Promise<void> => undefined;
+    try {
+      return await followedWake({
+        runtime,
+        sessionId,
+        signal: interruption.signal,
+        force: this.#force.signal,
+        onEvent: questions === undefined ? this.#show : (event) => questions.hear(event, this.#show),
+        onToolProgress: ({ name }, how) => progress.waitFor(progressText(name, how)),
+        // Whoever is asked for this session is asked for those that work for it.
+        onChildEvent: questions !== undefined ? (event) => questions.hear(event, showOfChild) : this.#isTranscript ? this.#show : undefined,
+      });
+    } finally {
+      await questions?.end();
+    }
   }
 
   #viewOf({ context, progress, agentId, isAnsweredHere }: WakingOptions): Pick<WakeView, 'show' | 'remember'> {
     const { out } = context;
-    if (!this.#isTranscript) return new WakeView({ out, agentId, progress, outputLines: OUTPUT_LINES });
     // Whoever is asked at once needs no command for it.
-    return new TranscriptView({ out, progress, agentId, ...(isAnsweredHere ? {} : { commandFor: (...words: readonly string[]) => nextCommand(context, ...words) }) });
+    const answering = isAnsweredHere ? {} : { commandFor: (...words: readonly string[]) => nextCommand(context, ...words) };
+    return this.#isTranscript ? new TranscriptView({ out, progress, agentId, ...answering }) : new WakeView({ out, agentId, progress, outputLines: OUTPUT_LINES, ...answering });
   }
 }
 

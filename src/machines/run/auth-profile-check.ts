@@ -7,7 +7,9 @@ import { withoutKeys } from './failure-message.ts';
 
 /** Names of variables are words; a long run of letters of both cases with digits among them is none. */
 const SHORTEST_RANDOM = 20;
-const RANDOM = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9_\-.~+/=]+$/;
+const RANDOM = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[\w~+-]+$/;
+/** In a line for a shell, in an assignment, in a path. */
+const BETWEEN_WORDS = /[\s"'`=:;,./]+/;
 const HEX = /^(?=.*\d)(?=.*[a-f])[0-9a-f]{32,}$/i;
 
 const HINT = 'Put the key into a variable of the environment, or into a keychain, and name that: --env VARIABLE, or --command -- PROGRAM ARGUMENT...';
@@ -18,9 +20,9 @@ export function checkedAuthProfile(value: AuthProfile): AuthProfile {
   return parseOrThrow(authProfile, value, { what: 'auth profile', code: 'AUTH_PROFILE_INVALID', hint: 'See: wakechart auth add --help' });
 }
 
-/** Whether it is more likely a key than the name of something. */
+/** Whether it is, or has in it, what is more likely a key than the name of something. */
 export function looksLikeKey(text: string): boolean {
-  return withoutKeys(text) !== text || HEX.test(text) || (text.length >= SHORTEST_RANDOM && RANDOM.test(text) && !/[/.]/.test(text));
+  return withoutKeys(text) !== text || text.split(BETWEEN_WORDS).some((word) => HEX.test(word) || (word.length >= SHORTEST_RANDOM && RANDOM.test(word)));
 }
 
 /** What was given may be anything: whoever is wrong about the form may be wrong about the key too. */

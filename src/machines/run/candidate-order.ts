@@ -1,5 +1,5 @@
 /** In which order the ways to attempt a run are tried: the models as the agent names them, and within a model its accounts. Pure. */
-import { candidateKey, candidateText } from './candidate.ts';
+import { attemptKey, candidateText } from './candidate.ts';
 import type { Candidate, ModelChoice } from './candidate.ts';
 import type { CandidateStanding } from './candidate-standing.ts';
 
@@ -25,7 +25,7 @@ export function orderCandidates({ models, profilesOf, standingOf }: OrderOptions
   const seen = new Set<string>();
   return models.flatMap((choice, modelIndex) =>
     ofModel(choice, profilesOf, standingOf).flatMap((ordered) => {
-      const key = candidateKey(ordered.candidate);
+      const key = attemptKey(ordered.candidate);
       if (seen.has(key)) return [];
       seen.add(key);
       return [{ ...ordered, modelIndex, because: `${modelText(modelIndex)}${ordered.because}` }];

@@ -32,6 +32,11 @@ export function candidateKey({ provider, model, profile }: Candidate): string {
   return JSON.stringify([provider, model, profile ?? null]);
 }
 
+/** Names one way to attempt a run. Two backends may reach the same model with the same account: those cool down together, and are two ways. */
+export function attemptKey(candidate: Candidate): string {
+  return JSON.stringify([candidateKey(candidate), candidate.backend ?? null]);
+}
+
 /** For people: `anthropic/claude-sonnet-4-5 (work)`. */
 export function candidateText({ provider, model, profile }: Candidate): string {
   return `${provider}/${model}${profile === undefined ? '' : ` (${profile})`}`;

@@ -33,6 +33,8 @@ export interface RunSituation {
   readonly wasResumed: boolean;
   /** Tools of the backend have run: to ask again would do it again. */
   readonly hadEffects: boolean;
+  /** What the budget leaves pays for another attempt of this candidate. */
+  readonly canPayAgain: boolean;
   readonly limits: RunLimits;
   /** From 0 up to 1. */
   readonly random: number;
@@ -52,7 +54,9 @@ export function decideAfterFailure(situation: RunSituation): RunVerdict {
   const { failure, attempts, limits, hadEffects } = situation;
   if (hadEffects && failure.kind !== 'aborted') return giveUp('Tools of the backend have run already, and to ask again would run them again.');
   if (attempts >= limits.maxAttempts) return giveUp(`${attempts} attempts are the most that one run makes.`);
-  return RULES[failure.kind](situation);
+  const verdict = RULES[failure.kind](situation);
+  const isRepeated = verdict.next === 'back_off' || verdict.next === 'compact';
+  return isRepeated && !situation.canPayAgain ? elsewhere(situation, 'What the budget leaves does not pay for the same once more.') : verdict;
 }
 
 const account: Rule = (situation) => elsewhere(situation, 'This account cannot be used now.');

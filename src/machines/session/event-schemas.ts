@@ -244,7 +244,16 @@ const agent = {
   ),
   'run.candidate_selected': define(
     'Another attempt of the same model step begins. `skipped`: those before it that were not tried, and why.',
-    z.object({ spanId: id, attempt: z.number().int().positive(), candidate, backend: z.string(), because: z.string(), skipped: z.array(skippedCandidate).optional() }),
+    z.object({
+      spanId: id,
+      attempt: z.number().int().positive(),
+      candidate,
+      backend: z.string(),
+      because: z.string(),
+      skipped: z.array(skippedCandidate).optional(),
+      /** How a message reaches the step from now on. Default `next_step`. */
+      intake: messageIntake.optional(),
+    }),
   ),
   'run.waiting': define(
     'Every candidate of a model step rests; it waits for the first that recovers.',

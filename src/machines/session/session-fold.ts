@@ -61,7 +61,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
 
   'span.started': (_state, { data }) => ({ openSpanId: data.spanId, openSpanReserve: data.reserved, openSpanIntake: data.intake }),
   'run.attempt_failed': () => NOTHING,
-  'run.candidate_selected': () => NOTHING,
+  'run.candidate_selected': (state, { data }) => (state.openSpanId === data.spanId ? { openSpanIntake: data.intake } : NOTHING),
   'run.waiting': () => NOTHING,
   'run.context_reduced': () => NOTHING,
   'backend.session_bound': (_state, { data: { reseeded: _reseeded, ...bound } }) => ({ backendSession: { ...bound, isCurrent: true } }),

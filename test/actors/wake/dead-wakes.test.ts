@@ -122,6 +122,14 @@ describe('what a wake begins for', () => {
     expect(await house.due()).toEqual([]);
   });
 
+  it('may be joined by more again and again: the wake begins all the same', async () => {
+    await open([{ text: 'All read.' }]);
+    const other = house.open();
+    for (let count = 0; count < 50; count += 1) store.before('wake.started', () => other.sessions.send(id, { type: 'user.message', text: 'More' }));
+    expect(await house.open().wake(id)).toMatchObject({ outcome: 'sleep', summary: 'All read.', epoch: 1 });
+    expect(await house.state(id)).toMatchObject({ messages: 51, pending: [], openWake: undefined });
+  });
+
   it('may be done by another wake in that moment: this one leaves the session to it', async () => {
     await open([{ text: 'Done.' }]);
     const right = await store.acquireWakeRight(id, { epoch: 0, isOpen: false });

@@ -92,7 +92,7 @@ describe('a wake', () => {
     let onCommit: (() => Promise<void>) | undefined;
     class MeddledStore extends MemoryEventStore {
       override async append(sessionId: string, events: NewSessionEvents, options?: AppendOptions): Promise<AppendResult> {
-        if (options?.expectedHead !== undefined) {
+        if (events.some(({ type }) => type === 'wake.ended')) {
           const meddle = onCommit;
           onCommit = undefined;
           await meddle?.();

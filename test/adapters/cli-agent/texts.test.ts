@@ -96,16 +96,16 @@ describe('a long text', () => {
 });
 
 describe('the environment of a program', () => {
-  const host = { PATH: '/usr/bin:relative:/work/bin', HOME: '/home/me', CLAUDECODE: '1', WAKECHART_HOME: '/w', AWS_SECRET: 'aws-secret-value', ANTHROPIC_API_KEY: 'the-owners-key', OTHER: 'o' };
-  const of = (more: Partial<Parameters<typeof programEnvironment>[0]>) => programEnvironment({ host, dialect: claudeDialect, pass: [], set: {}, credential: undefined, workspaceDir: '/work', ...more });
+  const host = { PATH: '/usr/bin:relative:/space/bin', HOME: '/srv/me', CLAUDECODE: '1', WAKECHART_HOME: '/w', AWS_SECRET: 'aws-secret-value', ANTHROPIC_API_KEY: 'the-owners-key', OTHER: 'o' };
+  const of = (more: Partial<Parameters<typeof programEnvironment>[0]>) => programEnvironment({ host, dialect: claudeDialect, pass: [], set: {}, credential: undefined, workspaceDir: '/space', ...more });
 
   it('holds what programs need, and nothing else of ours', () => {
-    expect(of({}).variables).toEqual({ PATH: '/usr/bin', HOME: '/home/me', DISABLE_AUTOUPDATER: '1' });
+    expect(of({}).variables).toEqual({ PATH: '/usr/bin', HOME: '/srv/me', DISABLE_AUTOUPDATER: '1' });
   });
 
   it('holds what is passed on or set by name, but nothing of this runtime or of an agent around it', () => {
     const { variables, secrets } = of({ pass: ['AWS_SECRET', 'CLAUDECODE', 'WAKECHART_HOME', 'OTHER'], set: { A: 'b', WAKECHART_X: 'y', DISABLE_AUTOUPDATER: '0' } });
-    expect(variables).toEqual({ PATH: '/usr/bin', HOME: '/home/me', DISABLE_AUTOUPDATER: '0', AWS_SECRET: 'aws-secret-value', OTHER: 'o', A: 'b' });
+    expect(variables).toEqual({ PATH: '/usr/bin', HOME: '/srv/me', DISABLE_AUTOUPDATER: '0', AWS_SECRET: 'aws-secret-value', OTHER: 'o', A: 'b' });
     expect([...secrets]).toEqual([['AWS_SECRET', 'aws-secret-value']]);
   });
 

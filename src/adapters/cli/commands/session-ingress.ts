@@ -3,6 +3,7 @@ import type { SendReceipt } from '../../../actors/session/ingress.ts';
 import { RuntimeError } from '../../../machines/errors.ts';
 import { MAX_ATTACHMENTS } from '../../../machines/session/event-schemas.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS } from '../../../machines/session/limits.ts';
+import type { MessageReader } from '../../../machines/session/message-reader.ts';
 import type { SessionIngress } from '../../../machines/session/session-requests.ts';
 import type { PendingAction, SessionState } from '../../../machines/session/session-state.ts';
 import { ownRequests } from '../asked-requests.ts';
@@ -22,7 +23,12 @@ import { checkedSessionId } from './session.ts';
 
 const DURABILITY = { disk: 'on disk', os: 'with the operating system', memory: 'in memory only' } as const;
 
-const DELIVERY = { queue: 'is read after the turn that runs', steer: 'is read by the next step', interrupt: 'the turn that runs is cut short' } as const;
+const READ_BY = {
+  running_turn: 'it is given to the turn that runs; if that ends first, the next step reads it',
+  next_step: 'it is read by the next step',
+  next_turn: 'it is read after the turn that runs',
+  next_wake: 'it is read by the next wake',
+} as const satisfies Record<MessageReader, string>;
 
 export interface SendOptions {
   readonly session: string;
@@ -40,6 +46,7 @@ export function sendMessage(context: CommandContext, { session, message, deliver
   const attachments = attach.map((path) => ({ path: absolutePath(path) }));
   return tell(context, session, ({ sessions }, id) =>
     sessions.send(id, { type: 'user.message', text: message, ...(attachments.length === 0 ? {} : { attachments }) }, { delivery, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) }),
+    { delivery },
   );
 }
 
@@ -133,27 +140,37 @@ export async function terminateSession(context: CommandContext, session: string,
 interface Telling {
   /** Whether somebody has to wake it for what was sent. Default true. */
   readonly wakes?: boolean;
+  /** How a message was to be delivered. */
+  readonly delivery?: SendOptions['delivery'];
   /** What else there is to say, once it is stored. */
   readonly more?: () => { readonly lines: readonly string[]; readonly fields: object };
 }
 
-async function tell(context: CommandContext, session: string, send: (store: SessionStore, sessionId: string) => Promise<SendReceipt>, { wakes = true, more }: Telling = {}): Promise<number> {
+async function tell(context: CommandContext, session: string, send: (store: SessionStore, sessionId: string) => Promise<SendReceipt>, { wakes = true, delivery, more }: Telling = {}): Promise<number> {
   const { out, json } = context;
   await withSessions(context, async (store) => {
     const id = checkedSessionId(session);
     const receipt = await send(store, id);
     const { lines, fields } = more?.() ?? { lines: [], fields: {} };
     if (json) return out.document({ ...receipt, ...fields });
-    const how = receipt.acceptedAs === 'queue' ? '' : `; ${DELIVERY[receipt.acceptedAs]}`;
-    await out.line(`${out.styles.green('Stored')} as event ${receipt.seq} (${DURABILITY[receipt.durability]})${how}`);
+    await out.line(`${out.styles.green('Stored')} as event ${receipt.seq} (${DURABILITY[receipt.durability]})${readingText(receipt, delivery)}`);
     for (const line of lines) await out.line(line);
     if (wakes) await out.line(whatFollows(context, await store.sessions.status(id)));
   });
   return EXIT_SUCCESS;
 }
 
+/** Who reads it, where that is not simply the next wake. */
+function readingText({ acceptedAs, readBy }: SendReceipt, delivery: SendOptions['delivery'] | undefined): string {
+  if (acceptedAs === 'interrupt') return '; the turn that runs is cut short';
+  if (readBy === undefined || (readBy === 'next_wake' && delivery !== 'steer')) return '';
+  const isQueued = delivery === 'steer' && acceptedAs === 'queue';
+  return `; ${isQueued ? `the turn that runs takes no messages, so ${READ_BY[readBy]}` : READ_BY[readBy]}`;
+}
+
 /** Who goes on now. What still waits for somebody is not to be forgotten. */
-function whatFollows(context: CommandContext, { sessionId, parent, pendingActions }: SessionState): string {
+function whatFollows(context: CommandContext, { sessionId, parent, pendingActions, openWake }: SessionState): string {
+  if (openWake !== undefined && openWake.interruption === undefined) return `The wake that runs goes on with it; to watch: ${nextCommand(context, 'session', 'events', '--session', sessionId, '--follow')}`;
   // Whoever wakes the parent wakes the children that its calls wait for.
   const woken = parent?.callId === undefined ? sessionId : parent.sessionId;
   const next = `A worker goes on with it, or: ${nextCommand(context, 'wake', '--session', woken)}`;

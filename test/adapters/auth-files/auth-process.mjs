@@ -1,0 +1,84 @@
+/**
+ * A process that uses accounts and standings beside others, or is killed at a step of its own choosing.
+ *
+ *   argv: directory, what to do, and for that:
+ *     report NAME COUNT   reports COUNT failures, each of a candidate of its own, and prints its model once it is kept
+ *     probe COUNT         asks COUNT times to probe one candidate, gives each probe back, and prints when it had it
+ *     die WHAT NUMBER     does WHAT (profiles, standings), and is killed before the NUMBERth change of the file system, from 0 on
+ */
+import { writeSync } from 'node:fs';
+import fileSystem from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+
+const [directory = '', task = '', first = '', second = ''] = process.argv.slice(2);
+
+const load = async () => ({
+  ...(await import('../../../dist/adapters/auth-files/file-auth-profiles.js')),
+  ...(await import('../../../dist/adapters/auth-files/file-candidate-standings.js')),
+  ...(await import('../../../dist/adapters/policy-files/policy-lock.js')),
+});
+
+/**
+ * Kills this process before a change of the file system.
+ *
+ * @param {number} number
+ */
+async function dieBefore(number) {
+  let left = number;
+  /** @type {(object: any, name: string) => void} */
+  const counted = (object, name) => {
+    const original = object[name];
+    /** @type {(...parameters: any[]) => unknown} */
+    object[name] = function (...parameters) {
+      if (left === 0) process.kill(process.pid, 'SIGKILL');
+      left -= 1;
+      return original.apply(this, parameters);
+    };
+  };
+  for (const name of ['mkdir', 'rename', 'unlink', 'link']) counted(fileSystem, name);
+  const handle = await fileSystem.open(join(directory, '..'), 'r');
+  const handles = Object.getPrototypeOf(handle);
+  await handle.close();
+  for (const name of ['writeFile', 'sync', 'close']) counted(handles, name);
+  const open = fileSystem.open;
+  fileSystem.open = (path, flags, ...rest) => {
+    if (flags === 'wx' && left === 0) process.kill(process.pid, 'SIGKILL');
+    if (flags === 'wx') left -= 1;
+    return open(path, flags, ...rest);
+  };
+  syncBuiltinESMExports();
+}
+
+if (task === 'die') await dieBefore(Number(second));
+const { createFileAuthProfiles, createFileCandidateStandings, underLock } = await load();
+const standings = createFileCandidateStandings({ directory, clock: Date, exclusively: underLock });
+/** @type {import('../../../src/machines/run/standing-table.ts').StandingReport} */
+const failed = { kind: 'failed', failure: { kind: 'overloaded', message: 'no' } };
+
+if (task === 'report') {
+  for (let number = 1; number <= Number(second); number += 1) {
+    const model = `${first}-${number}`;
+    await standings.report({ provider: 'p', model }, failed);
+    writeSync(1, `${model}\n`);
+  }
+}
+
+if (task === 'probe') {
+  const candidate = { provider: 'p', model: 'm' };
+  for (let number = 0; number < Number(first); number += 1) {
+    const admission = await standings.admit(candidate);
+    if (admission.kind === 'refused') continue;
+    writeSync(1, `+ ${process.hrtime.bigint()}\n`);
+    await new Promise((resolve) => setImmediate(resolve));
+    writeSync(1, `- ${process.hrtime.bigint()}\n`);
+    await standings.report(candidate, { kind: 'abandoned' }, { isProbe: true });
+  }
+}
+
+if (task === 'die' && first === 'standings') await standings.report({ provider: 'p', model: 'second' }, failed);
+if (task === 'die' && first === 'profiles') {
+  const profiles = createFileAuthProfiles({ directory, clock: { steadyNow: () => 0 }, environment: {}, exclusively: underLock, runCommand: async () => ({ kind: 'failed', because: 'is not run here' }) });
+  await profiles.add({ id: 'second', provider: 'p', secret: { env: 'SECOND' } });
+}
+writeSync(1, 'done\n');

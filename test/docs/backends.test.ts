@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspectAgentFile } from '../../src/adapters/agents/agent-file.ts';
+import { modelsOf } from '../../src/machines/agent/agent-definition.ts';
+import { admitted, failed, unusedStanding } from '../../src/machines/run/breaker.ts';
+import { KNOWN_PROVIDERS, providerSettings, providerTable } from '../../src/machines/run/provider-settings.ts';
+import { DEFAULT_RUN_LIMITS, decideAfterFailure } from '../../src/machines/run/run-decision.ts';
+import type { RunSituation } from '../../src/machines/run/run-decision.ts';
+import { runFailureKind } from '../../src/machines/run/run-failure.ts';
+import type { RunFailureKind } from '../../src/machines/run/run-failure.ts';
+import { checkout, codeBlocks, readPage } from './pages.ts';
+
+const page = readPage('docs/backends.md');
+const blocks = codeBlocks(page);
+const agents = blocks.filter(({ info }) => info === 'markdown agent');
+const providerFiles = blocks.filter(({ info }) => info === 'yaml providers');
+
+/** The rows of the table whose head begins with this cell, as lists of cells. */
+function tableAfter(firstHeading: string): string[][] {
+  const lines = page.split('\n');
+  const start = lines.findIndex((line) => line.startsWith(`| ${firstHeading} |`));
+  const rest = lines.slice(start + 2);
+  const end = rest.findIndex((line) => !line.startsWith('|'));
+  return rest.slice(0, end).map((line) => line.slice(2, -2).split(' | '));
+}
+
+function withoutMargin(lines: readonly string[]): string[] {
+  const margin = Math.min(...lines.map((line) => line.search(/\S/)));
+  return lines.map((line) => line.slice(margin));
+}
+
+describe('the page about backends', () => {
+  it.each(agents)('shows on line $line an agent file that is valid as it stands and of which nothing is doubtful', ({ code }) => {
+    const { definition, warnings } = inspectAgentFile({ agentId: 'helper', source: code, fileName: 'helper.md' }, []);
+    expect(warnings).toEqual([]);
+    const known = new Set([...Object.keys(KNOWN_PROVIDERS), ...providerFiles.flatMap((file) => Object.keys(parse(file.code) as object))]);
+    for (const { provider } of modelsOf(definition)) expect(known).toContain(provider);
+  });
+
+  it.each(providerFiles)('shows on line $line providers as a home takes them', ({ code }) => {
+    expect(providerTable.safeParse(parse(code)).error).toBeUndefined();
+  });
+
+  it('shows an agent for each family of providers', () => {
+    const shown = agents.map(({ code }) => inspectAgentFile({ agentId: 'helper', source: code, fileName: 'helper.md' }, []).definition.provider);
+    expect(shown).toEqual(expect.arrayContaining(['anthropic', 'openai', 'ollama', 'claude-code', 'codex']));
+  });
+
+  it('lists the providers that are known, with where they are and what they need', () => {
+    const rows = tableAfter('known provider').map(([name, backend, speaks, address, key]) => [name, backend, speaks, address?.match(/`(http[^`]*)`/)?.[1], key?.match(/`(\w+)`/)?.[1]]);
+    const expected = Object.entries(KNOWN_PROVIDERS).map(([name, { backend, api, dialect, baseUrl, keyVariable }]) => [`\`${name}\``, `\`${backend}\``, `\`${api ?? dialect}\``, baseUrl, keyVariable]);
+    expect(rows).toEqual(expected);
+  });
+
+  it('names every key that a provider may have', () => {
+    const named = tableAfter('key in `providers.yaml`').flatMap(([keys = '']) => [...keys.matchAll(/`(\w+)`/g)].map(([, key]) => key));
+    expect(named.toSorted()).toEqual(Object.keys(providerSettings.shape).toSorted());
+  });
+
+  it.each(['run-machine', 'breaker-machine'])('draws the chart of %s as its source does', (name) => {
+    const [head = ''] = readFileSync(join(checkout, 'src/machines/run', `${name}.ts`), 'utf8').split('*/');
+    const lines = head.split('\n').map((line) => line.replace(/^ \* ?/, ''));
+    const drawing = lines.filter((line) => /[─│▲▼]/.test(line));
+    const shown = blocks.filter(({ info }) => info === 'text').map(({ code }) => code.trimEnd().split('\n'));
+    expect(shown).toContainEqual(withoutMargin(drawing));
+  });
+});
+
+/** What is decided while the same failure comes again and again, until another candidate is up or none. */
+function decisions(kind: RunFailureKind, others: Pick<RunSituation, 'hasOtherProfile' | 'hasOtherModel'>): string {
+  const taken: string[] = [];
+  let situation: RunSituation = {
+    failure: { kind, message: 'no' },
+    attempts: 1,
+    backOffs: 0,
+    waitedMs: 0,
+    sameFailures: 1,
+    ...others,
+    canCompact: true,
+    wasResumed: true,
+    hadEffects: false,
+    canPayAgain: true,
+    limits: DEFAULT_RUN_LIMITS,
+    random: 0.5,
+  };
+  for (;;) {
+    const { next, waitMs = 0 } = decideAfterFailure(situation);
+    if (taken.at(-1) !== `\`${next}\``) taken.push(`\`${next}\``);
+    if (next !== 'back_off' && next !== 'compact') return taken.join(', ');
+    const { attempts, backOffs, waitedMs, sameFailures } = situation;
+    const waited = next === 'back_off' ? { backOffs: backOffs + 1, waitedMs: waitedMs + waitMs } : { canCompact: false };
+    situation = { ...situation, attempts: attempts + 1, sameFailures: sameFailures + 1, wasResumed: false, ...waited };
+  }
+}
+
+const HOUR_MS = 3_600_000;
+
+/** How long it rests after the first failure in a row, the second and so on, until that grows no more. */
+function rests(kind: RunFailureKind): string {
+  const lengths: number[] = [];
+  let standing = unusedStanding({ provider: 'p', model: 'm' });
+  for (let nowMs = 0; ; ) {
+    standing = failed(standing, { kind, message: 'no' }, nowMs);
+    if (standing.state === 'closed') return 'no';
+    const untilMs = Date.parse(standing.until ?? '');
+    if (lengths.at(-1) === untilMs - nowMs) break;
+    lengths.push(untilMs - nowMs);
+    nowMs = untilMs;
+    standing = admitted(standing, nowMs, { isPinned: false }).standing;
+  }
+  const unitMs = lengths.every((length) => length % HOUR_MS === 0) ? HOUR_MS : 60_000;
+  return `${lengths.map((length) => length / unitMs).join(', ')} ${unitMs === HOUR_MS ? 'h' : 'min'}`;
+}
+
+describe('the table of what is decided after a failure', () => {
+  const rows = new Map(tableAfter('failure').map(([kind = '', , ...rest]) => [kind.replaceAll('`', ''), rest]));
+
+  it('has a row for every kind of failure and for no other', () => {
+    expect([...rows.keys()].toSorted()).toEqual(runFailureKind.options.toSorted());
+  });
+
+  it.each(runFailureKind.options)('says of %s what the rules decide and how long the candidate rests', (kind) => {
+    expect(rows.get(kind)).toEqual([
+      decisions(kind, { hasOtherProfile: true, hasOtherModel: true }),
+      decisions(kind, { hasOtherProfile: false, hasOtherModel: true }),
+      decisions(kind, { hasOtherProfile: false, hasOtherModel: false }),
+      rests(kind),
+    ]);
+  });
+});
+
+it('the limits of a run are those that the page names', () => {
+  expect(DEFAULT_RUN_LIMITS).toEqual({ maxAttempts: 12, maxBackOffs: 3, maxWaitMs: 60_000 });
+});
