@@ -11,18 +11,21 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { createNodeRuntime } from 'wakechart/node';
 
-/** Answers `POST /v1/chat/completions` as such servers do: word by word, then what it took. */
-const server = createServer(async (request, response) => {
-  const { model, messages } = /** @type {{ readonly model: string, readonly messages: { readonly role: string, readonly content: unknown }[] }} */ (await json(request));
+const server = createServer((request, response) => void answer(request, response));
+
+/** Answers as such servers do: word by word, then what it took. @param {import('node:http').IncomingMessage} request @param {import('node:http').ServerResponse} response */
+async function answer(request, response) {
+  const { model, messages } = /** @type {{ readonly model: string, readonly messages: { readonly role: string, readonly content: string }[] }} */ (await json(request));
   console.log(`the server is asked for ${model} at ${request.url}`);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   /** @param {object} what */
   const send = (what) => response.write(`data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 0, model, ...what })}\n\n`);
-  for (const word of `You said: ${messages.at(-1)?.content}`.split(/(?<=\s)/)) send({ choices: [{ index: 0, delta: { role: 'assistant', content: word }, finish_reason: null }] });
+  for (const word of `You said: ${messages.at(-1)?.content ?? ''}`.split(/(?<=\s)/)) send({ choices: [{ index: 0, delta: { role: 'assistant', content: word }, finish_reason: null }] });
   send({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
   send({ choices: [], usage: { prompt_tokens: 12, completion_tokens: 6, total_tokens: 18 } });
   response.end('data: [DONE]\n\n');
-});
+}
+
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
 const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());

@@ -64,7 +64,7 @@ function ownBackends({ clock, processTree, onListenerError }: Pick<BackendsOptio
       runs: 'turn',
       messageIntake: 'next_turn',
       takesMessages: false,
-      load: async () => (await import('./adapters/acp/acp-agent-runtime.ts')).createAcpAgentRuntime({ clock, processTree }),
+      load: async () => (await import('./adapters/acp/acp-agent-runtime.ts')).createAcpAgentRuntime({ clock, processTree, onListenerError }),
     }),
   ];
 }

@@ -76,6 +76,8 @@ export type { EmbeddedAgentRuntimeOptions } from './adapters/embedded/embedded-a
 export type { FileReading, FileRequest, WorkspaceFiles } from './adapters/embedded/workspace-files.ts';
 export { createCliAgentRuntime } from './adapters/cli-agent/cli-agent-runtime.ts';
 export type { CliAgentNews, CliAgentRuntimeOptions } from './adapters/cli-agent/cli-agent-runtime.ts';
+export { createAcpAgentRuntime } from './adapters/acp/acp-agent-runtime.ts';
+export type { AcpAgentRuntimeOptions } from './adapters/acp/acp-agent-runtime.ts';
 export { createOpenTelemetry } from './adapters/opentelemetry/open-telemetry.ts';
 export type { OpenTelemetryOptions } from './adapters/opentelemetry/open-telemetry.ts';
 export { FileEventStore } from './adapters/files/file-event-store.ts';

@@ -70,7 +70,7 @@ describe.concurrent('the code in', { timeout: PATIENCE_MS }, () => {
 });
 
 it('pages that show how to do something show code that runs', () => {
-  expect(running).toEqual(expect.arrayContaining(['README.md', 'docs/background-tasks.md', 'docs/sessions.md', 'docs/command-line.md', 'docs/processes.md']));
+  expect(running).toEqual(expect.arrayContaining(['README.md', 'docs/background-tasks.md', 'docs/sessions.md', 'docs/command-line.md', 'docs/processes.md', 'docs/backends.md']));
 });
 
 describe.concurrent('an example', { timeout: PATIENCE_MS }, () => {

@@ -9,6 +9,7 @@ import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { Clock } from '../clock/clock.ts';
 import { createSystemClock } from '../clock/system-clock.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
+import { ActiveRuns } from './active-runs.ts';
 import type { AgentRunMeta, AgentRunParams, AgentRunResult, AgentRuntime } from './agent-runtime.ts';
 import { RunEvents } from './run-events.ts';
 
@@ -41,29 +42,15 @@ export interface RunEnding {
 }
 
 export function createAgentRuntime({ id, clock = createSystemClock(), onListenerError, answer }: AgentRuntimeOptions): AgentRuntime {
-  const active = new Map<string, AbortController>();
+  const active = new ActiveRuns();
   return {
     id,
-    async run(params) {
-      const { runId, provider, model, onEvent, abortSignal } = params;
-      const events = new RunEvents({ runId, clock, onEvent, onListenerError });
-      const isTaken = active.has(runId);
-      const controller = new AbortController();
-      if (!isTaken) active.set(runId, controller);
-      events.emit({ stream: 'lifecycle', data: { phase: 'start', provider, model } });
-      if (isTaken) return failed(events, [], { error: alreadyActive(runId), modelSteps: 0 });
-      const forward = (): void => controller.abort(abortSignal?.reason);
-      abortSignal?.addEventListener('abort', forward, { once: true });
-      if (abortSignal?.aborted === true) forward();
-      try {
-        return await answered({ params, events, clock, signal: controller.signal, answer });
-      } finally {
-        active.delete(runId);
-        abortSignal?.removeEventListener('abort', forward);
-      }
+    run: (params) => {
+      const events = new RunEvents({ runId: params.runId, clock, onEvent: params.onEvent, onListenerError });
+      return active.run(params, events, ({ signal }) => answered({ params, events, clock, signal, answer }));
     },
     async abort(runId) {
-      active.get(runId)?.abort('aborted by the caller');
+      active.stop(runId);
     },
     isRunActive: (runId) => active.has(runId),
   };
@@ -99,9 +86,7 @@ async function settle(answer: () => Promise<RunEnding | void>, { credential }: A
 }
 
 function failed(events: RunEvents, payloads: readonly RunPayload[], meta: AgentRunMeta & { readonly error?: RunFailure | undefined }, usage?: RunUsage): AgentRunResult {
-  const { error } = meta;
-  if (error?.kind === 'aborted') events.emit({ stream: 'lifecycle', data: { phase: 'aborted', reason: error.message } });
-  else if (error !== undefined) events.emit({ stream: 'lifecycle', data: { phase: 'error', error } });
+  if (meta.error !== undefined) events.fail(meta.error);
   return { payloads, ...(usage === undefined ? {} : { usage }), meta };
 }
 
@@ -126,8 +111,4 @@ function voiceInto({ said, events, signal }: { readonly said: RunPayload[]; read
     },
     direct: (directive) => void said.push({ type: 'directive', directive }),
   };
-}
-
-function alreadyActive(runId: string): RunFailure {
-  return { kind: 'coordination', message: `the run ${runId} is active already; another needs an id of its own, or has to wait for it to end` };
 }

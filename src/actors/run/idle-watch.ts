@@ -1,4 +1,4 @@
-/** Notices that a program has said nothing for too long. Stands still while the program waits for somebody else. */
+/** Notices that a program or a provider has said nothing for too long. Stands still while it waits for somebody else. */
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 
 export interface IdleWatchOptions {
@@ -36,6 +36,7 @@ export class IdleWatch {
     this.touch();
   }
 
+  /** Idempotent. */
   end(): void {
     this.#isOver = true;
     this.#options.clock.clearTimeout(this.#timer);

@@ -1,4 +1,5 @@
 /** Numbers and stamps the events of one run, so that every backend streams the same life: one start, then whatever happens, then one end. */
+import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { AgentRunEvent, AgentRunEventBody } from '../../machines/run/run-output.ts';
 import type { Clock } from '../clock/clock.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
@@ -30,6 +31,12 @@ export class RunEvents {
     this.#seq += 1;
     const { runId, clock } = this.#options;
     this.#tell(Object.freeze({ ...body, runId, seq: this.#seq, ts: isoTimeOf(clock.now()) }));
+  }
+
+  /** Announces how a run ended that has not succeeded. */
+  fail(failure: RunFailure): void {
+    if (failure.kind === 'aborted') this.emit({ stream: 'lifecycle', data: { phase: 'aborted', reason: failure.message } });
+    else this.emit({ stream: 'lifecycle', data: { phase: 'error', error: failure } });
   }
 
   /** A listener that throws must not end the run half-way, with what it holds still open. */

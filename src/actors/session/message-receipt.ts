@@ -1,5 +1,5 @@
 /** Completes the receipt of a message with who reads it first: from the state it was sent in, or from the log before it. */
-import { placeAfter, placeOf, readerOf } from '../../machines/session/message-reader.ts';
+import { PlaceSearch, placeOf, readerOf } from '../../machines/session/message-reader.ts';
 import type { MessagePlace } from '../../machines/session/message-reader.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { MAX_READ_EVENTS } from './event-store.ts';
@@ -30,13 +30,16 @@ export async function withReader(receipt: SendReceipt, options: MessageReceiptOp
 /** Looks back from the message only as far as others have written since the session was looked at. */
 async function placeBefore(seq: number, { store, sessionId, before }: MessageReceiptOptions): Promise<MessagePlace> {
   const first = before === undefined ? 1 : before.head + 1;
+  const search = new PlaceSearch();
   let last = seq - 1;
   for (let size = FIRST_PAGE; last >= first; size = Math.min(size * 4, MAX_READ_EVENTS)) {
     const from = Math.max(first, last - size + 1);
     const events = await store.read(sessionId, { from, limit: last - from + 1 });
-    const place = events.map((event) => placeAfter(event)).findLast((found) => found !== undefined);
-    if (place !== undefined) return place;
+    for (const event of events.toReversed()) {
+      const place = search.take(event);
+      if (place !== undefined) return place;
+    }
     last = from - 1;
   }
-  return before === undefined ? 'no_wake' : placeOf(before);
+  return search.end(before === undefined ? 'no_wake' : placeOf(before));
 }

@@ -52,12 +52,16 @@ interface Question {
   readonly text: string;
   readonly answer: Promise<RunPermissionAnswer>;
   isPending: boolean;
+  /** Its call has ended, though the log may not say so yet: what was answered counts no more. */
+  isSpent: boolean;
 }
 
 export class BackendCalls {
   readonly #options: BackendCallsOptions;
   /** The newest call of each id of the backend. */
   readonly #known = new Map<string, KnownCall>();
+  /** All of them, by our ids. */
+  readonly #own = new Set<string>();
   readonly #questions = new Map<string, Question>();
   /** One append after another. */
   #lane: Promise<void> = Promise.resolve();
@@ -81,6 +85,7 @@ export class BackendCalls {
       case 'started':
         return this.#write(() => this.#started(data.callId));
       case 'ended':
+        this.#spend(data.callId);
         return this.#write(() => this.#ended(data.callId, data.outcome, data.output));
     }
   }
@@ -92,11 +97,11 @@ export class BackendCalls {
   requestPermission(request: RunPermissionRequest): Promise<RunPermissionAnswer> {
     const asked = this.#questions.get(request.callId);
     const text = questionText(request);
-    if (asked?.text === text && (asked.isPending || this.#callOf(request.callId) !== undefined)) return asked.answer;
+    if (asked?.text === text && !asked.isSpent && (asked.isPending || this.#callOf(request.callId) !== undefined)) return asked.answer;
     const answer = this.#decide(request, { isAgain: asked !== undefined }).finally(() => {
       question.isPending = false;
     });
-    const question: Question = { text, answer, isPending: true };
+    const question: Question = { text, answer, isPending: true, isSpent: false };
     this.#questions.set(request.callId, question);
     return answer;
   }
@@ -107,11 +112,14 @@ export class BackendCalls {
     await this.#lane;
     if (this.#trouble !== undefined) throw this.#trouble.error;
     const { openToolCalls } = await this.#options.refresh();
-    const left = openToolCalls.filter(({ by, callId }) => by === 'backend' && this.#own.has(callId));
+    const left = openToolCalls.filter(({ callId }) => this.#own.has(callId));
     if (left.length > 0) await this.#options.append(left.flatMap((call) => abandoned(call)));
   }
 
-  readonly #own = new Set<string>();
+  #spend(id: string): void {
+    const question = this.#questions.get(id);
+    if (question !== undefined) question.isSpent = true;
+  }
 
   async #requested(id: string, name: string, input: unknown): Promise<void> {
     const known = this.#known.get(id);
@@ -173,7 +181,7 @@ export class BackendCalls {
     let callId: string | undefined;
     await this.#written(async () => {
       const known = isAgain ? undefined : this.#callOf(id);
-      callId = known?.callId ?? (await this.#newCall(id, name, input, { isTold: isAgain }));
+      callId = known?.callId ?? (await this.#newCall(id, name, input, { isTold: false }));
     });
     return callId === undefined ? undefined : this.#open(callId);
   }

@@ -29,8 +29,8 @@ export function bounded(output: unknown): unknown {
 }
 
 /** The same for questions about the same. */
-export function questionText({ name, input, means = null }: RunPermissionRequest): string {
-  return canonicalJson([asName(name), asJson(input), asJson(means)]);
+export function questionText({ name, input, means }: RunPermissionRequest): string {
+  return canonicalJson([asName(name), asJson(input), asJson(means ?? null)]);
 }
 
 function jsonText(value: unknown): string | undefined {

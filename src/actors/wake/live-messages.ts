@@ -1,5 +1,6 @@
 /** Messages that come in while a backend runs which can take them: it is given each as it comes, and has read it when the step is over. */
 import type { SessionState } from '../../machines/session/session-state.ts';
+import type { Clock } from '../clock/clock.ts';
 import type { AgentRuntime } from '../run/agent-runtime.ts';
 
 export interface LiveMessagesOptions {
@@ -10,14 +11,26 @@ export interface LiveMessagesOptions {
   /** Those that the step was given when it began. */
   readonly known: readonly string[];
   readonly runId: string;
+  readonly clock: Clock;
   readonly onTrouble: (error: unknown) => void;
+}
+
+/** How long a backend may take to say, once its run is over, whether it has taken a message, in milliseconds. */
+const ANSWER_GRACE_MS = 5_000;
+
+interface Reader {
+  readonly runtime: AgentRuntime;
+  /** The events whose messages it has taken. */
+  readonly taken: string[];
+  /** It has not yet been seen to run. */
+  isNew: boolean;
 }
 
 export class LiveMessages {
   readonly #options: LiveMessagesOptions;
-  readonly #taken: string[] = [];
   readonly #seen: Set<string>;
-  #runtime: AgentRuntime | undefined;
+  /** One for each attempt: what an earlier one took it has taken with it. */
+  #reader: Reader | undefined;
   #lane: Promise<void> = Promise.resolve();
   #isClosed = false;
 
@@ -26,39 +39,55 @@ export class LiveMessages {
     this.#seen = new Set(options.known);
   }
 
-  /** The events whose messages the backend has taken. */
+  /** The events whose messages the backend that runs now has taken. */
   get taken(): readonly string[] {
-    return this.#taken;
+    return this.#reader?.taken ?? [];
   }
 
   /** Who runs from now on and takes messages; nobody does when absent. What another one took before it failed is given to nobody again in this step: the next one reads it. */
   serve(runtime: AgentRuntime | undefined): void {
-    this.#runtime = runtime;
-    this.#taken.length = 0;
+    this.#reader = runtime?.queueMessage === undefined ? undefined : { runtime, taken: [], isNew: true };
+  }
+
+  /** The backend has said something, so it runs: what came before it did is offered now. */
+  heard(): void {
+    if (this.#reader?.isNew !== true) return;
+    this.#reader.isNew = false;
+    this.look();
   }
 
   /** Something may have come in. */
   look(): void {
-    if (this.#runtime?.queueMessage === undefined) return;
+    if (this.#reader === undefined) return;
     this.#lane = this.#lane.then(() => this.#offer()).catch((error: unknown) => this.#options.onTrouble(error));
   }
 
   /** Takes no more; resolves when what was on its way has arrived or not. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#lane;
+    const { clock } = this.#options;
+    // Whoever never answers must not hold the session: what it may have read is read again.
+    await new Promise<void>((resolve) => {
+      const timer = clock.setTimeout(resolve, ANSWER_GRACE_MS);
+      void this.#lane.then(() => {
+        clock.clearTimeout(timer);
+        resolve();
+      });
+    });
   }
 
   async #offer(): Promise<void> {
     const { refresh, textOf, runId } = this.#options;
     for (const { eventId, seq, type, delivery } of (await refresh()).pending) {
-      const runtime = this.#runtime;
-      if (this.#isClosed || runtime?.queueMessage === undefined) return;
+      const reader = this.#reader;
+      if (this.#isClosed || reader === undefined) return;
       if (type !== 'user.message' || delivery !== 'steer' || this.#seen.has(eventId)) continue;
       const text = await textOf(seq);
       if (text === undefined) continue;
+      // One that is not taken is offered again when something happens; those after it wait, so that all are read in their order.
+      if ((await reader.runtime.queueMessage?.(runId, text)) !== true) return;
       this.#seen.add(eventId);
-      if (await runtime.queueMessage(runId, text)) this.#taken.push(eventId);
+      reader.taken.push(eventId);
     }
   }
 }

@@ -9,7 +9,7 @@ import type { ExecuteAgentRunOptions, RunDecisionRecord, RunRequest } from '../r
 import { pricedUsage } from './wake-budget.ts';
 import type { WakePorts } from './wake-ports.ts';
 
-export interface ModelRunOptions extends Pick<ExecuteAgentRunOptions, 'compact' | 'resumption'> {
+export interface ModelRunOptions extends Pick<ExecuteAgentRunOptions, 'compact' | 'resumption' | 'usageOf' | 'outputBound'> {
   readonly ports: WakePorts;
   readonly request: RunRequest;
   readonly models: readonly ModelChoice[];
@@ -35,9 +35,10 @@ export interface FinishedRun {
 /** What the backend broke, or the log could not be told, is part of the result. Never rejects. */
 export async function runModel({ ports, signal, onRunEvent, onDecision, ...run }: ModelRunOptions): Promise<FinishedRun> {
   const { clock, prices, onListenerError, runtimes: registry, profiles, standings, runLimits: limits } = ports;
-  const streamed = new StreamStepMessageBuilder();
+  let streamed = new StreamStepMessageBuilder();
   let chosen: Extract<RunDecisionRecord, { readonly type: 'selected' }> | undefined;
   const execution = executeAgentRun({
+    usageOf: ({ candidate, result: { usage } }) => pricedUsage(usage, candidate, prices),
     ...run,
     registry,
     profiles,
@@ -46,8 +47,9 @@ export async function runModel({ ports, signal, onRunEvent, onDecision, ...run }
     clock,
     signal,
     onListenerError,
-    priced: (candidate, usage) => pricedUsage(usage, candidate, prices),
     onEvent(event) {
+      // What an attempt said that failed counts for nothing.
+      if (event.stream === 'attempt' && event.data.phase === 'started') streamed = new StreamStepMessageBuilder();
       streamed.ingest(event);
       onRunEvent?.(event);
     },

@@ -3,7 +3,7 @@ import type { AnyActorRef } from 'xstate';
 import type { Candidate } from '../../machines/run/candidate.ts';
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
-import type { SessionState } from '../../machines/session/session-state.ts';
+import type { BackendSession, SessionState } from '../../machines/session/session-state.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import { stepEvents } from '../../machines/turn/step-events.ts';
 import type { StepEvents } from '../../machines/turn/step-events.ts';
@@ -13,13 +13,13 @@ import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { AgentRuntime, MessageIntake, RunResumption } from '../run/agent-runtime.ts';
 import type { RunDecisionRecord } from '../run/run-options.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
+import { AttemptBudget } from './attempt-budget.ts';
 import { BackendCalls } from './backend-calls.ts';
 import type { CallGate } from './call-gate.ts';
 import { LiveMessages } from './live-messages.ts';
 import { intakeOf } from './message-intake.ts';
 import { runModel } from './model-run.ts';
 import type { FinishedRun } from './model-run.ts';
-import { estimatedUsage, reserveOf, tellsTokens } from './wake-budget.ts';
 import { inputTokensOf, shrunkMessages } from './wake-context.ts';
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
@@ -56,37 +56,42 @@ export class ModelStep {
   /** Whether whoever runs now runs tools of its own. */
   #runsTools = false;
   #hasSpan = false;
-  #hasReserve = false;
+  readonly #budget: AttemptBudget;
+  /** Stops the run when the log cannot be told any more what it does. */
+  readonly #cut = new AbortController();
+  /** Whether the attempt goes on with the backend's own session; if not, though there is one, why. */
+  #isResumed = false;
+  #anew: string | undefined;
   /** What kept a decision from being stored: that is no failure of the model. */
   #trouble: { readonly error: unknown } | undefined;
 
   constructor(options: ModelStepOptions) {
     this.#options = options;
-    const { ports, step, identity, agent } = options;
+    const { ports, step, identity, agent, remaining, state, refresh, append, gate, signal } = options;
+    const { clock, prices, onListenerError } = ports;
     this.#spanId = step.params.runId;
+    this.#budget = new AttemptBudget({ step, remaining, prices });
     this.#calls = new BackendCalls({
-      ...options,
+      ...{ identity, gate, state, refresh, append, signal, clock },
       spanId: this.#spanId,
       tools: ports.tools,
       workspaceDirectory: agent.workspaceDirectory,
       watch: (listener) => ports.store.watch(identity.sessionId, listener),
       newCallId: () => this.#newCallId(),
-      clock: ports.clock,
+      onTrouble: (error) => this.#cut.abort(error),
     });
-    this.#messages = new LiveMessages({ state: options.state, refresh: options.refresh, textOf: (seq) => this.#textOf(seq), known: step.consumed, runId: this.#spanId, onTrouble: (error) => ports.onListenerError(error, 'listener') });
+    this.#messages = new LiveMessages({ state, refresh, textOf: (seq) => this.#textOf(seq), known: step.consumed, runId: this.#spanId, clock, onTrouble: (error) => onListenerError(error, 'listener') });
   }
 
   async take(): Promise<TakenStep> {
-    const { step, ports, refresh, append } = this.#options;
+    const { step, refresh, append } = this.#options;
     const run = await this.#run();
     if (this.#trouble !== undefined) throw this.#trouble.error;
     await this.#calls.settle();
     // Nobody could be asked: there is a step all the same, and it failed.
     if (!this.#hasSpan) await append([this.#spanDraft(undefined)]);
-    const { result, modelSteps, streamedText } = run;
+    const { result, usage, modelSteps, streamedText } = run;
     const { error } = result.meta ?? {};
-    const isCounted = this.#hasReserve && error === undefined && !tellsTokens(run.usage);
-    const usage = isCounted ? { ...estimatedUsage(step, result, ports.prices), ...run.usage } : run.usage;
     await refresh();
     const wasInterrupted = this.#options.wasInterrupted();
     const consumed = [...step.consumed, ...this.#messages.taken];
@@ -109,13 +114,15 @@ export class ModelStep {
         ports,
         request: { ...request, requestPermission: (asked) => this.#calls.requestPermission(asked) },
         models: modelsOf(agent.definition),
-        signal,
+        signal: AbortSignal.any([signal, this.#cut.signal]),
         force: options.force,
         parent,
+        usageOf: (attempt) => this.#budget.usageOf(attempt),
+        outputBound: (candidate, used) => this.#budget.outputBound(candidate, used),
         onRunEvent: (event) => this.#hear(event),
         onDecision: (decision) => this.#stored(() => this.#decided(decision)),
         compact: () => this.#compact(),
-        resumption: (candidate, runtime) => this.#resumption(candidate, runtime),
+        resumption: (candidate, runtime, anew) => this.#resumption(candidate, runtime, anew),
       });
     } finally {
       unwatch();
@@ -148,6 +155,7 @@ export class ModelStep {
 
   #hear(event: AgentRunEvent): void {
     if (this.#runsTools) this.#calls.take(event);
+    if (event.stream === 'assistant' || event.stream === 'tool') this.#messages.heard();
     this.#options.options.onRunEvent?.(event);
   }
 
@@ -177,12 +185,11 @@ export class ModelStep {
   }
 
   #spanDraft(selected: Extract<RunDecisionRecord, { readonly type: 'selected' }> | undefined): SessionEventDraft {
-    const { step, remaining, ports, agent } = this.#options;
+    const { step, agent } = this.#options;
     const { params, context } = step;
-    const reserved = reserveOf(step, remaining, ports.prices);
     this.#hasSpan = true;
-    this.#hasReserve = reserved !== undefined;
     const { provider, model, profile } = selected?.candidate ?? { ...params, profile: undefined };
+    const reserved = this.#budget.reserve({ provider, model });
     const intake = this.#intakeOf(selected?.backend ?? agent.runtime, provider);
     const isChoice = selected !== undefined && (profile !== undefined || selected.skipped.length > 0 || modelsOf(agent.definition).length > 1);
     return {
@@ -211,10 +218,11 @@ export class ModelStep {
   }
 
   /** The session that this backend has for the conversation, if it has seen all of it but what came in since. */
-  #resumption({ provider, profile }: Candidate, runtime: AgentRuntime): RunResumption | undefined {
+  #resumption(candidate: Candidate, runtime: AgentRuntime, anew: string | undefined): RunResumption | undefined {
     const { backendSession } = this.#options.state();
-    if (backendSession === undefined || !backendSession.isCurrent) return undefined;
-    if (backendSession.backend !== runtime.id || backendSession.provider !== provider || backendSession.profile !== profile) return undefined;
+    this.#anew = backendSession === undefined ? undefined : (whyNotHis(backendSession, candidate, runtime) ?? anew);
+    this.#isResumed = backendSession !== undefined && this.#anew === undefined;
+    if (backendSession === undefined || !this.#isResumed) return undefined;
     const { messages = [] } = this.#options.step.params;
     return { sessionId: backendSession.sessionId, generation: backendSession.generation, newMessages: saidSince(messages) };
   }
@@ -224,11 +232,18 @@ export class ModelStep {
     if (sessionId === undefined || candidate === undefined || runtime === undefined) return undefined;
     const { backendSession } = this.#options.state();
     const { provider, profile } = candidate;
-    const goesOn = backendSession?.isCurrent === true && backendSession.backend === runtime.id && backendSession.provider === provider && reseeded === undefined;
-    const because = reseeded ?? (backendSession === undefined || goesOn ? undefined : 'The session of the backend had not seen all of the conversation, so a new one was given it.');
-    const generation = goesOn ? backendSession.generation : (backendSession?.generation ?? 0) + 1;
+    const goesOn = this.#isResumed && reseeded === undefined;
+    const because = goesOn ? undefined : (reseeded ?? this.#anew);
+    const generation = (backendSession?.generation ?? 0) + (goesOn ? 0 : 1);
     return { type: 'backend.session_bound', data: { spanId: this.#spanId, backend: runtime.id, provider, sessionId, generation, ...(profile === undefined ? {} : { profile }), ...(because === undefined ? {} : { reseeded: because }) } };
   }
+}
+
+/** Why this candidate cannot go on with the session; undefined when it can. */
+function whyNotHis({ backend, provider, profile, isCurrent }: BackendSession, candidate: Candidate, runtime: AgentRuntime): string | undefined {
+  if (backend !== runtime.id || provider !== candidate.provider) return `The session before was one of ${provider} (${backend}).`;
+  if (profile !== candidate.profile) return 'The session before belongs to another account.';
+  return isCurrent ? undefined : 'The session of the backend had not seen all of the conversation, so a new one was given it.';
 }
 
 /** What came in after the last thing that a model said, or a tool. */

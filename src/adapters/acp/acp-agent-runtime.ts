@@ -3,14 +3,15 @@
  * tools of its own until its model has answered, and has us read, write and run commands where it is allowed to.
  */
 import type { Clock } from '../../actors/clock/clock.ts';
+import { ActiveRuns, refusedRun } from '../../actors/run/active-runs.ts';
 import type { AgentRunParams, AgentRunResult, AgentRuntime } from '../../actors/run/agent-runtime.ts';
 import { RunEvents } from '../../actors/run/run-events.ts';
 import type { OnListenerError } from '../../actors/streams/listener-errors.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
-import { AcpRun, announceFailure, refusalOf } from './acp-run.ts';
-import type { AcpNews, AcpSurroundings } from './acp-run.ts';
+import { AcpRun, refusalOf } from './acp-run.ts';
+import type { AcpNews, AcpRunLife, AcpSurroundings } from './acp-run.ts';
 
 export type { AcpNews } from './acp-run.ts';
 
@@ -53,7 +54,7 @@ export function createAcpAgentRuntime({ id = ACP_AGENT_RUNTIME_ID, onListenerErr
     killGraceMs: options.killGraceMs ?? DEFAULT_KILL_GRACE_MS,
     onNews: options.onNews ?? (() => undefined),
   };
-  const active = new Map<string, AcpRun | undefined>();
+  const active = new ActiveRuns();
   return {
     id,
     runs: 'turn',
@@ -61,49 +62,24 @@ export function createAcpAgentRuntime({ id = ACP_AGENT_RUNTIME_ID, onListenerErr
     messageIntake: 'next_turn',
     run: (params) => {
       const events = new RunEvents({ runId: params.runId, clock: surroundings.clock, onEvent: params.onEvent, onListenerError });
-      return runOne(params, { surroundings, active, events });
+      return active.run(params, events, ({ signal }) => runOne(params, { surroundings, events, signal }));
     },
     async abort(runId) {
-      active.get(runId)?.stop('aborted by the caller');
+      active.stop(runId);
     },
     isRunActive: (runId) => active.has(runId),
   };
 }
 
-interface House {
-  readonly surroundings: AcpSurroundings;
-  /** Undefined for one whose settings cannot be used: it is on its way out. */
-  readonly active: Map<string, AcpRun | undefined>;
-  readonly events: RunEvents;
+async function runOne(params: AgentRunParams, life: AcpRunLife): Promise<AgentRunResult> {
+  const run = opened(params, life);
+  return run instanceof AcpRun ? run.run() : refusedRun(life.events, run);
 }
 
-async function runOne(params: AgentRunParams, { surroundings, active, events }: House): Promise<AgentRunResult> {
-  const { runId, provider, model } = params;
-  const start = { stream: 'lifecycle', data: { phase: 'start', provider, model } } as const;
-  if (active.has(runId)) {
-    events.emit(start);
-    return refused(events, { kind: 'coordination', message: `the run ${runId} is active already; another needs an id of its own, or has to wait for it to end` });
-  }
-  active.set(runId, undefined);
+function opened(params: AgentRunParams, life: AcpRunLife): AcpRun | RunFailure {
   try {
-    const run = opened(params, surroundings, events);
-    if (run instanceof AcpRun) active.set(runId, run);
-    events.emit(start);
-    return run instanceof AcpRun ? await run.run() : refused(events, run);
-  } finally {
-    active.delete(runId);
-  }
-}
-
-function opened(params: AgentRunParams, surroundings: AcpSurroundings, events: RunEvents): AcpRun | RunFailure {
-  try {
-    return new AcpRun(params, surroundings, events);
+    return new AcpRun(params, life);
   } catch (thrown) {
     return refusalOf(thrown);
   }
-}
-
-function refused(events: RunEvents, error: RunFailure): AgentRunResult {
-  announceFailure(events, error);
-  return { payloads: [], meta: { error, modelSteps: 0 } };
 }

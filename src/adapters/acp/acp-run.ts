@@ -2,6 +2,7 @@
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { AgentRunParams, AgentRunResult } from '../../actors/run/agent-runtime.ts';
 import type { RunEvents } from '../../actors/run/run-events.ts';
+import { messagesOf } from '../../actors/run/run-messages.ts';
 import { SaidSoFar } from '../../actors/run/said-so-far.ts';
 import { ToolLedger } from '../../actors/run/tool-ledger.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
@@ -9,7 +10,6 @@ import { messageOf } from '../../machines/errors.ts';
 import { Redaction } from '../../machines/run/redaction.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
-import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
 import { acpSettingsOf } from './acp-settings.ts';
 import type { AcpSettings } from './acp-settings.ts';
@@ -39,11 +39,18 @@ export interface AcpSurroundings {
   readonly onNews: (news: AcpNews) => void;
 }
 
+export interface AcpRunLife {
+  readonly surroundings: AcpSurroundings;
+  readonly events: RunEvents;
+  /** Aborts when the run is to stop. */
+  readonly signal: AbortSignal;
+}
+
 export class AcpRun {
   readonly #params: AgentRunParams;
   readonly #surroundings: AcpSurroundings;
   readonly #events: RunEvents;
-  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
   readonly #settings: AcpSettings;
   readonly #environment: AgentEnvironment;
   readonly #redaction: Redaction;
@@ -51,11 +58,12 @@ export class AcpRun {
   readonly #tools: ToolLedger;
 
   /** @throws RunFailed when the settings of the provider cannot be used */
-  constructor(params: AgentRunParams, surroundings: AcpSurroundings, events: RunEvents) {
+  constructor(params: AgentRunParams, { surroundings, events, signal }: AcpRunLife) {
     const { provider, config, agentDir, credential, workspaceDir } = params;
     this.#params = params;
     this.#surroundings = surroundings;
     this.#events = events;
+    this.#signal = signal;
     this.#settings = acpSettingsOf(provider, { providers: config.providers, agentDir });
     this.#environment = agentEnvironment({ host: surroundings.environment(), settings: this.#settings, credential, workspaceDir });
     this.#redaction = new Redaction(this.#environment.secrets);
@@ -64,30 +72,14 @@ export class AcpRun {
     this.#tools = new ToolLedger({ redaction: this.#redaction, emit, onRequest: () => this.#said.end() });
   }
 
-  stop(reason: unknown): void {
-    this.#stop.abort(reason);
-  }
-
   /** Never rejects. */
   async run(): Promise<AgentRunResult> {
-    const { abortSignal } = this.#params;
-    const forward = (): void => this.stop(abortSignal?.reason);
-    abortSignal?.addEventListener('abort', forward, { once: true });
-    if (abortSignal?.aborted === true) forward();
-    try {
-      return await this.#result();
-    } finally {
-      abortSignal?.removeEventListener('abort', forward);
-    }
-  }
-
-  async #result(): Promise<AgentRunResult> {
     try {
       const end = await this.#turn();
       return this.#conclude(this.#failureIn(end.answer), end);
     } catch (thrown) {
       const { command } = this.#settings;
-      const isStopped = this.#stop.signal.aborted || thrown instanceof RunStopped;
+      const isStopped = this.#signal.aborted || thrown instanceof RunStopped;
       return this.#conclude(isStopped ? this.#aborted() : failureOf(thrown, { command, redaction: this.#redaction, now: this.#surroundings.clock.now() }));
     }
   }
@@ -95,7 +87,7 @@ export class AcpRun {
   async #turn(): Promise<AgentTurnEnd> {
     const { runId, model, instructions, resume, workspaceDir, requestPermission } = this.#params;
     const { clock, processTree, cancelGraceMs, lingerMs, killGraceMs, idleTimeoutMs, onNews } = this.#surroundings;
-    const { signal } = this.#stop;
+    const signal = this.#signal;
     if (signal.aborted) throw new RunStopped();
     const sdk = await loadAcpSdk();
     const turn = new AgentTurn({
@@ -113,7 +105,7 @@ export class AcpRun {
   }
 
   #failureIn({ stopReason }: Prompted): RunFailure | undefined {
-    if (this.#stop.signal.aborted) return this.#aborted();
+    if (this.#signal.aborted) return this.#aborted();
     const { command } = this.#settings;
     if (stopReason === 'cancelled') return { kind: 'aborted', message: `${command}: it has canceled the turn by itself` };
     if (stopReason === 'refusal') return { kind: 'refusal', message: `${command}: its model has refused to answer` };
@@ -127,7 +119,7 @@ export class AcpRun {
     this.#tools.endAll(failure?.kind === 'aborted' ? 'The run was stopped.' : 'The agent has ended the turn without telling how this ended.');
     const usage = usageOf(end);
     if (failure === undefined) this.#events.emit({ stream: 'lifecycle', data: { phase: 'end', ...(usage === undefined ? {} : { usage }) } });
-    else announceFailure(this.#events, failure);
+    else this.#events.fail(failure);
     return {
       payloads,
       ...(usage === undefined ? {} : { usage }),
@@ -145,7 +137,7 @@ export class AcpRun {
   }
 
   #aborted(): RunFailure {
-    return { kind: 'aborted', message: messageOf(this.#stop.signal.reason) };
+    return { kind: 'aborted', message: messageOf(this.#signal.reason) };
   }
 }
 
@@ -153,11 +145,6 @@ const EMPTINESS: Readonly<Record<string, string>> = {
   max_tokens: 'it has used up its tokens before it answered',
   max_turn_requests: 'it has used up its model calls before it answered',
 };
-
-export function announceFailure(events: RunEvents, failure: RunFailure): void {
-  if (failure.kind === 'aborted') events.emit({ stream: 'lifecycle', data: { phase: 'aborted', reason: failure.message } });
-  else events.emit({ stream: 'lifecycle', data: { phase: 'error', error: failure } });
-}
 
 /** Agents count over the whole session: only that of one which has begun with this turn is told. Kinds of tokens are counted apart. */
 function usageOf(end: AgentTurnEnd | undefined): RunUsage | undefined {
@@ -178,10 +165,6 @@ function usageOf(end: AgentTurnEnd | undefined): RunUsage | undefined {
 
 function sum(first: number | null | undefined, ...others: readonly (number | null | undefined)[]): number | undefined {
   return first === undefined || first === null ? undefined : others.reduce<number>((total, each) => total + (each ?? 0), first);
-}
-
-function messagesOf(params: AgentRunParams): readonly ProviderMessage[] {
-  return params.messages ?? [{ role: 'user', content: [{ type: 'text', text: params.prompt }] }];
 }
 
 function shown(sessionId: string | undefined): string {

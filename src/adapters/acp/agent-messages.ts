@@ -4,11 +4,11 @@
  */
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
 import type { Readable, Writable } from 'node:stream';
+import { LineReader, TOO_LONG } from '../../machines/run/line-reader.ts';
 import type { Redaction } from '../../machines/run/redaction.ts';
-import { LineReader, TOO_LONG } from './line-reader.ts';
 
 /** For one message. */
-export const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
 /** What the agent has not read yet. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 /** Lines that are no messages; a program that has more of them speaks another language. */

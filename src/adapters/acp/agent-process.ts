@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
+import { programNotStarted } from '../../machines/run/program-end.ts';
+import type { ProgramExit } from '../../machines/run/program-end.ts';
 
 const PREVIEW_CHARACTERS = 120;
 
@@ -25,12 +27,6 @@ export interface StartProgramOptions {
   readonly signal: AbortSignal;
 }
 
-export interface ProgramExit {
-  /** Absent: a signal ended it. */
-  readonly code: number | undefined;
-  readonly signal: string | undefined;
-}
-
 export interface RunningProgram {
   /** Absent for one without input. */
   readonly stdin: Writable | undefined;
@@ -43,17 +39,6 @@ export interface RunningProgram {
    * @throws BackgroundTaskError category `process` naming who is left
    */
   end(options: { readonly lingerMs?: number; readonly graceMs: number }): Promise<void>;
-}
-
-/** A program that cannot be started at all. The message says what is wrong, without the name of the program in front. */
-export class ProgramNotStarted extends Error {
-  override readonly name = 'ProgramNotStarted';
-  readonly isMissing: boolean;
-
-  constructor(message: string, { isMissing, cause }: { readonly isMissing: boolean; readonly cause: unknown }) {
-    super(message, { cause });
-    this.isMissing = isMissing;
-  }
 }
 
 /** @throws ProgramNotStarted; BackgroundTaskError category `storage` when it cannot be put on record; the reason of `signal` when that aborted */
@@ -69,7 +54,7 @@ export async function startProgram({ command, processTree, taskId, signal }: Sta
   } catch (error) {
     await tree.end({ graceMs: 0 }).catch(() => undefined);
     if (signal.aborted) throw error;
-    throw notStarted(error);
+    throw programNotStarted(error);
   }
 }
 
@@ -107,22 +92,3 @@ async function failureOf(child: ChildProcess): Promise<unknown> {
     child.once('error', resolve);
   });
 }
-
-/** Errors of the system only: others may quote the environment. */
-function notStarted(error: unknown): ProgramNotStarted {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return new ProgramNotStarted(SPAWN_FAILURES[String(code)] ?? 'the system refused it', { isMissing: code === 'ENOENT', cause: error });
-}
-
-const NO_RESOURCES = 'the system has no resources left';
-
-const SPAWN_FAILURES: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such program',
-  EACCES: 'it may not be executed',
-  ENOEXEC: 'it is no program of this system',
-  E2BIG: 'its arguments and its environment are too long for the system',
-  EAGAIN: NO_RESOURCES,
-  EMFILE: NO_RESOURCES,
-  ENFILE: NO_RESOURCES,
-  ENOMEM: NO_RESOURCES,
-};

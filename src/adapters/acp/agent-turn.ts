@@ -7,10 +7,12 @@ import type { AgentRunParams, RunResumption } from '../../actors/run/agent-runti
 import { IdleWatch } from '../../actors/run/idle-watch.ts';
 import { MAX_SAID_CHARACTERS } from '../../actors/run/said-so-far.ts';
 import type { SaidSoFar } from '../../actors/run/said-so-far.ts';
+import { TextTail } from '../../actors/run/text-tail.ts';
 import { MAX_TOOL_CALLS } from '../../actors/run/tool-ledger.ts';
 import type { ToolLedger } from '../../actors/run/tool-ledger.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
+import type { ProgramExit } from '../../machines/run/program-end.ts';
 import type { Redaction } from '../../machines/run/redaction.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import { readAnswer } from './agent-answers.ts';
@@ -19,7 +21,6 @@ import type { AgentEnvironment } from './agent-environment.ts';
 import { AgentLink } from './agent-link.ts';
 import type { Answerers } from './agent-link.ts';
 import { AgentMessages } from './agent-messages.ts';
-import type { ProgramExit } from './agent-process.ts';
 import { answerers } from './answerers.ts';
 import type { AcpSettings } from './acp-settings.ts';
 import type { AcpSdk } from './load-sdk.ts';
@@ -34,7 +35,6 @@ import { ServedCalls } from './served-calls.ts';
 import { readUpdate } from './session-updates.ts';
 import type { AgentNews, ToolCallNews } from './session-updates.ts';
 import { Terminals } from './terminals.ts';
-import { TextTail } from './text-tail.ts';
 import { ToolCalls } from './tool-calls.ts';
 
 /** Until it can be asked: it may have to start servers, but asks no model. */

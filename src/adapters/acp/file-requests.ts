@@ -6,7 +6,7 @@ import type { ServedCalls } from './served-calls.ts';
 import { placeInWorkspace, readWorkspaceFile, writeWorkspaceFile } from './workspace-files.ts';
 
 /** Of one file, read or written. */
-export const MAX_FILE_BYTES = 10 * 1024 * 1024;
+const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 export interface FileRequestsOptions {
   readonly served: ServedCalls;

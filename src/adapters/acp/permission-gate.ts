@@ -5,7 +5,7 @@ import { messageOf } from '../../machines/errors.ts';
 import type { Redaction } from '../../machines/run/redaction.ts';
 
 /** In one run: each may be a question to a person. */
-export const MAX_QUESTIONS = 10_000;
+const MAX_QUESTIONS = 10_000;
 
 export interface PermissionGateOptions {
   readonly requestPermission: AgentRunParams['requestPermission'];

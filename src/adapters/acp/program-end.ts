@@ -4,9 +4,11 @@ import type { Writable } from 'node:stream';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
+import { ProgramNotStarted, exitText } from '../../machines/run/program-end.ts';
+import type { ProgramExit } from '../../machines/run/program-end.ts';
 import type { AgentEnvironment } from './agent-environment.ts';
-import { ProgramNotStarted, startProgram } from './agent-process.ts';
-import type { ProgramExit, RunningProgram } from './agent-process.ts';
+import { startProgram } from './agent-process.ts';
+import type { RunningProgram } from './agent-process.ts';
 import type { AcpSettings } from './acp-settings.ts';
 import { RunFailed } from './run-failed.ts';
 
@@ -90,9 +92,4 @@ export function endFailure({ exit, errorOutput, noise, now }: ToldEnd): RunFaile
   const { kind } = classifyRunFailure({ exitCode: exit?.code, signal: exit?.signal, stderr: errorOutput }, { now });
   const words = [`${exitText(exit)} before it had answered`, ...(errorOutput === '' ? [] : [`its error output ends with: ${errorOutput}`]), ...(noise === undefined ? [] : [noise])];
   return new RunFailed(kind === 'unknown' ? 'server_error' : kind, words.join('; '));
-}
-
-function exitText(exit: ProgramExit | undefined): string {
-  if (exit === undefined) return 'it closed its output and did not end';
-  return exit.code === undefined ? `it was ended by ${exit.signal ?? 'a signal'}` : `it ended with exit code ${exit.code}`;
 }

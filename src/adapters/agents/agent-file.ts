@@ -4,6 +4,7 @@ import type { Document, Node } from 'yaml';
 import { MAX_AGENT_FILE_CHARACTERS, checkedFrontmatter } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition, AgentFrontmatter } from '../../machines/agent/agent-definition.ts';
 import { agentWarnings } from '../../machines/agent/agent-warnings.ts';
+import type { AgentSurroundings } from '../../machines/agent/agent-warnings.ts';
 import { frontmatterIssues } from '../../machines/agent/frontmatter-issues.ts';
 import type { FrontmatterIssue } from '../../machines/agent/frontmatter-issues.ts';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -39,13 +40,10 @@ export function parseAgentFile(file: AgentFile): AgentDefinition {
   return readAgentFile(file).definition;
 }
 
-/**
- * The same, with what is probably not what was meant.
- * @param builtinTools names of the tools that a runtime has without being told
- */
-export function inspectAgentFile(file: AgentFile, builtinTools: readonly string[]): InspectedAgentFile {
+/** The same, with what is probably not what was meant. */
+export function inspectAgentFile(file: AgentFile, surroundings: AgentSurroundings): InspectedAgentFile {
   const { definition, complaintOf } = readAgentFile(file);
-  return { definition, warnings: agentWarnings(definition, builtinTools).map(complaintOf) };
+  return { definition, warnings: agentWarnings(definition, surroundings).map(complaintOf) };
 }
 
 interface ReadFile {

@@ -2,10 +2,16 @@
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { AgentRunParams, AgentRunResult } from '../../actors/run/agent-runtime.ts';
 import type { RunEvents } from '../../actors/run/run-events.ts';
+import { messagesOf } from '../../actors/run/run-messages.ts';
+import { SaidSoFar } from '../../actors/run/said-so-far.ts';
+import { ToolLedger } from '../../actors/run/tool-ledger.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
+import { promptOf } from '../../machines/run/conversation-text.ts';
+import { ProgramNotStarted } from '../../machines/run/program-end.ts';
 import { settingsOf } from '../../machines/run/provider-settings.ts';
 import type { CheckedProviderSettings } from '../../machines/run/provider-settings.ts';
+import { Redaction } from '../../machines/run/redaction.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
@@ -14,18 +20,13 @@ import { endFailure, missingProgram, ownFailure, thrownFailure, toldFailure } fr
 import type { FailureSurroundings } from './cli-failures.ts';
 import { claudeDialect } from './claude-dialect.ts';
 import { codexDialect } from './codex-dialect.ts';
-import { promptOf } from './conversation-text.ts';
 import { SettingsRefused } from './dialect.ts';
 import type { CliDialect } from './dialect.ts';
 import { commandOf } from './program-command.ts';
 import { programEnvironment } from './program-environment.ts';
 import type { ProgramEnvironment } from './program-environment.ts';
-import { ProgramNotStarted } from './program-process.ts';
 import { ProgramRun } from './program-run.ts';
 import type { ProgramOutcome } from './program-run.ts';
-import { Redaction } from './redaction.ts';
-import { SaidSoFar } from './said-so-far.ts';
-import { ToolLedger } from './tool-ledger.ts';
 
 const DIALECTS: Readonly<Record<CliDialect['name'], CliDialect>> = { claude: claudeDialect, codex: codexDialect };
 
@@ -50,6 +51,13 @@ export interface CliAgentSurroundings {
   readonly onNews: (news: CliAgentNews) => void;
 }
 
+export interface CliAgentRunLife {
+  readonly surroundings: CliAgentSurroundings;
+  readonly events: RunEvents;
+  /** Aborts when the run is to stop. */
+  readonly signal: AbortSignal;
+}
+
 interface Resumed {
   readonly sessionId: string;
   readonly newMessages: readonly ProviderMessage[];
@@ -66,7 +74,7 @@ export class CliAgentRun {
   readonly #params: AgentRunParams;
   readonly #surroundings: CliAgentSurroundings;
   readonly #events: RunEvents;
-  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
   readonly #settings: CheckedProviderSettings | undefined;
   readonly #dialect: CliDialect;
   readonly #environment: ProgramEnvironment;
@@ -77,10 +85,11 @@ export class CliAgentRun {
   #reseeded: string | undefined;
 
   /** @throws what is wrong with the settings of the provider */
-  constructor(params: AgentRunParams, surroundings: CliAgentSurroundings, events: RunEvents) {
+  constructor(params: AgentRunParams, { surroundings, events, signal }: CliAgentRunLife) {
     this.#params = params;
     this.#surroundings = surroundings;
     this.#events = events;
+    this.#signal = signal;
     this.#settings = settingsOf(params.provider, params.config.providers);
     this.#dialect = dialectOf(params.provider, this.#settings);
     const { credential, workspaceDir } = params;
@@ -92,32 +101,20 @@ export class CliAgentRun {
     this.#tools = new ToolLedger({ redaction: this.#redaction, emit, onRequest: () => this.#said.end() });
   }
 
-  stop(reason: unknown): void {
-    this.#stop.abort(reason);
-  }
-
   async queue(message: string): Promise<boolean> {
     return (await this.#program?.queue(message)) ?? false;
   }
 
   /** Never rejects. */
   async run(): Promise<AgentRunResult> {
-    const { abortSignal } = this.#params;
-    const forward = (): void => this.stop(abortSignal?.reason);
-    abortSignal?.addEventListener('abort', forward, { once: true });
-    if (abortSignal?.aborted === true) forward();
-    try {
-      return this.#conclude(await this.#end());
-    } finally {
-      abortSignal?.removeEventListener('abort', forward);
-    }
+    return this.#conclude(await this.#end());
   }
 
   async #end(): Promise<Ending> {
     try {
       return await this.#endOrThrow();
     } catch (thrown) {
-      if (this.#stop.signal.aborted) return { failure: this.#aborted() };
+      if (this.#signal.aborted) return { failure: this.#aborted() };
       if (thrown instanceof SettingsRefused) return { failure: ownFailure('format', thrown.message, this.#failing()) };
       if (!(thrown instanceof ProgramNotStarted)) return { failure: thrownFailure(thrown, this.#failing()) };
       return { failure: thrown.isMissing ? missingProgram(this.#failing()) : ownFailure('format', `it cannot be started: ${thrown.message}`, this.#failing()) };
@@ -125,7 +122,7 @@ export class CliAgentRun {
   }
 
   async #endOrThrow(): Promise<Ending> {
-    if (this.#stop.signal.aborted) return { failure: this.#aborted() };
+    if (this.#signal.aborted) return { failure: this.#aborted() };
     const { resume } = this.#params;
     if (resume === undefined) return this.#endOf(await this.#runProgram(undefined));
     const gone = await this.#resume(resume);
@@ -163,7 +160,7 @@ export class CliAgentRun {
       processTree,
       clock,
       taskId: `run ${runId}`,
-      signal: this.#stop.signal,
+      signal: this.#signal,
       idleTimeoutMs,
       killGraceMs,
       redaction: this.#redaction,
@@ -201,7 +198,7 @@ export class CliAgentRun {
     const payloads = this.#said.payloads();
     this.#tools.endAll(failure?.kind === 'aborted' ? 'The run was stopped.' : 'The program has ended without telling how this ended.');
     if (failure === undefined) this.#events.emit({ stream: 'lifecycle', data: { phase: 'end', ...(usage === undefined ? {} : { usage }) } });
-    else announceFailure(this.#events, failure);
+    else this.#events.fail(failure);
     const sessionId = this.#program?.sessionId;
     return {
       payloads,
@@ -216,7 +213,7 @@ export class CliAgentRun {
   }
 
   #aborted(): RunFailure {
-    return { kind: 'aborted', message: messageOf(this.#stop.signal.reason) };
+    return { kind: 'aborted', message: messageOf(this.#signal.reason) };
   }
 
   #command(): string {
@@ -229,18 +226,9 @@ export class CliAgentRun {
   }
 }
 
-export function announceFailure(events: RunEvents, failure: RunFailure): void {
-  if (failure.kind === 'aborted') events.emit({ stream: 'lifecycle', data: { phase: 'aborted', reason: failure.message } });
-  else events.emit({ stream: 'lifecycle', data: { phase: 'error', error: failure } });
-}
-
 function dialectOf(provider: string, settings: CheckedProviderSettings | undefined): CliDialect {
   if (settings?.dialect !== undefined) return DIALECTS[settings.dialect];
   throw new SettingsRefused(`expected the provider "${provider}" to say which family its program is of (dialect: claude or codex), received ${settings === undefined ? 'no settings' : 'none'}`);
-}
-
-function messagesOf({ messages, prompt }: AgentRunParams): readonly ProviderMessage[] {
-  return messages ?? [{ role: 'user', content: [{ type: 'text', text: prompt }] }];
 }
 
 function shown(sessionId: string): string {

@@ -4,6 +4,7 @@
  */
 import { ZodError } from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
+import { ActiveRuns, refusedRun } from '../../actors/run/active-runs.ts';
 import type { AgentRunParams, AgentRunResult, AgentRuntime } from '../../actors/run/agent-runtime.ts';
 import { RunEvents } from '../../actors/run/run-events.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
@@ -11,8 +12,8 @@ import { messageOf } from '../../machines/errors.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import { describeIssues } from '../../machines/validate.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
-import { CliAgentRun, announceFailure } from './cli-agent-run.ts';
-import type { CliAgentNews, CliAgentSurroundings } from './cli-agent-run.ts';
+import { CliAgentRun } from './cli-agent-run.ts';
+import type { CliAgentNews, CliAgentRunLife, CliAgentSurroundings } from './cli-agent-run.ts';
 
 export type { CliAgentNews } from './cli-agent-run.ts';
 
@@ -46,57 +47,40 @@ export function createCliAgentRuntime({ id = CLI_AGENT_RUNTIME_ID, ...options }:
     killGraceMs: options.killGraceMs ?? DEFAULT_KILL_GRACE_MS,
     onNews: options.onNews ?? (() => undefined),
   };
-  const active = new Map<string, CliAgentRun>();
+  const active = new ActiveRuns();
+  const listening = new Map<string, CliAgentRun>();
   return {
     id,
     runs: 'turn',
     messageIntake: 'running',
-    run: (params) => runOne(params, surroundings, active),
+    run: (params) => {
+      // Whoever starts a run hears of listeners that throw; what a listener makes of an event is its own affair.
+      const events = new RunEvents({ runId: params.runId, clock: surroundings.clock, onEvent: params.onEvent, onListenerError: () => undefined });
+      return active.run(params, events, ({ signal }) => runOne(params, { surroundings, events, signal }, listening));
+    },
     async abort(runId) {
-      active.get(runId)?.stop('aborted by the caller');
+      active.stop(runId);
     },
     isRunActive: (runId) => active.has(runId),
-    queueMessage: async (runId, message) => (await active.get(runId)?.queue(message)) ?? false,
+    queueMessage: async (runId, message) => (await listening.get(runId)?.queue(message)) ?? false,
   };
 }
 
-async function runOne(params: AgentRunParams, surroundings: CliAgentSurroundings, active: Map<string, CliAgentRun>): Promise<AgentRunResult> {
-  const { runId, provider, model } = params;
-  const events = new RunEvents({ runId, clock: surroundings.clock, onEvent: listenerOf(params) });
-  const start = { stream: 'lifecycle', data: { phase: 'start', provider, model } } as const;
-  if (active.has(runId)) {
-    events.emit(start);
-    return refused(events, { kind: 'coordination', message: `a run with the id "${runId}" is active already` });
-  }
-  let run: CliAgentRun;
+async function runOne(params: AgentRunParams, life: CliAgentRunLife, listening: Map<string, CliAgentRun>): Promise<AgentRunResult> {
+  const run = opened(params, life);
+  if (!(run instanceof CliAgentRun)) return refusedRun(life.events, run);
+  listening.set(params.runId, run);
   try {
-    run = new CliAgentRun(params, surroundings, events);
-  } catch (error) {
-    events.emit(start);
-    return refused(events, { kind: 'format', message: error instanceof ZodError ? `the settings of the provider "${provider}" are not valid: ${describeIssues(error).join('; ')}` : messageOf(error) });
-  }
-  active.set(runId, run);
-  try {
-    events.emit(start);
     return await run.run();
   } finally {
-    active.delete(runId);
+    listening.delete(params.runId);
   }
 }
 
-function refused(events: RunEvents, error: RunFailure): AgentRunResult {
-  announceFailure(events, error);
-  return { payloads: [], meta: { error, modelSteps: 0 } };
-}
-
-/** Whoever starts a run hears of listeners that throw; the run itself goes on. */
-function listenerOf({ onEvent }: AgentRunParams): AgentRunParams['onEvent'] {
-  if (onEvent === undefined) return undefined;
-  return (event) => {
-    try {
-      onEvent(event);
-    } catch {
-      // What a listener makes of an event is its own affair.
-    }
-  };
+function opened(params: AgentRunParams, life: CliAgentRunLife): CliAgentRun | RunFailure {
+  try {
+    return new CliAgentRun(params, life);
+  } catch (error) {
+    return { kind: 'format', message: error instanceof ZodError ? `the settings of the provider "${params.provider}" are not valid: ${describeIssues(error).join('; ')}` : messageOf(error) };
+  }
 }

@@ -1,9 +1,10 @@
 /** From what a program tells, or how it ends, to a failure of the run. */
 import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
+import { exitText } from '../../machines/run/program-end.ts';
+import type { ProgramExit } from '../../machines/run/program-end.ts';
+import type { Redaction } from '../../machines/run/redaction.ts';
 import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.ts';
 import type { CliDialect, CliFailure } from './dialect.ts';
-import type { ProgramExit } from './program-process.ts';
-import type { Redaction } from './redaction.ts';
 
 const MAX_MESSAGE_CHARACTERS = 2_000;
 
@@ -69,11 +70,6 @@ function worded(failure: RunFailure, message: string, { dialect, command, redact
   const advice = failure.kind === 'auth' ? ` (${dialect.howToLogIn})` : '';
   const text = redaction.text(message).trim().slice(0, MAX_MESSAGE_CHARACTERS);
   return { ...failure, message: `${command}: ${text}${advice}` };
-}
-
-function exitText(exit: ProgramExit | undefined): string {
-  if (exit === undefined) return 'it closed its output and did not end';
-  return exit.code === undefined ? `it was ended by ${exit.signal ?? 'a signal'}` : `it ended with exit code ${exit.code}`;
 }
 
 /** For a program that is not there. */

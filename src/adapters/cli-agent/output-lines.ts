@@ -1,9 +1,10 @@
 /** Listens to what a program says until it has ended: line by line, bounded, with an eye on what nobody can read. */
 import { setImmediate } from 'node:timers/promises';
+import type { ProgramExit } from '../../machines/run/program-end.ts';
+import { LineReader, TOO_LONG } from '../../machines/run/line-reader.ts';
+import type { Redaction } from '../../machines/run/redaction.ts';
 import type { CliFact, CliReading } from './dialect.ts';
-import { LineReader, TOO_LONG } from './line-reader.ts';
-import type { ProgramExit, ProgramProcess } from './program-process.ts';
-import type { Redaction } from './redaction.ts';
+import type { ProgramProcess } from './program-process.ts';
 
 /** For one message. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;

@@ -1,14 +1,10 @@
 /** The environment of a program that runs an agent: what programs need, what somebody named, and one account. Nothing else of ours. */
 import { realpathSync } from 'node:fs';
 import type { RunCredential } from '../../actors/run/agent-runtime.ts';
+import { entryOf, pathOutside, secretsAmong, withoutOurVariables } from '../../machines/run/agent-variables.ts';
 import { commandEnvironment } from '../../machines/turn/shell/environment.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
 import type { CliDialect } from './dialect.ts';
-
-/** Ours: what they hold is none of an agent's business. */
-const OUR_VARIABLES = /^WAKECHART_/;
-/** Of what is passed on by name, what is taken for a secret. */
-const NAME_OF_A_SECRET = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH/i;
 
 export interface ProgramEnvironmentOptions {
   readonly host: HostEnvironment;
@@ -26,17 +22,15 @@ export interface ProgramEnvironment {
 }
 
 export function programEnvironment({ host, dialect, pass, set, credential, workspaceDir }: ProgramEnvironmentOptions): ProgramEnvironment {
-  const given = commandEnvironment(withoutNesting(host, dialect), { pass, set: { ...dialect.defaultVariables, ...set } });
-  const variables: Record<string, string> = { ...given };
-  if (credential?.secret !== undefined) for (const name of dialect.accountVariables) delete variables[name];
-  Object.assign(variables, credential?.environment, accountOf(dialect, credential));
-  for (const name of Object.keys(variables)) if (OUR_VARIABLES.test(name)) delete variables[name];
-  variables['PATH'] = pathOutside(workspaceDir, variables['PATH'] ?? '');
+  const given = commandEnvironment(without(host, dialect.nestingVariables), { pass, set: { ...dialect.defaultVariables, ...set } });
+  const others = credential?.secret === undefined ? given : without(given, dialect.accountVariables);
+  const own = withoutOurVariables({ ...others, ...credential?.environment, ...accountOf(dialect, credential) });
+  const variables = { ...own, PATH: pathOutside({ path: own['PATH'] ?? '', workspaceDir, realPathOf }) };
   return { variables, secrets: secretsIn(variables, { pass, dialect, credential }) };
 }
 
-function withoutNesting(host: HostEnvironment, { nestingVariables }: CliDialect): HostEnvironment {
-  return Object.fromEntries(Object.entries(host).filter(([name]) => !nestingVariables.includes(name)));
+function without<Value>(variables: Readonly<Record<string, Value>>, names: readonly string[]): Readonly<Record<string, Value>> {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !names.includes(name)));
 }
 
 function accountOf(dialect: CliDialect, credential: RunCredential | undefined): Readonly<Record<string, string>> {
@@ -44,18 +38,8 @@ function accountOf(dialect: CliDialect, credential: RunCredential | undefined): 
 }
 
 function secretsIn(variables: Readonly<Record<string, string>>, { pass, dialect, credential }: Pick<ProgramEnvironmentOptions, 'pass' | 'dialect' | 'credential'>): ReadonlyMap<string, string> {
-  const names = [...dialect.accountVariables, ...pass.filter((name) => NAME_OF_A_SECRET.test(name))];
-  const values = names.flatMap((name): [string, string][] => (variables[name] === undefined ? [] : [[name, variables[name]]]));
-  return new Map([...values, ...(credential?.secret === undefined ? [] : ([[dialect.secretVariable(credential.secret), credential.secret]] as const))]);
-}
-
-/** The agent may write into its workspace: no program is found there by its mere name. */
-function pathOutside(workspaceDir: string, path: string): string {
-  const workspace = `${realPathOf(workspaceDir)}/`;
-  return path
-    .split(':')
-    .filter((entry) => entry !== '' && !`${realPathOf(entry)}/`.startsWith(workspace))
-    .join(':');
+  const ofAccounts = dialect.accountVariables.flatMap((name) => entryOf(name, variables));
+  return new Map([...ofAccounts, ...secretsAmong(pass, variables), ...Object.entries(accountOf(dialect, credential))]);
 }
 
 function realPathOf(path: string): string {

@@ -4,22 +4,23 @@
  */
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest, RunToolMeaning } from '../../actors/run/agent-runtime.ts';
+import { IdleWatch } from '../../actors/run/idle-watch.ts';
+import { MAX_SAID_CHARACTERS } from '../../actors/run/said-so-far.ts';
+import type { SaidSoFar } from '../../actors/run/said-so-far.ts';
+import { TextTail } from '../../actors/run/text-tail.ts';
+import { MAX_INPUT_CHARACTERS, MAX_TOOL_CALLS } from '../../actors/run/tool-ledger.ts';
+import type { ToolLedger } from '../../actors/run/tool-ledger.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { assertNever, messageOf } from '../../machines/errors.ts';
+import type { ProgramExit } from '../../machines/run/program-end.ts';
+import type { Redaction } from '../../machines/run/redaction.ts';
 import type { RunFailureKind } from '../../machines/run/run-failure.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
 import type { ProgramEnd } from './cli-failures.ts';
 import type { CliConversation, CliFact, CliFinish } from './dialect.ts';
-import { IdleWatch } from './idle-watch.ts';
 import { OutputLines } from './output-lines.ts';
 import { startProgram } from './program-process.ts';
-import type { ProgramCommand, ProgramExit, ProgramProcess } from './program-process.ts';
-import type { Redaction } from './redaction.ts';
-import { MAX_SAID_CHARACTERS } from './said-so-far.ts';
-import type { SaidSoFar } from './said-so-far.ts';
-import { TextTail } from './text-tail.ts';
-import { MAX_INPUT_CHARACTERS, MAX_TOOL_CALLS } from './tool-ledger.ts';
-import type { ToolLedger } from './tool-ledger.ts';
+import type { ProgramCommand, ProgramProcess } from './program-process.ts';
 
 /** What a program has not read yet of what it is told while it runs. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { AuthProfiles } from '../../actors/run/auth-profiles.ts';
 import type { CandidateStandings } from '../../actors/run/candidate-standings.ts';
+import { closestName } from '../../machines/closest-name.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { AUTH_FOLDER, createFileAuthProfiles } from '../auth-files/file-auth-profiles.ts';
 import { createFileCandidateStandings } from '../auth-files/file-candidate-standings.ts';
@@ -11,7 +12,6 @@ import { underLock } from '../policy-files/policy-lock.ts';
 import { nextCommand } from './context.ts';
 import type { CommandContext } from './context.ts';
 import { checkHome } from './home.ts';
-import { closest } from './suggestions.ts';
 import { oneLine, printable } from './text.ts';
 import { usageError } from './usage.ts';
 
@@ -63,7 +63,7 @@ async function whatThereIs(given: unknown, context: CommandContext, profiles: Au
     () => [],
   );
   if (names.length === 0) return `There are no accounts in ${context.home} yet. Add one: ${nextCommand(context, 'auth', 'add', '--help')}`;
-  const meant = closest(typeof given === 'string' ? given : '', names);
+  const meant = closestName(typeof given === 'string' ? given : '', names);
   const more = names.length > MAX_SHOWN ? ` and ${names.length - MAX_SHOWN} more` : '';
   return `${meant === undefined ? '' : `Did you mean "${meant}"? `}Accounts in ${context.home}: ${names.slice(0, MAX_SHOWN).join(', ')}${more}.`;
 }

@@ -2,6 +2,8 @@
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
 import { bothEnds, exactLine, unmistakableLine } from './exact-text.ts';
 import { candidateText } from '../../machines/run/candidate.ts';
+import type { RunDecision } from '../../machines/run/run-attempt.ts';
+import { lessToReadText } from './model-text.ts';
 import { durationText, localTime, oneLine } from './text.ts';
 
 /** What somebody may have to judge by it: nothing in it is hidden, and of what is too long both ends are seen. */
@@ -35,12 +37,12 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
   'wake.queued': ({ data }) => `${data.reason} at ${localTime(data.dueAt)}`,
   'wake.cancelled': ({ data }) => `${data.queuedWakeId}: ${data.because}`,
   'wake.refused': ({ data }) => `${data.reason}: ${data.because}`,
-  'span.started': ({ data }) => `step ${data.step}, ${data.provider}/${data.model}${missingText(data)}`,
+  'span.started': ({ data }) => `step ${data.step}, ${candidateText(data)}${missingText(data)}${data.because === undefined ? '' : `: ${data.because}`}`,
   'span.completed': ({ data }) => `${data.outcome}${data.error === undefined ? '' : `: ${data.error.message}`}`,
-  'run.attempt_failed': ({ data }) => `attempt ${data.attempt}, ${candidateText(data.candidate)}, failed (${data.error.kind}): ${data.error.message}. ${data.because}`,
-  'run.candidate_selected': ({ data }) => `attempt ${data.attempt}, ${candidateText(data.candidate)}: ${data.because}`,
+  'run.attempt_failed': ({ data }) => `${data.error.kind}, ${NEXT[data.next]}: ${candidateText(data.candidate)}, attempt ${data.attempt}: ${data.error.message}`,
+  'run.candidate_selected': ({ data }) => `${candidateText(data.candidate)}, attempt ${data.attempt}: ${data.because}`,
   'run.waiting': ({ data }) => `${durationText(data.waitMs)}: ${data.because}`,
-  'run.context_reduced': ({ data }) => `${data.contextTokens} tokens now, ${data.omittedMessages} messages left out`,
+  'run.context_reduced': ({ data }) => `${data.contextTokens} tokens: ${lessToReadText(data)}`,
   'backend.session_bound': ({ data }) => `${data.backend} session ${data.sessionId}, generation ${data.generation}${data.reseeded === undefined ? '' : `: ${data.reseeded}`}`,
   'agent.thinking': ({ data }) => data.text,
   'agent.message': ({ data }) => data.text,
@@ -61,6 +63,9 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
   'learning.captured': ({ data }) => `${data.kind}: ${data.title}`,
   'event.unrecognized': ({ data }) => `${data.type} v${data.v}: written by another version`,
 };
+
+/** What came after a failure, in a word or two. */
+const NEXT = { rotate_profile: 'next account', fall_back: 'next model', back_off: 'once more', compact: 'with less', give_up: 'given up' } as const satisfies Record<RunDecision, string>;
 
 /** What of the conversation the model is not given. */
 function missingText({ omittedMessages = 0, shortenedMessages = 0 }: SessionEventData<'span.started'>): string {

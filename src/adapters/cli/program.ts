@@ -3,7 +3,7 @@
  * help costs next to nothing.
  */
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { addAuthCommands } from './auth-program.ts';
 import type { CommandContext } from './context.ts';
 import { addPermissionCommands } from './permission-program.ts';
@@ -68,11 +68,15 @@ function addDemo(program: Command, run: RunWork): void {
 function addAgentCommands(program: Command, run: RunWork): void {
   const agent = program.command('agent').description('agents: create, list, show, validate');
   const load = (): Promise<typeof import('./commands/agent.ts')> => import('./commands/agent.ts');
-  const create = agent.command('create').description('make an agent; without --from one that plays a small script');
-  withExamples(create, 'wakechart agent create reviewer --from reviewer.md', 'wakechart agent create hello')
+  const create = agent.command('create').description('make an agent: from a file, with a model, or one that plays a small script');
+  withExamples(create, 'wakechart agent create reviewer --from reviewer.md', 'wakechart agent create helper --provider anthropic --model claude-sonnet-4-5', 'wakechart agent create coder --provider claude-code', 'wakechart agent create hello')
     .argument('<name>', 'lower-case letters, digits, "-" and "_"')
-    .option('--from <file>', 'the agent file; a script it names must lie beside it', nonEmpty)
-    .action((name: string, { from }: { readonly from?: string }) => run(create, async (context) => (await load()).createAgent(context, { name, from })));
+    .addOption(new Option('--from <file>', 'the agent file; a script it names must lie beside it').argParser(nonEmpty).conflicts(['provider', 'model']))
+    .option('--provider <name>', 'without a file: whose model it works with, such as anthropic, openai, ollama, claude-code or codex', nonEmpty)
+    .option('--model <name>', 'which model; claude-code and codex choose one themselves', nonEmpty)
+    .action((name: string, { from, provider, model }: { readonly from?: string; readonly provider?: string; readonly model?: string }) =>
+      run(create, async (context) => (await load()).createAgent(context, { name, from, provider, model })),
+    );
   const list = agent.command('list').description('list the agents');
   withExamples(list, 'wakechart agent list').action(() => run(list, async (context) => (await load()).listAgents(context)));
   const show = agent.command('show').description('show an agent');

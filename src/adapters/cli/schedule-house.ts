@@ -14,7 +14,7 @@ import { storageFailed, systemCodeOf } from '../files/storage-errors.ts';
 import { nextCommand } from './context.ts';
 import type { CommandContext } from './context.ts';
 import { checkHome } from './home.ts';
-import { closest } from './suggestions.ts';
+import { closestName } from '../../machines/closest-name.ts';
 import { usageError } from './usage.ts';
 
 const SCHEDULES_FOLDER = 'schedules';
@@ -71,7 +71,7 @@ async function whatThereIs(error: RuntimeError, context: CommandContext, registr
   );
   if (ids.length === 0) return `There are no schedules in ${context.home} yet. Add one: ${nextCommand(context, 'schedule', 'add', '--help')}`;
   const given = error.details?.['scheduleId'];
-  const meant = closest(typeof given === 'string' ? given : '', ids);
+  const meant = closestName(typeof given === 'string' ? given : '', ids);
   const more = ids.length > MAX_SHOWN ? ` and ${ids.length - MAX_SHOWN} more` : '';
   return `${meant === undefined ? '' : `Did you mean "${meant}"? `}Schedules in ${context.home}: ${ids.slice(0, MAX_SHOWN).join(', ')}${more}.`;
 }

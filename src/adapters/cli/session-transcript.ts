@@ -42,6 +42,7 @@ export class SessionTranscript {
   #speaker: Speaker | undefined;
   #lastCall: string | undefined;
   #wakeStartedAt: string | undefined;
+  #lastDetour: string | undefined;
 
   constructor(options: SessionTranscriptOptions) {
     this.options = options;
@@ -67,6 +68,19 @@ export class SessionTranscript {
   notes(speaker: Speaker, mark: string, text: string): string[] {
     const shown = fitted(oneLine(text), this.options.width - TEXT_INDENT.length - 2);
     return [...this.#heading(speaker), this.#line(`${TEXT_INDENT}${mark} ${shown}`)];
+  }
+
+  /** The same on as many lines as it takes, for what nobody can guess from its beginning. */
+  remarks(speaker: Speaker, mark: string, text: string): string[] {
+    const lines = wrapped(oneLine(text), this.options.width - TEXT_INDENT.length - 2);
+    return [...this.#heading(speaker), ...lines.map((line, index) => this.#line(`${TEXT_INDENT}${index === 0 ? mark : ' '} ${line}`))];
+  }
+
+  /** Who speaks in place of the first choice, told once as long as it is the same. */
+  detour(text: string | undefined): string[] {
+    const isNews = text !== undefined && text !== this.#lastDetour;
+    this.#lastDetour = text;
+    return isNews ? this.remarks('wakechart', '→', text) : [];
   }
 
   /** A call that an earlier wake left open. */

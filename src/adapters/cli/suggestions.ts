@@ -1,6 +1,7 @@
 /** Turns "there is no such thing" into "there is no such thing; there is this". */
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
+import { closestName } from '../../machines/closest-name.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { nextCommand } from './context.ts';
 import type { CommandContext } from './context.ts';
@@ -8,8 +9,6 @@ import { oneLine } from './text.ts';
 
 /** More names than these help nobody. */
 const MAX_SHOWN = 5;
-/** Letters that may be wrong in a name that was probably meant. */
-const MAX_TYPING_ERRORS = 3;
 
 const UNKNOWN_SESSION: ReadonlySet<string> = new Set(['SESSION_NOT_FOUND', 'SESSION_REQUEST_INVALID']);
 
@@ -30,7 +29,7 @@ async function agentHint(error: RuntimeError, context: CommandContext, agents: A
   const given = typeof error.details?.['agentId'] === 'string' ? error.details['agentId'] : '';
   const names = (await agents.list()).map(({ agentId }) => agentId);
   if (names.length === 0) return `There are no agents in ${context.home} yet. Make one:\n${nextCommand(context, 'agent', 'create', given || 'NAME')}`;
-  const meant = closest(given, names);
+  const meant = closestName(given, names);
   const question = meant === undefined ? '' : `Did you mean "${meant}"? `;
   return `${question}Agents in ${context.home}: ${shown(names)}.`;
 }
@@ -52,27 +51,4 @@ function withHint(error: RuntimeError, hint: string): RuntimeError {
 function shown(names: readonly string[]): string {
   const listed = names.slice(0, MAX_SHOWN).join(', ');
   return names.length > MAX_SHOWN ? `${listed} and ${names.length - MAX_SHOWN} more` : listed;
-}
-
-/** The name that was probably meant, if one is near enough. */
-export function closest(given: string, names: readonly string[]): string | undefined {
-  const ranked = names
-    .map((name) => ({ name, distance: name.startsWith(given) && given !== '' ? 0 : editDistance(given, name) }))
-    .toSorted((one, other) => one.distance - other.distance);
-  const [best] = ranked;
-  return best !== undefined && best.distance <= Math.min(MAX_TYPING_ERRORS, given.length / 2) ? best.name : undefined;
-}
-
-/** How many letters have to be added, left out or replaced to get from one word to the other. */
-function editDistance(one: string, other: string): number {
-  let previous = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (const [row, letter] of Array.from(one).entries()) {
-    const current = [row + 1];
-    for (const [column, against] of Array.from(other).entries()) {
-      const replaced = (previous[column] ?? 0) + (letter === against ? 0 : 1);
-      current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
-    }
-    previous = current;
-  }
-  return previous.at(-1) ?? 0;
 }

@@ -5,6 +5,7 @@ import { exactLine } from './exact-text.ts';
 import { inputLines, permissionLines } from './permission-text.ts';
 import type { SessionTranscript } from './session-transcript.ts';
 import { candidateText } from '../../machines/run/candidate.ts';
+import { detourText, failedAttemptText, lessToReadText } from './model-text.ts';
 import { durationText, localTime, oneLine } from './text.ts';
 
 export type TranscriptLines<Type extends SessionEventType> = (session: SessionTranscript, event: SessionEventOf<Type>) => readonly string[];
@@ -30,11 +31,11 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
   'session.child_idle': (session, { data }) => (session.waitsForChild(data.childSessionId) ? [] : session.notes('wakechart', '↳', `child ${data.childSessionId} rests: ${data.summary}`)),
   'session.parked': (session, { data }) => session.says('wakechart', `Parked: ${data.reason}`, 'yellow'),
   'session.status_changed': (session, { data: { to, reason } }) => (to === 'terminated' ? session.says('wakechart', `Terminated${reason === undefined ? '' : `: ${reason}`}.`, 'yellow') : []),
-  'run.attempt_failed': (session, { data }) => session.notes('wakechart', session.options.styles.yellow('✗'), `${candidateText(data.candidate)} failed (${data.error.kind}): ${data.error.message}. ${data.because}`),
-  'run.candidate_selected': (session, { data }) => session.notes('wakechart', '→', `${candidateText(data.candidate)}: ${data.because}`),
-  'run.waiting': (session, { data }) => session.notes('wakechart', '⏲', `${durationText(data.waitMs)}: ${data.because}`),
-  'run.context_reduced': (session, { data }) => session.notes('wakechart', '✂', `the model could not read as much at once: ${data.omittedMessages} messages are left out`),
-  'backend.session_bound': (session, { data }) => (data.reseeded === undefined ? [] : session.notes('wakechart', '↻', data.reseeded)),
+  'run.attempt_failed': (session, { data }) => session.remarks('wakechart', session.options.styles.yellow('✗'), failedAttemptText(data)),
+  'run.candidate_selected': (session, { data }) => session.remarks('wakechart', '→', `${candidateText(data.candidate)}: ${data.because}`),
+  'run.waiting': (session, { data }) => session.remarks('wakechart', '⏲', `waits ${durationText(data.waitMs)}: ${data.because}`),
+  'run.context_reduced': (session, { data }) => session.remarks('wakechart', '✂', `the model could not read as much at once: ${lessToReadText(data)}`),
+  'backend.session_bound': (session, { data }) => (data.reseeded === undefined ? [] : session.remarks('wakechart', '↻', data.reseeded)),
   'agent.thinking': (session, { data }) => session.says('agent', data.text, 'dim'),
   'agent.message': (session, { data }) => session.says('agent', data.partial === true ? `${data.text} …` : data.text),
   'agent.tool_use': (session, { data: { callId, name, input }, at }) => session.calls(callId, { name, input, at }),
@@ -74,6 +75,7 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
     session.wakes(at);
     return [];
   },
+  'span.started': (session, { data }) => session.detour(detourText(data)),
   'span.completed': (session, { data: { usage, outcome, error } }) => {
     session.steps(usage);
     return outcome === 'failed' ? session.says('wakechart', `The model step failed${error === undefined ? '' : `: ${error.message}`}`, 'yellow') : [];
@@ -91,7 +93,6 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
   'message.consumed': () => [],
   'agent.tool_started': () => [],
   'request.cancelled': () => [],
-  'span.started': () => [],
   'directive.accepted': () => [],
   'event.unrecognized': () => [],
 };

@@ -4,6 +4,7 @@ import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType }
 import { toolCallText, toolEnding, toolOutputText } from './event-text.ts';
 import { exactLine, unmistakableLine } from './exact-text.ts';
 import type { Output } from './output.ts';
+import { detourText, failedAttemptText, lessToReadText } from './model-text.ts';
 import { inputLines, permissionLines } from './permission-text.ts';
 import type { PermissionTextOptions } from './permission-text.ts';
 import type { Progress } from './progress.ts';
@@ -39,6 +40,7 @@ type Lines<Type extends SessionEventType> = (view: WakeView, event: SessionEvent
 export class WakeView {
   readonly #options: WakeViewOptions;
   readonly #calls = new Map<string, OpenCall>();
+  #lastDetour: string | undefined;
 
   /** What is shown of each event. A new type of event does not compile until it has an entry. */
   static readonly #lines: { readonly [Type in SessionEventType]: Lines<Type> } = {
@@ -49,10 +51,11 @@ export class WakeView {
     'user.interrupt': (view, { data }) => view.#labelled('hears', view.#options.out.styles.yellow(`interrupted${data.reason === undefined ? '' : `: ${oneLine(data.reason)}`}`)),
     'session.child_idle': (view, { data }) => view.#labelled('hears', `child ${data.childSessionId} rests: ${oneLine(data.summary)}`),
     'session.parked': (view, { data }) => view.#labelled('parked', view.#options.out.styles.yellow(oneLine(data.reason))),
-    'run.attempt_failed': (view, { data }) => view.#labelled('fails', view.#options.out.styles.yellow(oneLine(`${candidateText(data.candidate)} (${data.error.kind}): ${data.error.message}. ${data.because}`))),
+    'span.started': (view, { data }) => view.#detour(detourText(data)),
+    'run.attempt_failed': (view, { data }) => view.#labelled('fails', view.#options.out.styles.yellow(oneLine(failedAttemptText(data)))),
     'run.candidate_selected': (view, { data }) => view.#labelled('tries', oneLine(`${candidateText(data.candidate)}: ${data.because}`)),
     'run.waiting': (view, { data }) => view.#labelled('waits', `${durationText(data.waitMs)}: ${oneLine(data.because)}`),
-    'run.context_reduced': (view, { data }) => view.#labelled('shortens', `what the model reads: ${data.omittedMessages} messages are left out`),
+    'run.context_reduced': (view, { data }) => view.#labelled('less', `is given to the model: ${lessToReadText(data)}`),
     'backend.session_bound': (view, { data }) => (data.reseeded === undefined ? [] : view.#labelled('begins', oneLine(data.reseeded))),
     'agent.thinking': (view, { data }) => view.#labelled('thinks', view.#options.out.styles.dim(oneLine(data.text))),
     'agent.message': (view, { data }) => view.#labelled('says', printable(data.text).trim()),
@@ -92,7 +95,6 @@ export class WakeView {
     'request.cancelled': () => [],
     'wake.started': () => [],
     'wake.ended': () => [],
-    'span.started': () => [],
     'span.completed': () => [],
     'directive.accepted': () => [],
     'event.unrecognized': () => [],
@@ -142,6 +144,13 @@ export class WakeView {
     const { out, agentId } = this.#options;
     const lines = details({ styles: out.styles, agentId, width: out.columns - DETAIL_INDENT.length, maxLines: REQUEST_LINES, wayToAll: '`session status` shows them' });
     return [...this.#labelled('asks', `${what} ${out.styles.dim(`(request ${requestId})`)}`), ...lines.map((line) => `${DETAIL_INDENT}${line}`)];
+  }
+
+  /** Who speaks in place of the first choice, told once as long as it is the same. */
+  #detour(text: string | undefined): string[] {
+    const isNews = text !== undefined && text !== this.#lastDetour;
+    this.#lastDetour = text;
+    return isNews ? this.#labelled('tries', oneLine(text)) : [];
   }
 
   /** Never broken, since it has to work when it is pasted. */

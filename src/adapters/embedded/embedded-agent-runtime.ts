@@ -5,6 +5,7 @@
  * are loaded with the first run that needs them.
  */
 import type { Clock } from '../../actors/clock/clock.ts';
+import { ActiveRuns } from '../../actors/run/active-runs.ts';
 import type { AgentRunParams, AgentRunResult, AgentRuntime } from '../../actors/run/agent-runtime.ts';
 import { RunEvents } from '../../actors/run/run-events.ts';
 import type { OnListenerError } from '../../actors/streams/listener-errors.ts';
@@ -38,54 +39,33 @@ export interface EmbeddedAgentRuntimeOptions {
 
 export function createEmbeddedAgentRuntime(options: EmbeddedAgentRuntimeOptions): AgentRuntime {
   const { clock, id = EMBEDDED_RUNTIME_ID, onListenerError } = options;
-  const active = new Map<string, AbortController>();
+  const active = new ActiveRuns();
   return {
     id,
     runs: 'step',
-    async run(params) {
-      const { runId, provider, model, onEvent } = params;
-      const events = new RunEvents({ runId, clock, onEvent, onListenerError });
-      const start = { stream: 'lifecycle', data: { phase: 'start', provider, model } } as const;
-      if (active.has(runId)) {
-        events.emit(start);
-        return failed(events, { kind: 'coordination', message: `a run with the id "${runId}" is active already` });
-      }
-      const controller = new AbortController();
-      active.set(runId, controller);
-      try {
-        events.emit(start);
-        return await runUntil(controller, params, events, options);
-      } finally {
-        active.delete(runId);
-      }
+    run: (params) => {
+      const events = new RunEvents({ runId: params.runId, clock, onEvent: params.onEvent, onListenerError });
+      return active.run(params, events, (controller) => runUntil(controller, params, events, options));
     },
     async abort(runId) {
-      active.get(runId)?.abort('aborted by the caller');
+      active.stop(runId);
     },
     isRunActive: (runId) => active.has(runId),
   };
 }
 
-/** Runs a step that ends when the controller or the signal of the caller says so. */
+/** Runs a step that ends when the controller says so. */
 async function runUntil(controller: AbortController, params: AgentRunParams, events: RunEvents, options: EmbeddedAgentRuntimeOptions): Promise<AgentRunResult> {
-  const { abortSignal } = params;
-  const forward = (): void => controller.abort(abortSignal?.reason);
-  abortSignal?.addEventListener('abort', forward, { once: true });
-  if (abortSignal?.aborted === true) forward();
+  const { clock, environment = process.env, files = workspaceFiles, fetch = globalThis.fetch } = options;
+  const access = accessOrFailure(params, environment);
+  if (access instanceof StepFailure) return failed(events, access.failure);
+  const secret = new Secret(access.key);
+  const answer = new Answer({ events, secret, provider: params.provider, model: params.model });
   try {
-    const { clock, environment = process.env, files = workspaceFiles, fetch = globalThis.fetch } = options;
-    const access = accessOrFailure(params, environment);
-    if (access instanceof StepFailure) return failed(events, access.failure);
-    const secret = new Secret(access.key);
-    const answer = new Answer({ events, secret, provider: params.provider, model: params.model });
-    try {
-      await takeStep({ params, access, answer, clock, files, fetch, controller });
-      return answered(events, answer);
-    } catch (thrown) {
-      return failed(events, failureOf(stoppedBy(controller.signal) ?? thrown, { redact: (text) => secret.redact(text), now: clock.now() }), answer);
-    }
-  } finally {
-    abortSignal?.removeEventListener('abort', forward);
+    await takeStep({ params, access, answer, clock, files, fetch, controller });
+    return answered(events, answer);
+  } catch (thrown) {
+    return failed(events, failureOf(stoppedBy(controller.signal) ?? thrown, { redact: (text) => secret.redact(text), now: clock.now() }), answer);
   }
 }
 
@@ -112,8 +92,7 @@ function answered(events: RunEvents, answer: Answer): AgentRunResult {
 
 /** What was said until then is kept, and what was paid for is told. */
 function failed(events: RunEvents, failure: RunFailure, answer?: Answer): AgentRunResult {
-  if (failure.kind === 'aborted') events.emit({ stream: 'lifecycle', data: { phase: 'aborted', reason: failure.message } });
-  else events.emit({ stream: 'lifecycle', data: { phase: 'error', error: failure } });
+  events.fail(failure);
   return { payloads: answer?.payloads({ isPartial: true }) ?? [], ...(answer === undefined ? {} : usageOf(answer)), meta: { error: failure } };
 }
 

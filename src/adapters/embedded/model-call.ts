@@ -1,7 +1,7 @@
 /** One call of a model, made from what a run is given: the conversation, the tools, the limits, and where a provider may cache what it read. */
 import type { AgentRunParams } from '../../actors/run/agent-runtime.ts';
+import { messagesOf } from '../../actors/run/run-messages.ts';
 import type { CheckedProviderSettings } from '../../machines/run/provider-settings.ts';
-import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import type { ModelCall, ModelMessage, ModelTool, ProviderOptions } from './language-model.ts';
 import { OPTIONS_NAMES } from './load-models.ts';
 import type { HttpInterface } from './load-models.ts';
@@ -34,10 +34,6 @@ export async function modelCall({ params, api, settings, files }: ModelCallOptio
   const call = api === 'anthropic' ? withCacheHints({ prompt, tools: offered, ...request }) : { prompt, tools: offered, ...request };
   const providerOptions = { [OPTIONS_NAMES[api]]: ownOptions(call.options, params, api) };
   return { ...call.settings, prompt: call.prompt, ...(call.tools.length === 0 ? {} : { tools: call.tools }), providerOptions };
-}
-
-function messagesOf(params: AgentRunParams): readonly ProviderMessage[] {
-  return params.messages ?? [{ role: 'user', content: [{ type: 'text', text: params.prompt }] }];
 }
 
 function offeredTool({ name, description, inputSchema }: NonNullable<AgentRunParams['tools']>[number], api: HttpInterface): ModelTool {

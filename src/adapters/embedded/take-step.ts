@@ -1,10 +1,10 @@
 /** One model step over HTTP: asks, reads the stream to its end, and throws when that was no answer. */
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { AgentRunParams } from '../../actors/run/agent-runtime.ts';
+import { IdleWatch } from '../../actors/run/idle-watch.ts';
 import type { Answer } from './answer.ts';
 import { failureIn } from './answer-end.ts';
 import { isForeignEvent } from './foreign-event.ts';
-import { IdleWatch } from './idle-watch.ts';
 import { streamOf } from './language-model.ts';
 import type { ModelStream, ModelStreamPart } from './language-model.ts';
 import type { HttpInterface } from './load-models.ts';
@@ -45,9 +45,9 @@ export async function takeStep(options: StepOptions): Promise<void> {
   };
   const watch = new IdleWatch({ clock, limitMs, onIdle });
   try {
-    await untilAborted(readAnswer(options, () => watch.heard()), controller.signal);
+    await untilAborted(readAnswer(options, () => watch.touch()), controller.signal);
   } finally {
-    watch.stop();
+    watch.end();
     answer.close();
     controller.abort(STEP_ENDED);
   }

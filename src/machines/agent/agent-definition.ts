@@ -178,7 +178,7 @@ export interface AgentDefinition {
 }
 
 /** The models that an agent may be run with, in the order in which they are tried. */
-export function modelsOf({ provider, model, profile, profiles, fallbacks = [] }: AgentDefinition): readonly ModelChoice[] {
+export function modelsOf({ provider, model, profile, profiles, fallbacks = [] }: Pick<AgentDefinition, 'provider' | 'model' | 'profile' | 'profiles' | 'fallbacks'>): readonly ModelChoice[] {
   const first = { provider, model, ...(profile === undefined ? {} : { profile }), ...(profiles === undefined ? {} : { profiles: [...profiles] }) };
   return [first, ...fallbacks];
 }

@@ -2,6 +2,8 @@
 import type { AgentDefinition } from './agent-definition.ts';
 import type { FrontmatterIssue } from './frontmatter-issues.ts';
 import type { McpServer } from './mcp-server.ts';
+import { modelWarnings } from './model-warnings.ts';
+import type { KnownHome } from './model-warnings.ts';
 
 /** Names of variables and headers that hold what nobody else may know. */
 const SECRET_NAME = /key|token|secret|passw|credential|authorization|auth$|cookie|bearer|private/i;
@@ -9,10 +11,18 @@ const SECRET_NAME = /key|token|secret|passw|credential|authorization|auth$|cooki
 /** How the texts begin that services hand out as keys. */
 const SECRET_VALUE = /^(?:bearer |basic |sk-|pk-|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|eyJ[\w-]+\.)/i;
 
-/** @param builtinTools names of the tools that a runtime has without being told */
-export function agentWarnings({ tools = [], mcp = {} }: Pick<AgentDefinition, 'tools' | 'mcp'>, builtinTools: readonly string[]): FrontmatterIssue[] {
+export interface AgentSurroundings {
+  /** Names of the tools that a runtime has without being told. */
+  readonly builtinTools: readonly string[];
+  /** Where the agent is to live. Absent: nothing is said about its models and accounts. */
+  readonly home?: KnownHome | undefined;
+}
+
+export function agentWarnings(agent: Omit<AgentDefinition, 'agentId' | 'instructions'>, { builtinTools, home }: AgentSurroundings): FrontmatterIssue[] {
+  const { tools = [], mcp = {} } = agent;
   const used = new Set(tools.flatMap((attachment) => (attachment.type === 'mcp' ? [attachment.server] : [])));
   return [
+    ...(home === undefined ? [] : modelWarnings(agent, home)),
     ...tools.flatMap(({ type, name }, index): FrontmatterIssue[] =>
       type === 'builtin' && !builtinTools.includes(name) ? [{ path: ['tools', index], message: `no tool "${name}" comes with Wakechart; unless the program brings one, the agent does without it` }] : [],
     ),

@@ -25,7 +25,7 @@ export interface ExplainedFailure {
   readonly rule: string;
 }
 
-/** Characters of all texts together that patterns are tried on. */
+/** Characters of all texts together that patterns are tried on, before codes in them are spelled out. */
 const MAX_EVIDENCE_CHARACTERS = 32_000;
 
 /**
@@ -101,9 +101,11 @@ function byText(evidence: string, kinds?: readonly RunFailureKind[]): Decision |
 }
 
 function evidenceOf({ texts }: FailureFacts): string {
-  return texts
+  const evidence = texts
     .filter(({ isEvidence }) => isEvidence)
     .map(({ text }) => text)
     .join('\n')
     .slice(0, MAX_EVIDENCE_CHARACTERS);
+  // Texts quote codes, such as `overloaded_error`: patterns are made of words. As it is it stays too, because of names that have such marks.
+  return evidence.includes('_') ? `${evidence}\n${evidence.replaceAll('_', ' ')}` : evidence;
 }

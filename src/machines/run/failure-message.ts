@@ -3,7 +3,7 @@ import type { FailureFacts } from './failure-facts.ts';
 import { clipped } from './failure-reading.ts';
 
 /** Characters. */
-export const MAX_FAILURE_MESSAGE = 2_000;
+const MAX_FAILURE_MESSAGE = 2_000;
 
 const REDACTED = '[redacted]';
 

@@ -9,7 +9,8 @@
  * - credentials that are dead before those that are wrong, because "invalid" is said of both;
  * - a refusal and a busy server before rates; what a connection died of after all that a provider says; bad requests last.
  *
- * No pattern repeats what may repeat itself, and gaps have a limit: the time is linear in the length of the text.
+ * Texts quote codes: they are tried with each `_` as it is, and again with a blank in its place, so that words in patterns find both spellings and `\b`
+ * holds beside it. No pattern repeats what may repeat itself, and gaps have a limit: the time is linear in the length of the text.
  */
 import type { RunFailureKind } from './run-failure.ts';
 
@@ -28,7 +29,7 @@ export const FAILURE_PATTERNS: readonly FailurePattern[] = [
 
   { id: 'no conversation found', kind: 'session_expired', pattern: /no (?:conversation|saved session|session|thread|rollout)s? (?:was |were )?found/i },
   { id: 'session not found', kind: 'session_expired', pattern: /(?:session|conversation|thread)\b[^\n]{0,80}\b(?:not found|does not exist|doesn't exist|no longer exists|has expired|is expired)/i },
-  { id: 'unknown session', kind: 'session_expired', pattern: /(?:unknown|invalid|no such|expired) (?:session|thread|conversation)\b/i },
+  { id: 'unknown session', kind: 'session_expired', pattern: /(?:unknown|invalid|no such|expired) (?:session|thread|conversation)\b|session_expired/i },
   { id: 'previous response gone', kind: 'session_expired', pattern: /previous response[^\n]{0,120}not found/i },
 
   { id: 'usage limit reached', kind: 'rate_limit', pattern: /(?:usage|5-hour|weekly|opus|session) limit reached/i },
@@ -43,19 +44,19 @@ export const FAILURE_PATTERNS: readonly FailurePattern[] = [
   { id: 'too many input tokens', kind: 'context_overflow', pattern: /too many (?:input |total |prompt )?tokens(?! per)|input token count|reduce the (?:length|number of tokens)/i },
   { id: 'request too large for the rate', kind: 'context_overflow', pattern: /request too large/i },
 
-  { id: 'credit balance', kind: 'billing', pattern: /credit balance|insufficient (?:account )?(?:balance|credit|funds)|out of credits|no credits|(?:more|not enough|requires) credits/i },
+  { id: 'credit balance', kind: 'billing', pattern: /credit balance|insufficient (?:account )?(?:balance|credit|funds|quota)|out of credits|no credits|(?:more|not enough|requires) credits/i },
   { id: 'plan and billing', kind: 'billing', pattern: /check your (?:plan|billing)|exceeded your current quota|quota exceeded\. check/i },
   { id: 'spending limit', kind: 'billing', pattern: /(?:spend|spending|billing|billing hard|specified API usage|monthly usage) limits?\b/i },
   { id: 'payment', kind: 'billing', pattern: /payment (?:is )?(?:required|method|failed|overdue)|billing (?:is )?(?:not active|disabled|issue|account)|enable billing|account is in arrears|past due/i },
   { id: 'plan does not include it', kind: 'billing', pattern: /upgrade to (?:plus|pro|max|a paid)|upgrade your plan|not (?:included|available) (?:in|on|for) (?:your|the)\b[^\n]{0,30}\b(?:plan|tier)/i },
 
-  { id: 'deactivated', kind: 'auth_permanent', pattern: /(?:organization|account|workspace|user|api key|project)\b[^\n]{0,40}\b(?:is|was|been|currently) (?:deactivated|disabled|suspended|terminated|banned|archived|on hold)/i },
+  { id: 'deactivated', kind: 'auth_permanent', pattern: /(?:organization|account|workspace|user|api key|project)\b[^\n]{0,40}\b(?:is|was|been|currently) (?:deactivated|disabled|suspended|terminated|banned|archived|on hold)|account_deactivated|organization_disabled/i },
   { id: 'revoked', kind: 'auth_permanent', pattern: /(?:api key|token|credentials?|grant)\b[^\n]{0,40}\b(?:revoked|invalidated|leaked|deleted)/i },
   { id: 'refresh token', kind: 'auth_permanent', pattern: /refresh token[^\n]{0,60}\b(?:expired|already used|invalid|not found)/i },
 
   { id: 'model not found', kind: 'model_not_found', pattern: /model\b[^\n]{0,120}\b(?:not found|does not exist|doesn't exist|not exist|not loaded|decommissioned|has been deprecated|retired|no longer available|identifier is invalid)/i },
   // Nothing but the name in between: models are also told what of a request they do not support.
-  { id: 'model not supported', kind: 'model_not_found', pattern: /model\b['"`]?(?: \S{1,80})? is not (?:supported|available)/i },
+  { id: 'model not supported', kind: 'model_not_found', pattern: /model\b['"`]?(?: \S{1,80})? is not (?:supported|available)|model_not_(?:supported|available)/i },
   { id: 'unknown model', kind: 'model_not_found', pattern: /(?:unknown|invalid|no such|unsupported|unrecognized) model\b|not a valid model|no endpoints found|model: [\w.:@/-]{1,120}$/im },
   { id: 'no access to the model', kind: 'model_not_found', pattern: /(?:not have|without|no|don't have) access to (?:the )?(?:\S{1,80} )?model/i },
 
@@ -63,17 +64,17 @@ export const FAILURE_PATTERNS: readonly FailurePattern[] = [
   { id: 'content filter', kind: 'refusal', pattern: /content[ _-]filter|filtered due to|flagged (?:as|by|for)|requires moderation|inappropriate content|high risk/i },
   { id: 'blocked for safety', kind: 'refusal', pattern: /(?:blocked|stopped|rejected)\b[^\n]{0,60}\bsafety|safety (?:system|filter)/i },
 
-  { id: 'overloaded', kind: 'overloaded', pattern: /\boverloaded\b/i },
+  { id: 'overloaded', kind: 'overloaded', pattern: /\boverloaded/i },
   { id: 'at capacity', kind: 'overloaded', pattern: /(?:at|over|insufficient|exceeded|out of|no|lack of) capacity|capacity (?:exceeded|constraints)|high demand|server is busy|server busy|heavy load/i },
   { id: 'model is loading', kind: 'overloaded', pattern: /(?:model is|currently|still) loading|loading model|(?<!resource )temporarily unavailable|service unavailable/i },
 
   { id: 'rate limit', kind: 'rate_limit', pattern: /rate[ _-]?limit/i },
   { id: 'too many requests', kind: 'rate_limit', pattern: /too many (?:requests|tokens per|concurrent)|throttl(?:ed|ing)|slow down/i },
-  { id: 'quota', kind: 'rate_limit', pattern: /quota\b[^\n]{0,60}\bexceeded|(?:exceeded|reached)\b[^\n]{0,60}\b(?:quota|usage limit)|\b(?:tokens|requests) per (?:minute|day|second)/i },
+  { id: 'quota', kind: 'rate_limit', pattern: /(?:quota|usage limit)\b[^\n]{0,60}\bexceeded|resource (?:has been )?exhausted|(?:exceeded|reached)\b[^\n]{0,60}\b(?:quota|usage limit)|\b(?:tokens|requests) per (?:minute|day|second)/i },
 
   { id: 'api key', kind: 'auth', pattern: /(?:invalid|incorrect|missing|wrong|bad|expired|no) (?:\w+ )?(?:api[ _-]?key|credentials?|bearer|access token|auth)\b|api[ _-]?key (?:not valid|is (?:missing|invalid|required|not set)|not found|expired)/i },
   { id: 'log in', kind: 'auth', pattern: /(?:run|use) [`'"]?(?:\/login|claude login|codex login|\w{1,20} auth login)|not logged in|please (?:log|sign) in|(?:log|sign)(?:ing)? in again|login required|authentication required/i },
-  { id: 'unauthorized', kind: 'auth', pattern: /\bunauthori[sz]ed\b|authentication (?:failed|error|fails)|could not authenticate|permission denied by the provider/i },
+  { id: 'unauthorized', kind: 'auth', pattern: /\bunauthori[sz]ed|authentication (?:failed|error|fails)|could not authenticate|permission denied by the provider/i },
   { id: 'token expired', kind: 'auth', pattern: /(?:oauth |access |auth |security )?token (?:has |is |included in the request is )?expired/i },
 
   { id: 'aborted', kind: 'aborted', pattern: /(?:operation|request|run|turn|task) (?:was |has been )?(?:aborted|cancell?ed|interrupted)|interrupted by (?:the )?user/i },

@@ -1,7 +1,7 @@
 /** Reads what may be anything at all without being hurt by it: getters that throw, proxies, endless iterators, texts of any length. */
 
 /** Characters of one text that are looked at: its beginning and its end, where messages and the last lines of a log are. */
-export const MAX_TEXT_CHARACTERS = 8_000;
+const MAX_TEXT_CHARACTERS = 8_000;
 
 const MAX_HEADERS = 200;
 const MAX_HEADER_CHARACTERS = 500;

@@ -30,19 +30,33 @@ export function placeOf({ openWake, openSpanId, openSpanIntake = 'next_step' }: 
   return openSpanId === undefined ? 'between_steps' : openSpanIntake;
 }
 
-/** The place after this event; undefined when it says nothing about it, and the one before has to be looked at. */
-export function placeAfter({ type, data }: SessionEvent): MessagePlace | undefined {
-  switch (type) {
-    case 'wake.ended':
-    case 'user.interrupt':
-      return 'no_wake';
-    case 'wake.started':
-    case 'span.completed':
-      return 'between_steps';
-    case 'span.started':
-    case 'run.candidate_selected':
-      return data.intake ?? 'next_step';
-    default:
-      return undefined;
+/** Finds the place after the newest event of a log from that event back, in as little of the log as tells. */
+export class PlaceSearch {
+  /** Of the newest step in it. */
+  #step: MessagePlace | undefined;
+
+  /** Takes the next older event. @returns the place, once it is clear */
+  take({ type, data }: SessionEvent): MessagePlace | undefined {
+    switch (type) {
+      case 'wake.ended':
+      case 'user.interrupt':
+        return 'no_wake';
+      case 'wake.started':
+        return this.#step ?? 'between_steps';
+      case 'span.completed':
+        this.#step ??= 'between_steps';
+        return undefined;
+      case 'span.started':
+      case 'run.candidate_selected':
+        this.#step ??= data.intake ?? 'next_step';
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  /** The place, when nothing older is left to take but what makes this the place before it. */
+  end(before: MessagePlace): MessagePlace {
+    return before === 'no_wake' ? before : (this.#step ?? before);
   }
 }

@@ -52,7 +52,7 @@ describe('a new session', () => {
 describe('a message', () => {
   it('is acknowledged with where it is stored', async () => {
     await open(onFiles);
-    expect(await say('hi')).toEqual({ eventId: expect.any(String) as string, seq: 2, acceptedAs: 'queue', durability: 'disk' });
+    expect(await say('hi')).toEqual({ eventId: expect.any(String) as string, seq: 2, readBy: 'next_wake', acceptedAs: 'queue', durability: 'disk' });
     expect((await house.log(id))[1]).toMatchObject({ type: 'user.message', data: { text: 'hi' } });
   });
 

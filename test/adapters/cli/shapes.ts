@@ -28,7 +28,7 @@ export const sessionShape = z.object({
 
 export const placedSessionShape = sessionShape.extend({ log: z.string(), workspace: z.string() });
 
-export const receiptShape = z.strictObject({ eventId: id, seq: z.number().int().positive(), acceptedAs: z.literal('queue'), durability: z.enum(['disk', 'os']) });
+export const receiptShape = z.strictObject({ eventId: id, seq: z.number().int().positive(), acceptedAs: z.literal('queue'), readBy: z.enum(['next_wake', 'next_turn']).optional(), durability: z.enum(['disk', 'os']) });
 
 export const eventShape = z.object({ id, seq: z.number().int().positive(), sessionId: id, at: time, type: z.string(), v: z.number(), data: z.record(z.string(), z.unknown()) });
 

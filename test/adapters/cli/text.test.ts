@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stylesFor } from '../../../src/adapters/cli/styles.ts';
-import { closest } from '../../../src/adapters/cli/suggestions.ts';
+import { closestName } from '../../../src/machines/closest-name.ts';
 import { durationText, lastLines, oneLine, printable, shellQuoted } from '../../../src/adapters/cli/text.ts';
 
 describe('text from elsewhere', () => {
@@ -65,6 +65,6 @@ describe('a name with a typing error', () => {
     ['something-else', undefined],
     ['x', undefined],
   ])('%s is taken for %s', (given, meant) => {
-    expect(closest(given, ['fixer', 'reviewer'])).toBe(meant);
+    expect(closestName(given, ['fixer', 'reviewer'])).toBe(meant);
   });
 });

@@ -51,7 +51,7 @@ describe('a frontmatter is refused with the place of what is wrong', () => {
 });
 
 describe('what is probably not meant is told', () => {
-  const warned = (more: object): string[] => agentWarnings(checkedFrontmatter.parse({ ...BASE, ...more }), ['read', 'shell_run']).map(({ path, message }) => `${pathOf(path)}: ${message}`);
+  const warned = (more: object): string[] => agentWarnings(checkedFrontmatter.parse({ ...BASE, ...more }), { builtinTools: ['read', 'shell_run'] }).map(({ path, message }) => `${pathOf(path)}: ${message}`);
 
   it.each<[string, object, RegExp]>([
     ['a tool that comes with nothing', { tools: ['raed'] }, /^tools\[0\]: no tool "raed" comes with Wakechart/],

@@ -10,8 +10,10 @@ import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { keepScript, scriptBeside } from '../agent-script.ts';
-import { starterAgent, starterScript } from '../agent-starter.ts';
+import { chosenModel, modelAgent, needsOf, starterAgent, starterScript } from '../agent-starter.ts';
+import type { ModelOfAgent } from '../agent-starter.ts';
 import { absolutePath, makeHome } from '../home.ts';
+import { homeProviders, knownHome } from '../known-home.ts';
 import { MANAGED_TOOLS } from '../managed-tools.ts';
 import { withAgents } from '../stores.ts';
 import { fieldLines, tableLines } from '../table.ts';
@@ -25,14 +27,19 @@ const MAX_AGENT_FILE_BYTES = MAX_AGENT_FILE_CHARACTERS * 4;
 export interface AgentCreateOptions {
   readonly name: string;
   readonly from: string | undefined;
+  /** Without a file: whose model it works with, and which. */
+  readonly provider: string | undefined;
+  readonly model: string | undefined;
 }
 
-export async function createAgent(context: CommandContext, { name, from }: AgentCreateOptions): Promise<number> {
+export async function createAgent(context: CommandContext, { name, from, ...wanted }: AgentCreateOptions): Promise<number> {
   const { out, json } = context;
   const id = checkedAgentName(name);
-  const source = from === undefined ? starterAgent(id) : await readAgentFile(from);
-  const { definition: parsed, warnings } = inspectAgentFile({ agentId: id, source, fileName: from ?? `${id}.md` }, MANAGED_TOOLS);
-  const script = from === undefined ? starterScript() : await scriptBeside(from, parsed);
+  const own = wanted.provider === undefined ? {} : await homeProviders(context.home);
+  const model = chosenModel(wanted, own);
+  const source = from === undefined ? madeUp(id, model) : await readAgentFile(from);
+  const { definition: parsed, warnings } = inspectAgentFile({ agentId: id, source, fileName: from ?? `${id}.md` }, { builtinTools: MANAGED_TOOLS, home: await knownHome(context) });
+  const script = from === undefined ? (model === undefined ? starterScript() : undefined) : await scriptBeside(from, parsed);
   await makeHome(context.home);
   await withAgents(context, async ({ agents, layout }) => {
     const definition = await agents.create({ agentId: id, source });
@@ -42,9 +49,14 @@ export async function createAgent(context: CommandContext, { name, from }: Agent
     if (json) return out.document({ ...definition, folder });
     await out.line(`${out.styles.green('Created')} agent ${out.styles.bold(id)}`);
     await out.line(`  ${folder}`);
+    if (model !== undefined) for (const need of needsOf(model, own)) await out.line(`Needs ${need}`);
     await out.line(`Next: ${nextCommand(context, 'session', 'create', '--agent', id)}`);
   });
   return EXIT_SUCCESS;
+}
+
+function madeUp(name: string, model: ModelOfAgent | undefined): string {
+  return model === undefined ? starterAgent(name) : modelAgent(name, model);
 }
 
 export async function listAgents(context: CommandContext): Promise<number> {
@@ -80,7 +92,7 @@ export async function showAgent(context: CommandContext, name: string): Promise<
 export async function validateAgent(context: CommandContext, file: string): Promise<number> {
   const { out, json } = context;
   const source = await readAgentFile(file);
-  const { definition: parsed, warnings } = inspectAgentFile({ agentId: 'agent', source, fileName: file }, MANAGED_TOOLS);
+  const { definition: parsed, warnings } = inspectAgentFile({ agentId: 'agent', source, fileName: file }, { builtinTools: MANAGED_TOOLS, home: await knownHome(context) });
   const { agentId: _, ...definition } = parsed;
   await scriptBeside(file, definition);
   if (json) return out.document({ valid: true, file: absolutePath(file), definition, warnings }).then(() => EXIT_SUCCESS);
@@ -109,12 +121,13 @@ function modelOf({ provider, model }: Pick<AgentDefinition, 'provider' | 'model'
   return `${printable(provider)}/${printable(model)}`;
 }
 
-function describe({ name, description, provider, model, tools, mcp = {}, permission, context, budget }: AgentDefinition): [string, string | undefined][] {
+function describe({ name, description, provider, model, profile, profiles, fallbacks = [], tools, mcp = {}, permission, context, budget }: AgentDefinition): [string, string | undefined][] {
   const { mode, expiresAfterSeconds } = permission;
   return [
     ['name', printable(name)],
     ['description', printable(description)],
-    ['model', modelOf({ provider, model })],
+    ['model', choiceText({ provider, model, profile, profiles })],
+    ...fallbacks.map((choice): [string, string] => ['fallback', choiceText(choice)]),
     ['tools', tools === undefined ? 'all managed tools' : tools.map(toolText).join(', ') || 'none'],
     ...Object.entries(mcp).map(([server, settings]): [string, string] => [`mcp ${printable(server)}`, serverText(settings)]),
     ['permission', mode],
@@ -123,6 +136,11 @@ function describe({ name, description, provider, model, tools, mcp = {}, permiss
     ['context', fieldsText(context)],
     ['budget', fieldsText(budget)],
   ];
+}
+
+function choiceText({ profile, profiles, ...choice }: Pick<AgentDefinition, 'provider' | 'model' | 'profile' | 'profiles'>): string {
+  const accounts = profile === undefined ? (profiles ?? []) : [profile];
+  return `${modelOf(choice)}${accounts.length === 0 ? '' : `, account ${accounts.map(printable).join(', ')}`}`;
 }
 
 function toolText(attachment: ToolAttachment): string {

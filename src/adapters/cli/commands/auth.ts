@@ -1,4 +1,5 @@
 /** `wakechart auth …`: the accounts with which runs are paid, and which candidates have fallen out of use. */
+import { closestName } from '../../../machines/closest-name.ts';
 import { RuntimeError, messageOf } from '../../../machines/errors.ts';
 import type { ErrorRecord } from '../../../machines/errors.ts';
 import type { AuthProfile } from '../../../machines/run/auth-profile.ts';
@@ -12,7 +13,6 @@ import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { makeHome } from '../home.ts';
-import { closest } from '../suggestions.ts';
 import { tableLines } from '../table.ts';
 import { counted, oneLine, printable } from '../text.ts';
 import { usageError } from '../usage.ts';
@@ -152,7 +152,7 @@ function assignment(text: string): readonly [string, string] {
 async function tellDoubts({ err }: CommandContext, { provider, secret }: AuthProfile): Promise<void> {
   const doubts: string[] = [];
   const known = Object.keys(KNOWN_PROVIDERS);
-  const meant = closest(provider, known);
+  const meant = closestName(provider, known);
   if (!known.includes(provider) && meant !== undefined) doubts.push(`no provider ${JSON.stringify(provider)} is known from the start; did you mean "${meant}"?`);
   if (secret !== undefined && 'env' in secret && !process.env[secret.env]) doubts.push(`${secret.env} is not set here; it has to be where sessions run`);
   for (const doubt of doubts) await err.line(`${err.styles.yellow('note:')} ${printable(doubt)}`);

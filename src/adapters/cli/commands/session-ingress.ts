@@ -170,10 +170,10 @@ function readingText({ acceptedAs, readBy }: SendReceipt, delivery: SendOptions[
 
 /** Who goes on now. What still waits for somebody is not to be forgotten. */
 function whatFollows(context: CommandContext, { sessionId, parent, pendingActions, openWake }: SessionState): string {
-  if (openWake !== undefined && openWake.interruption === undefined) return `The wake that runs goes on with it; to watch: ${nextCommand(context, 'session', 'events', '--session', sessionId, '--follow')}`;
   // Whoever wakes the parent wakes the children that its calls wait for.
   const woken = parent?.callId === undefined ? sessionId : parent.sessionId;
-  const next = `A worker goes on with it, or: ${nextCommand(context, 'wake', '--session', woken)}`;
+  const who = openWake !== undefined && openWake.interruption === undefined ? 'The wake that runs goes on with it, or if that has died' : 'A worker goes on with it, or';
+  const next = `${who}: ${nextCommand(context, 'wake', '--session', woken)}`;
   if (pendingActions.length === 0) return next;
   return `It still waits for ${pendingActions.length} more ${pendingActions.length === 1 ? 'answer' : 'answers'}; see: ${nextCommand(context, 'session', 'why', '--session', sessionId)}\n${next}`;
 }

@@ -1,9 +1,10 @@
-/** `wakechart session why`: what a session works on or waits for, and who can move it on. A child that is waited for is asked in its turn. */
+/** `wakechart session why`: what a session works on or waits for, who can move it on, and why this model. A child that is waited for is asked in its turn. */
 import type { Sessions } from '../../../actors/session/sessions.ts';
 import { RuntimeError } from '../../../machines/errors.ts';
 import { MAX_SESSION_DEPTH } from '../../../machines/session/limits.ts';
 import type { SessionEventData } from '../../../machines/session/session-event.ts';
 import type { SessionState } from '../../../machines/session/session-state.ts';
+import type { ModelExplanation } from '../../../machines/session/why-model.ts';
 import { explain } from '../../../machines/session/why.ts';
 import type { Explanation, Reason } from '../../../machines/session/why.ts';
 import type { Mover } from '../../../machines/session/why-movers.ts';
@@ -14,6 +15,7 @@ import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { exactLine } from '../exact-text.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
+import { lastModel, modelLines } from '../model-text.ts';
 import { withSessions } from '../stores.ts';
 import { localTime, printable } from '../text.ts';
 import { wrapped } from '../text-width.ts';
@@ -22,6 +24,8 @@ import { checkedSessionId, statusText } from './session.ts';
 /** An explanation with those of the children that the session waits for. */
 export interface ExplainedSession extends Omit<Explanation, 'reasons'> {
   readonly reasons: readonly ExplainedReason[];
+  /** Why this model; absent when none was asked yet. */
+  readonly model?: ModelExplanation | undefined;
 }
 
 interface ExplainedReason extends Reason {
@@ -58,7 +62,8 @@ export async function explainTree(sessions: Sessions, sessionId: string, nowMs: 
       return child === undefined ? { ...reason, text: `${reason.text} That session has not been made yet; the next wake makes it.` } : { ...reason, child };
     }),
   );
-  return { ...explanation, reasons };
+  const model = await lastModel(sessions, state);
+  return { ...explanation, reasons, ...(model === undefined ? {} : { model }) };
 }
 
 /** For programs: what is asked stands as it was asked. */
@@ -90,6 +95,7 @@ function explanationLines(context: CommandContext, explained: ExplainedSession, 
   return [
     `${indent}${styles.bold(explained.sessionId)}  ${explained.agentId}  ${statusText(explained)}`,
     ...explained.reasons.flatMap((reason) => reasonLines(context, reason, `${indent}  `)),
+    ...(explained.model === undefined ? [] : modelLines(explained.model, { out: context.out, indent: `${indent}  ` })),
   ];
 }
 

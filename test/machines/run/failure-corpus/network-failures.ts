@@ -44,6 +44,8 @@ async function closedPort(): Promise<string> {
   return address;
 }
 
+const MISSING_PROGRAM = './a-program-that-is-not-there';
+
 const PROVOKED: readonly Provoked[] = [
   {
     name: 'a port at which nobody listens',
@@ -118,7 +120,7 @@ const PROVOKED: readonly Provoked[] = [
     rule: 'code enoent',
     retryAfterMs: undefined,
     provoke: async () => {
-      const [error] = (await once(spawn('./a-program-that-is-not-there'), 'error')) as [Error];
+      const [error] = (await once(spawn(MISSING_PROGRAM), 'error')) as [Error];
       throw error;
     },
   },

@@ -58,6 +58,8 @@ export const systemCases: readonly FailureCase[] = [
   failureCase('ACP: an inner error', rpc(-32_603, 'Internal error'), 'server_error', 'rpc -32603'),
   failureCase('ACP: an inner error that says more', rpc(-32_603, 'Internal error', { details: 'You have been rate limited' }), 'rate_limit', 'text "rate limit"'),
   failureCase('ACP: an inner error with the answer of a provider', rpc(-32_603, 'Internal error', { details: '{"error":{"code":"insufficient_quota","message":"spent"}}' }), 'billing', 'code insufficient_quota'),
+  failureCase('ACP: an inner error that quotes a code', { code: -32_603, data: { details: 'HTTP 529: overloaded_error' } }, 'overloaded', 'text "overloaded"'),
+  failureCase('ACP: an inner error that quotes a code of an account', rpc(-32_603, 'Internal error', { details: 'provider said insufficient_quota' }), 'billing', 'text "credit balance"'),
   failureCase('JSON-RPC: what could not be read', rpc(-32_700, 'Parse error'), 'server_error', 'rpc -32700'),
   failureCase('ACP: canceled', rpc(-32_800, 'Request cancelled'), 'aborted', 'rpc -32800'),
   failureCase('ACP: a message, not an error', { jsonrpc: '2.0', id: 3, error: { code: -32_000, message: 'Authentication required' } }, 'auth', 'rpc -32000'),

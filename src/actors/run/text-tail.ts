@@ -1,6 +1,12 @@
 /** The end of a text that may never end: what a program last said on its error output. */
-import type { Readable } from 'node:stream';
 import type { Redaction } from '../../machines/run/redaction.ts';
+
+/** What is needed of a stream of bytes. */
+export interface TextSource {
+  setEncoding(encoding: 'utf8'): unknown;
+  on(event: 'data', listener: (chunk: string) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
 
 const TAIL_CHARACTERS = 2_000;
 
@@ -16,7 +22,7 @@ export class TextTail {
   }
 
   /** Takes in all that the stream has, for as long as it lasts. */
-  follow(stream: Readable): void {
+  follow(stream: TextSource): void {
     stream.setEncoding('utf8');
     stream.on('data', (chunk: string) => this.#add(chunk));
     // It ends like any other; what has been read stays.

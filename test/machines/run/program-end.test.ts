@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { exitText, programNotStarted } from '../../../src/machines/run/program-end.ts';
+
+describe('the end of a program', () => {
+  it.each([
+    [{ code: 3, signal: undefined }, 'it ended with exit code 3'],
+    [{ code: undefined, signal: 'SIGKILL' }, 'it was ended by SIGKILL'],
+    [{ code: undefined, signal: undefined }, 'it was ended by a signal'],
+    [undefined, 'it closed its output and did not end'],
+  ])('%j is told in words', (exit, words) => {
+    expect(exitText(exit)).toBe(words);
+  });
+});
+
+describe('a program that could not be started', () => {
+  const thrown = (code: string): Error => Object.assign(new Error(`spawn x ${code} TOKEN=secret`), { code });
+
+  it('says why, without what the system said of it', () => {
+    expect(programNotStarted(thrown('EACCES'))).toMatchObject({ message: 'it may not be executed', isMissing: false });
+    expect(programNotStarted(thrown('ENFILE'))).toMatchObject({ message: 'the system has no resources left', isMissing: false });
+    expect(programNotStarted(thrown('EWHATEVER')).message).toBe('the system refused it');
+    expect(programNotStarted('a text').message).toBe('the system refused it');
+  });
+
+  it('is known to be missing, and keeps its cause', () => {
+    const cause = thrown('ENOENT');
+    expect(programNotStarted(cause)).toMatchObject({ message: 'there is no such program', isMissing: true, cause });
+  });
+});

@@ -1,0 +1,81 @@
+/** A turn house whose agents are run by backends of turns that do what a test says: tools told live, permission asked in the middle. */
+import type { AgentRunParams, AgentRuntime, RunPermissionAnswer, RunPermissionRequest } from '../../src/actors/run/agent-runtime.ts';
+import type { AgentFrontmatter } from '../../src/machines/agent/agent-definition.ts';
+import type { AgentRunEventBody, BackendToolOutcome } from '../../src/machines/run/run-output.ts';
+import type { SessionEvent } from '../../src/machines/session/session-event.ts';
+import { toldRuntime } from './told-runtime.ts';
+import type { Act, ToldRuntime } from './told-runtime.ts';
+import { openTurnHouse } from './turn-house.ts';
+import type { TurnHouse, TurnHouseOptions } from './turn-house.ts';
+
+export interface BackendHouse {
+  readonly house: TurnHouse;
+  readonly backend: ToldRuntime;
+  /** The session of the agent `worker`, with a message in it. */
+  readonly id: string;
+}
+
+export interface BackendHouseOptions extends TurnHouseOptions {
+  readonly agent?: Partial<AgentFrontmatter>;
+  readonly traits?: Partial<AgentRuntime>;
+  readonly others?: readonly AgentRuntime[];
+}
+
+export async function openBackendHouse(acts: readonly Act[], { agent = {}, traits = {}, others = [], ...options }: BackendHouseOptions = {}): Promise<BackendHouse> {
+  const backend = toldRuntime('told', acts, { runs: 'turn', ...traits });
+  const house = await openTurnHouse({ runtimes: [backend, ...others], ...options });
+  await house.agent('worker', [], { provider: 'told', model: 'm', ...agent });
+  return { house, backend, id: await house.start('worker') };
+}
+
+type Tell = (event: AgentRunEventBody) => void;
+
+export const requests = (tell: Tell, callId: string, name = 'Bash', input: unknown = { command: 'ls' }): void => tell({ stream: 'tool', data: { phase: 'requested', callId, name, input } });
+export const starts = (tell: Tell, callId: string): void => tell({ stream: 'tool', data: { phase: 'started', callId } });
+export const ends = (tell: Tell, callId: string, output: unknown = 'done', outcome: BackendToolOutcome = 'completed'): void => tell({ stream: 'tool', data: { phase: 'ended', callId, outcome, output } });
+
+/** Asks about one call, runs it if that is allowed, and says what became of it. `ran` gets what ran. */
+export function asksFirst(ran: string[], request: Partial<RunPermissionRequest> = {}, answers: RunPermissionAnswer[] = []): Act {
+  return async (params, tell) => {
+    const asked = { callId: '1', name: 'Bash', input: { command: 'make' }, ...request };
+    requests(tell, asked.callId, asked.name, asked.input);
+    const answer = await ask(params, asked);
+    answers.push(answer);
+    if (answer.decision === 'deny') return answered(`Not done: ${answer.message}`);
+    ran.push(asked.callId);
+    ends(tell, asked.callId);
+    return answered('Done.');
+  };
+}
+
+export async function ask(params: AgentRunParams, request: RunPermissionRequest): Promise<RunPermissionAnswer> {
+  return (await params.requestPermission?.(request)) ?? { decision: 'deny', message: 'nobody' };
+}
+
+export function answered(text: string, sessionId?: string): Awaited<ReturnType<Act>> {
+  return { payloads: [{ type: 'text', text }], usage: { inputTokens: 10, outputTokens: 1 }, meta: { modelSteps: 1, ...(sessionId === undefined ? {} : { sessionId }) } };
+}
+
+/** What the log says of tools, in order: `use Bash`, `started`, `completed`. */
+export function toolStory(log: readonly SessionEvent[]): string[] {
+  return log.flatMap(({ type, data }): string[] => {
+    switch (type) {
+      case 'agent.tool_use':
+        return [`use ${data.name}${data.by === undefined ? '' : ` by ${data.by}`}`];
+      case 'agent.tool_started':
+        return [data.allowedBy === undefined ? 'started' : `started, allowed by ${data.allowedBy.kind}`];
+      case 'agent.tool_result':
+        return [data.outcome];
+      case 'permission.requested':
+        return ['asked'];
+      case 'permission.resolved':
+        return [`resolved ${data.decision}`];
+      case 'request.cancelled':
+        return ['taken back'];
+      case 'agent.message':
+        return [`says ${data.text}`];
+      default:
+        return [];
+    }
+  });
+}
