@@ -46,7 +46,7 @@ export type { ListenerSource, OnListenerError } from './actors/streams/listener-
 export { createRuntime } from './runtime.ts';
 export type { Reconciliation, Runtime, RuntimePorts } from './runtime.ts';
 export { executeAgentRun } from './actors/run/execute-agent-run.ts';
-export type { ExecuteAgentRunOptions, RunDecisionRecord, RunRequest, SkippedCandidate } from './actors/run/run-options.ts';
+export type { ExecuteAgentRunOptions, FinishedAttempt, RunDecisionRecord, RunRequest, SkippedCandidate } from './actors/run/run-options.ts';
 export { createAgentRuntime } from './actors/run/create-agent-runtime.ts';
 export type { AgentRuntimeOptions, RunEnding, RunVoice } from './actors/run/create-agent-runtime.ts';
 export type { AgentRun } from './actors/run/start-agent-run.ts';
@@ -74,6 +74,7 @@ export type { ModelPrice, PriceTable } from './machines/run/prices.ts';
 export type { SessionEvents, SessionEventsOptions } from './actors/session/session-events.ts';
 export type { Sessions } from './actors/session/sessions.ts';
 export type { SendReceipt } from './actors/session/ingress.ts';
+export type { MessageReader } from './machines/session/message-reader.ts';
 export type { Allowance, AllowedBy, Attachment, DeliveryMode, Restriction } from './machines/session/event-schemas.ts';
 export type { SessionEvent, SessionEventData, SessionEventDraft, SessionEventOf, SessionEventType } from './machines/session/session-event.ts';
 export type { SessionStatus, SessionStopReason } from './machines/session/session-machine.ts';

@@ -77,7 +77,7 @@ export type { FileReading, FileRequest, WorkspaceFiles } from './adapters/embedd
 export { createCliAgentRuntime } from './adapters/cli-agent/cli-agent-runtime.ts';
 export type { CliAgentNews, CliAgentRuntimeOptions } from './adapters/cli-agent/cli-agent-runtime.ts';
 export { createAcpAgentRuntime } from './adapters/acp/acp-agent-runtime.ts';
-export type { AcpAgentRuntimeOptions } from './adapters/acp/acp-agent-runtime.ts';
+export type { AcpAgentRuntimeOptions, AcpNews } from './adapters/acp/acp-agent-runtime.ts';
 export { createOpenTelemetry } from './adapters/opentelemetry/open-telemetry.ts';
 export type { OpenTelemetryOptions } from './adapters/opentelemetry/open-telemetry.ts';
 export { FileEventStore } from './adapters/files/file-event-store.ts';

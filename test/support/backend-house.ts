@@ -58,24 +58,14 @@ export function answered(text: string, sessionId?: string): Awaited<ReturnType<A
 
 /** What the log says of tools, in order: `use Bash`, `started`, `completed`. */
 export function toolStory(log: readonly SessionEvent[]): string[] {
-  return log.flatMap(({ type, data }): string[] => {
-    switch (type) {
-      case 'agent.tool_use':
-        return [`use ${data.name}${data.by === undefined ? '' : ` by ${data.by}`}`];
-      case 'agent.tool_started':
-        return [data.allowedBy === undefined ? 'started' : `started, allowed by ${data.allowedBy.kind}`];
-      case 'agent.tool_result':
-        return [data.outcome];
-      case 'permission.requested':
-        return ['asked'];
-      case 'permission.resolved':
-        return [`resolved ${data.decision}`];
-      case 'request.cancelled':
-        return ['taken back'];
-      case 'agent.message':
-        return [`says ${data.text}`];
-      default:
-        return [];
-    }
+  return log.flatMap((event): string[] => {
+    const { type, data } = event;
+    if (type === 'agent.tool_use') return [`use ${data.name}${data.by === undefined ? '' : ` by ${data.by}`}`];
+    if (type === 'agent.tool_started') return [data.allowedBy === undefined ? 'started' : `started, allowed by ${data.allowedBy.kind}`];
+    if (type === 'agent.tool_result') return [data.outcome];
+    if (type === 'permission.requested') return ['asked'];
+    if (type === 'permission.resolved') return [`resolved ${data.decision}`];
+    if (type === 'request.cancelled') return ['taken back'];
+    return type === 'agent.message' ? [`says ${data.text}`] : [];
   });
 }

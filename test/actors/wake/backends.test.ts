@@ -40,6 +40,16 @@ async function wakeAnd(act: () => Promise<unknown>) {
   return waking;
 }
 
+const TELLS = { requests, starts, ends, nameless: (tell: Parameters<typeof requests>[0], id: string) => requests(tell, id, '') };
+
+/** Tells these, and answers. */
+function does(...steps: readonly (readonly [keyof typeof TELLS, string])[]): Act {
+  return (_params, tell) => {
+    for (const [step, id] of steps) TELLS[step](tell, id);
+    return answered('x');
+  };
+}
+
 describe('tools of a backend', () => {
   it('are in the log as they come, in order, and are nobody else\'s to run', async () => {
     await stage([
@@ -74,11 +84,11 @@ describe('tools of a backend', () => {
   });
 
   it.each<[string, Act, string[]]>([
-    ['without an end are closed as unknown', (_params, tell) => (requests(tell, '1'), starts(tell, '1'), answered('x')), ['use Bash by backend', 'started', 'unknown', 'says x']],
-    ['that end without a beginning are nothing', (_params, tell) => (ends(tell, 'nobody'), starts(tell, 'nobody'), answered('x')), ['says x']],
-    ['told twice while they are open are one call', (_params, tell) => (requests(tell, '1'), requests(tell, '1'), ends(tell, '1'), ends(tell, '1'), answered('x')), ['use Bash by backend', 'completed', 'says x']],
-    ['told again under an id whose call has ended are another call', (_params, tell) => (requests(tell, '1'), ends(tell, '1'), requests(tell, '1'), ends(tell, '1'), answered('x')), ['use Bash by backend', 'completed', 'use Bash by backend', 'completed', 'says x']],
-    ['without a name have one', (_params, tell) => (requests(tell, '1', ''), ends(tell, '1'), answered('x')), ['use unnamed by backend', 'completed', 'says x']],
+    ['without an end are closed as unknown', does(['requests', '1'], ['starts', '1']), ['use Bash by backend', 'started', 'unknown', 'says x']],
+    ['that end without a beginning are nothing', does(['ends', 'nobody'], ['starts', 'nobody']), ['says x']],
+    ['told twice while they are open are one call', does(['requests', '1'], ['requests', '1'], ['ends', '1'], ['ends', '1']), ['use Bash by backend', 'completed', 'says x']],
+    ['told again under an id whose call has ended are another call', does(['requests', '1'], ['ends', '1'], ['requests', '1'], ['ends', '1']), ['use Bash by backend', 'completed', 'use Bash by backend', 'completed', 'says x']],
+    ['without a name have one', does(['nameless', '1'], ['ends', '1']), ['use unnamed by backend', 'completed', 'says x']],
   ])('%s', async (_what, act, expected) => {
     await stage([act]);
     expect(await wake()).toMatchObject({ outcome: 'sleep' });
@@ -313,7 +323,7 @@ describe('permission in the middle of a turn', () => {
   it('that somebody has denied for always meanwhile is none', async () => {
     await stageAsking({ means: { kind: 'command', command: 'npm run build' } }, { readShell, agent: { permission: 'ask' } });
     await wakeAnd(async () => {
-      await open.house.policy.keep('worker', parseRule('deny shell_run(npm run)'), { by: 'person' } as never);
+      await open.house.policy.keep('worker', parseRule('deny shell_run(npm run build)'), { by: 'person' } as never);
       await confirm();
     });
     expect([ran, answers]).toMatchObject([[], [{ decision: 'deny', message: expect.stringContaining('denied after all') as string }]]);
@@ -348,10 +358,10 @@ describe('what a backend would do is judged as if our tools did it', () => {
 
   it.each<[string, Row, string]>([
     ['a command that no rule allows', { means: { kind: 'command', command: 'git push' } }, 'ask'],
-    ['a command that is allowed', { means: { kind: 'command', command: 'npm run build' }, agent: { permission: { mode: 'ask', allow: ['shell_run(npm run)'] } } as never }, 'allow'],
-    ['a command of which one part is allowed', { means: { kind: 'command', command: 'npm run build && rm -rf /' }, agent: { permission: { mode: 'ask', allow: ['shell_run(npm run)'] } } as never }, 'ask'],
+    ['a command that is allowed', { means: { kind: 'command', command: 'npm run build' }, agent: { permission: { mode: 'ask', allow: ['shell_run(npm run build)'] } } as never }, 'allow'],
+    ['a command of which one part is allowed', { means: { kind: 'command', command: 'npm run build && rm -rf /' }, agent: { permission: { mode: 'ask', allow: ['shell_run(npm run build)'] } } as never }, 'ask'],
     ['a command that is denied', { means: { kind: 'command', command: 'npm run build; git push' }, agent: { permission: { mode: 'preapproved', deny: ['shell_run(git push)'] } } as never }, 'deny'],
-    ['a command in a folder outside', { means: { kind: 'command', command: 'npm run build', cwd: '/' }, agent: { permission: { mode: 'ask', allow: ['shell_run(npm run)'] } } as never }, 'ask'],
+    ['a command in a folder outside', { means: { kind: 'command', command: 'npm run build', cwd: '/' }, agent: { permission: { mode: 'ask', allow: ['shell_run(npm run build)'] } } as never }, 'ask'],
     ['a command where everything is allowed', { means: { kind: 'command', command: 'anything' }, agent: { permission: 'preapproved' } }, 'allow'],
     ['a file that is read in the workspace', { means: { kind: 'read', path: 'inside.txt' } }, 'allow'],
     ['a file that is written', { means: { kind: 'write', path: 'inside.txt' } }, 'ask'],
@@ -362,7 +372,7 @@ describe('what a backend would do is judged as if our tools did it', () => {
     ['a file that nobody may read', { means: { kind: 'read', path: 'inside.txt' }, agent: { permission: { mode: 'preapproved', deny: ['read(inside.txt)'] } } as never }, 'deny'],
     ['a file that is written where everything is allowed, but a rule is against it', { means: { kind: 'write', path: 'inside.txt' }, agent: { permission: { mode: 'preapproved', ask: ['write(inside.txt)'] } } as never }, 'ask'],
     ['a tool that nobody here knows', { name: 'Mystery', agent: { permission: 'preapproved' } }, 'ask'],
-    ['a tool that nobody here knows, by its name', { name: 'Mystery', agent: { permission: { deny: ['Mystery'] } } as never }, 'deny'],
+    ['a tool that nobody here knows, by its name', { name: 'Mystery', agent: { permission: { deny: ['Mystery'] } } }, 'deny'],
     ['anything where the agent may run no tools', { means: { kind: 'read', path: 'inside.txt' }, agent: { permission: 'deny' } }, 'deny'],
     ['a question where nobody can be asked', { means: { kind: 'command', command: 'npm run x' }, humans: 'none' }, 'deny'],
   ])('%s', async (_what, row, expected) => {
