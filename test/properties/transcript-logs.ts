@@ -19,7 +19,7 @@ const MOVES = [
   'message', 'blank message', 'attachment', 'outcome', 'child', 'child rests', 'queue wake', 'wake', 'wake dies', 'wake ends', 'interrupt',
   'step', 'step', 'step', 'say', 'say', 'call', 'call', 'call', 'think only', 'say nothing', 'fail', 'cut short', 'continue', 'misdirect',
   'result', 'result', 'result', 'all results', 'start call', 'ask permission', 'confirm', 'custom tool', 'custom call', 'custom result', 'subflow',
-  'compact', 'unrecognized', 'fork', 'anything',
+  'backend call', 'backend call', 'compact', 'unrecognized', 'fork', 'anything',
 ] as const;
 
 interface Move {
@@ -66,6 +66,8 @@ export const lenientLog: fc.Arbitrary<LegalLog> = fc.array(move, { maxLength: 60
 function written(moves: readonly Move[], { mixesIn = false } = {}): LegalLog {
   const writer = new LogWriter();
   for (const each of moves) {
+    // What a turn of a backend was given is placed where its step ended, after its calls: that is no conversation that stays as it was.
+    if (!mixesIn && each.kind === 'backend call') continue;
     if (each.kind !== 'anything') writer.make(each);
     else if (mixesIn) writer.append([each.draft]);
   }
@@ -107,6 +109,7 @@ class LogWriter {
     'wake ends': (writer, { number }) => writer.#endWake(number),
     interrupt: (writer) => writer.append([interrupted()]),
     step: (writer, { number }) => writer.#begin(number),
+    'backend call': (writer, { text, number }) => writer.#callByBackend(text, number),
     compact: (writer, { text, number }) =>
       writer.append([{ type: 'context.compacted', data: { throughSeq: Math.max(1, writer.state.head - number * 3), summary: text, tokensBefore: 10, tokensAfter: 1 } }]),
     unrecognized: (writer) => writer.#take([unrecognized(writer.state.head + 1)]),
@@ -152,6 +155,16 @@ class LogWriter {
     const began = this.append([{ type: 'span.started', data: { spanId, kind: number === 0 ? 'compaction' : 'model_step', backend: 'script', provider: 'p', model: 'm', step: 1 } }]);
     if (began && number === 0) this.append([{ type: 'span.completed', data: { spanId, kind: 'compaction', outcome: 'completed', modelSteps: 0 } }]);
     else if (began) this.#step = { spanId, startSeq: this.state.head, reading: number === 1 ? readable.slice(1) : readable };
+  }
+
+  /** A backend that runs tools itself leaves each as it comes, in the middle of its step. */
+  #callByBackend(text: string, number: number): void {
+    if (this.state.openSpanId === undefined) this.#begin(2);
+    const { openSpanId: spanId, head } = this.state;
+    if (spanId === undefined) return;
+    const callId = `call_backend_${head}`;
+    const began = this.append([{ type: 'agent.tool_use', data: { callId, name: text, input: { text }, spanId, by: 'backend' } }]);
+    if (began && number > 2) this.append([{ type: 'agent.tool_result', data: { callId, name: text, outcome: 'completed', output: `<output ${head}>` } }]);
   }
 
   /** A step leaves all of what came of it at once, or nothing. */

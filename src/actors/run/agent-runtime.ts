@@ -34,14 +34,35 @@ export interface RunPermissionRequest {
   readonly input: unknown;
   /** What it comes to, where the backend can tell: judged by the rules for our own tools of that kind. */
   readonly means?: RunToolMeaning | undefined;
+  /** Takes secrets out of what is shown and logged about `means`, which holds them as they are: what is judged is what runs. Absent: there are none. */
+  readonly conceal?: ((text: string) => string) | undefined;
   /** Aborts when the backend waits for the answer no longer: it has withdrawn the question, or its run has ended. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Paths are absolute, or start in `cwd`; without `cwd` in the workspace. */
 export type RunToolMeaning =
-  | { readonly kind: 'command'; readonly command: string; readonly cwd?: string | undefined }
-  | { readonly kind: 'read' | 'write'; readonly path: string; readonly cwd?: string | undefined };
+  | {
+      readonly kind: 'command';
+      readonly command: string;
+      readonly cwd?: string | undefined;
+      /** Its shell keeps what earlier commands did, such as the folder they went to. Default false. */
+      readonly keepsShell?: boolean | undefined;
+    }
+  | {
+      readonly kind: 'read';
+      readonly path: string;
+      readonly cwd?: string | undefined;
+      /** It may reach whatever lies below the folder, as a search does. Default false. */
+      readonly reachesBelow?: boolean | undefined;
+    }
+  | {
+      readonly kind: 'write';
+      readonly path: string;
+      readonly cwd?: string | undefined;
+      /** It changes a part of a file: rules that allow `edit` allow it too. Default false. */
+      readonly edits?: boolean | undefined;
+    };
 
 export type RunPermissionAnswer = { readonly decision: 'allow' } | { readonly decision: 'deny'; readonly message: string };
 
@@ -73,7 +94,8 @@ interface AgentRunBase {
   readonly tools?: readonly ToolDescriptor[] | undefined;
   readonly onEvent?: ((event: AgentRunEvent) => void) | undefined;
   readonly abortSignal?: AbortSignal | undefined;
-  readonly budget?: { readonly maxOutputTokens?: number | undefined } | undefined;
+  /** `maxCost`: what is left to be spent, in US dollars, for backends whose turns can be held to that. */
+  readonly budget?: { readonly maxOutputTokens?: number | undefined; readonly maxCost?: number | undefined } | undefined;
   /** Absent: whatever the backend finds by itself. */
   readonly credential?: RunCredential | undefined;
   /** For backends that keep sessions of their own. Absent: begin one, and give it the whole of `messages`. */
@@ -126,6 +148,8 @@ export interface AgentRuntime {
   readonly runs?: 'step' | 'turn' | undefined;
   /** Where that depends on the provider, a function of it. Default: `next_step` for steps; for turns `running` when it has `queueMessage`, else `next_turn`. */
   readonly messageIntake?: MessageIntake | ((provider: string, config: AgentRunConfig) => MessageIntake) | undefined;
+  /** False where what runs tools of its own asks nobody: an agent whose permissions would bind it is not run there. Default: it asks. */
+  readonly asksPermission?: ((provider: string, config: AgentRunConfig) => boolean) | undefined;
   /**
    * A failure of the model or of the provider is a result with `meta.error`; a rejection is a defect of the backend. The run is active from
    * this call on until its promise settles, and what its listener throws does not reach it. While it is active, another with the same id

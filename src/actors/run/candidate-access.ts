@@ -1,10 +1,12 @@
 /** What a run asks of the accounts and of the experience with candidates. Trouble with either is told and does not look like a model that fails. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { profileNotFound } from '../../machines/run/auth-profile-errors.ts';
 import { candidateKey } from '../../machines/run/candidate.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
 import type { OrderOptions, OrderedCandidate } from '../../machines/run/candidate-order.ts';
 import type { ReportedAttempt } from '../../machines/run/breaker.ts';
 import type { CandidateStanding } from '../../machines/run/candidate-standing.ts';
+import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
 import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { RunCredential } from './agent-runtime.ts';
@@ -74,26 +76,40 @@ export class CandidateAccess {
 
   /** What became of an attempt. Where a lone candidate does well nothing is written. */
   async report(candidate: Candidate, error: RunFailure | undefined): Promise<void> {
+    this.#forget(candidate, error);
     const { standings } = this.#options;
     if (standings === undefined) return;
     this.#probed = undefined;
     const standing = this.#known.get(candidateKey(candidate));
     const isUnmarked = standing === undefined || (standing.state === 'closed' && standing.failures === 0 && standing.billingFailures === 0);
     if (error === undefined && isUnmarked && this.#known.size <= 1) return;
-    const isOurs = error?.kind === 'aborted' || error?.kind === 'coordination';
+    const isOurs = error?.kind === 'aborted' || error?.kind === 'coordination' || error?.isLocal === true;
     await this.#safely(() => standings.report(candidate, error === undefined ? { kind: 'succeeded' } : isOurs ? { kind: 'abandoned' } : { kind: 'failed', failure: error }, this.#asked));
   }
 
-  /** What opens the account. A value that is not there is a failure of this account, not of the run. */
+  /** What opens the account, which must be one with this provider: no other may see it. A value that is not there is a failure of this account only. */
   async credential({ profile, provider }: Candidate, signal: AbortSignal): Promise<CredentialAnswer> {
     const { profiles } = this.#options;
     if (profile === undefined) return { kind: 'found', value: undefined };
     try {
-      if (profiles === undefined) throw new RuntimeError('AUTH_PROFILE_NOT_FOUND', `expected the auth profile "${profile}" of ${provider}, and none is kept here`, { category: 'not_found' });
+      const all = (await profiles?.list()) ?? [];
+      const found = all.find(({ id }) => id === profile);
+      if (profiles === undefined || found === undefined) throw profileNotFound(profile, all.filter((other) => other.provider === provider).map(({ id }) => id));
+      if (found.provider !== provider) return { kind: 'failed', failure: foreignAccount(profile, found.provider, provider) };
       return { kind: 'found', value: await profiles.credential(profile, signal) };
     } catch (error) {
       if (signal.aborted) return { kind: 'failed', failure: { kind: 'aborted', message: messageOf(signal.reason) } };
-      return { kind: 'failed', failure: { kind: 'auth', message: messageOf(error) } };
+      return { kind: 'failed', failure: localFailure(error) };
+    }
+  }
+
+  /** What the provider has refused may have been replaced where it is kept. */
+  #forget({ profile }: Candidate, error: RunFailure | undefined): void {
+    if (profile === undefined || error?.isLocal === true || (error?.kind !== 'auth' && error?.kind !== 'auth_permanent')) return;
+    try {
+      this.#options.profiles?.forget?.(profile);
+    } catch (thrown) {
+      this.#options.onListenerError(thrown, 'listener');
     }
   }
 
@@ -123,4 +139,15 @@ export class CandidateAccess {
       return undefined;
     }
   }
+}
+
+function foreignAccount(profile: string, owner: string, provider: string): RunFailure {
+  return { kind: 'format', isLocal: true, message: `the account "${profile}" is one with "${owner}", and was not given to "${provider}"; correct the agent file, or add an account with: wakechart auth add NAME --provider ${provider}` };
+}
+
+/** Nobody was asked: whatever went wrong lies here, and so does what puts it right. */
+function localFailure(error: unknown): RunFailure {
+  const { kind, message } = classifyRunFailure(error);
+  const hint = RuntimeError.is(error) && error.hint !== undefined ? `. ${error.hint}` : '';
+  return { kind: RuntimeError.is(error) && error.code === 'AUTH_VALUE_MISSING' ? 'auth' : kind, message: `${message}${hint}`, isLocal: true };
 }

@@ -1,14 +1,14 @@
 /** A backend that is loaded with its first run: most processes never run one, and what it is built on takes its time to load. */
 import type { AgentRuntime } from './agent-runtime.ts';
 
-export interface LazyAgentRuntimeOptions extends Pick<AgentRuntime, 'id' | 'runs' | 'messageIntake'> {
+export interface LazyAgentRuntimeOptions extends Pick<AgentRuntime, 'id' | 'runs' | 'messageIntake' | 'asksPermission'> {
   /** Whether it takes messages while it runs. */
   readonly takesMessages: boolean;
   /** Called once, unless it fails. */
   readonly load: () => Promise<AgentRuntime>;
 }
 
-export function lazyAgentRuntime({ id, runs, messageIntake, takesMessages, load }: LazyAgentRuntimeOptions): AgentRuntime {
+export function lazyAgentRuntime({ id, runs, messageIntake, asksPermission, takesMessages, load }: LazyAgentRuntimeOptions): AgentRuntime {
   let loading: Promise<AgentRuntime> | undefined;
   let loaded: AgentRuntime | undefined;
   const starting = new Set<string>();
@@ -24,6 +24,7 @@ export function lazyAgentRuntime({ id, runs, messageIntake, takesMessages, load 
     id,
     runs,
     messageIntake,
+    asksPermission,
     async run(params) {
       starting.add(params.runId);
       try {

@@ -67,6 +67,8 @@ export interface ExecuteAgentRunOptions {
    * nothing bounds it but the request. Asked before each attempt.
    */
   readonly outputBound?: ((candidate: Candidate, used: RunUsage | undefined) => number | undefined) | undefined;
+  /** What the next attempt may cost, in US dollars, after those before it have used this much. Undefined: nothing bounds it but the request. */
+  readonly costBound?: ((used: RunUsage | undefined) => number | undefined) | undefined;
   /** From 0 up to 1. Default Math.random. */
   readonly random?: (() => number) | undefined;
   /** The actor under which the run's own actor lives. */

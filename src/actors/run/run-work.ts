@@ -222,7 +222,7 @@ export class RunWork {
       await this.#options.onDecision?.({ type: 'waiting', because: 'Every candidate rests, and the first of them recovers soon.', waitMs, skipped });
       return 'wait';
     }
-    const error: RunFailure = { kind: last?.kind ?? recovers.kind, message: noneText(skipped, last), retryAfterMs: waitMs };
+    const error: RunFailure = { kind: last?.kind ?? recovers.kind, message: noneText(skipped, last), retryAfterMs: waitMs, isRest: true };
     this.#fail(this.#untilAnyRecovers(error, ordered));
     return 'none';
   }
@@ -261,8 +261,10 @@ export class RunWork {
     const { provider, model } = candidate;
     const { modelStepsTaken, budget } = this.#request;
     const maxOutputTokens = this.#options.outputBound?.(candidate, this.#usage);
+    const maxCost = this.#options.costBound?.(this.#usage);
+    const bounds = { ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }), ...(maxCost === undefined ? {} : { maxCost }) };
     const whose = { provider, model, modelStepsTaken: modelStepsTaken + this.#modelSteps, ...(credential === undefined ? {} : { credential }), ...(resume === undefined ? {} : { resume }) };
-    return { ...this.#request, ...whose, ...(maxOutputTokens === undefined ? {} : { budget: { ...budget, maxOutputTokens } }) };
+    return { ...this.#request, ...whose, ...(Object.keys(bounds).length === 0 ? {} : { budget: { ...budget, ...bounds } }) };
   }
 
   /** Whether the budget leaves anything for an attempt of it. */

@@ -1,7 +1,7 @@
 /** Sessions made from the log of another: forks, and what comes out of an export. Each is there as a whole or not at all. */
 import { RuntimeError } from '../../machines/errors.ts';
 import { activationsOf } from '../../machines/session/activation.ts';
-import { forkedEvents, settlingDrafts } from '../../machines/session/session-fork.ts';
+import { asCopied, forkedEvents, settlingDrafts } from '../../machines/session/session-fork.ts';
 import { checkDraft, placeEvent } from '../../machines/session/session-event.ts';
 import type { NewSessionEvent, SessionEvent } from '../../machines/session/session-event.ts';
 import { foldSession } from '../../machines/session/session-fold.ts';
@@ -51,8 +51,10 @@ export interface ImportPorts extends JournalPorts {
 }
 
 /** Makes the session that `events` are the log of. They have been checked. @throws RuntimeError SESSION_EXISTS, AGENT_NOT_FOUND */
-export async function createFromLog(identity: SessionIdentity, events: readonly [NewSessionEvent, ...NewSessionEvent[]], { store, agents }: ImportPorts): Promise<void> {
+export async function createFromLog(identity: SessionIdentity, exported: readonly [NewSessionEvent, ...NewSessionEvent[]], { store, agents }: ImportPorts): Promise<void> {
   await agents.get(identity.agentId);
+  const [created, ...later] = exported;
+  const events = [created, ...later.map(asCopied)] as const;
   const activations = activationsOf(foldAll(identity, events));
   await store.activations.add(activations);
   await store.create(identity, events);

@@ -37,6 +37,12 @@ export class AttemptBudget {
     return Math.max(1, Math.min(DEFAULT_MAX_OUTPUT_TOKENS, tokens, affordable ?? Infinity));
   }
 
+  /** What is left to be spent after the attempts before, in US dollars; undefined where no budget of costs holds. */
+  costBound(used: RunUsage | undefined): number | undefined {
+    const { cost } = this.#options.remaining;
+    return cost === undefined ? undefined : Math.max(0, cost - (used?.cost ?? 0));
+  }
+
   /** What is set aside for the first attempt, until it is known what it used. */
   reserve(candidate: Candidate): Allowance | undefined {
     const { remaining, prices } = this.#options;

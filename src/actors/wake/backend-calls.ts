@@ -13,7 +13,7 @@ import type { SessionIdentity } from '../session/event-store.ts';
 import type { Tool } from '../turn/tool.ts';
 import { answerAwaited } from './answer-awaited.ts';
 import { backendTool } from './backend-tool.ts';
-import { asJson, asName, bounded, questionText } from './backend-values.ts';
+import { asJson, asName, bounded, isShownWhole, questionText } from './backend-values.ts';
 import type { CallGate, CheckedCall } from './call-gate.ts';
 import { resolved } from './call-plan.ts';
 
@@ -37,6 +37,11 @@ export interface BackendCallsOptions {
   readonly signal: AbortSignal;
   /** The log cannot be told what the backend does: it must do no more. */
   readonly onTrouble: (error: unknown) => void;
+}
+
+/** What is said about the call, as it may be logged. */
+function concealed({ conceal }: RunPermissionRequest, text: string): string {
+  return conceal === undefined ? text : conceal(text);
 }
 
 const STOPPED = { decision: 'deny', message: 'The turn was stopped.' } as const;
@@ -170,8 +175,9 @@ export class BackendCalls {
       case 'run':
         return this.#allow(open, () => [{ type: 'agent.tool_started', data: { callId: open.callId, allowedBy: decision.allowedBy } }]);
       case 'deny':
-        return this.#refuse(open, `The call was denied: ${decision.because}`);
+        return this.#refuse(open, concealed(request, `The call was denied: ${decision.because}`));
       case 'ask':
+        if (!isShownWhole(request.input)) return this.#refuse(open, 'The call was denied: somebody would have to allow it, and its input is too long to be shown whole. Do it in smaller steps.');
         return this.#ask(open, request, decision.request);
     }
   }
@@ -190,10 +196,10 @@ export class BackendCalls {
     return this.#signal.aborted || signal?.aborted === true;
   }
 
-  #checked({ callId, name }: OpenToolCall, { input, means }: RunPermissionRequest): CheckedCall {
+  #checked({ callId, name }: OpenToolCall, { input, means, conceal }: RunPermissionRequest): CheckedCall {
     const { tools, identity: session, workspaceDirectory } = this.#options;
-    const { tool, subject } = backendTool({ name, means, tools, session, workspaceDirectory });
-    return { call: { callId, name, input: asJson(input) ?? {} }, tool, subject, question: undefined, subflow: undefined };
+    const { tool, subject, ...judgedAs } = backendTool({ name, means, tools, session, workspaceDirectory });
+    return { call: { callId, name, input: asJson(input) ?? {} }, tool, subject, judgedAs: { ...judgedAs, conceal }, question: undefined, subflow: undefined };
   }
 
   async #ask({ callId }: OpenToolCall, request: RunPermissionRequest, asking: SessionEventDraft): Promise<RunPermissionAnswer> {
@@ -215,7 +221,7 @@ export class BackendCalls {
     const { gate, state } = this.#options;
     gate.refresh();
     const redeemed = await gate.redeem(this.#checked(open, request), open, state());
-    if (redeemed.kind === 'deny') return this.#refuse(open, `The call was denied after all: ${redeemed.because}`, 'denied');
+    if (redeemed.kind === 'deny') return this.#refuse(open, concealed(request, `The call was denied after all: ${redeemed.because}`), 'denied');
     if (redeemed.kind === 'void') return this.#refuse(open, 'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.', 'expired');
     if (open.answer?.kind === 'permission' && open.answer.scope === 'always' && open.request?.kind === 'permission') await gate.keep(open.request.rules ?? [], open.request.requestId);
     return this.#allow(open, (now) => [resolved(now), { type: 'agent.tool_started', data: { callId: open.callId, allowedBy: redeemed.allowedBy } }]);

@@ -1,6 +1,7 @@
 /** What a backend says of its tools, in a form that the log can hold whatever it was: nobody has checked it. */
 import { canonicalJson } from '../../machines/canonical-json.ts';
 import { cutOutput } from '../../machines/turn/output-cut.ts';
+import { imageReferencesIn } from '../../machines/turn/provider-message.ts';
 import type { RunPermissionRequest } from '../run/agent-runtime.ts';
 
 /** Characters of an output in the log, and of an input. The backend's own session holds all of it. */
@@ -21,11 +22,22 @@ export function asJson(value: unknown): unknown {
   return text.length <= MAX_INPUT_CHARACTERS ? (JSON.parse(text) as unknown) : cutOutput(text, { maxCharacters: MAX_INPUT_CHARACTERS });
 }
 
-/** An output as the log keeps it: text that is too long is cut, with a mark. */
+/**
+ * An output as the log keeps it: text that is too long is cut, with a mark. One in which something could be taken for an image that we have
+ * kept is only told: it would choose which file a model is shown.
+ */
 export function bounded(output: unknown): unknown {
-  const value = asJson(output);
+  const given = asJson(output);
+  const value = [given, [given]].some((each) => imageReferencesIn(each).length > 0) ? JSON.stringify(given) : given;
   const text = typeof output === 'string' ? output : (jsonText(output) ?? '');
   return text.length <= MAX_OUTPUT_CHARACTERS ? value : cutOutput(text, { maxCharacters: MAX_OUTPUT_CHARACTERS });
+}
+
+/** Whether a person who is asked sees all of the input. */
+export function isShownWhole(input: unknown): boolean {
+  if (input === undefined || input === null) return true;
+  const text = jsonText(input);
+  return text !== undefined && text.length <= MAX_INPUT_CHARACTERS;
 }
 
 /** The same for questions about the same. */

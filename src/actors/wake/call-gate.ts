@@ -5,7 +5,7 @@
 import { messageOf } from '../../machines/errors.ts';
 import { lookOf } from '../../machines/permission/command-look.ts';
 import { decidePermission, unsafe } from '../../machines/permission/permission-decision.ts';
-import type { PermissionDecision } from '../../machines/permission/permission-decision.ts';
+import type { PermissionDecision, PermissionQuestion } from '../../machines/permission/permission-decision.ts';
 import { formatRule, parseRule } from '../../machines/permission/permission-rule.ts';
 import type { PermissionRule } from '../../machines/permission/permission-rule.ts';
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
@@ -48,8 +48,15 @@ export interface CheckedCall {
   readonly tool: Tool;
   /** What it would do. */
   readonly subject: PermissionSubject;
+  /** Of a tool that is not ours: how it is judged besides. */
+  readonly judgedAs?: JudgedAs | undefined;
   readonly question: ReturnType<NonNullable<Tool['question']>> | undefined;
   readonly subflow: ReturnType<NonNullable<Tool['subflow']>> | undefined;
+}
+
+export interface JudgedAs extends Pick<PermissionQuestion, 'kin' | 'allowedAs' | 'doubt'> {
+  /** Takes secrets out of what is logged. */
+  readonly conceal?: ((text: string) => string) | undefined;
 }
 
 export type GateDecision =
@@ -83,15 +90,15 @@ export class CallGate {
   }
 
   /** @param options `maxSeconds`: how long an answer can be waited for at most */
-  async decide({ call, tool, subject }: CheckedCall, state: SessionState, { maxSeconds = Infinity }: { readonly maxSeconds?: number } = {}): Promise<GateDecision> {
-    const decision = await this.#judge(tool, subject, state, this.#options.humans);
+  async decide(checked: CheckedCall, state: SessionState, { maxSeconds = Infinity }: { readonly maxSeconds?: number } = {}): Promise<GateDecision> {
+    const decision = await this.#judge(checked, state, this.#options.humans);
     switch (decision.decision) {
       case 'allow':
         return { kind: 'run', allowedBy: { kind: decision.by, ...(decision.rule === undefined ? {} : { rule: decision.rule }) } };
       case 'deny':
         return { kind: 'deny', because: decision.because };
       case 'ask':
-        return { kind: 'ask', request: await this.#request({ call, tool, subject }, decision, maxSeconds) };
+        return { kind: 'ask', request: await this.#request(checked, decision, maxSeconds) };
     }
   }
 
@@ -99,13 +106,14 @@ export class CallGate {
    * What an approval is worth now: it is for this tool, input and folder and no other, counts until it expires, and is worth nothing
    * against a rule that has forbidden the call since.
    */
-  async redeem({ call, tool, subject }: CheckedCall, { request }: OpenToolCall, state: SessionState): Promise<Redemption> {
+  async redeem(checked: CheckedCall, { request }: OpenToolCall, state: SessionState): Promise<Redemption> {
     if (request?.kind !== 'permission') return { kind: 'void' };
+    const { call, tool, subject } = checked;
     const { hash, expiresAt } = request;
     if (expiresAt !== undefined && this.#options.clock.now() >= Date.parse(expiresAt)) return { kind: 'void' };
     if (hash === undefined || hash !== (await this.#hashOf(call, tool, subject))) return { kind: 'void' };
     // Somebody has been asked already, whether or not anybody can be now.
-    const decision = await this.#judge(tool, subject, state, 'reachable');
+    const decision = await this.#judge(checked, state, 'reachable');
     return decision.decision === 'deny' ? { kind: 'deny', because: decision.because } : { kind: 'run', allowedBy: { kind: 'person' } };
   }
 
@@ -136,7 +144,7 @@ export class CallGate {
     return { mode: STRICTNESS[restriction.mode] > STRICTNESS[mode] ? restriction.mode : mode, ask: [...ask, ...restriction.ask], deny: [...deny, ...restriction.deny] };
   }
 
-  async #judge(tool: Tool, subject: PermissionSubject, state: SessionState, humans: GatePorts['humans']): Promise<PermissionDecision> {
+  async #judge({ tool, subject, judgedAs: { kin, allowedAs, doubt } = {} }: Judged, state: SessionState, humans: GatePorts['humans']): Promise<PermissionDecision> {
     const { agent, readShell, places } = this.#options;
     const { sessionRules } = state;
     const { allow } = agent.definition.permission;
@@ -150,7 +158,7 @@ export class CallGate {
     if ('error' in session) return unreadable(session.error, humans);
     const reading = subject.kind === 'shell' ? readShell?.(subject.command) : undefined;
     const { workspaceDirectory } = agent;
-    const question = { definition: tool.definition, subject, reading, workspaceDirectory, mode, policy: [...policy, ...own], sessionRules: session, humans };
+    const question = { definition: tool.definition, subject, reading, workspaceDirectory, mode, policy: [...policy, ...own], sessionRules: session, humans, kin, allowedAs, doubt };
     const decision = decidePermission(question);
     // Commands that only read are safe by their words. Where those lead, and what the repository there would run, only a look can tell.
     const look = lookOf(question, decision);
@@ -168,11 +176,13 @@ export class CallGate {
     ));
   }
 
-  async #request({ call: { callId, name, input }, tool, subject }: Pick<CheckedCall, 'call' | 'tool' | 'subject'>, { because, suggestions }: Extract<PermissionDecision, { readonly decision: 'ask' }>, maxSeconds: number): Promise<SessionEventDraft> {
+  async #request({ call: { callId, name, input }, tool, subject, judgedAs: { conceal = asItIs } = {} }: Judged, { because, suggestions }: Extract<PermissionDecision, { readonly decision: 'ask' }>, maxSeconds: number): Promise<SessionEventDraft> {
     const { newId, clock, agent } = this.#options;
     const requestId = newId();
     const seconds = Math.min(maxSeconds, agent.definition.permission.expiresAfterSeconds ?? DEFAULT_PERMISSION_SECONDS);
-    const rules = suggestions.map((rule) => ruleText(rule));
+    const texts = suggestions.map((rule) => ruleText(rule));
+    // A rule that holds a secret is not written anywhere.
+    const rules = texts.every((text) => conceal(text) === text) ? texts : [];
     return {
       id: requestId,
       type: 'permission.requested',
@@ -181,9 +191,9 @@ export class CallGate {
         callId,
         toolName: name,
         input,
-        because,
+        because: conceal(because),
         hash: await this.#hashOf({ name, input }, tool, subject),
-        cwd: this.#folderOf(subject),
+        cwd: conceal(this.#folderOf(subject)),
         expiresAt: isoTimeOf(clock.now() + seconds * 1000),
         ...(rules.length === 0 ? {} : { rules }),
       },
@@ -202,6 +212,10 @@ export class CallGate {
     return subject.kind === 'shell' ? subject.cwd : this.#options.agent.workspaceDirectory;
   }
 }
+
+type Judged = Pick<CheckedCall, 'call' | 'tool' | 'subject' | 'judgedAs'>;
+
+const asItIs = (text: string): string => text;
 
 const STRICTNESS: Readonly<Record<Restriction['mode'], number>> = { preapproved: 0, ask: 1, deny: 2 };
 

@@ -9,7 +9,7 @@ import type { ExecuteAgentRunOptions, RunDecisionRecord, RunRequest } from '../r
 import { pricedUsage } from './wake-budget.ts';
 import type { WakePorts } from './wake-ports.ts';
 
-export interface ModelRunOptions extends Pick<ExecuteAgentRunOptions, 'compact' | 'resumption' | 'usageOf' | 'outputBound'> {
+export interface ModelRunOptions extends Pick<ExecuteAgentRunOptions, 'compact' | 'resumption' | 'usageOf' | 'outputBound' | 'costBound'> {
   readonly ports: WakePorts;
   readonly request: RunRequest;
   readonly models: readonly ModelChoice[];

@@ -1,5 +1,6 @@
 /** One model step of a wake: what is decided and done in it is stored as it comes, and what came of it in the end, all at once. */
 import type { AnyActorRef } from 'xstate';
+import { isBackendSessionId, reasonForNewSession } from '../../machines/run/backend-session-id.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
@@ -74,7 +75,7 @@ export class ModelStep {
     this.#calls = new BackendCalls({
       ...{ identity, gate, state, refresh, append, signal, clock },
       spanId: this.#spanId,
-      tools: ports.tools,
+      tools: [...ports.tools, ...agent.tools.values()],
       workspaceDirectory: agent.workspaceDirectory,
       watch: (listener) => ports.store.watch(identity.sessionId, listener),
       newCallId: () => this.#newCallId(),
@@ -119,6 +120,7 @@ export class ModelStep {
         parent,
         usageOf: (attempt) => this.#budget.usageOf(attempt),
         outputBound: (candidate, used) => this.#budget.outputBound(candidate, used),
+        costBound: (used) => this.#budget.costBound(used),
         onRunEvent: (event) => this.#hear(event),
         onDecision: (decision) => this.#stored(() => this.#decided(decision)),
         compact: () => this.#compact(),
@@ -229,13 +231,14 @@ export class ModelStep {
 
   #bound({ result, candidate, runtime }: FinishedRun): Extract<SessionEventDraft, { readonly type: 'backend.session_bound' }> | undefined {
     const { sessionId, reseeded } = result.meta ?? {};
-    if (sessionId === undefined || candidate === undefined || runtime === undefined) return undefined;
+    // One that the log does not take is not worth a turn that has been paid for.
+    if (!isBackendSessionId(sessionId) || candidate === undefined || runtime === undefined) return undefined;
     const { backendSession } = this.#options.state();
     const { provider, profile } = candidate;
     const goesOn = this.#isResumed && reseeded === undefined;
     const because = goesOn ? undefined : (reseeded ?? this.#anew);
     const generation = (backendSession?.generation ?? 0) + (goesOn ? 0 : 1);
-    return { type: 'backend.session_bound', data: { spanId: this.#spanId, backend: runtime.id, provider, sessionId, generation, ...(profile === undefined ? {} : { profile }), ...(because === undefined ? {} : { reseeded: because }) } };
+    return { type: 'backend.session_bound', data: { spanId: this.#spanId, backend: runtime.id, provider, sessionId, generation, ...(profile === undefined ? {} : { profile }), ...(because === undefined ? {} : { reseeded: reasonForNewSession(because) }) } };
   }
 }
 

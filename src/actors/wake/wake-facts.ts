@@ -22,17 +22,22 @@ export function isOvertaken(error: unknown): boolean {
   return RuntimeError.is(error) && error.code === 'HEAD_MOVED';
 }
 
-export function failureRecord({ kind, message, retryAfterMs }: RunFailure): ErrorRecord {
-  const wait = retryAfterMs === undefined ? '' : ` The provider asks to wait ${Math.ceil(retryAfterMs / 1000)} seconds.`;
+export function failureRecord({ kind, message, retryAfterMs, isRest = false }: RunFailure): ErrorRecord {
   return {
     name: 'RuntimeError',
     code: 'RUN_FAILED',
     category: 'provider',
     message: `the model step failed (${kind}): ${message}`,
     recoverable: true,
-    hint: `${adviceFor(kind)}${wait}`,
+    hint: isRest ? restAdvice(retryAfterMs) : `${adviceFor(kind)}${retryAfterMs === undefined ? '' : ` The provider asks to wait ${Math.ceil(retryAfterMs / 1000)} seconds.`}`,
     details: { kind, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
   };
+}
+
+/** It is we who wait, for reasons that may be gone: whoever has put them right need not. */
+function restAdvice(restMs = 0): string {
+  const soonest = restMs === 0 ? '' : ` The first of them can be tried again in ${Math.ceil(restMs / 1000)} seconds.`;
+  return `See who rests and why: wakechart auth status. Once you have put it right, forget what is held against them: wakechart auth reset --all. Then wake the session again.${soonest}`;
 }
 
 export function recordOf(error: unknown): ErrorRecord {

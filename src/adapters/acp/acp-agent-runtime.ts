@@ -52,7 +52,13 @@ export function createAcpAgentRuntime({ id = ACP_AGENT_RUNTIME_ID, onListenerErr
     cancelGraceMs: options.cancelGraceMs ?? DEFAULT_CANCEL_GRACE_MS,
     lingerMs: options.lingerMs ?? DEFAULT_LINGER_MS,
     killGraceMs: options.killGraceMs ?? DEFAULT_KILL_GRACE_MS,
-    onNews: options.onNews ?? (() => undefined),
+    onNews(news) {
+      try {
+        options.onNews?.(news);
+      } catch {
+        // What a listener makes of it must not end a run.
+      }
+    },
   };
   const active = new ActiveRuns();
   return {

@@ -7,6 +7,8 @@ import { SaidSoFar } from '../../actors/run/said-so-far.ts';
 import { ToolLedger } from '../../actors/run/tool-ledger.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
+import { isBackendSessionId, reasonForNewSession } from '../../machines/run/backend-session-id.ts';
+import { withoutKeys } from '../../machines/run/failure-message.ts';
 import { Redaction } from '../../machines/run/redaction.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
@@ -99,7 +101,7 @@ export class AcpRun {
       redaction: this.#redaction,
       said: this.#said,
       ledger: this.#tools,
-      onNews: (message) => onNews({ runId, message: this.#redaction.text(`${this.#settings.command}: ${message}`) }),
+      onNews: (message) => onNews({ runId, message: withoutKeys(this.#redaction.text(`${this.#settings.command}: ${message}`)) }),
     });
     return turn.run();
   }
@@ -132,8 +134,10 @@ export class AcpRun {
     if (end === undefined) return {};
     const { sessionId, canGoOn, because } = end.session;
     const { command } = this.#settings;
-    const reseeded = because === undefined ? undefined : `The session ${shown(this.#params.resume?.sessionId)} of ${command} could not go on (${this.#redaction.text(because)}), so a new one was begun and given the whole conversation.`;
-    return { ...(canGoOn ? { sessionId } : {}), ...(reseeded === undefined ? {} : { reseeded }) };
+    if (because === undefined) return canGoOn && isBackendSessionId(sessionId) ? { sessionId } : {};
+    const why = withoutKeys(this.#redaction.text(because));
+    const reseeded = reasonForNewSession(`The session ${shown(this.#params.resume?.sessionId)} of ${command} could not go on, so a new one was begun and given the whole conversation: ${why}.`);
+    return { ...(canGoOn && isBackendSessionId(sessionId) ? { sessionId } : {}), reseeded };
   }
 
   #aborted(): RunFailure {

@@ -3,8 +3,6 @@ import { z } from 'zod';
 import { describeIssues } from '../../machines/validate.ts';
 import { RunFailed } from './run-failed.ts';
 
-const MAX_SESSION_ID_CHARACTERS = 500;
-
 const flag = z.boolean().catch(false).default(false);
 const isGiven = z
   .unknown()
@@ -41,7 +39,7 @@ const sessionState = {
   modes: z.object({ availableModes: z.array(z.object({ id: z.string() })) }).nullish().catch(undefined),
 };
 
-const opened = z.object({ sessionId: z.string().min(1).max(MAX_SESSION_ID_CHARACTERS), ...sessionState });
+const opened = z.object({ sessionId: z.string().min(1), ...sessionState });
 const taken = z.object(sessionState).nullish();
 
 const tokens = z.number().int().nonnegative().nullish().catch(undefined);

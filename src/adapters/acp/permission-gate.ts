@@ -1,6 +1,6 @@
 /** Asks whether something may be done, for as long as the turn lasts. Whoever is not asked, or does not answer in time, has not allowed it. */
-import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest, RunToolMeaning } from '../../actors/run/agent-runtime.ts';
-import { MAX_INPUT_CHARACTERS } from '../../actors/run/tool-ledger.ts';
+import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
+import { shownRequest } from '../../actors/run/shown-request.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { Redaction } from '../../machines/run/redaction.ts';
 
@@ -17,12 +17,13 @@ export interface PermissionGateOptions {
 }
 
 const NOBODY_PERMITS: RunPermissionAnswer = { decision: 'deny', message: 'Nobody is there to permit it.' };
-const OVER: RunPermissionAnswer = { decision: 'deny', message: 'The turn is over.' };
+const OVER = { decision: 'deny', message: 'The turn is over.' } as const satisfies RunPermissionAnswer;
 
 export class PermissionGate {
   readonly #options: PermissionGateOptions;
   readonly #closed: Promise<RunPermissionAnswer>;
   #close: () => void = () => undefined;
+  readonly #over = new AbortController();
   #isOpen = true;
   #count = 0;
 
@@ -41,11 +42,12 @@ export class PermissionGate {
   close(): void {
     this.#isOpen = false;
     this.#close();
+    this.#over.abort(OVER.message);
   }
 
   /** Never rejects. What it allows has been allowed while the turn lasted. */
   async ask(request: RunPermissionRequest): Promise<RunPermissionAnswer> {
-    const { requestPermission, onWait, onFlood } = this.#options;
+    const { requestPermission, redaction, onWait, onFlood } = this.#options;
     if (requestPermission === undefined) return NOBODY_PERMITS;
     if (!this.#isOpen) return OVER;
     this.#count += 1;
@@ -55,23 +57,12 @@ export class PermissionGate {
     }
     const done = onWait();
     try {
-      const answer = await Promise.race([requestPermission(this.#clean(request)), this.#closed]);
+      const answer = await Promise.race([requestPermission(shownRequest({ ...request, signal: this.#over.signal }, redaction)), this.#closed]);
       return this.#isOpen ? answer : OVER;
     } catch (error) {
       return { decision: 'deny', message: `It could not be permitted: ${messageOf(error)}` };
     } finally {
       done();
     }
-  }
-
-  #clean({ callId, name, input, means }: RunPermissionRequest): RunPermissionRequest {
-    const { redaction } = this.#options;
-    return { callId, name: redaction.text(name), input: redaction.json(input ?? {}, MAX_INPUT_CHARACTERS), ...(means === undefined ? {} : { means: this.#cleanMeaning(means) }) };
-  }
-
-  #cleanMeaning(means: RunToolMeaning): RunToolMeaning {
-    const { redaction } = this.#options;
-    const place = means.cwd === undefined ? {} : { cwd: redaction.text(means.cwd) };
-    return means.kind === 'command' ? { kind: means.kind, command: redaction.text(means.command), ...place } : { kind: means.kind, path: redaction.text(means.path), ...place };
   }
 }

@@ -37,8 +37,8 @@ export async function startAgent({ settings, environment, processTree, runId, wo
   } catch (error) {
     if (!(error instanceof ProgramNotStarted)) throw error;
     if (!error.isMissing) throw new RunFailed('format', `it cannot be started: ${error.message}`, error);
-    // Another account would not help, another model may.
-    throw new RunFailed('model_not_found', 'there is no such program; install it, or set program.command of the provider to where it is. PATH was looked through, the workspace left out', error);
+    // Nothing is wrong with the candidate: once the program is there, it can be asked at once.
+    throw new RunFailed('unknown', 'there is no such program; install it, or set program.command of the provider to where it is. PATH was looked through, the workspace left out', error);
   }
 }
 
@@ -91,5 +91,7 @@ export interface ToldEnd {
 export function endFailure({ exit, errorOutput, noise, now }: ToldEnd): RunFailed {
   const { kind } = classifyRunFailure({ exitCode: exit?.code, signal: exit?.signal, stderr: errorOutput }, { now });
   const words = [`${exitText(exit)} before it had answered`, ...(errorOutput === '' ? [] : [`its error output ends with: ${errorOutput}`]), ...(noise === undefined ? [] : [noise])];
-  return new RunFailed(kind === 'unknown' ? 'server_error' : kind, words.join('; '));
+  // A crash without a word is the program's own; words that nobody recognizes may say anything.
+  const isCrash = errorOutput === '' || exit?.code === undefined;
+  return new RunFailed(kind === 'unknown' && isCrash ? 'server_error' : kind, words.join('; '));
 }

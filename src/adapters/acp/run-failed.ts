@@ -1,10 +1,9 @@
 /** How a run of this backend comes to its end before the agent has answered, and how what was thrown becomes a failure of the run. */
 import { RuntimeError } from '../../machines/errors.ts';
 import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
+import { messageLine } from '../../machines/run/failure-message.ts';
 import type { Redaction } from '../../machines/run/redaction.ts';
 import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.ts';
-
-const MAX_MESSAGE_CHARACTERS = 2_000;
 
 /** JSON-RPC: the agent wants to be logged in first. */
 const AUTH_REQUIRED = -32_000;
@@ -52,7 +51,7 @@ export function failureOf(thrown: unknown, { command, redaction, now }: FailureS
   const classified = thrown instanceof RunFailed ? { kind: thrown.kind, message: thrown.message } : classifyRunFailure(thrown, { now });
   const hint = RuntimeError.is(thrown) && thrown.hint !== undefined ? ` ${thrown.hint}` : '';
   const message = isAgentError(thrown) ? `it answered with an error: ${agentErrorText(thrown)} (${thrown.code})` : `${classified.message}${hint}`;
-  return { ...classified, message: `${command}: ${redaction.text(message).trim().slice(0, MAX_MESSAGE_CHARACTERS)}` };
+  return { ...classified, message: `${command}: ${messageLine(redaction.text(message))}` };
 }
 
 /** As agents put it: a text, or an object that has one. */

@@ -1,6 +1,6 @@
 /** The calls of an agent's own tools: put together from its news, and told once there is enough to tell. */
 import type { ToolLedger } from '../../actors/run/tool-ledger.ts';
-import { shortened } from '../../machines/run/redaction.ts';
+import { isNestedTooDeeply, shortened } from '../../machines/run/redaction.ts';
 import type { Redaction } from '../../machines/run/redaction.ts';
 import type { RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
 import { blockText } from './session-updates.ts';
@@ -48,12 +48,16 @@ export class ToolCalls {
     this.#ledger.ended({ callId, outcome: news.status === 'completed' ? 'completed' : isStopping ? 'cancelled' : 'failed', output: call.output });
   }
 
-  /** What has to be asked before a call runs, which is told now; undefined when it has ended. */
+  /** What has to be asked before a call runs, which is told now; undefined when it has ended, or nobody could judge it. */
   request(news: ToolCallNews): RunPermissionRequest | undefined {
     const call = this.#merged(news);
     if (call === undefined) return undefined;
     this.#announce(call);
     const { callId, facts } = call;
+    if (isNestedTooDeeply(toolInput(facts))) {
+      this.#ledger.denied(callId);
+      return undefined;
+    }
     const means = toolMeaning(facts);
     return { callId, name: toolName(facts), input: toolInput(facts), ...(means === undefined ? {} : { means }) };
   }

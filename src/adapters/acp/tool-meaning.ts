@@ -1,5 +1,6 @@
 /** What a tool of an agent is called, what it is given, and what it comes to in terms of our own tools, so that the same rules judge it. */
 import type { RunToolMeaning } from '../../actors/run/agent-runtime.ts';
+import { namesOtherPlaces, searchesElsewhere } from './further-paths.ts';
 import type { ToolCallNews } from './session-updates.ts';
 
 const MAX_NAME_CHARACTERS = 200;
@@ -33,15 +34,17 @@ export function toolMeaning(facts: ToolCallFacts): RunToolMeaning | undefined {
   if (facts.kind === 'execute' || isCommandLine(input)) return commandMeaning(input);
   const paths = pathsOf(facts, input);
   const [path] = paths;
+  if (paths.length > 1) return undefined;
   switch (facts.kind) {
     case 'edit':
+      return path === undefined || namesOtherPlaces(facts.rawInput, path) ? undefined : { kind: 'write', path };
+    case 'read':
+      return path === undefined || namesOtherPlaces(facts.rawInput, path) ? undefined : { kind: 'read', path };
+    case 'search':
+      return searchesElsewhere(facts.rawInput, path) ? undefined : { kind: 'read', path: path ?? '.', reachesBelow: true };
+    // What is moved goes somewhere, and what is deleted may be a folder with all that is in it.
     case 'delete':
     case 'move':
-      return paths.length === 1 && path !== undefined ? { kind: 'write', path } : undefined;
-    case 'read':
-      return paths.length === 1 && path !== undefined ? { kind: 'read', path } : undefined;
-    case 'search':
-      return paths.length > 1 ? undefined : { kind: 'read', path: path ?? '.' };
     case undefined:
     case null:
     default:
@@ -68,8 +71,13 @@ function pathsOf({ locations, content }: ToolCallFacts, input: Fields): readonly
 function commandMeaning(input: Fields): RunToolMeaning | undefined {
   const command = commandOf(input);
   const cwd = [input['cwd'], input['workdir'], input['directory']].find(isText);
-  return command === undefined ? undefined : { kind: 'command', command, ...(cwd === undefined ? {} : { cwd }) };
+  if (command === undefined || CHANGING_FIELDS.some((name) => hasInput(input[name]))) return undefined;
+  // Where the folder is not told, it may be the one to which an earlier command went.
+  return { kind: 'command', command, ...(cwd === undefined ? { keepsShell: true } : { cwd }) };
 }
+
+/** What a command does depends on them. */
+const CHANGING_FIELDS = ['env', 'environment', 'stdin', 'input', 'script'];
 
 /** Not one word: tools for editing have a `command` too, such as `view`. */
 function isCommandLine({ command, cmd }: Fields): boolean {

@@ -1,5 +1,6 @@
 /** One turn of Claude Code, as its stream tells it. Requests of the program (may this tool run?) and ours go over the same two pipes. */
 import type { RunPermissionAnswer } from '../../actors/run/agent-runtime.ts';
+import { isNestedTooDeeply } from '../../machines/run/redaction.ts';
 import { claudeFailure } from './claude-failures.ts';
 import {
   assistantMessage,
@@ -30,6 +31,8 @@ const SYNTHETIC_MODEL = '<synthetic>';
  * tool has found somewhere: it is to be delivered as written.
  */
 const COMMAND_OR_MENTION = /@|^\s*\//;
+const MAX_SHOWN_ID_CHARACTERS = 100;
+const TOO_DEEP = 'Its input is nested too deeply for anybody to judge it.';
 const NOBODY_TO_ANSWER = 'Nobody is there to answer questions while you work. Put them into your final answer instead.';
 
 export interface ClaudeConversationOptions {
@@ -182,9 +185,12 @@ export class ClaudeConversation implements CliConversation {
     const { request_id: askId, request } = data;
     const parsed = permissionRequest.safeParse(request);
     if (request.subtype !== 'can_use_tool' || !parsed.success) return [{ kind: 'reply', text: refusal(askId, `${request.subtype} is not supported here`) }];
+    // An answer could be taken for that to the other question.
+    if (this.#asked.has(askId)) return [{ kind: 'reply', text: refusal(askId, `a question with the id ${askId.slice(0, MAX_SHOWN_ID_CHARACTERS)} is not answered yet`) }];
     const { tool_name: name, tool_use_id: callId = askId, input } = parsed.data;
     this.#asked.set(askId, input);
-    if (name === 'AskUserQuestion') return [{ kind: 'tool_requested', callId, name, input }, { kind: 'tool_refused', callId }, { kind: 'reply', text: this.answer(askId, { decision: 'deny', message: NOBODY_TO_ANSWER }) }];
+    const denial = name === 'AskUserQuestion' ? NOBODY_TO_ANSWER : isNestedTooDeeply(input) ? TOO_DEEP : undefined;
+    if (denial !== undefined) return [{ kind: 'tool_requested', callId, name, input }, { kind: 'tool_refused', callId }, { kind: 'reply', text: this.answer(askId, { decision: 'deny', message: denial }) }];
     return [{ kind: 'asked', askId, request: { callId, name, input, means: claudeToolMeaning(name, input) } }];
   }
 

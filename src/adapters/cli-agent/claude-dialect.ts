@@ -26,6 +26,11 @@ const TAKEN_OPTIONS: ReadonlySet<string> = new Set([
 /** Tokens that `claude setup-token` gives; they are no API keys. */
 const OAUTH_TOKEN = /^sk-ant-oat/;
 
+const BUDGET_OPTION = 'max-budget-usd';
+/** In US dollars. The program takes no 0. */
+const LEAST_BUDGET = 0.000_001;
+const BUDGET_DIGITS = 6;
+
 export const claudeDialect: CliDialect = {
   name: 'claude',
   howToInstall: 'install Claude Code (npm install -g @anthropic-ai/claude-code)',
@@ -38,7 +43,7 @@ export const claudeDialect: CliDialect = {
   converse: (turn) => new ClaudeConversation(turn, { args: argumentsFor(turn), newId: randomUUID }),
 };
 
-function argumentsFor({ model, resumedSessionId, options }: CliTurn): readonly string[] {
+function argumentsFor({ model, resumedSessionId, maxCost, options: { [BUDGET_OPTION]: ownBudget, ...options } }: CliTurn): readonly string[] {
   return [
     '-p',
     '--output-format=stream-json',
@@ -50,6 +55,13 @@ function argumentsFor({ model, resumedSessionId, options }: CliTurn): readonly s
     ...('setting-sources' in options ? [] : ['--setting-sources=user']),
     ...(model === undefined ? [] : [`--model=${model}`]),
     ...(resumedSessionId === undefined ? [] : [`--resume=${resumedSessionId}`]),
-    ...flagsOf(options, TAKEN_OPTIONS),
+    ...flagsOf({ ...options, [BUDGET_OPTION]: budgetOf(ownBudget, maxCost) }, TAKEN_OPTIONS),
   ];
+}
+
+/** The least of what its own option and the budget of the agent allow. */
+function budgetOf(own: unknown, maxCost: number | undefined): unknown {
+  if (maxCost === undefined || !Number.isFinite(maxCost)) return own ?? null;
+  const ownLimit = own === undefined || own === null || own === false ? Infinity : Number(own);
+  return ownLimit <= maxCost ? own : Math.max(LEAST_BUDGET, maxCost).toFixed(BUDGET_DIGITS);
 }

@@ -9,7 +9,7 @@ const TERMINAL_REASONS: Readonly<Record<string, RunFailureKind>> = { prompt_too_
 /** A limit of the user's own: neither another account nor another model is what is wanted. */
 const LIMITS: Readonly<Record<string, string>> = {
   error_max_turns: 'it has taken as many turns as its option "max-turns" allows',
-  error_max_budget_usd: 'it has spent as much as its option "max-budget-usd" allows',
+  error_max_budget_usd: 'it has spent as much as its option "max-budget-usd" allows, or as the budget of the agent left for it',
   error_max_structured_output_retries: 'its answers never fitted its option "json-schema"',
 };
 

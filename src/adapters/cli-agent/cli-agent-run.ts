@@ -7,7 +7,9 @@ import { SaidSoFar } from '../../actors/run/said-so-far.ts';
 import { ToolLedger } from '../../actors/run/tool-ledger.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
+import { reasonForNewSession } from '../../machines/run/backend-session-id.ts';
 import { promptOf } from '../../machines/run/conversation-text.ts';
+import { withoutKeys } from '../../machines/run/failure-message.ts';
 import { ProgramNotStarted } from '../../machines/run/program-end.ts';
 import { settingsOf } from '../../machines/run/provider-settings.ts';
 import type { CheckedProviderSettings } from '../../machines/run/provider-settings.ts';
@@ -127,7 +129,8 @@ export class CliAgentRun {
     if (resume === undefined) return this.#endOf(await this.#runProgram(undefined));
     const gone = await this.#resume(resume);
     if (typeof gone !== 'string') return gone;
-    this.#reseeded = `The session ${shown(resume.sessionId)} of ${this.#dialect.name} could not go on (${gone}), so a new one was begun and given the whole conversation.`;
+    const what = `The session ${shown(resume.sessionId)} of ${this.#dialect.name} could not go on, so a new one was begun and given the whole conversation: ${withoutKeys(gone)}.`;
+    this.#reseeded = reasonForNewSession(what);
     return this.#endOf(await this.#runProgram(undefined));
   }
 
@@ -148,6 +151,7 @@ export class CliAgentRun {
       model: model === DEFAULT_MODEL ? undefined : model,
       instructions,
       prompt: promptOf(resumed?.newMessages ?? messagesOf(this.#params)),
+      maxCost: this.#params.budget?.maxCost,
       resumedSessionId: resumed?.sessionId,
       workspaceDir,
       options,
@@ -167,7 +171,7 @@ export class CliAgentRun {
       said: this.#said,
       tools: this.#tools,
       requestPermission,
-      onNews: (message) => onNews({ runId, message: `${this.#command()}: ${message}` }),
+      onNews: (message) => onNews({ runId, message: withoutKeys(`${this.#command()}: ${message}`) }),
     });
     return this.#program.run();
   }

@@ -45,7 +45,13 @@ export function createCliAgentRuntime({ id = CLI_AGENT_RUNTIME_ID, ...options }:
     environment: options.environment ?? (() => process.env),
     idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
     killGraceMs: options.killGraceMs ?? DEFAULT_KILL_GRACE_MS,
-    onNews: options.onNews ?? (() => undefined),
+    onNews(news) {
+      try {
+        options.onNews?.(news);
+      } catch {
+        // What a listener makes of it must not end a run.
+      }
+    },
   };
   const active = new ActiveRuns();
   const listening = new Map<string, CliAgentRun>();

@@ -1,12 +1,11 @@
 /** From what a program tells, or how it ends, to a failure of the run. */
 import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
+import { messageLine } from '../../machines/run/failure-message.ts';
 import { exitText } from '../../machines/run/program-end.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
 import type { Redaction } from '../../machines/run/redaction.ts';
 import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.ts';
 import type { CliDialect, CliFailure } from './dialect.ts';
-
-const MAX_MESSAGE_CHARACTERS = 2_000;
 
 export interface FailureSurroundings {
   readonly dialect: CliDialect;
@@ -29,7 +28,8 @@ export function toldFailure(told: CliFailure, surroundings: FailureSurroundings)
   };
   const classified = classifyRunFailure(facts, { now: surroundings.now });
   const kind = told.kind ?? (classified.kind === 'unknown' ? (told.otherwise ?? 'unknown') : classified.kind);
-  return worded({ ...classified, kind }, message, surroundings);
+  const { evidence: _words, ...known } = classified;
+  return worded(told.kind === undefined ? { ...classified, kind } : { ...known, kind }, message, surroundings);
 }
 
 export interface ProgramEnd {
@@ -50,7 +50,10 @@ export function endFailure({ exit, errorOutput, complaint, noise }: ProgramEnd, 
   const how = exitText(exit);
   const facts = { exitCode: exit?.code, signal: exit?.signal, stderr: errorOutput, message: complaint?.message ?? '' };
   const classified = classifyRunFailure(facts, { now: surroundings.now });
-  const kind = classified.kind === 'unknown' ? 'server_error' : classified.kind;
+  const hasWords = errorOutput !== '' || complaint !== undefined;
+  // A crash without a word is the program's own; words that nobody recognizes may say anything.
+  const isCrash = !hasWords || exit?.code === undefined;
+  const kind = classified.kind === 'unknown' && isCrash ? 'server_error' : classified.kind;
   const words = [complaint?.message, errorOutput === '' ? undefined : `its error output ends with: ${errorOutput}`, noise].filter((part) => part !== undefined);
   return worded({ ...classified, kind }, [`${how} without a result`, ...words].join('; '), surroundings);
 }
@@ -68,14 +71,14 @@ export function thrownFailure(thrown: unknown, surroundings: FailureSurroundings
 
 function worded(failure: RunFailure, message: string, { dialect, command, redaction }: FailureSurroundings): RunFailure {
   const advice = failure.kind === 'auth' ? ` (${dialect.howToLogIn})` : '';
-  const text = redaction.text(message).trim().slice(0, MAX_MESSAGE_CHARACTERS);
-  return { ...failure, message: `${command}: ${text}${advice}` };
+  // Secrets that are known go first, by their values; then what looks like one.
+  return { ...failure, message: `${command}: ${messageLine(redaction.text(message))}${advice}` };
 }
 
 /** For a program that is not there. */
 export function missingProgram(surroundings: FailureSurroundings): RunFailure {
   const { dialect, command, provider } = surroundings;
   const message = `there is no such program; ${dialect.howToInstall}, or set program.command of the provider "${provider}" to where it is`;
-  // Another account would not help, another model may.
-  return ownFailure('model_not_found', `${message}. PATH was looked through for "${command}", the workspace left out`, surroundings);
+  // Nothing is wrong with the candidate: once the program is there, it can be asked at once.
+  return ownFailure('unknown', `${message}. PATH was looked through for "${command}", the workspace left out`, surroundings);
 }

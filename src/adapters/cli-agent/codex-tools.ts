@@ -34,13 +34,27 @@ const TOOLS: Readonly<Record<string, ToolKind>> = {
   },
 };
 
+/** Items that tell of nothing that was done. */
+const NO_TOOLS: ReadonlySet<string> = new Set(['todo_list', 'error', 'reasoning', 'agent_message']);
+
+const MAX_NAME_CHARACTERS = 200;
+
+/** What this house does not know may have done anything: were it passed over, a failed turn would be asked for once more. */
+function unknownTool({ id: _id, type, status, ...input }: CodexItem): ToolKind {
+  return {
+    name: () => type.slice(0, MAX_NAME_CHARACTERS) || 'unknown',
+    input: () => input,
+    output: () => (typeof status === 'string' ? status : 'completed'),
+  };
+}
+
 /** Anything else has not worked. */
 const OUTCOMES: Readonly<Record<string, BackendToolOutcome>> = { completed: 'completed', declined: 'denied', cancelled: 'cancelled', canceled: 'cancelled' };
 
 /** It is told when it begins, or only when it is over; the ledger takes only the first request of an id. */
 export function toolFacts(item: CodexItem, phase: 'started' | 'updated' | 'completed'): readonly CliFact[] | undefined {
-  const kind = Object.hasOwn(TOOLS, item.type) ? TOOLS[item.type] : undefined;
-  if (kind === undefined) return [];
+  if (NO_TOOLS.has(item.type)) return [];
+  const kind = (Object.hasOwn(TOOLS, item.type) ? TOOLS[item.type] : undefined) ?? unknownTool(item);
   const { data } = toolItem.safeParse(item);
   if (data === undefined) return undefined;
   const callId = item.id;

@@ -11,6 +11,8 @@ export interface CliTurn {
   readonly prompt: string;
   /** The program's own session that goes on. Checked: fit to stand among arguments. */
   readonly resumedSessionId: string | undefined;
+  /** What the turn may cost, in US dollars, for programs that can be held to that. Absent: nothing bounds it. */
+  readonly maxCost?: number | undefined;
   /** Absolute. */
   readonly workspaceDir: string;
   /** From the settings of the provider: what the program takes besides, as it calls it. */

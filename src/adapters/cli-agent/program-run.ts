@@ -3,15 +3,17 @@
  * is the dialect's affair.
  */
 import type { Clock } from '../../actors/clock/clock.ts';
-import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest, RunToolMeaning } from '../../actors/run/agent-runtime.ts';
+import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
 import { IdleWatch } from '../../actors/run/idle-watch.ts';
 import { MAX_SAID_CHARACTERS } from '../../actors/run/said-so-far.ts';
 import type { SaidSoFar } from '../../actors/run/said-so-far.ts';
+import { shownRequest } from '../../actors/run/shown-request.ts';
 import { TextTail } from '../../actors/run/text-tail.ts';
-import { MAX_INPUT_CHARACTERS, MAX_TOOL_CALLS } from '../../actors/run/tool-ledger.ts';
+import { MAX_TOOL_CALLS } from '../../actors/run/tool-ledger.ts';
 import type { ToolLedger } from '../../actors/run/tool-ledger.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { assertNever, messageOf } from '../../machines/errors.ts';
+import { isBackendSessionId } from '../../machines/run/backend-session-id.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
 import type { Redaction } from '../../machines/run/redaction.ts';
 import type { RunFailureKind } from '../../machines/run/run-failure.ts';
@@ -32,6 +34,8 @@ const LINGER_AFTER_STOP_MS = 1_000;
 const NEXT_TURN_MS = 3_000;
 
 const NOBODY_PERMITS = 'Nobody is there to permit it.';
+/** In one run: each may be a question to a person. */
+const MAX_QUESTIONS = MAX_TOOL_CALLS;
 
 export interface ProgramRunOptions {
   readonly conversation: CliConversation;
@@ -64,6 +68,7 @@ export class ProgramRun {
   readonly #errorOutput: TextTail;
   /** Questions that wait for their answers, by the program's ids. */
   readonly #asks = new Map<string, AbortController>();
+  #questionCount = 0;
   readonly #settled: Promise<ProgramOutcome>;
   #settle: (outcome: ProgramOutcome) => void = () => undefined;
   #outcome: ProgramOutcome | undefined;
@@ -168,7 +173,8 @@ export class ProgramRun {
     this.#betweenTurns = undefined;
     switch (fact.kind) {
       case 'session':
-        this.#sessionId = fact.sessionId;
+        // One that the log cannot hold is not gone on with.
+        this.#sessionId = isBackendSessionId(fact.sessionId) ? fact.sessionId : undefined;
         return;
       case 'session_gone':
         return this.#settle(fact);
@@ -177,9 +183,7 @@ export class ProgramRun {
         if (said.characters > MAX_SAID_CHARACTERS) this.#cutOff('format', `it has said more than ${MAX_SAID_CHARACTERS} characters`);
         return;
       case 'tool_requested':
-        tools.requested(fact);
-        if (tools.count > MAX_TOOL_CALLS) this.#cutOff('format', `it has used more than ${MAX_TOOL_CALLS} tools`);
-        return;
+        return this.#request(fact);
       case 'tool_started':
         return tools.started(fact.callId);
       case 'tool_refused':
@@ -187,7 +191,7 @@ export class ProgramRun {
       case 'tool_ended':
         return tools.ended(this.#outcome === undefined || fact.outcome !== 'failed' ? fact : { ...fact, outcome: 'cancelled' });
       case 'asked':
-        void this.#ask(fact);
+        this.#ask(fact).catch((error: unknown) => this.#cutOff('unknown', `a question of it could not be answered: ${messageOf(error)}`));
         return;
       case 'ask_withdrawn':
         return this.#withdraw(fact.askId);
@@ -198,6 +202,12 @@ export class ProgramRun {
       default:
         assertNever(fact, 'a fact of a program');
     }
+  }
+
+  #request(call: Pick<RunPermissionRequest, 'callId' | 'name' | 'input'>): void {
+    const { tools } = this.#options;
+    tools.requested(call);
+    if (tools.count > MAX_TOOL_CALLS) this.#cutOff('format', `it has used more than ${MAX_TOOL_CALLS} tools`);
   }
 
   #cutOff(failure: RunFailureKind, message: string): void {
@@ -221,29 +231,43 @@ export class ProgramRun {
 
   /** The program waits for us meanwhile: that is no silence of its own. */
   async #ask({ askId, request }: Extract<CliFact, { kind: 'asked' }>): Promise<void> {
-    const { tools, conversation } = this.#options;
+    const { tools } = this.#options;
     if (this.#asks.has(askId)) return;
+    this.#questionCount += 1;
+    if (this.#questionCount > MAX_QUESTIONS) return this.#cutOff('format', `it has asked for permission more than ${MAX_QUESTIONS} times`);
     const withdrawal = new AbortController();
     this.#asks.set(askId, withdrawal);
-    tools.requested(request);
+    this.#request(request);
     this.#idle?.pause();
     const answer = await this.#answerTo(request, withdrawal.signal);
-    // Who has withdrawn the question waits for no answer.
-    if (!this.#asks.delete(askId)) return;
+    // Who has withdrawn the question waits for no answer, and may have asked another by the same id since.
+    if (this.#asks.get(askId) !== withdrawal) return;
+    this.#asks.delete(askId);
     this.#idle?.resume();
-    if (this.#outcome !== undefined || conversation.answer === undefined) return;
+    if (this.#outcome !== undefined) return;
+    const { decision, text } = this.#replyTo(askId, answer);
     // Told before the program hears of it: what has not been told must not run.
-    if (answer.decision === 'allow') tools.started(request.callId);
+    if (decision === 'allow') tools.started(request.callId);
     else tools.denied(request.callId);
-    this.#write(conversation.answer(askId, answer));
+    this.#write(text);
   }
 
-  async #answerTo({ callId, name, input, means }: RunPermissionRequest, signal: AbortSignal): Promise<RunPermissionAnswer> {
+  /** What cannot be written down is denied. */
+  #replyTo(askId: string, answer: RunPermissionAnswer): { readonly decision: RunPermissionAnswer['decision']; readonly text: string } {
+    const { conversation } = this.#options;
+    try {
+      return { decision: answer.decision, text: conversation.answer?.(askId, answer) ?? '' };
+    } catch (error) {
+      const denial = { decision: 'deny', message: `It could not be answered: ${messageOf(error)}` } as const;
+      return { decision: 'deny', text: conversation.answer?.(askId, denial) ?? '' };
+    }
+  }
+
+  async #answerTo(request: RunPermissionRequest, signal: AbortSignal): Promise<RunPermissionAnswer> {
     const { requestPermission, redaction } = this.#options;
     if (requestPermission === undefined || this.#outcome !== undefined) return { decision: 'deny', message: NOBODY_PERMITS };
-    const told = { callId, name: redaction.text(name), input: redaction.json(input, MAX_INPUT_CHARACTERS), means: redacted(means, redaction), signal };
     try {
-      return await requestPermission(told);
+      return await requestPermission(shownRequest({ ...request, signal }, redaction));
     } catch (error) {
       return { decision: 'deny', message: `It could not be permitted: ${messageOf(error)}` };
     }
@@ -282,9 +306,4 @@ export class ProgramRun {
       await process.end({ graceMs: 0 }).catch((error: unknown) => this.#options.onNews(`its processes could not all be ended: ${messageOf(error)}`));
     }
   }
-}
-
-/** Where a command holds a secret, it is judged without it. */
-function redacted(means: RunToolMeaning | undefined, redaction: Redaction): RunToolMeaning | undefined {
-  return means === undefined ? undefined : (redaction.json(means, Infinity) as RunToolMeaning);
 }

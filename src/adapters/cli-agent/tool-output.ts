@@ -1,8 +1,10 @@
 /** What a tool gave back, as the model of the program read it: its texts, with a word for what is no text. */
+import { isNestedTooDeeply } from '../../machines/run/redaction.ts';
 
 /** `content` is a text, or blocks as the protocols of models and of MCP know them. */
 export function toolOutputText(content: unknown): string {
   if (typeof content === 'string') return content;
+  if (isNestedTooDeeply(content)) return '[something that is nested too deeply]';
   if (!Array.isArray(content)) return content === undefined || content === null ? '' : JSON.stringify(content);
   return (content as unknown[]).map(blockText).join('\n');
 }

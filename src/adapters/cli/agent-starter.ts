@@ -61,7 +61,7 @@ function unknownProvider(provider: string, known: readonly string[]): RuntimeErr
   const meant = closestName(provider, known);
   return new RuntimeError('PROVIDER_UNKNOWN', `there is no provider ${JSON.stringify(provider)}`, {
     category: 'not_found',
-    hint: `${meant === undefined ? '' : `Did you mean "${meant}"? `}Known: ${[...new Set(known)].join(', ')}. Others are written into providers.yaml in the home; see docs/backends.md.`,
+    hint: `${meant === undefined ? '' : `Did you mean "${meant}"? `}Known: ${[...new Set(known)].join(', ')}. Others are written into providers.yaml in the home, each under its name with a "backend" (embedded, cli-agent or acp) and its "api" and "baseUrl", or its "program".`,
   });
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Sessions } from '../../actors/session/sessions.ts';
 import { messageOf } from '../../machines/errors.ts';
-import type { SessionEvent } from '../../machines/session/session-event.ts';
+import type { SessionEvent, SessionEventOf } from '../../machines/session/session-event.ts';
 import { ownRequests } from './asked-requests.ts';
 import type { AskedRequest } from './asked-requests.ts';
 import type { Output } from './output.ts';
@@ -71,36 +71,25 @@ export class LiveQuestions {
 
   /** @returns the request that somebody has to be asked about */
   #noted(event: SessionEvent): LiveRequest | undefined {
-    const { sessionId } = event;
-    switch (event.type) {
-      case 'agent.tool_use':
-        if (event.data.by === 'backend') this.#calls.add(event.data.callId);
-        return undefined;
-      case 'permission.requested': {
-        const { requestId, callId } = event.data;
-        if (!this.#calls.has(callId)) return undefined;
-        const request = { sessionId, requestId, callId, withdrawn: new AbortController() };
-        this.#requests.set(requestId, request);
-        return request;
-      }
-      case 'user.tool_confirmation':
-        return this.#withdraw(event.data.requestId, `somebody has ${event.data.allowed ? 'allowed' : 'denied'} it meanwhile`);
-      case 'permission.resolved':
-        return this.#withdraw(event.data.requestId, event.data.decision === 'expired' ? 'nobody has allowed it in time' : 'it has been answered');
-      case 'request.cancelled':
-        return this.#withdraw(event.data.requestId, 'it is asked for no more');
-      case 'agent.tool_result': {
-        const { callId } = event.data;
-        if (!this.#calls.delete(callId)) return undefined;
-        for (const request of this.#requests.values()) if (request.callId === callId) this.#withdraw(request.requestId, 'the call has ended');
-        return undefined;
-      }
-      default:
-        return undefined;
+    if (event.type === 'permission.requested') return this.#requestOf(event);
+    if (event.type === 'agent.tool_use' && event.data.by === 'backend') this.#calls.add(event.data.callId);
+    if (event.type === 'user.tool_confirmation') this.#withdraw(event.data.requestId, `somebody has ${event.data.allowed ? 'allowed' : 'denied'} it meanwhile`);
+    if (event.type === 'permission.resolved') this.#withdraw(event.data.requestId, event.data.decision === 'expired' ? 'nobody has allowed it in time' : 'it has been answered');
+    if (event.type === 'request.cancelled') this.#withdraw(event.data.requestId, 'it is asked for no more');
+    if (event.type === 'agent.tool_result' && this.#calls.delete(event.data.callId)) {
+      for (const { requestId, callId } of [...this.#requests.values()]) if (callId === event.data.callId) this.#withdraw(requestId, 'the call has ended');
     }
+    return undefined;
   }
 
-  #withdraw(requestId: string, because: string): undefined {
+  #requestOf({ sessionId, data: { requestId, callId } }: SessionEventOf<'permission.requested'>): LiveRequest | undefined {
+    if (!this.#calls.has(callId)) return undefined;
+    const request = { sessionId, requestId, callId, withdrawn: new AbortController() };
+    this.#requests.set(requestId, request);
+    return request;
+  }
+
+  #withdraw(requestId: string, because: string): void {
     this.#requests.get(requestId)?.withdrawn.abort(because);
     this.#requests.delete(requestId);
   }

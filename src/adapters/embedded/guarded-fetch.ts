@@ -1,5 +1,7 @@
 /** How the SDK reaches a provider: one request, no detours, and somebody who hears each byte. */
-import { StepFailure } from './step-failure.ts';
+import { EventLines, MAX_EVENT_BYTES } from './event-lines.ts';
+import type { Heard } from './event-lines.ts';
+import { StepFailure, brokenAnswer } from './step-failure.ts';
 
 /** Bytes of an answer that is no stream: an error, or a page of somebody in between. */
 const MAX_OTHER_BYTES = 1024 * 1024;
@@ -9,8 +11,8 @@ const SHOWN_CHARACTERS = 500;
 export interface GuardedFetchOptions {
   /** Names of headers that are not sent, whatever the SDK says: what would carry a key that is not there. */
   readonly leftOut: readonly string[];
-  /** Called when an answer begins, and with each of its pieces. */
-  readonly onHeard: () => void;
+  /** Called when an answer begins, and with each of its pieces: what that tells. */
+  readonly onHeard: (heard: Heard) => void;
   readonly fetch: typeof globalThis.fetch;
 }
 
@@ -20,12 +22,12 @@ export function guardedFetch({ leftOut, onHeard, fetch }: GuardedFetchOptions): 
     for (const name of leftOut) headers.delete(name);
     // Followed, a redirection would take the key and the conversation to whom it names.
     const response = await fetch(input, { ...init, headers, redirect: 'manual' });
-    onHeard();
+    onHeard('said');
     if (response.status >= 300 && response.status < 400) throw await redirected(response);
-    if (!response.ok) return response.body === null ? response : withBody(response, heard(response.body, onHeard, MAX_OTHER_BYTES));
+    if (!response.ok) return response.body === null ? response : withBody(response, beginningOf(response.body, onHeard));
     if (response.body === null) return response;
     await expectStream(response, onHeard);
-    return withBody(response, heard(response.body, onHeard));
+    return withBody(response, eventsOf(response.body, onHeard));
   };
 }
 
@@ -33,16 +35,37 @@ function withBody({ status, statusText, headers }: Response, body: ReadableStrea
   return new Response(body, { status, statusText, headers });
 }
 
-/** The body as it comes, or the beginning of it: what comes after `maxBytes` is not waited for. One stream more, where a transformation would be two. */
-function heard(body: ReadableStream<Uint8Array>, onHeard: () => void, maxBytes = Infinity): ReadableStream<Uint8Array> {
+/** The body as it comes. One stream more, where a transformation would be two. */
+function eventsOf(body: ReadableStream<Uint8Array>, onHeard: (heard: Heard) => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  let room = maxBytes;
+  const lines = new EventLines();
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         const { done, value } = await reader.read();
         if (done) return controller.close();
-        onHeard();
+        onHeard(lines.add(value));
+        if (!lines.isEndless) return controller.enqueue(value);
+        // Whoever reads it keeps all of an event until it ends.
+        controller.error(brokenAnswer(`one event of it has more than ${MAX_EVENT_BYTES} bytes`));
+        await reader.cancel();
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** As much of a body as is looked at: what comes after it is not waited for. */
+function beginningOf(body: ReadableStream<Uint8Array>, onHeard: (heard: Heard) => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let room = MAX_OTHER_BYTES;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        onHeard('said');
         controller.enqueue(value.length <= room ? value : value.subarray(0, room));
         room -= value.length;
         if (room > 0) return;
@@ -58,15 +81,20 @@ function heard(body: ReadableStream<Uint8Array>, onHeard: () => void, maxBytes =
 async function redirected(response: Response): Promise<StepFailure> {
   await response.body?.cancel();
   const { status, headers } = response;
-  const target = headers.get('location');
+  const target = withoutSecrets(headers.get('location'));
   return new StepFailure({ kind: 'format', message: `the provider answered with a redirection (HTTP ${status}${target === null ? '' : ` to ${target}`}), which is not followed; correct its base address` });
 }
 
+/** Where it leads: what such an address carries besides is for whom it was made. */
+function withoutSecrets(location: string | null): string | null {
+  return location?.replace(/[?#].*$/s, '').replace(/^([^/]*\/\/)[^/]*@/, '$1') ?? null;
+}
+
 /** Some answer 200 and then say in JSON or in HTML what is wrong. Servers that name no type, or an odd one, are believed. */
-async function expectStream(response: Response, onHeard: () => void): Promise<void> {
+async function expectStream(response: Response, onHeard: (heard: Heard) => void): Promise<void> {
   const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (response.body === null || (type !== 'application/json' && type !== 'text/html')) return;
-  const text = await new Response(heard(response.body, onHeard, MAX_OTHER_BYTES)).text();
+  const text = await new Response(beginningOf(response.body, onHeard)).text();
   const body = parsed(text);
   const isError = typeof body === 'object' && body !== null && 'error' in body;
   const what = `expected a stream of events from the provider, received ${type} with HTTP ${response.status}: ${text.slice(0, SHOWN_CHARACTERS)}`;

@@ -3,6 +3,8 @@ import type { AgentRunParams } from '../../actors/run/agent-runtime.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { CheckedProviderSettings } from '../../machines/run/provider-settings.ts';
 import { settingsOf } from '../../machines/run/provider-settings.ts';
+import { looksLikeKey } from '../../machines/run/auth-profile-check.ts';
+import type { Heard } from './event-lines.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import type { LanguageModel } from './language-model.ts';
 import { DEFAULT_BASE_URLS, loadModelMaker } from './load-models.ts';
@@ -39,7 +41,7 @@ function checkedSettings(provider: string, providers: AgentRunParams['config']['
 }
 
 function notSetUp(provider: string, what: string): StepFailure {
-  return new StepFailure({ kind: 'format', message: `the provider "${provider}" ${what}` });
+  return new StepFailure({ kind: 'format', message: `the provider "${provider}" ${what}`, isLocal: true });
 }
 
 function variable(environment: NodeJS.ProcessEnv, name: string | undefined): string | undefined {
@@ -51,12 +53,17 @@ function keyOf(provider: string, { needsKey = true, keyVariable }: CheckedProvid
   const key = given?.trim() ?? '';
   if (key === '') {
     if (!needsKey) return '';
-    const variableText = keyVariable === undefined ? '' : `Set ${keyVariable}, or add `;
-    const advice = `${variableText === '' ? 'Add ' : variableText}an account with: wakechart auth add ${provider}`;
-    throw new StepFailure({ kind: 'auth', message: `the provider "${provider}" needs a key, and there is none. ${advice}` });
+    throw new StepFailure({ kind: 'auth', message: `the provider "${provider}" needs a key, and there is none. ${adviceFor(provider, keyVariable)}`, isLocal: true });
   }
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new StepFailure({ kind: 'auth', message: `the key for the provider "${provider}" holds characters that no header can carry` });
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new StepFailure({ kind: 'auth', message: `the key for the provider "${provider}" holds characters that no header can carry`, isLocal: true });
   return key;
+}
+
+function adviceFor(provider: string, keyVariable: string | undefined): string {
+  // Whoever puts the key itself where its name belongs must not read it again in a log.
+  const isName = keyVariable !== undefined && !looksLikeKey(keyVariable);
+  const set = keyVariable === undefined ? 'Add' : isName ? `Set ${keyVariable}, or add` : 'What stands in "keyVariable" looks like a key itself: put the name of a variable there, and set that; or add';
+  return `${set} an account with: wakechart auth add NAME --provider ${provider} --env ${isName ? keyVariable : 'VARIABLE'}`;
 }
 
 const KEY_HEADERS: readonly string[] = ['authorization', 'x-api-key'];
@@ -64,7 +71,7 @@ const KEY_HEADERS: readonly string[] = ['authorization', 'x-api-key'];
 export interface ReachedModelOptions extends ProviderAccess {
   readonly model: string;
   readonly fetch: typeof globalThis.fetch;
-  readonly onHeard: () => void;
+  readonly onHeard: (heard: Heard) => void;
 }
 
 /** @throws RuntimeError AI_SDK_MISSING */

@@ -1,5 +1,7 @@
 /** Takes the secret of an account out of what comes back: out of whole texts, and out of texts that come in pieces. */
 
+import { formsOf } from '../../machines/run/redaction.ts';
+
 /** What is shorter is a stand-in for servers that want no key, such as "ollama" or "not-needed", and would tear every text to pieces. */
 const MIN_STREAMED_CHARACTERS = 12;
 const MIN_REDACTED_CHARACTERS = 4;
@@ -10,12 +12,12 @@ const MARK = '[redacted]';
 
 export class Secret {
   readonly #value: string;
-  /** Its forms in a message: as it is, in JSON, in an address. */
+  /** Its forms in a message, the longest first: one may hold another. */
   readonly #forms: readonly string[];
 
   constructor(value = '') {
     this.#value = value.length >= MIN_STREAMED_CHARACTERS ? value : '';
-    this.#forms = value.length < MIN_REDACTED_CHARACTERS ? [] : [...new Set([value, JSON.stringify(value).slice(1, -1), encodedOrSame(value)])];
+    this.#forms = value.length < MIN_REDACTED_CHARACTERS ? [] : [...new Set([value, JSON.stringify(value).slice(1, -1), encodedOrSame(value), ...formsOf(value)])].toSorted((one, other) => other.length - one.length);
   }
 
   /** For messages of errors. */

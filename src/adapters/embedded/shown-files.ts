@@ -72,6 +72,8 @@ async function look(reference: FileReference, room: number, { files, workspaceDi
   if (reference.type === 'file' && createHash('sha256').update(bytes).digest('hex') !== reference.sha256) return without('it has changed since it came');
   if (bytes.length > room) return without('the files after it fill the request');
   const { kind, ...told } = fileKindOf(bytes);
+  // A reference stands in what some tool has put out: it shows what it says, and nothing else.
+  if (reference.type === 'image' && kind !== 'image') return without('it is no image');
   if (kind === 'text' && isUtf8(bytes)) return { shown: { kind: 'text', text: textOf(reference, bytes) }, bytes: bytes.length };
   const mediaType = 'mediaType' in told ? told.mediaType : reference.mediaType;
   const sort = kind === 'image' ? 'image' : mediaType === 'application/pdf' ? 'pdf' : undefined;

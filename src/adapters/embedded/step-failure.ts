@@ -29,7 +29,7 @@ export function failureOf(thrown: unknown, { redact, now }: FailureOfOptions): R
 }
 
 function classified(thrown: unknown, now: number): RunFailure {
-  if (RuntimeError.is(thrown) && thrown.code === 'AI_SDK_MISSING') return { kind: 'format', message: `${thrown.message}. ${thrown.hint ?? ''}`.trim() };
+  if (RuntimeError.is(thrown) && thrown.code === 'AI_SDK_MISSING') return { kind: 'format', message: `${thrown.message}. ${thrown.hint ?? ''}`.trim(), isLocal: true };
   return classifyRunFailure(thrown, { now });
 }
 

@@ -4,6 +4,7 @@ import type { AgentRunParams } from '../../actors/run/agent-runtime.ts';
 import { IdleWatch } from '../../actors/run/idle-watch.ts';
 import type { Answer } from './answer.ts';
 import { failureIn } from './answer-end.ts';
+import type { Heard } from './event-lines.ts';
 import { isForeignEvent } from './foreign-event.ts';
 import { streamOf } from './language-model.ts';
 import type { ModelStream, ModelStreamPart } from './language-model.ts';
@@ -16,6 +17,9 @@ import type { WorkspaceFiles } from './workspace-files.ts';
 
 /** As long as the HTTP client of Node waits for a byte. */
 const DEFAULT_IDLE_TIMEOUT_MS = 300_000;
+
+/** For how many times that a provider may say nothing but that it lives. */
+const LIMITS_OF_PINGS = 10;
 
 /** How long a connection may stay open after the answer was complete, before it is cut. */
 const DRAIN_LIMIT_MS = 1_000;
@@ -38,14 +42,14 @@ export interface StepOptions {
 export async function takeStep(options: StepOptions): Promise<void> {
   const { params, access, answer, clock, controller } = options;
   const limitMs = access.settings.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS;
-  const silence = new StepFailure({ kind: 'timeout', message: `the provider "${params.provider}" sent nothing for ${limitMs} ms` });
+  const silence = new StepFailure({ kind: 'timeout', message: `the provider "${params.provider}" said nothing for ${limitMs} ms` });
   const onIdle = (): void => {
     // A connection that only stays open after the answer is not waited for much longer anyway.
     if (answer.finish === undefined) controller.abort(silence);
   };
   const watch = new IdleWatch({ clock, limitMs, onIdle });
   try {
-    await untilAborted(readAnswer(options, () => watch.touch()), controller.signal);
+    await untilAborted(readAnswer(options, listenerOf(watch, clock, limitMs)), controller.signal);
   } finally {
     watch.end();
     answer.close();
@@ -55,7 +59,18 @@ export async function takeStep(options: StepOptions): Promise<void> {
   if (failure !== undefined) throw failure;
 }
 
-async function readAnswer({ params, access, answer, clock, files, fetch, controller }: StepOptions, onHeard: () => void): Promise<void> {
+/** Comments are written by whoever stands between; a ping comes from the provider, and is believed for a while. */
+function listenerOf(watch: IdleWatch, clock: Clock, limitMs: number): (heard: Heard) => void {
+  let lastSaidMs = clock.steadyNow();
+  return (heard) => {
+    if (heard === 'nothing') return;
+    const nowMs = clock.steadyNow();
+    if (heard === 'said') lastSaidMs = nowMs;
+    if (nowMs - lastSaidMs < limitMs * LIMITS_OF_PINGS) watch.touch();
+  };
+}
+
+async function readAnswer({ params, access, answer, clock, files, fetch, controller }: StepOptions, onHeard: (heard: Heard) => void): Promise<void> {
   const { api, settings } = access;
   const { signal } = controller;
   const call = await modelCall({ params, api, settings, files });

@@ -42,7 +42,7 @@ async function textOf(path: string): Promise<string | undefined> {
 function invalid(path: string, problems: readonly string[]): RuntimeError {
   return new RuntimeError('PROVIDERS_INVALID', `${path} does not say which providers there are: ${problems.join('; ')}`, {
     category: 'validation',
-    hint: 'Correct what is named; docs/backends.md shows what a provider may say.',
+    hint: 'Correct what is named. Each provider has a "backend" (embedded, cli-agent or acp) and what that needs: "api", "baseUrl" and "keyVariable" for embedded, a "program" with its "command" for the others.',
     details: { path },
   });
 }

@@ -3,7 +3,7 @@
  *
  *   1  the mode is `deny`                                                         deny   mode
  *   2  a rule denies it (a shell line: any command of it)                         deny   policy
- *   3  a rule asks for it, or one that denies may be about it                     ask
+ *   3  a rule asks for it, or one that denies may be about it, or it is doubtful  ask
  *   4  the tool always asks: only rules that name just this call allow it         allow  session_rule | policy, else ask
  *   5  the tool is read-only, unless the mode is `ask` and the path has the
  *      name of a secret                                                           allow  read_only
@@ -47,6 +47,12 @@ export interface PermissionQuestion {
   /** What was allowed for as long as the session lasts. */
   readonly sessionRules: readonly PermissionRule[];
   readonly humans: 'reachable' | 'none';
+  /** Names of other tools that can do the same: rules about those that deny or ask hold too. */
+  readonly kin?: readonly string[] | undefined;
+  /** Those of them by whose rules it is allowed as well. */
+  readonly allowedAs?: readonly string[] | undefined;
+  /** Why nothing allows it but somebody who is asked, whatever rules and mode say. For people. */
+  readonly doubt?: string | undefined;
 }
 
 export type PermissionDecision =
@@ -79,7 +85,9 @@ function decide(question: PermissionQuestion): PermissionDecision {
   const call: DecidedCall = { ...question, reading, restricting };
   const restricted = restrict(call);
   if (restricted !== undefined) return restricted;
-  const isAllowing = (rule: PermissionRule): boolean => rule.tool === definition.name && rule.effect === 'allow';
+  if (question.doubt !== undefined) return { decision: 'ask', because: question.doubt, suggestions: [] };
+  const fitting = [definition.name, ...(question.allowedAs ?? [])];
+  const isAllowing = (rule: PermissionRule): boolean => fitting.includes(rule.tool) && rule.effect === 'allow';
   const rules = { session: sessionRules.filter(isAllowing), policy: policy.filter(isAllowing) };
   if (definition.permissionPolicy === 'always_ask') return grantOf(call, rules, { precisely: true }) ?? ask(call, rules);
   const isSecret = subject.kind === 'path' && mode === 'ask' && hasSecretName(workspacePath(subject.path, question.workspaceDirectory) ?? subject.path);
@@ -89,18 +97,19 @@ function decide(question: PermissionQuestion): PermissionDecision {
   return grantOf(call, rules, { precisely: false }) ?? ask(call, rules);
 }
 
-interface DecidedCall extends JudgedCall, Pick<PermissionQuestion, 'definition' | 'mode'> {
+interface DecidedCall extends JudgedCall, Pick<PermissionQuestion, 'definition' | 'mode' | 'kin'> {
   /** Of all tools. */
   readonly restricting: readonly PermissionRule[];
 }
 
 /** What the rules that deny and ask say; undefined when they have nothing to say. */
 function restrict(call: DecidedCall): PermissionDecision | undefined {
-  const { definition, restricting } = call;
+  const { definition, kin = [], restricting } = call;
+  const names = [definition.name, ...kin];
   let because: string | undefined;
   for (const effect of ['deny', 'ask'] as const) {
-    for (const rule of restricting.filter((each) => each.effect === effect && restricts(each, definition.name))) {
-      const restriction = restrictionOf(rule, call, { isOwn: rule.tool === definition.name });
+    for (const rule of restricting.filter((each) => each.effect === effect && names.some((name) => restricts(each, name)))) {
+      const restriction = restrictionOf(rule, call, { isOwn: names.includes(rule.tool) });
       const text = formatRule(rule);
       if (restriction.matches === 'yes' && effect === 'deny') return { decision: 'deny', by: 'policy', because: `a rule says "${text}"` };
       if (restriction.matches === 'yes') because ??= `a rule says "${text}"`;

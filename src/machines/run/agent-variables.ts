@@ -3,6 +3,7 @@
 /** Ours: what they hold is none of an agent's business. */
 const OUR_VARIABLES = /^WAKECHART_/;
 const NAME_OF_A_SECRET = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH/i;
+const LOGIN_IN_ADDRESS = /:\/\/(?<login>[^\s/?#]{1,2000})@/g;
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 type Variables = Readonly<Record<string, string>>;
@@ -13,7 +14,23 @@ export function withoutOurVariables(variables: Variables): Variables {
 
 /** Of what is passed on by name, what is taken for a secret: names and values. */
 export function secretsAmong(passed: readonly string[], variables: Variables): readonly (readonly [string, string])[] {
-  return passed.flatMap((name) => (NAME_OF_A_SECRET.test(name) ? entryOf(name, variables) : []));
+  return passed.flatMap((name) => (NAME_OF_A_SECRET.test(name) ? entryOf(name, variables) : loginsIn(name, variables)));
+}
+
+/** Of an address such as that of a proxy: `user:password`, and the password alone, as written and as meant. */
+function loginsIn(name: string, variables: Variables): readonly (readonly [string, string])[] {
+  const logins = [...(variables[name] ?? '').matchAll(LOGIN_IN_ADDRESS)].flatMap(({ groups }) => groups?.['login'] ?? []);
+  const values = logins.flatMap((login) => [login, login.slice(login.indexOf(':') + 1)]);
+  // One value each: the names are told in its place.
+  return [...new Set(values.flatMap((value) => [value, decoded(value)]))].map((value, index) => [index === 0 ? `login of ${name}` : `login ${index + 1} of ${name}`, value] as const);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** A variable with its value, if it is there. */

@@ -59,6 +59,12 @@ const AILMENTS: Readonly<Record<RunFailureKind, Ailment | undefined>> = {
   unknown: undefined,
 };
 
+/** Words may be quoted from anybody, so they put nobody out of use for good; and what failed on this machine says nothing about a provider. */
+function ailmentOf({ kind, evidence, isLocal }: Pick<RunFailure, 'kind' | 'evidence' | 'isLocal'>): Ailment | undefined {
+  const ailment = isLocal === true ? undefined : AILMENTS[kind];
+  return ailment === undefined || evidence === undefined ? ailment : 'passing';
+}
+
 const EVENTS: Readonly<Record<Ailment, BreakerEventType>> = { passing: 'COOL', billing: 'DISABLE', account: 'DISABLE', model: 'DISABLE' };
 
 /** What is known of the attempt that a report is about. */
@@ -104,7 +110,7 @@ export function succeeded(standing: CandidateStanding, nowMs: number, attempt: R
 
 export function failed(standing: CandidateStanding, failure: RunFailure, nowMs: number, attempt: ReportedAttempt = {}): CandidateStanding {
   const current = used(settled(standing, nowMs), nowMs);
-  const ailment = AILMENTS[failure.kind];
+  const ailment = ailmentOf(failure);
   if (ailment === undefined) return isOwnProbe(current, attempt) ? probeReturned(current) : current;
   if (!isNews(current, ailment, { nowMs, attempt })) return current.state === 'half_open' ? current : restExtended(current, failure, nowMs);
   return fallenOut(current, failure, ailment, nowMs);
@@ -146,7 +152,7 @@ function isBeforeFailure({ lastFailureAt }: CandidateStanding, nowMs: number, { 
 function isNews(standing: CandidateStanding, ailment: Ailment, { nowMs, attempt }: { readonly nowMs: number; readonly attempt: ReportedAttempt }): boolean {
   const { state, because } = standing;
   if (state === 'closed' || isOwnProbe(standing, attempt)) return true;
-  const known = because === undefined ? undefined : AILMENTS[because.kind];
+  const known = because === undefined ? undefined : ailmentOf(because);
   if (ailment !== 'passing' && ailment !== known) return true;
   return !isResting(standing, nowMs) && !isBeforeFailure(standing, nowMs, attempt);
 }
@@ -162,7 +168,7 @@ function fallenOut(standing: CandidateStanding, failure: RunFailure, ailment: Ai
     ...rest,
     state,
     until: isoTime(isResting(standing, nowMs) ? Math.max(untilMs, timeOf(standing.until)) : untilMs),
-    because: { kind: failure.kind, message: shortened(failure.message) },
+    because: { kind: failure.kind, message: shortened(failure.message), ...(failure.evidence === undefined ? {} : { evidence: failure.evidence }) },
     failures,
     billingFailures,
     lastFailureAt: later(standing.lastFailureAt, nowMs),
@@ -200,7 +206,7 @@ function probed(standing: CandidateStanding, nowMs: number): CandidateStanding {
 /** Nothing was learned: its rest is over, as it was before, and the next one may probe. */
 function probeReturned(standing: CandidateStanding): CandidateStanding {
   const { probeSince, ...rest } = standing;
-  const ailment = rest.because === undefined ? undefined : AILMENTS[rest.because.kind];
+  const ailment = rest.because === undefined ? undefined : ailmentOf(rest.because);
   const state = breakerAfter(standing.state, EVENTS[ailment ?? 'passing']) ?? standing.state;
   return { ...rest, state, ...(probeSince === undefined ? {} : { until: probeSince }) };
 }

@@ -1,7 +1,7 @@
 /** How a candidate stands, as data that outlasts processes. Its states are those of `breakerMachine`. */
 import { z } from 'zod';
 import { candidate } from './candidate.ts';
-import { runFailureKind } from './run-failure.ts';
+import { runFailure, runFailureKind } from './run-failure.ts';
 
 const isoTime = z.iso.datetime();
 
@@ -11,7 +11,7 @@ export const candidateStanding = z.object({
   /** When it may be probed, for `cooling` and `disabled`. */
   until: isoTime.optional(),
   /** Of what it fell out of use. */
-  because: z.object({ kind: runFailureKind, message: z.string().max(1_000) }).optional(),
+  because: z.object({ kind: runFailureKind, message: z.string().max(1_000), evidence: runFailure.shape.evidence }).optional(),
   /** Failures since the last success, by what they cost: cooling grows with the first, disabling with the second. */
   failures: z.number().int().nonnegative(),
   billingFailures: z.number().int().nonnegative(),

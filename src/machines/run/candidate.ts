@@ -33,8 +33,8 @@ export function candidateKey({ provider, model, profile }: Candidate): string {
 }
 
 /** Names one way to attempt a run. Two backends may reach the same model with the same account: those cool down together, and are two ways. */
-export function attemptKey(candidate: Candidate): string {
-  return JSON.stringify([candidateKey(candidate), candidate.backend ?? null]);
+export function attemptKey({ backend, ...rest }: Candidate): string {
+  return JSON.stringify([candidateKey(rest), backend ?? null]);
 }
 
 /** For people: `anthropic/claude-sonnet-4-5 (work)`. */

@@ -47,10 +47,10 @@ export function explainRunFailure(error: unknown, { now }: ClassifyOptions = {})
 
 function explain(error: unknown, now: number | undefined): ExplainedFailure {
   const facts = readFailureFacts(error);
-  const { kind, rule } = decide(facts);
+  const { kind, rule, isByText } = decide(facts);
   const retryAfterMs = retryAfterOf(facts, kind, now);
   const message = failureMessage(facts, typeof error === 'function' ? 'a function was thrown' : clipped(messageOf(error)));
-  return { failure: { kind, message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }, rule };
+  return { failure: { kind, message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(isByText ? { evidence: 'text' } : {}) }, rule };
 }
 
 /** What a backend has classified stays what it is; only its message is made fit to be stored. */
@@ -61,13 +61,20 @@ function alreadyClassified(error: unknown): ExplainedFailure | undefined {
   const { kind, message } = data;
   const retryAfterMs = field(error, 'retryAfterMs');
   const isSensible = typeof retryAfterMs === 'number' && retryAfterMs >= 0 && retryAfterMs <= MAX_RETRY_AFTER_MS;
-  const failure = { kind, message: messageLine(message) || `the run failed: ${kind}`, ...(isSensible ? { retryAfterMs } : {}) };
+  const failure = { kind, message: messageLine(message) || `the run failed: ${kind}`, ...(isSensible ? { retryAfterMs } : {}), ...marksOf(error) };
   return { failure, rule: 'already classified' };
+}
+
+function marksOf(failure: object): Pick<RunFailure, 'evidence' | 'isLocal' | 'isRest'> {
+  const is = (name: 'isLocal' | 'isRest'): boolean => field(failure, name) === true;
+  return { ...(field(failure, 'evidence') === 'text' ? { evidence: 'text' } : {}), ...(is('isLocal') ? { isLocal: true } : {}), ...(is('isRest') ? { isRest: true } : {}) };
 }
 
 interface Decision {
   readonly kind: RunFailureKind;
   readonly rule: string;
+  /** Nothing but words says that it is this kind. */
+  readonly isByText: boolean;
 }
 
 function decide(facts: FailureFacts): Decision {
@@ -75,10 +82,10 @@ function decide(facts: FailureFacts): Decision {
   for (const table of FAILURE_TABLES) {
     for (const value of facts.values.get(table.source) ?? []) {
       const found = rowFor(table, value);
-      if (found !== undefined) return madePrecise(found, evidence);
+      if (found !== undefined) return madePrecise(found, evidence, !facts.isGiven(table.source, value));
     }
   }
-  return byText(evidence) ?? { kind: 'unknown', rule: 'nothing fits' };
+  return byText(evidence) ?? { kind: 'unknown', rule: 'nothing fits', isByText: false };
 }
 
 interface FoundRow extends FailureRow {
@@ -91,13 +98,13 @@ function rowFor({ called, rows }: FailureTable, value: string): FoundRow | undef
   return row === undefined ? undefined : { ...row, rule: `${called} ${key}` };
 }
 
-function madePrecise({ kind, yieldsTo, rule }: FoundRow, evidence: string): Decision {
-  return (yieldsTo.length === 0 ? undefined : byText(evidence, yieldsTo)) ?? { kind, rule };
+function madePrecise({ kind, yieldsTo, rule }: FoundRow, evidence: string, isByText: boolean): Decision {
+  return (yieldsTo.length === 0 ? undefined : byText(evidence, yieldsTo)) ?? { kind, rule, isByText };
 }
 
 function byText(evidence: string, kinds?: readonly RunFailureKind[]): Decision | undefined {
   const found = FAILURE_PATTERNS.find(({ kind, pattern }) => (kinds === undefined || kinds.includes(kind)) && pattern.test(evidence));
-  return found === undefined ? undefined : { kind: found.kind, rule: `text "${found.id}"` };
+  return found === undefined ? undefined : { kind: found.kind, rule: `text "${found.id}"`, isByText: true };
 }
 
 function evidenceOf({ texts }: FailureFacts): string {

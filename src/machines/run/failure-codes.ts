@@ -32,6 +32,7 @@ const ownErrors = table(
   rows('aborted', ['code TASK_CANCELLED']),
   // These have categories that would say something else: what they tell is the state of this house, not of a model.
   rows('coordination', [
+    'code AUTH_PROFILES_INVALID',
     'code PROCESS_RECORD_UNWRITABLE',
     'code PROCESS_TABLE_UNREADABLE',
     'code PROCESS_TREE_SURVIVES',

@@ -22,6 +22,8 @@ export interface FailureWait {
 export interface FailureFacts {
   /** Distinct, in the order found: outermost first. */
   readonly values: ReadonlyMap<FactSource, ReadonlySet<string>>;
+  /** Whether it was given as a fact. False for what only stood in words, such as JSON that a message quotes. */
+  isGiven(source: FactSource, value: string): boolean;
   readonly texts: readonly FailureText[];
   /** By name in lower case; of two with the same name, the outermost. */
   readonly headers: ReadonlyMap<string, string>;
@@ -47,12 +49,17 @@ const ANSWER_FIELDS = ['response', 'data', 'responseBody', 'body', 'details', 'd
 
 const STATED_STATUS = /(?:\bAPI Error|\bstatus(?: code)?|\bHTTP(?:\/[\d.]{1,3})?|\berror code)[ :=(]{1,3}(?<status>[45]\d\d)\b/gi;
 
+const GIVEN = { isQuoted: false };
+const STATED = { isQuoted: true };
+
 interface Place {
   readonly value: unknown;
   /** Written by a server or a program: only what this process made itself can tell by its name that it is an abort. */
   readonly isAnswer: boolean;
   /** Came with a status of success: counts only where it says that it is an error. */
   readonly isSuccess: boolean;
+  /** Found within words, which may be anybody's. */
+  readonly isQuoted: boolean;
 }
 
 export function readFailureFacts(error: unknown): FailureFacts {
@@ -66,14 +73,19 @@ class FactReader implements FailureFacts {
   readonly texts: FailureText[] = [];
   readonly headers = new Map<string, string>();
   readonly waits: FailureWait[] = [];
+  readonly #given = new Set<string>();
   readonly #seen = new Set<object>();
   /** What is still to be read; the last one next, so that what lies inside an error is read before what lies beside it. */
   readonly #open: Place[] = [];
 
   read(error: unknown): void {
     if (!isObject(error) && typeof error !== 'string') return;
-    this.#open.push({ value: error, isAnswer: false, isSuccess: false });
+    this.#open.push({ value: error, isAnswer: false, isSuccess: false, isQuoted: false });
     for (let place = this.#open.pop(); place !== undefined; place = this.#open.pop()) this.#visit(place);
+  }
+
+  isGiven(source: FactSource, value: string): boolean {
+    return this.#given.has(`${source} ${value}`);
   }
 
   #visit(place: Place): void {
@@ -86,8 +98,8 @@ class FactReader implements FailureFacts {
     else this.#readObject(value, place);
   }
 
-  #openAll(values: readonly unknown[], place: Omit<Place, 'value'>): void {
-    for (const value of values.toReversed()) this.#open.push({ isAnswer: place.isAnswer, isSuccess: place.isSuccess, value });
+  #openAll(values: readonly unknown[], { isAnswer, isSuccess, isQuoted }: Omit<Place, 'value'>): void {
+    for (const value of values.toReversed()) this.#open.push({ isAnswer, isSuccess, isQuoted, value });
   }
 
   #readOwnError(error: object, place: Place): void {
@@ -102,10 +114,10 @@ class FactReader implements FailureFacts {
   #readObject(object: object, place: Place): void {
     const status = field(object, 'statusCode') ?? field(object, 'status');
     const isSuccess = typeof status === 'number' ? status >= 200 && status < 300 : place.isSuccess && !saysItIsAnError(object);
-    this.#openParts(object, { isAnswer: place.isAnswer, isSuccess });
+    this.#openParts(object, { ...place, isSuccess });
     if (!place.isAnswer) this.#readHow(object);
-    if (!place.isSuccess || !isSuccess) this.#readCodes(object);
-    this.#readHeaders(object);
+    if (!place.isSuccess || !isSuccess) this.#readCodes(object, place);
+    this.#readHeaders(object, place);
     this.#readWaits(object);
     this.#readTexts(object, { ...place, isSuccess });
   }
@@ -123,28 +135,28 @@ class FactReader implements FailureFacts {
     this.#add('signal', textField(object, 'signal'));
   }
 
-  #readCodes(object: object): void {
+  #readCodes(object: object, place: Place): void {
     for (const key of CODE_FIELDS) {
       const value = field(object, key);
       if (typeof value !== 'string') continue;
-      if (/^[45]\d\d$/.test(value)) this.#add('status', value);
-      else this.#add('code', wordOf(value));
+      if (/^[45]\d\d$/.test(value)) this.#add('status', value, place);
+      else this.#add('code', wordOf(value), place);
     }
     for (const key of STATUS_FIELDS) {
       const value = field(object, key);
       if (typeof value !== 'number') continue;
-      if (value >= 400 && value < 600) this.#add('status', String(value));
-      if (value <= -32_000 && value >= -32_899) this.#add('rpc', String(value));
+      if (value >= 400 && value < 600) this.#add('status', String(value), place);
+      if (value <= -32_000 && value >= -32_899) this.#add('rpc', String(value), place);
     }
   }
 
-  #readHeaders(object: object): void {
+  #readHeaders(object: object, place: Place): void {
     for (const key of ['responseHeaders', 'headers']) {
       const bag = field(object, key);
       if (!isObject(bag)) continue;
       for (const [name, value] of headerEntries(bag)) {
         if (!this.headers.has(name)) this.headers.set(name, value);
-        if (name === 'x-amzn-errortype') this.#add('code', wordOf(value));
+        if (name === 'x-amzn-errortype') this.#add('code', wordOf(value), place);
       }
     }
   }
@@ -162,7 +174,7 @@ class FactReader implements FailureFacts {
     const message = textField(object, 'shortMessage') ?? textField(object, 'message');
     const error = textField(object, 'error');
     const texts = [message, error !== undefined && wordOf(error) === undefined ? error : undefined, ...TEXT_FIELDS.map((key) => textField(object, key))];
-    for (const text of texts) if (text !== undefined) this.#readText(text, place);
+    for (const text of texts) if (text !== undefined) this.#readText(text, { ...place, isQuoted: true });
   }
 
   #openParts(object: object, place: Omit<Place, 'value'>): void {
@@ -173,7 +185,7 @@ class FactReader implements FailureFacts {
     const value = field(object, 'value');
     this.#openAll(inner, { ...place, isSuccess: false });
     // A value that does not look as it should may be an error that a server sent in the middle of a stream.
-    if (isObject(value) && saysItIsAnError(value)) this.#openAll([value], { isAnswer: true, isSuccess: false });
+    if (isObject(value) && saysItIsAnError(value)) this.#openAll([value], { isAnswer: true, isSuccess: false, isQuoted: place.isQuoted });
     this.#openAll([field(object, '$metadata'), ...answers], { ...place, isAnswer: true });
     if (isObject(error)) this.#openAll([error], { ...place, isSuccess: false });
   }
@@ -187,12 +199,13 @@ class FactReader implements FailureFacts {
     const isEvidence = !place.isSuccess;
     this.texts.push({ text, isEvidence });
     if (!isEvidence) return;
-    for (const { groups } of text.matchAll(STATED_STATUS)) this.#add('stated_status', groups?.['status']);
-    this.#openAll(jsonWithin(text), { ...place, isAnswer: true });
+    for (const { groups } of text.matchAll(STATED_STATUS)) this.#add('stated_status', groups?.['status'], STATED);
+    this.#openAll(jsonWithin(text), { ...place, isAnswer: true, isQuoted: true });
   }
 
-  #add(source: FactSource, value: string | undefined): void {
+  #add(source: FactSource, value: string | undefined, { isQuoted }: Pick<Place, 'isQuoted'> = GIVEN): void {
     if (value === undefined) return;
+    if (!isQuoted && this.#given.size < MAX_VALUES) this.#given.add(`${source} ${value}`);
     const values = this.values.get(source) ?? new Set<string>();
     this.values.set(source, values);
     if (values.size < MAX_VALUES) values.add(value);

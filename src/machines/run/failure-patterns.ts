@@ -80,7 +80,7 @@ export const FAILURE_PATTERNS: readonly FailurePattern[] = [
   { id: 'aborted', kind: 'aborted', pattern: /(?:operation|request|run|turn|task) (?:was |has been )?(?:aborted|cancell?ed|interrupted)|interrupted by (?:the )?user/i },
   { id: 'timed out', kind: 'timeout', pattern: /timed? ?out\b|timeout (?:exceeded|waiting|of)|deadline exceeded|idle timeout/i },
   { id: 'empty response', kind: 'empty_response', pattern: /(?:empty|no) (?:response|content|output|completion)(?: body)?(?: was)? ?(?:received|returned|generated|from|body)|returned (?:an empty|no) (?:response|content|message)/i },
-  { id: 'connection', kind: 'server_error', pattern: /connection (?:error|refused|reset|closed|failed|lost|terminated)|fetch failed|socket hang up|stream disconnected|premature(?:ly)? clos|network error|error sending request|unable to connect|\bterminated$/im },
+  { id: 'connection', kind: 'server_error', pattern: /connection (?:error|refused|reset|closed|failed|lost|terminated)|fetch failed|socket hang up|stream disconnected|premature(?:ly)? clos|network error|error sending request|unable to connect|\bE(?:CONNREFUSED|CONNRESET|CONNABORTED|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|PIPE)\b|\bterminated$/im },
   { id: 'server error', kind: 'server_error', pattern: /internal server error|bad gateway|server error|server had an error|provider returned error|upstream (?:connect )?(?:error|failure|failed)/i },
   { id: 'bad request', kind: 'format', pattern: /bad request|invalid[ _]request|unprocessable|malformed request|unsupported parameter|tool_use[^\n]{0,60}tool_result|roles must alternate/i },
   { id: 'command line', kind: 'format', pattern: /(?:unknown|unexpected|unrecognized) (?:option|argument|flag|command)|command not found|no such file or directory/i },

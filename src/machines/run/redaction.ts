@@ -3,7 +3,7 @@
 /** What is shorter is no secret, and would tear every text to pieces. */
 const MIN_SECRET_CHARACTERS = 8;
 /** JSON that is nested more deeply is cut. */
-const MAX_DEPTH = 100;
+export const MAX_DEPTH = 100;
 
 interface Pattern {
   readonly text: string;
@@ -40,8 +40,9 @@ export class Redaction {
   unsureCharacters(text: string): number {
     let unsure = 0;
     for (const { text: secret } of this.#patterns) {
-      for (let count = Math.min(secret.length - 1, text.length); count > unsure; count -= 1) {
-        if (text.endsWith(secret.slice(0, count))) unsure = count;
+      const first = secret.charAt(0);
+      for (let at = text.indexOf(first, Math.max(0, text.length - secret.length + 1)); at !== -1 && text.length - at > unsure; at = text.indexOf(first, at + 1)) {
+        if (secret.startsWith(text.slice(at))) unsure = text.length - at;
       }
     }
     return unsure;
@@ -74,6 +75,12 @@ export class PieceRedaction {
   }
 }
 
+/** Whether `Redaction.json` would cut it: then whoever judges what is left has not seen all of it. */
+export function isNestedTooDeeply(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth >= MAX_DEPTH || Object.values(value).some((item) => isNestedTooDeeply(item, depth + 1));
+}
+
 /** A long text by its two ends. */
 export function shortened(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
@@ -87,11 +94,12 @@ function withoutHalfPair(text: string): string {
   return text.replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** A secret as it may show in text: as it is, trimmed, in JSON, in a URL, in base64. */
-function formsOf(value: string): readonly string[] {
+/** A secret as it may show in text: as it is, trimmed, in JSON, in a URL, in base64, in hex. Empty for what is too short to be one. */
+export function formsOf(value: string): readonly string[] {
   const trimmed = value.trim();
   if (trimmed.length < MIN_SECRET_CHARACTERS) return [];
-  const forms = [value, trimmed, JSON.stringify(trimmed).slice(1, -1), encodedOrNothing(trimmed), base64Of(trimmed)];
+  const hex = hexOf(trimmed);
+  const forms = [value, trimmed, JSON.stringify(trimmed).slice(1, -1), encodedOrNothing(trimmed), ...base64Of(trimmed), hex, hex.toUpperCase()];
   return [...new Set(forms)].filter((form) => form.length >= MIN_SECRET_CHARACTERS);
 }
 
@@ -104,6 +112,22 @@ function encodedOrNothing(text: string): string {
   }
 }
 
-function base64Of(text: string): string {
-  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
+/** As it is, and as it shows within something longer, such as `user:secret`: what stands before it moves it by up to two bytes. */
+function base64Of(text: string): readonly string[] {
+  const bytes = [...new TextEncoder().encode(text)];
+  const within = [0, 1, 2].map((moved) => {
+    const encoded = base64OfBytes([...new Array<number>(moved).fill(0), ...bytes]).replace(/=+$/, '');
+    // The characters at its ends are made of what stands beside it too.
+    return encoded.slice(Math.ceil((moved * 4) / 3), (moved + bytes.length) % 3 === 0 ? undefined : -1);
+  });
+  const forms = [base64OfBytes(bytes), ...within];
+  return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))];
+}
+
+function base64OfBytes(bytes: readonly number[]): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+}
+
+function hexOf(text: string): string {
+  return Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

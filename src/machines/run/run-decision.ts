@@ -85,7 +85,7 @@ const RULES: Record<RunFailureKind, Rule> = {
   refusal: () => giveUp('The model does not want to answer; to ask another one behind its back is not ours to decide.'),
   aborted: () => giveUp('Somebody has stopped it.'),
   coordination: (situation) => backOff(situation) ?? giveUp('Another process holds what it needs.'),
-  unknown: (situation) => elsewhere(situation, 'Nobody can tell what went wrong.'),
+  unknown: (situation) => elsewhere(situation, 'It failed in a way that says nothing about others.'),
 };
 
 /** The next account, else the next model, else the end. */

@@ -29,6 +29,12 @@ export const runFailure = z.object({
   message: z.string(),
   /** How long the provider asks to be left alone, in milliseconds. */
   retryAfterMs: z.number().nonnegative().optional(),
+  /** The kind was told by words alone, which may quote anybody: a candidate may rest for it, and is never disabled. */
+  evidence: z.literal('text').optional(),
+  /** Nobody was asked: it failed on this machine, and says nothing about the candidate. */
+  isLocal: z.boolean().optional(),
+  /** Nobody was asked, since every candidate rests; `retryAfterMs` is then how long the first of them does. */
+  isRest: z.boolean().optional(),
 });
 
 export type RunFailure = Readonly<z.output<typeof runFailure>>;
@@ -49,7 +55,7 @@ const ADVICE: Record<RunFailureKind, string> = {
   refusal: 'Send a message that asks for it in another way.',
   aborted: 'Wake the session again to go on.',
   coordination: 'Free what the message names on this machine, then wake the session again; the model is not to blame.',
-  unknown: 'Read the message; wake the session again once its cause is gone.',
+  unknown: 'Do what the message says, or put right what it names; then wake the session again.',
 };
 
 /** What a person can do about a failure of this kind, as one sentence. */

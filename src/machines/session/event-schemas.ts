@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { agentId } from '../ids.ts';
+import { MAX_BACKEND_SESSION_ID_CHARACTERS } from '../run/backend-session-id.ts';
 import { candidate } from '../run/candidate.ts';
 import { runDecision } from '../run/run-attempt.ts';
 import { runFailure } from '../run/run-failure.ts';
@@ -264,15 +265,16 @@ const agent = {
     z.object({ spanId: id, contextTokens: z.number().int().nonnegative(), omittedMessages: z.number().int().nonnegative(), shortenedMessages: z.number().int().nonnegative() }),
   ),
   'backend.session_bound': define(
-    'The backend has a session of its own that has seen the conversation up to here. `reseeded`: why that is a new one, to which the conversation was given anew.',
+    'The backend has a session of its own that has seen the conversation up to here. `reseeded`: why that is a new one, to which the conversation was given anew. `isCopied`: it came with the log of another session, which goes on with it.',
     z.object({
       spanId: id,
       backend: z.string(),
       provider: z.string(),
       profile: z.string().optional(),
-      sessionId: z.string().min(1).max(1_000),
+      sessionId: z.string().min(1).max(MAX_BACKEND_SESSION_ID_CHARACTERS),
       generation: z.number().int().positive(),
       reseeded: z.string().optional(),
+      isCopied: z.boolean().optional(),
     }),
   ),
   'span.completed': define(

@@ -37,22 +37,11 @@ export class PlaceSearch {
 
   /** Takes the next older event. @returns the place, once it is clear */
   take({ type, data }: SessionEvent): MessagePlace | undefined {
-    switch (type) {
-      case 'wake.ended':
-      case 'user.interrupt':
-        return 'no_wake';
-      case 'wake.started':
-        return this.#step ?? 'between_steps';
-      case 'span.completed':
-        this.#step ??= 'between_steps';
-        return undefined;
-      case 'span.started':
-      case 'run.candidate_selected':
-        this.#step ??= data.intake ?? 'next_step';
-        return undefined;
-      default:
-        return undefined;
-    }
+    if (type === 'wake.ended' || type === 'user.interrupt') return 'no_wake';
+    if (type === 'wake.started') return this.#step ?? 'between_steps';
+    if (type === 'span.completed') this.#step ??= 'between_steps';
+    if (type === 'span.started' || type === 'run.candidate_selected') this.#step ??= data.intake ?? 'next_step';
+    return undefined;
   }
 
   /** The place, when nothing older is left to take but what makes this the place before it. */

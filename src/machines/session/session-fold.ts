@@ -64,7 +64,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'run.candidate_selected': (state, { data }) => (state.openSpanId === data.spanId ? { openSpanIntake: data.intake } : NOTHING),
   'run.waiting': () => NOTHING,
   'run.context_reduced': () => NOTHING,
-  'backend.session_bound': (_state, { data: { reseeded: _reseeded, ...bound } }) => ({ backendSession: { ...bound, isCurrent: true } }),
+  'backend.session_bound': (_state, { data: { reseeded: _reseeded, isCopied = false, ...bound } }) => ({ backendSession: { ...bound, isCurrent: !isCopied } }),
   'span.completed': (state, event) => foldSpanCompleted(state, event),
   'agent.thinking': () => NOTHING,
   'agent.message': () => NOTHING,

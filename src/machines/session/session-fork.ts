@@ -10,7 +10,12 @@ const ITS_OWN: ReadonlySet<SessionEventType> = new Set(['session.created', 'sess
 
 /** The events as they were stored, but for those that are facts about the first session only. */
 export function forkedEvents(events: readonly SessionEvent[]): NewSessionEvent[] {
-  return events.filter((event) => !ITS_OWN.has(event.type) && !isTermination(event)).map(asStored).map(withoutGrants);
+  return events.filter((event) => !ITS_OWN.has(event.type) && !isTermination(event)).map(asStored).map(withoutGrants).map(asCopied);
+}
+
+/** The session of a backend is that of whoever had the log first: two that go on with it would read each other's words. It still counts as one that was had. */
+export function asCopied(event: NewSessionEvent): NewSessionEvent {
+  return event.type === 'backend.session_bound' ? { ...event, data: { ...(event.data as SessionEventData<'backend.session_bound'>), isCopied: true } } : event;
 }
 
 /** What somebody allowed for the first session is allowed there only. */

@@ -116,7 +116,7 @@ export interface LastWake {
   readonly retryAt?: string | undefined;
 }
 
-export interface BackendSession extends Omit<SessionEventData<'backend.session_bound'>, 'reseeded'> {
+export interface BackendSession extends Omit<SessionEventData<'backend.session_bound'>, 'reseeded' | 'isCopied'> {
   /** Whether it has seen all that models have said since. One that has not is not resumed. */
   readonly isCurrent: boolean;
 }

@@ -72,29 +72,24 @@ function begun({ at, data: { spanId, step, provider, model, profile, backend, be
 
 function withEvent(known: ModelExplanation, { type, at, data }: SessionEvent): ModelExplanation {
   const decided = (decision: ModelDecision, change: Partial<ModelExplanation>): ModelExplanation => ({ ...known, ...change, decisions: [...known.decisions, decision] });
-  switch (type) {
-    case 'run.attempt_failed': {
-      const { spanId, ...failure } = data;
-      return spanId === known.spanId ? decided({ kind: 'failed', at, ...failure }, {}) : known;
-    }
-    case 'run.candidate_selected': {
-      const { spanId, ...choice } = data;
-      const { candidate, backend, because, skipped = [] } = choice;
-      return spanId === known.spanId ? decided({ kind: 'selected', at, ...choice }, { state: 'running', candidate, backend, because, passedOver: skipped }) : known;
-    }
-    case 'run.waiting': {
-      const { spanId, ...wait } = data;
-      return spanId === known.spanId ? decided({ kind: 'waiting', at, ...wait }, { state: 'waiting', passedOver: wait.skipped ?? [] }) : known;
-    }
-    case 'run.context_reduced': {
-      const { spanId, ...reduced } = data;
-      return spanId === known.spanId ? decided({ kind: 'reduced', at, ...reduced }, {}) : known;
-    }
-    case 'backend.session_bound':
-      return data.spanId === known.spanId && data.reseeded !== undefined ? { ...known, reseeded: data.reseeded } : known;
-    case 'span.completed':
-      return data.spanId === known.spanId ? { ...known, state: data.outcome, ...(data.error === undefined ? {} : { error: data.error }) } : known;
-    default:
-      return known;
+  if (!('spanId' in data) || data.spanId !== known.spanId) return known;
+  if (type === 'run.attempt_failed') {
+    const { spanId: _, ...failure } = data;
+    return decided({ kind: 'failed', at, ...failure }, {});
   }
+  if (type === 'run.candidate_selected') {
+    const { spanId: _, ...choice } = data;
+    const { candidate, backend, because, skipped = [] } = choice;
+    return decided({ kind: 'selected', at, ...choice }, { state: 'running', candidate, backend, because, passedOver: skipped });
+  }
+  if (type === 'run.waiting') {
+    const { spanId: _, ...wait } = data;
+    return decided({ kind: 'waiting', at, ...wait }, { state: 'waiting', passedOver: wait.skipped ?? [] });
+  }
+  if (type === 'run.context_reduced') {
+    const { spanId: _, ...reduced } = data;
+    return decided({ kind: 'reduced', at, ...reduced }, {});
+  }
+  if (type === 'backend.session_bound') return data.reseeded === undefined ? known : { ...known, reseeded: data.reseeded };
+  return type === 'span.completed' ? { ...known, state: data.outcome, ...(data.error === undefined ? {} : { error: data.error }) } : known;
 }

@@ -102,6 +102,12 @@ describe('what the budget leaves', () => {
     expect(runtimes['a']?.asked.map(({ budget }) => budget?.maxOutputTokens)).toEqual([100, 70]);
   });
 
+  it('tells every attempt what it may cost, beside what it may write', async () => {
+    const { run, runtimes } = runStage({ acts: { a: [used(30), says('a')] } });
+    await run([A], { costBound: (before) => 1 - (before?.inputTokens ?? 0) / 100, outputBound: () => 10 });
+    expect(runtimes['a']?.asked.map(({ budget }) => budget)).toEqual([{ maxOutputTokens: 10, maxCost: 1 }, { maxOutputTokens: 10, maxCost: 0.7 }]);
+  });
+
   it('ends the run once it pays for no other attempt', async () => {
     const { run, path, decisions } = runStage({ acts: { a: [used(100)], b: [says('b')] } });
     const { meta } = await run([A, B], { outputBound: (_candidate, before) => Math.max(0, 100 - (before?.inputTokens ?? 0)) });

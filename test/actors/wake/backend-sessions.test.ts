@@ -50,6 +50,15 @@ describe('the next turn of a backend that has a session', () => {
     expect((await bound()).at(-1)).toMatchObject({ generation: 2, sessionId: 'new', reseeded: 'No conversation found.' });
   });
 
+  it.each([['', 'empty'], ['x'.repeat(1_001), 'too long'], ['a\ud800b', 'not to be stored']])('begins anew after an id that the log does not take, and the turn that was paid for counts: %#', async (sessionId) => {
+    await stage([inSession('One.', sessionId), inSession('Two.', 'thread', { reseeded: 'r'.repeat(2_000_000) })]);
+    expect(await wake()).toMatchObject({ outcome: 'sleep' });
+    expect(await bound()).toEqual([]);
+    await turn('And now?');
+    expect(given(open.backend.asked[1] as AgentRunParams)).toEqual({ resumes: undefined, generation: undefined, told: ['Go', 'One.', 'And now?'] });
+    expect((await bound()).map(({ generation, reseeded }) => [generation, reseeded?.length])).toEqual([[1, 500]]);
+  });
+
   it('is given all of the conversation, in a new generation, when the session expires before it has said a word', async () => {
     await stage([inSession('One.'), fails('session_expired'), inSession('Two.', 'new')]);
     await wake();

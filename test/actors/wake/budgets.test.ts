@@ -123,6 +123,16 @@ describe('before a step', () => {
     expect(span?.reserved?.cost).toBe(3_000);
   });
 
+  it('a budget of money is told to whoever can be held to it, as much as is left', async () => {
+    const bounds: (number | undefined)[] = [];
+    await open(({ budget }) => {
+      bounds.push(budget?.maxCost);
+      return bounds.length === 1 ? look({ inputTokens: 500, outputTokens: 500 }) : { text: 'Done.', usage: { inputTokens: 1, outputTokens: 1 } };
+    }, { maxCostPerWake: 9_000 }, { prices: DOLLARS });
+    await house.runtime.wake(id);
+    expect(bounds).toEqual([9_000, 8_000]);
+  });
+
   it('nothing is set aside where nothing bounds it', async () => {
     await open([{ text: 'Free.' }], {});
     await house.runtime.wake(id);

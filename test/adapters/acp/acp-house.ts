@@ -151,7 +151,7 @@ export function answering(decide: (request: RunPermissionRequest) => RunPermissi
   const asked: RunPermissionRequest[] = [];
   return {
     asked,
-    requestPermission: (request) => {
+    requestPermission: ({ signal: _signal, ...request }) => {
       asked.push(request);
       return Promise.resolve(decide(request) === 'allow' ? { decision: 'allow' } : { decision: 'deny', message: 'Not today.' });
     },

@@ -35,7 +35,7 @@ describe('an agent that cannot be asked', () => {
     { what: 'demands a login and nobody has said which', abilities: { auth: true }, kind: 'auth', says: 'it wants to be logged in: Authentication required' },
     { what: 'demands a login that it does not know', abilities: { auth: true }, settings: { options: { authMethod: 'oauth' } }, kind: 'auth', says: 'It knows no way to log in called "oauth"; it offers key (With a key)' },
     { what: 'refuses the login', abilities: { auth: true, authFails: true }, settings: { options: { authMethod: 'key' } }, kind: 'auth', says: 'it could not log in by "key"' },
-    { what: 'is not there', settings: { program: { command: 'no-such-agent' } }, kind: 'model_not_found', says: 'no-such-agent: there is no such program; install it' },
+    { what: 'is not there', settings: { program: { command: 'no-such-agent' } }, kind: 'unknown', says: 'no-such-agent: there is no such program; install it' },
     { what: 'may not be executed', settings: { program: { command: '/etc/passwd' } }, kind: 'format', says: 'it cannot be started: it may not be executed' },
     { what: 'is no agent', settings: { program: { command: '/bin/sh', args: ['-c', 'echo nothing here; echo Not logged in >&2; exit 3'] } }, kind: 'auth', says: 'it ended with exit code 3 before it had answered' },
     { what: 'has no such model', model: 'gpt-9', kind: 'model_not_found', says: 'it has no model "gpt-9"; it has ' },
@@ -161,7 +161,7 @@ describe('a session of the agent', () => {
   it('is begun anew with the whole conversation when it is gone, and the reason is told', async () => {
     const home = await opened();
     const { meta } = await home.run({ messages: conversation, resume: resume('gone') });
-    expect(meta?.reseeded).toMatch(/^The session "gone" of .* could not go on \(Resource not found.*\), so a new one was begun and given the whole conversation\.$/);
+    expect(meta?.reseeded).toMatch(/^The session "gone" of .* could not go on, so a new one was begun and given the whole conversation: Resource not found.*\.$/);
     expect(promptsOf(home)[0]).toContain('at first');
   });
 

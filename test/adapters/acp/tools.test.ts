@@ -9,20 +9,30 @@ import type { AcpHouse } from './acp-house.ts';
 describe('what a tool comes to', () => {
   it.each<[string, ToolCallFacts, RunToolMeaning | undefined]>([
     ['a command', { kind: 'execute', rawInput: { command: 'npm test', cwd: '/w' } }, { kind: 'command', command: 'npm test', cwd: '/w' }],
-    ['a command as words', { kind: 'execute', rawInput: { command: ['git', 'commit', '-m', "it's"] } }, { kind: 'command', command: String.raw`git commit -m 'it'\''s'` }],
-    ['a script of a shell', { kind: 'execute', rawInput: { command: ['bash', '-lc', 'a && b'] } }, { kind: 'command', command: 'a && b' }],
-    ['a program and its arguments', { kind: 'execute', rawInput: { command: 'git', args: ['log', '-n 1'] } }, { kind: 'command', command: "git log '-n 1'" }],
+    ['a command as words', { kind: 'execute', rawInput: { command: ['git', 'commit', '-m', "it's"] } }, { kind: 'command', command: String.raw`git commit -m 'it'\''s'`, keepsShell: true }],
+    ['a script of a shell', { kind: 'execute', rawInput: { command: ['bash', '-lc', 'a && b'] } }, { kind: 'command', command: 'a && b', keepsShell: true }],
+    ['a program and its arguments', { kind: 'execute', rawInput: { command: 'git', args: ['log', '-n 1'] } }, { kind: 'command', command: "git log '-n 1'", keepsShell: true }],
     ['a command that is not told', { kind: 'execute', title: '`rm -rf x`' }, undefined],
-    ['a command that is called reading', { kind: 'read', rawInput: { command: ['cat', '/etc/passwd'] }, locations: [{ path: '/w/a' }] }, { kind: 'command', command: 'cat /etc/passwd' }],
-    ['a command that is called editing', { kind: 'edit', rawInput: { command: 'sed -i s/a/b/ x' }, locations: [{ path: '/w/a' }] }, { kind: 'command', command: 'sed -i s/a/b/ x' }],
+    ['a command that is called reading', { kind: 'read', rawInput: { command: ['cat', '/etc/passwd'] }, locations: [{ path: '/w/a' }] }, { kind: 'command', command: 'cat /etc/passwd', keepsShell: true }],
+    ['a command that is called editing', { kind: 'edit', rawInput: { command: 'sed -i s/a/b/ x' }, locations: [{ path: '/w/a' }] }, { kind: 'command', command: 'sed -i s/a/b/ x', keepsShell: true }],
     ['an editor whose command is a word', { kind: 'edit', rawInput: { command: 'create', path: '/w/a' } }, { kind: 'write', path: '/w/a' }],
     ['an edit', { kind: 'edit', rawInput: { file_path: '/w/a' }, locations: [{ path: '/w/a' }], content: [{ type: 'diff', path: '/w/a' }] }, { kind: 'write', path: '/w/a' }],
     ['an edit of two files', { kind: 'edit', locations: [{ path: '/w/a' }, { path: '/w/b' }] }, undefined],
     ['an edit that shows another file than it names', { kind: 'edit', locations: [{ path: '/w/a' }], rawInput: { path: '/w/b' } }, undefined],
-    ['a deletion', { kind: 'delete', locations: [{ path: '/w/a' }] }, { kind: 'write', path: '/w/a' }],
+    ['a command with variables of its own', { kind: 'execute', rawInput: { command: 'ls', env: { LD_PRELOAD: '/w/x.so' } } }, undefined],
+    ['a deletion', { kind: 'delete', locations: [{ path: '/w/a' }] }, undefined],
+    ['a move of which only one end is told', { kind: 'move', locations: [{ path: '/w/a' }], rawInput: { source: '/w/a', destination: '/root/.bashrc' } }, undefined],
+    ['an edit with its words', { kind: 'edit', locations: [{ path: '/w/a' }], rawInput: { path: '/w/a', old_string: 'a/b', new_string: '/etc/x', edits: [{ oldText: '~/a', newText: '../b' }], replace_all: true } }, { kind: 'write', path: '/w/a' }],
+    ['an edit with a further address', { kind: 'edit', locations: [{ path: '/w/a' }], rawInput: { uri: 'file:///root/.bashrc' } }, undefined],
+    ['an edit with a further place', { kind: 'edit', locations: [{ path: '/w/a' }], rawInput: { changes: [{ at: '/root/.bashrc' }] } }, undefined],
+    ['an edit by a patch', { kind: 'edit', locations: [{ path: '/w/a' }], rawInput: { patch: '*** Update File: x' } }, undefined],
+    ['an edit that is a text', { kind: 'edit', locations: [{ path: '/w/a' }], rawInput: '*** Update File: ../x' }, undefined],
+    ['a read with further files', { kind: 'read', locations: [{ path: '/w/a' }], rawInput: { files: ['b'] } }, undefined],
+    ['a search from elsewhere', { kind: 'search', rawInput: { query: '/etc/*' } }, undefined],
+    ['a search for secrets', { kind: 'search', rawInput: { glob: '.env' } }, undefined],
     ['a read', { kind: 'read', locations: [{ path: '/w/a' }] }, { kind: 'read', path: '/w/a' }],
     ['a read of who knows what', { kind: 'read' }, undefined],
-    ['a search', { kind: 'search', rawInput: { pattern: 'x' } }, { kind: 'read', path: '.' }],
+    ['a search', { kind: 'search', rawInput: { pattern: String.raw`TODO:\s` } }, { kind: 'read', path: '.', reachesBelow: true }],
     ['a fetch', { kind: 'fetch', rawInput: { url: 'http://x/' } }, undefined],
     ['anything else', { rawInput: { issue: 1 } }, undefined],
   ])('%s', (_what, facts, means) => {
@@ -99,7 +109,7 @@ describe('the tools of an agent', () => {
     const person = answering();
     const run = house.start({ model: await house.scenario({ use: { name: 'Bash', input: { command: 'ls -l' }, kind: 'execute' }, ask: ['allow_once'] }), ...person });
     await run.result;
-    expect(person.asked).toEqual([{ callId: 'tool-0', name: 'Bash', input: { command: 'ls -l' }, means: { kind: 'command', command: 'ls -l' } }]);
+    expect(person.asked).toMatchObject([{ callId: 'tool-0', name: 'Bash', input: { command: 'ls -l' }, means: { kind: 'command', command: 'ls -l', keepsShell: true } }]);
   });
 
   it('that have ended get no permission any more, and those of another session none at all', async () => {
@@ -110,6 +120,37 @@ describe('the tools of an agent', () => {
     await house.run({ model: await house.scenario(call({ status: 'completed' }), ask({ toolCall: { toolCallId: 't' } }), ask({ sessionId: 'another', toolCall: { toolCallId: 'v' } })), ...person });
     expect(house.answersTo('session/request_permission')).toMatchObject([{ result: { outcome: { outcome: 'cancelled' } } }, { error: { code: -32602 } }]);
     expect(person.asked).toEqual([]);
+  });
+
+  it('one whose input is nested too deeply to be judged is not asked for, and not allowed', async () => {
+    house = await acpHouse();
+    let input: object = {};
+    for (let depth = 0; depth < 2_000; depth += 1) input = { input };
+    let count = 0;
+    const run = house.start({
+      model: await house.scenario({ use: { name: 'x', input }, ask: ['allow_once', 'reject_once'] }, { say: 'x' }),
+      requestPermission: () => {
+        count += 1;
+        return Promise.resolve({ decision: 'allow' });
+      },
+    });
+    expect([textOf(await run.result), count]).toEqual(['x', 0]);
+    expect(told(run.events)).toContain('tool ended denied');
+  });
+
+  it('are asked for until the turn is over', async () => {
+    house = await acpHouse();
+    let signal: AbortSignal | undefined;
+    const run = house.start({
+      model: await house.scenario({ use: { name: 'x', input: {} }, ask: ['allow_once'] }),
+      requestPermission: (request) => {
+        ({ signal } = request);
+        void house.runtime.abort('run_1');
+        return new Promise(() => undefined);
+      },
+    });
+    expect((await run.result).meta?.error?.kind).toBe('aborted');
+    expect(signal?.aborted).toBe(true);
   });
 
   it('one for which nobody could be asked is denied, and the turn goes on', async () => {

@@ -145,12 +145,19 @@ describe('the permissions of Claude Code', () => {
   const bash = { use: { name: 'Bash', input: { command: 'ls' } }, ask: true };
 
   it.each([
-    ['Bash', { command: 'rm x' }, { kind: 'command', command: 'rm x' }],
+    ['Bash', { command: 'rm x' }, { kind: 'command', command: 'rm x', keepsShell: true }],
     ['Read', { file_path: '/a' }, { kind: 'read', path: '/a' }],
     ['Write', { file_path: '/b', content: '' }, { kind: 'write', path: '/b' }],
-    ['Edit', { file_path: '/b' }, { kind: 'write', path: '/b' }],
-    ['NotebookEdit', { notebook_path: '/n' }, { kind: 'write', path: '/n' }],
-    ['Grep', { pattern: 'x' }, { kind: 'read', path: '.' }],
+    ['Edit', { file_path: '/b' }, { kind: 'write', path: '/b', edits: true }],
+    ['NotebookEdit', { notebook_path: '/n' }, { kind: 'write', path: '/n', edits: true }],
+    ['Grep', { pattern: '/x/..', glob: '**/*.ts' }, { kind: 'read', path: '.', reachesBelow: true }],
+    ['Grep', { pattern: 'x', glob: '.env' }, undefined],
+    ['Grep', { pattern: 'x', path: ['/root'] }, undefined],
+    ['Glob', { pattern: 'src/*.{ts,js}', path: 'a' }, { kind: 'read', path: 'a', reachesBelow: true }],
+    ['Glob', { pattern: '/root/**' }, undefined],
+    ['Glob', { pattern: '~/*' }, undefined],
+    ['Glob', { pattern: 'a/../../*' }, undefined],
+    ['Glob', { pattern: '{src,/etc}/*' }, undefined],
     ['WebFetch', { url: 'https://example.org' }, undefined],
     ['Bash', { command: 7 }, undefined],
     ['constructor', {}, undefined],

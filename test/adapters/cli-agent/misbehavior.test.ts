@@ -149,7 +149,7 @@ describe('what cannot be started', () => {
 
   it('is named, with how to get it', async () => {
     const text = await startWith(() => provider({ dialect: 'claude', program: { command: 'no-such-claude' } }));
-    expect(text).toContain('model_not_found: no-such-claude: there is no such program; install Claude Code');
+    expect(text).toContain('unknown: no-such-claude: there is no such program; install Claude Code');
     expect(text).toContain('set program.command of the provider "agent"');
   });
 
@@ -158,7 +158,7 @@ describe('what cannot be started', () => {
     await mkdir(join(opened.workspaceDir, 'bin'));
     await writeFile(join(opened.workspaceDir, 'bin', 'planted'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
     const { meta } = await opened.run({ config: { providers: { agent: opened.settings({ program: { command: 'planted', set: { PATH: `${opened.workspaceDir}/bin:/usr/bin:/bin` } } }) } } });
-    expect(meta?.error?.kind).toBe('model_not_found');
+    expect(meta?.error).toMatchObject({ kind: 'unknown', message: expect.stringContaining('there is no such program') });
   });
 
   it.each<[string, (house: CliHouse) => Partial<AgentRunParams>, string]>([

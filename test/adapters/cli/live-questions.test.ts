@@ -73,7 +73,13 @@ async function sit(does: Act): Promise<Seat> {
   const person = new Person({ sessions, input: new LineInput(keys), err, signal: interrupt.signal });
   const questions = new LiveQuestions({ sessions, person, err, progress: { hold: () => void held.push('held'), goOn: () => void held.push('goes on') }, commandFor: (...words) => ['wakechart', ...words].join(' ') });
   const show = async (event: SessionEvent): Promise<void> => void told.push(event.type);
-  const waking = followedWake({ runtime: house.runtime, sessionId: id, signal: interrupt.signal, onEvent: (event) => questions.hear(event, show), onChildEvent: (event) => questions.hear(event, async () => undefined) }).finally(() => questions.end());
+  const waking = (async (): Promise<WakeOutcome> => {
+    try {
+      return await followedWake({ runtime: house.runtime, sessionId: id, signal: interrupt.signal, onEvent: (event) => questions.hear(event, show), onChildEvent: (event) => questions.hear(event, async () => undefined) });
+    } finally {
+      await questions.end();
+    }
+  })();
   waking.catch(() => undefined);
   let seen = 0;
   const type = async (question: string, line: string): Promise<void> => {

@@ -49,7 +49,7 @@ describe.each(APIS)('a run over %s', (api) => {
     await clock.advance(59_000);
     expect(house.runtime.isRunActive('run_1')).toBe(true);
     await clock.advance(1_000);
-    expect((await run.result).meta?.error).toEqual({ kind: 'timeout', message: 'the provider "fixture" sent nothing for 60000 ms' });
+    expect((await run.result).meta?.error).toEqual({ kind: 'timeout', message: 'the provider "fixture" said nothing for 60000 ms' });
     expect(await house.server.request.ended).toBe('cut');
   });
 

@@ -114,17 +114,20 @@ export async function resetStandings(context: CommandContext, { name, provider, 
 interface SecretCheck {
   readonly id: string;
   readonly provider: string;
+  /** False: the program has a login of its own, and there is nothing to read. */
+  readonly hasSecret: boolean;
   readonly resolves: boolean;
   readonly error?: ErrorRecord;
 }
 
-async function checkSecret({ interruption: { signal } }: CommandContext, { profiles }: AuthHouse, { id, provider }: AuthProfile): Promise<SecretCheck> {
+async function checkSecret({ interruption: { signal } }: CommandContext, { profiles }: AuthHouse, { id, provider, secret }: AuthProfile): Promise<SecretCheck> {
+  const hasSecret = secret !== undefined;
   try {
     await profiles.credential(id, signal);
-    return { id, provider, resolves: true };
+    return { id, provider, hasSecret, resolves: true };
   } catch (error) {
     if (signal.aborted) throw error;
-    return { id, provider, resolves: false, error: (RuntimeError.is(error) ? error : new RuntimeError('AUTH_VALUE_MISSING', messageOf(error), { category: 'not_found' })).toJSON() };
+    return { id, provider, hasSecret, resolves: false, error: (RuntimeError.is(error) ? error : new RuntimeError('AUTH_VALUE_MISSING', messageOf(error), { category: 'not_found' })).toJSON() };
   }
 }
 
@@ -159,8 +162,9 @@ async function tellDoubts({ err }: CommandContext, { provider, secret }: AuthPro
 }
 
 async function tellChecks({ out }: CommandContext, checks: readonly SecretCheck[]): Promise<void> {
-  for (const { id, error } of checks) {
-    await out.line(error === undefined ? `${out.styles.green('ok')}    ${id}: its secret is there` : `${out.styles.red('fails')} ${id}: ${oneLine(error.message)} ${out.styles.dim(`[${error.code}]`)}`);
+  for (const { id, error, hasSecret } of checks) {
+    const good = hasSecret ? `${out.styles.green('ok')}    ${id}: its secret is there` : `${out.styles.dim('none')}  ${id}: it has no secret to read; its program has a login of its own`;
+    await out.line(error === undefined ? good : `${out.styles.red('fails')} ${id}: ${oneLine(error.message)} ${out.styles.dim(`[${error.code}]`)}`);
   }
 }
 

@@ -19,6 +19,7 @@ export const ownCases: readonly FailureCase[] = [
   failureCase('an abort because the lease was lost', Object.assign(new Error('aborted', { cause: ours('WAKE_SUPERSEDED', 'epoch 4 has taken over', 'conflict') }), { name: 'AbortError' }), 'coordination', 'our category conflict'),
   failureCase('a store that failed', ours('STORAGE_FAILED', 'could not append: no space left on device', 'storage', Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })), 'coordination', 'our category storage'),
   failureCase('a queue that is full', ours('SESSION_QUEUE_FULL', 'the queue holds 64 of 64 messages', 'capacity'), 'coordination', 'our category capacity'),
+  failureCase('accounts that lie open to others', ours('AUTH_PROFILES_INVALID', 'the auth profiles are not safe there: others than its owner may read them', 'permission'), 'coordination', 'our code AUTH_PROFILES_INVALID'),
   failureCase('a session of ours that is gone', ours('SESSION_NOT_FOUND', 'there is no session "x"', 'not_found'), 'coordination', 'our code SESSION_NOT_FOUND'),
   failureCase('survivors of a crash', ours('SURVIVORS_LEFT', 'expected to end what a crashed process left running', 'process'), 'coordination', 'our code SURVIVORS_LEFT'),
   failureCase('a tree of processes that lives on', ours('PROCESS_TREE_SURVIVES', 'process 12 is still there', 'process'), 'coordination', 'our code PROCESS_TREE_SURVIVES'),
