@@ -11,6 +11,7 @@ import { createKeychainCommand } from './adapters/auth-files/keychain-command.ts
 import { readProviderFile } from './adapters/provider-files/provider-file.ts';
 import { underLock } from './adapters/policy-files/policy-lock.ts';
 import { createScriptAgentRuntime } from './adapters/script/script-agent-runtime.ts';
+import { providerAsks } from './machines/run/asks-permission.ts';
 import { settingsOf } from './machines/run/provider-settings.ts';
 import type { RuntimePorts } from './runtime.ts';
 
@@ -56,6 +57,7 @@ function ownBackends({ clock, processTree, onListenerError }: Pick<BackendsOptio
       runs: 'turn',
       // Programs of the family `codex` read nothing more once they run.
       messageIntake: (provider, { providers }) => (settingsOf(provider, providers)?.dialect === 'codex' ? 'next_turn' : 'running'),
+      asksPermission: (provider, { providers }) => providerAsks(provider, providers),
       takesMessages: true,
       load: async () => (await import('./adapters/cli-agent/cli-agent-runtime.ts')).createCliAgentRuntime({ clock, processTree }),
     }),

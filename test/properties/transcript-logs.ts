@@ -66,8 +66,6 @@ export const lenientLog: fc.Arbitrary<LegalLog> = fc.array(move, { maxLength: 60
 function written(moves: readonly Move[], { mixesIn = false } = {}): LegalLog {
   const writer = new LogWriter();
   for (const each of moves) {
-    // What a turn of a backend was given is placed where its step ended, after its calls: that is no conversation that stays as it was.
-    if (!mixesIn && each.kind === 'backend call') continue;
     if (each.kind !== 'anything') writer.make(each);
     else if (mixesIn) writer.append([each.draft]);
   }

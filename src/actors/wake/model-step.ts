@@ -167,10 +167,11 @@ export class ModelStep {
     switch (decision.type) {
       case 'selected': {
         this.#runsTools = decision.backend.runs === 'turn';
-        this.#messages.serve(this.#intakeOf(decision.backend, decision.candidate.provider) === 'running' ? decision.backend : undefined);
+        const intake = this.#intakeOf(decision.backend, decision.candidate.provider);
+        this.#messages.serve(intake === 'running' ? decision.backend : undefined);
         if (!this.#hasSpan) return append([this.#spanDraft(decision)]);
         const { attempt, candidate, backend, because, skipped } = decision;
-        return append([{ type: 'run.candidate_selected', data: { spanId: this.#spanId, attempt, candidate, backend: backend.id, because, ...(skipped.length === 0 ? {} : { skipped: [...skipped] }) } }]);
+        return append([{ type: 'run.candidate_selected', data: { spanId: this.#spanId, attempt, candidate, backend: backend.id, because, ...(intake === 'next_step' ? {} : { intake }), ...(skipped.length === 0 ? {} : { skipped: [...skipped] }) } }]);
       }
       case 'failed': {
         const { attempt, candidate, error, next, because, waitMs } = decision;

@@ -38,6 +38,7 @@ import { endSurvivors } from './end-survivors.ts';
 import { runModel } from './model-run.ts';
 import type { FinishedRun } from './model-run.ts';
 import { ModelStep } from './model-step.ts';
+import { requireAskingBackends } from './unasking-backends.ts';
 import { WakeConversation } from './wake-conversation.ts';
 import { failureRecord, isOvertaken, isStale, recordOf, superseded, triggerOf } from './wake-facts.ts';
 import { runReadyCalls } from './wake-tools.ts';
@@ -450,6 +451,7 @@ export class WakeWork {
   async #prepareAgent(): Promise<PreparedAgent> {
     if (this.#agent !== undefined) return this.#agent;
     const agent = await prepareAgent(this.#identity, this.#ports, this.#abort.signal);
+    requireAskingBackends(agent.definition, await this.#gateOf(agent).restriction(this.#journal.state), this.#ports);
     const skipped = agent.skippedTools.map((data): SessionEventDraft => ({ type: 'tool.skipped', data }));
     if (skipped.length > 0) await this.#append(skipped);
     this.#armTimeLimit(agent.definition.budget.maxSecondsPerWake);

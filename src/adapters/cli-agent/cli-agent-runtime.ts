@@ -9,6 +9,7 @@ import type { AgentRunParams, AgentRunResult, AgentRuntime } from '../../actors/
 import { RunEvents } from '../../actors/run/run-events.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
+import { providerAsks } from '../../machines/run/asks-permission.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import { describeIssues } from '../../machines/validate.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
@@ -59,6 +60,7 @@ export function createCliAgentRuntime({ id = CLI_AGENT_RUNTIME_ID, ...options }:
     id,
     runs: 'turn',
     messageIntake: 'running',
+    asksPermission: (provider, { providers }) => providerAsks(provider, providers),
     run: (params) => {
       // Whoever starts a run hears of listeners that throw; what a listener makes of an event is its own affair.
       const events = new RunEvents({ runId: params.runId, clock: surroundings.clock, onEvent: params.onEvent, onListenerError: () => undefined });

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { messageOf } from '../../machines/errors.ts';
 import type { KnownHome } from '../../machines/agent/model-warnings.ts';
+import { providerAsks } from '../../machines/run/asks-permission.ts';
 import { KNOWN_PROVIDERS } from '../../machines/run/provider-settings.ts';
 import type { ProviderTable } from '../../machines/run/provider-settings.ts';
 import { readProviderFile } from '../provider-files/provider-file.ts';
@@ -20,7 +21,8 @@ export async function knownHome(context: CommandContext): Promise<KnownHome | un
   try {
     const own = await homeProviders(context.home);
     const profiles = await withAuth(context, (house) => house.profiles.list());
-    return { providers: [...new Set([...Object.keys(own), ...Object.keys(KNOWN_PROVIDERS), ...BACKENDS])], profiles };
+    const providers = [...new Set([...Object.keys(own), ...Object.keys(KNOWN_PROVIDERS), ...BACKENDS])];
+    return { providers, profiles, unasking: providers.filter((provider) => !providerAsks(provider, own)) };
   } catch (error) {
     await context.err.line(`${context.err.styles.yellow('note:')} providers and accounts are not checked: ${printable(messageOf(error))}`);
     return undefined;

@@ -1,4 +1,5 @@
 /** What is no mistake in an agent's definition and yet is probably not what was meant. */
+import { modelsOf } from './agent-definition.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 import type { FrontmatterIssue } from './frontmatter-issues.ts';
 import type { McpServer } from './mcp-server.ts';
@@ -22,13 +23,22 @@ export function agentWarnings(agent: Omit<AgentDefinition, 'agentId' | 'instruct
   const { tools = [], mcp = {} } = agent;
   const used = new Set(tools.flatMap((attachment) => (attachment.type === 'mcp' ? [attachment.server] : [])));
   return [
-    ...(home === undefined ? [] : modelWarnings(agent, home)),
+    ...(home === undefined ? [] : [...modelWarnings(agent, home), ...unaskingProviders(agent, home)]),
     ...tools.flatMap(({ type, name }, index): FrontmatterIssue[] =>
       type === 'builtin' && !builtinTools.includes(name) ? [{ path: ['tools', index], message: `no tool "${name}" comes with Wakechart; unless the program brings one, the agent does without it` }] : [],
     ),
     ...Object.entries(mcp).flatMap(([name, server]) => secretsOf(server).map(({ path, message }): FrontmatterIssue => ({ path: ['mcp', name, ...path], message }))),
     ...Object.keys(mcp).flatMap((name): FrontmatterIssue[] => (used.has(name) ? [] : [{ path: ['mcp', name], message: `no entry of "tools" takes tools of it; add { mcp: ${name} }` }])),
   ];
+}
+
+/** A wake of such an agent is refused. */
+function unaskingProviders(agent: Pick<AgentDefinition, 'provider' | 'model' | 'profile' | 'profiles' | 'fallbacks' | 'permission'>, { unasking = [] }: KnownHome): FrontmatterIssue[] {
+  const { mode, ask, deny } = agent.permission;
+  if (mode === 'preapproved' && ask.length === 0 && deny.length === 0) return [];
+  return modelsOf(agent).flatMap(({ provider }, index): FrontmatterIssue[] =>
+    unasking.includes(provider) ? [{ path: index === 0 ? ['provider'] : ['fallbacks', index - 1], message: `"${provider}" asks nobody before it acts, so these permissions would bind nothing and the agent is not run; name another provider, or bound the program by its own options and use "permission: preapproved" without rules that ask or deny` }] : [],
+  );
 }
 
 function secretsOf(server: McpServer): FrontmatterIssue[] {

@@ -12,6 +12,8 @@ export interface KnownHome {
   /** Names of the providers that somebody serves. */
   readonly providers: readonly string[];
   readonly profiles: readonly Pick<AuthProfile, 'id' | 'provider'>[];
+  /** Those of the providers whose programs ask nobody before they act. */
+  readonly unasking?: readonly string[] | undefined;
 }
 
 type Path = readonly (string | number)[];

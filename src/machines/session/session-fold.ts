@@ -97,7 +97,11 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
     ),
   'permission.resolved': (state, event) => foldResolved(state, event),
   'request.cancelled': (state, { data }) => cancelRequest(state, data.requestId),
-  'context.compacted': (_state, { data }) => ({ compactedThroughSeq: data.throughSeq }),
+  'context.compacted': ({ backendSession }, { data }) => ({
+    compactedThroughSeq: data.throughSeq,
+    // Its own session holds what the summary was to make shorter.
+    ...(backendSession === undefined ? {} : { backendSession: { ...backendSession, isCurrent: false } }),
+  }),
   'tool.skipped': () => NOTHING,
   'directive.accepted': (state, { data: { directive, spanId } }) => ({
     openDirectives: [...state.openDirectives, directive],

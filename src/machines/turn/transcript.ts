@@ -33,6 +33,12 @@ interface OpenTurn {
   seq: number;
 }
 
+/** Where the entries of the newest step begin. */
+interface StepStart {
+  readonly spanId: string;
+  readonly at: number;
+}
+
 /** What a builder has to know that begins in the middle of a log. */
 export interface TranscriptStart {
   readonly queuedWakes?: readonly { readonly queuedWakeId: string; readonly reason: string; readonly note?: string | undefined }[] | undefined;
@@ -51,6 +57,7 @@ export class TranscriptBuilder {
   /** What the runtime has to tell the model before it speaks next. */
   #notes: TextPart[] = [];
   #turn: OpenTurn | undefined = undefined;
+  #stepStart: StepStart | undefined;
   /** Calls that were settled without a result, by the id that the log gives them. */
   readonly #unanswered = new Map<string, ToolCallPart>();
   readonly #callIds = new AcceptedCallIds();
@@ -152,9 +159,23 @@ export class TranscriptBuilder {
       this.#waiting.delete(eventId);
       this.#answersToCalls.delete(eventId);
     }
+    const start = this.#stepStart;
+    if (start?.spanId === spanId && this.#hasSpoken(start)) return this.#tellBefore(start, parts);
     // What the runtime has noted since the step began is for the next one.
     if (this.#turn?.spanId !== spanId || this.#turn.parts.length > 0) this.#beginTurn(spanId, seq);
     if (parts.length > 0) this.#entries.push({ kind: 'told', seq, parts });
+  }
+
+  /** Whether the step has said or done something already: a backend that runs tools itself has, when the log tells what the step had read. */
+  #hasSpoken({ at }: StepStart): boolean {
+    return this.#entries.length > at || (this.#turn?.parts.length ?? 0) > 0;
+  }
+
+  /** What a step was given stands before whatever it says. */
+  #tellBefore({ at }: StepStart, parts: readonly UserPart[]): void {
+    if (parts.length === 0) return;
+    const seq = this.#entries[at]?.seq ?? this.#turn?.seq ?? this.#head;
+    this.#entries.splice(at, 0, { kind: 'told', seq, parts });
   }
 
   #announceDue(queuedWakeIds: readonly string[]): void {
@@ -178,6 +199,7 @@ export class TranscriptBuilder {
   #beginStep(spanId: string, seq: number): void {
     this.#isWhole = true;
     this.#beginTurn(spanId, seq);
+    this.#stepStart = { spanId, at: this.#entries.length };
   }
 
   #say(spanId: string, seq: number, part: AssistantPart): void {
@@ -232,6 +254,7 @@ export class TranscriptBuilder {
     if (isBlank(summary) || through < (this.#compactedThroughSeq ?? 0)) return;
     this.#compactedThroughSeq = through;
     const kept = this.#entries.filter((entry) => entry.seq > through);
+    this.#stepStart = undefined;
     this.#entries = [{ kind: 'told', seq: through, parts: [summaryPart({ summary, throughSeq: through })] }, ...kept];
   }
 }

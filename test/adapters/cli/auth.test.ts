@@ -109,11 +109,13 @@ describe('auth status', () => {
     await added('path', '--provider', 'anthropic', '--env', 'PATH');
     await added('node', '--provider', 'anthropic', '--command', '--', process.execPath, '-e', "console.log('sk-ant-printed')".replace('sk-ant', 'SECRET'));
     expect(await auth('status', '--check')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok +path: its secret is there\nok +node: its secret is there\n/) as string });
+    await added('program', '--provider', 'claude-code', '--set', 'CLAUDE_CONFIG_DIR=/team');
+    expect((await auth('status', 'program', '--check')).stdout).toMatch(/^none +program: it has no secret to read/);
     await added('none', '--provider', 'anthropic', '--env', 'WAKECHART_TEST_UNSET');
     const checked = await auth('status', '--check');
     expect(checked).toMatchObject({ code: 1, stdout: expect.stringMatching(/fails none: .* WAKECHART_TEST_UNSET is not set \[AUTH_VALUE_MISSING\]/) as string });
     const checks = await json('status', '--check');
-    expect(checks).toMatchObject({ checks: [{ id: 'path', resolves: true }, { id: 'node', resolves: true }, { id: 'none', resolves: false, error: { code: 'AUTH_VALUE_MISSING' } }] });
+    expect(checks).toMatchObject({ checks: [{ id: 'path', resolves: true }, { id: 'node', resolves: true }, { id: 'program', hasSecret: false }, { id: 'none', resolves: false, error: { code: 'AUTH_VALUE_MISSING' } }] });
     expect(JSON.stringify([checked, checks])).not.toContain('SECRET-printed');
   });
 });

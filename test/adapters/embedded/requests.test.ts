@@ -196,11 +196,12 @@ describe('the account', () => {
   });
 
   it.each([
-    ['a missing key', { keyVariable: 'NOT_SET' }, /needs a key.*Set NOT_SET, or add an account with: wakechart auth add fixture/],
-    ['a provider without a variable', { keyVariable: undefined }, /needs a key.*Add an account with: wakechart auth add fixture/],
+    ['a missing key', { keyVariable: 'NOT_SET' }, /needs a key.*Set NOT_SET, or add an account with: wakechart auth add NAME --provider fixture --env NOT_SET$/],
+    ['a provider without a variable', { keyVariable: undefined }, /needs a key.*Add an account with: wakechart auth add NAME --provider fixture --env VARIABLE$/],
+    ['a key where the name of a variable belongs', { keyVariable: 'a94f3b21c0de4455a94f3b21c0de4455' }, /^(?!.*a94f3b21).*looks like a key itself.*--env VARIABLE$/],
   ] as const)('that lacks its key fails as auth: %s', async (_, settings, message) => {
     const { meta } = await house.ask('openai', answers(YES), { settings }).result;
-    expect(meta?.error).toMatchObject({ kind: 'auth', message: expect.stringMatching(message) });
+    expect(meta?.error).toMatchObject({ kind: 'auth', message: expect.stringMatching(message), isLocal: true });
     expect(house.server.requests).toHaveLength(0);
   });
 

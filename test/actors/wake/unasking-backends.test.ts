@@ -1,0 +1,45 @@
+/** An agent whose permissions nobody would ask about: it is refused before anything runs. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
+import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
+import { answered, openBackendHouse } from '../../support/backend-house.ts';
+import type { BackendHouse } from '../../support/backend-house.ts';
+import { says, toldRuntime } from '../../support/told-runtime.ts';
+
+let open: BackendHouse | undefined;
+
+afterEach(async () => {
+  await open?.house[Symbol.asyncDispose]();
+  open = undefined;
+});
+
+const asksNobody = { asksPermission: () => false };
+
+async function woken(agent: Partial<AgentFrontmatter>, prepare: (house: BackendHouse) => Promise<unknown> = async () => undefined): Promise<{ readonly asked: number; readonly result: unknown }> {
+  open = await openBackendHouse([() => Promise.resolve(answered('Done.'))], { agent, traits: asksNobody, others: [toldRuntime('other', [says('Else.')])] });
+  await prepare(open);
+  const result = await open.house.runtime.wake(open.id);
+  return { asked: open.backend.asked.length, result };
+}
+
+describe('a program that asks nobody', () => {
+  it.each<[string, Partial<AgentFrontmatter>]>([
+    ['the mode ask', { permission: 'ask' }],
+    ['the mode deny', { permission: 'deny' }],
+    ['a rule that denies', { permission: { mode: 'preapproved', deny: ['read(keys/**)'] } as never }],
+    ['a rule that asks', { permission: { mode: 'preapproved', ask: ['write'] } as never }],
+    ['it as a fallback', { provider: 'other', fallbacks: ['told/m'], permission: 'ask' } as never],
+  ])('is not run for an agent with %s', async (_what, agent) => {
+    const { asked, result } = await woken(agent);
+    expect([asked, result]).toMatchObject([0, { outcome: 'failed', error: { code: 'BACKEND_NEVER_ASKS', message: expect.stringContaining('"told" asks nobody') as string } }]);
+  });
+
+  it('is not run against the policy', async () => {
+    const { asked, result } = await woken({ permission: 'preapproved' }, ({ house }) => house.policy.keep('worker', parseRule('deny shell_run(git push)'), { by: 'person' } as never));
+    expect([asked, result]).toMatchObject([0, { error: { code: 'BACKEND_NEVER_ASKS' } }]);
+  });
+
+  it('is run where all is allowed', async () => {
+    expect(await woken({ permission: 'preapproved' })).toMatchObject({ asked: 1, result: { outcome: 'sleep', summary: 'Done.' } });
+  });
+});
