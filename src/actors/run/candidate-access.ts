@@ -146,7 +146,7 @@ function foreignAccount(profile: string, owner: string, provider: string): RunFa
 }
 
 /** Nobody was asked: whatever went wrong lies here, and so does what puts it right. */
-function localFailure(error: unknown): RunFailure {
+export function localFailure(error: unknown): RunFailure {
   const { kind, message } = classifyRunFailure(error);
   const hint = RuntimeError.is(error) && error.hint !== undefined ? `. ${error.hint}` : '';
   return { kind: RuntimeError.is(error) && error.code === 'AUTH_VALUE_MISSING' ? 'auth' : kind, message: `${message}${hint}`, isLocal: true };

@@ -4,7 +4,6 @@ import { attemptKey, candidateText } from '../../machines/run/candidate.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
 import { orderCandidates, restingText } from '../../machines/run/candidate-order.ts';
 import type { OrderedCandidate } from '../../machines/run/candidate-order.ts';
-import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
 import { DEFAULT_RUN_LIMITS, decideAfterFailure } from '../../machines/run/run-decision.ts';
 import type { RunLimits, RunVerdict } from '../../machines/run/run-decision.ts';
 import type { RunAttempt } from '../../machines/run/run-attempt.ts';
@@ -13,7 +12,7 @@ import type { AttemptAnswer, CompactAnswer, SelectAnswer } from '../../machines/
 import type { RunUsage } from '../../machines/run/run-output.ts';
 import { settledOrStopped } from '../turn/settled-or-stopped.ts';
 import type { AgentRunParams, AgentRunResult, AgentRuntime, RunCredential, RunResumption } from './agent-runtime.ts';
-import { CandidateAccess } from './candidate-access.ts';
+import { CandidateAccess, localFailure } from './candidate-access.ts';
 import { RunEvents } from './run-events.ts';
 import type { ExecuteAgentRunOptions, RunRequest, SkippedCandidate } from './run-options.ts';
 import { runSafely } from './start-agent-run.ts';
@@ -168,7 +167,7 @@ export class RunWork {
   #resultOf(defect: unknown): AgentRunResult {
     const base = this.#last ?? { payloads: [] };
     const stopped: RunFailure | undefined = this.#abort.signal.aborted ? { kind: 'aborted', message: messageOf(this.#abort.signal.reason) } : undefined;
-    const error = defect === undefined ? (base.meta?.error ?? (this.#last === undefined ? (stopped ?? NOTHING_TRIED) : undefined)) : classifyRunFailure(defect);
+    const error = defect === undefined ? (base.meta?.error ?? (this.#last === undefined ? (stopped ?? NOTHING_TRIED) : undefined)) : localFailure(defect);
     const { candidate } = this.#chosen ?? {};
     const isFallback = candidate !== undefined && this.#firstModel !== undefined && this.#firstModel !== modelKey(candidate);
     return {

@@ -68,6 +68,9 @@ export class BackendCalls {
   /** All of them, by our ids. */
   readonly #own = new Set<string>();
   readonly #questions = new Map<string, Question>();
+  /** What the model has said since the last tool, and before it. */
+  #unsaid = '';
+  #said = '';
   /** One append after another. */
   #lane: Promise<void> = Promise.resolve();
   #trouble: { readonly error: unknown } | undefined;
@@ -80,12 +83,20 @@ export class BackendCalls {
     this.#signal = AbortSignal.any([options.signal, this.#over.signal]);
   }
 
-  /** Takes an event of the run; those about tools are written. */
+  /** What the model has said before tools of this attempt, and what is in the log by now, as it was streamed. */
+  get said(): string {
+    return this.#said;
+  }
+
+  /** Takes an event of the run; those about tools are written, and what the model has said before each of them. */
   take(event: AgentRunEvent): void {
+    if (event.stream === 'attempt' && event.data.phase === 'started') this.#said = this.#unsaid = '';
+    if (event.stream === 'assistant' && event.data.kind === 'text') this.#unsaid += event.data.text;
     if (event.stream !== 'tool') return;
     const { data } = event;
     switch (data.phase) {
       case 'requested':
+        this.#say();
         return this.#write(() => this.#requested(data.callId, data.name, data.input));
       case 'started':
         return this.#write(() => this.#started(data.callId));
@@ -119,6 +130,14 @@ export class BackendCalls {
     const { openToolCalls } = await this.#options.refresh();
     const left = openToolCalls.filter(({ callId }) => this.#own.has(callId));
     if (left.length > 0) await this.#options.append(left.flatMap((call) => abandoned(call)));
+  }
+
+  #say(): void {
+    const text = this.#unsaid.trim();
+    this.#said += this.#unsaid;
+    this.#unsaid = '';
+    const { append, spanId } = this.#options;
+    if (text !== '') this.#write(() => append([{ type: 'agent.message', data: { text, spanId } }]));
   }
 
   #spend(id: string): void {

@@ -59,7 +59,10 @@ export async function runModel({ ports, signal, onRunEvent, onDecision, ...run }
     },
   });
   const result = await execution.result;
-  const streamedText = streamed.get().content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+  const { content } = streamed.get();
+  // Of a backend that runs tools itself, what was said before them is in the log.
+  const unlogged = chosen?.backend.runs === 'turn' ? content.slice(content.findLastIndex(({ type }) => type === 'tool_call') + 1) : content;
+  const streamedText = unlogged.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
   const modelSteps = result.meta?.modelSteps ?? 0;
   return { result, usage: result.usage, modelSteps, streamedText, candidate: chosen?.candidate, runtime: chosen?.backend };
 }

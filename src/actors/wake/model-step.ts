@@ -8,6 +8,7 @@ import type { BackendSession, SessionState } from '../../machines/session/sessio
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import { stepEvents } from '../../machines/turn/step-events.ts';
 import type { StepEvents } from '../../machines/turn/step-events.ts';
+import { unsaidPayloads } from '../../machines/turn/unsaid-payloads.ts';
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
 import type { Allowance } from '../../machines/session/event-schemas.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
@@ -96,7 +97,7 @@ export class ModelStep {
     await refresh();
     const wasInterrupted = this.#options.wasInterrupted();
     const consumed = [...step.consumed, ...this.#messages.taken];
-    const finished = stepEvents({ spanId: this.#spanId, payloads: result.payloads, usage, error, modelSteps, consumed, newCallId: () => this.#newCallId(), wasInterrupted, streamedText, bound: this.#bound(run) });
+    const finished = stepEvents({ spanId: this.#spanId, payloads: unsaidPayloads(result.payloads, this.#calls.said), usage, error, modelSteps, consumed, newCallId: () => this.#newCallId(), wasInterrupted, streamedText, bound: this.#bound(run) });
     await append(finished.drafts);
     return { calls: finished.calls, text: finished.text, error, wasInterrupted };
   }

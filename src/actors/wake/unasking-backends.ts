@@ -16,7 +16,7 @@ export function requireAskingBackends(definition: AgentDefinition, { mode, ask, 
   const because = mode === 'preapproved' ? 'there are rules that ask for or deny what it does' : `its permission mode is "${mode}"`;
   throw new RuntimeError('BACKEND_NEVER_ASKS', `expected a provider for the agent ${definition.agentId} that asks before it runs a tool, since ${because}, and "${unasking.provider}" asks nobody`, {
     category: 'validation',
-    hint: `Name another provider; or bound the program by its own options in providers.yaml, such as its sandbox, and give the agent "permission: preapproved" without rules that ask or deny, here and in the policy.`,
+    hint: 'Name another provider; or bound the program by its own options in providers.yaml, such as its sandbox, and give the agent "permission: preapproved" without rules that ask or deny, here and in the policy.',
     details: { provider: unasking.provider, mode, ask, deny },
   });
 }

@@ -22,12 +22,12 @@ export function isOvertaken(error: unknown): boolean {
   return RuntimeError.is(error) && error.code === 'HEAD_MOVED';
 }
 
-export function failureRecord({ kind, message, retryAfterMs, isRest = false }: RunFailure): ErrorRecord {
+export function failureRecord({ kind, message, retryAfterMs, isRest = false, isLocal = false }: RunFailure): ErrorRecord {
   return {
     name: 'RuntimeError',
     code: 'RUN_FAILED',
     category: 'provider',
-    message: `the model step failed (${kind}): ${message}`,
+    message: `${isLocal ? 'no model was asked' : 'the model step failed'} (${kind}): ${message}`,
     recoverable: true,
     hint: isRest ? restAdvice(retryAfterMs) : `${adviceFor(kind)}${retryAfterMs === undefined ? '' : ` The provider asks to wait ${Math.ceil(retryAfterMs / 1000)} seconds.`}`,
     details: { kind, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },

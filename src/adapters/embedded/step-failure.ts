@@ -24,8 +24,14 @@ export interface FailureOfOptions {
 }
 
 export function failureOf(thrown: unknown, { redact, now }: FailureOfOptions): RunFailure {
-  const failure = thrown instanceof StepFailure ? thrown.failure : classified(thrown, now);
+  const failure = stepFailureIn(thrown)?.failure ?? classified(thrown, now);
   return { ...failure, message: shortened(redact(failure.message)) };
+}
+
+/** The SDK wraps what breaks a stream. */
+function stepFailureIn(thrown: unknown): StepFailure | undefined {
+  if (thrown instanceof StepFailure) return thrown;
+  return thrown instanceof Error && thrown.cause instanceof StepFailure ? thrown.cause : undefined;
 }
 
 function classified(thrown: unknown, now: number): RunFailure {

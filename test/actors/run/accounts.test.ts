@@ -18,7 +18,11 @@ describe('an account of one provider', () => {
   it.each([{ ...B, profile: 'one' }, { ...B, profiles: ['one'] }])('is not given to another: %o', async (model) => {
     const read: string[] = [];
     const { run, runtimes, standings } = runStage({ acts: { b: [says('hi')] } });
-    const { meta } = await run([model], { profiles: accounts(async (profileId) => (read.push(profileId), { profileId, secret: 'sk-of-a' })) });
+    const credential: AuthProfiles['credential'] = async (profileId) => {
+      read.push(profileId);
+      return { profileId, secret: 'sk-of-a' };
+    };
+    const { meta } = await run([model], { profiles: accounts(credential) });
     expect(meta?.error).toMatchObject({ kind: 'format', isLocal: true, message: expect.stringMatching(/"one" is one with "a".*not given to "b"/) as string });
     expect([read, runtimes['b']?.asked, await standings.list()]).toEqual([[], [], []]);
   });
@@ -61,6 +65,14 @@ describe('trouble with our own files', () => {
     expect(meta?.error).toMatchObject({ kind: 'coordination', isLocal: true, message: expect.stringContaining(error.message) as string });
     expect((await standings.list()).filter(({ state }) => state !== 'closed')).toEqual([]);
   });
+});
+
+it('accounts that cannot be read end the run with what puts them right, and not as a failure of a model', async () => {
+  const exposed = new RuntimeError('AUTH_PROFILES_INVALID', 'the auth profiles are not safe there', { category: 'permission', hint: 'Only you may read it: chmod 600 profiles.json' });
+  const { run, standings } = runStage({ acts: { a: [says('from a')] } });
+  const { meta } = await run([A], { profiles: accounts(async (profileId) => ({ profileId }), { list: () => Promise.reject(exposed) }) });
+  expect(meta?.error).toMatchObject({ kind: 'coordination', isLocal: true, message: expect.stringContaining('chmod 600') as string });
+  expect(await standings.list()).toEqual([]);
 });
 
 describe('what was remembered of an account', () => {

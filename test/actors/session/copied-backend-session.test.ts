@@ -32,7 +32,7 @@ it('what was imported does too', async () => {
     await house.runtime.wake(id);
     const lines: string[] = [];
     for await (const line of sessions.export(id)) lines.push(line);
-    await sessions.delete(id, { force: true });
+    await sessions.delete(id);
     await sessions.import(lines);
     await sessions.send(id, { type: 'user.message', text: 'And now?' });
     await house.runtime.wake(id);

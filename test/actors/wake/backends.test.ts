@@ -68,6 +68,22 @@ describe('tools of a backend', () => {
     expect(await open.house.state(open.id)).toMatchObject({ openToolCalls: [], openSpanId: undefined, unansweredResults: 0 });
   });
 
+  it('stand after what the model said before them, and nothing is said twice', async () => {
+    const says = (tell: Parameters<Act>[1], text: string): void => tell({ stream: 'assistant', data: { kind: 'text', text } });
+    await stage([
+      (_params, tell) => {
+        says(tell, 'I look ');
+        says(tell, 'first.');
+        requests(tell, '1');
+        ends(tell, '1');
+        says(tell, 'All is well.');
+        return { payloads: [{ type: 'text', text: 'I look first.' }, { type: 'text', text: 'All is well.' }], meta: { modelSteps: 1 } };
+      },
+    ]);
+    expect(await wake()).toMatchObject({ outcome: 'sleep', summary: 'All is well.' });
+    expect(await story()).toEqual(['says I look first.', 'use Bash by backend', 'completed', 'says All is well.']);
+  });
+
   it('are in the log before the backend goes on, as far as it lets the log keep up', async () => {
     let during: string[] = [];
     await stage([

@@ -2,6 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { failureRecord } from '../../../src/actors/wake/wake-facts.ts';
 
+it('a failure on this machine is not told as one of a model', () => {
+  expect(failureRecord({ kind: 'coordination', message: 'the auth profiles are not safe there', isLocal: true }).message).toBe('no model was asked (coordination): the auth profiles are not safe there');
+});
+
 describe('the hint of a failed step', () => {
   it('says how long the provider asks to wait', () => {
     expect(failureRecord({ kind: 'rate_limit', message: 'slow', retryAfterMs: 30_000 }).hint).toContain('The provider asks to wait 30 seconds.');

@@ -195,6 +195,21 @@ describe('the permissions of Claude Code', () => {
     expect(run.events.findLast(({ stream }) => stream === 'tool')?.data).toMatchObject({ outcome: 'denied', output: 'It could not be permitted: the store is gone' });
   });
 
+  it('are asked for about what would run, and show nothing that is secret', async () => {
+    const secret = '/home/me/gcp-credentials.json';
+    const asked: RunPermissionRequest[] = [];
+    await house.run({
+      model: await house.scenario({ use: { name: 'Read', input: { file_path: secret } }, ask: true }, { say: 'done' }),
+      config: { providers: { agent: house.settings({ program: { ...house.settings().program, command: process.execPath, set: { SERVICE_API_TOKEN: secret } } }) } },
+      requestPermission: (request) => {
+        asked.push(request);
+        return Promise.resolve({ decision: 'deny', message: 'no' });
+      },
+    });
+    expect(asked).toMatchObject([{ means: { kind: 'read', path: secret }, input: { file_path: '[redacted SERVICE_API_TOKEN]' } }]);
+    expect(asked[0]?.conceal?.(secret)).toBe('[redacted SERVICE_API_TOKEN]');
+  });
+
   it('tells what the program itself refuses as denied', async () => {
     const run = house.start({ model: await house.scenario({ use: { name: 'Bash', input: {} }, refuse: true }, { say: 'Pity.' }) });
     await run.result;

@@ -1,4 +1,6 @@
 /** How requests and answers fail over each protocol, and as what that counts. */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunFailureKind } from '../../../src/machines/run/run-failure.ts';
 import { answers, drops, dropsAfter, failsInMidStream, failsWith, failsWithError, says, truncates } from '../../support/http-models/behaviors.ts';
@@ -89,6 +91,35 @@ describe.each(APIS)('over %s', (api) => {
     await gone.close();
     const { meta } = await house.ask(api, answers(HELLO), { settings: { baseUrl } }).result;
     expect(meta?.error?.kind).toBe('server_error');
+  });
+
+  it('a redirection is told by where it leads, without what its address carries', async () => {
+    const { meta } = await house.ask(api, failsWith({ status: 307, headers: { location: 'http://me:hunter22@other.example/v1?access_token=abcdef1234567890#sig=XYZ' } })).result;
+    expect(meta?.error?.message).toMatch(/to http:\/\/other\.example\/v1\)/);
+    expect(meta?.error?.message).not.toMatch(/hunter22|abcdef|XYZ/);
+  });
+
+  it.each([
+    ['base64', Buffer.from(KEY).toString('base64')],
+    ['base64 beside a name', Buffer.from(`me:${KEY}!`).toString('base64').slice(4, -4)],
+    ['base64 for addresses', Buffer.from(`a${KEY}`).toString('base64url').slice(2)],
+    ['hex', Buffer.from(KEY).toString('hex')],
+    ['upper-case hex', Buffer.from(KEY).toString('hex').toUpperCase()],
+  ])('a key that is quoted in %s is told to nobody', async (_, form) => {
+    const { meta } = await house.ask(api, failsWithError(401, { type: 'authentication_error', code: 'invalid_api_key', message: `not known: ${form}.` })).result;
+    expect(meta?.error?.message).toContain('[redacted]');
+    expect(meta?.error?.message).not.toContain(form.slice(4, 20));
+  });
+
+  it('an event that does not end is given up, however much of it comes', async () => {
+    const endless: Behavior = async ({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const pieces = ['data: {"x":"', ...Array.from({ length: 32 }, () => 'x'.repeat(1024 * 1024))];
+      await pipeline(Readable.from(pieces), response).catch(() => undefined);
+    };
+    const { meta } = await house.ask(api, endless).result;
+    expect(meta?.error).toMatchObject({ kind: 'server_error', message: expect.stringMatching(/one event of it has more than 16777216 bytes/) });
+    expect(await house.server.request.ended).toBe('cut');
   });
 
   it('a failure leaves no connection with an answer that goes on', async () => {

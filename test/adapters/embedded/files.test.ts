@@ -122,6 +122,13 @@ describe('an image in the result of a tool', () => {
     expect(await asked(api, read(reference))).toContain('[The file shot.png is not shown: it is not there any more.]');
   });
 
+  it.each(APIS)('that is no image is not shown over %s, whatever the result says it is', async (api) => {
+    await file('.env', Buffer.from('PASSWORD=hunter2hunter2'));
+    await file('a.pdf', Buffer.from('%PDF-1.7 hunter2hunter2'));
+    const body = await asked(api, read({ images: [{ ...reference, path: '.env' }, { ...reference, path: 'a.pdf' }] }));
+    expect([body.includes('hunter2'), body.includes(Buffer.from('%PDF-1.7 hunter2hunter2').toString('base64')), body.includes('is not shown: it is no image')]).toEqual([false, false, true]);
+  });
+
   it('of a call that failed is not looked at', async () => {
     await file('shot.png', PNG);
     expect(await asked('anthropic', read({ images: [reference] }, 'failed'))).not.toContain(BASE64);

@@ -64,6 +64,30 @@ describe.each(APIS)('a run over %s', (api) => {
     expect(await house.server.request.ended).toBe('cut');
   });
 
+  it.each([
+    ['comments', ': still here\n\n', 60_000],
+    ['pings', 'event: ping\ndata: {"type": "ping"}\n\n', 600_000],
+  ])('whose provider sends nothing but %s has timed out in the end', async (_, sign, limitMs) => {
+    let send = (): void => undefined;
+    const signs: Behavior = ({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      send = () => void response.write(sign);
+    };
+    const run = house.ask(api, signs, { settings: { idleTimeoutMs: 60_000 } });
+    let error: unknown;
+    void run.result.then(({ meta }) => (error = meta?.error));
+    await house.server.asked(1);
+    await settle();
+    for (let waitedMs = 0; waitedMs < limitMs + 60_000 && error === undefined; waitedMs += 20_000) {
+      // The last of them may still be counted for one limit more.
+      if (waitedMs < limitMs) expect(house.runtime.isRunActive('run_1')).toBe(true);
+      send();
+      await settle();
+      await clock.advance(20_000);
+    }
+    expect((await run.result).meta?.error).toEqual({ kind: 'timeout', message: 'the provider "fixture" said nothing for 60000 ms' });
+  });
+
   it('is complete though the connection stays open after the end of the answer', async () => {
     const staysOpen: Behavior = ({ protocol, request, response }) => {
       const said = [{ text: 'Done.' }] as const;
@@ -105,3 +129,8 @@ describe.each(APIS)('a run over %s', (api) => {
     expect(house.runtime.isRunActive('run_1')).toBe(false);
   });
 });
+
+/** Bytes of a real connection take a moment that no clock knows of. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -14,15 +14,13 @@ const CODES = ['insufficient_quota', 'account_deactivated', 'model_not_found'];
 
 const stateAfter = (failure: RunFailure, before = NEW) => failed(before, failure, T0);
 
-describe.each([400, 403, 404, 422, 500, 503])('an answer with status %i that quotes the conversation', (status) => {
+describe.each([400, 403, 422, 500, 503])('an answer with status %i that quotes the conversation', (status) => {
   it.each(PHRASES)('does not disable a good model: %s', (phrase) => {
     const failure = classifyRunFailure({ status, body: { object: 'error', message: `[{'msg': 'Input should be a valid string', 'input': "Translate: ${phrase}."}]`, type: 'BadRequestError', code: status } });
-    // 404 is given as a fact, whatever the words say.
-    if (status !== 404) expect(stateAfter(failure).state).not.toBe('disabled');
+    expect(stateAfter(failure).state).not.toBe('disabled');
   });
 
   it.each(CODES)('does not where it quotes JSON with the code %s', (code) => {
-    if (status === 404) return;
     const failure = classifyRunFailure({ status, body: { error: { message: `cannot read {"error":{"code":"${code}"}}` } } });
     expect(stateAfter(failure).state).not.toBe('disabled');
   });

@@ -23,6 +23,16 @@ describe('a secret', () => {
     expect(tricky.text(forms.join(' '))).toBe('[redacted KEY] "[redacted KEY]" [redacted KEY] [redacted KEY]');
   });
 
+  it('is taken out of hex, and of base64 within something longer', () => {
+    for (const before of ['', 'a', 'ab', 'user:']) {
+      const shown = redaction.text(Buffer.from(`${before}${SECRET}!`).toString('base64'));
+      expect(shown).toContain('[redacted KEY]');
+      expect(Buffer.from(shown.replace('[redacted KEY]', ''), 'base64').toString()).not.toContain(SECRET.slice(0, 6));
+    }
+    const hex = Buffer.from(SECRET).toString('hex');
+    expect(redaction.text(`${hex} ${hex.toUpperCase()}`)).toBe('[redacted KEY] [redacted KEY]');
+  });
+
   it('that is a mere word is none', () => {
     expect(new Redaction(new Map([['KEY', 'on']])).text('on and on')).toBe('on and on');
   });
