@@ -1,5 +1,5 @@
 /** What the file tools of one runtime share: where they may go, what each session has seen, whose turn it is to change a file. */
-import { realpathSync } from 'node:fs';
+import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ToolContext } from '../../actors/turn/tool.ts';
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
@@ -42,12 +42,27 @@ export function pathSubject(path: string, access: Access, { workspaceDirectory }
   return { kind: 'path', path: pathForRules(nearestRealPath(absolute), workspace), access };
 }
 
-function nearestRealPath(absolute: string): string {
+/** Links that are followed one after another, as systems bound it too. */
+const MAX_LINKS = 40;
+
+function nearestRealPath(absolute: string, links = 0): string {
   try {
     // Native: where capitals do not matter, it gives a name as the disk has it.
     return realpathSync.native(absolute);
   } catch {
     const parent = dirname(absolute);
-    return parent === absolute ? absolute : join(nearestRealPath(parent), basename(absolute));
+    if (parent === absolute) return absolute;
+    const folder = nearestRealPath(parent, links);
+    const target = links < MAX_LINKS ? targetOf(absolute) : undefined;
+    // Whoever writes to a link that leads nowhere makes the file that it names.
+    return target === undefined ? join(folder, basename(absolute)) : nearestRealPath(resolve(folder, target), links + 1);
+  }
+}
+
+function targetOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
   }
 }

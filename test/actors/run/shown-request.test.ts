@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { shownRequest } from '../../../src/actors/run/shown-request.ts';
 import { Redaction } from '../../../src/machines/run/redaction.ts';
 
-const SECRET = '/home/me/credentials.json';
+const SECRET = '/etc/credentials.json';
 const redaction = new Redaction(new Map([['CREDENTIALS', SECRET]]));
 
 describe('a question about a tool', () => {

@@ -34,6 +34,7 @@ async function judged(permission: Permission, questions: (workspace: string) => 
   const workspace = await open.house.layout.workspaceDirectory({ sessionId: open.id, agentId: 'worker' });
   await mkdir(join(workspace, 'keys'), { recursive: true });
   await symlink('/etc', join(workspace, 'link'));
+  await symlink('/nowhere/new', join(workspace, 'dangling'));
   await writeFile(join(workspace, 'a.txt'), 'x');
   await open.house.runtime.wake(open.id);
   return answers.map((answer) => (answer.decision === 'allow' ? 'allow' : answer.message.includes('would have to be asked') ? 'asks' : 'deny'));
@@ -45,7 +46,7 @@ const writes = (path: string): Question => ({ name: 'Write', means: { kind: 'wri
 const edits = (path: string): Question => ({ name: 'Edit', means: { kind: 'write', path, edits: true } });
 
 describe('what may lie outside the workspace', () => {
-  const OUTSIDE = ['/etc/shadow', '/proc/self/environ', '../../../../etc/passwd', 'keys/../../x', 'link/passwd', 'link', '~/.bash_history', 'a.txt\0/../../etc', 'file:///etc/passwd', ' /etc/passwd', '..'];
+  const OUTSIDE = ['/etc/shadow', '/proc/self/environ', '../../../../etc/passwd', 'keys/../../x', 'link/passwd', 'link', 'dangling', '~/.bash_history', 'a.txt\0/../../etc', 'file:///etc/passwd', ' /etc/passwd', '..'];
 
   it.each(['ask', 'preapproved', { mode: 'ask', allow: ['read', 'write', 'write(**)', 'read(**)'] }] as const)('is asked about with the permissions %j', async (permission) => {
     const outcomes = await judged(permission as never, () => OUTSIDE.flatMap((path) => [reads(path), searches(path), writes(path), edits(path)]));

@@ -196,18 +196,18 @@ describe('the permissions of Claude Code', () => {
   });
 
   it('are asked for about what would run, and show nothing that is secret', async () => {
-    const secret = '/home/me/gcp-credentials.json';
+    const secret = '/etc/credentials.json';
     const asked: RunPermissionRequest[] = [];
     await house.run({
       model: await house.scenario({ use: { name: 'Read', input: { file_path: secret } }, ask: true }, { say: 'done' }),
-      config: { providers: { agent: house.settings({ program: { ...house.settings().program, command: process.execPath, set: { SERVICE_API_TOKEN: secret } } }) } },
+      credential: { profileId: 'work', secret },
       requestPermission: (request) => {
         asked.push(request);
         return Promise.resolve({ decision: 'deny', message: 'no' });
       },
     });
-    expect(asked).toMatchObject([{ means: { kind: 'read', path: secret }, input: { file_path: '[redacted SERVICE_API_TOKEN]' } }]);
-    expect(asked[0]?.conceal?.(secret)).toBe('[redacted SERVICE_API_TOKEN]');
+    expect(asked).toMatchObject([{ means: { kind: 'read', path: secret }, input: { file_path: '[redacted ANTHROPIC_API_KEY]' } }]);
+    expect(asked[0]?.conceal?.(secret)).toBe('[redacted ANTHROPIC_API_KEY]');
   });
 
   it('tells what the program itself refuses as denied', async () => {
