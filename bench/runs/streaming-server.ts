@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
@@ -24,21 +25,23 @@ function chunk(model: string, delta: object, more: object = {}): string {
 }
 
 function serve(): void {
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const part of request) body += String(part);
-    const { model } = JSON.parse(body) as { readonly model: string };
-    const words = Number(model.split('-').at(-1));
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (let said = 0; said < words; said += WORDS_PER_WRITE) {
-      const count = Math.min(WORDS_PER_WRITE, words - said);
-      const text = Array.from({ length: count }, (_, index) => chunk(model, { content: ` word${said + index}` })).join('');
-      if (!response.write(text)) await once(response, 'drain');
-    }
-    const end = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: { prompt_tokens: 10, completion_tokens: words, total_tokens: 10 + words } };
-    response.end(`data: ${JSON.stringify(end)}\n\ndata: [DONE]\n\n`);
-  });
+  const server = createServer((request, response) => void answer(request, response));
   server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let body = '';
+  for await (const part of request) body += String(part);
+  const { model } = JSON.parse(body) as { readonly model: string };
+  const words = Number(model.split('-').at(-1));
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (let said = 0; said < words; said += WORDS_PER_WRITE) {
+    const count = Math.min(WORDS_PER_WRITE, words - said);
+    const text = Array.from({ length: count }, (_, index) => chunk(model, { content: ` word${said + index}` })).join('');
+    if (!response.write(text)) await once(response, 'drain');
+  }
+  const end = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: { prompt_tokens: 10, completion_tokens: words, total_tokens: 10 + words } };
+  response.end(`data: ${JSON.stringify(end)}\n\ndata: [DONE]\n\n`);
 }
 
 if (process.argv[2] === 'serve') serve();

@@ -3,7 +3,7 @@
 /** What is shorter is no secret, and would tear every text to pieces. */
 const MIN_SECRET_CHARACTERS = 8;
 /** JSON that is nested more deeply is cut. */
-export const MAX_DEPTH = 100;
+const MAX_DEPTH = 100;
 
 interface Pattern {
   readonly text: string;
