@@ -146,6 +146,8 @@ export interface AgentRuntime {
    * the model has answered. Default `step`.
    */
   readonly runs?: 'step' | 'turn' | undefined;
+  /** Its failures are written, not had, as those of a script: no candidate rests for them. */
+  readonly isPlayed?: boolean | undefined;
   /** Where that depends on the provider, a function of it. Default: `next_step` for steps; for turns `running` when it has `queueMessage`, else `next_turn`. */
   readonly messageIntake?: MessageIntake | ((provider: string, config: AgentRunConfig) => MessageIntake) | undefined;
   /** False where what runs tools of its own asks nobody: an agent whose permissions would bind it is not run there. Default: it asks. */

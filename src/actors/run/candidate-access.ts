@@ -9,7 +9,7 @@ import type { CandidateStanding } from '../../machines/run/candidate-standing.ts
 import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
 import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
-import type { RunCredential } from './agent-runtime.ts';
+import type { AgentRuntime, RunCredential } from './agent-runtime.ts';
 import type { ExecuteAgentRunOptions } from './run-options.ts';
 
 type Access = Pick<ExecuteAgentRunOptions, 'clock' | 'profiles' | 'standings' | 'models' | 'onListenerError'>;
@@ -75,7 +75,7 @@ export class CandidateAccess {
   }
 
   /** What became of an attempt. Where a lone candidate does well nothing is written. */
-  async report(candidate: Candidate, error: RunFailure | undefined): Promise<void> {
+  async report(candidate: Candidate, error: RunFailure | undefined, { isPlayed = false }: Pick<AgentRuntime, 'isPlayed'> = {}): Promise<void> {
     this.#forget(candidate, error);
     const { standings } = this.#options;
     if (standings === undefined) return;
@@ -83,7 +83,7 @@ export class CandidateAccess {
     const standing = this.#known.get(candidateKey(candidate));
     const isUnmarked = standing === undefined || (standing.state === 'closed' && standing.failures === 0 && standing.billingFailures === 0);
     if (error === undefined && isUnmarked && this.#known.size <= 1) return;
-    const isOurs = error?.kind === 'aborted' || error?.kind === 'coordination' || error?.isLocal === true;
+    const isOurs = error?.kind === 'aborted' || error?.kind === 'coordination' || error?.isLocal === true || isPlayed;
     await this.#safely(() => standings.report(candidate, error === undefined ? { kind: 'succeeded' } : isOurs ? { kind: 'abandoned' } : { kind: 'failed', failure: error }, this.#asked));
   }
 

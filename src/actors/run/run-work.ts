@@ -107,7 +107,7 @@ export class RunWork {
     const { usageOf = ({ result: { usage } }) => usage } = this.#options;
     this.#usage = sumOfUsage(this.#usage, usageOf({ candidate, result, said, before: this.#usage }));
     this.#last = { ...result, meta: { ...result.meta, ...(error === undefined ? {} : { error }) } };
-    await this.#access.report(candidate, error);
+    await this.#access.report(candidate, error, runtime);
     if (error === undefined) {
       this.#attempts.push({ candidate, because });
       return 'answered';

@@ -38,7 +38,7 @@ class Unplayable extends Error {
 
 export function createScriptAgentRuntime({ clock, id = SCRIPT_RUNTIME_ID, onListenerError }: ScriptAgentRuntimeOptions): AgentRuntime {
   const files = new ScriptFiles();
-  return createAgentRuntime({
+  const runtime = createAgentRuntime({
     id,
     clock,
     onListenerError,
@@ -51,6 +51,7 @@ export function createScriptAgentRuntime({ clock, id = SCRIPT_RUNTIME_ID, onList
       }
     },
   });
+  return { ...runtime, isPlayed: true };
 }
 
 interface Stage {

@@ -239,3 +239,11 @@ describe('any run, whatever fails', () => {
     expect(DEFAULT_RUN_LIMITS).toEqual({ maxAttempts: 12, maxBackOffs: 3, maxWaitMs: 60_000 });
   });
 });
+
+describe('a backend that plays what somebody has written', () => {
+  it('fails as written, and no candidate rests for it', async () => {
+    const { run, standings } = runStage({ acts: { a: [fails('auth')] }, more: { isPlayed: true } });
+    expect((await run([{ provider: 'a', model: 'm' }])).meta?.error?.kind).toBe('auth');
+    expect(await standings.read([{ provider: 'a', model: 'm' }])).toMatchObject([{ state: 'closed' }]);
+  });
+});

@@ -17,7 +17,8 @@ it('a host without the AI SDK loads nothing of it before a model is needed, and 
     expect(JSON.parse(line)).toEqual({
       askedBefore: [],
       asked: packages,
-      failures: packages.map((name) => ({ kind: 'format', message: expect.stringContaining(`npm install "${name}@`) as string })),
+      failures: packages.map((name) => ({ isLocal: true,
+        kind: 'format', message: expect.stringContaining(`npm install "${name}@`) as string })),
     });
   } finally {
     await home.remove();
