@@ -4,9 +4,17 @@ import { defineConfig } from 'vitest/config';
 import type { TestProjectInlineConfiguration } from 'vitest/config';
 import { ClosingLine } from './test/setup/closing-line.ts';
 
-/** Long runs of real processes: `npm run test:matrix`, which CI runs after `npm test`. */
+/** Long runs of real processes, most of all of those that misbehave: `npm run test:matrix`, which CI runs after `npm test`. */
 const areLongRunsAskedFor = process.env['CRASH_MATRIX'] !== undefined || process.env['CHAOS_SECONDS'] !== undefined;
-const LONG_RUNS = areLongRunsAskedFor ? [] : ['test/runtime/{chaos*,crash-matrix}.test.ts', 'test/**/*-processes.test.ts'];
+const LONG_RUNS = areLongRunsAskedFor
+  ? []
+  : [
+      'test/runtime/{chaos*,crash,crash-matrix,shells-of-ended-sessions}.test.ts',
+      'test/**/*-processes.test.ts',
+      'test/actors/shell/shell-stopping.test.ts',
+      'test/adapters/acp/{behaving,files,opening,terminals,tools}.test.ts',
+      'test/adapters/{cli-agent/misbehavior,mcp/stdio-life,process-tree/reconcile,shell/shell-chaos}.test.ts',
+    ];
 
 /** Files that leave their process as they found it, so that many of them can run in one, which spares each the start and the imports.
  *  Not those of command lines, shells and servers, nor what replaces a clock or a variable of the system:
