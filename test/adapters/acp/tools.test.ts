@@ -32,7 +32,7 @@ describe('what a tool comes to', () => {
     ['a search for secrets', { kind: 'search', rawInput: { glob: '.env' } }, undefined],
     ['a read', { kind: 'read', locations: [{ path: '/w/a' }] }, { kind: 'read', path: '/w/a' }],
     ['a read of who knows what', { kind: 'read' }, undefined],
-    ['a search', { kind: 'search', rawInput: { pattern: String.raw`TODO:\s` } }, { kind: 'read', path: '.', reachesBelow: true }],
+    ['a search', { kind: 'search', rawInput: { pattern: String.raw`NOTE:\s` } }, { kind: 'read', path: '.', reachesBelow: true }],
     ['a fetch', { kind: 'fetch', rawInput: { url: 'http://x/' } }, undefined],
     ['anything else', { rawInput: { issue: 1 } }, undefined],
   ])('%s', (_what, facts, means) => {

@@ -26,15 +26,16 @@ const load = async () => ({
  */
 async function dieBefore(number) {
   let left = number;
-  /** @type {(object: any, name: string) => void} */
+  /** @type {(object: object, name: string) => void} */
   const counted = (object, name) => {
-    const original = object[name];
-    /** @type {(...parameters: any[]) => unknown} */
-    object[name] = function (...parameters) {
+    const original = Reflect.get(object, name);
+    /** @this {unknown} @param {unknown[]} parameters @returns {unknown} */
+    const replacement = function (...parameters) {
       if (left === 0) process.kill(process.pid, 'SIGKILL');
       left -= 1;
       return original.apply(this, parameters);
     };
+    Reflect.set(object, name, replacement);
   };
   for (const name of ['mkdir', 'rename', 'unlink', 'link']) counted(fileSystem, name);
   const handle = await fileSystem.open(join(directory, '..'), 'r');

@@ -154,7 +154,7 @@ describe('the permissions of Claude Code', () => {
     ['Grep', { pattern: 'x', glob: '.env' }, undefined],
     ['Grep', { pattern: 'x', path: ['/root'] }, undefined],
     ['Glob', { pattern: 'src/*.{ts,js}', path: 'a' }, { kind: 'read', path: 'a', reachesBelow: true }],
-    ['Glob', { pattern: '/root/**' }, undefined],
+    ['Glob', { pattern: '/srv/**' }, undefined],
     ['Glob', { pattern: '~/*' }, undefined],
     ['Glob', { pattern: 'a/../../*' }, undefined],
     ['Glob', { pattern: '{src,/etc}/*' }, undefined],
