@@ -12,6 +12,11 @@ export type { ScheduleEvent } from './machines/schedule/schedule-machine.ts';
 export { durableScheduleMachine } from './machines/schedule/durable-machine.ts';
 export type { DurableScheduleEvent, DurableScheduleStatus } from './machines/schedule/durable-machine.ts';
 
+export { subagentLifecycle, subagentMachine } from './machines/subagent/subagent-machine.ts';
+export type { SubagentChartEvent, SubagentChartEventType } from './machines/subagent/subagent-machine.ts';
+export { worktreeLifecycle, worktreeMachine } from './machines/subagent/worktree-machine.ts';
+export type { WorktreeChartEvent, WorktreeChartEventType, WorktreeStatus } from './machines/subagent/worktree-machine.ts';
+
 export { sessionLifecycle, sessionMachine } from './machines/session/session-machine.ts';
 export type { SessionChartEvent, SessionChartEventType } from './machines/session/session-machine.ts';
 export { workerLifecycle, workerMachine } from './machines/session/worker-machine.ts';

@@ -43,6 +43,8 @@ import { createOpenTelemetry } from './adapters/opentelemetry/open-telemetry.ts'
 import type { Telemetry } from './actors/telemetry/telemetry.ts';
 import type { RunLimits } from './machines/run/run-decision.ts';
 import { nodeBackends } from './node-backends.ts';
+import { nodeSubagentOptions, nodeSubagents } from './node-subagents.ts';
+import type { NodeSubagentOptions } from './node-subagents.ts';
 import { createShellHost } from './adapters/shell/shell-host.ts';
 import { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
 import { readShell } from './adapters/shell-syntax/shell-reader.ts';
@@ -87,6 +89,7 @@ export type { LeaseOptions } from './adapters/files/lease.ts';
 export type { LogLimits } from './adapters/files/session-log.ts';
 export { FileAgentCatalog } from './adapters/agents/file-agent-catalog.ts';
 export type { FileAgentCatalogOptions } from './adapters/agents/file-agent-catalog.ts';
+export type { NodeSubagentOptions } from './node-subagents.ts';
 export { createRuntime } from './runtime.ts';
 export type { Reconciliation, Runtime, RuntimePorts } from './runtime.ts';
 
@@ -134,6 +137,8 @@ export interface NodeRuntimeOptions {
   readonly runConfig?: AgentRunConfig | undefined;
   /** What one model step may spend on trying: attempts, waits. */
   readonly runLimits?: Partial<RunLimits> | undefined;
+  /** How subagents run: in processes, in worktrees, and how many. */
+  readonly subagents?: NodeSubagentOptions | undefined;
   /** Hears what wakes store. Default: spans of OpenTelemetry, as soon as somebody registers a provider of it. */
   readonly telemetry?: Telemetry | undefined;
   readonly clock?: Clock | undefined;
@@ -160,6 +165,7 @@ const optionShapes = {
   onToolServerNews: listener.optional(),
   runConfig: port.optional(),
   runLimits: z.strictObject({ maxAttempts: z.number().int().min(1).max(1_000), maxBackOffs: z.number().int().nonnegative(), maxWaitMs: z.number().nonnegative() }).partial().optional(),
+  subagents: nodeSubagentOptions.optional(),
   telemetry: port.optional(),
   clock: port.optional(),
   inspect: listener.optional(),
@@ -240,6 +246,7 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     places: new FileCommandPlaces(),
     policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),
     ...nodeTools({ layout, store, processTree, clock, options }),
+    subagents: nodeSubagents({ layout, clock, processTree, providers: options.runConfig?.providers, humans: options.humans, options: options.subagents ?? {} }),
     ...(options.humans === undefined ? {} : { humans: options.humans }),
     ...(options.prices === undefined ? {} : { prices: options.prices }),
     ...(onListenerError === undefined ? {} : { onListenerError }),

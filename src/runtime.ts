@@ -18,6 +18,11 @@ import { SessionWorkers } from './actors/session/session-workers.ts';
 import { Sessions } from './actors/session/sessions.ts';
 import { reportToConsole, safely } from './actors/streams/listener-errors.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
+import { createSubagentHouse } from './actors/subagent/subagent-house.ts';
+import type { ReconciledSubagents, SubagentHouse, SubagentPorts } from './actors/subagent/subagent-house.ts';
+import type { SubagentManager } from './actors/subagent/subagent-manager.ts';
+import type { SubagentRunner } from './actors/subagent/subagent-runner.ts';
+import type { WorktreeKeeper } from './actors/subagent/worktree-adapter.ts';
 import type { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
 import type { ProcessTree, ReconciledProcessTree } from './actors/task/process-tree.ts';
 import { createAskHumanTool } from './actors/turn/ask-human-tool.ts';
@@ -42,6 +47,10 @@ import type { WakeOutcome } from './machines/wake/wake-outcome.ts';
 /** What was found of earlier processes, and what was done about it. */
 export interface Reconciliation {
   readonly processTrees: readonly ReconciledProcessTree[];
+  /** Subagent jobs of theirs. */
+  readonly jobs: ReconciledSubagents['jobs'];
+  /** Worktrees of theirs. */
+  readonly worktrees: ReconciledSubagents['worktrees'];
 }
 
 export interface RuntimePorts {
@@ -88,6 +97,8 @@ export interface RuntimePorts {
   readonly profiles?: AuthProfiles | undefined;
   /** What is known of candidates that have failed. Without it nothing is learned from failures. */
   readonly standings?: CandidateStandings | undefined;
+  /** What subagents need beyond this process. Without it they run in it. */
+  readonly subagents?: SubagentPorts | undefined;
   readonly ids?: IdSource | undefined;
   /** Names this process in the logs. */
   readonly owner?: string | undefined;
@@ -98,6 +109,12 @@ export interface RuntimePorts {
 
 export interface Runtime extends AsyncDisposable {
   readonly tasks: BackgroundTaskManager;
+  /** Jobs that agents do beside everything else, each in a session of its own. */
+  readonly subagents: SubagentManager;
+  /** Runs jobs in this process. A worker that was made for a job runs it with this. */
+  readonly localSubagents: SubagentRunner;
+  /** What is left in worktrees of subagents. Absent where nobody makes any. */
+  readonly worktrees: WorktreeKeeper | undefined;
   readonly sessions: Sessions;
   readonly agents: AgentCatalog;
   readonly runtimes: AgentRuntimeRegistry;
@@ -113,7 +130,10 @@ export interface Runtime extends AsyncDisposable {
    * @throws RuntimeError WORKER_OPTIONS_INVALID
    */
   startWorker(options?: SessionWorkerOptions): SessionWorker;
-  /** Ends what processes that crashed left running. Sessions need none: the next wake of one does it and puts the session right. */
+  /**
+   * Ends what processes that crashed left running, settles their subagent jobs and looks after their worktrees. Sessions need none: the next
+   * wake of one does it and puts the session right.
+   */
   reconcile(): Promise<Reconciliation>;
   /** Stops workers and wakes, then tasks, then closes the store, each of them whatever becomes of the others; rejects with the first failure. Idempotent. */
   shutdown(reason?: string): Promise<void>;
@@ -126,7 +146,15 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const onListenerError = safely(ports.onListenerError ?? reportToConsole);
   const runtimes = new AgentRuntimeRegistry(ports.runtimes);
   const core = { store, ids, clock, journals: new JournalCache({ store, ids, clock }) };
-  const sessions = new Sessions({ ...core, agents, attachments: ports.attachments, closeSession: ports.closeSession, onListenerError });
+  const closeSession = async (sessionId: string): Promise<void> => ports.closeSession?.(sessionId);
+  const endSession = async (sessionId: string, reason: string): Promise<void> => {
+    await closeSession(sessionId);
+    await house.endSession(sessionId, reason);
+  };
+  const sessions = new Sessions({ ...core, agents, attachments: ports.attachments, closeSession: endSession, onListenerError });
+  const trigger = (sessionId: string, options: WakeOptions): Promise<WakeOutcome> => waker.trigger(sessionId, options);
+  const { directories, humans = 'reachable' } = ports;
+  const house: SubagentHouse = createSubagentHouse({ ...core, ports: ports.subagents ?? {}, sessions, agents, directories, humans, trigger, closeSession, onListenerError });
   const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> => (await ports.processTree?.reconcile()) ?? [];
   const waker: Waker = new Waker({
     ...core,
@@ -134,7 +162,9 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     agents,
     runtimes,
     ...turnPorts(ports),
-    trigger: (sessionId, options) => waker.trigger(sessionId, options),
+    worktrees: house.subflowWorktrees,
+    elsewhere: house.elsewhere,
+    trigger,
     owner: ports.owner ?? 'runtime',
     supervisor: tasks.supervisor,
     reconcile: reconcileTrees,
@@ -145,19 +175,22 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 
   let ending: Promise<void> | undefined;
   const end = (reason: string): Promise<void> =>
-    // Wakes first: they use the tasks, and they want to write how they ended.
-    takeEvery([() => workers.shutdown(reason), () => waker.shutdown(reason), async () => ports.closeTools?.(reason), async () => ports.toolSource?.close(reason), () => tasks.shutdown(reason), async () => sessions.close(), async () => ports.telemetry?.close(), () => store.close()]);
+    // Jobs and wakes first: they use the tasks, and they want to write how they ended.
+    takeEvery([() => workers.shutdown(reason), () => house.shutdown(reason), () => waker.shutdown(reason), async () => ports.closeTools?.(reason), async () => ports.toolSource?.close(reason), () => tasks.shutdown(reason), async () => sessions.close(), async () => ports.telemetry?.close(), () => store.close()]);
   const shutdown = (reason = 'the runtime is shutting down'): Promise<void> => (ending ??= end(reason));
 
   return {
     tasks,
+    subagents: house.jobs,
+    localSubagents: house.local,
+    worktrees: house.worktrees,
     sessions,
     agents,
     runtimes,
     wake: (sessionId, options) => waker.wake(sessionId, options),
     trigger: (sessionId, options) => waker.trigger(sessionId, options),
     startWorker: (options) => workers.start(options),
-    reconcile: async () => ({ processTrees: await reconcileTrees() }),
+    reconcile: async () => ({ processTrees: await reconcileTrees(), ...(await house.reconcile()) }),
     shutdown,
     [Symbol.asyncDispose]: () => shutdown(),
   };

@@ -101,6 +101,11 @@ export const childRested = (childSessionId: string, turn: number): SessionEventD
   type: 'session.child_idle',
   data: { childSessionId, agentId: AGENT_ID, turn, reason: 'idle', summary: 'done' },
 });
+export const jobStarted = (jobId: string, childSessionId: string): SessionEventDraft => ({ type: 'subagent.started', data: { jobId, childSessionId, agentId: AGENT_ID, allowance: { tokens: 100 } } });
+export const jobEnded = (jobId: string, childSessionId: string, status: 'completed' | 'failed' | 'cancelled' = 'completed'): SessionEventDraft => ({
+  type: 'subagent.ended',
+  data: { jobId, childSessionId, agentId: AGENT_ID, status, summary: 'done', used: { tokens: 10 } },
+});
 export const consumed = (eventIds: string[], spanId: string): SessionEventDraft => ({ type: 'message.consumed', data: { eventIds, spanId } });
 
 export const queued = (queuedWakeId: string, dueAt = START, dedupeKey?: string): SessionEventDraft => ({
@@ -132,6 +137,8 @@ const anyRequestDraft: fc.Arbitrary<SessionEventDraft> = fc.oneof(
     { type: 'learning.captured', data: { learningId: 'learning_1', kind: 'lesson', title: 't', detail: 'd', promoteToMemory: false } },
     { type: 'wake.cancelled', data: { queuedWakeId: 'queued_1', because: 'interrupt' } },
   ),
+  fc.constantFrom('agent_1', 'agent_2').map((jobId) => jobStarted(jobId, idOf(902))),
+  fc.tuple(fc.constantFrom('agent_1', 'agent_2'), fc.constantFrom('completed' as const, 'failed' as const)).map(([jobId, status]) => jobEnded(jobId, idOf(902), status)),
   fc.integer({ min: 1, max: 40 }).map((turn) => childRested(idOf(901), turn)),
   fc.integer({ min: 1, max: 40 }).map((turn): SessionEventDraft => ({ type: 'session.parent_told', data: { turn } })),
   fc.tuple(callId, requestId).map(([call, request]) => permissionAsked(call, request)),

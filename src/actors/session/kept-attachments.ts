@@ -5,6 +5,7 @@ import type { CheckedIngress } from '../../machines/session/session-requests.ts'
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { AttachmentStore } from './attachment-store.ts';
+import { placeOfSession } from './session-directories.ts';
 
 /** @throws RuntimeError ATTACHMENTS_UNSUPPORTED, and what the store throws */
 export async function keepAttachments(ingress: CheckedIngress, state: SessionState, store: AttachmentStore | undefined): Promise<readonly Attachment[]> {
@@ -13,7 +14,7 @@ export async function keepAttachments(ingress: CheckedIngress, state: SessionSta
   // Nothing is copied for a message that is going to be refused.
   if (state.status === 'terminated') throw refusalError(state.sessionId, ingress.type, terminated(state));
   if (store === undefined) throw unsupported();
-  return store.keep({ sessionId: state.sessionId, agentId: state.agentId }, sources);
+  return store.keep(placeOfSession(state), sources);
 }
 
 function unsupported(): RuntimeError {

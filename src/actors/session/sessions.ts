@@ -36,7 +36,7 @@ import { SessionJournal } from './session-journal.ts';
 import { withReader } from './message-receipt.ts';
 import { exportSession, importSession } from './session-transfer.ts';
 import { forkSession } from './session-copies.ts';
-import { interruptSubflows } from './subflow-session.ts';
+import { endJobsOf, interruptSubflows } from './subflow-session.ts';
 
 export interface SessionsOptions extends LineagePorts {
   readonly agents: AgentCatalog;
@@ -44,7 +44,7 @@ export interface SessionsOptions extends LineagePorts {
   readonly attachments?: AttachmentStore | undefined;
   readonly onListenerError: OnListenerError;
   /** Lets go of what tools keep for a session that is ended or removed. */
-  readonly closeSession?: ((sessionId: string) => Promise<void>) | undefined;
+  readonly closeSession?: ((sessionId: string, reason: string) => Promise<void>) | undefined;
 }
 
 export class Sessions {
@@ -80,6 +80,13 @@ export class Sessions {
   async #stopSubflows(before: SessionState, journal: SessionJournal, reason: string): Promise<void> {
     await interruptSubflows(before, reason, this.#options);
     if (journal.state.owedToParent !== undefined) await tellParent(journal, this.#options);
+  }
+
+  /** All that works for a session which is over; what of it runs here has ended when this resolves. */
+  async #stopTree(before: SessionState, reason: string): Promise<void> {
+    await interruptSubflows(before, reason, this.#options);
+    await endJobsOf(before, reason, this.#options);
+    await this.#options.closeSession?.(before.sessionId, reason);
   }
 
   /** A child that its parent refuses after all, since another one came first, is not left behind. */
@@ -165,9 +172,8 @@ export class Sessions {
     const { state } = await this.#journals.open(checkSessionId(sessionId));
     await this.#options.store.delete(state.sessionId, { epoch: state.epoch, isOpen: state.openWake !== undefined });
     this.#journals.forget(state.sessionId);
-    await this.#options.closeSession?.(state.sessionId);
     await tellOfDeletion(state, this.#options);
-    await interruptSubflows(state, 'the session that it works for was deleted', this.#options);
+    await this.#stopTree(state, 'the session that it works for was deleted');
   }
 
   /** The folded state as of now. */
@@ -202,8 +208,7 @@ export class Sessions {
       await appendAtHead(journal, ({ status }) => (status === 'terminated' ? [] : [{ type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason } }]), {});
       await keepView(this.#options.store, journal.state);
       await tellParent(journal, this.#options);
-      await interruptSubflows(before, `the session that it works for was terminated: ${reason}`, this.#options);
-      await this.#options.closeSession?.(before.sessionId);
+      await this.#stopTree(before, `the session that it works for was terminated: ${reason}`);
     }
     return frozen(journal.state);
   }

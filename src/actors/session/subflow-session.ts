@@ -18,12 +18,15 @@ export interface SubflowSession {
   readonly message: string;
   readonly allowance?: Allowance | undefined;
   readonly restriction?: Restriction | undefined;
+  /** The folder in which it works. Default: one of its own. */
+  readonly workspace?: string | undefined;
+  readonly runsIn?: 'process' | undefined;
 }
 
 /** Makes the session and sends it its message, unless that has been done. */
-export async function ensureSubflowSession({ sessionId, agentId, parent, message, allowance, restriction }: SubflowSession, ports: LineagePorts): Promise<void> {
+export async function ensureSubflowSession({ sessionId, agentId, message, ...created }: SubflowSession, ports: LineagePorts): Promise<void> {
   const journal = new SessionJournal({ sessionId, agentId }, ports);
-  const data = { agentId, parent, ...(allowance === undefined ? {} : { allowance }), ...(restriction === undefined ? {} : { restriction }) };
+  const data = { agentId, ...definedOnly(created) };
   try {
     await ports.store.create({ sessionId, agentId }, journal.envelopes([{ type: 'session.created', data }]));
   } catch (error) {
@@ -32,8 +35,12 @@ export async function ensureSubflowSession({ sessionId, agentId, parent, message
   const child = await ports.journals.open(sessionId);
   // Nobody else can have sent it a message before this one.
   if (child.state.messages > 0 || child.state.status === 'terminated') return;
-  await accept(child, { type: 'user.message', text: message }, { idempotencyKey: `${OWN_KEYS}subflow:${parent.callId}` });
+  await accept(child, { type: 'user.message', text: message }, { idempotencyKey: `${OWN_KEYS}subflow:${created.parent.callId}` });
   await keepView(ports.store, child.state);
+}
+
+function definedOnly<Fields extends object>(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 }
 
 /** What the agent of a session said last, or undefined when it said nothing. */
@@ -61,6 +68,26 @@ export async function interruptSubflows({ openToolCalls }: SessionState, reason:
     await keepView(ports.store, child.state);
     await tellParent(child, ports);
     await interruptSubflows(before, reason, ports);
+  }
+}
+
+/**
+ * Ends the sessions of jobs that work for a session which is over, and theirs. Whoever runs such a job sees it in the log, in whichever
+ * process; a job that has no session yet finds that its parent wants it no more.
+ */
+export async function endJobsOf({ jobs, openToolCalls }: SessionState, reason: string, ports: LineagePorts): Promise<void> {
+  for (const { childSessionId } of jobs) {
+    const child = await ports.journals.open(childSessionId).catch(() => undefined);
+    if (child === undefined || child.state.status === 'terminated') continue;
+    const before = child.state;
+    await terminate(child, reason);
+    await keepView(ports.store, child.state);
+    await interruptSubflows(before, reason, ports);
+    await endJobsOf(before, reason, ports);
+  }
+  for (const { request } of openToolCalls) {
+    const child = request?.kind === 'subflow' ? await ports.journals.open(request.childSessionId).catch(() => undefined) : undefined;
+    if (child !== undefined) await endJobsOf(child.state, reason, ports);
   }
 }
 

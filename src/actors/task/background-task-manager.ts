@@ -79,11 +79,12 @@ export class BackgroundTaskManager {
 
   /**
    * Records the task and starts it as soon as a slot is free. Resolves with its state: `running` when there was one, else `queued`.
-   * @throws BackgroundTaskError `validation` for a bad request or a manager that is shut down, `capacity` for a full queue
+   * @param options `taskId`: the id that it is to have. Default: the manager's next one
+   * @throws BackgroundTaskError `validation` for a bad request, an id that is taken or a manager that is shut down, `capacity` for a full queue
    */
-  spawn(request: BackgroundTaskRequestInput): Promise<BackgroundTaskState> {
+  spawn(request: BackgroundTaskRequestInput, options: { readonly taskId?: string | undefined } = NO_OPTIONS): Promise<BackgroundTaskState> {
     try {
-      const record = this.#register(request);
+      const record = this.#register(request, options.taskId);
       // Called from inside an event or a runner, the supervisor gets to it when that is done.
       if (record.actor === undefined && this.#supervisor.freeSlots > 0) return Promise.resolve().then(() => record.view());
       return Promise.resolve(record.view());
@@ -208,7 +209,7 @@ export class BackgroundTaskManager {
     await this.shutdown();
   }
 
-  #register(request: BackgroundTaskRequestInput): TaskRecord {
+  #register(request: BackgroundTaskRequestInput, taskId: string | undefined): TaskRecord {
     const { maxPending } = this.#settings;
     const checked = checkedRequest(request, this.#settings.maxDepth, this.#runners);
     if (!this.#supervisor.isAccepting) {
@@ -222,7 +223,7 @@ export class BackgroundTaskManager {
         details: { pending, maxPending },
       });
     }
-    const id = this.#ids.next(this.#supervisor.tasks);
+    const id = this.#ids.next(this.#supervisor.tasks, taskId);
     const record = new TaskRecord(id, checked, this.#supervisor.now());
     this.#supervisor.submit(record);
     return record;
@@ -268,6 +269,8 @@ export class BackgroundTaskManager {
     }
   }
 }
+
+const NO_OPTIONS = Object.freeze({});
 
 function unknownTask(taskId: string): BackgroundTaskError {
   return new BackgroundTaskError('validation', `there is no task ${JSON.stringify(taskId)}`, {

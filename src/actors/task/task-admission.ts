@@ -7,6 +7,11 @@ import type { BackgroundTaskRequest, BackgroundTaskRequestInput } from '../../ma
 import type { BackgroundTaskRunners } from './task-runner.ts';
 
 /** A complete, deeply frozen copy of the request. @throws BackgroundTaskError category `validation` saying what came and what is missing */
+export function completeRequest(request: BackgroundTaskRequestInput): BackgroundTaskRequest {
+  return frozen(quickRequest(request) ?? checkedTaskRequest(request));
+}
+
+/** The same for a request that is to be carried out now. @throws BackgroundTaskError `validation` also when it is too deep or nobody runs its kind */
 export function checkedRequest(request: BackgroundTaskRequestInput, maxDepth: number, runners: BackgroundTaskRunners): BackgroundTaskRequest {
   const data = quickRequest(request) ?? checkedTaskRequest(request);
   if (data.depth > maxDepth) {
@@ -53,24 +58,38 @@ const FIT_ID = /^[A-Za-z0-9][\w.:-]{0,127}$/;
 export class TaskIds {
   readonly #make: (() => string) | undefined;
   #last = 0;
+  /** Somebody chose an id, which may be one that is counted up to later. */
+  #hasWanted = false;
 
   constructor(factory: (() => string) | undefined) {
     this.#make = factory;
   }
 
-  /** @throws BackgroundTaskError category `validation` for an id that is taken or unfit */
-  next(taken: ReadonlyMap<string, unknown>): string {
-    // Counted ids cannot repeat; looking for them would cost a miss of the cache per task.
-    if (this.#make === undefined) return `task_${(this.#last += 1)}`;
-    const id: unknown = this.#make();
-    if (typeof id !== 'string' || !FIT_ID.test(id)) {
-      throw new BackgroundTaskError('validation', `the id factory returned ${JSON.stringify(id)}; an id is 1 to 128 letters, digits, "_", ".", ":" or "-"`, {
-        code: 'TASK_ID_INVALID',
-      });
+  /**
+   * @param wanted the id that the task is to have. Default: the next one
+   * @throws BackgroundTaskError category `validation` for an id that is taken or unfit
+   */
+  next(taken: ReadonlyMap<string, unknown>, wanted?: string): string {
+    if (wanted !== undefined) {
+      this.#hasWanted = true;
+      return fitId(wanted, taken, 'the task was to have the id');
     }
-    if (taken.has(id)) {
-      throw new BackgroundTaskError('validation', `the id factory returned "${id}", which another task has`, { code: 'TASK_ID_TAKEN' });
-    }
-    return id;
+    if (this.#make !== undefined) return fitId(this.#make(), taken, 'the id factory returned');
+    // Counted ids cannot repeat among themselves; looking for them would cost a miss of the cache per task.
+    do this.#last += 1;
+    while (this.#hasWanted && taken.has(`task_${this.#last}`));
+    return `task_${this.#last}`;
   }
+}
+
+function fitId(id: unknown, taken: ReadonlyMap<string, unknown>, whence: string): string {
+  if (typeof id !== 'string' || !FIT_ID.test(id)) {
+    throw new BackgroundTaskError('validation', `${whence} ${JSON.stringify(id)}; an id is 1 to 128 letters, digits, "_", ".", ":" or "-"`, {
+      code: 'TASK_ID_INVALID',
+    });
+  }
+  if (taken.has(id)) {
+    throw new BackgroundTaskError('validation', `${whence} "${id}", which another task has`, { code: 'TASK_ID_TAKEN' });
+  }
+  return id;
 }

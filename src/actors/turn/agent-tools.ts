@@ -89,7 +89,8 @@ async function builtinTool(name: string, { tools }: ToolBox): Promise<Tool> {
 
 /** Another agent: a call of it is a child session with a log and a mailbox of its own. */
 function agentTool(attachment: Extract<ToolAttachment, { readonly type: 'agent' }>, agent: AgentDefinition): Tool<AgentToolInput> {
-  return { definition: agentToolDefinition(attachment, agent), subflow: ({ message }) => ({ agentId: attachment.agentId, message }) };
+  const { agentId, run, isolation } = attachment;
+  return { definition: agentToolDefinition(attachment, agent), subflow: ({ message }) => ({ agentId, message, ...(run === undefined ? {} : { run }), ...(isolation === undefined ? {} : { isolation }) }) };
 }
 
 async function serverTools({ server: name, tools: wanted }: Extract<ToolAttachment, { readonly type: 'mcp' }>, { agentId, mcp }: Pick<AgentDefinition, 'agentId' | 'mcp'>, box: ToolBox): Promise<readonly Tool[]> {

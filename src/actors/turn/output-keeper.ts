@@ -1,15 +1,15 @@
 /** The ports to files that hold what a tool put out beyond what a model is given as text, where the agent can read them. */
-import type { SessionIdentity } from '../session/event-store.ts';
+import type { SessionPlace } from '../session/session-directories.ts';
 
 export interface KeptOutput {
-  readonly session: SessionIdentity;
+  readonly session: SessionPlace;
   readonly callId: string;
   readonly text: string;
 }
 
 /** An image, a sound or another file that a tool put out. */
 export interface KeptBytes {
-  readonly session: SessionIdentity;
+  readonly session: SessionPlace;
   readonly callId: string;
   readonly bytes: Uint8Array;
   /** What the name of the file ends in, without the dot: 1 to 8 of `a-z0-9`. Anything else counts as `bin`. */

@@ -14,7 +14,7 @@ import { readToolInput } from '../../machines/turn/tool-schema.ts';
 import { cutOutput } from '../../machines/turn/output-cut.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 import type { OutputKeeper } from './output-keeper.ts';
-import type { SessionIdentity } from '../session/event-store.ts';
+import type { SessionPlace } from '../session/session-directories.ts';
 import { stopChild } from '../xstate-child.ts';
 import { settledOrStopped } from './settled-or-stopped.ts';
 import type { Tool, ToolContext, ToolProgress } from './tool.ts';
@@ -216,7 +216,7 @@ function stopOf({ definition }: Tool, { context: { signal }, force, onProgress }
 
 export interface StorableOutput {
   readonly outputs: OutputKeeper | undefined;
-  readonly session: SessionIdentity;
+  readonly session: SessionPlace;
   readonly callId: string;
 }
 

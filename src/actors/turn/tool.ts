@@ -1,10 +1,10 @@
 /** The port to a tool: what it is, and how one call of it runs. */
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
 import type { ToolDefinition } from '../../machines/turn/tool-definition.ts';
-import type { SessionIdentity } from '../session/event-store.ts';
+import type { SessionPlace } from '../session/session-directories.ts';
 
 export interface ToolContext {
-  readonly session: SessionIdentity;
+  readonly session: SessionPlace;
   readonly callId: string;
   /** Absolute; it exists. */
   readonly workspaceDirectory: string;
@@ -22,6 +22,16 @@ export interface ToolProgress {
   readonly total?: number | undefined;
 }
 
+/** A call that another agent answers. */
+export interface Subflow {
+  readonly agentId: string;
+  readonly message: string;
+  /** It works in a process of its own. */
+  readonly run?: 'process' | undefined;
+  /** It works in a git worktree of its own, made from the repository in the workspace of whoever calls it. */
+  readonly isolation?: 'worktree' | undefined;
+}
+
 export interface Tool<Input = unknown> {
   readonly definition: ToolDefinition<Input>;
   /**
@@ -36,7 +46,7 @@ export interface Tool<Input = unknown> {
   /** For a tool that is a question: what to ask somebody outside, whose answer is the result. Such a tool is never run. */
   question?(input: Input): { readonly question: string; readonly choices?: string[] | undefined };
   /** For a tool that is another agent: which one, and what it is told. Such a tool is never run; a child session is. */
-  subflow?(input: Input): { readonly agentId: string; readonly message: string };
+  subflow?(input: Input): Subflow;
   /**
    * Runs one call with validated input. The result is a JSON value for the model; what it throws is told to the model. A tool that
    * somebody outside runs has no `run`: the call waits for the result to be sent.

@@ -13,7 +13,7 @@ import type { EventStore } from '../session/event-store.ts';
 const FIRST_PAGE_EVENTS = 256;
 
 /** Types of events of which a model reads something. */
-const IS_SAID = /^(?:user\.|agent\.(?:message|thinking|tool_use|tool_result)$|session\.child_idle$)/;
+const IS_SAID = /^(?:user\.|agent\.(?:message|thinking|tool_use|tool_result)$|session\.child_idle$|subagent\.ended$)/;
 
 /**
  * Characters of their data, for each token that a model may read, after which no more is read. An event is up to some 2.3 times as long as what a model reads of it, and the rest

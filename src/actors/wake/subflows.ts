@@ -7,19 +7,29 @@ import { delegatedCalls } from '../../machines/session/activation.ts';
 import type { Allowance, Restriction } from '../../machines/session/event-schemas.ts';
 import { MAX_CONCURRENT_TOOL_CALLS, MAX_OPEN_SUBFLOWS, MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
+import type { WorktreeHandoff } from '../../machines/subagent/worktree-findings.ts';
 import type { CallRequest, OpenToolCall, SessionState } from '../../machines/session/session-state.ts';
 import type { ToolCallResult } from '../../machines/turn/tool-call-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { LineagePorts } from '../session/lineage.ts';
 import { ensureSubflowSession, interruptSubflows, lastMessageOf } from '../session/subflow-session.ts';
+import { placeOfSession } from '../session/session-directories.ts';
+import type { SessionDirectories } from '../session/session-directories.ts';
+import type { OnListenerError } from '../streams/listener-errors.ts';
+import type { SubflowWorktrees } from '../subagent/subflow-worktrees.ts';
 import type { OutputKeeper } from '../turn/output-keeper.ts';
 import { storable } from '../turn/tool-executor.ts';
+import type { Subflow } from '../turn/tool.ts';
 import type { WakeOptions } from './wake-ports.ts';
 
 export interface SubflowPorts extends LineagePorts {
   readonly agents: AgentCatalog;
   readonly outputs: OutputKeeper | undefined;
+  readonly directories: Pick<SessionDirectories, 'workspaceDirectory'>;
+  /** Absent: no child gets a worktree. */
+  readonly worktrees: SubflowWorktrees | undefined;
+  readonly onListenerError: OnListenerError;
   /** Wakes a session as soon as nobody else does. */
   readonly trigger: (sessionId: string, options: WakeOptions) => Promise<WakeOutcome>;
 }
@@ -30,9 +40,7 @@ export interface SubflowOptions extends SubflowPorts {
   readonly remaining: () => Allowance;
 }
 
-export interface SubflowRequest {
-  readonly agentId: string;
-  readonly message: string;
+export interface SubflowRequest extends Subflow {
   /** What the agent that asks may not do. */
   readonly restriction: Restriction;
 }
@@ -47,16 +55,31 @@ export class Subflows {
   }
 
   /** What the log has to hold before the child is made, or why there will be none. */
-  async plan({ callId }: OpenToolCall, { agentId, message, restriction }: SubflowRequest, state: SessionState): Promise<{ readonly draft: SessionEventDraft } | { readonly reason: string }> {
+  async plan({ callId }: OpenToolCall, { agentId, message, restriction, run, isolation }: SubflowRequest, state: SessionState): Promise<{ readonly draft: SessionEventDraft } | { readonly reason: string }> {
     const open = delegatedCalls(state).length + this.#planned.length;
     if (open >= MAX_OPEN_SUBFLOWS) return { reason: `At most ${MAX_OPEN_SUBFLOWS} agents work for a session at the same time; this one was not started.` };
     if (depthOf(state) > MAX_SESSION_DEPTH) return { reason: `At most ${MAX_SESSION_DEPTH} generations of agents work for each other; this one was not started.` };
     const missing = await this.#options.agents.get(agentId).then(() => undefined, messageOf);
     if (missing !== undefined) return { reason: `The agent cannot be started: ${missing}` };
+    const childSessionId = this.#options.newId();
+    const place: MadePlace = isolation === undefined ? {} : await this.#makeWorktree({ childSessionId, agentId }, state);
+    if (place.reason !== undefined) return { reason: place.reason };
     const allowance = this.#allowance(state, MAX_OPEN_SUBFLOWS - open);
     this.#planned.push(allowance);
-    const data = { callId, childSessionId: this.#options.newId(), agentId, message, restriction, ...(Object.keys(allowance).length === 0 ? {} : { allowance }) };
+    const data = { callId, childSessionId, agentId, message, restriction, ...place, ...(run === undefined ? {} : { run }), ...(Object.keys(allowance).length === 0 ? {} : { allowance }) };
     return { draft: { type: 'agent.subflow_started', data } };
+  }
+
+  /** Made before the call is stored: one that nobody knows of has nothing in it, and the next start removes it. */
+  async #makeWorktree({ childSessionId, agentId }: { readonly childSessionId: string; readonly agentId: string }, state: SessionState): Promise<MadePlace> {
+    const { worktrees, directories } = this.#options;
+    if (worktrees === undefined) return { reason: 'The agent was not started: it is to work in a git worktree, and nobody makes those here.' };
+    try {
+      const parentWorkspace = await directories.workspaceDirectory(placeOfSession(state));
+      return { isolation: 'worktree', workspace: await worktrees.prepare({ parentSessionId: state.sessionId, childSessionId, agentId, parentWorkspace }) };
+    } catch (error) {
+      return { reason: `The agent was not started, since it could not be given a worktree: ${messageOf(error)}` };
+    }
   }
 
   /** As many as may still come share what is left and not promised yet, so that all together cannot use up more. */
@@ -78,7 +101,9 @@ export class Subflows {
     this.#planned = [];
     const failures = wasTakenBack(await refresh()) ? [] : await this.#driveAll(state, options);
     // Whoever cut the session short knew nothing of the children that it has made since.
-    if (wasTakenBack(await refresh())) await interruptSubflows(state, 'the session that it works for was stopped', this.#options);
+    if (!wasTakenBack(await refresh())) return failures;
+    await interruptSubflows(state, 'the session that it works for was stopped', this.#options);
+    if (delegatedCalls(state).some(({ request }) => hasWorktree(request))) await this.#options.worktrees?.settleAll(state.sessionId);
     return failures;
   }
 
@@ -106,19 +131,30 @@ export class Subflows {
     const { childSessionId, agentId } = request;
     const { reason, summary } = answer;
     const [text, ending] = await Promise.all([lastMessageOf(childSessionId, this.#options), endingOf(childSessionId, this.#options)]).catch(() => [undefined, undefined] as const);
-    const whole = { output: text ?? summary, summary, agent: agentId, sessionId: childSessionId };
+    const worktree = hasWorktree(request) ? await this.#settleWorktree(session.sessionId, childSessionId) : undefined;
+    const whole = { output: text ?? summary, summary, agent: agentId, sessionId: childSessionId, ...(worktree === undefined ? {} : { worktree }) };
     const { outcome, ...result } = await storable(whole, { outputs: this.#options.outputs, session, callId });
     // One that gave up has not answered, whatever it said last.
     const hasAnswered = reason === 'idle' && (ending === undefined || !GAVE_UP.has(ending));
     return { ...result, outcome: hasAnswered ? outcome : 'failed' };
   }
 
+  /** What could not be settled is there still, and its keeper knows of it: the answer must not be lost over it. */
+  async #settleWorktree(parentSessionId: string, childSessionId: string): Promise<WorktreeHandoff | { readonly problem: string } | undefined> {
+    try {
+      return await this.#options.worktrees?.settle({ parentSessionId, childSessionId });
+    } catch (error) {
+      this.#options.onListenerError(error, 'listener');
+      return { problem: `Its worktree was left as it is: ${messageOf(error)}` };
+    }
+  }
+
   async #driveOne({ callId, request }: OpenToolCall, state: SessionState, options: WakeOptions): Promise<void> {
     if (request?.kind !== 'subflow') return;
     const [event] = await this.#options.store.read(state.sessionId, { from: request.seq, limit: 1 });
     if (event?.type !== 'agent.subflow_started') throw new RuntimeError('TOOL_CALL_LOST', `expected the start of child ${request.childSessionId} at event ${request.seq}`, { category: 'storage' });
-    const { childSessionId: sessionId, agentId, message, allowance, restriction } = event.data;
-    await ensureSubflowSession({ sessionId, agentId, message, allowance, restriction, parent: { sessionId: state.sessionId, depth: depthOf(state), callId } }, this.#options);
+    const { childSessionId: sessionId, agentId, message, allowance, restriction, workspace, run } = event.data;
+    await ensureSubflowSession({ sessionId, agentId, message, allowance, restriction, workspace, runsIn: run, parent: { sessionId: state.sessionId, depth: depthOf(state), callId } }, this.#options);
     await this.#options.trigger(sessionId, options);
   }
 }
@@ -128,6 +164,17 @@ const GAVE_UP: ReadonlySet<string> = new Set(['budget_reached', 'interrupted', '
 /** How the last wake of a session ended. */
 async function endingOf(sessionId: string, { journals }: SubflowOptions): Promise<string | undefined> {
   return (await journals.open(sessionId)).state.lastWake?.outcome;
+}
+
+/** Where a child is to work, or why it cannot be given a place. */
+interface MadePlace {
+  readonly isolation?: 'worktree';
+  readonly workspace?: string;
+  readonly reason?: string;
+}
+
+function hasWorktree(request: CallRequest | undefined): boolean {
+  return request?.kind === 'subflow' && request.isolation === 'worktree';
 }
 
 function wasTakenBack({ status, openWake }: SessionState): boolean {

@@ -1,6 +1,7 @@
 /** What a model step needs: the agent with its backend and tools, and the bounded conversation. Everything here is thrown away after the step. */
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import { narrowedAgent, narrowedTools } from '../../machines/agent/narrowed-agent.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { affordableOutput, priceOf } from '../../machines/run/prices.ts';
 import type { ModelPrice, PriceTable } from '../../machines/run/prices.ts';
@@ -17,7 +18,7 @@ import { estimateMessages } from '../../machines/turn/token-estimate.ts';
 import { boundTranscript } from '../../machines/turn/transcript-bounds.ts';
 import { instructionsFor } from '../../machines/wake/instructions.ts';
 import type { AgentRunConfig, AgentRunParams, AgentRuntime } from '../run/agent-runtime.ts';
-import type { SessionIdentity } from '../session/event-store.ts';
+import { placeOfSession } from '../session/session-directories.ts';
 import { buildTools, loadAgent } from '../turn/agent-tools.ts';
 import type { SkippedTool } from '../turn/agent-tools.ts';
 import type { Tool } from '../turn/tool.ts';
@@ -35,20 +36,21 @@ export interface PreparedAgent {
 }
 
 /** @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, AGENT_RUNTIME_NOT_FOUND */
-export async function prepareAgent(identity: SessionIdentity, ports: WakePorts, signal: AbortSignal): Promise<PreparedAgent> {
-  const definition = await loadAgent(identity.agentId, ports.agents);
+export async function prepareAgent(session: SessionState, ports: WakePorts, signal: AbortSignal): Promise<PreparedAgent> {
+  const definition = narrowedAgent(await loadAgent(session.agentId, ports.agents), session.narrowing);
   // A fallback that nobody could run is found now, not in the middle of an outage.
   const [runtime] = modelsOf(definition).map(({ provider }) => ports.runtimes.resolve(provider, ports.runConfig));
-  if (runtime === undefined) throw new RuntimeError('AGENT_INVALID', `expected a model for the agent ${identity.agentId}`, { category: 'validation' });
-  const agentDirectory = ports.directories.agentDirectory(identity.agentId);
-  const { tools, skipped } = await buildTools(definition, { tools: ports.tools, agents: ports.agents, source: ports.toolSource, agentDirectory, signal });
+  if (runtime === undefined) throw new RuntimeError('AGENT_INVALID', `expected a model for the agent ${session.agentId}`, { category: 'validation' });
+  const agentDirectory = ports.directories.agentDirectory(session.agentId);
+  const built = await buildTools(definition, { tools: ports.tools, agents: ports.agents, source: ports.toolSource, agentDirectory, signal });
+  const tools = narrowedTools(built.tools, session.narrowing);
   return {
     definition,
     runtime,
     tools,
     descriptors: [...tools.values()].map((tool) => describeTool(tool.definition)),
-    skippedTools: skipped,
-    workspaceDirectory: await ports.directories.workspaceDirectory(identity),
+    skippedTools: built.skipped,
+    workspaceDirectory: await ports.directories.workspaceDirectory(placeOfSession(session)),
     agentDirectory,
   };
 }

@@ -8,7 +8,7 @@ import type { WakeOptions } from './wake-ports.ts';
 
 /** Why the wake begins. Whatever somebody outside wrote comes first: what they asked for is not held against the session's budget. */
 export function triggerOf(state: SessionState, due: readonly string[], { isAutonomous }: WakeOptions): WakeTrigger {
-  if (state.pending.some(({ type }) => type !== 'session.child_idle')) return 'ingress';
+  if (state.pending.some(({ type }) => type !== 'session.child_idle' && type !== 'subagent.ended')) return 'ingress';
   if (isAutonomous !== true) return 'manual';
   return due.length > 0 ? 'wake' : 'retry';
 }

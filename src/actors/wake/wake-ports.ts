@@ -2,6 +2,7 @@
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import type { RunLimits } from '../../machines/run/run-decision.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { CommandPlaces } from '../permission/command-places.ts';
@@ -17,6 +18,7 @@ import type { JournalCache } from '../session/journal-cache.ts';
 import type { JournalPorts, SessionJournal } from '../session/session-journal.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
+import type { SubflowWorktrees } from '../subagent/subflow-worktrees.ts';
 import type { Tool, ToolProgress } from '../turn/tool.ts';
 import type { ToolExecutor } from '../turn/tool-executor.ts';
 import type { OutputKeeper } from '../turn/output-keeper.ts';
@@ -52,6 +54,10 @@ export interface WakePorts extends JournalPorts {
   readonly prices: PriceTable;
   /** Wakes another session as soon as nobody else does. */
   readonly trigger: (sessionId: string, options: WakeOptions) => Promise<WakeOutcome>;
+  /** Gives children worktrees. Absent: none gets one. */
+  readonly worktrees: SubflowWorktrees | undefined;
+  /** Runs the wakes of sessions that are to run in a process of their own. Absent: they run here. */
+  readonly elsewhere: WakeElsewhere | undefined;
   /** Names this process in the log. */
   readonly owner: string;
   /**
@@ -65,7 +71,14 @@ export interface WakePorts extends JournalPorts {
   readonly onListenerError: OnListenerError;
 }
 
+/** Runs one wake in another process, to its end. */
+export interface WakeElsewhere {
+  wake(session: SessionState, options: WakeOptions): Promise<WakeOutcome>;
+}
+
 export interface WakeOptions {
+  /** This process is the one that was made for the session. Default false. */
+  readonly isHere?: boolean | undefined;
   /** Aborting it stops the wake early; what was done stays done. */
   readonly signal?: AbortSignal | undefined;
   /** Aborting it ends at once what `signal` lets come to its end: tools that are not to be cut short, and backends that are slow to stop. */

@@ -9,6 +9,7 @@ import type { SessionEventDraft } from '../../machines/session/session-event.ts'
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import type { EventStore } from '../session/event-store.ts';
+import { placeOfSession } from '../session/session-directories.ts';
 import type { OutputKeeper } from '../turn/output-keeper.ts';
 import type { ToolExecutor } from '../turn/tool-executor.ts';
 import type { ToolProgress } from '../turn/tool.ts';
@@ -71,11 +72,10 @@ function inRecords(settled: readonly SettledCall[]): SessionEventDraft[][] {
 async function execute(options: WakeToolsOptions, running: readonly RunningCall[]): Promise<void> {
   const { executor, agent, outputs, state, append, signal, force, onProgress, parent } = options;
   const plans = new Map(running.map((plan) => [plan.call.callId, plan]));
-  const { sessionId, agentId } = state();
   await executor.runStep({
     calls: running.map(({ call }) => call),
     tools: agent.tools,
-    context: { session: { sessionId, agentId }, workspaceDirectory: agent.workspaceDirectory, signal },
+    context: { session: placeOfSession(state()), workspaceDirectory: agent.workspaceDirectory, signal },
     force,
     onProgress,
     outputs,

@@ -84,7 +84,8 @@ export class WakeWork {
   /** The error that the log cannot tell about. */
   error: unknown;
 
-  constructor(identity: SessionIdentity, wakeId: string, ports: WakePorts, options: WakeOptions) {
+  constructor({ sessionId, agentId }: SessionIdentity, wakeId: string, ports: WakePorts, options: WakeOptions) {
+    const identity = { sessionId, agentId };
     this.#identity = identity;
     this.#wakeId = wakeId;
     this.#ports = ports;
@@ -407,7 +408,7 @@ export class WakeWork {
 
   #gateOf(agent: PreparedAgent): CallGate {
     const { clock, readShell, policy, places, humans, ids, onListenerError } = this.#ports;
-    return (this.#gate ??= new CallGate({ clock, readShell, policy, places, humans: this.#options.humans ?? humans, agent, session: this.#identity, newId: () => ids.next(), onTrouble: (error) => onListenerError(error, 'listener') }));
+    return (this.#gate ??= new CallGate({ clock, readShell, policy, places, humans: this.#journal.state.narrowing?.humans ?? this.#options.humans ?? humans, agent, session: this.#identity, newId: () => ids.next(), onTrouble: (error) => onListenerError(error, 'listener') }));
   }
 
   #hear(event: SessionEvent): void {
@@ -450,7 +451,7 @@ export class WakeWork {
   /** The agent is read once per wake: a file that is edited meanwhile counts from the next one on. */
   async #prepareAgent(): Promise<PreparedAgent> {
     if (this.#agent !== undefined) return this.#agent;
-    const agent = await prepareAgent(this.#identity, this.#ports, this.#abort.signal);
+    const agent = await prepareAgent(this.#journal.state, this.#ports, this.#abort.signal);
     requireAskingBackends(agent.definition, await this.#gateOf(agent).restriction(this.#journal.state), this.#ports);
     const skipped = agent.skippedTools.map((data): SessionEventDraft => ({ type: 'tool.skipped', data }));
     if (skipped.length > 0) await this.#append(skipped);

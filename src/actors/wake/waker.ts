@@ -3,10 +3,11 @@ import { createActor, fromPromise, toPromise } from 'xstate';
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { checkSessionId } from '../../machines/session/session-requests.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
 import { wakeMachine } from '../../machines/wake/wake-machine.ts';
 import type { WakeInput } from '../../machines/wake/wake-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
-import type { WakeOptions, WakePorts } from './wake-ports.ts';
+import type { WakeElsewhere, WakeOptions, WakePorts } from './wake-ports.ts';
 import { WakeWork } from './wake-work.ts';
 
 interface LiveWake {
@@ -35,6 +36,8 @@ export class Waker {
   readonly #logic: typeof wakeMachine;
   /** By session id: the pass that was asked for while another one runs. */
   readonly #passes = new Map<string, Passes>();
+  /** Wakes that run in processes of their own. */
+  readonly #away = new Set<Promise<void>>();
   readonly #ending = new AbortController();
   #stopReason: string | undefined;
 
@@ -71,10 +74,12 @@ export class Waker {
   async wake(sessionId: string, options: WakeOptions = {}): Promise<WakeOutcome> {
     const id = checkSessionId(sessionId);
     this.#assertAccepting();
-    const identity = await this.#options.store.identify(id);
+    const { state } = await this.#options.journals.open(id);
     this.#assertAccepting();
+    const { elsewhere } = this.#options;
+    if (state.runsIn === 'process' && elsewhere !== undefined && options.isHere !== true && state.status !== 'terminated') return this.#wakeElsewhere(elsewhere, state, options);
     const wakeId = this.#options.ids.next();
-    const work = new WakeWork(identity, wakeId, this.#options, options);
+    const work = new WakeWork(state, wakeId, this.#options, options);
     const actor = createActor(this.#logic, { input: { sessionId: id, wakeId }, id: `wake_${wakeId}`, parent: this.#options.supervisor });
     const { signal } = options;
     const stop = (): void => stopActor(actor, messageOf(signal?.reason));
@@ -90,6 +95,19 @@ export class Waker {
     } finally {
       signal?.removeEventListener('abort', stop);
       this.#live.delete(wakeId);
+    }
+  }
+
+  /** Ends with this process: whoever shuts down waits for it too. */
+  async #wakeElsewhere(elsewhere: WakeElsewhere, state: SessionState, options: WakeOptions): Promise<WakeOutcome> {
+    const signal = AbortSignal.any([this.#ending.signal, ...(options.signal === undefined ? [] : [options.signal])]);
+    const wake = elsewhere.wake(state, { ...options, signal });
+    const ended = wake.then(() => undefined, () => undefined);
+    this.#away.add(ended);
+    try {
+      return await wake;
+    } finally {
+      this.#away.delete(ended);
     }
   }
 
@@ -138,7 +156,7 @@ export class Waker {
     this.#ending.abort(reason);
     const live = [...this.#live.values()];
     for (const { actor } of live) stopActor(actor, reason);
-    await Promise.allSettled(live.map(({ ended }) => ended));
+    await Promise.allSettled([...live.map(({ ended }) => ended), ...this.#away]);
   }
 
   #assertAccepting(): void {

@@ -1,6 +1,6 @@
 /** What is asked of somebody outside, in full, to stand under the line that says what kind of request it is. */
 import type { SessionState } from '../../machines/session/session-state.ts';
-import type { AskedRequest } from './asked-requests.ts';
+import type { AskedRequest } from '../../actors/session/asked-requests.ts';
 import type { Output } from './output.ts';
 import { callLines, inputLines, permissionLines, reachLines } from './permission-text.ts';
 import type { PermissionTextOptions } from './permission-text.ts';

@@ -1,10 +1,11 @@
 /** One event of a session as one line for people: what happened, in as many words as it takes. */
+import { z } from 'zod';
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
 import { bothEnds, exactLine, unmistakableLine } from './exact-text.ts';
 import { candidateText } from '../../machines/run/candidate.ts';
 import type { RunDecision } from '../../machines/run/run-attempt.ts';
 import { lessToReadText } from './model-text.ts';
-import { durationText, localTime, oneLine } from './text.ts';
+import { durationText, localTime, oneLine, printable } from './text.ts';
 
 /** What somebody may have to judge by it: nothing in it is hidden, and of what is too long both ends are seen. */
 interface ExactText {
@@ -23,13 +24,15 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
   'user.answer': ({ data }) => `${data.response} (request ${data.requestId})`,
   'user.define_outcome': ({ data }) => data.title,
   'user.interrupt': ({ data }) => data.reason ?? 'the running turn is cut short',
-  'session.created': ({ data }) => `agent ${data.agentId}${data.title === undefined ? '' : `: ${data.title}`}`,
+  'session.created': ({ data }) => `agent ${data.agentId}${data.title === undefined ? '' : `: ${data.title}`}${data.workspace === undefined ? '' : `, in ${data.workspace}`}${data.runsIn === undefined ? '' : ', in a process of its own'}`,
   'session.status_changed': ({ data }) => [data.to, data.stopReason === undefined || data.stopReason === data.to ? '' : `(${data.stopReason})`, data.reason ?? ''].filter(Boolean).join(' '),
   'session.status_idle': ({ data }) => `${data.reason}: ${data.summary}`,
   'session.parked': ({ data }) => data.reason,
   'session.unparked': () => 'somebody woke it',
   'session.child_created': ({ data }) => `${data.childSessionId} of agent ${data.agentId}`,
   'session.child_idle': ({ data }) => `${data.childSessionId} ${data.reason}: ${data.summary}`,
+  'subagent.started': ({ data }) => `${data.jobId} of agent ${data.agentId}${surroundings({ isolation: data.isolation })}${data.prompt === undefined ? '' : `: ${data.prompt}`}`,
+  'subagent.ended': ({ data }) => `${data.jobId} of agent ${data.agentId} ${data.status}: ${data.error?.message ?? data.summary}${leftText(data)}`,
   'session.parent_told': ({ data }) => `of event ${data.turn}`,
   'message.consumed': ({ data }) => `${data.eventIds.length} read`,
   'wake.started': ({ data }) => `epoch ${data.epoch}, by ${data.owner}`,
@@ -49,7 +52,7 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
   'agent.tool_use': ({ data }) => ({ name: data.name, input: data.input }),
   'agent.tool_started': ({ data }) => `${data.callId}${data.allowedBy === undefined ? '' : ` (${data.allowedBy.rule ?? data.allowedBy.kind})`}`,
   'agent.tool_requeued': ({ data }) => `${data.callId}, attempt ${data.attempt}`,
-  'agent.subflow_started': ({ data }) => `${data.agentId} in ${data.childSessionId}: ${data.message}`,
+  'agent.subflow_started': ({ data }) => `${data.agentId} in ${data.childSessionId}${surroundings(data)}: ${data.message}`,
   'agent.question_asked': ({ data }) => `${data.question} (request ${data.requestId})`,
   'permission.requested': ({ data }) => ({ name: data.toolName, input: data.input, after: `${data.cwd === undefined ? '' : `in ${data.cwd} `}(request ${data.requestId})` }),
   'permission.resolved': ({ data }) => `${data.decision}${scopeText(data.scope)}${data.note === undefined ? '' : `: ${data.note}`}${data.rules === undefined || data.rules.length === 0 ? '' : `; from then on: ${data.rules.join(', ')}`}`,
@@ -63,6 +66,17 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
   'learning.captured': ({ data }) => `${data.kind}: ${data.title}`,
   'event.unrecognized': ({ data }) => `${data.type} v${data.v}: written by another version`,
 };
+
+function leftText(data: SessionEventData<'subagent.ended'>): string {
+  const left = handedOver(data);
+  return left === undefined ? '' : ` (its work is on branch ${left.branchName})`;
+}
+
+/** Where somebody else works, where that is not beside the one who asked. */
+export function surroundings({ run, isolation }: { readonly run?: 'process' | undefined; readonly isolation?: 'none' | 'worktree' | undefined }): string {
+  const places = [...(run === 'process' ? ['a process'] : []), ...(isolation === 'worktree' ? ['a worktree'] : [])];
+  return places.length === 0 ? '' : `, in ${places.join(' and ')} of its own`;
+}
 
 /** What came after a failure, in a word or two. */
 const NEXT = { rotate_profile: 'next account', fall_back: 'next model', back_off: 'once more', compact: 'with less', give_up: 'given up' } as const satisfies Record<RunDecision, string>;
@@ -121,6 +135,22 @@ export function toolOutputText(output: unknown): string {
 
 function toolResultText(result: ToolResult): string {
   return `${toolEnding(result).text}  ${toolOutputText(result.output)}`;
+}
+
+const handover = z.object({ worktree: z.object({ worktreePath: z.string(), branchName: z.string(), worktreeStatus: z.string(), worktreeNextAction: z.string().optional() }) });
+
+export type HandedOver = z.output<typeof handover>['worktree'];
+
+/** The worktree in which somebody left work, as the result of a call or the end of a job says; undefined when nothing was left. */
+export function handedOver(given: unknown): HandedOver | undefined {
+  const { data } = handover.safeParse(given);
+  return data === undefined || data.worktree.worktreeStatus === 'removed' ? undefined : data.worktree;
+}
+
+/** What to do with it, line by line: what stands in a log knows nothing of the home that commands of ours would have to name. */
+export function handoverLines(given: unknown): string[] {
+  const text = handedOver(given)?.worktreeNextAction ?? '';
+  return printable(text).split('\n').filter((line) => line !== '' && !line.includes('wakechart worktree '));
 }
 
 /** What a tool is asked for: the command of a shell tool as it stands, anything else as JSON. */

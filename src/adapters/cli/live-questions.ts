@@ -5,8 +5,8 @@
 import type { Sessions } from '../../actors/session/sessions.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { SessionEvent, SessionEventOf } from '../../machines/session/session-event.ts';
-import { ownRequests } from './asked-requests.ts';
-import type { AskedRequest } from './asked-requests.ts';
+import { ownRequests } from '../../actors/session/asked-requests.ts';
+import type { AskedRequest } from '../../actors/session/asked-requests.ts';
 import type { Output } from './output.ts';
 import type { Person } from './person.ts';
 import type { Progress } from './progress.ts';

@@ -5,7 +5,7 @@ import type { NodeRuntime, NodeRuntimeOptions } from '../../node.ts';
 import type { CommandContext } from './context.ts';
 import { makeHome } from './home.ts';
 import { taskKiller } from './kill-tasks.ts';
-import { reconciledText } from './reconciled-text.ts';
+import { reconciledTexts } from './reconciled-text.ts';
 import { withSuggestions } from './suggestions.ts';
 
 /** Opens a runtime, lets `work` use it, and shuts it down. `work` ends early at the first signal; a second one kills what still runs. */
@@ -20,10 +20,7 @@ export async function withRuntime<Result>(
   const runtime = await createNodeRuntime({ ...options, home, reconcileOnStart: false, onListenerError: (error) => warn(messageOf(error)) });
   const release = interruption.guard(taskKiller(runtime.tasks));
   try {
-    for (const tree of (await runtime.reconcile()).processTrees) {
-      const text = reconciledText(tree);
-      if (text !== undefined) warn(text);
-    }
+    for (const text of reconciledTexts(await runtime.reconcile(), context)) warn(text);
     return await work(runtime);
   } catch (error) {
     throw await withSuggestions(error, context, runtime);

@@ -2,8 +2,8 @@
 import type { Sessions } from '../../actors/session/sessions.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionIngress } from '../../machines/session/session-requests.ts';
-import { askedRequests } from './asked-requests.ts';
-import type { AskedRequest } from './asked-requests.ts';
+import { askedRequests } from '../../actors/session/asked-requests.ts';
+import type { AskedRequest } from '../../actors/session/asked-requests.ts';
 import { exactLine } from './exact-text.ts';
 import type { LineInput } from './line-input.ts';
 import type { Output } from './output.ts';

@@ -1,7 +1,5 @@
 /** Where the things of a session lie, for people who want to look at them. */
-import { join } from 'node:path';
-import type { SessionIdentity } from '../../actors/session/event-store.ts';
-import { WORKSPACE_FOLDER } from '../files/layout.ts';
+import type { SessionPlace } from '../../actors/session/session-directories.ts';
 import type { HomeLayout } from '../files/layout.ts';
 
 export interface SessionPlaces {
@@ -11,6 +9,6 @@ export interface SessionPlaces {
   readonly workspace: string;
 }
 
-export function placesOf(layout: HomeLayout, identity: SessionIdentity): SessionPlaces {
-  return { log: layout.log(identity), workspace: join(layout.session(identity), WORKSPACE_FOLDER) };
+export function placesOf(layout: HomeLayout, session: SessionPlace): SessionPlaces {
+  return { log: layout.log(session), workspace: session.workspace ?? layout.ownWorkspace(session) };
 }

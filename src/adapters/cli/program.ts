@@ -10,6 +10,7 @@ import { addPermissionCommands } from './permission-program.ts';
 import { addScheduleCommands } from './schedule-program.ts';
 import { addSessionCommands, sessionOption } from './session-program.ts';
 import { nonEmpty, wholeNumber } from './usage.ts';
+import { addWorktreeCommands } from './worktree-program.ts';
 
 /** Runs a command's work and answers with its exit code. */
 export type RunWork = (command: Command, work: (context: CommandContext) => Promise<number>) => Promise<void>;
@@ -30,7 +31,7 @@ export function examplesOf(command: Command): readonly string[] {
 
 export function createProgram(run: RunWork): Command {
   const program = withExamples(new Command('wakechart'), 'wakechart demo')
-    .description('A runtime for long-running agent work: background tasks and durable agent sessions.')
+    .description('A runtime for long-running agent work: background tasks, durable agent sessions, subagents in worktrees of their own.')
     .version(readVersion(), '--version', 'show the version')
     .option('--home <dir>', 'where agents, sessions and what they leave are kept (default: $WAKECHART_HOME or ./.wakechart)', nonEmpty)
     .option('--json', 'for programs: JSON on standard output, one line per record where it streams')
@@ -47,19 +48,20 @@ export function createProgram(run: RunWork): Command {
   addWorker(program, run);
   addTaskCommands(program, run);
   addScheduleCommands(program, { run, withExamples });
+  addWorktreeCommands(program, { run, withExamples });
   addDoctor(program, run);
   return program;
 }
 
 function addDoctor(program: Command, run: RunWork): void {
-  const doctor = program.command('doctor').description('check a home: logs, what is made from them, what is due, processes, agents, schedules, tools');
+  const doctor = program.command('doctor').description('check a home: logs, what is made from them, what is due, processes, worktrees, subagents, agents, schedules, tools');
   withExamples(doctor, 'wakechart doctor', 'wakechart doctor --repair')
-    .option('--repair', 'put right what can be made again, and end processes that outlived their owners')
+    .option('--repair', 'put right what can be made again, and deal with what processes that are gone left: processes, worktrees, jobs')
     .action((options: { readonly repair?: boolean }) => run(doctor, async (context) => (await import('./commands/doctor.ts')).examineHome(context, { repair: options.repair === true })));
 }
 
 function addDemo(program: Command, run: RunWork): void {
-  const demo = program.command('demo').description('see the main job done, offline: an agent session mends a small git repository');
+  const demo = program.command('demo').description('see the main job done, offline: an agent session mends a small git repository, and a subagent in its own worktree documents it');
   withExamples(demo, 'wakechart demo', 'wakechart demo --dir wakechart-demo')
     .option('--dir <dir>', 'keep it all in this folder, which must be empty or new (default: a temporary folder, which is kept)', nonEmpty)
     .action(({ dir }: { readonly dir?: string }) => run(demo, async (context) => (await import('./commands/demo.ts')).runDemo(context, { dir })));

@@ -1,6 +1,6 @@
 /** What is told of each event in a transcript. A new type of event does not compile until it has an entry. */
 import type { SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
-import { toolCallText, toolEnding, toolOutputText } from './event-text.ts';
+import { handoverLines, surroundings, toolCallText, toolEnding, toolOutputText } from './event-text.ts';
 import { exactLine } from './exact-text.ts';
 import { inputLines, permissionLines } from './permission-text.ts';
 import type { SessionTranscript } from './session-transcript.ts';
@@ -29,6 +29,14 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
   'user.define_outcome': (session, { data: { title, detail, criteria = [] } }) => session.says('you', [`The outcome is to be: ${title}`, ...(detail === undefined ? [] : [detail]), ...criteria.map((each) => `- ${each}`)].join('\n')),
   'user.interrupt': (session, { data }) => session.says('you', `Interrupted${data.reason === undefined ? '' : `: ${data.reason}`}.`, 'yellow'),
   'session.child_idle': (session, { data }) => (session.waitsForChild(data.childSessionId) ? [] : session.notes('wakechart', '↳', `child ${data.childSessionId} rests: ${data.summary}`)),
+  'subagent.started': (session, { data }) => [
+    ...session.notes('wakechart', '↳', `${data.jobId} begins: the agent ${data.agentId}${surroundings({ isolation: data.isolation })}${data.prompt === undefined ? '' : `: ${data.prompt}`}`),
+    ...session.details([`in session ${data.childSessionId}`]),
+  ],
+  'subagent.ended': (session, { data }) => [
+    ...session.notes('wakechart', '↳', `${data.jobId} of ${data.agentId} ${data.status}: ${data.error?.message ?? data.summary}`),
+    ...session.below(() => handoverLines(data)),
+  ],
   'session.parked': (session, { data }) => session.says('wakechart', `Parked: ${data.reason}`, 'yellow'),
   'session.status_changed': (session, { data: { to, reason } }) => (to === 'terminated' ? session.says('wakechart', `Terminated${reason === undefined ? '' : `: ${reason}`}.`, 'yellow') : []),
   'run.attempt_failed': (session, { data }) => session.remarks('wakechart', session.options.styles.yellow('✗'), failedAttemptText(data)),
@@ -42,12 +50,12 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
   'agent.tool_result': (session, { data: { callId, name, outcome, output, kept }, at }) => {
     const { text, isGood } = toolEnding({ outcome, output });
     const shown = kept === undefined ? toolOutputText(output) : `${toolOutputText(output)}\nall ${kept.characters} characters: ${kept.path}`;
-    return session.ends(callId, { name, ending: text, isGood, output: shown, at });
+    return [...session.ends(callId, { name, ending: text, isGood, output: shown, at }), ...session.below(() => handoverLines(output))];
   },
   'agent.tool_requeued': (session, { data }) => session.notes('wakechart', '↻', `a call that a crash had cut off runs again, attempt ${data.attempt}`),
-  'agent.subflow_started': (session, { data: { callId, childSessionId, agentId } }) => {
+  'agent.subflow_started': (session, { data: { callId, childSessionId, agentId, run, isolation } }) => {
     session.delegates(callId, childSessionId);
-    return session.details([`the agent ${agentId} works on it, in session ${childSessionId}`]);
+    return session.details([`the agent ${agentId} works on it${surroundings({ run, isolation })}, in session ${childSessionId}`]);
   },
   'agent.question_asked': (session, { data: { requestId, question, choices = [] } }) => [
     ...session.says('agent', question, 'bold'),

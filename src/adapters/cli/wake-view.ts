@@ -1,7 +1,7 @@
 /** A wake as it is lived, for people: what the agent says, what it runs and how that ended, as the events come. */
 import { candidateText } from '../../machines/run/candidate.ts';
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
-import { toolCallText, toolEnding, toolOutputText } from './event-text.ts';
+import { handoverLines, surroundings, toolCallText, toolEnding, toolOutputText } from './event-text.ts';
 import { exactLine, unmistakableLine } from './exact-text.ts';
 import type { Output } from './output.ts';
 import { detourText, failedAttemptText, lessToReadText } from './model-text.ts';
@@ -50,6 +50,11 @@ export class WakeView {
     'user.define_outcome': (view, { data }) => view.#labelled('hears', `the outcome is to be: ${oneLine(data.title)}`),
     'user.interrupt': (view, { data }) => view.#labelled('hears', view.#options.out.styles.yellow(`interrupted${data.reason === undefined ? '' : `: ${oneLine(data.reason)}`}`)),
     'session.child_idle': (view, { data }) => view.#labelled('hears', `child ${data.childSessionId} rests: ${oneLine(data.summary)}`),
+    'subagent.started': (view, { data }) => view.#labelled('starts', `${data.jobId}, the agent ${oneLine(data.agentId)}${surroundings({ isolation: data.isolation })}${data.prompt === undefined ? '' : `: ${oneLine(data.prompt)}`} ${view.#options.out.styles.dim(`(session ${data.childSessionId})`)}`),
+    'subagent.ended': (view, { data }) => [
+      ...view.#labelled('hears', `${data.jobId} ${data.status}: ${oneLine(data.error?.message ?? data.summary)}`),
+      ...handoverLines(data).map((line) => `${DETAIL_INDENT}${line}`),
+    ],
     'session.parked': (view, { data }) => view.#labelled('parked', view.#options.out.styles.yellow(oneLine(data.reason))),
     'span.started': (view, { data }) => view.#detour(detourText(data)),
     'run.attempt_failed': (view, { data }) => view.#labelled('fails', view.#options.out.styles.yellow(oneLine(failedAttemptText(data)))),
@@ -76,7 +81,7 @@ export class WakeView {
     'wake.refused': (view, { data }) => view.#labelled('queues', `${oneLine(data.reason)}: refused, ${data.because}`),
     'wake.cancelled': (view, { data }) => view.#labelled('queues', `a queued wake was cancelled: ${data.because}`),
     'learning.captured': (view, { data }) => view.#labelled('learns', oneLine(data.title)),
-    'agent.subflow_started': (view, { data }) => view.#labelled('asks', `the agent ${data.agentId}: ${oneLine(data.message)} ${view.#options.out.styles.dim(`(session ${data.childSessionId})`)}`),
+    'agent.subflow_started': (view, { data }) => view.#labelled('asks', `the agent ${data.agentId}${surroundings(data)}: ${oneLine(data.message)} ${view.#options.out.styles.dim(`(session ${data.childSessionId})`)}`),
     'agent.tool_requeued': (view, { data }) => view.#labelled('repeats', `a call that a crash had cut off, attempt ${data.attempt}`),
     'context.compacted': (view, { data }) => view.#labelled('sums up', `what came before: ${data.tokensBefore} tokens are ${data.tokensAfter} now`),
     'tool.skipped': (view, { data }) => view.#labelled('lacks', `${oneLine(data.name)}: ${oneLine(data.reason)}`),
@@ -137,6 +142,7 @@ export class WakeView {
     return [
       ...this.#labelled('runs', [unmistakableLine(call?.what ?? name), out.styles.dim('→'), state, out.styles.dim(took)].filter(Boolean).join(' ')),
       ...[...cut, ...lines].map((line) => `${DETAIL_INDENT}${out.styles.dim(oneLineKept(line, out.columns - LABEL_WIDTH - 5))}`),
+      ...handoverLines(output).map((line) => `${DETAIL_INDENT}${line}`),
     ];
   }
 

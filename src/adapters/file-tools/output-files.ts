@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 import { lstat, opendir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileKeeper, KeptBytes, KeptOutput, OutputKeeper } from '../../actors/turn/output-keeper.ts';
-import type { SessionIdentity } from '../../actors/session/event-store.ts';
-import type { SessionDirectories } from '../../actors/session/session-directories.ts';
+import type { SessionDirectories, SessionPlace } from '../../actors/session/session-directories.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_OUTPUT_FILE_BYTES, MAX_SESSION_OUTPUT_BYTES, MAX_SESSION_OUTPUT_FILES } from '../../machines/turn/files/file-limits.ts';
 import { cutOutput } from '../../machines/turn/output-cut.ts';
@@ -41,7 +40,7 @@ export interface OutputFilesOptions extends Pick<SessionDirectories, 'workspaceD
  */
 export function createOutputFiles({ workspaceDirectory, maxSessionBytes = MAX_SESSION_OUTPUT_BYTES }: OutputFilesOptions): OutputKeeper & FileKeeper {
   const lanes = new PathLanes();
-  const put = async (session: SessionIdentity, name: string, content: Uint8Array): Promise<string> => {
+  const put = async (session: SessionPlace, name: string, content: Uint8Array): Promise<string> => {
     const places = await Places.open({ workspaceDirectory: await workspaceDirectory(session) });
     await lanes.run(places.workspace, async () => {
       const folder = await openOutputs(places);

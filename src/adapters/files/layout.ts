@@ -10,8 +10,9 @@
  *                                               /workspace/         where the session works
  *   <home>/activations/<time>/…                                     hints of what is due, rebuilt from the logs when they may be missing
  */
+import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { SessionDirectories } from '../../actors/session/session-directories.ts';
+import type { SessionDirectories, SessionPlace } from '../../actors/session/session-directories.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import { makePrivateDirectory } from './durable-files.ts';
 
@@ -48,11 +49,21 @@ export class HomeLayout implements SessionDirectories {
     return join(this.session(identity), LOG_FILE);
   }
 
-  async workspaceDirectory(identity: SessionIdentity): Promise<string> {
-    const directory = join(this.session(identity), WORKSPACE_FOLDER);
+  async workspaceDirectory({ workspace, ...identity }: SessionPlace): Promise<string> {
+    if (workspace !== undefined && (await isDirectory(workspace))) return workspace;
+    const directory = this.ownWorkspace(identity);
     await makePrivateDirectory(directory);
     return directory;
   }
+
+  /** The folder in which a session works that was given none. */
+  ownWorkspace(identity: SessionIdentity): string {
+    return join(this.session(identity), WORKSPACE_FOLDER);
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then((found) => found.isDirectory(), () => false);
 }
 
 export const LOG_FILE = 'events.jsonl';

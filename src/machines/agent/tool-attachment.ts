@@ -18,12 +18,24 @@ const inputSchema = z.looseObject({ type: z.literal('object') }).superRefine((sc
 export const toolAttachment = z.union([
   toolName.transform((name) => ({ type: 'builtin' as const, name })),
   /** Another agent: each call is a child session of its own. */
-  z.strictObject({ agent: agentId, name: toolName.optional(), description: z.string().max(1_000).optional() }).transform(({ agent, name, description }) => ({
-    type: 'agent' as const,
-    name: name ?? agent.replaceAll(/[^A-Za-z0-9_-]/g, '_'),
-    agentId: agent,
-    description,
-  })),
+  z
+    .strictObject({
+      agent: agentId,
+      name: toolName.optional(),
+      description: z.string().max(1_000).optional(),
+      /** `process`: it works in a process of its own. Default `in-process`. */
+      run: z.enum(['in-process', 'process']).optional(),
+      /** `worktree`: it works in a git worktree of its own, made from the repository in the workspace. Default: in an empty folder of its own. */
+      isolation: z.enum(['none', 'worktree']).optional(),
+    })
+    .transform(({ agent, name, description, run, isolation }) => ({
+      type: 'agent' as const,
+      name: name ?? agent.replaceAll(/[^A-Za-z0-9_-]/g, '_'),
+      agentId: agent,
+      description,
+      ...(run === 'process' ? { run } : {}),
+      ...(isolation === 'worktree' ? { isolation } : {}),
+    })),
   /** Tools of an MCP server that the file names under `mcp`: all of them, or those listed. */
   z.strictObject({ mcp: z.string().min(1), tools: z.array(z.string().min(1)).min(1).optional() }).transform(({ mcp, tools }) => ({ type: 'mcp' as const, name: mcp, server: mcp, tools })),
   /** A tool that somebody outside runs. */

@@ -39,6 +39,8 @@ export function compareUrgency(one: Activation, other: Activation): number {
 
 /** Everything that makes the session due, now or later. */
 export function activationsOf(state: SessionState): readonly Activation[] {
+  // Whoever runs the job wakes its session, and settles it when the job is lost.
+  if (state.jobId !== undefined) return [];
   // A wake that died in a session that was terminated leaves nothing to do.
   if (state.status === 'terminated') return owedActivation(state);
   if (state.openWake !== undefined) return duringWake(state, state.openWake.causes);

@@ -69,6 +69,31 @@ const restriction = z.object({ mode: z.enum(['preapproved', 'ask', 'deny']), den
 
 export type Restriction = Readonly<z.output<typeof restriction>>;
 
+/** How a session's agent differs from its file, as whoever asked for the session decided. What its parent may not do it may not do in any case. */
+const narrowing = z.object({
+  model: z.string().min(1).optional(),
+  /** The only tools, by name. */
+  tools: z.array(z.string()).optional(),
+  withoutTools: z.array(z.string()).optional(),
+  mode: z.enum(['preapproved', 'deny']).optional(),
+  /** `none`: whatever would ask is denied. */
+  humans: z.literal('none').optional(),
+  /** Rules that allow, besides its own. */
+  allow: z.array(z.string()).optional(),
+});
+
+export type Narrowing = Readonly<z.output<typeof narrowing>>;
+
+/** What a subagent job left in a worktree, and how to bring it home. */
+const worktreeHandoff = z.object({
+  worktreePath: z.string(),
+  branchName: z.string(),
+  baseRevision: z.string().optional(),
+  parentStatus: z.string().optional(),
+  worktreeStatus: z.enum(['creating', 'ready', 'inspecting', 'removing', 'removed', 'preserved', 'orphaned']),
+  worktreeNextAction: z.string().optional(),
+});
+
 /**
  * How a wake ended. `budget_reached`: a bound was reached; another wake goes on. `interrupted`: somebody outside cut it short. `aborted`: its process stopped it.
  * `lost`: its process died; the next wake says so in its place.
@@ -125,6 +150,14 @@ const lifecycle = {
       title: z.string().max(200).optional(),
       /** `callId`: the call of the parent that this session answers. */
       parent: z.object({ sessionId: id, depth: z.number().int().positive(), callId: id.optional() }).optional(),
+      /** The subagent job whose work it is: whoever runs that wakes it, and nobody else does. */
+      jobId: id.optional(),
+      /** The folder in which it works, absolute. Default: one of its own. */
+      workspace: z.string().min(1).max(4_096).optional(),
+      /** `process`: its wakes run in processes of their own. Default: where they are asked for. */
+      runsIn: z.literal('process').optional(),
+      /** What whoever asked for it changes in its agent, for good. */
+      narrowing: narrowing.optional(),
       /** What it may use up in all, given by its parent. */
       allowance: allowance.optional(),
       /** What its parent may not do, it may not do either. */
@@ -153,6 +186,37 @@ const lifecycle = {
   'session.child_idle': define(
     'A child came to rest; `turn` is the number of its event that says so. The parent hears of it in its next turn.',
     z.object({ childSessionId: id, agentId, turn: z.number().int().positive(), reason: z.enum(['idle', 'requires_action', 'terminated', 'parked']), summary, used: allowance.optional() }),
+  ),
+  'subagent.started': define(
+    'A subagent job was accepted. Its work is the child session, which is made when the job begins.',
+    z.object({
+      jobId: id,
+      childSessionId: id,
+      agentId: z.string().min(1),
+      label: z.string().max(200).optional(),
+      isolation: z.enum(['none', 'worktree']).optional(),
+      /** The first characters of what it is to do. */
+      prompt: z.string().max(200).optional(),
+      allowance: allowance.optional(),
+      restriction: restriction.optional(),
+    }),
+  ),
+  'subagent.ended': define(
+    'A subagent job has ended, and nothing of it runs any more. Stored once for each job, whoever dies in between.',
+    z.object({
+      jobId: id,
+      childSessionId: id,
+      agentId: z.string().min(1),
+      status: z.enum(['completed', 'failed', 'cancelled']),
+      /** What it answered, or why it did not; the beginning of it where it is long. */
+      summary,
+      /** The whole answer, where it is longer than the summary. */
+      outputPath: z.string().optional(),
+      error: errorRecord.optional(),
+      timeoutReason: z.string().optional(),
+      worktree: worktreeHandoff.optional(),
+      used: allowance.optional(),
+    }),
   ),
   'session.parent_told': define('The parent has it in its log that this session came to rest at this event.', z.object({ turn: z.number().int().positive() })),
   'message.consumed': define('These ingress events were part of what a model step answered.', z.object({ eventIds: z.array(id), spanId: id })),
@@ -310,7 +374,7 @@ const agent = {
   'agent.tool_requeued': define('A call whose process died is to be run again, since its tool is idempotent.', z.object({ callId: id, attempt: z.number().int().positive() })),
   'agent.subflow_started': define(
     'A call was given to a child session. Stored before the child is made; the call waits for the child to come to rest.',
-    z.object({ callId: id, childSessionId: id, agentId, message: z.string().min(1).max(MAX_MESSAGE_CHARACTERS), allowance: allowance.optional(), restriction: restriction.optional() }),
+    z.object({ callId: id, childSessionId: id, agentId, message: z.string().min(1).max(MAX_MESSAGE_CHARACTERS), allowance: allowance.optional(), restriction: restriction.optional(), run: z.literal('process').optional(), isolation: z.literal('worktree').optional(), workspace: z.string().optional() }),
   ),
   'agent.tool_result': define(
     'A tool call ended. `unknown`: its process died while it ran; it is never run again.',

@@ -8,7 +8,7 @@ import { isUnfinished } from './activation.ts';
 import { chartEventOf, move } from './fold-status.ts';
 import type { Change } from './fold-status.ts';
 import { cancelRequest, foldAnswer, foldConfirmation, foldCustomToolResult, foldResolved, foldSubflowRest, freed, receive, waitFor, withoutAnswerOf } from './fold-requests.ts';
-import { foldSpanCompleted } from './fold-usage.ts';
+import { foldSpanCompleted, useByChild } from './fold-usage.ts';
 import { foldWakeEnded, foldWakeStarted } from './fold-wakes.ts';
 import type { SessionEvent, SessionEventOf, SessionEventType } from './session-event.ts';
 import type { OpenToolCall, OpenWake, SessionState } from './session-state.ts';
@@ -17,12 +17,23 @@ import type { Directive } from '../wake/directive.ts';
 type Fold<Type extends SessionEventType> = (state: SessionState, event: SessionEventOf<Type>) => Change;
 
 /** Changes when the fold gives another state for the same log; views and checkpoints written by another version are rebuilt. */
-export const SESSION_FOLD_VERSION = 6;
+export const SESSION_FOLD_VERSION = 7;
 
 const NOTHING: Change = {};
 
 const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
-  'session.created': (_state, { at, data }) => ({ createdAt: at, title: data.title, parent: data.parent, forkOf: data.forkOf, allowance: data.allowance, restriction: data.restriction }),
+  'session.created': (_state, { at, data }) => ({
+    createdAt: at,
+    title: data.title,
+    parent: data.parent,
+    forkOf: data.forkOf,
+    allowance: data.allowance,
+    restriction: data.restriction,
+    jobId: data.jobId,
+    workspace: data.workspace,
+    runsIn: data.runsIn,
+    narrowing: data.narrowing,
+  }),
   'session.status_changed': (state, { data, seq, at }) => {
     const change = move(state, chartEventOf(data));
     if (data.to !== 'terminated' || change.status === undefined) return change;
@@ -40,6 +51,10 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
     children: [...state.children.filter((child) => child.sessionId !== sessionId), { sessionId, agentId, label }],
   }),
   'session.child_idle': (state, event) => foldChildIdle(state, event),
+  'subagent.started': (state, { data: { jobId, childSessionId, agentId, label, allowance, restriction } }) => ({
+    jobs: [...state.jobs.filter((job) => job.jobId !== jobId), { jobId, childSessionId, agentId, ...given({ label, allowance, restriction }) }],
+  }),
+  'subagent.ended': (state, event) => foldJobEnded(state, event),
   'session.parent_told': (state, { data }) => (state.owedToParent?.turn === data.turn ? { owedToParent: undefined } : NOTHING),
 
   'user.message': (state, event) => (state.status === 'terminated' ? NOTHING : { messages: state.messages + 1, ...receive(state, event, event.data.delivery) }),
@@ -79,8 +94,8 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'agent.tool_requeued': (state, { data: { callId, attempt } }) => ({
     openToolCalls: withCall(state, callId, ({ request: _request, answer: _answer, ...call }) => ({ ...call, phase: 'requested', attempt })),
   }),
-  'agent.subflow_started': (state, { seq, data: { callId, childSessionId, agentId, allowance } }) => ({
-    openToolCalls: withCall(state, callId, (call) => ({ ...call, phase: 'waiting', request: { kind: 'subflow', childSessionId, agentId, seq, used: {}, ...given({ allowance }) } })),
+  'agent.subflow_started': (state, { seq, data: { callId, childSessionId, agentId, allowance, isolation } }) => ({
+    openToolCalls: withCall(state, callId, (call) => ({ ...call, phase: 'waiting', request: { kind: 'subflow', childSessionId, agentId, seq, used: {}, ...given({ allowance, isolation }) } })),
   }),
   'agent.tool_result': (state, event) => foldToolResult(state, event),
   'agent.custom_tool_use': (state, { id, data: { requestId, name: toolName, callId } }) =>
@@ -143,6 +158,18 @@ function foldChildIdle(state: SessionState, event: SessionEventOf<'session.child
   };
 }
 
+/** The end of a job is what its parent reads of it: that its session rests is not told besides. */
+function foldJobEnded(state: SessionState, event: SessionEventOf<'subagent.ended'>): Change {
+  const { jobId, used = {} } = event.data;
+  const job = state.jobs.find((each) => each.jobId === jobId);
+  if (job === undefined) return NOTHING;
+  return {
+    jobs: state.jobs.filter((each) => each !== job),
+    ...useByChild(state, used),
+    ...(state.status === 'terminated' ? NOTHING : { pending: [...state.pending, { eventId: event.id, seq: event.seq, at: event.at, type: 'subagent.ended', delivery: 'queue' }] }),
+  };
+}
+
 function foldToolResult(state: SessionState, { data }: SessionEventOf<'agent.tool_result'>): Change {
   return {
     ...freed(state, data.callId),
@@ -163,8 +190,9 @@ function goesOnByItself(state: SessionState): boolean {
   return lastWake?.retryAt !== undefined || (lastWake?.outcome === 'aborted' && (isUnfinished(state) || pending.length > 0));
 }
 
-function owe({ parent }: SessionState, owedToParent: NonNullable<SessionState['owedToParent']>): Change {
-  return parent === undefined ? NOTHING : { owedToParent };
+function owe({ parent, jobId }: SessionState, owedToParent: NonNullable<SessionState['owedToParent']>): Change {
+  // Of a job its parent hears when all of it has ended, its worktree too.
+  return parent === undefined || jobId !== undefined ? NOTHING : { owedToParent };
 }
 
 /** What a session that has ended will not do any more. A call that has started may still tell how it ended. */

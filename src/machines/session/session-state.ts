@@ -1,7 +1,7 @@
 /** What a session's log adds up to: one immutable value, folded from events by session-fold.ts. */
 import type { ErrorRecord } from '../errors.ts';
 import type { Activation } from './activation.ts';
-import type { Allowance, DeliveryMode, Restriction, approvalScope, messageIntake } from './event-schemas.ts';
+import type { Allowance, DeliveryMode, Narrowing, Restriction, approvalScope, messageIntake } from './event-schemas.ts';
 import type { SessionEventData } from './session-event.ts';
 import type { SessionStatus, SessionStopReason } from './session-machine.ts';
 import type { Directive } from '../wake/directive.ts';
@@ -27,7 +27,8 @@ export type PendingIngressType =
   | 'user.tool_confirmation'
   | 'user.answer'
   | 'user.define_outcome'
-  | 'session.child_idle';
+  | 'session.child_idle'
+  | 'subagent.ended';
 
 /** A request to somebody outside. The session rests in `requires_action` while there is one. */
 export interface PendingAction {
@@ -70,7 +71,7 @@ export interface OpenToolCall {
 export type CallRequest =
   | { readonly kind: 'permission'; readonly requestId: string; readonly hash?: string | undefined; readonly rules?: readonly string[] | undefined; readonly expiresAt?: string | undefined }
   | { readonly kind: 'answer' | 'custom_tool'; readonly requestId: string }
-  | { readonly kind: 'subflow'; readonly childSessionId: string; readonly agentId: string; readonly seq: number; readonly allowance?: Allowance | undefined; readonly used: Allowance };
+  | { readonly kind: 'subflow'; readonly childSessionId: string; readonly agentId: string; readonly seq: number; readonly allowance?: Allowance | undefined; readonly used: Allowance; readonly isolation?: 'worktree' | undefined };
 
 /** `eventId`, `seq`: the event that holds it. */
 export type CallAnswer =
@@ -129,6 +130,9 @@ export interface ChildSession {
   readonly rest?: Pick<SessionEventData<'session.child_idle'>, 'turn' | 'reason' | 'summary'> | undefined;
 }
 
+/** A subagent job that has not ended. */
+export type OpenJob = Pick<SessionEventData<'subagent.started'>, 'jobId' | 'childSessionId' | 'agentId' | 'label' | 'allowance' | 'restriction'>;
+
 export interface SessionState {
   readonly sessionId: string;
   readonly agentId: string;
@@ -136,7 +140,15 @@ export interface SessionState {
   readonly createdAt?: string | undefined;
   readonly parent?: SessionEventData<'session.created'>['parent'];
   readonly forkOf?: SessionEventData<'session.created'>['forkOf'];
+  /** The subagent job whose work it is. */
+  readonly jobId?: string | undefined;
+  /** The folder in which it works, absolute, where that is not one of its own. */
+  readonly workspace?: string | undefined;
+  readonly runsIn?: 'process' | undefined;
+  readonly narrowing?: Narrowing | undefined;
   readonly children: readonly ChildSession[];
+  /** Subagent jobs that work for it. */
+  readonly jobs: readonly OpenJob[];
   /** What it may use up in all, where its parent has set a bound. */
   readonly allowance?: Allowance | undefined;
   /** What its parent may not do. */
@@ -226,6 +238,7 @@ export function initialSessionState({ sessionId, agentId }: { readonly sessionId
     autonomousWakesInARow: 0,
     idleWakesInARow: 0,
     children: [],
+    jobs: [],
     used: { tokens: 0, cost: 0 },
     sessionRules: [],
   };

@@ -70,6 +70,14 @@ export function childText({ childSessionId, agentId, reason, summary }: SessionE
   return `The child session ${childSessionId} (${agentId}) rests (${reason}): ${summary}`;
 }
 
+/** What a model reads of the end of a job: enough to fetch the work, wherever it was left. */
+export function jobText({ jobId, agentId, status, summary, outputPath, error, worktree }: SessionEventData<'subagent.ended'>): string {
+  const ending = status === 'completed' ? `has finished: ${summary}` : `${status === 'failed' ? 'failed' : 'was cancelled'}: ${error?.message ?? summary}`;
+  const whole = outputPath === undefined ? '' : `\nIts whole answer is in ${outputPath}.`;
+  const left = worktree === undefined || worktree.worktreeStatus === 'removed' ? '' : `\nIts work is in ${worktree.worktreePath} on branch ${worktree.branchName}. ${worktree.worktreeNextAction ?? ''}`.trimEnd();
+  return `The subagent job ${jobId} (${agentId}) ${ending}${whole}${left}`;
+}
+
 export function dueText({ reason, note }: { readonly reason: string; readonly note?: string | undefined }): string {
   return `A wake that you queued is due: ${reason}${note === undefined ? '' : `\n${note}`}`;
 }

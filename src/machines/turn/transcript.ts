@@ -14,7 +14,7 @@ import type { AssistantMessage, ProviderMessage, TextPart, ToolCallPart, ToolRes
 import { rowsOf } from './transcript-entries.ts';
 import type { TranscriptEntry, TranscriptRow } from './transcript-entries.ts';
 import { AcceptedCallIds, acceptedInput, acceptedName } from './transcript-names.ts';
-import { childText, customResultText, dueText, isBlank, lateResultText, messageParts, outputOf, saidPart, summaryPart, textPart, wellFormed, wellFormedJson } from './transcript-text.ts';
+import { childText, customResultText, dueText, isBlank, jobText, lateResultText, messageParts, outputOf, saidPart, summaryPart, textPart, wellFormed, wellFormedJson } from './transcript-text.ts';
 
 /** What a model is told about a call whose end is not in the log. */
 export const UNKNOWN_RESULT =
@@ -77,6 +77,7 @@ export class TranscriptBuilder {
     'user.define_outcome': (builder, { id, data }) => builder.#wait(id, `The outcome to achieve is now: ${data.title}`),
     // One that waits for somebody itself has not answered the call that gave it its work.
     'session.child_idle': (builder, { id, data }) => builder.#wait(id, childText(data), data.reason === 'requires_action' ? undefined : data.childSessionId),
+    'subagent.ended': (builder, { id, data }) => builder.#wait(id, jobText(data)),
     'message.consumed': (builder, { data, seq }) => builder.#consume(data, seq),
     'wake.queued': (builder, { data }) => builder.#queuedWakes.set(data.queuedWakeId, data),
     'wake.cancelled': (builder, { data }) => builder.#queuedWakes.delete(data.queuedWakeId),

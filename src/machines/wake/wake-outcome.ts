@@ -1,4 +1,5 @@
 /** What a caller of `wake` learns when it is over. Everything in it can also be read from the log. */
+import { z } from 'zod';
 import type { ErrorRecord } from '../errors.ts';
 import type { SessionEventData } from '../session/session-event.ts';
 import type { SessionStatus, SessionStopReason } from '../session/session-machine.ts';
@@ -18,4 +19,13 @@ export interface WakeOutcome {
   readonly head: number;
   /** Why it failed, when it did. */
   readonly error?: Pick<ErrorRecord, 'message' | 'hint'> & { readonly code: string; readonly category: string } | undefined;
+}
+
+const shape = z.looseObject({ sessionId: z.string(), outcome: z.string(), summary: z.string(), modelSteps: z.number(), status: z.string(), head: z.number() });
+
+/** What another process of this version says of a wake that it ran; undefined when it is no such thing. */
+export function readWakeOutcome(value: unknown): WakeOutcome | undefined {
+  const parsed = shape.safeParse(value);
+  // The shape is what a caller relies on; the names in it are those of the same version.
+  return parsed.success ? Object.freeze(parsed.data as unknown as WakeOutcome) : undefined;
 }

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ownRequests } from '../../../src/adapters/cli/asked-requests.ts';
+import { ownRequests } from '../../../src/actors/session/asked-requests.ts';
 import { askedLines } from '../../../src/adapters/cli/asked-text.ts';
 import { confirmTool } from '../../../src/adapters/cli/commands/session-ingress.ts';
 import type { Confirmation } from '../../../src/adapters/cli/commands/session-ingress.ts';

@@ -56,11 +56,11 @@ describe('the demo', () => {
     expect(told).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('tells what happens in seven steps, what came of it, where it lies and what to try', () => {
-    expect(told.stdout).toMatch(/^Wakechart demo: .*\n\n1 An agent[\s\S]*^2 A session[\s\S]*^3 A message[\s\S]*^4 The session wakes[\s\S]*^5 It asked[\s\S]*somebody allows it[\s\S]*^6 It wakes again[\s\S]*^7 It rests/m);
-    expect(told.stdout).toMatch(/runs {4}node cart\.test\.mjs → exit 1 [\s\S]*runs {4}node cart\.test\.mjs → exit 0 [\s\S]*asks {4}to run shell_run \(request .*\)\n +│ git commit [\s\S]*runs {4}git commit .* → exit 0$/m);
-    expect(told.stdout).toMatch(/^Done in .*: 5 commands run, one of them after somebody allowed it, commit [0-9a-f]{7,} made, a wake queued for .*\.$/m);
-    expect(told.stdout).toMatch(/^Where to look\n {2}log {8}\/.*events\.jsonl\n {2}workspace {2}\/.*workspace$/m);
+  it('tells what happens in eight steps, what came of it, where it lies and what to try', () => {
+    expect(told.stdout).toMatch(/^Wakechart demo: .*\n\n1 Two agents[\s\S]*^2 A session[\s\S]*^3 A message[\s\S]*^4 The session wakes[\s\S]*^5 It asked[\s\S]*somebody allows it[\s\S]*^6 It wakes again[\s\S]*^7 It rests[\s\S]*^8 What came of it/m);
+    expect(told.stdout).toMatch(/runs {4}node cart\.test\.mjs → exit 1 [\s\S]*runs {4}node cart\.test\.mjs → exit 0 [\s\S]*asks {4}to run shell_run \(request .*\)\n +│ git commit [\s\S]*runs {4}git commit .* → exit 0$[\s\S]*asks {4}the agent scribe, in a process and a worktree of its own: Note in CHANGELOG\.md[\s\S]*merge/m);
+    expect(told.stdout).toMatch(/^Done in .*: 6 commands run, one of them after somebody allowed it, commit [0-9a-f]{7,} made, commit [0-9a-f]{7,} left in a worktree, 1 queued wake fired\.$/m);
+    expect(told.stdout).toMatch(/^Where to look\n {2}log {8}\/.*events\.jsonl\n {2}workspace {2}\/.*workspace\n {2}worktree {3}\/.*worktrees\/.*$/m);
     expect(told.stdout).not.toContain('\u001B');
   });
 
@@ -72,19 +72,36 @@ describe('the demo', () => {
     expect((await exec('git', ['-C', workspace, 'status', '--porcelain'])).stdout).toBe('');
   });
 
-  it('is one document for programs, which says what was run and what is queued', () => {
-    expect(document.commands.map(({ exitCode }) => exitCode)).toEqual([1, 0, 0, 0, 0]);
+  it('is one document for programs, which says what was run, what was delegated and what fired', () => {
+    expect(document.commands.map(({ exitCode }) => exitCode)).toEqual([1, 0, 0, 0, 0, 0]);
     expect(document.permission.command).toMatch(/^git commit /);
     expect(document.permission.because).toMatch(/^no rule allows it: /);
-    expect(document.queuedWakes).toEqual([{ reason: 'recheck the tests', dueAt: expect.any(String) as string }]);
+    expect(document.firedWakes).toEqual([{ reason: 'recheck the tests' }]);
+    expect(document.delegation.worktree.worktreePath.startsWith(join(document.home, 'worktrees'))).toBe(true);
+    expect(document.delegation.worktree.worktreeNextAction).toContain(document.delegation.worktree.branchName);
     expect(document.home.startsWith(join(temporary, 'wakechart-demo-'))).toBe(true);
   });
 
-  it('names three commands that work when they are pasted', async () => {
-    expect(document.next).toHaveLength(3);
+  it('leaves the work of the subagent on a branch, and names the command that merges it', async () => {
+    const { workspace, delegation, next } = document;
+    const changelog = join(workspace, 'CHANGELOG.md');
+    await expect(readFile(changelog)).rejects.toMatchObject({ code: 'ENOENT' });
+    const [merge] = next;
+    await exec('/bin/sh', ['-c', merge?.command ?? ''], { cwd: folder.path });
+    expect(await readFile(changelog, 'utf8')).toContain('counts the quantity');
+    expect((await exec('git', ['-C', workspace, 'log', '-1', '--format=%h'])).stdout.trim()).toBe(delegation.commit.hash);
+  });
+
+  it('names more commands that work when they are pasted', async () => {
+    const [, ...further] = document.next;
     const outputs: string[] = [];
-    for (const { command } of document.next) outputs.push((await exec('/bin/sh', ['-c', command], { cwd: folder.path })).stdout);
-    expect(outputs).toEqual([expect.stringContaining('session.created'), expect.stringMatching(/^Stored as event \d+ \(on disk\)/), expect.stringMatching(/Asleep\. The tests still pass\.\n$/)]);
+    for (const { command } of further) outputs.push((await exec('/bin/sh', ['-c', command], { cwd: folder.path })).stdout);
+    expect(outputs).toEqual([
+      expect.stringContaining(document.delegation.worktree.branchName),
+      expect.stringContaining('session.created'),
+      expect.stringMatching(/^Stored as event \d+ \(on disk\)/),
+      expect.stringMatching(/Asleep\. The tests still pass\.\n$/),
+    ]);
   });
 
   it("works in a folder of one's own, and never in one that holds something", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gistOf } from '../../../src/adapters/cli/event-text.ts';
+import { gistOf, handedOver } from '../../../src/adapters/cli/event-text.ts';
 import type { SessionEvent, SessionEventData } from '../../../src/machines/session/session-event.ts';
 
 type Requested = SessionEventData<'permission.requested'>;
@@ -51,5 +51,42 @@ describe('the line of a model step', () => {
     expect(lineOf({})).toBe('step 3, p/m');
     expect(lineOf({ omittedMessages: 0, shortenedMessages: 2 })).toBe('step 3, p/m (messages: 2 shortened)');
     expect(lineOf({ omittedMessages: 12, shortenedMessages: 1 })).toBe('step 3, p/m (messages: 12 left out, 1 shortened)');
+  });
+});
+
+describe('the lines of a subagent job', () => {
+  const job = { jobId: 'agent_1', childSessionId: 'child', agentId: 'scribe' } as const;
+  const worktree = { worktreePath: '/w', branchName: 'wakechart/agent_1-a', worktreeStatus: 'preserved' } as const;
+
+  it('say who begins, where, and with what', () => {
+    expect(gistOf({ ...envelope, type: 'subagent.started', data: job })).toBe('agent_1 of agent scribe');
+    expect(gistOf({ ...envelope, type: 'subagent.started', data: { ...job, isolation: 'worktree', prompt: 'Write\nit.' } })).toBe('agent_1 of agent scribe, in a worktree of its own: Write it.');
+  });
+
+  it('say how it ended, and where its work is', () => {
+    const ended = (more: Partial<SessionEventData<'subagent.ended'>>): string => gistOf({ ...envelope, type: 'subagent.ended', data: { ...job, status: 'completed', summary: 'Written.', ...more } });
+    expect(ended({})).toBe('agent_1 of agent scribe completed: Written.');
+    expect(ended({ worktree })).toBe('agent_1 of agent scribe completed: Written. (its work is on branch wakechart/agent_1-a)');
+    expect(ended({ worktree: { ...worktree, worktreeStatus: 'removed' } })).toBe('agent_1 of agent scribe completed: Written.');
+    expect(ended({ status: 'failed', summary: 'No.', error: { code: 'X', category: 'crash', message: 'It died.' } })).toBe('agent_1 of agent scribe failed: It died.');
+  });
+
+  it('say so too of an agent that answers a call, and of the session itself', () => {
+    const started = { callId: 'c1', childSessionId: 'child', agentId: 'scribe', message: 'Write.' };
+    expect(gistOf({ ...envelope, type: 'agent.subflow_started', data: started })).toBe('scribe in child: Write.');
+    expect(gistOf({ ...envelope, type: 'agent.subflow_started', data: { ...started, run: 'process', isolation: 'worktree' } })).toBe('scribe in child, in a process and a worktree of its own: Write.');
+    expect(gistOf({ ...envelope, type: 'session.created', data: { agentId: 'scribe', workspace: '/w', runsIn: 'process' } })).toBe('agent scribe, in /w, in a process of its own');
+  });
+});
+
+describe('what another agent left in a worktree', () => {
+  const worktree = { worktreePath: '/w', branchName: 'b', worktreeStatus: 'preserved', worktreeNextAction: 'git merge b' };
+
+  it('is read off the result of its call', () => {
+    expect(handedOver({ output: 'Done.', worktree })).toEqual(worktree);
+  });
+
+  it.each([undefined, 'text', {}, { worktree: 'w' }, { worktree: { ...worktree, worktreeStatus: 'removed' } }, { worktree: { problem: 'x' } }])('is nothing in %j', (output) => {
+    expect(handedOver(output)).toBeUndefined();
   });
 });

@@ -61,7 +61,29 @@ export const demoShape = z.strictObject({
   commands: z.array(z.strictObject({ command: z.string(), exitCode: z.number().nullable() })),
   permission: z.strictObject({ toolName: z.literal('shell_run'), command: z.string(), because: z.string(), decision: z.literal('allowed'), scope: z.literal('once') }),
   commit: z.object({ hash: z.string(), subject: z.string() }),
-  queuedWakes: z.array(z.strictObject({ reason: z.string(), dueAt: time })),
+  delegation: z.strictObject({
+    agentId: z.literal('scribe'),
+    worktree: z.strictObject({ worktreePath: z.string(), branchName: z.string(), worktreeStatus: z.literal('preserved'), worktreeNextAction: z.string() }),
+    commit: z.object({ hash: z.string(), subject: z.string() }),
+  }),
+  firedWakes: z.array(z.strictObject({ reason: z.string() })),
   tookMs: z.number(),
   next: z.array(z.strictObject({ does: z.string(), command: z.string() })),
+});
+
+export const worktreeShape = z.strictObject({
+  id: z.string(),
+  jobId: z.string(),
+  key: z.string().optional(),
+  status: z.enum(['absent', 'creating', 'ready', 'inspecting', 'removing', 'removed', 'preserved', 'orphaned']),
+  repoRoot: z.string(),
+  worktreePath: z.string(),
+  branchName: z.string(),
+  baseRevision: z.string().optional(),
+  parentStatus: z.string().optional(),
+  cwd: z.string().optional(),
+  nextAction: z.string().optional(),
+  createdAt: time,
+  isOwned: z.boolean(),
+  findings: z.array(z.strictObject({ kind: z.string(), text: z.string(), paths: z.array(z.string()).optional() })),
 });

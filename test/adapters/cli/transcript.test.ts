@@ -44,3 +44,50 @@ describe('a request for a permission', () => {
     expect(text()).toMatch(/runs {4}make\\nrm -rf x → denied/);
   });
 });
+
+describe('work that others do', () => {
+  const { id, seq, sessionId, at, v } = asked;
+  const envelope = { id, seq, sessionId, at, v } as const;
+  const next = `To bring it home: git -C '${'/a long folder'.repeat(12)}' merge wakechart/agent_1-a`;
+  const worktree = { worktreePath: '/w', branchName: 'b', worktreeStatus: 'preserved', worktreeNextAction: `${next}\nWhen nothing of it is needed any more: wakechart worktree remove agent_1-a --discard` } as const;
+  const job = { jobId: 'agent_1', childSessionId: 'child', agentId: 'scribe' } as const;
+  const delegated: readonly SessionEvent[] = [
+    { ...envelope, type: 'agent.tool_use', data: { callId: 'c1', name: 'scribe', input: { message: 'Write.' }, spanId: 's' } },
+    { ...envelope, type: 'agent.subflow_started', data: { callId: 'c1', childSessionId: 'child', agentId: 'scribe', message: 'Write.', run: 'process', isolation: 'worktree' } },
+    { ...envelope, type: 'agent.tool_result', data: { callId: 'c1', name: 'scribe', outcome: 'completed', output: { output: 'Written.', worktree } } },
+  ];
+  const jobs: readonly SessionEvent[] = [
+    { ...envelope, type: 'subagent.started', data: { ...job, isolation: 'worktree', prompt: 'Write.' } },
+    { ...envelope, type: 'subagent.ended', data: { ...job, status: 'completed', summary: 'Written.', worktree } },
+    { ...envelope, type: 'subagent.ended', data: { ...job, status: 'cancelled', summary: 'Somebody changed their mind.', worktree: { ...worktree, worktreeStatus: 'removed', worktreeNextAction: 'never' } } },
+  ];
+  const shown = async (events: readonly SessionEvent[]): Promise<{ readonly transcript: string; readonly lines: string }> => {
+    const one = captured('/home');
+    const other = captured('/home');
+    const transcript = new TranscriptView({ out: one.context.out, agentId: 'fixer' });
+    const lines = new WakeView({ out: other.context.out, agentId: 'fixer', progress: new Progress(other.context.err), outputLines: 0 });
+    for (const event of events) {
+      await transcript.show(event);
+      await lines.show(event);
+    }
+    return { transcript: one.text(), lines: other.text() };
+  };
+
+  it('is told with where it is done, and with what to do about it, in one piece', async () => {
+    const { transcript, lines } = await shown(delegated);
+    expect(transcript).toContain('the agent scribe works on it, in a process and a worktree of its own, in session child');
+    expect(lines).toContain('asks    the agent scribe, in a process and a worktree of its own: Write. (session child)');
+    for (const text of [transcript, lines]) expect(text.split('\n').map((line) => line.trim())).toContain(next);
+  });
+
+  it('is told of jobs when they begin and when they end', async () => {
+    const { transcript, lines } = await shown(jobs);
+    expect(transcript).toMatch(/↳ agent_1 begins: the agent scribe, in a worktree of its own: Write\.[\s\S]*in session child[\s\S]*↳ agent_1 of scribe completed: Written\.[\s\S]*↳ agent_1 of scribe cancelled: Somebody changed their mind\./);
+    expect(lines).toMatch(/starts {2}agent_1, the agent scribe, in a worktree of its own: Write\. \(session child\)\n {2}hears {3}agent_1 completed: Written\.\n[\s\S]*\n {2}hears {3}agent_1 cancelled: Somebody changed their mind\.\n$/);
+    for (const text of [transcript, lines]) {
+      expect(text.split('\n').map((line) => line.trim())).toContain(next);
+      expect(text).not.toContain('never');
+      expect(text).not.toContain('--discard');
+    }
+  });
+});

@@ -57,6 +57,10 @@ describe('the commands', () => {
       'schedule resume',
       'schedule remove',
       'schedule run',
+      'worktree list',
+      'worktree show',
+      'worktree adopt',
+      'worktree remove',
       'doctor',
     ]);
   });
@@ -102,6 +106,8 @@ describe('wrong usage', () => {
     [['task', 'run', '--', ' '], /expected a command after --/],
     [['task', 'run', 'ls', '-l'], /unknown option '-l'[\s\S]*Put -- before the command/],
     [['demo', '--home', 'x'], /expected no --home/],
+    [['worktree', 'remove'], /missing required argument 'name'/],
+    [['worktree', 'show', ' '], /expected the name of a worktree/],
   ];
 
   it('exits with 2, says what to do on standard error, and does nothing', async () => {

@@ -143,7 +143,7 @@ describe('a session', () => {
 
 describe('the logs of these tests', () => {
   it('hold every event of the catalogue', () => {
-    const seen = new Set(fc.sample(anyDraft, { numRuns: 5_000, seed: 1 }).map(({ type }) => type));
+    const seen = new Set(fc.sample(anyDraft, { numRuns: 20_000, seed: 1 }).map(({ type }) => type));
     const unwritten = new Set(['event.unrecognized']);
     expect(Object.keys(sessionEventDefinitions).filter((type) => !seen.has(type as never) && !unwritten.has(type))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** `wakechart demo`: the main job, from nothing to a committed fix, with nothing made up but what the model says. */
+/** `wakechart demo`: the main job, from nothing to a committed fix and a branch to merge, with nothing made up but what the model says. */
 import type { SessionEvent } from '../../../machines/session/session-event.ts';
 import type { SessionState } from '../../../machines/session/session-state.ts';
 import { RuntimeError } from '../../../machines/errors.ts';
@@ -7,12 +7,12 @@ import type { Runtime } from '../../../runtime.ts';
 import { HomeLayout } from '../../files/layout.ts';
 import { keepScript } from '../agent-script.ts';
 import type { CommandContext } from '../context.ts';
-import { DEMO_AGENT, DEMO_MESSAGE, demoAgentFile, demoScript } from '../demo/demo-agent.ts';
+import { DEMO_AGENT, DEMO_MESSAGE, DEMO_SUBAGENT, demoAgents } from '../demo/demo-agent.ts';
 import { demoFolder, isolateEnvironment } from '../demo/demo-folder.ts';
 import { makeProject, newestCommit } from '../demo/demo-project.ts';
 import { demoDocument, stepLine, tellEnd, titleLine } from '../demo/demo-story.ts';
-import type { DemoPermission, DemoResult } from '../demo/demo-story.ts';
-import { toolInputText } from '../event-text.ts';
+import type { DemoDelegation, DemoPermission, DemoResult } from '../demo/demo-story.ts';
+import { handedOver, toolInputText } from '../event-text.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { followedWake } from '../followed-wake.ts';
 import { invocation } from '../invocation.ts';
@@ -64,14 +64,16 @@ class Demo {
     this.#view = new WakeView({ out: context.out, agentId: DEMO_AGENT, progress: this.#progress, outputLines: 0 });
   }
 
-  /** An agent, a session, a project in its workspace, and a message. */
+  /** Agents, a session, a project in its workspace, and a message. */
   async prepare(): Promise<SessionState> {
     const { sessions, agents } = this.#runtime;
     const { out, json } = this.#context;
     if (!json) await out.line(titleLine(out));
-    await this.#tell(1, 'An agent that plays a script', 'a script instead of a model: no key and no network are needed');
-    await agents.create({ agentId: DEMO_AGENT, source: demoAgentFile });
-    await keepScript(this.#layout.agentDirectory(DEMO_AGENT), demoScript);
+    await this.#tell(1, 'Two agents that play scripts', 'scripts instead of models: no key and no network are needed');
+    for (const { agentId, source, script } of demoAgents) {
+      await agents.create({ agentId, source });
+      await keepScript(this.#layout.agentDirectory(agentId), script);
+    }
     const state = await sessions.create({ agentId: DEMO_AGENT });
     const files = await makeProject(placesOf(this.#layout, state).workspace);
     await this.#tell(2, 'A session with a git repository to work in', `${files.join(' and ')}, and one of two tests fails`);
@@ -80,7 +82,7 @@ class Demo {
     return state;
   }
 
-  /** It works, asks before it commits, is allowed to, and goes on to its end. */
+  /** It works, asks before it commits, is allowed to, has the change noted, and rests until the wake comes due that it queued. */
   async live({ sessionId }: SessionState): Promise<Omit<DemoResult, 'tookMs'>> {
     const { home, interruption } = this.#context;
     await this.#tell(4, 'The session wakes and works', 'what only reads runs by itself, and so does what its agent file allows');
@@ -88,19 +90,53 @@ class Demo {
     let permission: DemoPermission | undefined;
     if (outcome.outcome === 'requires_action' && !interruption.signal.aborted) {
       permission = await this.#allow(sessionId);
-      await this.#tell(6, 'It wakes again and goes on where it was', 'in a new wake, which any process could have run');
+      await this.#tell(6, 'It wakes again, commits and delegates', `the ${DEMO_SUBAGENT} works in a process and a git worktree of its own`);
       outcome = await this.#wake(sessionId);
     }
+    const { queuedWakes } = await this.#runtime.sessions.status(sessionId);
+    if (outcome.outcome === 'sleep' && queuedWakes.length > 0) await this.#untilFired(sessionId);
     const state = await this.#runtime.sessions.status(sessionId);
     const places = placesOf(this.#layout, state);
-    return { home, places, state, outcome, permission, events: this.#events, commit: await newestCommit(places.workspace) };
+    return { home, places, state, outcome, permission, events: this.#events, commit: await newestCommit(places.workspace), delegation: await this.#delegation() };
+  }
+
+  /** A worker wakes it when its time has come, as `wakechart worker` does. */
+  async #untilFired(sessionId: string): Promise<void> {
+    const { sessions } = this.#runtime;
+    const { signal } = this.#context.interruption;
+    await this.#tell(7, 'It rests, and the wake that it queued fires', 'a worker wakes it when the time has come');
+    const { head } = await sessions.status(sessionId);
+    const events = sessions.events(sessionId, { from: head + 1, follow: true });
+    const leave = (): void => events.end();
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+    const worker = this.#runtime.startWorker({ concurrency: 1 });
+    try {
+      for await (const event of events) {
+        await this.#hear(event);
+        if (event.type === 'session.status_idle') break;
+      }
+    } finally {
+      this.#progress.stop();
+      signal.removeEventListener('abort', leave);
+      await worker.stop();
+    }
+  }
+
+  /** What the other agent was asked for, and what it left. */
+  async #delegation(): Promise<DemoDelegation | undefined> {
+    for (const event of this.#events) {
+      const worktree = event.type === 'agent.tool_result' ? handedOver(event.data.output) : undefined;
+      if (worktree !== undefined) return { agentId: DEMO_SUBAGENT, worktree, commit: await newestCommit(worktree.worktreePath) };
+    }
+    return undefined;
   }
 
   /** What somebody would do who reads `session why`. */
   async #allow(sessionId: string): Promise<DemoPermission> {
     const { sessions } = this.#runtime;
     const requested = this.#events.find((event) => event.type === 'permission.requested');
-    if (requested === undefined) throw neverAsked();
+    if (requested === undefined) throw neverHappened('ask for a permission');
     const { requestId, toolName, input, because } = requested.data;
     const command = toolInputText(input);
     await this.#tell(5, 'It asked, and sleeps until somebody answers', `nothing runs meanwhile; the request is event ${requested.seq} of the log`);
@@ -111,16 +147,17 @@ class Demo {
   }
 
   async #wake(sessionId: string): Promise<WakeOutcome> {
-    const { json, interruption } = this.#context;
-    const onEvent = async (event: SessionEvent): Promise<void> => {
-      this.#events.push(event);
-      if (!json) await this.#view.show(event);
-    };
+    const { signal } = this.#context.interruption;
     try {
-      return await followedWake({ runtime: this.#runtime, sessionId, signal: interruption.signal, onEvent });
+      return await followedWake({ runtime: this.#runtime, sessionId, signal, onEvent: (event) => this.#hear(event) });
     } finally {
       this.#progress.stop();
     }
+  }
+
+  async #hear(event: SessionEvent): Promise<void> {
+    this.#events.push(event);
+    if (!this.#context.json) await this.#view.show(event);
   }
 
   async #tell(number: number, text: string, more?: string): Promise<void> {
@@ -132,15 +169,18 @@ class Demo {
 }
 
 /** The demo shows what really happened, so it fails when that is not what it promises. */
-function checkResult({ outcome, permission, places, home }: DemoResult): void {
-  if (outcome.outcome === 'sleep' && permission === undefined) throw neverAsked();
-  if (outcome.outcome === 'sleep') return;
-  throw new RuntimeError('DEMO_FAILED', `expected the demo to end asleep, it ended as ${outcome.outcome}: ${outcome.error?.message ?? outcome.summary}`, {
-    category: 'process',
-    hint: `It needs /bin/sh and git. What happened is in ${places.log}; all of it lies in ${home}.`,
-  });
+function checkResult({ outcome, permission, delegation, state, places, home }: DemoResult): void {
+  if (outcome.outcome !== 'sleep') {
+    throw new RuntimeError('DEMO_FAILED', `expected the demo to end asleep, it ended as ${outcome.outcome}: ${outcome.error?.message ?? outcome.summary}`, {
+      category: 'process',
+      hint: `It needs /bin/sh and git. What happened is in ${places.log}; all of it lies in ${home}.`,
+    });
+  }
+  if (permission === undefined) throw neverHappened('ask for a permission');
+  if (delegation === undefined) throw neverHappened('leave a commit in a worktree');
+  if (state.queuedWakes.length > 0) throw neverHappened('fire the wake that it queued');
 }
 
-function neverAsked(): RuntimeError {
-  return new RuntimeError('DEMO_FAILED', 'expected the demo to ask for a permission, it did not', { category: 'process', hint: 'This is a defect; please report it.' });
+function neverHappened(what: string): RuntimeError {
+  return new RuntimeError('DEMO_FAILED', `expected the demo to ${what}, it did not`, { category: 'process', hint: 'This is a defect; please report it.' });
 }

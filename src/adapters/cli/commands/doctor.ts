@@ -6,21 +6,26 @@ import { createIdSource } from '../../../actors/session/id-source.ts';
 import { SessionJournal } from '../../../actors/session/session-journal.ts';
 import { FileEventStore } from '../../files/file-event-store.ts';
 import { createProcessTree } from '../../process-tree/process-tree.ts';
+import { createFileJobRecords } from '../../subagent-files/file-job-records.ts';
 import { createFileScheduleDefinitions } from '../../schedule-files/schedule-definitions.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { checkAgents, checkHomeFolder, checkProcesses, checkSchedules, checkTools } from '../doctor/check-home.ts';
 import { checkSessions } from '../doctor/check-sessions.ts';
+import { checkSubagents } from '../doctor/check-subagents.ts';
+import { checkWorktrees } from '../doctor/check-worktrees.ts';
 import type { RepairableFinding } from '../doctor/finding.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { isHomeThere } from '../home.ts';
 import { Progress } from '../progress.ts';
 import { withAgents } from '../stores.ts';
 import { counted, printable } from '../text.ts';
+import { WORKTREES_FOLDER, worktreeKeeper } from '../worktree-house.ts';
 
 /** Folders of a home beside its agents. */
 const PROCESSES_FOLDER = 'processes';
 const SCHEDULES_FOLDER = 'schedules';
+const JOBS_FOLDER = 'subagents';
 
 interface Treated extends Omit<RepairableFinding, 'repair'> {
   readonly isRepaired: boolean;
@@ -66,6 +71,9 @@ function withFindings<Result>(context: CommandContext, use: (findings: readonly 
         ...(await checkSessions({ layout, store, nowMs: clock.now(), onCounted, renew: (sessionId) => renew(store, sessionId) })),
         ...(await checkSchedules(createFileScheduleDefinitions({ directory: join(home, SCHEDULES_FOLDER) }))),
         ...(await checkProcesses(createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) }), home)),
+        // After the processes, since what works in a worktree keeps it, and the jobs before their worktrees, since they say what those hold.
+        ...(await checkJobs(home)),
+        ...(await checkWorktrees(worktreeKeeper(home), join(home, WORKTREES_FOLDER))),
         ...(await checkTools()),
       ];
       progress.stop();
@@ -75,6 +83,16 @@ function withFindings<Result>(context: CommandContext, use: (findings: readonly 
       await store.close();
     }
   });
+}
+
+function checkJobs(home: string): Promise<RepairableFinding[]> {
+  const directory = join(home, JOBS_FOLDER);
+  // Settling a job is the business of whoever could run it.
+  const settle = async (): Promise<void> => {
+    const { createNodeRuntime } = await import('../../../node.ts');
+    await (await createNodeRuntime({ home, reconcileOnStart: true })).shutdown();
+  };
+  return checkSubagents({ records: createFileJobRecords({ directory }), directory, settle });
 }
 
 async function renew(store: FileEventStore, sessionId: string): Promise<void> {

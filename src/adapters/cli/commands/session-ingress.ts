@@ -6,8 +6,8 @@ import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS } from '../../..
 import type { MessageReader } from '../../../machines/session/message-reader.ts';
 import type { SessionIngress } from '../../../machines/session/session-requests.ts';
 import type { PendingAction, SessionState } from '../../../machines/session/session-state.ts';
-import { ownRequests } from '../asked-requests.ts';
-import type { AskedRequest } from '../asked-requests.ts';
+import { ownRequests } from '../../../actors/session/asked-requests.ts';
+import type { AskedRequest } from '../../../actors/session/asked-requests.ts';
 import { askedLines, askedRecords } from '../asked-text.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';

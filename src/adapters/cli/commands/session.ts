@@ -2,8 +2,8 @@
 import { RuntimeError } from '../../../machines/errors.ts';
 import { sessionId } from '../../../machines/ids.ts';
 import type { SessionState } from '../../../machines/session/session-state.ts';
-import { ownRequests } from '../asked-requests.ts';
-import type { AskedRequest } from '../asked-requests.ts';
+import { ownRequests } from '../../../actors/session/asked-requests.ts';
+import type { AskedRequest } from '../../../actors/session/asked-requests.ts';
 import { askedLines, askedRecords, waitText } from '../asked-text.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';

@@ -1,17 +1,24 @@
-/** The agent of the demo and the script it plays: what a model would say, step by step, and what it expects to see. */
+/** The agents of the demo and the scripts they play: what a model would say, step by step, and what it expects to see. */
 
 export const DEMO_AGENT = 'fixer';
 
-export const DEMO_MESSAGE = 'The tests fail. Find out why, fix it, and commit the fix.';
+/** The agent that works for it. */
+export const DEMO_SUBAGENT = 'scribe';
+
+export const DEMO_MESSAGE = 'The tests fail. Find out why, fix it, commit the fix, and have it noted in the changelog.';
 
 const SCRIPT_FILE = 'script.json';
+const CHANGELOG = 'CHANGELOG.md';
 
-export const demoAgentFile = `---
+const fixerFile = `---
 name: Fixer
 description: Mends a failing test, then says what it did
 provider: script
 model: ${SCRIPT_FILE}
-tools: [shell_run, edit]
+tools:
+  - shell_run
+  - edit
+  - { agent: ${DEMO_SUBAGENT}, run: process, isolation: worktree }
 permission:
   mode: ask
   allow:
@@ -22,49 +29,94 @@ budget:
 ---
 
 You mend small projects. Run the tests, find the cause of what fails, change as little as
-possible, run the tests again, commit, and say in one sentence what you did.
+possible, run the tests again, commit, and say in one sentence what you did. The ${DEMO_SUBAGENT}
+keeps the changelog.
+`;
+
+const scribeFile = `---
+name: Scribe
+description: Keeps the changelog
+provider: script
+model: ${SCRIPT_FILE}
+tools: [write, shell_run]
+permission:
+  mode: ask
+  allow:
+    - write(${CHANGELOG})
+    - shell_run(git add ${CHANGELOG} $)
+    - shell_run(git commit --message)
+---
+
+You note changes in ${CHANGELOG}, in one line each, and commit that.
 `;
 
 interface Step {
   readonly expect?: Readonly<Record<string, unknown>>;
   readonly text?: string;
   readonly commands?: readonly string[];
-  readonly edit?: Readonly<Record<'path' | 'oldText' | 'newText', string>>;
+  /** Calls of other tools. */
+  readonly calls?: readonly { readonly name: string; readonly input: Readonly<Record<string, string>> }[];
   readonly directive?: Readonly<Record<string, unknown>>;
 }
 
 const FIX = { path: 'cart.mjs', oldText: 'sum + line.cents', newText: 'sum + line.cents * line.quantity' } as const;
 const SUBJECT = 'Count the quantity in the total';
-const RECHECK_SECONDS = 3600;
+const NOTED = 'The change is noted, and that is committed.';
+const RECHECK_SECONDS = 1;
 
-const STEPS: readonly Step[] = [
+const RECHECK: readonly Step[] = [
+  { text: 'I check whether the tests still pass.', commands: ['node cart.test.mjs'] },
+  { expect: { lastToolResultIncludes: 'fail 0' }, directive: { outcome: 'sleep', summary: 'The tests still pass.' } },
+];
+
+const FIXER_STEPS: readonly Step[] = [
   { expect: { lastUserMessageIncludes: 'tests fail' }, text: 'I run the tests to see what fails.', commands: ['node cart.test.mjs'] },
   { expect: { lastToolResultIncludes: 'fail 1' }, text: 'One of two fails: two of a thing cost as much as one. I look at the code.', commands: ['cat cart.mjs', 'git log --oneline'] },
-  { expect: { lastToolResultIncludes: 'sum + line.cents' }, text: 'The sum leaves the quantity out. I put it in.', edit: FIX },
+  { expect: { lastToolResultIncludes: 'sum + line.cents' }, text: 'The sum leaves the quantity out. I put it in.', calls: [{ name: 'edit', input: FIX }] },
   { expect: { lastToolResultOutcome: 'completed' }, text: 'I run the tests again.', commands: ['node cart.test.mjs'] },
   { expect: { lastToolResultIncludes: 'fail 0' }, text: 'Both pass. I commit the fix, if I may.', commands: [`git commit --all --message '${SUBJECT}'`] },
   {
     expect: { lastToolResultIncludes: [SUBJECT, '1 file changed'] },
+    text: 'It is in. The scribe notes it in the changelog.',
+    calls: [{ name: DEMO_SUBAGENT, input: { message: `Note in ${CHANGELOG} that the total of a cart counts the quantity now, and commit that.` } }],
+  },
+  {
+    expect: { lastToolResultIncludes: NOTED },
     directive: {
       outcome: 'sleep',
-      summary: 'The total left the quantity out. It counts now, both tests pass, and the fix is committed.',
+      summary: 'The total left the quantity out. It counts now, both tests pass, and the fix is committed. The changelog waits on a branch of its own.',
       queuedWakes: [{ reason: 'recheck the tests', delaySeconds: RECHECK_SECONDS, dedupeKey: 'recheck' }],
     },
   },
+  ...RECHECK,
   // For whoever sends another message.
-  { text: 'I check whether the tests still pass.', commands: ['node cart.test.mjs', 'git status --short --branch'] },
-  {
-    expect: { lastToolResultIncludes: 'fail 0' },
-    directive: { outcome: 'sleep', summary: 'The tests still pass.' },
-  },
+  ...RECHECK,
 ];
 
-export const demoScript = {
-  fileName: SCRIPT_FILE,
-  source: `${JSON.stringify({ format: 'wakechart-script/1', description: 'The demo: a failing test is mended and committed.', steps: STEPS.map(scriptStep), onEnd: 'sleep' }, undefined, 2)}\n`,
-};
+const SCRIBE_STEPS: readonly Step[] = [
+  { text: 'I write it down.', calls: [{ name: 'write', input: { path: CHANGELOG, content: '# Changelog\n\n- The total of a cart counts the quantity.\n' } }] },
+  { expect: { lastToolResultOutcome: 'completed' }, commands: [`git add ${CHANGELOG}`] },
+  { expect: { lastToolResultOutcome: 'completed' }, commands: ["git commit --message 'Note what the fix changes'"] },
+  { expect: { lastToolResultIncludes: '1 file changed' }, text: NOTED },
+];
 
-function scriptStep({ commands = [], edit, ...step }: Step): object {
-  const toolCalls = [...commands.map((command) => ({ name: 'shell_run', input: { command } })), ...(edit === undefined ? [] : [{ name: 'edit', input: edit }])];
+export interface DemoAgent {
+  readonly agentId: string;
+  /** Its agent file. */
+  readonly source: string;
+  readonly script: { readonly fileName: string; readonly source: string };
+}
+
+export const demoAgents: readonly DemoAgent[] = [
+  { agentId: DEMO_AGENT, source: fixerFile, script: scriptOf('The demo: a failing test is mended and committed, and the change is noted.', FIXER_STEPS) },
+  { agentId: DEMO_SUBAGENT, source: scribeFile, script: scriptOf('The demo: a change is noted and committed.', SCRIBE_STEPS) },
+];
+
+function scriptOf(description: string, steps: readonly Step[]): DemoAgent['script'] {
+  return { fileName: SCRIPT_FILE, source: `${JSON.stringify({ format: 'wakechart-script/1', description, steps: steps.map(scriptStep), onEnd: 'sleep' }, undefined, 2)}\n` };
+}
+
+function scriptStep({ commands = [], calls = [], ...step }: Step): object {
+  const toolCalls = [...commands.map((command) => ({ name: 'shell_run', input: { command } })), ...calls];
   return toolCalls.length === 0 ? step : { ...step, toolCalls };
 }

@@ -1,11 +1,12 @@
-/** How the demo is told: to people in seven short steps, to programs as one document. */
+/** How the demo is told: to people in eight short steps, to programs as one document. */
 import type { SessionEvent } from '../../../machines/session/session-event.ts';
 import type { SessionState } from '../../../machines/session/session-state.ts';
 import type { WakeOutcome } from '../../../machines/wake/wake-outcome.ts';
+import type { HandedOver } from '../event-text.ts';
 import { invocation } from '../invocation.ts';
 import type { Output } from '../output.ts';
 import type { SessionPlaces } from '../places.ts';
-import { counted, durationText, localTime, printable, shellQuoted } from '../text.ts';
+import { counted, durationText, printable, shellQuoted } from '../text.ts';
 import type { Commit } from './demo-project.ts';
 
 export interface DemoResult {
@@ -17,6 +18,8 @@ export interface DemoResult {
   readonly commit: Commit;
   /** What was asked for, and what became of it; absent when nothing was. */
   readonly permission: DemoPermission | undefined;
+  /** What another agent did for it; absent when nothing was. */
+  readonly delegation: DemoDelegation | undefined;
   readonly tookMs: number;
 }
 
@@ -29,6 +32,12 @@ export interface DemoPermission {
   readonly scope: 'once';
 }
 
+export interface DemoDelegation {
+  readonly agentId: string;
+  readonly worktree: HandedOver;
+  readonly commit: Commit;
+}
+
 /** One command that the agent ran. */
 interface DemoCommand {
   readonly command: string;
@@ -36,8 +45,7 @@ interface DemoCommand {
 }
 
 export function demoDocument(result: DemoResult): object {
-  const { home, places, state, outcome, permission, commit, tookMs } = result;
-  const queuedWakes = state.queuedWakes.map(({ reason, dueAt }) => ({ reason, dueAt }));
+  const { home, places, state, outcome, permission, delegation, commit, tookMs } = result;
   return {
     home,
     ...places,
@@ -47,24 +55,25 @@ export function demoDocument(result: DemoResult): object {
     commands: commandsOf(result),
     permission,
     commit,
-    queuedWakes,
+    delegation,
+    firedWakes: firedWakesOf(result),
     tookMs: Math.round(tookMs),
     next: nextCommands(result),
   };
 }
 
 export async function tellEnd(out: Output, result: DemoResult): Promise<void> {
-  const { places, state, outcome, commit, tookMs } = result;
+  const { places, outcome, commit, delegation, tookMs } = result;
   const { styles } = out;
-  const [queued] = state.queuedWakes;
-  await out.line(stepLine(out, 7, 'It rests, and says what it did'));
+  await out.line(stepLine(out, 8, 'What came of it'));
   await out.line(`  ${styles.bold(printable(outcome.summary))}`);
   await out.line();
-  await out.line(`${styles.green('Done')} in ${durationText(tookMs)}: ${counted(commandsOf(result).length, 'command')} run, one of them after somebody allowed it, commit ${commit.hash} made${queued === undefined ? '' : `, a wake queued for ${localTime(queued.dueAt)}`}.`);
+  await out.line(`${styles.green('Done')} in ${durationText(tookMs)}: ${counted(commandsOf(result).length, 'command')} run, one of them after somebody allowed it, commit ${commit.hash} made${delegation === undefined ? '' : `, commit ${delegation.commit.hash} left in a worktree`}, ${counted(firedWakesOf(result).length, 'queued wake')} fired.`);
   await out.line();
   await out.line(styles.bold('Where to look'));
   await out.line(`  log        ${places.log}`);
   await out.line(`  workspace  ${places.workspace}`);
+  if (delegation !== undefined) await out.line(`  worktree   ${delegation.worktree.worktreePath}`);
   await out.line();
   await out.line(styles.bold('What to try next'));
   for (const { does, command } of nextCommands(result)) await out.line(`  ${styles.dim(does)}\n    ${command}`);
@@ -80,13 +89,21 @@ export function stepLine({ styles }: Output, number: number, text: string): stri
   return `\n${styles.cyan(String(number))} ${styles.bold(text)}`;
 }
 
-function nextCommands({ home, state: { sessionId } }: DemoResult): readonly { readonly does: string; readonly command: string }[] {
+function nextCommands({ home, places, delegation, state: { sessionId } }: DemoResult): readonly { readonly does: string; readonly command: string }[] {
   const command = (...words: readonly string[]): string => shellQuoted([...invocation(), ...words, '--session', sessionId, '--home', home]);
   return [
+    ...(delegation === undefined ? [] : [{ does: `merge what the ${delegation.agentId} left`, command: shellQuoted(['git', '-C', places.workspace, 'merge', delegation.worktree.branchName]) }]),
+    { does: 'see what subagents left', command: shellQuoted([...invocation(), 'worktree', 'list', '--home', home]) },
     { does: 'see everything that happened, event by event', command: command('session', 'events') },
     { does: 'say something else', command: command('session', 'send', '--message', 'Do they still pass?') },
     { does: 'let it work on that', command: command('wake') },
   ];
+}
+
+/** The wakes that came due and were woken, by their reasons. */
+function firedWakesOf({ events }: DemoResult): { readonly reason: string }[] {
+  const queued = new Map(events.flatMap((event) => (event.type === 'wake.queued' ? [[event.data.queuedWakeId, event.data.reason] as const] : [])));
+  return events.flatMap((event) => (event.type === 'wake.started' ? event.data.queuedWakeIds.map((id) => ({ reason: queued.get(id) ?? id })) : []));
 }
 
 function commandsOf({ events }: DemoResult): DemoCommand[] {

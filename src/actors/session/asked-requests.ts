@@ -1,5 +1,5 @@
 /** What a session waits for that somebody outside can answer, each request as it was asked: its own, and those of the children that it waits for. */
-import type { Sessions } from '../../actors/session/sessions.ts';
+import type { Sessions } from './sessions.ts';
 import { delegatedCalls } from '../../machines/session/activation.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';

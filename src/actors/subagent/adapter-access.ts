@@ -1,0 +1,93 @@
+/** Where worktree adapters, written by anybody, meet the runtime: synchronous or not, each call has an end, and only a clear yes is a yes. */
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import type { WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { PreparedSubagentWorktree, SubagentWorktreeAdapter, WorktreeRequest } from './worktree-adapter.ts';
+
+export class AdapterAccess {
+  readonly #adapter: SubagentWorktreeAdapter;
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+
+  constructor(adapter: SubagentWorktreeAdapter, clock: Clock, timeoutMs: number) {
+    this.#adapter = adapter;
+    this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Has no time limit of its own: the request has a signal, and an answer that nobody waits for would leave a worktree behind. */
+  async prepare(request: WorktreeRequest): Promise<PreparedSubagentWorktree> {
+    const prepared: unknown = await this.#adapter.prepare(request);
+    if (isWorktree(prepared)) return prepared;
+    throw new BackgroundTaskError('runner', `the worktree adapter must answer prepare with { repoRoot, worktreePath, branchName }, got ${JSON.stringify(prepared) ?? 'nothing'}`, {
+      code: 'WORKTREE_ADAPTER_INVALID',
+    });
+  }
+
+  async begin(worktree: PreparedSubagentWorktree): Promise<void> {
+    await this.#within('begin', async () => this.#adapter.begin?.(worktree));
+  }
+
+  /** What fails finds that nobody can tell. Never rejects. */
+  async inspect(worktree: PreparedSubagentWorktree): Promise<WorktreeInspection> {
+    try {
+      const { inspect } = this.#adapter;
+      if (inspect === undefined) return await this.#asked(worktree);
+      const found = await this.#within('inspect', async () => inspect.call(this.#adapter, worktree));
+      if (isInspection(found)) return found;
+      return unknownInspection(`inspect answered ${JSON.stringify(found) ?? 'nothing'}`, undefined);
+    } catch (error) {
+      return unknownInspection(messageOf(error), RuntimeError.is(error) ? error.hint : undefined);
+    }
+  }
+
+  async statusOf(worktree: PreparedSubagentWorktree): Promise<string | undefined> {
+    const status: unknown = await this.#within('getStatus', async () => this.#adapter.getStatus?.(worktree));
+    return typeof status === 'string' ? status : undefined;
+  }
+
+  async remove(worktree: PreparedSubagentWorktree): Promise<void> {
+    await this.#within('remove', async () => this.#adapter.remove(worktree));
+  }
+
+  async preserve(worktree: PreparedSubagentWorktree, inspection: WorktreeInspection): Promise<void> {
+    await this.#within('preserve', async () => this.#adapter.preserve?.(worktree, inspection));
+  }
+
+  async #asked(worktree: PreparedSubagentWorktree): Promise<WorktreeInspection> {
+    const isClean: unknown = await this.#within('isClean', async () => this.#adapter.isClean(worktree));
+    if (isClean === true) return { isClean: true, findings: [] };
+    if (isClean === false) return { isClean: false, findings: [{ kind: 'changed', text: 'there is something in it that is not in the repository' }] };
+    return unknownInspection(`isClean answered ${JSON.stringify(isClean) ?? 'nothing'}`, undefined);
+  }
+
+  async #within<Answer>(what: string, ask: () => Promise<Answer>): Promise<Answer> {
+    const timeoutMs = this.#timeoutMs;
+    if (timeoutMs === Infinity) return ask();
+    let timer: object | undefined;
+    const limit = new Promise<never>((_, reject) => {
+      const error = (): BackgroundTaskError => new BackgroundTaskError('timeout', `the worktree adapter did not answer ${what} within ${timeoutMs} ms`, { code: 'WORKTREE_ADAPTER_TIMEOUT' });
+      timer = this.#clock.setTimeout(() => reject(error()), timeoutMs);
+    });
+    try {
+      return await Promise.race([ask(), limit]);
+    } finally {
+      this.#clock.clearTimeout(timer);
+    }
+  }
+}
+
+function unknownInspection(why: string, nextAction: string | undefined): WorktreeInspection {
+  return { isClean: false, findings: [{ kind: 'unknown', text: `it could not be found out what is in it: ${why}` }], nextAction };
+}
+
+function isWorktree(value: unknown): value is PreparedSubagentWorktree {
+  const { repoRoot, worktreePath, branchName } = (value ?? {}) as Partial<Record<keyof PreparedSubagentWorktree, unknown>>;
+  return [repoRoot, worktreePath, branchName].every((text) => typeof text === 'string' && text !== '');
+}
+
+function isInspection(value: unknown): value is WorktreeInspection {
+  const { isClean, findings } = (value ?? {}) as Partial<Record<keyof WorktreeInspection, unknown>>;
+  return typeof isClean === 'boolean' && Array.isArray(findings);
+}

@@ -1,0 +1,111 @@
+/** The session that does the work of a job: made once, whoever dies in between, in the folder and within the bounds that the job was given. */
+import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import type { Narrowing } from '../../machines/session/event-schemas.ts';
+import { isUuidV7 } from '../../machines/ids.ts';
+import { MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
+import { OWN_KEYS } from '../../machines/session/session-requests.ts';
+import type { SessionEventData, SessionEventDraft } from '../../machines/session/session-event.ts';
+import { refusalError, terminated } from '../../machines/session/session-rules.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
+import type { AgentCatalog } from '../session/agent-catalog.ts';
+import { keepView } from '../session/event-store.ts';
+import { accept, appendAtHead } from '../session/ingress.ts';
+import { announceChild } from '../session/lineage.ts';
+import type { LineagePorts } from '../session/lineage.ts';
+import { SessionJournal } from '../session/session-journal.ts';
+
+export interface JobSessionPorts extends LineagePorts {
+  readonly agents: AgentCatalog;
+}
+
+export interface JobSession {
+  readonly jobId: string;
+  readonly sessionId: string;
+  readonly request: AgentTaskRequest;
+}
+
+type Created = SessionEventData<'session.created'>;
+
+/**
+ * Makes the session and sends it the prompt, unless that has been done. One that is there already only gets the prompt.
+ * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, SESSION_TOO_DEEP, SESSION_TERMINATED, CHILD_LIMIT; nothing is made then
+ */
+export async function ensureJobSession({ jobId, sessionId, request }: JobSession, ports: JobSessionPorts): Promise<SessionState> {
+  const journal = (await openIfThere(sessionId, ports)) ?? (await create({ jobId, sessionId, request }, ports));
+  if (request.prompt !== '' && journal.state.status !== 'terminated') {
+    await accept(journal, { type: 'user.message', text: request.prompt }, { idempotencyKey: `${OWN_KEYS}job:${jobId}` });
+    await keepView(ports.store, journal.state);
+  }
+  return journal.state;
+}
+
+async function create({ jobId, sessionId, request }: JobSession, ports: JobSessionPorts): Promise<SessionJournal> {
+  const { agentType: agentId, label, cwd } = request;
+  await ports.agents.get(agentId);
+  const parent = isUuidV7(request.parentSessionId) ? await openIfThere(request.parentSessionId, ports) : undefined;
+  if (parent?.state.status === 'terminated') throw refusalError(parent.state.sessionId, 'session.child_created', terminated(parent.state));
+  const data = {
+    agentId,
+    ...(label === agentId ? {} : { title: label.slice(0, MAX_TITLE_CHARACTERS) }),
+    ...(parent === undefined ? {} : relation(parent.state, jobId)),
+    jobId,
+    workspace: cwd,
+    narrowing: await narrowingOf(request, parent?.state, ports.agents),
+  } satisfies Partial<Created>;
+  const journal = new SessionJournal({ sessionId, agentId }, ports);
+  const draft: SessionEventDraft = { type: 'session.created', data };
+  await ports.store.create({ sessionId, agentId }, journal.envelopes([draft]));
+  await journal.refresh();
+  await keepView(ports.store, journal.state);
+  await announceChild(journal.state, ports).catch(async (error: unknown) => {
+    // Its parent refuses it after all: nobody will ever wake it.
+    await appendAtHead(journal, ({ status }) => (status === 'terminated' ? [] : [{ type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason: messageOf(error).slice(0, MAX_TITLE_CHARACTERS) } }]), {});
+    throw error;
+  });
+  return ports.journals.open(sessionId);
+}
+
+const MAX_TITLE_CHARACTERS = 200;
+
+/** Where it stands below its parent, and what that has set aside for it. @throws RuntimeError SESSION_TOO_DEEP */
+function relation(parent: SessionState, jobId: string): Pick<Created, 'parent' | 'allowance' | 'restriction'> {
+  const depth = (parent.parent?.depth ?? 0) + 1;
+  if (depth > MAX_SESSION_DEPTH) {
+    throw new RuntimeError('SESSION_TOO_DEEP', `expected at most ${MAX_SESSION_DEPTH} generations of sessions that work for each other, the one of job ${jobId} would be the ${depth}th`, {
+      category: 'capacity',
+      hint: 'Let an ancestor spawn it.',
+    });
+  }
+  const { allowance, restriction } = parent.jobs.find((job) => job.jobId === jobId) ?? {};
+  return { parent: { sessionId: parent.sessionId, depth }, ...(allowance === undefined ? {} : { allowance }), ...(restriction === undefined ? {} : { restriction }) };
+}
+
+/** What the request changes in the agent. What nobody was told to answer is denied. */
+async function narrowingOf({ model, allowedTools, disallowedTools, permissionPolicy }: AgentTaskRequest, parent: SessionState | undefined, agents: AgentCatalog): Promise<Narrowing> {
+  const allow = permissionPolicy === 'inherit-allowlist' && parent !== undefined ? await allowedFor(parent, agents) : [];
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(allowedTools === undefined ? {} : { tools: [...allowedTools] }),
+    ...(disallowedTools === undefined ? {} : { withoutTools: [...disallowedTools] }),
+    ...(permissionPolicy === 'preapproved' || permissionPolicy === 'deny' ? { mode: permissionPolicy } : {}),
+    ...(permissionPolicy === 'prompt' ? {} : { humans: 'none' as const }),
+    ...(allow.length === 0 ? {} : { allow }),
+  };
+}
+
+/** What the parent may do without asking. */
+async function allowedFor({ agentId, sessionRules, narrowing }: SessionState, agents: AgentCatalog): Promise<string[]> {
+  const definition: Pick<AgentDefinition, 'permission'> | undefined = await agents.get(agentId).catch(() => undefined);
+  return [...new Set([...(definition?.permission.allow ?? []), ...(narrowing?.allow ?? []), ...sessionRules])];
+}
+
+async function openIfThere(sessionId: string, { journals }: JobSessionPorts): Promise<SessionJournal | undefined> {
+  try {
+    return await journals.open(sessionId);
+  } catch (error) {
+    if (RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND') return undefined;
+    throw error;
+  }
+}

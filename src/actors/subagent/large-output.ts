@@ -1,0 +1,43 @@
+/** What to hand around of an answer that is too large: its beginning and where the whole of it lies. */
+import { messageOf } from '../../machines/errors.ts';
+import { utf8Length } from '../../machines/utf8.ts';
+import type { JobRecords } from './job-records.ts';
+import type { SubagentJobResult } from './subagent-runner.ts';
+
+/** Bytes of an answer that are handed around as they are. */
+export const RESULT_INLINE_BYTES = 65_536;
+
+/** Characters of a large answer that are shown. */
+const HEAD_CHARACTERS = 16_384;
+
+const SUMMARY_CHARACTERS = 500;
+
+const TRUNCATED = '\n[output truncated]\n';
+
+/** `result` as it is handed around. Nothing of it is lost: what cannot be kept in a file stays whole. */
+export async function handedAround(result: SubagentJobResult, records: Pick<JobRecords, 'keepOutput'> | undefined): Promise<SubagentJobResult> {
+  const { jobId, output, metadata } = result;
+  if (records === undefined || utf8Length(output) <= RESULT_INLINE_BYTES) return result;
+  try {
+    const { path, bytes } = await records.keepOutput(jobId, output);
+    return {
+      jobId,
+      output: `${firstCharacters(output, HEAD_CHARACTERS)}${TRUNCATED}`,
+      metadata: { summary: summaryOf(output), ...metadata, outputPath: path, outputBytes: bytes },
+    };
+  } catch (error) {
+    return { jobId, output, metadata: { ...metadata, outputNotKept: messageOf(error) } };
+  }
+}
+
+/** How an answer begins, in one line. */
+export function summaryOf(output: string): string {
+  const line = firstCharacters(output, 4 * SUMMARY_CHARACTERS).replaceAll(/\s+/g, ' ').trim();
+  return line.length <= SUMMARY_CHARACTERS ? line : `${firstCharacters(line, SUMMARY_CHARACTERS)}…`;
+}
+
+/** Never half of a surrogate pair. */
+function firstCharacters(text: string, count: number): string {
+  const cut = text.slice(0, count);
+  return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
+}

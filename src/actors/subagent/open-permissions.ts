@@ -1,0 +1,36 @@
+/** The permission requests of one job that wait for an answer: each is answered once. */
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import type { BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
+
+export class OpenPermissions {
+  readonly #open = new Map<string, 'open' | 'answering'>();
+
+  /** What the work says of its requests. */
+  hear(event: BackgroundTaskRunnerEvent): void {
+    if (event.type === 'background_task_permission_request') this.#open.set(event.requestId, 'open');
+    if (event.type === 'background_task_permission_resolved') this.#open.delete(event.requestId);
+  }
+
+  /** The ids of those that wait. */
+  asked(): readonly string[] {
+    return [...this.#open.keys()];
+  }
+
+  /** An answer that does not arrive has not been given. @throws BackgroundTaskError `validation` for a request that is not open */
+  async answer(jobId: string, requestId: string, give: () => Promise<void>): Promise<void> {
+    if (this.#open.get(requestId) !== 'open') {
+      throw new BackgroundTaskError('validation', `job ${jobId} has no open permission request "${requestId}"`, {
+        code: 'TASK_PERMISSION_STALE',
+        hint: 'It was answered already, or the job went on without it.',
+      });
+    }
+    this.#open.set(requestId, 'answering');
+    try {
+      await give();
+    } catch (error) {
+      if (this.#open.has(requestId)) this.#open.set(requestId, 'open');
+      throw error;
+    }
+    this.#open.delete(requestId);
+  }
+}

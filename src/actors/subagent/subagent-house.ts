@@ -1,0 +1,154 @@
+/** All that has to do with subagents in one runtime: its jobs, the wakes that have processes of their own, the worktrees of children. */
+import type { InspectionEvent } from 'xstate';
+import { sessionOf } from '../../machines/subagent/subagent-request.ts';
+import type { SubagentLimitsInput } from '../../machines/subagent/subagent-limits.ts';
+import type { WorktreeHooks } from '../../machines/subagent/hook-config.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { IdSource } from '../session/id-source.ts';
+import type { SessionIdentity } from '../session/event-store.ts';
+import type { SessionDirectories } from '../session/session-directories.ts';
+import type { OnListenerError } from '../streams/listener-errors.ts';
+import { BackgroundTaskManager } from '../task/background-task-manager.ts';
+import type { WakeElsewhere } from '../wake/wake-ports.ts';
+import { createChoosingSubagentRunner } from './choosing-runner.ts';
+import { createInProcessSubagentRunner } from './in-process-runner.ts';
+import type { JobRecords } from './job-records.ts';
+import type { SessionWorkPorts } from './session-work.ts';
+import { createSubagentLog } from './subagent-log.ts';
+import { SubagentManager } from './subagent-manager.ts';
+import type { SubagentJobRequest, SubagentRunner } from './subagent-runner.ts';
+import { SubagentTaskRunner } from './subagent-task-runner.ts';
+import { createSubflowWorktrees } from './subflow-worktrees.ts';
+import type { SubflowWorktrees } from './subflow-worktrees.ts';
+import { createWakesElsewhere } from './wakes-elsewhere.ts';
+import type { ReconciledWorktree, WorktreeKeeper } from './worktree-adapter.ts';
+import { createWorktreeSubagentRunner } from './worktree-subagent-runner.ts';
+import type { WorktreeSubagentRunnerOptions } from './worktree-subagent-runner.ts';
+
+/** What a composition root brings for subagents. Without any of it, jobs run in this process, where they were asked for. */
+export interface SubagentPorts {
+  /** Runs jobs and wakes in processes of their own. */
+  readonly processRunner?: SubagentRunner | undefined;
+  /** Jobs that do not say run in this process all the same. Default false. */
+  readonly isInProcessByDefault?: boolean | undefined;
+  /** Makes worktrees, and keeps what is left in them. */
+  readonly worktrees?: WorktreeKeeper | undefined;
+  readonly records?: JobRecords | undefined;
+  /** Run when a worktree has been made for a job, and when it has been removed. */
+  readonly hooks?: WorktreeHooks | undefined;
+  readonly hookTypeExecutors?: WorktreeSubagentRunnerOptions['hookTypeExecutors'];
+  readonly limits?: SubagentLimitsInput | undefined;
+  /** The folder that takes what the runtime itself wrote for a session into a worktree that goes. */
+  readonly filesOf?: ((session: SessionIdentity) => string) | undefined;
+  /** Lets go of what the process runner keeps. */
+  readonly close?: (() => Promise<void>) | undefined;
+  readonly inspect?: ((event: InspectionEvent) => void) | undefined;
+}
+
+export interface SubagentHouseOptions extends SessionWorkPorts {
+  readonly ports: SubagentPorts;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly directories: SessionDirectories;
+  readonly humans: 'reachable' | 'none';
+  readonly closeSession: (sessionId: string) => Promise<void>;
+  readonly onListenerError: OnListenerError;
+}
+
+export interface SubagentHouse {
+  readonly jobs: SubagentManager;
+  readonly local: SubagentRunner;
+  readonly worktrees: WorktreeKeeper | undefined;
+  readonly subflowWorktrees: SubflowWorktrees | undefined;
+  readonly elsewhere: WakeElsewhere | undefined;
+  /** Ends all that works for a session which is over, and resolves when it is gone. */
+  endSession(sessionId: string, reason: string): Promise<void>;
+  /** Settles what processes that are gone left. */
+  reconcile(): Promise<ReconciledSubagents>;
+  shutdown(reason: string): Promise<void>;
+}
+
+export interface ReconciledSubagents {
+  readonly jobs: Awaited<ReturnType<SubagentManager['reconcile']>>;
+  readonly worktrees: readonly ReconciledWorktree[];
+}
+
+/** Wakes that have processes of their own at the same time. Each belongs to a call, and those are bounded for each session. */
+const MAX_WAKES_ELSEWHERE = 64;
+
+/** A wake is bounded by the budget of its agent, not by what a task may say. */
+const UNWATCHED = { agentIdleTimeoutMs: 0, agentOutputLimitBytes: 0, agentMaxTextDeltas: 0, repetitionThreshold: 0 } as const;
+
+/** How long a worker that is asked, told and killed may take to be gone. */
+const CANCEL_DEADLINE_MS = 120_000;
+
+export function createSubagentHouse(options: SubagentHouseOptions): SubagentHouse {
+  const { ports, clock, ids, onListenerError, closeSession } = options;
+  const { processRunner, worktrees: keeper } = ports;
+  const local = createInProcessSubagentRunner(options);
+  const jobs = new SubagentManager({
+    runner: isolating(createChoosingSubagentRunner({ process: processRunner, inProcess: local, preferred: ports.isInProcessByDefault === true ? 'in-process' : 'process' }), options),
+    log: createSubagentLog(options),
+    clock,
+    ids,
+    onListenerError,
+    ...(ports.records === undefined ? {} : { records: ports.records }),
+    ...(ports.limits === undefined ? {} : { limits: ports.limits }),
+    ...(keeper === undefined ? {} : { worktrees: keeper }),
+    ...(ports.inspect === undefined ? {} : { inspect: ports.inspect }),
+  });
+  const wakes = processRunner === undefined ? undefined : wakeTasks(processRunner, options);
+  const subflowWorktrees = keeper === undefined ? undefined : createSubflowWorktrees({ keeper, filesOf: filesOf(options), closeSession, onListenerError });
+  return {
+    jobs,
+    local,
+    worktrees: keeper,
+    subflowWorktrees,
+    elsewhere: wakes === undefined ? undefined : createWakesElsewhere({ ...options, tasks: wakes }),
+    async endSession(sessionId, reason) {
+      await jobs.cancelOf(sessionId, reason);
+      await subflowWorktrees?.settleAll(sessionId);
+    },
+    reconcile: async () => ({ jobs: await jobs.reconcile(), worktrees: (await keeper?.reconcile()) ?? [] }),
+    async shutdown(reason) {
+      await Promise.all([jobs.shutdown(reason), wakes?.shutdown(reason)]);
+      await ports.close?.();
+    },
+  };
+}
+
+function isolating(runner: SubagentRunner, options: SubagentHouseOptions): SubagentRunner {
+  const { clock, ports } = options;
+  const { worktrees, hooks, hookTypeExecutors } = ports;
+  if (worktrees === undefined) return runner;
+  return createWorktreeSubagentRunner({
+    runner,
+    worktreeAdapter: worktrees,
+    clock,
+    keepFilesIn: ({ request }) => filesOfJob(request, ports),
+    ...(hooks === undefined ? {} : { hooks }),
+    ...(hookTypeExecutors === undefined ? {} : { hookTypeExecutors }),
+  });
+}
+
+function wakeTasks(runner: SubagentRunner, { ports: { inspect }, clock, onListenerError }: SubagentHouseOptions): BackgroundTaskManager {
+  return new BackgroundTaskManager({
+    runners: { agent: new SubagentTaskRunner({ runner }) },
+    clock,
+    onListenerError,
+    maxConcurrent: MAX_WAKES_ELSEWHERE,
+    cancelDeadlineMs: CANCEL_DEADLINE_MS,
+    ...UNWATCHED,
+    ...(inspect === undefined ? {} : { inspect }),
+  });
+}
+
+function filesOfJob(request: SubagentJobRequest, { filesOf }: SubagentPorts): string | undefined {
+  const sessionId = sessionOf(request);
+  return sessionId === undefined ? undefined : filesOf?.({ sessionId, agentId: request.agentType });
+}
+
+/** Where nobody says, it lies beside the worktree. */
+function filesOf({ ports }: SubagentHouseOptions): (session: SessionIdentity) => string | undefined {
+  return (session) => ports.filesOf?.(session);
+}

@@ -1,0 +1,159 @@
+/** What the session that a job works for hears of it: that it was accepted, and how it ended. */
+import { RuntimeError } from '../../machines/errors.ts';
+import type { ErrorRecord } from '../../machines/errors.ts';
+import { isUuidV7 } from '../../machines/ids.ts';
+import { delegatedCalls } from '../../machines/session/activation.ts';
+import type { Allowance, Restriction } from '../../machines/session/event-schemas.ts';
+import { MAX_OPEN_SUBFLOWS, MAX_SUMMARY_CHARACTERS } from '../../machines/session/limits.ts';
+import type { SessionEventDraft } from '../../machines/session/session-event.ts';
+import { OWN_KEYS } from '../../machines/session/session-requests.ts';
+import { refusalError, terminated } from '../../machines/session/session-rules.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { WorktreeHandoff } from '../../machines/subagent/worktree-findings.ts';
+import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import type { AgentCatalog } from '../session/agent-catalog.ts';
+import { keepView } from '../session/event-store.ts';
+import { appendAtHead } from '../session/ingress.ts';
+import type { LineagePorts } from '../session/lineage.ts';
+import type { SessionJournal } from '../session/session-journal.ts';
+import type { Sessions } from '../session/sessions.ts';
+import { remainingOf, wakeLimits } from '../wake/wake-budget.ts';
+
+export interface StartedJob {
+  readonly jobId: string;
+  /** The session that will do its work. */
+  readonly sessionId: string;
+  /** Any other text than the id of a session means that it works for none. */
+  readonly parentSessionId: string;
+  readonly agentType: string;
+  readonly label: string;
+  readonly prompt: string;
+  readonly isolation?: 'none' | 'worktree' | undefined;
+}
+
+export interface EndedJob extends Pick<StartedJob, 'jobId' | 'sessionId' | 'parentSessionId' | 'agentType'> {
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly output?: string | undefined;
+  /** Where the whole of it lies, when it is long. */
+  readonly outputPath?: string | undefined;
+  readonly error?: Pick<ErrorRecord, 'code' | 'category' | 'message' | 'hint'> | undefined;
+  readonly timeoutReason?: string | undefined;
+  readonly worktree?: WorktreeHandoff | undefined;
+}
+
+/** Each is stored once for each job, however often it is asked for. */
+export interface SubagentLog {
+  /** Before the job begins. @throws RuntimeError SESSION_NOT_FOUND, SESSION_TERMINATED when nobody can work for that session */
+  started(job: StartedJob): Promise<void>;
+  /** After nothing of it runs any more. The session of one that did not complete is terminated, so that nobody goes on with it. */
+  ended(job: EndedJob): Promise<void>;
+}
+
+export interface SubagentLogOptions extends LineagePorts {
+  readonly sessions: Sessions;
+  readonly agents: AgentCatalog;
+}
+
+const MAX_PROMPT_CHARACTERS = 120;
+
+export function createSubagentLog(options: SubagentLogOptions): SubagentLog {
+  return { started: (job) => logStart(job, options), ended: (job) => logEnd(job, options) };
+}
+
+async function logStart(job: StartedJob, { journals, store, agents }: SubagentLogOptions): Promise<void> {
+  if (!isUuidV7(job.parentSessionId)) return;
+  const journal = await journals.open(job.parentSessionId);
+  // Without its file nothing is known of its budget; its next wake will say what is wrong with it.
+  const definition = await agents.get(journal.state.agentId).catch(() => undefined);
+  const draftsFor = (state: SessionState): SessionEventDraft[] => {
+    if (state.status === 'terminated') throw refusalError(state.sessionId, 'subagent.started', terminated(state));
+    return [{ type: 'subagent.started', data: { ...wordsOf(job), ...boundsOf(state, definition) } }];
+  };
+  await appendAtHead(journal, draftsFor, { idempotencyKey: keyOf('job-started', job) });
+  await keepView(store, journal.state);
+}
+
+async function logEnd(job: EndedJob, options: SubagentLogOptions): Promise<void> {
+  const { journals, store, sessions } = options;
+  if (job.status !== 'completed') await unlessMissing(sessions.terminate(job.sessionId, { reason: reasonOf(job) }));
+  if (!isUuidV7(job.parentSessionId)) return;
+  const parent = await unlessMissing(journals.open(job.parentSessionId));
+  const child = await unlessMissing(journals.open(job.sessionId));
+  if (parent === undefined) return;
+  const draftsFor = ({ jobs }: SessionState): SessionEventDraft[] => (jobs.some(({ jobId }) => jobId === job.jobId) ? [endOf(job, child)] : []);
+  await appendAtHead(parent, draftsFor, { idempotencyKey: keyOf('job-ended', job) });
+  await keepView(store, parent.state);
+}
+
+function wordsOf({ jobId, sessionId, agentType, label, prompt, isolation }: StartedJob): Extract<SessionEventDraft, { type: 'subagent.started' }>['data'] {
+  return {
+    jobId,
+    childSessionId: sessionId,
+    agentId: agentType,
+    ...(label === agentType ? {} : { label: label.slice(0, MAX_PROMPT_CHARACTERS) }),
+    ...(isolation === undefined ? {} : { isolation }),
+    ...(prompt === '' ? {} : { prompt: prompt.slice(0, MAX_PROMPT_CHARACTERS) }),
+  };
+}
+
+/** What it may use up, and what its parent may not do. What is promised is held back from the parent and from other jobs until this one ends. */
+function boundsOf(state: SessionState, definition: AgentDefinition | undefined): { readonly allowance?: Allowance; readonly restriction?: Restriction } {
+  const left = remainingOf(wakeLimits(definition, state), state);
+  const open = state.jobs.length + delegatedCalls(state).length;
+  const share = Math.max(1, MAX_OPEN_SUBFLOWS - open);
+  const free = (name: keyof Allowance): number | undefined => {
+    const bound = left[name];
+    return bound === undefined ? undefined : Math.max(0, bound - state.jobs.reduce((sum, { allowance }) => sum + (allowance?.[name] ?? 0), 0)) / share;
+  };
+  const tokens = free('tokens');
+  const cost = free('cost');
+  const allowance = { ...(tokens === undefined ? {} : { tokens: Math.floor(tokens) }), ...(cost === undefined ? {} : { cost }) };
+  const restriction = restrictionOf(state, definition);
+  return { ...(Object.keys(allowance).length === 0 ? {} : { allowance }), ...(restriction === undefined ? {} : { restriction }) };
+}
+
+const STRICTNESS = { preapproved: 0, ask: 1, deny: 2 } as const satisfies Record<Restriction['mode'], number>;
+
+function restrictionOf({ restriction }: SessionState, definition: AgentDefinition | undefined): Restriction | undefined {
+  if (definition === undefined) return restriction;
+  const { mode, ask, deny } = definition.permission;
+  if (restriction === undefined) return { mode, ask: [...ask], deny: [...deny] };
+  return { mode: STRICTNESS[restriction.mode] > STRICTNESS[mode] ? restriction.mode : mode, ask: [...ask, ...restriction.ask], deny: [...deny, ...restriction.deny] };
+}
+
+function endOf({ jobId, sessionId, agentType, status, output, outputPath, error, timeoutReason, worktree }: EndedJob, child: SessionJournal | undefined): SessionEventDraft {
+  const text = output ?? error?.message ?? status;
+  return {
+    type: 'subagent.ended',
+    data: {
+      jobId,
+      childSessionId: sessionId,
+      agentId: agentType,
+      status,
+      summary: text.slice(0, MAX_SUMMARY_CHARACTERS),
+      ...(outputPath === undefined ? {} : { outputPath }),
+      ...(error === undefined ? {} : { error: { code: error.code, category: error.category, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) } }),
+      ...(timeoutReason === undefined ? {} : { timeoutReason }),
+      ...(worktree === undefined ? {} : { worktree }),
+      ...(child === undefined ? {} : { used: child.state.used }),
+    },
+  };
+}
+
+function reasonOf({ jobId, status, error }: EndedJob): string {
+  return `the job ${jobId} whose work it did ${status === 'cancelled' ? 'was cancelled' : 'failed'}${error === undefined ? '' : `: ${error.message}`}`.slice(0, MAX_SUMMARY_CHARACTERS);
+}
+
+/** Two homes may have a job of the same name, but no two have a session of the same id. */
+function keyOf(what: string, { jobId, sessionId }: Pick<StartedJob, 'jobId' | 'sessionId'>): string {
+  return `${OWN_KEYS}${what}:${jobId}:${sessionId}`;
+}
+
+async function unlessMissing<Value>(looking: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await looking;
+  } catch (error) {
+    if (RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,218 @@
+/** One job while it is carried out: what its runner started, how it is stopped, and how its end is settled before anybody hears of it. */
+import type { StateValueFrom } from 'xstate';
+import { subagentLifecycle } from '../../machines/subagent/subagent-machine.ts';
+import type { SubagentChartEvent, subagentMachine } from '../../machines/subagent/subagent-machine.ts';
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
+import type { BackgroundTaskInput, BackgroundTaskLogCursor, BackgroundTaskLogPage, BackgroundTaskResult, BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
+import { cancelledRecord } from '../task/stop-cause.ts';
+import { isPromiseLike } from '../task/runner-boundary.ts';
+import type { BackgroundTaskHandle, BackgroundTaskStart } from '../task/task-runner.ts';
+import { ChartedLife } from './charted-life.ts';
+import { checkedJobHandle, checkedJobResult } from './job-boundary.ts';
+import type { JobEnd } from './job-end.ts';
+import { OpenPermissions } from './open-permissions.ts';
+import type { SubagentJobHandle, SubagentJobResult, SubagentRunner } from './subagent-runner.ts';
+
+export interface SubagentRunPorts {
+  readonly runner: SubagentRunner;
+  /** Hears where the work lies. */
+  readonly onProgress: (jobId: string, event: BackgroundTaskRunnerEvent) => void;
+  /** Does all that is to be done once nothing of the agent runs any more. @returns the end as it is shown. Never rejects. */
+  readonly settle: (jobId: string, end: JobEnd) => Promise<JobEnd>;
+}
+
+export class SubagentRun implements BackgroundTaskHandle {
+  readonly taskId: string;
+  readonly result: Promise<BackgroundTaskResult>;
+  readonly #start: BackgroundTaskStart<AgentTaskRequest>;
+  readonly #ports: SubagentRunPorts;
+  readonly #life: ChartedLife<StateValueFrom<typeof subagentMachine>, SubagentChartEvent>;
+  readonly #permissions = new OpenPermissions();
+  readonly #abort = new AbortController();
+  readonly #prepared = deferred<SubagentJobHandle | undefined>();
+  readonly #outcome = deferred<BackgroundTaskResult>();
+  readonly #settled = deferred<void>();
+  #handle: SubagentJobHandle | undefined = undefined;
+  #stopReason = '';
+  #stopped: Promise<void> | undefined = undefined;
+
+  constructor(start: BackgroundTaskStart<AgentTaskRequest>, ports: SubagentRunPorts) {
+    this.taskId = start.taskId;
+    this.#start = start;
+    this.#ports = ports;
+    this.#life = new ChartedLife({ lifecycle: subagentLifecycle, id: `${start.taskId}.subagent`, parent: start.parent });
+    this.result = this.#outcome.promise;
+    // Whoever started it may only be interested in its stop.
+    this.result.catch(() => undefined);
+    if (start.signal.aborted) this.#abort.abort(start.signal.reason);
+    else start.signal.addEventListener('abort', () => this.#abort.abort(start.signal.reason), { once: true });
+  }
+
+  get pid(): number | undefined {
+    return this.#handle?.pid;
+  }
+
+  get logPath(): string | undefined {
+    return this.#handle?.logPath;
+  }
+
+  get transcriptPath(): string | undefined {
+    return this.#handle?.transcriptPath;
+  }
+
+  /** Whether the work can be told the answer to a permission request. */
+  get takesAnswers(): boolean {
+    return this.#handle?.answerPermission !== undefined;
+  }
+
+  begin(): void {
+    const { request, parent } = this.#start;
+    try {
+      const emit = (event: BackgroundTaskRunnerEvent): void => this.#relay(event);
+      const started: unknown = this.#ports.runner.start({ jobId: this.taskId, request, emit, signal: this.#abort.signal, parent });
+      if (!isPromiseLike(started)) return this.#attach(started);
+      started.then(
+        (handle) => this.#attachLater(handle),
+        (thrown: unknown) => this.#prepareFailed(thrown),
+      );
+    } catch (thrown) {
+      this.#prepareFailed(thrown);
+    }
+  }
+
+  /** Resolves when nothing of the job runs any more and its end is stored; rejects when it cannot be proven gone. */
+  cancel(reason = 'the job is to stop'): Promise<void> {
+    this.#stopped ??= this.#stop(reason).catch((thrown: unknown) => {
+      // Somebody may try again.
+      this.#stopped = undefined;
+      throw thrown;
+    });
+    return this.#stopped;
+  }
+
+  async send({ prompt, permission }: BackgroundTaskInput): Promise<void> {
+    if (permission !== undefined) return this.answerPermission(permission.requestId, permission.allowed);
+    const handle = await this.#handleOrEnd();
+    if (prompt === undefined || handle.send === undefined) {
+      throw new BackgroundTaskError('runner', `job ${this.taskId} takes ${prompt === undefined ? 'prompts and answers, and no other input' : 'no follow-ups: its runner has no send'}`, {
+        code: 'TASK_INPUT_UNSUPPORTED',
+      });
+    }
+    await handle.send(prompt);
+  }
+
+  /** @throws BackgroundTaskError `validation` for a request that is not open, `runner` where answers are not taken */
+  async answerPermission(requestId: string, allowed: boolean): Promise<void> {
+    const handle = await this.#handleOrEnd();
+    if (handle.answerPermission === undefined) {
+      throw new BackgroundTaskError('runner', `the runner of job ${this.taskId} takes no answers to permission requests`, { code: 'TASK_INPUT_UNSUPPORTED' });
+    }
+    const answer = handle.answerPermission.bind(handle);
+    await this.#permissions.answer(this.taskId, requestId, async () => answer(requestId, allowed));
+    this.#start.emit({ type: 'background_task_permission_resolved', taskId: this.taskId, requestId });
+  }
+
+  async readLog(cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> {
+    if (this.#handle === undefined) return { taskId: this.taskId, cursor, lines: [] };
+    if (this.#handle.readLog === undefined) throw new BackgroundTaskError('runner', `the runner of job ${this.taskId} does not keep a log`, { code: 'TASK_LOG_UNSUPPORTED' });
+    return this.#handle.readLog(cursor);
+  }
+
+  #relay(event: BackgroundTaskRunnerEvent): void {
+    this.#permissions.hear(event);
+    this.#ports.onProgress(this.taskId, event);
+    this.#start.emit({ ...event, taskId: this.taskId });
+  }
+
+  #attachLater(started: unknown): void {
+    try {
+      this.#attach(started);
+    } catch (thrown) {
+      return this.#prepareFailed(thrown);
+    }
+    const { pid, logPath, transcriptPath } = this;
+    const known = Object.fromEntries(Object.entries({ pid, logPath, transcriptPath }).filter(([, value]) => value !== undefined));
+    if (Object.keys(known).length > 0) this.#start.emit({ type: 'background_task_progress', taskId: this.taskId, progress: known });
+  }
+
+  #attach(started: unknown): void {
+    const handle = checkedJobHandle(started);
+    this.#handle = handle;
+    this.#life.move('PREPARED');
+    this.#prepared.resolve(handle);
+    handle.result.then(
+      (result) => this.#workDone(result),
+      (thrown: unknown) => this.#ended('WORK_FAILED', failure(thrown)),
+    );
+  }
+
+  #prepareFailed(thrown: unknown): void {
+    this.#prepared.resolve(undefined);
+    this.#ended('PREPARE_FAILED', failure(thrown));
+  }
+
+  #workDone(result: SubagentJobResult): void {
+    try {
+      this.#ended('WORK_DONE', { kind: 'completed', result: checkedJobResult(result, this.taskId) });
+    } catch (thrown) {
+      this.#ended('WORK_FAILED', failure(thrown));
+    }
+  }
+
+  async #stop(reason: string): Promise<void> {
+    if (this.#life.move('STOP')) this.#stopReason = reason;
+    this.#abort.abort(reason);
+    const handle = await this.#prepared.promise;
+    try {
+      // What has ended by itself needs no stop.
+      if (this.#life.matches('running')) await handle?.cancel(reason);
+      this.#ended('WORK_GONE', undefined);
+    } catch (thrown) {
+      // It may have ended meanwhile: then nothing is left, whatever became of the cancel.
+      if (this.#life.matches('running')) throw thrown;
+    }
+    await this.#settled.promise;
+  }
+
+  /** The first of all that says that the work has ended. @param end what it was, unless somebody stopped it before */
+  #ended(event: 'PREPARE_FAILED' | 'WORK_DONE' | 'WORK_FAILED' | 'WORK_GONE', end: JobEnd | undefined): void {
+    if (!this.#life.move(event)) return;
+    const isStopped = end === undefined || this.#life.matches({ settling: 'stopped' });
+    void this.#settle(isStopped ? { kind: 'stopped', reason: this.#stopReason, denied: this.#permissions.asked() } : end);
+  }
+
+  async #settle(end: JobEnd): Promise<void> {
+    const settled = await this.#ports.settle(this.taskId, end);
+    this.#life.move('SETTLED');
+    if (settled.kind === 'completed') this.#outcome.resolve({ ...settled.result, taskId: this.taskId, logPath: this.logPath, transcriptPath: this.transcriptPath });
+    else this.#outcome.reject(settled.kind === 'failed' ? settled.error : BackgroundTaskError.fromRecord(cancelledRecord(settled.reason)));
+    this.#settled.resolve();
+  }
+
+  async #handleOrEnd(): Promise<SubagentJobHandle> {
+    const handle = await this.#prepared.promise;
+    if (handle !== undefined && this.#life.matches({ running: 'active' })) return handle;
+    throw new BackgroundTaskError('runner', `job ${this.taskId} is ${this.#life.state} and takes no input`, { code: 'TASK_STOPPING' });
+  }
+}
+
+function failure(thrown: unknown): JobEnd {
+  return { kind: 'failed', error: BackgroundTaskError.from(thrown, 'runner') };
+}
+
+interface Deferred<Value> {
+  readonly promise: Promise<Value>;
+  readonly resolve: (value: Value) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+function deferred<Value>(): Deferred<Value> {
+  let resolve: (value: Value) => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<Value>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,47 @@
+/** Carries out agent tasks with a subagent runner: each is a job with a lifecycle of its own, whose end is settled before its task ends. */
+import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
+import type { BackgroundTaskRunner, BackgroundTaskStart } from '../task/task-runner.ts';
+import type { JobEnd } from './job-end.ts';
+import { SubagentRun } from './subagent-run.ts';
+import type { SubagentRunPorts } from './subagent-run.ts';
+import type { SubagentRunner } from './subagent-runner.ts';
+
+export interface SubagentTaskRunnerOptions {
+  readonly runner: SubagentRunner;
+  /** Called with what the work says. Default: nobody hears it but the task. */
+  readonly onProgress?: SubagentRunPorts['onProgress'] | undefined;
+  /** Called once per job, when nothing of it runs any more. @returns the end as it is to be shown. Default: nothing is left to do */
+  readonly settle?: SubagentRunPorts['settle'] | undefined;
+}
+
+export class SubagentTaskRunner implements BackgroundTaskRunner<AgentTaskRequest> {
+  readonly kind = 'agent';
+  readonly #ports: SubagentRunPorts;
+  readonly #runs = new Map<string, SubagentRun>();
+
+  constructor({ runner, onProgress = () => undefined, settle = (_jobId, end) => Promise.resolve(end) }: SubagentTaskRunnerOptions) {
+    const settledAndForgotten = async (jobId: string, end: JobEnd): Promise<JobEnd> => {
+      try {
+        return await settle(jobId, end);
+      } catch {
+        // How the work ended does not change with what becomes of it.
+        return end;
+      } finally {
+        this.#runs.delete(jobId);
+      }
+    };
+    this.#ports = { runner, onProgress, settle: settledAndForgotten };
+  }
+
+  start(start: BackgroundTaskStart<AgentTaskRequest>): SubagentRun {
+    const run = new SubagentRun(start, this.#ports);
+    this.#runs.set(start.taskId, run);
+    run.begin();
+    return run;
+  }
+
+  /** The job while it is carried out. */
+  runOf(jobId: string): SubagentRun | undefined {
+    return this.#runs.get(jobId);
+  }
+}

@@ -1,0 +1,108 @@
+/** Worktrees for the child sessions that answer calls: made before the child, settled once it has answered or will not any more. */
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import type { WorktreeHandoff, WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
+import type { SessionIdentity } from '../session/event-store.ts';
+import type { OnListenerError } from '../streams/listener-errors.ts';
+import type { KeptWorktree, PreparedSubagentWorktree, WorktreeKeeper } from './worktree-adapter.ts';
+
+export interface SubflowWorktrees {
+  /** The folder in which the child is to work. @throws RuntimeError WORKTREE_* when there can be none; nothing is left behind then */
+  prepare(child: SubflowChild): Promise<string>;
+  /** Removes the worktree of a child if nothing in it could be lost, else keeps it. Undefined when there is none any more. */
+  settle(child: Pick<SubflowChild, 'parentSessionId' | 'childSessionId'>): Promise<WorktreeHandoff | undefined>;
+  /** The same for all children of a session that nobody waits for any more. */
+  settleAll(parentSessionId: string): Promise<void>;
+}
+
+export interface SubflowChild {
+  readonly parentSessionId: string;
+  readonly childSessionId: string;
+  readonly agentId: string;
+  /** Where the parent works: in a repository. */
+  readonly parentWorkspace: string;
+}
+
+export interface SubflowWorktreesOptions {
+  readonly keeper: WorktreeKeeper;
+  /** The folder that takes what the runtime itself wrote for a session. Undefined: beside the worktree. */
+  readonly filesOf: (session: SessionIdentity) => string | undefined;
+  /** Ends what tools keep running for a session: its shells would be in the worktree still. */
+  readonly closeSession: (sessionId: string) => Promise<void>;
+  readonly onListenerError: OnListenerError;
+}
+
+/** Characters of a session's id that tell its worktree apart for people. */
+const SHORT_ID_CHARACTERS = 8;
+
+export function createSubflowWorktrees({ keeper, filesOf, closeSession, onListenerError }: SubflowWorktreesOptions): SubflowWorktrees {
+  const settle = async (worktree: KeptWorktree, childSessionId: string): Promise<WorktreeHandoff> => {
+    await closeSession(childSessionId);
+    const inspection = await inspected(keeper, worktree);
+    if (inspection.isClean) {
+      try {
+        await keeper.remove(worktree);
+        return handoffOf(worktree, 'removed', undefined);
+      } catch (error) {
+        // It is all there still: something came, or somebody went in.
+        const again = await inspected(keeper, worktree);
+        const why = { kind: 'unknown', text: `it could not be removed: ${messageOf(error)}` } as const;
+        return preserved(keeper, worktree, { ...again, isClean: false, findings: [...again.findings, why] }, onListenerError);
+      }
+    }
+    return preserved(keeper, worktree, inspection, onListenerError);
+  };
+  const keptFor = async (isWanted: (key: string) => boolean): Promise<readonly KeptWorktree[]> => (await keeper.list()).filter(({ key }) => key !== undefined && isWanted(key));
+  return {
+    async prepare({ parentSessionId, childSessionId, agentId, parentWorkspace }) {
+      const jobId = `${agentId}-${childSessionId.slice(-SHORT_ID_CHARACTERS)}`;
+      const keepFilesIn = filesOf({ sessionId: childSessionId, agentId });
+      const worktree = await keeper.prepare({ jobId, cwd: parentWorkspace, key: keyOf(parentSessionId, childSessionId), ...(keepFilesIn === undefined ? {} : { keepFilesIn }) });
+      await keeper.begin?.(worktree);
+      return worktree.cwd ?? worktree.worktreePath;
+    },
+    async settle({ parentSessionId, childSessionId }) {
+      const [worktree] = await keptFor((key) => key === keyOf(parentSessionId, childSessionId));
+      return worktree === undefined ? undefined : settle(worktree, childSessionId);
+    },
+    async settleAll(parentSessionId) {
+      for (const worktree of await keptFor((key) => key.startsWith(keyOf(parentSessionId, '')))) {
+        await settle(worktree, (worktree.key ?? '').slice(keyOf(parentSessionId, '').length)).catch((error: unknown) => onListenerError(error, 'listener'));
+      }
+    },
+  };
+}
+
+/** What an inspection says; one that fails finds that nobody can tell. */
+async function inspected(keeper: WorktreeKeeper, worktree: PreparedSubagentWorktree): Promise<WorktreeInspection> {
+  try {
+    return await keeper.inspect(worktree);
+  } catch (error) {
+    const hint = RuntimeError.is(error) ? error.hint : undefined;
+    return { isClean: false, findings: [{ kind: 'unknown', text: messageOf(error) }], ...(hint === undefined ? {} : { nextAction: hint }) };
+  }
+}
+
+async function preserved(keeper: WorktreeKeeper, worktree: KeptWorktree, inspection: WorktreeInspection, onListenerError: OnListenerError): Promise<WorktreeHandoff> {
+  try {
+    await keeper.preserve?.(worktree, inspection);
+  } catch (error) {
+    // It stays whether or not its record says so.
+    onListenerError(error, 'listener');
+  }
+  return handoffOf(worktree, 'preserved', inspection.nextAction);
+}
+
+function handoffOf({ worktreePath, branchName, baseRevision, parentStatus }: PreparedSubagentWorktree, worktreeStatus: 'removed' | 'preserved', nextAction: string | undefined): WorktreeHandoff {
+  return {
+    worktreePath,
+    branchName,
+    ...(baseRevision === undefined ? {} : { baseRevision }),
+    ...(parentStatus === undefined ? {} : { parentStatus }),
+    worktreeStatus,
+    ...(nextAction === undefined ? {} : { worktreeNextAction: nextAction }),
+  };
+}
+
+function keyOf(parentSessionId: string, childSessionId: string): string {
+  return `${parentSessionId}/${childSessionId}`;
+}

@@ -1,0 +1,73 @@
+/**
+ * Messages that are too long for the channel: each is a file in a private folder that one worker and its parent share. Whoever reads one
+ * checks that it is what was announced, and removes it. Reads and writes are synchronous, so that messages keep their order; they take
+ * less time than reading the JSON in them.
+ */
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { RuntimeError } from '../../machines/errors.ts';
+import { WORKER_FILE_BYTES, WORKER_PROTOCOL_VERSION } from '../../machines/subagent/worker-protocol.ts';
+import type { WorkerFileReference } from '../../machines/subagent/worker-protocol.ts';
+
+const PRIVATE_FILE = 0o600;
+/** Links are not followed, and a pipe that somebody put there is not waited for. */
+const READ_WHAT_IS_THERE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+export class ExchangeFolder {
+  readonly path: string;
+  readonly #prefix: 'parent' | 'child';
+  #written = 0;
+
+  /** @param prefix who writes through this object: their files must not meet */
+  constructor(path: string, prefix: 'parent' | 'child') {
+    this.path = path;
+    this.#prefix = prefix;
+  }
+
+  /** @throws RuntimeError WORKER_MESSAGE_TOO_LONG; what the file system says when it cannot be written */
+  write(text: string): WorkerFileReference {
+    const bytes = Buffer.from(text, 'utf8');
+    if (bytes.length > WORKER_FILE_BYTES) throw tooLong(bytes.length);
+    this.#written += 1;
+    const byFile = `${this.#prefix}-${this.#written}.json`;
+    writeFileSync(join(this.path, byFile), bytes, { mode: PRIVATE_FILE, flag: 'wx' });
+    return { v: WORKER_PROTOCOL_VERSION, byFile, bytes: bytes.length, sha256: hashOf(bytes) };
+  }
+
+  /** The value in the file, which is gone afterwards whatever it was. @throws Error saying how it differs from what was announced */
+  read({ byFile, bytes, sha256 }: WorkerFileReference): unknown {
+    const path = join(this.path, byFile);
+    try {
+      const content = contentOf(path, bytes);
+      if (hashOf(content) !== sha256) throw new Error(`the file ${byFile} is not the one that was announced: its SHA-256 differs`);
+      return JSON.parse(content.toString('utf8')) as unknown;
+    } finally {
+      rmSync(path, { force: true, recursive: true });
+    }
+  }
+}
+
+function contentOf(path: string, bytes: number): Buffer {
+  const file = openSync(path, READ_WHAT_IS_THERE);
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw new Error('expected a file of its own, found something else under its name');
+    if (stats.size !== bytes) throw new Error(`expected a file of ${bytes} bytes, found ${stats.size}`);
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function tooLong(bytes: number): RuntimeError {
+  return new RuntimeError('WORKER_MESSAGE_TOO_LONG', `expected a message of at most ${WORKER_FILE_BYTES} bytes, it has ${bytes}`, {
+    category: 'capacity',
+    hint: 'Let the agent write long outputs into files of its workspace.',
+    details: { bytes, maxBytes: WORKER_FILE_BYTES },
+  });
+}

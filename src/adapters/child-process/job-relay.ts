@@ -1,0 +1,96 @@
+/** Hands on what a worker says about its job: to whoever follows the task, redacted, and to the log of the job. */
+import type { SubagentJobStart } from '../../actors/subagent/subagent-runner.ts';
+import { PieceRedaction } from '../../machines/run/redaction.ts';
+import type { Redaction } from '../../machines/run/redaction.ts';
+import type { SubagentWorkerChildMessage } from '../../machines/subagent/worker-protocol.ts';
+import type { JobLog } from './job-log.ts';
+
+/** What says how the job ends, or belongs to the talk itself. */
+export type JobReport = Exclude<SubagentWorkerChildMessage, { type: 'ready' | 'warm' | 'sent' | 'result' | 'error' | 'cancelled' }>;
+
+export interface JobRelayOptions extends Pick<SubagentJobStart, 'jobId' | 'emit'> {
+  readonly log: JobLog;
+  readonly redaction: Redaction;
+}
+
+export class JobRelay {
+  readonly #taskId: string;
+  readonly #emit: SubagentJobStart['emit'];
+  readonly #log: JobLog;
+  readonly #redaction: Redaction;
+  readonly #text: PieceRedaction;
+  /** Requests that wait for an answer. */
+  readonly #asked = new Set<string>();
+
+  constructor({ jobId, emit, log, redaction }: JobRelayOptions) {
+    this.#taskId = jobId;
+    this.#emit = emit;
+    this.#log = log;
+    this.#redaction = redaction;
+    this.#text = new PieceRedaction(redaction);
+  }
+
+  take(report: JobReport): void {
+    if (report.type === 'activity') {
+      this.#emit({ type: 'background_task_activity', taskId: this.#taskId });
+      return;
+    }
+    if (report.type === 'text_delta') {
+      this.#say(this.#text.add(report.delta));
+      return;
+    }
+    // What was said before comes before.
+    this.end();
+    const { type, v: _version, ...data } = report;
+    this.#log.entry(type, data);
+    this.#pass(report);
+  }
+
+  /** What was kept back of the text is no secret: no more comes. */
+  end(): void {
+    this.#say(this.#text.end());
+  }
+
+  /** Whether the request waited for an answer; it does no longer. */
+  answer(requestId: string): boolean {
+    return this.#asked.delete(requestId);
+  }
+
+  #say(delta: string): void {
+    if (delta === '') return;
+    this.#log.text(delta);
+    this.#emit({ type: 'background_task_text_delta', taskId: this.#taskId, delta });
+  }
+
+  #pass(report: Exclude<JobReport, { type: 'activity' | 'text_delta' }>): void {
+    const taskId = this.#taskId;
+    const redacted = (text: string): string => this.#redaction.text(text);
+    switch (report.type) {
+      case 'accepted':
+        return;
+      case 'tool_start': {
+        const { toolName, firstArg, toolTimeoutMs } = report;
+        this.#emit({ type: 'background_task_tool_start', taskId, toolName, ...(firstArg === undefined ? {} : { firstArg: redacted(firstArg) }), ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }) });
+        return;
+      }
+      case 'tool_end': {
+        const { toolName, success, error } = report;
+        this.#emit({ type: 'background_task_tool_end', taskId, toolName, success, ...(error === undefined ? {} : { error: redacted(error) }) });
+        return;
+      }
+      case 'permission_request': {
+        const { requestId, toolName, toolArgs } = report;
+        this.#asked.add(requestId);
+        // As it is: what is judged is what runs.
+        this.#emit({ type: 'background_task_permission_request', taskId, requestId, toolName, toolArgs });
+        return;
+      }
+      case 'permission_resolved':
+        this.#asked.delete(report.requestId);
+        this.#emit({ type: 'background_task_permission_resolved', taskId, requestId: report.requestId });
+        return;
+      case 'progress':
+        if (report.currentAction !== undefined) this.#emit({ type: 'background_task_progress', taskId, progress: { currentAction: redacted(report.currentAction) } });
+    }
+  }
+}

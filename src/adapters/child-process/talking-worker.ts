@@ -1,0 +1,71 @@
+/** A worker with the talk to it: knows whether it is ready and warm, and keeps what else it says until somebody has a job for it. */
+import { readChildMessage } from '../../machines/subagent/worker-messages.ts';
+import type { SubagentWorkerChildMessage, SubagentWorkerParentMessage } from '../../machines/subagent/worker-protocol.ts';
+import { ExchangeFolder } from './exchange-folder.ts';
+import { MessageLink } from './message-link.ts';
+import type { BrokenTalk } from './message-link.ts';
+import type { WorkerProcess } from './worker-process.ts';
+
+/** What a job hears of its worker. */
+export type WorkerNews =
+  | { readonly kind: 'message'; readonly message: SubagentWorkerChildMessage }
+  | { readonly kind: 'invalid'; readonly complaint: string }
+  | { readonly kind: 'broken'; readonly broken: BrokenTalk };
+
+export class TalkingWorker {
+  readonly process: WorkerProcess;
+  /** Resolves when it has said that it is there. */
+  readonly ready: Promise<void>;
+  /** Resolves when it has loaded all that jobs need. */
+  readonly warm: Promise<void>;
+  /** It answers each follow-up that has an id. */
+  confirms = false;
+  readonly #link: MessageLink<SubagentWorkerChildMessage, SubagentWorkerParentMessage>;
+  #saysReady: () => void = () => undefined;
+  #saysWarm: () => void = () => undefined;
+  #hear: ((news: WorkerNews) => void) | undefined;
+  #unheard: WorkerNews[] = [];
+
+  constructor(process: WorkerProcess) {
+    this.process = process;
+    this.ready = new Promise((resolve) => {
+      this.#saysReady = resolve;
+    });
+    this.warm = new Promise((resolve) => {
+      this.#saysWarm = resolve;
+    });
+    this.#link = new MessageLink({
+      folder: new ExchangeFolder(process.folder, 'parent'),
+      read: readChildMessage,
+      transmit: process.transmit,
+      onMessage: (message) => this.#take(message),
+      onInvalid: (complaint) => this.#tell({ kind: 'invalid', complaint }),
+      onBroken: (broken) => this.#tell({ kind: 'broken', broken }),
+    });
+    process.listen((value) => this.#link.take(value));
+  }
+
+  /** From now on, after what was not heard yet. */
+  hear(hear: (news: WorkerNews) => void): void {
+    this.#hear = hear;
+    for (const news of this.#unheard.splice(0)) hear(news);
+  }
+
+  /** @throws RuntimeError WORKER_MESSAGE_TOO_LONG; Error when the worker is gone */
+  send(message: SubagentWorkerParentMessage): Promise<void> {
+    return this.#link.send(message);
+  }
+
+  #take(message: SubagentWorkerChildMessage): void {
+    if (message.type === 'ready') {
+      this.confirms = message.confirms === true;
+      this.#saysReady();
+    } else if (message.type === 'warm') this.#saysWarm();
+    else this.#tell({ kind: 'message', message });
+  }
+
+  #tell(news: WorkerNews): void {
+    if (this.#hear === undefined) this.#unheard.push(news);
+    else this.#hear(news);
+  }
+}

@@ -1,0 +1,85 @@
+/** Tells the parent what happens in the job. Text comes in many small pieces: those of one turn of the event loop go together. */
+import type { BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
+import type { SubagentWorkerChildMessage } from '../../machines/subagent/worker-protocol.ts';
+
+/** Of one message: far below what would have to go by file, whatever the characters. */
+const MAX_DELTA_CHARACTERS = 8_192;
+
+export class WorkerRelay {
+  readonly #tell: (message: SubagentWorkerChildMessage) => Promise<void>;
+  #text: string[] = [];
+  #isFlushing = false;
+
+  constructor(tell: (message: SubagentWorkerChildMessage) => Promise<void>) {
+    this.#tell = tell;
+  }
+
+  readonly emit = (event: BackgroundTaskRunnerEvent): void => {
+    if (event.type === 'background_task_text_delta') {
+      this.#say(event.delta);
+      return;
+    }
+    const message = messageFor(event);
+    if (message === undefined) return;
+    // What was said before comes before.
+    this.flush();
+    void this.#tell(message);
+  };
+
+  /** Sends the text that waits. */
+  flush(): void {
+    const text = this.#text.join('');
+    this.#text = [];
+    for (let from = 0; from < text.length; ) {
+      const to = wholeCharacters(text, from + MAX_DELTA_CHARACTERS);
+      void this.#tell({ type: 'text_delta', delta: text.slice(from, to) });
+      from = to;
+    }
+  }
+
+  #say(delta: string): void {
+    this.#text.push(delta);
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    setImmediate(() => {
+      this.#isFlushing = false;
+      this.flush();
+    });
+  }
+}
+
+/** `end`, or one less where that would go through a surrogate pair. */
+function wholeCharacters(text: string, end: number): number {
+  if (end >= text.length) return text.length;
+  const last = text.charCodeAt(end - 1);
+  return last >= 0xd800 && last < 0xdc00 ? end - 1 : end;
+}
+
+/** Undefined for what only schedules say. */
+function messageFor(event: Exclude<BackgroundTaskRunnerEvent, { type: 'background_task_text_delta' }>): SubagentWorkerChildMessage | undefined {
+  switch (event.type) {
+    case 'background_task_tool_start': {
+      const { toolName, firstArg, toolTimeoutMs } = event;
+      return { type: 'tool_start', toolName, ...(firstArg === undefined ? {} : { firstArg }), ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }) };
+    }
+    case 'background_task_tool_end': {
+      const { toolName, success, error } = event;
+      return { type: 'tool_end', toolName, success, ...(error === undefined ? {} : { error }) };
+    }
+    case 'background_task_permission_request': {
+      const { requestId, toolName, toolArgs } = event;
+      return { type: 'permission_request', requestId, toolName, toolArgs };
+    }
+    case 'background_task_permission_resolved':
+      return { type: 'permission_resolved', requestId: event.requestId };
+    case 'background_task_activity':
+      return { type: 'activity' };
+    case 'background_task_progress': {
+      const { currentAction } = event.progress;
+      return currentAction === undefined ? undefined : { type: 'progress', currentAction };
+    }
+    case 'background_task_sleeping':
+    case 'background_task_waking':
+      return undefined;
+  }
+}

@@ -1,0 +1,224 @@
+/** What a worker does once it is loaded: opens a house of sessions, runs the one job that it is given in it, and tells the parent what happens. */
+import { join } from 'node:path';
+import type { SubagentJobHandle, SubagentJobResult, SubagentRunner } from '../../actors/subagent/subagent-runner.ts';
+import type { NewAgent } from '../../actors/session/agent-catalog.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import type { ProviderTable } from '../../machines/run/provider-settings.ts';
+import { readParentMessage } from '../../machines/subagent/worker-messages.ts';
+import type { SubagentWorkerChildMessage, SubagentWorkerParentMessage, SubagentWorkerStartPayload, WorkerParentConfig } from '../../machines/subagent/worker-protocol.ts';
+import { providerOf, withProvider } from '../../machines/subagent/worker-provider.ts';
+import { ExchangeFolder } from './exchange-folder.ts';
+import { MessageLink } from './message-link.ts';
+import { jobRequestOf, newAgentOf } from './start-payload.ts';
+import { WorkerRelay } from './worker-relay.ts';
+import type { WorkerService, WorkerSurroundings } from './worker-start.ts';
+
+/** Where sessions live, and what runs them. */
+export interface WorkerHouse {
+  /** Runs jobs in this process. */
+  readonly runner: SubagentRunner;
+  /** Adds an agent to its catalog. */
+  createAgent(agent: NewAgent): Promise<unknown>;
+  close(reason: string): Promise<void>;
+}
+
+export interface WorkerHouseOptions {
+  /** Absolute. */
+  readonly home: string;
+  readonly providers: ProviderTable;
+  readonly humans: 'reachable' | 'none';
+}
+
+/** Brought by the composition root. */
+export type OpenWorkerHouse = (options: WorkerHouseOptions) => Promise<WorkerHouse>;
+
+/** The home of a worker that was given none: it goes with the exchange folder. */
+const OWN_HOME = 'home';
+const EXIT_AS_ASKED = 0;
+const EXIT_TALK_BROKEN = 3;
+
+export function createWorkerService(openHouse: OpenWorkerHouse): (surroundings: WorkerSurroundings) => WorkerService {
+  return (surroundings) => new JobService(surroundings, openHouse);
+}
+
+interface OpenHouse {
+  readonly options: WorkerHouseOptions;
+  readonly house: Promise<WorkerHouse>;
+}
+
+class JobService implements WorkerService {
+  readonly #surroundings: WorkerSurroundings;
+  readonly #openHouse: OpenWorkerHouse;
+  readonly #link: MessageLink<SubagentWorkerParentMessage, SubagentWorkerChildMessage>;
+  readonly #stop = new AbortController();
+  #house: OpenHouse | undefined;
+  /** The one job, from its start on. */
+  #job: Promise<SubagentJobHandle> | undefined;
+  #ending: Promise<void> | undefined;
+
+  constructor(surroundings: WorkerSurroundings, openHouse: OpenWorkerHouse) {
+    this.#surroundings = surroundings;
+    this.#openHouse = openHouse;
+    this.#link = new MessageLink({
+      folder: new ExchangeFolder(surroundings.folder, 'child'),
+      read: readParentMessage,
+      transmit: surroundings.transmit,
+      onMessage: (message) => this.#take(message),
+      onInvalid: (complaint) => process.stderr.write(`An invalid message of the parent was dropped: ${complaint}\n`),
+      onBroken: ({ complaint }) => void this.#finish({ type: 'error', category: 'crash', code: 'SUBAGENT_WORKER_PROTOCOL', message: complaint }, EXIT_TALK_BROKEN),
+    });
+  }
+
+  take(value: unknown): void {
+    this.#link.take(value);
+  }
+
+  end(reason: string): void {
+    this.#stop.abort(new Error(reason));
+    void this.#finish({ type: 'cancelled', reason }, EXIT_AS_ASKED);
+  }
+
+  #take(message: SubagentWorkerParentMessage): void {
+    switch (message.type) {
+      case 'prepare':
+        void this.#prepare(message.parentConfig);
+        return;
+      case 'start':
+        void this.#run(message);
+        return;
+      case 'send':
+        void this.#followUp(message);
+        return;
+      case 'permission_decision':
+        void this.#answer(message);
+        return;
+      case 'cancel':
+        this.#stop.abort(new Error(message.reason ?? 'cancelled'));
+        // Without a job there is nothing to wait for.
+        if (this.#job === undefined) this.end(message.reason ?? 'cancelled');
+    }
+  }
+
+  async #prepare(config: WorkerParentConfig): Promise<void> {
+    try {
+      await this.#houseFor(houseOptions(this.#surroundings.folder, config, config.providers ?? {}));
+      await this.#surroundings.guarded;
+      await this.#tell({ type: 'warm' });
+    } catch (error) {
+      // The start will try again, and there is somebody to be told then.
+      process.stderr.write(`The worker cannot be made warm: ${messageOf(error)}\n`);
+      this.#house = undefined;
+    }
+  }
+
+  async #run(start: SubagentWorkerStartPayload): Promise<void> {
+    if (this.#job !== undefined) return;
+    try {
+      this.#job = this.#start(start);
+      const { result } = await this.#job;
+      await this.#finish(resultMessage(await result), EXIT_AS_ASKED);
+    } catch (error) {
+      const wasStopped = this.#stop.signal.aborted;
+      await this.#finish(wasStopped ? { type: 'cancelled', reason: messageOf(this.#stop.signal.reason) } : errorMessage(error), EXIT_AS_ASKED);
+    }
+  }
+
+  async #start(start: SubagentWorkerStartPayload): Promise<SubagentJobHandle> {
+    const { jobId, parentConfig, providerProfile } = start;
+    const { signal } = this.#stop;
+    const config = parentConfig ?? {};
+    const providers = providerProfile === undefined || providerProfile === null ? (config.providers ?? {}) : withProvider(config.providers ?? {}, providerOf(providerProfile));
+    const house = await this.#houseFor(houseOptions(this.#surroundings.folder, config, providers));
+    const agent = newAgentOf(start);
+    if (agent !== undefined) await house.createAgent(agent);
+    await this.#surroundings.guarded;
+    signal.throwIfAborted();
+    const relay = new WorkerRelay((message) => this.#tell(message));
+    const request = jobRequestOf(start);
+    await this.#tell({ type: 'accepted', jobId });
+    const handle = await house.runner.start({ jobId, request, emit: relay.emit, signal });
+    signal.addEventListener('abort', () => void Promise.resolve(handle.cancel(messageOf(signal.reason))).catch(() => undefined), { once: true });
+    return { ...handle, result: handle.result.finally(() => relay.flush()) };
+  }
+
+  async #followUp({ prompt, id }: Extract<SubagentWorkerParentMessage, { type: 'send' }>): Promise<void> {
+    let refusal: string | undefined;
+    try {
+      const handle = await this.#handle();
+      if (handle.send === undefined) throw new Error('its runner takes no follow-ups');
+      await handle.send(prompt);
+    } catch (error) {
+      refusal = messageOf(error);
+      process.stderr.write(`A follow-up was not taken: ${refusal}\n`);
+    }
+    if (id !== undefined) await this.#tell({ type: 'sent', id, ...(refusal === undefined ? {} : { error: refusal }) });
+  }
+
+  async #answer({ requestId, allowed }: Extract<SubagentWorkerParentMessage, { type: 'permission_decision' }>): Promise<void> {
+    try {
+      await (await this.#handle()).answerPermission?.(requestId, allowed);
+    } catch (error) {
+      process.stderr.write(`The answer to ${requestId} was not taken: ${messageOf(error)}\n`);
+    }
+  }
+
+  #handle(): Promise<SubagentJobHandle> {
+    return this.#job ?? Promise.reject(new Error('there is no job yet'));
+  }
+
+  /** The one that is open, if it was opened with the same. */
+  async #houseFor(options: WorkerHouseOptions): Promise<WorkerHouse> {
+    const open = this.#house;
+    if (open !== undefined && JSON.stringify(open.options) === JSON.stringify(options)) return open.house;
+    this.#house = { options, house: this.#reopen(open, options) };
+    return this.#house.house;
+  }
+
+  async #reopen(open: OpenHouse | undefined, options: WorkerHouseOptions): Promise<WorkerHouse> {
+    const before = await open?.house.catch(() => undefined);
+    await before?.close('it is opened with other providers');
+    return this.#openHouse(options);
+  }
+
+  /** Tells how it ended, closes what is open, and ends the process. Once. */
+  #finish(message: SubagentWorkerChildMessage, code: number): Promise<void> {
+    this.#ending ??= this.#close(message, code);
+    return this.#ending;
+  }
+
+  async #close(message: SubagentWorkerChildMessage, code: number): Promise<void> {
+    // Before anything that could fail or hang: a result must not be lost to how its worker ends.
+    await this.#link.send(message).catch((error: unknown) => this.#tellLess(error));
+    this.#stop.abort(new Error('the job has ended'));
+    try {
+      await (await this.#house?.house)?.close('the job has ended');
+    } catch (error) {
+      process.stderr.write(`The worker could not close what it had open: ${messageOf(error)}\n`);
+    }
+    this.#surroundings.exit(code);
+  }
+
+  /** The outcome cannot be sent as it is. */
+  async #tellLess(error: unknown): Promise<void> {
+    await this.#tell(errorMessage(error));
+  }
+
+  /** Nobody is there to hear it when it fails. */
+  async #tell(message: SubagentWorkerChildMessage): Promise<void> {
+    await this.#link.send(message).catch(() => undefined);
+  }
+}
+
+function houseOptions(folder: string, { home = join(folder, OWN_HOME), humans = 'reachable' }: WorkerParentConfig, providers: ProviderTable): WorkerHouseOptions {
+  return { home, humans, providers };
+}
+
+function resultMessage({ output, metadata }: SubagentJobResult): SubagentWorkerChildMessage {
+  return { type: 'result', output, ...(metadata === undefined ? {} : { metadata: { ...metadata } }) };
+}
+
+function errorMessage(error: unknown): SubagentWorkerChildMessage {
+  if (!RuntimeError.is(error)) return { type: 'error', message: messageOf(error), category: 'runner' };
+  const { message, category, code, hint, details } = error;
+  return { type: 'error', message, category, code, ...(hint === undefined ? {} : { hint }), ...(details === undefined ? {} : { details: { ...details } }) };
+}

@@ -1,0 +1,43 @@
+/** Checks the worktrees that subagents were given: which of them belong to processes that are gone. Those that wait for a person are in order. */
+import { stat } from 'node:fs/promises';
+import { messageOf } from '../../../machines/errors.ts';
+import type { KeptWorktree, WorktreeKeeper } from '../../../actors/subagent/worktree-adapter.ts';
+import { systemCodeOf } from '../../files/storage-errors.ts';
+import { note, problem } from './finding.ts';
+import type { RepairableFinding } from './finding.ts';
+
+/** @param directory where they lie */
+export async function checkWorktrees(keeper: Pick<WorktreeKeeper, 'list' | 'reconcile'>, directory: string): Promise<RepairableFinding[]> {
+  let worktrees: readonly KeptWorktree[];
+  try {
+    worktrees = await keeper.list();
+  } catch (error) {
+    return [problem({ area: 'worktrees', where: directory, what: `nobody can tell what lies there: ${messageOf(error)}`, remedy: 'Check who owns it and its permissions.' })];
+  }
+  const repair = async (): Promise<void> => void (await keeper.reconcile());
+  const found = await Promise.all(worktrees.filter(({ isOwned, status }) => !isOwned || status === 'preserved').map((worktree) => findingOf(worktree, repair)));
+  return found.flat();
+}
+
+async function findingOf({ jobId, status, worktreePath }: KeptWorktree, repair: () => Promise<void>): Promise<RepairableFinding[]> {
+  if (await isGone(worktreePath)) {
+    return [note({ area: 'worktrees', where: worktreePath, what: `the worktree of job ${jobId} was taken away, its record is left`, remedy: 'The next start forgets it; its branch stays as it is.', repair })];
+  }
+  if (status === 'preserved') return [];
+  return [
+    note({
+      area: 'worktrees',
+      where: worktreePath,
+      what: `the process that made it for job ${jobId} is gone, and left it as "${status}"`,
+      remedy: 'The next start removes it if nothing in it could be lost, and keeps it otherwise.',
+      repair,
+    }),
+  ];
+}
+
+function isGone(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => false,
+    (error: unknown) => systemCodeOf(error) === 'ENOENT',
+  );
+}

@@ -1,0 +1,78 @@
+/** How a worktree was before its agent began: what is the same later is no work of it. */
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { readSettings } from './repository.ts';
+import { walkFolder } from './folder-walk.ts';
+import type { FolderWalk } from './folder-walk.ts';
+import { gitDirectoryOf, gitIn } from './house.ts';
+import type { WorktreeHouse } from './house.ts';
+import type { Baseline } from './record-files.ts';
+import { readBytes } from './reflog.ts';
+import { parseStatus } from './status-output.ts';
+
+/** Times of files advance in steps of the kernel's clock, 10 ms at most; file systems of old know whole seconds, or two. */
+const STEP_MS = 12;
+const COARSE_STEP_MS = 2100;
+/** Bigger ones of git's own files are known by how they were last seen. */
+const MAX_TEXT_BYTES = 65_536;
+
+/** Looks at everything, and returns when whatever is changed from then on shows another time. */
+export async function takeBaseline(house: WorktreeHouse, record: WorktreeRecord): Promise<Baseline> {
+  const stats = await lstat(record.worktreePath, { bigint: true });
+  const files = await walkFolder(record.worktreePath);
+  const gitFiles = await walkFolder(gitDirectoryOf(record));
+  const problem = files.problems[0] ?? gitFiles.problems[0];
+  if (problem !== undefined) throw new Error(problem);
+  const baseline: Baseline = {
+    version: 1,
+    root: `${stats.dev} ${stats.ino}`,
+    files: signaturesOf(files),
+    gitFiles: await contentsOf(gitDirectoryOf(record), gitFiles),
+    changed: await changedBefore(house, record, files),
+  };
+  await untilTimesDiffer(files);
+  return baseline;
+}
+
+export function signaturesOf(walk: FolderWalk): Record<string, string> {
+  // Without a prototype, so that no file name means anything else.
+  const signatures = Object.create(null) as Record<string, string>;
+  for (const [path, { kind, signature }] of walk.entries) if (kind !== 'folder') signatures[path] = signature;
+  return signatures;
+}
+
+/** Small files by what is in them, the others by how they were last seen. */
+export async function contentsOf(folder: string, walk: FolderWalk): Promise<Record<string, string>> {
+  const contents = Object.create(null) as Record<string, string>;
+  for (const [path, { kind, signature }] of walk.entries) {
+    if (kind === 'folder') continue;
+    const isSmall = kind === 'file' && !isIndex(path) && Number(signature.split(' ')[0]) <= MAX_TEXT_BYTES;
+    const text = isSmall ? await readBytes(join(folder, path)) : undefined;
+    contents[path] = text === undefined ? signature : `=${text}`;
+  }
+  return contents;
+}
+
+export function isIndex(path: string): boolean {
+  return path === 'index' || path.startsWith('sharedindex.');
+}
+
+/** Only where something was written after the checkout can anything differ from it. */
+async function changedBefore(house: WorktreeHouse, record: WorktreeRecord, files: FolderWalk): Promise<Record<string, string>> {
+  const index = await lstat(join(gitDirectoryOf(record), 'index'), { bigint: true });
+  const changed = Object.create(null) as Record<string, string>;
+  if (files.newestMs < Number(index.mtimeMs)) return changed;
+  const settings = await readSettings(house.git, record.worktreePath, undefined, gitDirectoryOf(record));
+  const output = await gitIn(house, record, ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'], { filters: settings.filters });
+  for (const entry of parseStatus(output)) changed[entry.path] = entry.line;
+  return changed;
+}
+
+async function untilTimesDiffer({ newestMs, isCoarse, entries }: FolderWalk): Promise<void> {
+  if (entries.size === 0) return;
+  const stepMs = isCoarse ? COARSE_STEP_MS : STEP_MS;
+  const sinceMs = Date.now() - newestMs;
+  if (sinceMs >= 0 && sinceMs < stepMs) await delay(stepMs - sinceMs);
+}

@@ -1,0 +1,155 @@
+/** Makes a worktree: its record first, then folder and branch, and nothing of either where that fails. */
+import { randomBytes } from 'node:crypto';
+import { lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WorktreeRequest } from '../../actors/subagent/worktree-adapter.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { WORKTREE_RECORD_VERSION, movedRecord } from '../../machines/subagent/worktree-record.ts';
+import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { MARKER, inLane } from './house.ts';
+import type { WorktreeHouse } from './house.ts';
+import { makePrivateFolder, putFile } from './private-files.ts';
+import { fileSettingsOf, findRepository, uncommittedIn } from './repository.ts';
+import type { Repository } from './repository.ts';
+import { undoCreation } from './undo-creation.ts';
+import { GitFailure, givenUp, notCreated, placeInvalid, saidBy } from './worktree-errors.ts';
+
+/** Git holds its locks for milliseconds. */
+const LOCK_ATTEMPTS = 12;
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 1000;
+const ID_BYTES = 4;
+const LONGEST_NAME = 48;
+
+/** @throws RuntimeError WORKTREE_NOT_A_REPOSITORY, WORKTREE_NO_COMMIT, WORKTREE_PLACE_INVALID, WORKTREE_NOT_CREATED, WORKTREE_CANCELLED */
+export async function createWorktree(house: WorktreeHouse, request: WorktreeRequest): Promise<WorktreeRecord> {
+  try {
+    const repository = await findRepository(house.git, request.cwd, request.signal);
+    const directory = await placeFor(house, repository);
+    for (let attempt = 1; ; attempt += 1) {
+      if (request.signal?.aborted === true) throw givenUp();
+      const made = await attemptOnce(house, request, repository, directory);
+      if ('record' in made) return made.record;
+      if (attempt >= house.maxCreateAttempts) throw notCreated(request.cwd, attempt, made.collision);
+    }
+  } catch (error) {
+    if (request.signal?.aborted === true) throw givenUp();
+    throw RuntimeError.is(error) ? error : notCreated(request.cwd, 1, error);
+  }
+}
+
+type Attempt = { readonly record: WorktreeRecord } | { readonly collision: unknown };
+
+async function attemptOnce(house: WorktreeHouse, request: WorktreeRequest, repository: Repository, directory: string): Promise<Attempt> {
+  const creating = newRecord(house, request, repository, directory);
+  if (await isThere(creating.worktreePath)) return { collision: new Error(`there is something at ${creating.worktreePath}`) };
+  await house.owners.take(creating.id);
+  try {
+    await house.records.write(creating);
+    const [parentStatus] = await Promise.all([
+      uncommittedIn(house.git, repository, request.signal).catch((error: unknown) => `what is uncommitted there could not be found out: ${saidBy(error)}`),
+      inLane(`create ${repository.commonDirectory}`, () => addWorktree(house, creating, repository, request.signal)),
+    ]);
+    return { record: await madeReady(house, { ...creating, ...(parentStatus === undefined ? {} : { parentStatus }) }) };
+  } catch (error) {
+    const isCollision = error instanceof GitFailure && isTaken(error);
+    await undoCreation(house, creating, { isForeign: isCollision });
+    if (isCollision) return { collision: error };
+    throw error;
+  }
+}
+
+function newRecord(house: WorktreeHouse, { jobId, key, keepFilesIn }: WorktreeRequest, repository: Repository, directory: string): WorktreeRecord {
+  const id = `${nameOf(jobId)}-${randomBytes(ID_BYTES).toString('hex')}`;
+  const absent: WorktreeRecord = {
+    version: WORKTREE_RECORD_VERSION,
+    id,
+    jobId,
+    ...(key === undefined ? {} : { key }),
+    status: 'absent',
+    createdAt: house.now(),
+    repoRoot: repository.root,
+    commonDirectory: repository.commonDirectory,
+    worktreePath: join(directory, id),
+    branchName: `${house.branchPrefix}/${id}`,
+    baseRevision: repository.head,
+    subdirectory: repository.subdirectory,
+    ...(keepFilesIn === undefined ? {} : { keepFilesIn }),
+    stashesBefore: repository.stashes,
+    fileSettings: fileSettingsOf(repository.settings),
+    findings: [],
+  };
+  return movedRecord(absent, 'CREATE');
+}
+
+/** A part of a path, a branch and a command line on any system, whatever the job is called. */
+function nameOf(jobId: string): string {
+  const name = jobId.toLowerCase().replaceAll(/[^a-z0-9_]+/g, '-').replaceAll(/^-+|-+$/g, '').slice(0, LONGEST_NAME);
+  return name === '' ? 'job' : name;
+}
+
+async function addWorktree(house: WorktreeHouse, record: WorktreeRecord, { root, settings }: Repository, signal?: AbortSignal): Promise<void> {
+  const { worktreePath, branchName, baseRevision, jobId } = record;
+  const reason = `wakechart works in it for ${nameOf(jobId)}`;
+  const command = ['worktree', 'add', '-q', '--lock', '--reason', reason, '--no-track', '-b', branchName, '--', worktreePath, baseRevision];
+  const filters = house.runRepositoryFilters ? [] : settings.ownFilters;
+  for (let attempt = 1, pauseMs = FIRST_PAUSE_MS; ; attempt += 1, pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    try {
+      await house.git.run(command, { cwd: root, filters, runGitHooks: house.runGitHooks, writes: true, signal });
+      return;
+    } catch (error) {
+      if (!(error instanceof GitFailure) || !isLocked(error) || attempt >= LOCK_ATTEMPTS || signal?.aborted === true) throw error;
+      await undoCreation(house, record, { isForeign: false, keepsRecord: true });
+      await delay(pauseMs * (0.5 + Math.random()));
+    }
+  }
+}
+
+async function madeReady(house: WorktreeHouse, creating: WorktreeRecord): Promise<WorktreeRecord> {
+  const { worktreePath, subdirectory, id, jobId, branchName } = creating;
+  const link = await readFile(join(worktreePath, '.git'), 'utf8');
+  const gitDirectory = await realpath(/^gitdir: (?<path>[\s\S]*?)\n?$/.exec(link)?.groups?.['path'] ?? '');
+  const ready = movedRecord({ ...creating, gitDirectory }, 'CREATED');
+  await putFile(join(gitDirectory, MARKER), `${JSON.stringify({ id, jobId, branchName, createdAt: creating.createdAt })}\n`, { durable: false });
+  if (subdirectory !== '') await mkdir(join(worktreePath, subdirectory), { recursive: true });
+  await house.records.write(ready);
+  return ready;
+}
+
+/** Where git says that a name is taken. */
+function isTaken({ stderr }: GitFailure): boolean {
+  return /already exists|is already (?:checked out|used|registered)|is a missing but/.test(stderr) && !/\.lock'/.test(stderr);
+}
+
+/** Where another git is at work on the same file. */
+function isLocked({ stderr }: GitFailure): boolean {
+  return /\.lock': File exists|could not lock|cannot lock ref '[^']*': Unable to create/.test(stderr);
+}
+
+/** The folder of all worktrees, as the system knows it, made where it is missing. Inside a checkout it hides itself from git. */
+async function placeFor({ worktreesDirectory }: WorktreeHouse, { root, commonDirectory }: Repository): Promise<string> {
+  try {
+    await makePrivateFolder(worktreesDirectory);
+  } catch (error) {
+    throw placeInvalid(worktreesDirectory, messageOf(error));
+  }
+  const directory = await realpath(worktreesDirectory);
+  if (isInside(directory, commonDirectory)) throw placeInvalid(worktreesDirectory, "it lies in git's own folder");
+  if (directory === root) throw placeInvalid(worktreesDirectory, 'it is the root of the repository itself');
+  if (isInside(directory, root)) {
+    await writeFile(join(directory, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: unknown) => {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    });
+  }
+  return directory;
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`));
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined;
+}

@@ -1,0 +1,60 @@
+/** Which process on which boot of which system has a worktree in hand, and whether it still runs. */
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+import type { WorktreeOwner } from '../../machines/subagent/worktree-record.ts';
+
+/** This process. */
+export function readOwner(): WorktreeOwner {
+  return { pid: process.pid, startTime: beginOf(process.pid)?.startTime ?? '', system: systemName() };
+}
+
+export function isSameOwner(one: WorktreeOwner, other: WorktreeOwner): boolean {
+  return one.pid === other.pid && one.startTime === other.startTime && one.system === other.system;
+}
+
+/** Where it cannot be told, because it is another system's, it lives: nothing is taken from it. After a restart of this one, it does not. */
+export function isAlive(owner: WorktreeOwner): boolean {
+  const here = systemName();
+  if (owner.system !== here) return !isEarlierBoot(owner.system, here);
+  if (owner.startTime === '') return canBeSignaled(owner.pid);
+  const seen = beginOf(owner.pid);
+  return seen?.startTime === owner.startTime && !seen.isOver;
+}
+
+/** What Linux says of a process: when it began, in ticks since the system did, and whether only its name is left. */
+function beginOf(pid: number): { readonly startTime: string; readonly isOver: boolean } | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program, in parentheses, may hold anything.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const [state = '', startTime = ''] = [fields[0], fields[19]];
+    return { startTime, isOver: state === 'Z' || state === 'X' };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Host name, boot and namespace: a pid means something only where all three are the same. */
+function systemName(): string {
+  try {
+    return `${hostname()}/${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname();
+  }
+}
+
+/** The same machine at another time. A container of another namespace on the same boot may well be alive. */
+function isEarlierBoot(system: string, here: string): boolean {
+  const [host, boot] = system.split('/');
+  const [hostHere, bootHere] = here.split('/');
+  return host === hostHere && boot !== bootHere;
+}
+
+function canBeSignaled(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
+}

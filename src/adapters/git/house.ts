@@ -1,0 +1,71 @@
+/** What every part of the adapter works with, and what takes its turn within this process. */
+import { join } from 'node:path';
+import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import type { GitCall, GitCommand } from './git-command.ts';
+import type { OwnerFiles } from './owner-files.ts';
+import type { RecordFiles } from './record-files.ts';
+
+export interface WorktreeHouse {
+  readonly git: GitCommand;
+  readonly records: RecordFiles;
+  readonly owners: OwnerFiles;
+  /** As it was asked for. */
+  readonly worktreesDirectory: string;
+  readonly branchPrefix: string;
+  readonly maxCreateAttempts: number;
+  readonly runGitHooks: boolean;
+  readonly runRepositoryFilters: boolean;
+  /** ISO-8601. */
+  now(): string;
+}
+
+/** The folder in which the runtime keeps what it writes into a workspace; git passes over it. */
+export const RUNTIME_FOLDER = '.wakechart-runtime';
+
+/** What this runtime writes into git's folder for a worktree, for people and other programs that find it there. */
+export const MARKER = 'wakechart.json';
+
+/** Where a worktree lies while its files are being deleted: nobody who knows its path writes into it any more. */
+export function asideOf({ worktreePath }: Pick<WorktreeRecord, 'worktreePath'>): string {
+  return `${worktreePath}.removing`;
+}
+
+export interface WorktreeGitCall extends Omit<GitCall, 'cwd'> {
+  /** Where its files lie now. Default: where they were made. */
+  readonly place?: string | undefined;
+}
+
+/** Runs git in the worktree of `record`, as its record knows it: what the worktree itself says of its repository is not asked. */
+export function gitIn(house: WorktreeHouse, record: WorktreeRecord, command: readonly string[], call: WorktreeGitCall = {}): Promise<string> {
+  const { place = record.worktreePath, environment, ...rest } = call;
+  return house.git.run([`--git-dir=${gitDirectoryOf(record)}`, `--work-tree=${place}`, ...command], {
+    ...rest,
+    cwd: place,
+    settings: record.fileSettings,
+    environment: { ...environment, GIT_COMMON_DIR: record.commonDirectory },
+  });
+}
+
+/** Runs git in the repository, without files. */
+export function gitBeside(house: WorktreeHouse, record: Pick<WorktreeRecord, 'commonDirectory'>, command: readonly string[], call: Omit<GitCall, 'cwd'> = {}): Promise<string> {
+  return house.git.run([`--git-dir=${record.commonDirectory}`, ...command], { ...call, cwd: record.commonDirectory });
+}
+
+/** Git names it after the folder. */
+export function gitDirectoryOf({ gitDirectory, commonDirectory, id }: Pick<WorktreeRecord, 'gitDirectory' | 'commonDirectory' | 'id'>): string {
+  return gitDirectory ?? join(commonDirectory, 'worktrees', id);
+}
+
+const lanes = new Map<string, Promise<unknown>>();
+
+/** Runs `work` after everything of this process that has the same name, so that what is done to one thing is done one at a time. */
+export function inLane<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  const before = lanes.get(name) ?? Promise.resolve();
+  const result = before.then(work, work);
+  const settled = result.catch(() => undefined);
+  lanes.set(name, settled);
+  void settled.then(() => {
+    if (lanes.get(name) === settled) lanes.delete(name);
+  });
+  return result;
+}

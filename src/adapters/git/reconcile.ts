@@ -1,0 +1,121 @@
+/** Deals with the worktrees of processes that are gone: removes what has nothing in it, keeps and reports the rest. Several may do it at once. */
+import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ReconciledWorktree } from '../../actors/subagent/worktree-adapter.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { movedRecord } from '../../machines/subagent/worktree-record.ts';
+import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { deleteWalked } from './delete-walked.ts';
+import { endHalfMade } from './half-made.ts';
+import { asideOf, gitDirectoryOf } from './house.ts';
+import type { WorktreeHouse } from './house.ts';
+import { lookAt } from './look.ts';
+import type { UnreadableRecord } from './record-files.ts';
+import { finishVerified, gitFolderWalk, keep, putBack, removeWorktree } from './remove-worktree.ts';
+import { branchTip, dropBranch } from './undo-creation.ts';
+
+type End = Pick<ReconciledWorktree, 'action' | 'reason'>;
+
+export async function reconcileWorktrees(house: WorktreeHouse): Promise<readonly ReconciledWorktree[]> {
+  const { records, unreadable } = await house.records.list();
+  const ends: ReconciledWorktree[] = [];
+  for (const bad of unreadable) ends.push(await setAside(house, bad));
+  for (const record of records) ends.push(await reconcileOne(house, record));
+  await house.owners.sweep(new Set([...records, ...unreadable].map(({ id }) => id)));
+  await house.records.sweep(Date.now());
+  return ends;
+}
+
+async function setAside(house: WorktreeHouse, bad: UnreadableRecord): Promise<ReconciledWorktree> {
+  const where = await house.records.setAside(bad).then(
+    (name) => `it was set aside as ${name}`,
+    (error: unknown) => `it could not be set aside: ${messageOf(error)}`,
+  );
+  const place = { id: bad.id, jobId: bad.id, worktreePath: join(house.worktreesDirectory, bad.id), branchName: `${house.branchPrefix}/${bad.id}` };
+  return { ...place, action: 'preserved', reason: `${bad.problem}; ${where}`, nextAction: `Look at the record and at ${place.worktreePath}; nothing of the worktree was changed.` };
+}
+
+async function reconcileOne(house: WorktreeHouse, listed: WorktreeRecord): Promise<ReconciledWorktree> {
+  if (listed.status === 'preserved') return reported(listed, { action: 'preserved', reason: listed.findings.map(({ text }) => text).join('; ') });
+  if (await house.owners.isOwned(listed.id)) return reported(listed, { action: 'left', reason: 'the process that has it lives' });
+  const other = await house.owners.take(listed.id);
+  if (other !== undefined) return reported(listed, { action: 'left', reason: other });
+  let record: WorktreeRecord | undefined;
+  try {
+    // Another may have dealt with it since it was listed.
+    record = await house.records.read(listed.id);
+    if (record === undefined || record.status === 'preserved') {
+      await house.owners.release(listed.id);
+      return reported(record ?? listed, record === undefined ? { action: 'forgotten', reason: 'another process has dealt with it' } : { action: 'preserved' });
+    }
+    const end = await endOf(house, record);
+    return reported((await house.records.read(record.id)) ?? record, end);
+  } catch (error) {
+    await house.owners.release(listed.id).catch(() => undefined);
+    return reported(record ?? listed, { action: 'preserved', reason: messageOf(error) });
+  }
+}
+
+function reported({ id, jobId, worktreePath, branchName, nextAction }: WorktreeRecord, end: End): ReconciledWorktree {
+  const isGone = end.action === 'removed' || end.action === 'forgotten';
+  return { id, jobId, worktreePath, branchName, ...end, ...(nextAction === undefined || isGone ? {} : { nextAction }) };
+}
+
+/** @param record one that this process has in hand */
+export async function endOf(house: WorktreeHouse, record: WorktreeRecord): Promise<End> {
+  if (record.status === 'creating') return endHalfMade(house, record);
+  const isAside = await isThere(asideOf(record));
+  if (record.isVerified === true && !(await isThere(record.worktreePath))) return endVerified(house, record, isAside);
+  if (isAside) await putBack(record);
+  const lost = record.status === 'orphaned' ? record : movedRecord(record, 'OWNER_LOST');
+  if (!(await isThere(record.worktreePath)) && !(await isThere(gitDirectoryOf(record)))) return endVanished(house, lost);
+  try {
+    await removeWorktree(house, withoutMarks(lost));
+    return { action: 'removed', reason: 'there was nothing in it' };
+  } catch (error) {
+    if (!RuntimeError.is(error)) throw error;
+    return { action: 'preserved', reason: error.message };
+  }
+}
+
+function withoutMarks({ isVerified: _verified, mayLose: _mayLose, ...record }: WorktreeRecord): WorktreeRecord {
+  return record;
+}
+
+/** Its removal was interrupted after everything had been seen to be replaceable. Only what is that still is deleted. */
+async function endVerified(house: WorktreeHouse, record: WorktreeRecord, isAside: boolean): Promise<End> {
+  const aside = asideOf(record);
+  if (isAside && record.mayLose === true) await rm(aside, { recursive: true, force: true });
+  else if (isAside && (await readdir(aside)).length === 0) await rmdir(aside);
+  else if (isAside) {
+    const look = await lookAt(house, record, { place: aside, missingIsFine: true });
+    if (!look.inspection.isClean) {
+      await putBack(record);
+      await keep(house, movedRecord(withoutMarks(record), 'REMOVE_FAILED'), look.inspection);
+      return { action: 'preserved', reason: look.inspection.findings.map(({ text }) => text).join('; ') };
+    }
+    await deleteWalked(aside, look.files);
+  }
+  const tip = await branchTip(house, record);
+  // A branch that was moved since has commits: it stays, as any branch does.
+  const removable = tip === record.baseRevision || record.mayLose === true ? tip : undefined;
+  await finishVerified(house, record, await gitFolderWalk(record), removable);
+  return { action: 'removed', reason: 'its removal was finished' };
+}
+
+/** Somebody removed folder and git's knowledge of it; whether the branch has anything is all that is left to tell. */
+async function endVanished(house: WorktreeHouse, record: WorktreeRecord): Promise<End> {
+  const isRepositoryThere = await isThere(record.commonDirectory);
+  if (isRepositoryThere && !(await dropBranch(house, record, record.baseRevision))) {
+    const nextAction = `Merge what its branch has: git -C ${JSON.stringify(record.repoRoot)} merge ${record.branchName}`;
+    await keep(house, movedRecord(record, 'INSPECT', 'DIRTY'), { findings: [{ kind: 'committed', text: 'its folder is gone; its branch has commits' }], nextAction });
+    return { action: 'preserved', reason: 'its folder is gone; its branch has commits' };
+  }
+  await house.records.forget(record.id);
+  await house.owners.release(record.id);
+  return { action: 'forgotten', reason: isRepositoryThere ? 'its folder was removed by somebody else' : 'its repository and its folder are gone' };
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined;
+}

@@ -1,0 +1,158 @@
+/**
+ * What is kept about worktrees, beside their folders: `<id>.json` is the record, `<id>.baseline` says how the files were when the agent began.
+ * A record that cannot be read is set aside under another name, never deleted.
+ */
+import { readFile, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { checkedWorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { isMissing, makePrivateFolder, putFile, syncFolder } from './private-files.ts';
+
+const RECORD_NAME = /^(?<id>[\w-]+)\.json$/;
+/** A temporary file lives for milliseconds; one this old has no writer. */
+const TEMPORARY_AGE_MS = 3_600_000;
+
+const baselineSchema = z.object({
+  version: z.literal(1),
+  /** Which folder it is: its device and inode. */
+  root: z.string(),
+  /** Every file of the worktree, by its path, with how it was last seen. */
+  files: z.record(z.string(), z.string()),
+  /** Every file of git's own folder for it, by its path: what was in it where it is small, else how it was last seen. */
+  gitFiles: z.record(z.string(), z.string()),
+  /** What `git status` said of files that were changed then, by their paths. */
+  changed: z.record(z.string(), z.string()),
+});
+export type Baseline = Readonly<z.output<typeof baselineSchema>>;
+
+export interface UnreadableRecord {
+  readonly id: string;
+  readonly fileName: string;
+  readonly problem: string;
+}
+
+export class RecordFiles {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** On the disk when this resolves. */
+  async write(record: WorktreeRecord): Promise<void> {
+    await makePrivateFolder(this.#directory);
+    await putFile(this.#path(`${record.id}.json`), `${JSON.stringify(record, undefined, 2)}\n`, { durable: true });
+  }
+
+  /** Undefined when there is none. @throws RuntimeError WORKTREE_RECORD_UNREADABLE */
+  async read(id: string): Promise<WorktreeRecord | undefined> {
+    const fileName = `${id}.json`;
+    const text = await this.#text(fileName);
+    if (text === undefined) return undefined;
+    const record = checkedWorktreeRecord(parsed(text, fileName), fileName);
+    if (record.id === id) return record;
+    throw unreadable(fileName, `it is of worktree "${record.id}"`);
+  }
+
+  /** Oldest first. */
+  async list(): Promise<{ readonly records: readonly WorktreeRecord[]; readonly unreadable: readonly UnreadableRecord[] }> {
+    const records: WorktreeRecord[] = [];
+    const bad: UnreadableRecord[] = [];
+    for (const name of await this.#names()) {
+      const id = RECORD_NAME.exec(name)?.groups?.['id'];
+      if (id === undefined) continue;
+      try {
+        const record = await this.read(id);
+        if (record !== undefined) records.push(record);
+      } catch (error) {
+        bad.push({ id, fileName: name, problem: messageOf(error) });
+      }
+    }
+    return { records: records.sort((one, other) => compare(one.createdAt, other.createdAt) || compare(one.id, other.id)), unreadable: bad };
+  }
+
+  /** Every trace of it. */
+  async forget(id: string): Promise<void> {
+    await rm(this.#path(`${id}.baseline`), { force: true });
+    await rm(this.#path(`${id}.json`), { force: true });
+    await syncFolder(this.#directory).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+    });
+  }
+
+  /** @returns the name under which it lies now */
+  async setAside({ fileName }: UnreadableRecord): Promise<string> {
+    const aside = `${fileName}.${randomUUID()}.unreadable`;
+    await rename(this.#path(fileName), this.#path(aside));
+    return aside;
+  }
+
+  /** Not synced: after a power failure it is missing, which keeps more, not less. */
+  async writeBaseline(id: string, baseline: Baseline): Promise<void> {
+    await putFile(this.#path(`${id}.baseline`), JSON.stringify(baseline), { durable: false });
+  }
+
+  /** Undefined when there is none that can be read. */
+  async readBaseline(id: string): Promise<Baseline | undefined> {
+    try {
+      const text = await this.#text(`${id}.baseline`);
+      const read = baselineSchema.safeParse(text === undefined ? undefined : JSON.parse(text));
+      return read.success ? read.data : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Removes what writers left that died between writing and renaming. */
+  async sweep(nowMs: number): Promise<void> {
+    for (const name of await this.#names()) {
+      if (!name.endsWith('.tmp')) continue;
+      const written = await stat(this.#path(name)).catch(() => undefined);
+      if (written !== undefined && nowMs - written.mtimeMs > TEMPORARY_AGE_MS) await rm(this.#path(name), { force: true });
+    }
+  }
+
+  async #text(name: string): Promise<string | undefined> {
+    try {
+      return await readFile(this.#path(name), 'utf8');
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #names(): Promise<readonly string[]> {
+    try {
+      return await readdir(this.#directory);
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    }
+  }
+
+  #path(name: string): string {
+    return join(this.#directory, name);
+  }
+}
+
+function parsed(text: string, fileName: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw unreadable(fileName, messageOf(error));
+  }
+}
+
+function unreadable(fileName: string, because: string): RuntimeError {
+  return new RuntimeError('WORKTREE_RECORD_UNREADABLE', `expected "${fileName}" to be the record of a worktree: ${because}`, {
+    category: 'storage',
+    hint: 'Look at the file and at the worktree of that name; nothing of either was changed.',
+  });
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}

@@ -1,0 +1,87 @@
+/** The repository around a folder, and what its checkout has that is in no commit. */
+import { realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { GitCommand } from './git-command.ts';
+import { shownPath } from './git-command.ts';
+import { FILE_SETTINGS, parseSettings } from './git-settings.ts';
+import type { RepositorySettings } from './git-settings.ts';
+import { parseStashes } from './reflog.ts';
+import { GitFailure, noCommit, notARepository, saidBy } from './worktree-errors.ts';
+
+export interface Repository {
+  /** The root of the checkout. */
+  readonly root: string;
+  /** What all its checkouts share. */
+  readonly commonDirectory: string;
+  /** From the root to the folder that was asked about; empty for the root. */
+  readonly subdirectory: string;
+  /** The commit of its HEAD, in full. */
+  readonly head: string;
+  readonly settings: RepositorySettings;
+  readonly stashes: readonly string[];
+}
+
+/** Printed back as it is between two answers: paths may have lines of their own. */
+const SEPARATOR = '--wakechart-next';
+
+/** @throws RuntimeError WORKTREE_NOT_A_REPOSITORY, WORKTREE_NO_COMMIT; GitFailure when git itself fails */
+export async function findRepository(git: GitCommand, cwd: string, signal?: AbortSignal): Promise<Repository> {
+  const folder = await realFolder(cwd);
+  const call = { cwd: folder, signal };
+  const questions = ['rev-parse', '--path-format=absolute', '--show-toplevel', SEPARATOR, '--git-common-dir', SEPARATOR, '--show-prefix', SEPARATOR];
+  const [answers, settings] = await Promise.all([
+    git.run([...questions, '--verify', '-q', 'HEAD^{commit}'], call).catch((error: unknown) => refused(git, folder, error, signal)),
+    readSettings(git, folder, signal).catch((error: unknown) => {
+      if (error instanceof GitFailure && error.kind === 'failed') throw notARepository(cwd, saidBy(error));
+      throw error;
+    }),
+  ]);
+  const [root = '', common = '', prefix = '', head = ''] = answers.split(`${SEPARATOR}\n`).map((answer) => shownPath(answer).replace(/\n$/, ''));
+  const commonDirectory = await realpath(common);
+  return { root, commonDirectory, subdirectory: prefix.replace(/\/$/, ''), head, settings, stashes: await parseStashes(commonDirectory) };
+}
+
+export async function readSettings(git: GitCommand, cwd: string, signal?: AbortSignal, gitDirectory?: string): Promise<RepositorySettings> {
+  const where = gitDirectory === undefined ? [] : [`--git-dir=${gitDirectory}`];
+  return parseSettings(await git.run([...where, 'config', '--list', '--show-scope', '-z'], { cwd, signal }));
+}
+
+/** How the files of the repository lie on the disk, as settings that hold whatever somebody writes into it later. */
+export function fileSettingsOf({ own }: RepositorySettings): string[] {
+  return FILE_SETTINGS.flatMap((name) => {
+    const value = own.get(name);
+    return value === undefined ? [] : [`${name}=${value}`];
+  });
+}
+
+/** What the checkout has that is in no commit, in words; undefined when that is nothing. */
+export async function uncommittedIn(git: GitCommand, repository: Repository, signal?: AbortSignal): Promise<string | undefined> {
+  const command = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--ignore-submodules=dirty', '--no-renames'];
+  const output = await git.run(command, { cwd: repository.root, filters: repository.settings.ownFilters, signal });
+  const entries = output.split('\0').filter((entry) => entry !== '');
+  const untracked = entries.filter((entry) => entry.startsWith('??')).length;
+  const changed = entries.length - untracked;
+  const counts = [
+    ...(changed === 0 ? [] : [`${changed} changed ${changed === 1 ? 'file' : 'files'}`]),
+    ...(untracked === 0 ? [] : [`${untracked} untracked ${untracked === 1 ? 'file' : 'files'}`]),
+  ];
+  const files = counts.length === 0 ? [] : [`${counts.join(', ')}, which ${entries.length === 1 ? 'is' : 'are'} not in the worktree`];
+  const hasSubmodules = (await stat(join(repository.root, '.gitmodules')).catch(() => undefined)) !== undefined;
+  const parts = hasSubmodules ? [...files, 'submodules, which are empty in the worktree'] : files;
+  return parts.length === 0 ? undefined : parts.join('; ');
+}
+
+async function realFolder(cwd: string): Promise<string> {
+  const found = await realpath(cwd).catch(() => undefined);
+  if (found === undefined || !(await stat(found)).isDirectory()) throw notARepository(cwd, 'there is no such folder');
+  return found;
+}
+
+/** Tells a repository without commits from no repository. */
+async function refused(git: GitCommand, folder: string, error: unknown, signal?: AbortSignal): Promise<never> {
+  if (!(error instanceof GitFailure) || error.kind !== 'failed') throw error;
+  const root = await git.run(['rev-parse', '--show-toplevel'], { cwd: folder, signal }).catch((cause: unknown) => {
+    throw cause instanceof GitFailure && cause.kind === 'failed' ? notARepository(folder, saidBy(cause)) : cause;
+  });
+  throw noCommit(shownPath(root).replace(/\n$/, ''));
+}

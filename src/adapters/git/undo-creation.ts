@@ -1,0 +1,54 @@
+/** Takes back what was made of a worktree that nobody has worked in yet. */
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { movedRecord } from '../../machines/subagent/worktree-record.ts';
+import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { gitBeside, gitDirectoryOf } from './house.ts';
+import type { WorktreeHouse } from './house.ts';
+
+export interface UndoOptions {
+  /** Folder or branch were there before, and are somebody else's. */
+  readonly isForeign: boolean;
+  /** The same is tried again at once. */
+  readonly keepsRecord?: boolean | undefined;
+}
+
+/** Never throws: what cannot be taken back stays in its record, for the next start to look at. */
+export async function undoCreation(house: WorktreeHouse, record: WorktreeRecord, { isForeign, keepsRecord }: UndoOptions): Promise<void> {
+  try {
+    if (!isForeign) await takeBack(house, record);
+    if (keepsRecord === true) return;
+    await house.records.forget(record.id);
+  } catch {
+    await house.records.write(movedRecord(record, 'CREATE_UNKNOWN')).catch(() => undefined);
+  }
+  if (keepsRecord !== true) await house.owners.release(record.id).catch(() => undefined);
+}
+
+async function takeBack(house: WorktreeHouse, record: WorktreeRecord): Promise<void> {
+  await rm(record.worktreePath, { recursive: true, force: true });
+  if (await isGitFolderOf(record)) await rm(gitDirectoryOf(record), { recursive: true, force: true });
+  await dropBranch(house, record, record.baseRevision);
+}
+
+/** Whether git's folder for it is its own: git may have given the name to another. */
+export async function isGitFolderOf(record: WorktreeRecord): Promise<boolean> {
+  const path = await readFile(join(gitDirectoryOf(record), 'gitdir'), 'utf8').catch(() => undefined);
+  return path?.replace(/\n$/, '') === join(record.worktreePath, '.git');
+}
+
+/** Deletes its branch if it is at `tip`; one that is not there is fine. @returns whether it is gone */
+export async function dropBranch(house: WorktreeHouse, record: WorktreeRecord, tip: string): Promise<boolean> {
+  const found = await branchTip(house, record);
+  if (found === undefined) return true;
+  if (found !== tip) return false;
+  await gitBeside(house, record, ['update-ref', '-d', `refs/heads/${record.branchName}`, tip], { writes: true });
+  return true;
+}
+
+/** The commit of its branch; undefined when there is no such branch. */
+export async function branchTip(house: WorktreeHouse, record: Pick<WorktreeRecord, 'commonDirectory' | 'branchName'>): Promise<string | undefined> {
+  const output = await gitBeside(house, record, ['for-each-ref', '--format=%(objectname) %(refname)', `refs/heads/${record.branchName}`]);
+  const line = output.split('\n').find((each) => each.endsWith(` refs/heads/${record.branchName}`));
+  return line?.split(' ')[0];
+}

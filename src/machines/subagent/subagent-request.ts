@@ -1,0 +1,91 @@
+/** What a caller may ask a subagent manager for, checked before anything is recorded, and the task that it becomes. */
+import { z } from 'zod';
+import { sessionId } from '../ids.ts';
+import { parsedOrRefused } from '../task/task-validation.ts';
+import type { AgentTaskRequest, BackgroundTaskRequestInput } from '../task/task-request.ts';
+
+const text = z.string().min(1);
+const durationMs = z.number().nonnegative();
+
+export const subagentSpawnRequest = z.strictObject({
+  /** The agent: its name in the catalog. */
+  type: text,
+  /** What people call the job. Default: the type. */
+  label: text.optional(),
+  prompt: z.string(),
+  mode: z.enum(['foreground', 'background']).optional(),
+  /** The session it works for. Its log hears of the start and the end of the job. */
+  parentSessionId: text.optional(),
+  /** The job it works for; it ends with that. */
+  parentJobId: text.optional(),
+  depth: z.number().int().nonnegative().optional(),
+  cwd: text.regex(/^\//, 'expected an absolute path'),
+  /** `worktree`: in a git worktree of its own, made from the repository around `cwd`. Default `none`. */
+  isolation: z.enum(['none', 'worktree']).optional(),
+  permissionPolicy: z.enum(['inherit-allowlist', 'preapproved', 'prompt', 'deny']).optional(),
+  model: text.optional(),
+  allowedTools: z.array(z.string()).readonly().optional(),
+  disallowedTools: z.array(z.string()).readonly().optional(),
+  providerProfile: z.union([text, z.record(z.string(), z.unknown())]).optional(),
+  priority: z.number().int().min(-1000).max(1000).optional(),
+  timeoutMs: durationMs.optional(),
+  idleTimeoutMs: durationMs.optional(),
+  maxRuntimeMs: durationMs.optional(),
+  outputLimitBytes: z.number().nonnegative().optional(),
+  maxTextDeltas: z.number().int().nonnegative().optional(),
+  repetitionWindow: z.number().int().nonnegative().max(1_000_000).optional(),
+  repetitionThreshold: z.number().int().nonnegative().optional(),
+  /** Default `process`, where the manager has a runner for it. */
+  run: z.enum(['process', 'in-process']).optional(),
+  /** Goes on with a session that is there, instead of making one. */
+  sessionId: sessionId.optional(),
+  /** Opaque to the runtime: cloned in, kept, never interpreted. */
+  metadata: z.record(z.string(), z.unknown()).optional(),
+});
+
+export type SubagentSpawnRequest = z.input<typeof subagentSpawnRequest>;
+
+/** @throws BackgroundTaskError category `validation` saying what came and what is missing */
+export function checkedSpawnRequest(request: unknown): SubagentSpawnRequest {
+  return parsedOrRefused(subagentSpawnRequest, request, { what: 'subagent request', code: 'SUBAGENT_REQUEST_INVALID' });
+}
+
+/** Where a job's own session stands in the metadata of its task; the rest of the metadata is the caller's. */
+export const SESSION_KEY = 'wakechart.sessionId';
+
+/** Marks a job that is one wake of its session and nothing more. */
+export const WAKE_ONLY_KEY = 'wakechart.wakeOnly';
+
+/** Where a job is to run: in a process of its own, or in the one that spawned it. */
+export const RUN_KEY = 'wakechart.run';
+
+/** The task that a job is. Nothing of the request is lost. */
+export function taskRequestOf({ type, label, parentJobId, sessionId: session, run, metadata, ...rest }: SubagentSpawnRequest): BackgroundTaskRequestInput {
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as typeof rest;
+  const own = { ...(session === undefined ? {} : { [SESSION_KEY]: session }), ...(run === undefined ? {} : { [RUN_KEY]: run }) };
+  const all = Object.keys(own).length === 0 ? metadata : { ...metadata, ...own };
+  return {
+    kind: 'agent',
+    ...given,
+    agentType: type,
+    label: label ?? type,
+    ...(parentJobId === undefined ? {} : { parentTaskId: parentJobId }),
+    ...(all === undefined ? {} : { metadata: all }),
+  };
+}
+
+/** The session that a job is to have, as its task says. */
+export function sessionOf({ metadata }: Pick<AgentTaskRequest, 'metadata'>): string | undefined {
+  const found = sessionId.safeParse(metadata?.[SESSION_KEY]);
+  return found.success ? found.data : undefined;
+}
+
+export function isWakeOnly({ metadata }: Pick<AgentTaskRequest, 'metadata'>): boolean {
+  return metadata?.[WAKE_ONLY_KEY] === true;
+}
+
+/** Where the job is to run, as its task says. */
+export function runOf({ metadata }: Pick<AgentTaskRequest, 'metadata'>): 'process' | 'in-process' | undefined {
+  const run = metadata?.[RUN_KEY];
+  return run === 'process' || run === 'in-process' ? run : undefined;
+}

@@ -1,0 +1,157 @@
+/**
+ * The parts of a Node runtime that subagents need: processes of their own, worktrees in the home, records of jobs. Most runs of most programs
+ * use none of them, so each is loaded with its first use.
+ */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Clock } from './actors/clock/clock.ts';
+import type { JobRecords } from './actors/subagent/job-records.ts';
+import type { SubagentPorts } from './actors/subagent/subagent-house.ts';
+import type { SubagentRunner } from './actors/subagent/subagent-runner.ts';
+import type { WorktreeKeeper } from './actors/subagent/worktree-adapter.ts';
+import type { ProcessTree } from './actors/task/process-tree.ts';
+import type { ChildProcessSubagentRunner } from './adapters/child-process/child-process-runner.ts';
+import type { HomeLayout } from './adapters/files/layout.ts';
+import type { WorktreeHooks } from './machines/subagent/hook-config.ts';
+import type { SubagentLimitsInput } from './machines/subagent/subagent-limits.ts';
+import type { ProviderTable } from './machines/run/provider-settings.ts';
+
+const WORKTREES_FOLDER = 'worktrees';
+const JOBS_FOLDER = 'subagents';
+const TRANSCRIPTS_FOLDER = 'transcripts';
+
+/** Says to the runtime of a worker how many workers stand above it. */
+const LEVEL_VARIABLE = 'WAKECHART_SUBAGENT_LEVEL';
+
+export interface NodeSubagentOptions {
+  /** Where jobs run that do not say. Default `process`: each in one of its own. */
+  readonly run?: 'process' | 'in-process' | undefined;
+  /** Workers that are kept loaded and wait, so that a job begins at once. Default 0. */
+  readonly warmWorkers?: number | undefined;
+  /** How many there may be: at once, of one parent, above each other. */
+  readonly limits?: SubagentLimitsInput | undefined;
+  /** How long a worker that was asked to end may take before it gets SIGTERM, and then before SIGKILL, in milliseconds. Default 2000. */
+  readonly killGraceMs?: number | undefined;
+  /** Variables of workers besides the usual ones. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Begins the names of branches: `<prefix>/<job>-<id>`. Default `wakechart`. */
+  readonly branchPrefix?: string | undefined;
+  /** Run when a worktree has been made for a job, and when it has been removed: functions, or commands. */
+  readonly hooks?: WorktreeHooks | undefined;
+}
+
+const object = z.custom<object>((value) => typeof value === 'object' && value !== null, 'expected an object');
+
+/** Only the names: each part checks what it is given. */
+export const nodeSubagentOptions = z.strictObject({
+  run: z.enum(['process', 'in-process']).optional(),
+  warmWorkers: z.number().int().nonnegative().max(64).optional(),
+  limits: object.optional(),
+  killGraceMs: z.number().nonnegative().optional(),
+  env: z.record(z.string(), z.string()).optional(),
+  branchPrefix: z.string().min(1).optional(),
+  hooks: object.optional(),
+} satisfies Record<keyof NodeSubagentOptions, z.ZodType>);
+
+export interface NodeSubagentParts {
+  readonly layout: HomeLayout;
+  readonly clock: Clock;
+  readonly processTree: ProcessTree;
+  readonly providers: ProviderTable | undefined;
+  readonly humans: 'reachable' | 'none' | undefined;
+  readonly options: NodeSubagentOptions;
+}
+
+export function nodeSubagents(parts: NodeSubagentParts): SubagentPorts {
+  const { layout, options } = parts;
+  const level = Number(process.env[LEVEL_VARIABLE] ?? 0) || 0;
+  const processes = lazyRunner(() => openRunner(parts, level));
+  return {
+    processRunner: processes,
+    isInProcessByDefault: options.run === 'in-process',
+    worktrees: lazyKeeper(parts),
+    records: lazyRecords(parts),
+    hooks: options.hooks,
+    hookTypeExecutors: { command: async (...call) => (await import('./adapters/subagent-hooks/command-hook.ts')).createCommandHookExecutor(parts)(...call) },
+    limits: { ...nested(level), ...options.limits },
+    filesOf: (session) => layout.ownWorkspace(session),
+    close: () => processes.close(),
+  };
+}
+
+const USUAL_CONCURRENCY = 4;
+
+/** The deeper, the fewer at once: or the processes of a tree of jobs would be a power of those of one. */
+function nested(level: number): SubagentLimitsInput {
+  return level === 0 ? {} : { maxConcurrent: Math.max(1, Math.floor(USUAL_CONCURRENCY / 2 ** level)) };
+}
+
+async function openRunner({ layout, clock, processTree, providers, humans, options: { warmWorkers, killGraceMs, env } }: NodeSubagentParts, level: number): Promise<ChildProcessSubagentRunner> {
+  const { ChildProcessSubagentRunner: Runner } = await import('./adapters/child-process/child-process-runner.ts');
+  return new Runner({
+    home: layout.home,
+    clock,
+    processTree,
+    logsDir: join(layout.home, TRANSCRIPTS_FOLDER),
+    env: { ...env, [LEVEL_VARIABLE]: String(level + 1) },
+    ...(providers === undefined ? {} : { providerConfig: { providers } }),
+    ...(humans === undefined ? {} : { humans }),
+    ...(warmWorkers === undefined ? {} : { warmWorkers }),
+    ...(killGraceMs === undefined ? {} : { killGraceMs }),
+  });
+}
+
+function lazyRunner(open: () => Promise<ChildProcessSubagentRunner>): SubagentRunner & { close(): Promise<void> } {
+  let opened: Promise<ChildProcessSubagentRunner> | undefined;
+  return {
+    start: async (start) => (await (opened ??= open())).start(start),
+    close: async () => (await opened)?.close(),
+  };
+}
+
+/** Where no worktree was ever made there is nothing to look after, and git need not be there. */
+function lazyKeeper({ layout, clock, options: { branchPrefix } }: NodeSubagentParts): WorktreeKeeper {
+  const worktreesDirectory = join(layout.home, WORKTREES_FOLDER);
+  let opened: Promise<WorktreeKeeper> | undefined;
+  const open = async (): Promise<WorktreeKeeper> => {
+    const { createGitWorktreeIsolationAdapter } = await import('./adapters/git/git-worktree-adapter.ts');
+    return createGitWorktreeIsolationAdapter({ worktreesDirectory, clock, ...(branchPrefix === undefined ? {} : { branchPrefix }) });
+  };
+  const keeper = (): Promise<WorktreeKeeper> => (opened ??= open());
+  const isThere = async (): Promise<boolean> => opened !== undefined || (await isInhabited(worktreesDirectory));
+  return {
+    prepare: async (request) => (await keeper()).prepare(request),
+    isClean: async (worktree) => (await keeper()).isClean(worktree),
+    getStatus: async (worktree) => (await (await keeper()).getStatus?.(worktree)) ?? '',
+    inspect: async (worktree) => (await keeper()).inspect(worktree),
+    begin: async (worktree) => (await keeper()).begin?.(worktree),
+    remove: async (worktree) => (await keeper()).remove(worktree),
+    preserve: async (worktree, inspection) => (await keeper()).preserve?.(worktree, inspection),
+    list: async () => ((await isThere()) ? (await keeper()).list() : []),
+    find: async (name) => (await keeper()).find(name),
+    adopt: async (name) => (await keeper()).adopt(name),
+    discard: async (name, how) => (await keeper()).discard(name, how),
+    reconcile: async () => ((await isThere()) ? (await keeper()).reconcile() : []),
+  };
+}
+
+function lazyRecords({ layout, clock }: NodeSubagentParts): JobRecords {
+  const directory = join(layout.home, JOBS_FOLDER);
+  let opened: Promise<JobRecords> | undefined;
+  const open = async (): Promise<JobRecords> => (await import('./adapters/subagent-files/file-job-records.ts')).createFileJobRecords({ directory, clock });
+  const records = (): Promise<JobRecords> => (opened ??= open());
+  return {
+    create: async (make) => (await records()).create(make),
+    write: async (record) => (await records()).write(record),
+    list: async () => (opened !== undefined || (await isInhabited(directory)) ? (await records()).list() : []),
+    takeOver: async (jobId) => (await records()).takeOver(jobId),
+    keepOutput: async (jobId, output) => (await records()).keepOutput(jobId, output),
+    remove: async (jobId) => (await records()).remove(jobId),
+  };
+}
+
+/** A folder that cannot be read may hold something: whoever opens it will say what is wrong. */
+async function isInhabited(folder: string): Promise<boolean> {
+  return readdir(folder).then((names) => names.length > 0, (error: unknown) => !(error instanceof Error && 'code' in error && error.code === 'ENOENT'));
+}

@@ -1,0 +1,137 @@
+/** Jobs that work for a session: its log says when they begin and how they end, they live within its bounds, and they end with it. */
+import { afterEach, describe, expect, it } from 'vitest';
+import type { SubagentSpawnRequest } from '../../../src/machines/subagent/subagent-request.ts';
+import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
+import { until } from '../../support/session-house.ts';
+import { openTurnHouse } from '../../support/turn-house.ts';
+import type { Model, Said, TurnHouse } from '../../support/turn-house.ts';
+import { noteTools } from '../../support/turn-tools.ts';
+
+let house: TurnHouse;
+let ran: string[];
+afterEach(() => house[Symbol.asyncDispose]());
+
+const launch: Said = { calls: [{ name: 'launch' }] };
+
+async function open(fixer: Model | readonly Said[], lead: Partial<AgentFrontmatter> = {}): Promise<string> {
+  const tools = noteTools();
+  ran = tools.ran;
+  house = await openTurnHouse({ tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')] });
+  await house.agent('fixer', fixer, { tools: ['launch', 'look'] });
+  await house.agent('lead', [{ text: 'I have read it.' }], lead);
+  return (await house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
+}
+
+const spawn = (parentSessionId: string, changes: Partial<SubagentSpawnRequest> = {}): ReturnType<TurnHouse['runtime']['subagents']['spawn']> =>
+  house.runtime.subagents.spawn({ type: 'fixer', prompt: 'Fix it.', cwd: house.layout.home, parentSessionId, permissionPolicy: 'prompt', ...changes });
+
+const codeOf = (working: Promise<unknown>): Promise<string> => working.then(() => 'none', (error: { readonly code?: string }) => error.code ?? 'other');
+
+describe('the log of a session', () => {
+  it('says when a job begins and how it ends, and the session is due with its end', async () => {
+    const parent = await open([{ text: 'Fixed.', usage: { inputTokens: 30, outputTokens: 10 } }]);
+    const { id } = await spawn(parent);
+    await house.runtime.subagents.wait(id);
+    const [started] = await house.dataOf(parent, 'subagent.started');
+    const [ended] = await house.dataOf(parent, 'subagent.ended');
+    expect(started).toMatchObject({ jobId: id, agentId: 'fixer', prompt: 'Fix it.' });
+    expect(ended).toMatchObject({ jobId: id, childSessionId: started?.childSessionId, status: 'completed', summary: 'Fixed.', used: { tokens: 40 } });
+    expect(await house.dataOf(parent, 'session.child_idle')).toEqual([]);
+    expect(await house.state(parent)).toMatchObject({ jobs: [], used: { tokens: 40 }, children: [{ sessionId: started?.childSessionId }] });
+    expect(await house.due()).toEqual([parent]);
+    await house.settle();
+    expect(house.asked.at(-1)?.read).toContain(`The subagent job ${id} (fixer) has finished: Fixed.`);
+    expect(await house.due()).toEqual([]);
+  });
+
+  it('says why a job failed, and nobody goes on with its session', async () => {
+    const parent = await open(() => ({ error: { kind: 'auth', message: 'no key' } }));
+    const { id } = await spawn(parent);
+    expect(await codeOf(house.runtime.subagents.wait(id))).toBe('RUN_FAILED');
+    const [ended] = await house.dataOf(parent, 'subagent.ended');
+    expect(ended).toMatchObject({ status: 'failed', error: { code: 'RUN_FAILED', message: expect.stringContaining('no key') } });
+    expect(await house.state(ended?.childSessionId ?? '')).toMatchObject({ status: 'terminated' });
+  });
+
+  it('says that a job was cancelled', async () => {
+    const parent = await open([launch]);
+    const { id } = await spawn(parent);
+    await until(() => house.runtime.subagents.get(id)?.status === 'waiting_permission');
+    await house.runtime.subagents.cancel(id, 'not needed');
+    expect(await house.dataOf(parent, 'subagent.ended')).toMatchObject([{ jobId: id, status: 'cancelled', error: { message: expect.stringContaining('not needed') } }]);
+  });
+
+  it('refuses a job of a session that is not there, or is over, and nothing is begun', async () => {
+    const parent = await open([]);
+    expect(await codeOf(spawn('0192f0c1-2345-7abc-8def-0123456789ab'))).toBe('SESSION_NOT_FOUND');
+    await house.runtime.sessions.terminate(parent);
+    expect(await codeOf(spawn(parent))).toBe('SESSION_TERMINATED');
+    expect(house.runtime.subagents.list()).toEqual([]);
+    expect(house.asked).toEqual([]);
+  });
+
+  it('is not needed: a job may work for none', async () => {
+    await open([{ text: 'Fixed.' }]);
+    const { id } = await spawn('my-program');
+    expect(await house.runtime.subagents.wait(id)).toMatchObject({ output: 'Fixed.' });
+  });
+});
+
+describe('a job of a session', () => {
+  it('gets a share of what is left of its budget', async () => {
+    const parent = await open([{ text: 'Fixed.' }], { budget: { maxTokensPerSession: 8_000 } });
+    const { id } = await spawn(parent);
+    await house.runtime.subagents.wait(id);
+    const [started] = await house.dataOf(parent, 'subagent.started');
+    expect(started?.allowance).toEqual({ tokens: 1_000 });
+    expect(await house.state(started?.childSessionId ?? '')).toMatchObject({ allowance: { tokens: 1_000 } });
+  });
+
+  it('may not do what its parent may not do', async () => {
+    const parent = await open([{ calls: [{ name: 'look' }] }, { text: 'I may not.' }], { permission: { mode: 'preapproved', deny: ['look'] } });
+    const { id } = await spawn(parent);
+    await house.runtime.subagents.wait(id);
+    expect(ran).toEqual([]);
+  });
+
+  it('may do what its parent may do without asking, if it inherits that', async () => {
+    const parent = await open([launch, { text: 'Launched.' }], { permission: { mode: 'ask', allow: ['launch'] } });
+    const { id } = await spawn(parent, { permissionPolicy: 'inherit-allowlist' });
+    await house.runtime.subagents.wait(id);
+    expect(ran).toEqual(['launch']);
+  });
+
+  it('ends with it: when the session has been terminated, nothing of the job runs', async () => {
+    let isAsked = false;
+    const parent = await open(async ({ abortSignal }) => {
+      isAsked = true;
+      await new Promise((resolve) => abortSignal?.addEventListener('abort', resolve));
+      return {};
+    });
+    const { id } = await spawn(parent);
+    await until(() => isAsked);
+    await house.runtime.sessions.terminate(parent, { reason: 'over' });
+    const job = house.runtime.subagents.get(id);
+    expect(['cancelled', 'failed']).toContain(job?.status);
+    expect(await house.dataOf(parent, 'subagent.ended')).toHaveLength(1);
+  });
+
+  it('ends with it too when another process terminates it', async () => {
+    const parent = await open([launch]);
+    const { id } = await spawn(parent);
+    const first = house.runtime;
+    await until(() => first.subagents.get(id)?.status === 'waiting_permission');
+    await house.open().sessions.terminate(parent, { reason: 'over' });
+    expect(await codeOf(first.subagents.wait(id))).toBe('SUBAGENT_SESSION_TERMINATED');
+  });
+
+  it('goes on when only the turn of the session is cut short', async () => {
+    const parent = await open([launch, { text: 'Launched.' }]);
+    const { id } = await spawn(parent);
+    await until(() => house.runtime.subagents.get(id)?.status === 'waiting_permission');
+    await house.runtime.sessions.interrupt(parent);
+    const [child] = (await house.state(parent)).children;
+    await house.confirm(child?.sessionId ?? '');
+    expect(await house.runtime.subagents.wait(id)).toMatchObject({ output: 'Launched.' });
+  });
+});

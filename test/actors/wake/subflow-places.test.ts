@@ -1,0 +1,153 @@
+/** Where the agents that answer calls work: in a process of their own, in a worktree of their own, or both. */
+import { afterEach, describe, expect, it } from 'vitest';
+import type { SubagentRunner } from '../../../src/actors/subagent/subagent-runner.ts';
+import { BackgroundTaskError } from '../../../src/machines/task/task-error.ts';
+import type { Runtime } from '../../../src/runtime.ts';
+import { createNotedKeeper } from '../../support/noted-keeper.ts';
+import type { NotedKeeper } from '../../support/noted-keeper.ts';
+import { until } from '../../support/session-house.ts';
+import { openTurnHouse } from '../../support/turn-house.ts';
+import type { Model, Said, TurnHouse } from '../../support/turn-house.ts';
+import { noteTools } from '../../support/turn-tools.ts';
+
+let house: TurnHouse;
+let keeper: NotedKeeper;
+/** Stands for the processes that are started: another runtime over the same store. */
+let other: Runtime;
+let started: string[];
+let deaths: number;
+afterEach(() => house[Symbol.asyncDispose]());
+
+const DO: Said = { calls: [{ name: 'helper', input: { message: 'Do it.' } }] };
+
+interface Place {
+  readonly run?: 'process' | 'in-process';
+  readonly isolation?: 'worktree' | 'none';
+}
+
+async function open(place: Place, helper: Model | readonly Said[], lead: readonly Said[] = [DO, { text: 'All done.' }]): Promise<string> {
+  const { tool } = noteTools();
+  const tools = [tool('look'), tool('launch', { permissionPolicy: 'always_ask' })];
+  house = await openTurnHouse({ tools });
+  keeper = createNotedKeeper(house.layout.home);
+  started = [];
+  deaths = 0;
+  other = house.runtime;
+  house.open({ subagents: { processRunner: runner(), worktrees: keeper } });
+  await house.agent('helper', helper, { tools: ['look', 'launch'] });
+  await house.agent('lead', lead, { tools: [{ agent: 'helper', ...place }] });
+  return house.start('lead');
+}
+
+const runner = (): SubagentRunner => ({
+  async start(start) {
+    started.push(start.request.agentType);
+    const handle = await other.localSubagents.start(start);
+    if (deaths === 0) return handle;
+    deaths -= 1;
+    return { ...handle, result: handle.result.then(() => Promise.reject(new BackgroundTaskError('crash', 'killed'))) };
+  },
+});
+
+async function childOf(parent: string): Promise<string> {
+  const [child] = await house.children(parent);
+  if (child === undefined) throw new Error('it has no child');
+  return child;
+}
+
+describe('an agent that is called', () => {
+  it('works in a process of its own if its attachment says so, and its answer is the result', async () => {
+    const parent = await open({ run: 'process' }, [{ calls: [{ name: 'look' }] }, { text: 'I looked.' }]);
+    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
+    expect(started).toEqual(['helper']);
+    const child = await childOf(parent);
+    expect(await house.state(child)).toMatchObject({ runsIn: 'process', parent: { sessionId: parent } });
+    expect(await house.dataOf(child, 'wake.started')).toMatchObject([{ owner: 'process_1' }]);
+    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'I looked.' } }]);
+  });
+
+  it('works where its caller does if nothing is said', async () => {
+    const parent = await open({ run: 'in-process', isolation: 'none' }, [{ text: 'Here.' }]);
+    await house.runtime.wake(parent);
+    expect([started, keeper.calls]).toEqual([[], []]);
+    expect(await house.dataOf(await childOf(parent), 'wake.started')).toMatchObject([{ owner: 'process_2' }]);
+  });
+
+  it('has its process again when somebody wakes it later, whoever that is', async () => {
+    const parent = await open({ run: 'process' }, [{ calls: [{ name: 'launch' }] }, { text: 'Launched.' }]);
+    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'requires_action' });
+    const child = await childOf(parent);
+    await house.confirm(child);
+    await house.settle();
+    expect(started).toEqual(['helper', 'helper']);
+    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'Launched.' } }]);
+  });
+
+  it('is stopped with the wake of its caller, and has stopped when that has', async () => {
+    let isAsked = false;
+    const parent = await open({ run: 'process' }, async ({ abortSignal }) => {
+      isAsked = true;
+      await new Promise((resolve) => abortSignal?.addEventListener('abort', resolve));
+      return {};
+    });
+    const stop = new AbortController();
+    const wake = house.runtime.wake(parent, { signal: stop.signal });
+    await until(() => isAsked);
+    stop.abort(new Error('enough'));
+    await wake;
+    expect((await house.state(await childOf(parent))).openWake).toBeUndefined();
+  });
+});
+
+describe('an agent that is called into a worktree', () => {
+  it('works in it, and leaves none when there is nothing in it', async () => {
+    const parent = await open({ isolation: 'worktree' }, [{ text: 'Nothing to do.' }]);
+    await house.runtime.wake(parent);
+    expect(keeper.calls).toEqual(['prepare helper', 'remove helper']);
+    expect(await house.results(parent)).toMatchObject([{ output: { output: 'Nothing to do.', worktree: { worktreeStatus: 'removed' } } }]);
+  });
+
+  it('hands over what it leaves, with what to do about it', async () => {
+    const parent = await open({ isolation: 'worktree', run: 'process' }, [{ text: 'Committed.' }]);
+    keeper.findings.set('helper', 'one commit');
+    await house.runtime.wake(parent);
+    const [worktree] = keeper.kept.values();
+    expect(keeper.calls).toEqual(['prepare helper', 'preserve helper']);
+    expect(await house.state(await childOf(parent))).toMatchObject({ workspace: worktree?.worktreePath });
+    expect(await house.results(parent)).toMatchObject([
+      { output: { output: 'Committed.', worktree: { worktreePath: worktree?.worktreePath, branchName: 'wakechart/tree_1', worktreeStatus: 'preserved', worktreeNextAction: expect.stringMatching(/^git merge helper/) } } },
+    ]);
+    expect(house.asked.at(-1)?.read).toContain('git merge helper');
+  });
+
+  it('is not started where none can be made, and the model reads why', async () => {
+    const parent = await open({ isolation: 'worktree' }, [{ text: 'never' }]);
+    keeper.prepare = () => Promise.reject(new Error('this is no repository'));
+    await house.runtime.wake(parent);
+    expect(await house.results(parent)).toMatchObject([{ outcome: 'failed', output: expect.stringContaining('this is no repository') }]);
+    expect(await house.children(parent)).toEqual([]);
+  });
+
+  it('keeps its worktree while it waits for somebody, and goes on in the same one', async () => {
+    const parent = await open({ isolation: 'worktree' }, [{ calls: [{ name: 'launch' }] }, { text: 'Launched.' }]);
+    await house.runtime.wake(parent);
+    expect(keeper.calls).toEqual(['prepare helper']);
+    await house.confirm(await childOf(parent));
+    await house.settle();
+    expect(keeper.calls).toEqual(['prepare helper', 'remove helper']);
+  });
+
+  it('answers although its worktree could not be settled, and that is said beside it', async () => {
+    const parent = await open({ isolation: 'worktree' }, [{ text: 'Done.' }]);
+    keeper.list = () => Promise.reject(new Error('the disk is gone'));
+    await house.runtime.wake(parent);
+    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'Done.', worktree: { problem: expect.stringContaining('the disk is gone') } } }]);
+  });
+
+  it('whose caller is ended leaves a worktree that is settled', async () => {
+    const parent = await open({ isolation: 'worktree' }, [{ calls: [{ name: 'launch' }] }]);
+    await house.runtime.wake(parent);
+    await house.runtime.sessions.terminate(parent);
+    expect(keeper.calls).toEqual(['prepare helper', 'remove helper']);
+  });
+});

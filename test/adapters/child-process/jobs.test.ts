@@ -1,0 +1,281 @@
+/** What a job in a worker of its own says, is told, and comes to. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { RuntimeError } from '../../../src/machines/errors.ts';
+import type { ChildProcessSubagentRunnerOptions } from '../../../src/adapters/child-process/runner-options.ts';
+import { isRunning } from '../process-tree/system-processes.ts';
+import { runnerHouse } from './runner-house.ts';
+import type { RunnerHouse } from './runner-house.ts';
+
+let houses: RunnerHouse[] = [];
+const open = async (options: Partial<ChildProcessSubagentRunnerOptions> = {}): Promise<RunnerHouse> => {
+  const house = await runnerHouse(options);
+  houses.push(house);
+  return house;
+};
+afterEach(async () => {
+  for (const house of houses) await house.close();
+  houses = [];
+});
+
+describe('a job in a worker', () => {
+  it('comes to what the worker answers, when no process of it is left', async () => {
+    const { start } = await open();
+    const { handle } = await start('count to three');
+    expect(handle.pid).toBeGreaterThan(0);
+    expect(await handle.result).toEqual({ jobId: 'job', output: 'done: count to three' });
+    expect(isRunning(handle.pid ?? 0)).toBe(false);
+  });
+
+  it('tells what it says and does, in order', async () => {
+    const { start } = await open();
+    const { handle, events } = await start({ behavior: 'works' });
+    expect(await handle.result).toEqual({ jobId: 'job', output: 'fine', metadata: { usage: { inputTokens: 3 }, sessionId: 's' } });
+    expect(events).toEqual([
+      { type: 'background_task_text_delta', taskId: 'job', delta: 'Hello, ' },
+      { type: 'background_task_text_delta', taskId: 'job', delta: 'world\nand more' },
+      { type: 'background_task_tool_start', taskId: 'job', toolName: 'shell_run', firstArg: 'npm test', toolTimeoutMs: 1000 },
+      { type: 'background_task_activity', taskId: 'job' },
+      { type: 'background_task_progress', taskId: 'job', progress: { currentAction: 'shell_run' } },
+      { type: 'background_task_tool_end', taskId: 'job', toolName: 'shell_run', success: false, error: 'exit code 1' },
+    ]);
+  });
+
+  it('is given the whole request, and works in no folder of the job', async () => {
+    const { start, folder } = await open({ parentContext: { from: 'a test' }, humans: 'none', providerConfig: { name: 'mine', provider: 'ollama', baseUrl: 'http://127.0.0.1:1/v1' } });
+    const { handle } = await start({ behavior: 'tells' }, { metadata: { note: 'kept' }, allowedTools: ['read'], model: 'm', worktreePath: '/w', branchName: 'b' });
+    const { output } = await handle.result;
+    const told = JSON.parse(output) as { start: Record<string, unknown>; cwd: string; argv: string[]; execArgv: string[] };
+    expect(told.start).toMatchObject({
+      v: 1,
+      jobId: 'job',
+      request: { cwd: folder, metadata: { note: 'kept' }, allowedTools: ['read'], model: 'm', worktreePath: '/w', branchName: 'b', parentSessionId: 'parent' },
+      parentContext: { from: 'a test' },
+      parentConfig: { humans: 'none', providers: { mine: { backend: 'embedded', baseUrl: 'http://127.0.0.1:1/v1' } } },
+      logsDir: join(folder, 'logs'),
+    });
+    expect(told.cwd.startsWith(folder)).toBe(false);
+    expect(told.argv).toHaveLength(2);
+    expect(told.execArgv).toEqual([]);
+  });
+
+  it('hears follow-ups while it runs, in order', async () => {
+    const { start } = await open();
+    const { handle, text } = await start({ behavior: 'listens' });
+    await Promise.all([handle.send?.('one'), handle.send?.('two')]);
+    await handle.send?.('end');
+    expect((await handle.result).output).toBe('ended as asked');
+    expect(text()).toBe('heard one; heard two; heard end; ');
+  });
+
+  it('counts a follow-up as sent when the worker says that it is stored', async () => {
+    const { start } = await open({ env: { BEHAVIOR: 'confirms' } });
+    const { handle } = await start({ behavior: 'listens' });
+    await handle.send?.('yes');
+    await expect(handle.send?.('refuse')).rejects.toMatchObject({ code: 'SUBAGENT_FOLLOW_UP_REFUSED', message: 'the follow-up was not taken: not now' });
+    await handle.cancel('enough');
+    await expect(handle.result).rejects.toMatchObject({ code: 'SUBAGENT_CANCELLED' });
+  });
+
+  it('refuses follow-ups when it has ended', async () => {
+    const { start } = await open();
+    const { handle } = await start('');
+    await handle.result;
+    await expect(handle.send?.('too late')).rejects.toMatchObject({ category: 'conflict', code: 'SUBAGENT_NOT_RUNNING' });
+    await expect(handle.answerPermission?.('r1', true)).rejects.toMatchObject({ code: 'SUBAGENT_NOT_RUNNING' });
+  });
+
+  it.each([
+    [true, 'allowed'],
+    [false, 'denied'],
+  ])('asks for permission and is told %s, once', async (allowed, output) => {
+    const { start } = await open();
+    const { handle, events } = await start({ behavior: 'asks' });
+    await vi.waitFor(() => expect(events).toContainEqual({ type: 'background_task_permission_request', taskId: 'job', requestId: 'r1', toolName: 'shell_run', toolArgs: { command: 'ls' } }));
+    await expect(handle.answerPermission?.('r2', true)).rejects.toMatchObject({ code: 'SUBAGENT_PERMISSION_NOT_ASKED' });
+    const first = handle.answerPermission?.('r1', allowed);
+    await expect(handle.answerPermission?.('r1', !allowed)).rejects.toMatchObject({ code: 'SUBAGENT_PERMISSION_NOT_ASKED' });
+    await first;
+    expect((await handle.result).output).toBe(output);
+    expect(events).toContainEqual({ type: 'background_task_permission_resolved', taskId: 'job', requestId: 'r1' });
+  });
+
+  it('fails in the words of its worker', async () => {
+    const { start } = await open();
+    const { handle } = await start({ behavior: 'fails in words' });
+    await expect(handle.result).rejects.toMatchObject({ category: 'provider', code: 'MODEL_REFUSED', message: 'the model refused', hint: 'Ask for something else.' });
+    const odd = await start({ behavior: 'fails with an odd category' });
+    await expect(odd.handle.result).rejects.toMatchObject({ category: 'runner', message: 'odd' });
+  });
+
+  it('counts the first outcome only', async () => {
+    const { start } = await open();
+    const { handle, events } = await start({ behavior: 'answers twice' });
+    expect((await handle.result).output).toBe('first');
+    expect(events).toEqual([]);
+  });
+
+  it('sends long prompts and takes long answers by file, and leaves neither', async () => {
+    const { start } = await open();
+    const prompt = 'ü'.repeat(60_000);
+    const { handle } = await start(prompt);
+    expect((await handle.result).output).toMatch(/^by file, 1\d{5} bytes$/);
+    const answer = await start({ behavior: 'answers by file and dies' });
+    expect((await answer.handle.result).output).toHaveLength(1_000_000);
+    expect(readdirSync(process.env['TMPDIR'] ?? '').filter((name) => name.startsWith('wakechart-worker-'))).toEqual([]);
+  });
+
+  it('keeps up with a hundred thousand pieces of text', async () => {
+    const { start } = await open();
+    const { handle, events } = await start({ behavior: 'floods deltas', count: 100_000 });
+    await handle.result;
+    expect(events).toHaveLength(100_000);
+    expect(events.at(-1)).toMatchObject({ delta: '99999 ' });
+  });
+});
+
+describe('messages that cannot be relied on', () => {
+  it('are dropped and noted, while others count', async () => {
+    const { start, transcript } = await open();
+    const { handle, text } = await start({ behavior: 'one wrong' });
+    expect((await handle.result).output).toBe('all the same');
+    expect(text()).toBe('okok');
+    const notes = (await transcript()).filter(({ type }) => type === 'system').map(({ data }) => data['text']);
+    expect(notes).toHaveLength(2);
+    expect(notes[0]).toMatch(/^An invalid message of the worker was dropped: /);
+  });
+
+  it('fail the job when three come in a row', async () => {
+    const { start } = await open({ killGraceMs: 20 });
+    const { handle } = await start({ behavior: 'garbage' });
+    await expect(handle.result).rejects.toMatchObject({ category: 'crash', code: 'SUBAGENT_WORKER_PROTOCOL' });
+    expect(isRunning(handle.pid ?? 0)).toBe(false);
+  });
+
+  it.each(['another version', 'ready in another version'])('name both versions: %s', async (behavior) => {
+    const { start } = await open({ killGraceMs: 20, env: { BEHAVIOR: behavior } });
+    const { handle } = await start({ behavior });
+    await expect(handle.result).rejects.toMatchObject({ code: 'SUBAGENT_WORKER_VERSION', message: expect.stringMatching(/version 1 .* version [27]/) as string });
+  });
+
+  it('include long ones that did not come by file', async () => {
+    const { start } = await open();
+    const { handle } = await start({ behavior: 'too long inline' });
+    expect((await handle.result).output).toBe('short');
+  });
+
+  it.each([{ bytes: 5 }, { bytes: 100_000_000 }, { sha256: 'a'.repeat(64) }, { sha256: 'A' }, { content: '{' }, { content: '' }, { content: '{"v":1,"byFile":"child-1.json","bytes":1,"sha256":""}' }])(
+    'include files that are not what was announced: %j',
+    async (wrong) => {
+      const { start } = await open();
+      const { handle } = await start({ behavior: 'a wrong file', wrong });
+      expect((await handle.result).output).toBe('honest');
+    },
+  );
+
+  it.each(['../../etc/passwd', '/etc/passwd', 'child-1.json', 'child-1.json/../x', '', 'a'.repeat(5_000), 'CHILD-1.json'])('include files that lie elsewhere: %s', async (name) => {
+    const { start } = await open();
+    const { handle } = await start({ behavior: 'a file elsewhere', name });
+    expect((await handle.result).output).toBe('honest');
+    expect(existsSync('/etc/passwd')).toBe(true);
+  });
+});
+
+describe('the environment of a worker', () => {
+  const told = async (house: RunnerHouse, more: Parameters<RunnerHouse['start']>[1] = {}): Promise<{ env: Record<string, string>; start: unknown; argv: string[] }> => {
+    const { handle } = await house.start({ behavior: 'tells' }, more);
+    return JSON.parse((await handle.result).output) as { env: Record<string, string>; start: unknown; argv: string[] };
+  };
+
+  it('is what programs need, what was named, and the keys of providers', async () => {
+    vi.stubEnv('SECRET_OF_THE_HOST', 'not yours');
+    vi.stubEnv('NODE_OPTIONS', '--no-warnings');
+    vi.stubEnv('ANTHROPIC_API_KEY', 'a-key-of-the-host');
+    vi.stubEnv('PASSED_ON', 'by name');
+    vi.stubEnv('WAKECHART_PASS_ENV', 'PASSED_ON');
+    vi.stubEnv('GIT_AUTHOR_NAME', 'somebody');
+    try {
+      const { env } = await told(await open({ env: { MINE: '1' } }));
+      expect(env).toMatchObject({ MINE: '1', PASSED_ON: 'by name', GIT_AUTHOR_NAME: 'somebody', HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'] });
+      expect(Object.keys(env)).not.toContain('SECRET_OF_THE_HOST');
+      expect(Object.keys(env)).not.toContain('NODE_OPTIONS');
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
+  it('has the variable that a profile names, and its value is nowhere else', async () => {
+    vi.stubEnv('SOME_API_KEY', 'very-secret-value');
+    try {
+      const house = await open();
+      expect((await told(house)).env['SOME_API_KEY']).toBeUndefined();
+      const { env, start, argv } = await told(house, { providerProfile: { name: 'mine', provider: 'openai', apiKeyEnv: 'SOME_API_KEY' } });
+      // The value is taken out of the answer, too.
+      expect(env['SOME_API_KEY']).toBe('[redacted SOME_API_KEY]');
+      expect(JSON.stringify([start, argv])).not.toContain('redacted');
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
+  it('keeps secrets out of text, errors and transcripts, also where they come in pieces', async () => {
+    const secret = 'very-secret-value';
+    const house = await open({ env: { SOME_API_KEY: secret } });
+    const { handle, events, text } = await house.start({ behavior: 'tells a secret' });
+    const error = await handle.result.then(() => undefined, (thrown: unknown) => thrown);
+    expect(RuntimeError.is(error) && error.toJSON()).toMatchObject({ message: 'refused [redacted SOME_API_KEY]', details: { secret: '[redacted SOME_API_KEY]' } });
+    expect(text()).toBe('text [redacted SOME_API_KEY] end');
+    const records = await house.transcript();
+    expect(records.map(({ data }) => data['text'])).toEqual(expect.arrayContaining(['out [redacted SOME_API_KEY] end', 'err [redacted SOME_API_KEY]']));
+    expect(JSON.stringify([records, events])).not.toContain(secret);
+  });
+});
+
+describe('a runner', () => {
+  it.each([
+    [{ wormWorkers: 1 }, /unknown options: wormWorkers; the known ones are processTree/],
+    [{ killGraceMs: -1 }, /killGraceMs/],
+    [{ killGraceMs: Number.NaN }, /killGraceMs/],
+    [{ readyTimeoutMs: 0 }, /readyTimeoutMs/],
+    [{ warmWorkers: 1.5 }, /warmWorkers/],
+    [{ warmWorkers: 1_000 }, /warmWorkers/],
+    [{ env: { 'A=B': 'c' } }, /env/],
+    [{ env: { A: 'b\0' } }, /env/],
+    [{ execArgv: 'not a list' }, /execArgv/],
+    [{ workerPath: '/nowhere/worker.js' }, /there is no file \/nowhere\/worker.js/],
+    [{ providerConfig: { name: 'mine', apiKey: 'leaked-key' } }, /^(?!.*leaked-key).*provider profile is not valid/],
+    [{ providerConfig: { providers: { mine: { backend: 1 } } } }, /providerConfig is not valid: providers.mine.backend/],
+    [{ limits: { transcriptBytes: 0 } }, /transcriptBytes/],
+    [{ processTree: undefined }, /processTree/],
+  ])('refuses %j before anything is forked', async (options, message) => {
+    await expect(runnerHouse(options as Partial<ChildProcessSubagentRunnerOptions>)).rejects.toMatchObject({ category: 'validation', message: expect.stringMatching(message) as string });
+  });
+
+  it.each([
+    [{ providerProfile: { name: 'x', provider: 'openai', apiKeyEnv: 'not a name' } }, 'PROVIDER_PROFILE_INVALID'],
+    [{ metadata: { count: 1n } }, 'SUBAGENT_START_INVALID'],
+    [{ agentType: '' }, 'SUBAGENT_START_INVALID'],
+  ])('refuses a job with %o before anything is forked', async (more, code) => {
+    const { start, folder } = await open();
+    await expect(start('', more)).rejects.toMatchObject({ category: 'validation', code });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('starts nothing once it is closed', async () => {
+    const { start, runner } = await open();
+    await runner.close();
+    await expect(start('')).rejects.toMatchObject({ code: 'SUBAGENT_RUNNER_CLOSED' });
+    await runner.close();
+  });
+
+  it('ends what runs when it is closed', async () => {
+    const { start, runner } = await open({ killGraceMs: 20 });
+    const jobs = await Promise.all([start({ behavior: 'silent' }, { jobId: 'a' }), start({ behavior: 'listens' }, { jobId: 'b' })]);
+    await runner.close('the end');
+    for (const { handle } of jobs) {
+      await expect(handle.result).rejects.toMatchObject({ code: 'SUBAGENT_CANCELLED', details: { reason: 'the end' } });
+      expect(isRunning(handle.pid ?? 0)).toBe(false);
+    }
+  });
+});

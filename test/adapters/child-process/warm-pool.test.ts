@@ -1,0 +1,94 @@
+/** Workers that wait for jobs: loaded before they are needed, used once, replaced, and never in the way. */
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ChildProcessSubagentRunner } from '../../../src/adapters/child-process/child-process-runner.ts';
+import type { ChildProcessSubagentRunnerOptions } from '../../../src/adapters/child-process/runner-options.ts';
+import { eventually, isRunning, processesWith } from '../process-tree/system-processes.ts';
+import { runnerHouse } from './runner-house.ts';
+import type { RunnerHouse } from './runner-house.ts';
+
+let houses: RunnerHouse[] = [];
+/** Workers of one house are found by a variable of its own. */
+const mark = (house: number): string => `mark-${process.pid}-${house}`;
+const open = async (options: Partial<ChildProcessSubagentRunnerOptions> = {}): Promise<RunnerHouse & { workers(): number[] }> => {
+  const own = mark(houses.length);
+  const house = await runnerHouse({ killGraceMs: 50, ...options, env: { MARK: own, ...options.env } });
+  houses.push(house);
+  return { ...house, workers: () => processesWith(`MARK=${own}`) };
+};
+afterEach(async () => {
+  for (const house of houses) await house.close();
+  houses = [];
+});
+
+const warmed = (runner: ChildProcessSubagentRunner, count: number): Promise<unknown> => eventually(() => runner.warmWorkers === count, `${count} warm workers`);
+
+describe('warm workers', () => {
+  it('are made in the background, and used for one job each', async () => {
+    const house = await open({ warmWorkers: 2 });
+    await warmed(house.runner, 2);
+    const waiting = house.workers();
+    expect(waiting).toHaveLength(2);
+    const jobs = await Promise.all(['a', 'b'].map((jobId) => house.start('', { jobId })));
+    expect(jobs.map(({ handle }) => handle.pid).sort()).toEqual(waiting.sort());
+    for (const { handle } of jobs) await handle.result;
+    await warmed(house.runner, 2);
+    expect(house.workers().some((pid) => waiting.includes(pid))).toBe(false);
+  });
+
+  it('are not waited for: a job that finds none gets a worker of its own', async () => {
+    const house = await open({ warmWorkers: 1 });
+    const { handle } = await house.start('at once');
+    expect((await handle.result).output).toBe('done: at once');
+  });
+
+  it('are replaced when they die, and do not use up the machine when they die again and again', async () => {
+    const house = await open({ warmWorkers: 1 });
+    await warmed(house.runner, 1);
+    const [first = 0] = house.workers();
+    process.kill(first, 'SIGKILL');
+    await eventually(() => house.runner.warmWorkers === 1 && !house.workers().includes(first), 'another worker');
+    const dying = await open({ warmWorkers: 1, env: { BEHAVIOR: 'dies when prepared' } });
+    const seen = new Set<number>();
+    await eventually(() => {
+      for (const pid of dying.workers()) seen.add(pid);
+      return seen.size >= 3;
+    }, 'three that died');
+    // Two pauses at least lie between three of them; without pauses there would be dozens.
+    expect(seen.size).toBe(3);
+    expect(dying.runner.warmWorkers).toBe(0);
+  });
+
+  it('end when the runner is closed, whatever they were doing', async () => {
+    for (const wait of [false, true]) {
+      const house = await open({ warmWorkers: 2 });
+      if (wait) await warmed(house.runner, 2);
+      await house.runner.close();
+      expect(house.workers()).toEqual([]);
+    }
+  });
+
+  it('are left out where a job needs another environment', async () => {
+    vi.stubEnv('SOME_API_KEY', 'very-secret-value');
+    try {
+      const house = await open({ warmWorkers: 1 });
+      await warmed(house.runner, 1);
+      const [waiting] = house.workers();
+      const { handle } = await house.start('', { providerProfile: { name: 'mine', provider: 'openai', apiKeyEnv: 'SOME_API_KEY' } });
+      expect(handle.pid).not.toBe(waiting);
+      expect(readFileSync(`/proc/${waiting ?? 0}/environ`, 'utf8')).not.toContain('very-secret-value');
+      await handle.result;
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
+  it('can be cancelled like any other', async () => {
+    const house = await open({ warmWorkers: 1 });
+    await warmed(house.runner, 1);
+    const { handle } = await house.start({ behavior: 'silent' });
+    await handle.cancel('enough');
+    expect(isRunning(handle.pid ?? 0)).toBe(false);
+    await expect(handle.result).rejects.toMatchObject({ code: 'SUBAGENT_CANCELLED' });
+  });
+});

@@ -1,0 +1,33 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { gitHouse, removeTemplate } from './git-house.ts';
+import type { GitHouse } from './git-house.ts';
+import { LOST_WORK } from './lost-work.ts';
+
+let house: GitHouse;
+beforeEach(() => {
+  house = gitHouse();
+});
+afterEach(() => house.remove());
+afterAll(removeTemplate);
+
+describe('the work of an agent that', () => {
+  it.each(LOST_WORK)('$name is found, and is there after its process died, after the next start and after it was to be removed', async ({ setUp, act, isThere, kind }) => {
+    const keeper = house.crashedAdapter();
+    const worktree = await keeper.prepare({ jobId: 'agent_1', cwd: house.repository });
+    setUp?.(worktree);
+    await keeper.begin(worktree);
+    act(worktree);
+    expect(isThere(worktree), 'the agent has done it').toBe(true);
+
+    const { isClean, findings, nextAction } = await keeper.inspect(worktree);
+    expect(isClean).toBe(false);
+    expect(findings.map((finding) => finding.kind)).toContain(kind);
+    expect(nextAction).toMatch(/wakechart worktree remove \S+ --discard$/);
+
+    expect(await house.adapter.reconcile()).toMatchObject([{ id: worktree.id, action: 'preserved', worktreePath: worktree.worktreePath, branchName: worktree.branchName }]);
+    expect(isThere(worktree)).toBe(true);
+    expect(await house.adapter.list()).toMatchObject([{ id: worktree.id, status: 'preserved', isOwned: false, findings }]);
+    await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+    expect(isThere(worktree)).toBe(true);
+  });
+});
