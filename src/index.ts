@@ -43,6 +43,20 @@ export type { BackgroundTaskManagerOptions } from './actors/task/task-manager-op
 export type { BackgroundTaskEventFilter, BackgroundTaskListener } from './actors/task/task-event-hub.ts';
 export type { ListenerSource, OnListenerError } from './actors/streams/listener-errors.ts';
 
+export { SubagentManager } from './actors/subagent/subagent-manager.ts';
+export type { SubagentManagerOptions } from './actors/subagent/subagent-manager-options.ts';
+export { WorktreeSubagentRunner, createWorktreeSubagentRunner } from './actors/subagent/worktree-subagent-runner.ts';
+export type { WorktreeSubagentRunnerOptions } from './actors/subagent/worktree-subagent-runner.ts';
+export type { SubagentRunner, SubagentRunnerFactory, SubagentJobHandle, SubagentJobRequest, SubagentJobResult, SubagentJobStart } from './actors/subagent/subagent-runner.ts';
+export type { SubagentPorts } from './actors/subagent/subagent-house.ts';
+export type { SubagentSpawnRequest } from './machines/subagent/subagent-request.ts';
+export type { SubagentJobState } from './machines/subagent/subagent-job.ts';
+export type { SubagentLimits, SubagentLimitsInput } from './machines/subagent/subagent-limits.ts';
+export type { WorktreeFinding, WorktreeFindingKind, WorktreeHandoff, WorktreeInspection } from './machines/subagent/worktree-findings.ts';
+export type { HookDefinition, HookGroup, WorktreeHookInput, WorktreeHooks } from './machines/subagent/hook-config.ts';
+export { isSubagentWorkerChildMessage, isSubagentWorkerParentMessage } from './machines/subagent/worker-messages.ts';
+export type { SubagentWorkerChildMessage, SubagentWorkerParentMessage, SubagentWorkerStartPayload } from './machines/subagent/worker-protocol.ts';
+
 export { createRuntime } from './runtime.ts';
 export type { Reconciliation, Runtime, RuntimePorts } from './runtime.ts';
 export { executeAgentRun } from './actors/run/execute-agent-run.ts';

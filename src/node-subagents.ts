@@ -35,6 +35,11 @@ export interface NodeSubagentOptions {
   readonly killGraceMs?: number | undefined;
   /** Variables of workers besides the usual ones. */
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /**
+   * A module, loaded by every worker, whose `runtimeOptions` add `runtimes` and `tools` of one's own: those that this runtime was given as
+   * functions cannot be sent to a process.
+   */
+  readonly setup?: string | undefined;
   /** Begins the names of branches: `<prefix>/<job>-<id>`. Default `wakechart`. */
   readonly branchPrefix?: string | undefined;
   /** Run when a worktree has been made for a job, and when it has been removed: functions, or commands. */
@@ -50,6 +55,7 @@ export const nodeSubagentOptions = z.strictObject({
   limits: object.optional(),
   killGraceMs: z.number().nonnegative().optional(),
   env: z.record(z.string(), z.string()).optional(),
+  setup: z.string().min(1).optional(),
   branchPrefix: z.string().min(1).optional(),
   hooks: object.optional(),
 } satisfies Record<keyof NodeSubagentOptions, z.ZodType>);
@@ -87,7 +93,7 @@ function nested(level: number): SubagentLimitsInput {
   return level === 0 ? {} : { maxConcurrent: Math.max(1, Math.floor(USUAL_CONCURRENCY / 2 ** level)) };
 }
 
-async function openRunner({ layout, clock, processTree, providers, humans, options: { warmWorkers, killGraceMs, env } }: NodeSubagentParts, level: number): Promise<ChildProcessSubagentRunner> {
+async function openRunner({ layout, clock, processTree, providers, humans, options: { warmWorkers, killGraceMs, env, setup } }: NodeSubagentParts, level: number): Promise<ChildProcessSubagentRunner> {
   const { ChildProcessSubagentRunner: Runner } = await import('./adapters/child-process/child-process-runner.ts');
   return new Runner({
     home: layout.home,
@@ -97,6 +103,7 @@ async function openRunner({ layout, clock, processTree, providers, humans, optio
     env: { ...env, [LEVEL_VARIABLE]: String(level + 1) },
     ...(providers === undefined ? {} : { providerConfig: { providers } }),
     ...(humans === undefined ? {} : { humans }),
+    ...(setup === undefined ? {} : { setup }),
     ...(warmWorkers === undefined ? {} : { warmWorkers }),
     ...(killGraceMs === undefined ? {} : { killGraceMs }),
   });

@@ -90,6 +90,12 @@ export type { LogLimits } from './adapters/files/session-log.ts';
 export { FileAgentCatalog } from './adapters/agents/file-agent-catalog.ts';
 export type { FileAgentCatalogOptions } from './adapters/agents/file-agent-catalog.ts';
 export type { NodeSubagentOptions } from './node-subagents.ts';
+export { GitWorktreeIsolationAdapter, createGitWorktreeIsolationAdapter } from './adapters/git/git-worktree-adapter.ts';
+export type { GitWorktreeOptions } from './adapters/git/git-worktree-options.ts';
+export { ChildProcessSubagentRunner } from './adapters/child-process/child-process-runner.ts';
+export type { ChildProcessSubagentRunnerOptions } from './adapters/child-process/runner-options.ts';
+export { createChildProcessSubagentRunnerFactory } from './adapters/child-process/runner-factory.ts';
+export { getDefaultSubagentWorkerPath } from './adapters/child-process/default-worker-path.ts';
 export { createRuntime } from './runtime.ts';
 export type { Reconciliation, Runtime, RuntimePorts } from './runtime.ts';
 

@@ -80,6 +80,19 @@ export type { ReportedAttempt } from './machines/run/breaker.ts';
 export type { StandingAdmission, StandingFilter, StandingReport } from './machines/run/standing-table.ts';
 export type { SecretCommand, SecretCommandEnd } from './actors/run/secret-command.ts';
 export type { AuthProfile } from './machines/run/auth-profile.ts';
+export type { SubagentRunner, SubagentJobHandle, SubagentJobRequest, SubagentJobResult, SubagentJobStart } from './actors/subagent/subagent-runner.ts';
+export type {
+  KeptWorktree,
+  PreparedSubagentWorktree,
+  ReconciledWorktree,
+  SubagentWorktreeAdapter,
+  WorktreeKeeper,
+  WorktreeRequest,
+} from './actors/subagent/worktree-adapter.ts';
+export type { FoundJobRecord, JobRecords } from './actors/subagent/job-records.ts';
+export type { JobRecord, JobStage } from './machines/subagent/job-record.ts';
+export type { EndedJob, StartedJob, SubagentLog } from './actors/subagent/subagent-log.ts';
+export type { WakeElsewhere } from './actors/wake/wake-ports.ts';
 export type { Telemetry } from './actors/telemetry/telemetry.ts';
 export type { AgentRunEvent, AgentRunEventBody, BackendToolOutcome, OpaquePart, RunPayload, RunUsage } from './machines/run/run-output.ts';
 export type { RunFailure, RunFailureKind } from './machines/run/run-failure.ts';

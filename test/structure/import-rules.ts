@@ -24,7 +24,7 @@ const COMPOSITION_ROOTS: ReadonlySet<string> = new Set(['src/node.ts', 'src/node
 const COMMAND_LINE = 'src/adapters/cli';
 
 /** Files that load what a user names, and so import a path computed at run time. */
-const LOADERS_OF_USER_CODE: ReadonlySet<string> = new Set();
+const LOADERS_OF_USER_CODE: ReadonlySet<string> = new Set(['src/subagent-worker.ts']);
 
 /** What the published entry points without adapters are made of. */
 const PURE_ENTRY_POINTS: Readonly<Record<string, readonly string[]>> = {

@@ -106,6 +106,8 @@ export interface MemoryWorktrees extends SubagentWorktreeAdapter {
   /** Called before each call does its work; what it throws the call throws. */
   before: (method: string) => Promise<void> | void;
   list(): Promise<readonly KeptWorktree[]>;
+  /** Changes what an inspection of one finds. */
+  put(worktreePath: string, content: WorktreeContent): void;
 }
 
 /** Worktrees of a repository at /repo. */
@@ -121,6 +123,7 @@ export function createMemoryWorktrees(): MemoryWorktrees {
     calls: [],
     content: 'clean',
     before: () => undefined,
+    put: (worktreePath, content) => void contents.set(worktreePath, content),
     async prepare({ jobId, signal }: WorktreeRequest) {
       await called('prepare');
       signal?.throwIfAborted();

@@ -138,8 +138,8 @@ export class ChildProcessSubagentRunner implements SubagentRunner {
   }
 
   #parentConfig(): WorkerParentConfig {
-    const { home, providers, humans } = this.#options;
-    return { ...(home === undefined ? {} : { home }), ...(Object.keys(providers).length === 0 ? {} : { providers }), ...(humans === undefined ? {} : { humans }) };
+    const { home, providers, humans, setup } = this.#options;
+    return { ...(home === undefined ? {} : { home }), ...(Object.keys(providers).length === 0 ? {} : { providers }), ...(humans === undefined ? {} : { humans }), ...(setup === undefined ? {} : { setup }) };
   }
 
   /** That of all workers, unless the profile names a key of its own. */

@@ -1,6 +1,7 @@
 /** One end of the talk between a runtime and a worker: sends inline or by file, and hands on what can be relied on. */
 import { messageOf } from '../../machines/errors.ts';
 import { WORKER_INLINE_BYTES, WORKER_INVALID_IN_A_ROW, WORKER_PROTOCOL_VERSION } from '../../machines/subagent/worker-protocol.ts';
+import { isSurelyShort } from '../../machines/subagent/worker-messages.ts';
 import type { ReadingOptions, WorkerReading } from '../../machines/subagent/worker-messages.ts';
 import { utf8Length } from '../../machines/utf8.ts';
 import type { ExchangeFolder } from './exchange-folder.ts';
@@ -81,9 +82,8 @@ export class MessageLink<Incoming, Outgoing extends { readonly type: string }> {
   }
 
   #packed(value: object): object {
+    if (isSurelyShort(value)) return value;
     const text = JSON.stringify(value);
-    // A UTF-16 unit takes three bytes at most: most messages need not be measured.
-    if (text.length <= WORKER_INLINE_BYTES / 3 || utf8Length(text) <= WORKER_INLINE_BYTES) return value;
-    return this.#options.folder.write(text);
+    return utf8Length(text) <= WORKER_INLINE_BYTES ? value : this.#options.folder.write(text);
   }
 }

@@ -40,7 +40,11 @@ function endEverything(folder: string): void {
       for (const pid of others) kill(pid);
     }
   }
-  rmSync(folder, { recursive: true, force: true });
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // The main thread may write into it at this very moment: better a folder that is left than a process.
+  }
   // The group last: this process is in it.
   kill(-process.pid);
   kill(process.pid);

@@ -1,6 +1,6 @@
 /** What a runner of forked workers is made with, checked before anything is forked. */
 import { statSync } from 'node:fs';
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
@@ -32,6 +32,11 @@ export interface ChildProcessSubagentRunnerOptions {
   readonly parentContext?: unknown;
   /** Whether anybody can answer requests for permission. Default `reachable`. */
   readonly humans?: 'reachable' | 'none' | undefined;
+  /**
+   * A module of one's own, loaded by every worker: what it exports as `runtimeOptions`, an object or a function that gives one, goes into the
+   * worker's `createNodeRuntime`, such as `runtimes` and `tools`. Functions cannot be sent to a process, but they can be imported there.
+   */
+  readonly setup?: string | undefined;
   /** Arguments of Node itself. None of ours are inherited. */
   readonly execArgv?: readonly string[] | undefined;
   /** How long a worker that was asked to end may take before it gets SIGTERM, and then before SIGKILL, in milliseconds. Default 2000. */
@@ -72,6 +77,7 @@ const shapes = {
   agentDefinition: workerAgentDefinition.optional(),
   parentContext: z.json().optional(),
   humans: z.enum(['reachable', 'none']).optional(),
+  setup: text.optional(),
   execArgv: z.array(text).readonly().default([]),
   killGraceMs: durationMs.default(2_000),
   readyTimeoutMs: durationMs.positive().default(30_000),
@@ -102,11 +108,12 @@ export type CheckedRunnerOptions = Readonly<
 
 /** @throws RuntimeError SUBAGENT_RUNNER_OPTIONS_INVALID, PROVIDER_PROFILE_INVALID, SUBAGENT_WORKER_MISSING */
 export function checkedRunnerOptions(options: ChildProcessSubagentRunnerOptions): CheckedRunnerOptions {
-  const { providerConfig, workerPath, home, logsDir, ...checked } = parseOrThrow(schema, options, { what: 'options of the subagent runner', code: 'SUBAGENT_RUNNER_OPTIONS_INVALID' });
+  const { providerConfig, workerPath, home, logsDir, setup, ...checked } = parseOrThrow(schema, options, { what: 'options of the subagent runner', code: 'SUBAGENT_RUNNER_OPTIONS_INVALID' });
   return {
     ...checked,
     home: home === undefined ? undefined : resolve(home),
     logsDir: logsDir === undefined ? undefined : resolve(logsDir),
+    setup: setup === undefined ? undefined : checkedFile('setup', setup, 'Name a JavaScript module that exports `runtimeOptions`.'),
     processTree: options.processTree,
     clock: options.clock ?? createSystemClock(),
     worktreeAdapter: options.worktreeAdapter,
@@ -123,7 +130,11 @@ function providersOf(config: object | undefined): z.output<typeof providerTable>
 
 function checkedWorkerPath(given: string | undefined): string {
   if (given === undefined) return getDefaultSubagentWorkerPath();
-  const path = isAbsolute(given) ? given : resolve(given);
+  return checkedFile('workerPath', given, 'Leave workerPath out to use the worker of the package.');
+}
+
+function checkedFile(option: string, given: string, hint: string): string {
+  const path = resolve(given);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path;
-  throw new RuntimeError('SUBAGENT_WORKER_MISSING', `expected workerPath to be the program of workers, there is no file ${path}`, { category: 'validation', hint: 'Leave workerPath out to use the worker of the package.' });
+  throw new RuntimeError('SUBAGENT_WORKER_MISSING', `expected ${option} to be a file, there is none at ${path}`, { category: 'validation', hint });
 }

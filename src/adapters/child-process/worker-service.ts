@@ -11,7 +11,7 @@ import { ExchangeFolder } from './exchange-folder.ts';
 import { MessageLink } from './message-link.ts';
 import { jobRequestOf, newAgentOf } from './start-payload.ts';
 import { WorkerRelay } from './worker-relay.ts';
-import type { WorkerService, WorkerSurroundings } from './worker-start.ts';
+import type { WorkerService, WorkerSurroundings } from './worker-life.ts';
 
 /** Where sessions live, and what runs them. */
 export interface WorkerHouse {
@@ -27,6 +27,8 @@ export interface WorkerHouseOptions {
   readonly home: string;
   readonly providers: ProviderTable;
   readonly humans: 'reachable' | 'none';
+  /** A module of the user's, absolute. */
+  readonly setup: string | undefined;
 }
 
 /** Brought by the composition root. */
@@ -102,6 +104,7 @@ class JobService implements WorkerService {
   async #prepare(config: WorkerParentConfig): Promise<void> {
     try {
       await this.#houseFor(houseOptions(this.#surroundings.folder, config, config.providers ?? {}));
+      rehearse();
       await this.#surroundings.guarded;
       await this.#tell({ type: 'warm' });
     } catch (error) {
@@ -209,8 +212,14 @@ class JobService implements WorkerService {
   }
 }
 
-function houseOptions(folder: string, { home = join(folder, OWN_HOME), humans = 'reachable' }: WorkerParentConfig, providers: ProviderTable): WorkerHouseOptions {
-  return { home, humans, providers };
+/** Schemas are compiled when they are first used: not with a job waiting. */
+function rehearse(): void {
+  const reading = readParentMessage({ type: 'start', jobId: 'rehearsal', request: { kind: 'agent', label: 'rehearsal', agentType: 'rehearsal', prompt: '', cwd: '/' } });
+  if (reading.kind === 'message' && reading.message.type === 'start') jobRequestOf(reading.message);
+}
+
+function houseOptions(folder: string, { home = join(folder, OWN_HOME), humans = 'reachable', setup }: WorkerParentConfig, providers: ProviderTable): WorkerHouseOptions {
+  return { home, humans, providers, setup };
 }
 
 function resultMessage({ output, metadata }: SubagentJobResult): SubagentWorkerChildMessage {

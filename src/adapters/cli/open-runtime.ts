@@ -20,7 +20,9 @@ export async function withRuntime<Result>(
   const runtime = await createNodeRuntime({ ...options, home, reconcileOnStart: false, onListenerError: (error) => warn(messageOf(error)) });
   const release = interruption.guard(taskKiller(runtime.tasks));
   try {
-    for (const text of reconciledTexts(await runtime.reconcile(), context)) warn(text);
+    // What waits for somebody is no news.
+    const waiting = (await runtime.worktrees?.list().catch(() => undefined))?.filter(({ status }) => status === 'preserved').map(({ id }) => id);
+    for (const text of reconciledTexts(await runtime.reconcile(), { context, known: new Set(waiting) })) warn(text);
     return await work(runtime);
   } catch (error) {
     throw await withSuggestions(error, context, runtime);

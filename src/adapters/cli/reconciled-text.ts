@@ -5,9 +5,16 @@ import type { Reconciliation } from '../../runtime.ts';
 import { nextCommand } from './context.ts';
 import type { CommandContext } from './context.ts';
 
+export interface ReconciledTextOptions {
+  readonly context: CommandContext;
+  /** Worktrees that were known before to wait for somebody. */
+  readonly known: ReadonlySet<string>;
+}
+
 /** A line for each thing that somebody may want to know of. */
-export function reconciledTexts({ processTrees, jobs, worktrees }: Reconciliation, context: CommandContext): string[] {
-  const lines = [...processTrees.map(reconciledText), ...jobs.map(jobText), ...worktrees.map((worktree) => worktreeText(worktree, context))];
+export function reconciledTexts({ processTrees, jobs, worktrees }: Reconciliation, { context, known }: ReconciledTextOptions): string[] {
+  const news = worktrees.filter(({ id }) => !known.has(id));
+  const lines = [...processTrees.map(reconciledText), ...jobs.map(jobText), ...news.map((worktree) => worktreeText(worktree, context))];
   return lines.filter((line) => line !== undefined);
 }
 

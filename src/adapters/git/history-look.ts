@@ -9,6 +9,9 @@ import { readBytes, readReflog, stashesSince } from './reflog.ts';
 import type { ReflogEntry } from './reflog.ts';
 import { branchTip } from './undo-creation.ts';
 
+/** The HEADs of worktrees are no references that last: its own goes with it. */
+const LASTING = ['--single-worktree', '--not'];
+
 /** More would not be read by anybody. */
 const MAX_COMMITS = 20;
 
@@ -82,7 +85,7 @@ async function committed(house: WorktreeHouse, record: WorktreeRecord, at: reado
   const moved = [...new Set(at.filter((commit) => commit !== undefined && commit !== record.baseRevision))] as string[];
   if (moved.length === 0) return [];
   const known = moved.filter((commit) => commit !== 'no commit');
-  const own = await gitBeside(house, record, ['rev-list', `--max-count=${MAX_COMMITS}`, '--stdin', '--not', `--exclude=refs/heads/${record.branchName}`, '--exclude=refs/stash', '--all'], {
+  const own = await gitBeside(house, record, ['rev-list', `--max-count=${MAX_COMMITS}`, '--stdin', ...LASTING, `--exclude=refs/heads/${record.branchName}`, '--exclude=refs/stash', '--all'], {
     input: known.map((commit) => `${commit}\n`).join(''),
   });
   const count = own.split('\n').filter((line) => line !== '').length;
@@ -95,7 +98,7 @@ async function committed(house: WorktreeHouse, record: WorktreeRecord, at: reado
 async function unreachableOf(house: WorktreeHouse, record: WorktreeRecord, commits: readonly string[]): Promise<readonly string[]> {
   const asked = commits.filter((commit) => commit !== record.baseRevision && !/^0+$/.test(commit));
   if (asked.length === 0) return [];
-  const output = await gitBeside(house, record, ['rev-list', '--ignore-missing', `--max-count=${MAX_COMMITS}`, '--stdin', '--not', '--all'], {
+  const output = await gitBeside(house, record, ['rev-list', '--ignore-missing', `--max-count=${MAX_COMMITS}`, '--stdin', ...LASTING, '--all'], {
     input: asked.map((commit) => `${commit}\n`).join(''),
   });
   return output.split('\n').filter((line) => line !== '');

@@ -5,8 +5,8 @@
  * again there: it must be what it was, file by file. Then exactly the files that were seen are deleted. What comes in even so keeps the folder.
  * Branch and git's own folder go last; the record goes when everything else is gone.
  */
-import { lstat, rename, rm, rmdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { lstat, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { WorktreeFinding, WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
@@ -153,6 +153,12 @@ export async function putBack(record: WorktreeRecord): Promise<void> {
   // A rename would replace an empty folder; what is in one that is not empty is somebody's.
   if ((await lstat(worktreePath).catch(() => undefined)) !== undefined) await rmdir(worktreePath);
   await rename(asideOf(record), worktreePath);
+  // The last file to be deleted: without it nothing in the folder says where it belongs.
+  if (record.isVerified === true && record.mayLose !== true) {
+    await writeFile(join(worktreePath, '.git'), `gitdir: ${gitDirectoryOf(record)}\n`, { flag: 'wx' }).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    });
+  }
 }
 
 async function allFilters(house: WorktreeHouse, record: WorktreeRecord): Promise<readonly string[]> {

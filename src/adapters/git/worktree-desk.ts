@@ -104,8 +104,8 @@ export class WorktreeDesk {
     const { id } = await this.#record(name);
     return this.#with(id, async (record) => {
       if (record === undefined) throw notFound(name);
-      await this.#takeFromDead(id);
       const kept = await this.#kept(record);
+      await this.#takeFromDead(id);
       if (record.status === 'creating' || record.status === 'removing') await endOf(this.#house, record);
       const left = await this.#house.records.read(id);
       if (left === undefined) return kept;

@@ -15,12 +15,12 @@ export type WorkerReading<Message> =
 
 /** Whether a value is a message that a worker may be sent. */
 export function isSubagentWorkerParentMessage(value: unknown): value is SubagentWorkerParentMessage {
-  return readParentMessage(value, { isFromFile: true }).kind === 'message';
+  return isJson(value) && readParentMessage(value, { isFromFile: true }).kind === 'message';
 }
 
 /** Whether a value is a message that a worker may send. */
 export function isSubagentWorkerChildMessage(value: unknown): value is SubagentWorkerChildMessage {
-  return readChildMessage(value, { isFromFile: true }).kind === 'message';
+  return isJson(value) && readChildMessage(value, { isFromFile: true }).kind === 'message';
 }
 
 export interface ReadingOptions {
@@ -49,9 +49,9 @@ function readOrThrow<Schema extends z.ZodType>(schema: Schema, value: unknown, i
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { kind: 'invalid', complaint: `expected an object, received ${kindOf(value)}` };
   const given: unknown = (value as Readonly<Record<string, unknown>>)['v'];
   if (given !== undefined && given !== WORKER_PROTOCOL_VERSION) return { kind: 'other_version', complaint: otherVersion(given) };
-  const text = JSON.stringify(value);
-  if (!isFromFile && text.length > WORKER_INLINE_BYTES / 3 && utf8Length(text) > WORKER_INLINE_BYTES) {
-    return { kind: 'invalid', complaint: `expected at most ${WORKER_INLINE_BYTES} bytes, received ${utf8Length(text)}; what is longer goes by file` };
+  const bytes = isFromFile || isSurelyShort(value) ? 0 : utf8Length(JSON.stringify(value));
+  if (bytes > WORKER_INLINE_BYTES) {
+    return { kind: 'invalid', complaint: `expected at most ${WORKER_INLINE_BYTES} bytes, received ${bytes}; what is longer goes by file` };
   }
   if (!isFromFile && Object.hasOwn(value, 'byFile')) {
     const reference = workerFileReference.safeParse(value);
@@ -59,6 +59,29 @@ function readOrThrow<Schema extends z.ZodType>(schema: Schema, value: unknown, i
   }
   const parsed = schema.safeParse(value);
   return parsed.success ? { kind: 'message', message: parsed.data } : { kind: 'invalid', complaint: describeIssues(parsed.error).join('; ') };
+}
+
+/** As JSON, a unit of text takes six bytes at most, `\u0000`; a number or a word with what stands around it never takes more than this. */
+const MOST_BYTES_OF_A_UNIT = 6;
+const MOST_BYTES_OF_A_VALUE = 40;
+
+/** Whether a message need not be measured: most are a few short texts. False says nothing. */
+export function isSurelyShort(message: object): boolean {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(message) as [string, unknown][]) {
+    if (typeof value === 'object' ? value !== null : typeof value === 'function' || typeof value === 'bigint') return false;
+    bytes += (key.length + (typeof value === 'string' ? value.length : 0)) * MOST_BYTES_OF_A_UNIT + MOST_BYTES_OF_A_VALUE;
+  }
+  return bytes <= WORKER_INLINE_BYTES;
+}
+
+/** Channels and files bring nothing else; a caller of a guard may. */
+function isJson(value: unknown): boolean {
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function otherVersion(given: unknown): string {

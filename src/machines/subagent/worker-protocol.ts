@@ -56,6 +56,8 @@ export const workerParentConfig = z.strictObject({
   providers: providerTable.optional(),
   /** Whether anybody can be asked for permission. Default `reachable`: requests go to the parent. */
   humans: z.enum(['reachable', 'none']).optional(),
+  /** A module, absolute, whose `runtimeOptions` add backends and tools of one's own. */
+  setup: z.string().min(1).max(10_000).optional(),
 });
 
 export const workerParentMessage = z.discriminatedUnion('type', [

@@ -6,11 +6,13 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import type { WorktreeKeeper } from '../../../src/actors/subagent/worktree-adapter.ts';
+import { checkWorktrees } from '../../../src/adapters/cli/doctor/check-worktrees.ts';
 import { createGitWorktreeIsolationAdapter } from '../../../src/adapters/git/git-worktree-adapter.ts';
 import { readOwner } from '../../../src/adapters/git/host-identity.ts';
 import { createFileJobRecords } from '../../../src/adapters/subagent-files/file-job-records.ts';
 import { jobRecordOf } from '../../../src/machines/subagent/job-record.ts';
 import type { JobStage } from '../../../src/machines/subagent/job-record.ts';
+import { SESSION_KEY } from '../../../src/machines/subagent/subagent-request.ts';
 import { Stage } from './stage.ts';
 
 const exec = promisify(execFile);
@@ -71,19 +73,19 @@ describe('a worktree', () => {
     await living.remove(worktree);
   });
 
-  it('that somebody took away is told of, and forgotten on demand', async () => {
+  it('that somebody took away is told of, and forgotten by whoever removes it', async () => {
     const gone = keeper();
     const worktree = await gone.prepare({ jobId: 'agent_1', cwd: shop });
     await gone.preserve?.(worktree, { isClean: false, findings: [{ kind: 'untracked', text: 'IDEAS.md' }] });
     await rm(worktree.worktreePath, { recursive: true });
-    expect(await examine()).toMatchObject([{ area: 'worktrees', severity: 'note', what: 'the worktree of job agent_1 was taken away, its record is left' }]);
-    await examine('--repair');
+    expect(await examine()).toMatchObject([{ area: 'worktrees', severity: 'note', what: 'the worktree of job agent_1 was taken away, its record and its branch are left' }]);
+    expect((await stage.run('worktree', 'remove', 'agent_1', '--discard')).code).toBe(0);
     expect(await examine()).toEqual([]);
   });
 
   it('that nobody can list is a problem', async () => {
-    await writeFile(join(stage.home, 'worktrees'), 'no folder');
-    expect(await examine()).toMatchObject([{ area: 'worktrees', severity: 'problem' }]);
+    const unreadable = { list: () => Promise.reject(new Error('EIO')), reconcile: () => Promise.resolve([]) };
+    expect(await checkWorktrees(unreadable, '/worktrees')).toMatchObject([{ area: 'worktrees', severity: 'problem', where: '/worktrees', what: 'nobody can tell what lies there: EIO' }]);
   });
 });
 
@@ -94,7 +96,7 @@ async function jobLeft(stageOfIt: JobStage): Promise<void> {
   const isOver = stageOfIt !== 'accepted';
   const error = { name: 'BackgroundTaskError', code: 'X', category: 'crash', message: 'It died.', recoverable: false };
   await createFileJobRecords({ directory }).create((jobId) => {
-    const task = { id: jobId, kind: 'agent', agentType: 'scribe', label: 'scribe', status: isOver ? 'failed' : 'running', mode: 'background', parentSessionId: 'nobody', depth: 0, cwd: shop, updatedAt: at, unread: false, ...(isOver ? { error } : {}) };
+    const task = { id: jobId, kind: 'agent', agentType: 'scribe', label: 'scribe', status: isOver ? 'failed' : 'running', mode: 'background', parentSessionId: 'nobody', depth: 0, cwd: shop, updatedAt: at, unread: false, metadata: { [SESSION_KEY]: '0192f0c1-2345-7abc-8def-0123456789ab' }, ...(isOver ? { error } : {}) };
     const record = jobRecordOf({ version: 1, jobId, stage: stageOfIt, acceptedAt: at, request: { type: 'scribe', prompt: 'Write.', cwd: shop }, task });
     if (record === undefined) throw new Error('expected a record of this version');
     return record;

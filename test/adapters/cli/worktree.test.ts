@@ -137,6 +137,20 @@ describe('worktree show', () => {
     expect(stderr).toMatch(/\[WORKTREE_NOT_FOUND\]\n {2}hint: .*Worktrees in .*: agent_1-/);
   });
 
+  it('fails for a name that two have, and names both', async () => {
+    await left('agent_1', scribbles);
+    await left('agent_1', scribbles);
+    expect(await run('show', 'agent_1')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/agent_1-\S+, agent_1-\S+ \[WORKTREE_AMBIGUOUS\]\n {2}hint: /) as string });
+  });
+
+  it('shows what an agent called its files, and obeys none of it', async () => {
+    await left('agent_1', ({ worktreePath }) => writeFile(join(worktreePath, 'a\u001B[31mb\nc'), ''));
+    const { code, stdout } = await run('show', 'agent_1');
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('\u001B');
+    expect((await run('list')).stdout).not.toContain('\u001B');
+  });
+
   it('names a command that brings the work home', async () => {
     await left('agent_1', commits);
     const { nextAction = '' } = await document(worktreeShape.extend({ isClean: z.boolean(), head: z.string() }), 'show', 'agent_1');

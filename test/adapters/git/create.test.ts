@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
 import { contentOf, git, gitHouse, makeRepository, put, removeTemplate, tracesOf } from './git-house.ts';
 import type { GitHouse } from './git-house.ts';
@@ -75,7 +74,7 @@ describe('a worktree', () => {
   });
 
   it('is stamped by the clock it was given', async () => {
-    const adapter = house.adapterWith({ clock: new SimulatedClock(0) });
+    const adapter = house.adapterWith({ clock: { now: () => 0 } });
     await adapter.prepare({ jobId: 'agent_1', cwd: house.repository });
     expect(await adapter.list()).toMatchObject([{ createdAt: '1970-01-01T00:00:00.000Z', status: 'ready', isOwned: true, jobId: 'agent_1' }]);
   });

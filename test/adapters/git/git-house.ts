@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { GitWorktreeIsolationAdapter } from '../../../src/adapters/git/git-worktree-adapter.ts';
-import type { GitWorktreeOptions } from '../../../src/adapters/git/git-worktree-adapter.ts';
+import type { GitWorktreeOptions } from '../../../src/adapters/git/git-worktree-options.ts';
 import type { PreparedSubagentWorktree, WorktreeRequest } from '../../../src/actors/subagent/worktree-adapter.ts';
 import { readOwner } from '../../../src/adapters/git/host-identity.ts';
 import { getCrashedHost } from './crashed-host.ts';

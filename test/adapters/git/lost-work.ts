@@ -1,6 +1,6 @@
 /** Ways in which an agent may leave work in a worktree: what it does, and what must still be there whatever happens then. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorktreeFindingKind } from '../../../src/machines/subagent/worktree-findings.ts';
 import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';

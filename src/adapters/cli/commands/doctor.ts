@@ -1,6 +1,6 @@
 /** `wakechart doctor`: checks a home, and with `--repair` puts right what can be made again from the logs. */
 import { join } from 'node:path';
-import { messageOf } from '../../../machines/errors.ts';
+import { RuntimeError, messageOf } from '../../../machines/errors.ts';
 import { createSystemClock } from '../../../actors/clock/system-clock.ts';
 import { createIdSource } from '../../../actors/session/id-source.ts';
 import { SessionJournal } from '../../../actors/session/session-journal.ts';
@@ -88,9 +88,15 @@ function withFindings<Result>(context: CommandContext, use: (findings: readonly 
 function checkJobs(home: string): Promise<RepairableFinding[]> {
   const directory = join(home, JOBS_FOLDER);
   // Settling a job is the business of whoever could run it.
-  const settle = async (): Promise<void> => {
+  const settle = async (jobId: string): Promise<void> => {
     const { createNodeRuntime } = await import('../../../node.ts');
-    await (await createNodeRuntime({ home, reconcileOnStart: true })).shutdown();
+    const runtime = await createNodeRuntime({ home, reconcileOnStart: false });
+    try {
+      const report = (await runtime.reconcile()).jobs.find((job) => job.jobId === jobId);
+      if (report?.action === 'failed') throw new RuntimeError('JOB_NOT_SETTLED', report.reason ?? 'nobody knows why', { category: 'storage' });
+    } finally {
+      await runtime.shutdown();
+    }
   };
   return checkSubagents({ records: createFileJobRecords({ directory }), directory, settle });
 }

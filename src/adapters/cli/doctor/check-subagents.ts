@@ -8,8 +8,8 @@ export interface SubagentsCheck {
   readonly records: Pick<JobRecords, 'list'>;
   /** Where they lie. */
   readonly directory: string;
-  /** Settles every job that was cut off. */
-  readonly settle: () => Promise<void>;
+  /** Settles a job that was cut off. Rejects when it cannot be settled. */
+  readonly settle: (jobId: string) => Promise<void>;
 }
 
 export async function checkSubagents({ records, directory, settle }: SubagentsCheck): Promise<RepairableFinding[]> {
@@ -20,12 +20,12 @@ export async function checkSubagents({ records, directory, settle }: SubagentsCh
   }
 }
 
-function findingsOf(found: FoundJobRecord, directory: string, repair: () => Promise<void>): RepairableFinding[] {
+function findingsOf(found: FoundJobRecord, directory: string, settle: SubagentsCheck['settle']): RepairableFinding[] {
   if (found.kind === 'unreadable') {
     return [problem({ area: 'subagents', where: directory, what: `the record of job ${found.jobId} cannot be read: ${found.reason}`, remedy: 'Look at what its worktree and its session hold, then move the record away.' })];
   }
   const { owner, record } = found;
   if (owner !== 'gone' || record.stage === 'ended') return [];
   const how = record.stage === 'ending' ? `ended as ${record.task.status}, and the session it worked for may not have heard of it` : 'was cut off when its process ended';
-  return [note({ area: 'subagents', where: record.jobId, what: `the job of agent ${record.task.agentType ?? record.task.label} ${how}`, remedy: 'The next start settles it, and says what it left.', repair })];
+  return [note({ area: 'subagents', where: record.jobId, what: `the job of agent ${record.task.agentType ?? record.task.label} ${how}`, remedy: 'The next start settles it, and says what it left.', repair: () => settle(record.jobId) })];
 }

@@ -19,11 +19,11 @@ export async function checkWorktrees(keeper: Pick<WorktreeKeeper, 'list' | 'reco
   return found.flat();
 }
 
-async function findingOf({ jobId, status, worktreePath }: KeptWorktree, repair: () => Promise<void>): Promise<RepairableFinding[]> {
-  if (await isGone(worktreePath)) {
-    return [note({ area: 'worktrees', where: worktreePath, what: `the worktree of job ${jobId} was taken away, its record is left`, remedy: 'The next start forgets it; its branch stays as it is.', repair })];
+async function findingOf({ id, jobId, status, worktreePath }: KeptWorktree, repair: () => Promise<void>): Promise<RepairableFinding[]> {
+  if (status === 'preserved') {
+    if (!(await isGone(worktreePath))) return [];
+    return [note({ area: 'worktrees', where: worktreePath, what: `the worktree of job ${jobId} was taken away, its record and its branch are left`, remedy: `Forget it with its branch, if nobody needs that: wakechart worktree remove ${id} --discard` })];
   }
-  if (status === 'preserved') return [];
   return [
     note({
       area: 'worktrees',

@@ -1,0 +1,182 @@
+import { existsSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
+import { contentOf, git, gitHouse, pasted, put, removeTemplate, tracesOf } from './git-house.ts';
+import type { GitHouse } from './git-house.ts';
+
+let house: GitHouse;
+beforeEach(() => {
+  house = gitHouse("it's an odd place");
+});
+afterEach(() => house.remove());
+afterAll(removeTemplate);
+
+/** The commands that a text names, but for those that end the worktree. */
+function commandsIn(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.slice(line.indexOf(': ') + 2))
+    .filter((line) => line.startsWith('git '));
+}
+
+interface Work {
+  readonly name: string;
+  readonly act: (path: string) => void;
+}
+
+const commit = (path: string): void => {
+  put(join(path, 'a.txt'), 'work\n');
+  git(path, 'commit', '-qam', 'work');
+};
+
+const WORK: readonly Work[] = [
+  { name: 'a changed file', act: (path) => put(join(path, 'a.txt'), 'work\n') },
+  { name: 'a changed file and a new one', act: (path) => {
+    put(join(path, 'a.txt'), 'work\n');
+    put(join(path, 'new/file.txt'), 'work\n');
+  } },
+  { name: 'a staged file', act: (path) => {
+    put(join(path, 'a.txt'), 'work\n');
+    git(path, 'add', '-A');
+  } },
+  { name: 'a commit', act: commit },
+  { name: 'a commit and a change', act: (path) => {
+    commit(path);
+    put(join(path, 'src/b.txt'), 'more\n');
+  } },
+  { name: 'a commit on another branch', act: (path) => {
+    git(path, 'checkout', '-q', '-b', 'feature');
+    commit(path);
+  } },
+  { name: 'a commit on another branch that it left', act: (path) => {
+    git(path, 'checkout', '-q', '-b', 'feature');
+    commit(path);
+    git(path, 'checkout', '-q', '-');
+  } },
+  { name: 'a commit on a detached HEAD', act: (path) => {
+    git(path, 'checkout', '-q', '--detach');
+    commit(path);
+  } },
+  { name: 'a change on a detached HEAD', act: (path) => {
+    git(path, 'checkout', '-q', '--detach');
+    put(join(path, 'a.txt'), 'work\n');
+  } },
+  { name: 'a stash', act: (path) => {
+    put(join(path, 'a.txt'), 'work\n');
+    git(path, 'stash', '-q');
+  } },
+];
+
+describe('the next action', () => {
+  it.each(WORK)('brings the work home when it is pasted: $name', async ({ act }) => {
+    const worktree = await house.prepare();
+    act(worktree.worktreePath);
+    const { nextAction = '' } = await house.adapter.inspect(worktree);
+    for (const command of commandsIn(nextAction)) pasted(command, '/');
+    // What was stashed is a change again, for which there is a next action too.
+    const after = await house.adapter.inspect(worktree);
+    if (contentOf(join(house.repository, 'a.txt')) !== 'work\n') for (const command of commandsIn(after.nextAction ?? '')) pasted(command, '/');
+    expect(contentOf(join(house.repository, 'a.txt'))).toBe('work\n');
+    expect(git(house.repository, 'status', '--porcelain')).toBe('');
+  });
+
+  it('counts what no other branch has', async () => {
+    const worktree = await house.prepare();
+    commit(worktree.worktreePath);
+    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([{ kind: 'committed', text: expect.stringContaining('1 commit that no other branch has') }]);
+    git(house.repository, 'merge', '-q', worktree.branchName);
+    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([{ kind: 'committed', text: expect.stringContaining('other branches have all that it has') }]);
+  });
+
+  it('names a commit that no branch has', async () => {
+    const worktree = await house.prepare();
+    commit(worktree.worktreePath);
+    git(worktree.worktreePath, 'reset', '-q', '--hard', 'HEAD~1');
+    const { nextAction = '' } = await house.adapter.inspect(worktree);
+    for (const command of commandsIn(nextAction)) pasted(command, '/');
+    expect(git(house.repository, 'show', `${worktree.branchName}-found:a.txt`)).toBe('work');
+  });
+
+  it('is there from the start, and merges what is committed later', async () => {
+    const { worktreePath, nextAction = '' } = await house.prepare();
+    commit(worktreePath);
+    for (const command of commandsIn(nextAction)) pasted(command, '/');
+    expect(contentOf(join(house.repository, 'a.txt'))).toBe('work\n');
+  });
+});
+
+describe('a worktree that is kept', () => {
+  let worktree: PreparedSubagentWorktree;
+  beforeEach(async () => {
+    worktree = await house.crashed({ cwd: join(house.repository, 'src'), key: 'feature' });
+    put(join(worktree.worktreePath, 'new.txt'), 'work\n');
+    await house.adapter.reconcile();
+  });
+
+  it('is found by its id, its job, its branch and its path', async () => {
+    for (const name of [worktree.id ?? '', 'agent_1', worktree.branchName, worktree.worktreePath, realpathSync(worktree.worktreePath)]) {
+      expect(await house.adapter.find(name)).toMatchObject({ id: worktree.id, jobId: 'agent_1', key: 'feature', status: 'preserved', cwd: worktree.cwd, findings: [{ kind: 'untracked' }] });
+    }
+    await expect(house.adapter.find('nobody')).rejects.toMatchObject({ code: 'WORKTREE_NOT_FOUND', hint: expect.stringContaining('wakechart worktree list') });
+    await house.prepare();
+    await expect(house.adapter.find('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_AMBIGUOUS' });
+  });
+
+  it('is handed over whole, and no start touches it any more', async () => {
+    expect(await house.adapter.adopt('agent_1')).toMatchObject({ id: worktree.id, status: 'ready', isOwned: false });
+    expect(await house.adapter.list()).toEqual([]);
+    expect(await house.adapter.reconcile()).toEqual([]);
+    expect(contentOf(join(worktree.worktreePath, 'new.txt'))).toBe('work\n');
+    git(house.repository, 'worktree', 'remove', '--force', worktree.worktreePath);
+    await expect(house.adapter.adopt('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_FOUND' });
+  });
+
+  it('is not removed unless it may be lost', async () => {
+    await expect(house.adapter.discard('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+    expect(contentOf(join(worktree.worktreePath, 'new.txt'))).toBe('work\n');
+    expect(await house.adapter.discard('agent_1', { discard: true })).toMatchObject({ id: worktree.id, isOwned: false });
+    expect(tracesOf(house, worktree)).toEqual([]);
+    expect(house.names()).toEqual([]);
+  });
+
+  it('is removed when its work has been merged', async () => {
+    git(worktree.worktreePath, 'add', '-A');
+    git(worktree.worktreePath, 'commit', '-qm', 'work');
+    await expect(house.adapter.discard('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+    git(house.repository, 'merge', '-q', worktree.branchName);
+    await house.adapter.discard('agent_1');
+    expect(tracesOf(house, worktree)).toEqual([]);
+    expect(contentOf(join(house.repository, 'new.txt'))).toBe('work\n');
+  });
+
+  it('is removed with its branch and commits when they may be lost', async () => {
+    git(worktree.worktreePath, 'add', '-A');
+    git(worktree.worktreePath, 'commit', '-qm', 'work');
+    await house.adapter.discard(worktree.branchName, { discard: true });
+    expect(tracesOf(house, worktree)).toEqual([]);
+  });
+
+  it('is removed where its folder is gone and a person says so', async () => {
+    rmSync(worktree.worktreePath, { recursive: true });
+    await expect(house.adapter.discard('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+    await house.adapter.discard('agent_1', { discard: true });
+    expect(tracesOf(house, worktree)).toEqual([]);
+  });
+
+  it('says what was found where somebody else says that it stays', async () => {
+    const other = await house.prepare();
+    await house.adapter.preserve(other, { isClean: false, findings: [{ kind: 'unknown', text: 'a hook failed' }] });
+    expect(await house.adapter.find(other.id ?? '')).toMatchObject({ status: 'preserved', isOwned: false, findings: [{ text: 'a hook failed' }] });
+    expect(existsSync(other.worktreePath)).toBe(true);
+    await house.adapter.remove(other);
+    expect(existsSync(other.worktreePath)).toBe(false);
+  });
+
+  it('has a status in words', async () => {
+    expect(await house.adapter.getStatus(worktree)).toBe('1 file untracked: "new.txt"');
+    expect(await house.adapter.isClean(worktree)).toBe(false);
+    const clean = await house.prepare();
+    expect(await house.adapter.getStatus(clean)).toBe('clean');
+  });
+});

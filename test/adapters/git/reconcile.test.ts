@@ -1,0 +1,202 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
+import { contentOf, git, gitHouse, put, removeTemplate, tracesOf } from './git-house.ts';
+import type { GitHouse } from './git-house.ts';
+
+let house: GitHouse;
+beforeEach(() => {
+  house = gitHouse();
+});
+afterEach(() => house.remove());
+afterAll(removeTemplate);
+
+function recordOf({ id }: PreparedSubagentWorktree): Record<string, unknown> {
+  return JSON.parse(contentOf(join(house.worktrees, `${id}.json`))) as Record<string, unknown>;
+}
+
+function rewrite(worktree: PreparedSubagentWorktree, fields: Record<string, unknown>): void {
+  writeFileSync(join(house.worktrees, `${worktree.id}.json`), JSON.stringify({ ...recordOf(worktree), ...fields }));
+}
+
+const asideOf = ({ worktreePath }: PreparedSubagentWorktree): string => `${worktreePath}.removing`;
+const gitFolderOf = ({ id = '' }: PreparedSubagentWorktree): string => join(house.repository, '.git/worktrees', id);
+
+interface Crash {
+  readonly name: string;
+  readonly leave: (worktree: PreparedSubagentWorktree) => void;
+  readonly action: 'removed' | 'forgotten';
+}
+
+/** What the death of a process can leave, at each step that it takes. */
+const CRASHES: readonly Crash[] = [
+  {
+    name: 'before git made anything',
+    leave: (worktree) => {
+      git(house.repository, 'worktree', 'remove', '-f', '-f', worktree.worktreePath);
+      git(house.repository, 'branch', '-q', '-D', worktree.branchName);
+      rewrite(worktree, { status: 'creating', gitDirectory: undefined });
+    },
+    action: 'forgotten',
+  },
+  {
+    name: 'when git had made the branch only',
+    leave: (worktree) => {
+      git(house.repository, 'worktree', 'remove', '-f', '-f', worktree.worktreePath);
+      rewrite(worktree, { status: 'creating', gitDirectory: undefined });
+    },
+    action: 'removed',
+  },
+  {
+    name: 'when git had made half of the files',
+    leave: (worktree) => {
+      rmSync(join(worktree.worktreePath, 'src'), { recursive: true });
+      rmSync(join(gitFolderOf(worktree), 'index'));
+      rewrite(worktree, { status: 'creating', gitDirectory: undefined });
+    },
+    action: 'removed',
+  },
+  { name: 'when git had made all of it', leave: (worktree) => rewrite(worktree, { status: 'creating' }), action: 'removed' },
+  { name: 'when it was ready', leave: () => undefined, action: 'removed' },
+  { name: 'while it was looked at', leave: (worktree) => rewrite(worktree, { status: 'inspecting' }), action: 'removed' },
+  { name: 'when it was to be removed', leave: (worktree) => rewrite(worktree, { status: 'removing' }), action: 'removed' },
+  {
+    name: 'when it had been moved aside',
+    leave: (worktree) => {
+      rewrite(worktree, { status: 'removing' });
+      renameSync(worktree.worktreePath, asideOf(worktree));
+    },
+    action: 'removed',
+  },
+  {
+    name: 'when half of its files had been deleted',
+    leave: (worktree) => {
+      rewrite(worktree, { status: 'removing', isVerified: true });
+      renameSync(worktree.worktreePath, asideOf(worktree));
+      rmSync(join(asideOf(worktree), 'src'), { recursive: true });
+    },
+    action: 'removed',
+  },
+  {
+    name: 'when all but its folder had been deleted',
+    leave: (worktree) => {
+      rewrite(worktree, { status: 'removing', isVerified: true });
+      rmSync(worktree.worktreePath, { recursive: true });
+      mkdirSync(asideOf(worktree));
+    },
+    action: 'removed',
+  },
+  {
+    name: 'when its folder had been deleted',
+    leave: (worktree) => {
+      rewrite(worktree, { status: 'removing', isVerified: true });
+      rmSync(worktree.worktreePath, { recursive: true });
+    },
+    action: 'removed',
+  },
+  {
+    name: 'when its branch had been deleted',
+    leave: (worktree) => {
+      rewrite(worktree, { status: 'removing', isVerified: true });
+      rmSync(worktree.worktreePath, { recursive: true });
+      git(house.repository, 'update-ref', '-d', `refs/heads/${worktree.branchName}`);
+    },
+    action: 'removed',
+  },
+  {
+    name: "when git's own folder for it had been deleted",
+    leave: (worktree) => {
+      rewrite(worktree, { status: 'removing', isVerified: true });
+      rmSync(worktree.worktreePath, { recursive: true });
+      git(house.repository, 'update-ref', '-d', `refs/heads/${worktree.branchName}`);
+      rmSync(gitFolderOf(worktree), { recursive: true });
+    },
+    action: 'removed',
+  },
+];
+
+describe('a start after a process died', () => {
+  it.each(CRASHES)('leaves no trace of a worktree without work: $name', async ({ leave, action }) => {
+    const worktree = await house.crashed();
+    leave(worktree);
+    expect(await house.adapter.reconcile()).toMatchObject([{ id: worktree.id, action, jobId: 'agent_1', branchName: worktree.branchName, worktreePath: worktree.worktreePath }]);
+    expect(tracesOf(house, worktree)).toEqual([]);
+    expect(house.names()).toEqual([]);
+    expect(await house.adapter.reconcile()).toEqual([]);
+  });
+
+  it.each(CRASHES.filter(({ name }) => /ready|looked at|to be removed|aside|half of its files|half of the files|all of it/.test(name)))('keeps a file that nobody knows: $name', async ({ leave }) => {
+    const worktree = await house.crashed();
+    leave(worktree);
+    const path = existsSync(worktree.worktreePath) ? worktree.worktreePath : asideOf(worktree);
+    put(join(path, 'work.txt'), 'work\n');
+    expect(await house.adapter.reconcile()).toMatchObject([{ id: worktree.id, action: 'preserved', reason: expect.stringContaining('work.txt'), nextAction: expect.stringContaining('wakechart worktree remove') }]);
+    expect(contentOf(join(worktree.worktreePath, 'work.txt'))).toBe('work\n');
+    expect(await house.adapter.list()).toMatchObject([{ status: 'preserved', isOwned: false }]);
+  });
+
+  it('keeps a changed file of a removal that was interrupted', async () => {
+    const worktree = await house.crashed();
+    rewrite(worktree, { status: 'removing', isVerified: true });
+    put(join(worktree.worktreePath, 'a.txt'), 'work\n');
+    renameSync(worktree.worktreePath, asideOf(worktree));
+    rmSync(join(asideOf(worktree), 'src'), { recursive: true });
+    expect(await house.adapter.reconcile()).toMatchObject([{ action: 'preserved' }]);
+    expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('work\n');
+  });
+
+  it('lets one of several deal with each', async () => {
+    const made = await Promise.all([1, 2, 3, 4].map(async () => house.crashed()));
+    const hosts = [7, 8, 9].map((number) => house.adapterWith({ host: { pid: process.pid, startTime: '', system: `other system ${number}` } }));
+    const ends = (await Promise.all(hosts.map(async (adapter) => adapter.reconcile()))).flat();
+    expect(ends.filter(({ action }) => action === 'removed').map(({ id }) => id).sort()).toEqual(made.map(({ id }) => id).sort());
+    expect(ends.filter(({ action }) => action === 'preserved')).toEqual([]);
+    for (const worktree of made) expect(tracesOf(house, worktree)).toEqual([]);
+  });
+
+  it('leaves what this process has', async () => {
+    const worktree = await house.prepare();
+    expect(await house.adapter.reconcile()).toMatchObject([{ id: worktree.id, action: 'left' }]);
+    expect(existsSync(worktree.worktreePath)).toBe(true);
+  });
+
+  it('sets a record aside that cannot be read, and touches nothing else', async () => {
+    const worktree = await house.crashed();
+    for (const text of ['{"version":1', '{"version":2}', '[]', '']) {
+      writeFileSync(join(house.worktrees, `${worktree.id}.json`), text);
+      expect(await house.adapter.reconcile()).toMatchObject([{ id: worktree.id, action: 'preserved', reason: expect.stringContaining('set aside') }]);
+      expect(readdirSync(house.worktrees).filter((name) => name.endsWith('.unreadable')).map((name) => contentOf(join(house.worktrees, name)))).toContain(text);
+    }
+    expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('one\n');
+    expect(git(house.repository, 'branch', '--list', worktree.branchName)).not.toBe('');
+  });
+
+  it('keeps a folder whose repository is gone, and forgets what has no folder either', async () => {
+    const [kept, gone] = [await house.crashed(), await house.crashed()];
+    rmSync(house.repository, { recursive: true });
+    rmSync(gone.worktreePath, { recursive: true });
+    const ends = await house.adapter.reconcile();
+    expect(ends.find(({ id }) => id === kept.id)).toMatchObject({ action: 'preserved' });
+    expect(ends.find(({ id }) => id === gone.id)).toMatchObject({ action: 'forgotten' });
+    expect(contentOf(join(kept.worktreePath, 'a.txt'))).toBe('one\n');
+  });
+
+  it('keeps the commits of a worktree whose folder somebody removed', async () => {
+    const worktree = await house.crashed();
+    put(join(worktree.worktreePath, 'a.txt'), 'work\n');
+    git(worktree.worktreePath, 'commit', '-qam', 'work');
+    git(house.repository, 'worktree', 'remove', '-f', '-f', worktree.worktreePath);
+    expect(await house.adapter.reconcile()).toMatchObject([{ action: 'preserved', reason: expect.stringContaining('its branch has commits') }]);
+    expect(git(house.repository, 'log', '-1', '--format=%s', worktree.branchName)).toBe('work');
+  });
+
+  it('leaves the worktrees of others in git as they are', async () => {
+    git(house.repository, 'worktree', 'add', '-q', '-b', 'theirs', join(house.outside, 'theirs'));
+    renameSync(join(house.outside, 'theirs'), join(house.outside, 'unplugged'));
+    await house.crashed();
+    await house.adapter.reconcile();
+    renameSync(join(house.outside, 'unplugged'), join(house.outside, 'theirs'));
+    expect(git(join(house.outside, 'theirs'), 'status', '--porcelain')).toBe('');
+  });
+});

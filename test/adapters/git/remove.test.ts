@@ -1,0 +1,261 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { asideOf } from '../../../src/adapters/git/house.ts';
+import type { WorktreeHouse } from '../../../src/adapters/git/house.ts';
+import { houseOf } from '../../../src/adapters/git/git-worktree-options.ts';
+import { RecordFiles } from '../../../src/adapters/git/record-files.ts';
+import { removeWorktree } from '../../../src/adapters/git/remove-worktree.ts';
+import type { WorktreeRecord } from '../../../src/machines/subagent/worktree-record.ts';
+import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
+import { contentOf, git, gitHouse, put, removeTemplate, tracesOf } from './git-house.ts';
+import type { GitHouse } from './git-house.ts';
+
+let house: GitHouse;
+const children: ChildProcess[] = [];
+beforeEach(() => {
+  house = gitHouse();
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+  house.remove();
+});
+afterAll(removeTemplate);
+
+type Moment = 'before it is moved aside' | 'before its files are deleted';
+
+/** Runs `act` at exactly that moment of a removal. */
+class InterruptedRecords extends RecordFiles {
+  readonly #moment: Moment;
+  readonly #act: (record: WorktreeRecord) => void;
+
+  constructor(directory: string, moment: Moment, act: (record: WorktreeRecord) => void) {
+    super(directory);
+    this.#moment = moment;
+    this.#act = act;
+  }
+
+  override async write(record: WorktreeRecord): Promise<void> {
+    await super.write(record);
+    const moment: Moment = record.isVerified === true ? 'before its files are deleted' : 'before it is moved aside';
+    if (record.status === 'removing' && moment === this.#moment) this.#act(record);
+  }
+}
+
+function interrupted(moment: Moment, act: (record: WorktreeRecord) => void): WorktreeHouse {
+  return { ...houseOf({ worktreesDirectory: house.worktrees }), records: new InterruptedRecords(house.worktrees, moment, act) };
+}
+
+async function removeInterrupted(worktree: PreparedSubagentWorktree, moment: Moment, act: (record: WorktreeRecord) => void): Promise<unknown> {
+  const parts = interrupted(moment, act);
+  const record = await parts.records.read(worktree.id ?? '');
+  if (record === undefined) throw new Error('there is no record');
+  return removeWorktree(parts, record).then(() => 'removed', (error: unknown) => error);
+}
+
+/** A process in `folder`, from the moment it is there. */
+async function processIn(folder: string, script = 'process.stdout.write("x"); setInterval(() => {}, 1000)'): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ['-e', script], { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
+  children.push(child);
+  if (child.stdout !== null) await once(child.stdout, 'data');
+  return child;
+}
+
+describe('what is written while a worktree is being removed', () => {
+  const writes: readonly (readonly [what: string, act: (path: string) => void, path: string, content: string])[] = [
+    ['a new file', (path) => put(join(path, 'late.txt'), 'late\n'), 'late.txt', 'late\n'],
+    ['a changed file', (path) => put(join(path, 'a.txt'), 'two\n'), 'a.txt', 'two\n'],
+    ['a file that git ignores', (path) => put(join(path, 'build/late'), 'late\n'), 'build/late', 'late\n'],
+  ];
+
+  it.each(writes)('after the look is found and kept: %s', async (_, act, path, content) => {
+    const worktree = await house.prepare();
+    expect(await removeInterrupted(worktree, 'before it is moved aside', (record) => act(record.worktreePath))).toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+    expect(contentOf(join(worktree.worktreePath, path))).toBe(content);
+    expect(contentOf(join(worktree.worktreePath, 'src/b.txt'))).toBe('two\n');
+    expect(await house.adapter.list()).toMatchObject([{ status: 'preserved' }]);
+    expect((await house.adapter.inspect(worktree)).findings).toHaveLength(1);
+  });
+
+  it.each(['late.txt', 'src/late.txt', 'new/late.txt'])('even after the last look is kept, with everything around it: %s', async (path) => {
+    const worktree = await house.prepare();
+    const end = await removeInterrupted(worktree, 'before its files are deleted', (record) => put(join(asideOf(record), path), 'late\n'));
+    expect(end).toMatchObject({ code: 'WORKTREE_NOT_REMOVED' });
+    expect(contentOf(join(worktree.worktreePath, path))).toBe('late\n');
+    expect(git(worktree.worktreePath, 'status', '--porcelain', '-uall')).toBe(`?? ${path}`);
+    expect(await house.adapter.list()).toMatchObject([{ status: 'preserved', findings: [{ kind: 'unknown' }, { kind: 'untracked' }] }]);
+  });
+
+  it('to where it was is not touched', async () => {
+    const worktree = await house.prepare();
+    const end = await removeInterrupted(worktree, 'before its files are deleted', (record) => put(join(record.worktreePath, 'late.txt'), 'late\n'));
+    expect(end).toBe('removed');
+    expect(contentOf(join(worktree.worktreePath, 'late.txt'))).toBe('late\n');
+  });
+
+  it('as a commit is kept', async () => {
+    const worktree = await house.prepare();
+    const end = await removeInterrupted(worktree, 'before it is moved aside', ({ worktreePath }) => {
+      put(join(worktreePath, 'a.txt'), 'late\n');
+      git(worktreePath, 'commit', '-qam', 'late');
+    });
+    expect(end).toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+    expect(git(worktree.worktreePath, 'log', '-1', '--format=%s')).toBe('late');
+  });
+
+  it('to its branch from elsewhere keeps the branch', async () => {
+    const worktree = await house.prepare();
+    const end = await removeInterrupted(worktree, 'before its files are deleted', () => {
+      git(house.repository, 'commit', '-q', '--allow-empty', '-m', 'late');
+      git(house.repository, 'update-ref', `refs/heads/${worktree.branchName}`, 'main');
+      git(house.repository, 'reset', '-q', '--hard', 'main~1');
+    });
+    expect(end).toMatchObject({ code: 'WORKTREE_NOT_REMOVED', message: expect.stringContaining('was moved') });
+    expect(git(house.repository, 'log', '-1', '--format=%s', worktree.branchName)).toBe('late');
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('a process that lives', () => {
+  it('in a worktree keeps it until it has ended', async () => {
+    const worktree = await house.prepare();
+    const child = await processIn(join(worktree.worktreePath, 'src'));
+    expect(await house.adapter.inspect(worktree)).toMatchObject({ isClean: false, findings: [{ kind: 'in_use', text: expect.stringContaining(`${child.pid}`) }] });
+    await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
+    await expect(house.adapter.discard(worktree.id ?? '', { discard: true })).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
+    expect(existsSync(join(worktree.worktreePath, 'a.txt'))).toBe(true);
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+    children.length = 0;
+    await house.adapter.remove(worktree);
+    expect(tracesOf(house, worktree)).toEqual([]);
+  });
+
+  it('with a file of it open keeps it', async () => {
+    const worktree = await house.prepare();
+    await processIn(house.outside, `require('fs').openSync(${JSON.stringify(join(worktree.worktreePath, 'a.txt'))}, 'r'); process.stdout.write("x"); setInterval(() => {}, 1000)`);
+    await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
+  });
+});
+
+describe('what the runtime wrote into a worktree', () => {
+  it('does not keep it, and is moved to where it was asked for', async () => {
+    const keepFilesIn = join(house.outside, 'kept');
+    const worktree = await house.prepare({ keepFilesIn });
+    put(join(worktree.worktreePath, '.wakechart-runtime/.gitignore'), '*\n');
+    put(join(worktree.worktreePath, '.wakechart-runtime/outputs/call.txt'), 'output\n');
+    await house.adapter.remove(worktree);
+    expect(tracesOf(house, worktree)).toEqual([]);
+    expect(contentOf(join(keepFilesIn, '.wakechart-runtime/outputs/call.txt'))).toBe('output\n');
+  });
+
+  it('lies beside it where nothing was asked for, also from the folder below in which the work was done', async () => {
+    const worktree = await house.prepare({ cwd: join(house.repository, 'src') });
+    put(join(worktree.cwd ?? '', '.wakechart-runtime/outputs/call.txt'), 'output\n');
+    await house.adapter.remove(worktree);
+    expect(existsSync(worktree.worktreePath)).toBe(false);
+    expect(contentOf(join(`${worktree.worktreePath}.files`, 'outputs/call.txt'))).toBe('output\n');
+  });
+
+  it('replaces nothing that is there', async () => {
+    const keepFilesIn = join(house.outside, 'kept');
+    for (const text of ['first', 'second']) {
+      const worktree = await house.prepare({ keepFilesIn });
+      put(join(worktree.worktreePath, '.wakechart-runtime/x'), text);
+      await house.adapter.remove(worktree);
+    }
+    expect(readdirSync(keepFilesIn).map((name) => contentOf(join(keepFilesIn, name, 'x'))).sort()).toEqual(['first', 'second']);
+  });
+
+  it('keeps it where it cannot be moved', async () => {
+    writeFileSync(join(house.outside, 'file'), '');
+    const worktree = await house.prepare({ keepFilesIn: join(house.outside, 'file') });
+    put(join(worktree.worktreePath, '.wakechart-runtime/x'), 'output');
+    await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_NOT_REMOVED' });
+    expect(contentOf(join(worktree.worktreePath, '.wakechart-runtime/x'))).toBe('output');
+  });
+
+  it('leaves nothing behind where it is nothing', async () => {
+    const worktree = await house.prepare();
+    put(join(worktree.worktreePath, '.wakechart-runtime/.gitignore'), '*\n');
+    await house.adapter.remove(worktree);
+    expect(house.names()).toEqual([]);
+  });
+});
+
+describe('a git that cannot say', () => {
+  it.each(['exit 1', 'echo "fatal: oh" >&2; exit 128', 'exec sleep 60', 'echo garbage'])('keeps the worktree: %s', async (line) => {
+    const worktree = await house.prepare();
+    put(join(worktree.worktreePath, 'a.txt'), 'one\n');
+    const gitPath = join(house.outside, 'odd-git');
+    writeFileSync(gitPath, `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+    const adapter = house.adapterWith({ gitPath, timeoutMs: 300 });
+    const { isClean, findings } = await adapter.inspect(worktree);
+    expect(isClean).toBe(false);
+    expect(findings.map(({ kind }) => kind)).toContain('unknown');
+    await expect(adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+    expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('one\n');
+  });
+
+  it('is not asked to run what a repository names', async () => {
+    const worktree = await house.prepare();
+    const proof = join(house.outside, 'proof');
+    const program = join(house.outside, 'program');
+    writeFileSync(program, `#!/bin/sh\necho ran >> '${proof}'\ncat\n`, { mode: 0o755 });
+    const settings: Readonly<Record<string, string>> = {
+      'core.fsmonitor': program,
+      'core.hooksPath': join(house.outside, 'hooks'),
+      'core.pager': program,
+      'core.editor': program,
+      'core.sshCommand': program,
+      'credential.helper': `!${program}`,
+      'diff.external': program,
+      'diff.evil.textconv': program,
+      'filter.evil.clean': program,
+      'filter.evil.smudge': program,
+      'filter.evil.required': 'true',
+      'filter.a=b.clean': program,
+      'alias.status': `!${program}`,
+      'alias.ls-files': `!${program}`,
+    };
+    for (const [name, value] of Object.entries(settings)) git(house.repository, 'config', name, value);
+    for (const hook of ['post-index-change', 'reference-transaction', 'post-checkout']) put(join(house.outside, 'hooks', hook), contentOf(program));
+    for (const hook of readdirSync(join(house.outside, 'hooks'))) chmodSync(join(house.outside, 'hooks', hook), 0o755);
+    put(join(house.repository, '.git/info/attributes'), '*.txt filter=evil diff=evil\nb.txt filter=a=b\n');
+    put(join(worktree.worktreePath, 'a.txt'), 'one\n');
+    put(join(worktree.worktreePath, 'src/b.txt'), 'two\n');
+    expect((await house.adapter.inspect(worktree)).findings).toEqual([]);
+    await house.adapter.remove(worktree);
+    expect(tracesOf(house, worktree)).toEqual([]);
+    const next = await house.prepare();
+    expect(contentOf(join(next.worktreePath, 'a.txt'))).toBe('one\n');
+    await house.adapter.remove(next);
+    expect(existsSync(proof)).toBe(false);
+  });
+});
+
+describe('what is not a worktree of its keeper', () => {
+  it('is never removed', async () => {
+    mkdirSync(join(house.worktrees, 'mine'), { recursive: true });
+    const stranger = { id: 'mine', repoRoot: house.repository, worktreePath: join(house.worktrees, 'mine'), branchName: 'main' };
+    await expect(house.adapter.remove(stranger)).rejects.toMatchObject({ code: 'WORKTREE_NOT_FOUND' });
+    expect(await house.adapter.inspect(stranger)).toMatchObject({ isClean: false });
+    await expect(house.adapter.remove({ ...stranger, id: '../../repository', worktreePath: house.repository })).rejects.toMatchObject({ code: 'WORKTREE_NOT_FOUND' });
+    expect(existsSync(join(house.worktrees, 'mine'))).toBe(true);
+  });
+
+  it('is one that another living process has', async () => {
+    const alive = house.adapterWith({ host: { pid: process.ppid, startTime: '', system: 'another system' } });
+    const worktree = await alive.prepare({ jobId: 'agent_1', cwd: house.repository });
+    await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
+    expect(await house.adapter.reconcile()).toMatchObject([{ action: 'left' }]);
+    await expect(house.adapter.adopt(worktree.id ?? '')).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
+  });
+});

@@ -1,0 +1,60 @@
+/** What an agent may do in its worktree, as commands of a shell, and how its work is found again by nothing but the handoff. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { WorktreeFindingKind } from '../../../src/machines/subagent/worktree-findings.ts';
+import { contentOf, git } from '../../adapters/git/git-house.ts';
+
+/** Where it is to be found. */
+export interface PlaceOfWork {
+  readonly worktreePath: string;
+  readonly branchName: string;
+  readonly repository: string;
+}
+
+export interface KindOfWork {
+  /** Usable as a file name. */
+  readonly name: string;
+  /** Run by `sh` in the worktree. */
+  readonly command: string;
+  /** Among what is found; undefined when nothing could be lost. */
+  readonly finding: WorktreeFindingKind | undefined;
+  readonly isThere: (place: PlaceOfWork) => boolean;
+}
+
+const IDENTITY = '-c user.name=Ada -c user.email=ada@example.org';
+const COMMIT = `git ${IDENTITY} commit -q -m work`;
+
+const kind = (name: string, finding: WorktreeFindingKind | undefined, command: string, isThere: KindOfWork['isThere']): KindOfWork => ({ name, finding, command, isThere });
+const file = (path: string, content = 'work\n') => ({ worktreePath }: PlaceOfWork): boolean => existsSync(join(worktreePath, path)) && contentOf(join(worktreePath, path)).endsWith(content);
+const inGit = (object: string) => ({ worktreePath }: PlaceOfWork): boolean => git(worktreePath, 'show', object).endsWith('work');
+/** Some commit that the history of its HEAD names still. */
+const inHistory: KindOfWork['isThere'] = ({ worktreePath }) => git(worktreePath, 'log', '-g', '--format=%s').split('\n').includes('work');
+const nothing = (): boolean => true;
+
+export const CLEAN: readonly KindOfWork[] = [
+  kind('looks', undefined, 'git status --porcelain && git log --oneline && cat a.txt', nothing),
+  kind('undoes', undefined, 'echo work >> a.txt && git checkout -q -- a.txt', nothing),
+];
+
+export const DIRTY: readonly KindOfWork[] = [
+  kind('commits', 'committed', `echo work > new.txt && git add new.txt && ${COMMIT}`, ({ repository, branchName }) => git(repository, 'show', `${branchName}:new.txt`) === 'work'),
+  kind('changes', 'changed', 'echo work >> a.txt', file('a.txt')),
+  kind('stages', 'staged', 'echo work >> a.txt && git add a.txt', inGit(':a.txt')),
+  kind('makes', 'untracked', 'mkdir -p deep/er && echo work > deep/er/new.txt', file('deep/er/new.txt')),
+  kind('makes-ignored', 'ignored', 'mkdir -p build && echo work > build/out.bin', file('build/out.bin')),
+  kind('stashes', 'stashed', `echo work >> a.txt && git ${IDENTITY} stash push -q`, ({ repository }) => git(repository, 'stash', 'list', '--format=%gd').split('\n').some((stash) => git(repository, 'show', `${stash}:a.txt`).endsWith('work'))),
+  kind('detaches', 'unreachable_commit', `git checkout -q --detach && echo work > new.txt && git add new.txt && ${COMMIT}`, inGit('HEAD:new.txt')),
+  kind('resets', 'unreachable_commit', `echo work > new.txt && git add new.txt && ${COMMIT} && git reset -q --hard HEAD~1`, inHistory),
+  kind('branches', 'moved_branch', `git checkout -q -b own && echo work > new.txt && git add new.txt && ${COMMIT}`, ({ repository }) => git(repository, 'show', 'own:new.txt') === 'work'),
+  kind(
+    'rebases',
+    'operation',
+    `git checkout -q --detach && echo theirs > a.txt && git ${IDENTITY} commit -qam theirs && theirs=$(git rev-parse HEAD) && git checkout -q - && echo work > a.txt && git ${IDENTITY} commit -qam work && ! git ${IDENTITY} rebase -q "$theirs" > rebase.log 2>&1`,
+    inHistory,
+  ),
+  kind('nests', 'nested_repository', `git init -q inner && cd inner && echo work > new.txt && git add new.txt && ${COMMIT}`, ({ worktreePath }) => git(join(worktreePath, 'inner'), 'show', 'HEAD:new.txt') === 'work'),
+  kind('nests-ignored', 'nested_repository', `git init -q build/inner && cd build/inner && echo work > new.txt && git add new.txt && ${COMMIT}`, ({ worktreePath }) => git(join(worktreePath, 'build/inner'), 'show', 'HEAD:new.txt') === 'work'),
+  kind('submodule', 'submodule', `git -c protocol.file.allow=always submodule --quiet add -- ./. sub && echo work >> sub/a.txt`, file('sub/a.txt')),
+];
+
+export const ALL_KINDS: readonly KindOfWork[] = [...CLEAN, ...DIRTY];
