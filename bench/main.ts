@@ -18,6 +18,9 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[]
   'send-to-wake': () => import('./storage/send-to-wake.ts'),
   attempt: () => import('./runs/attempt.ts'),
   'first-token': () => import('./runs/first-token.ts'),
+  'subagent-starts': () => import('./subagents/starts.ts'),
+  'subagent-messages': () => import('./subagents/messages.ts'),
+  worktrees: () => import('./worktrees/create-remove.ts'),
 };
 
 const wanted = process.argv.slice(2);

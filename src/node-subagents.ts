@@ -139,7 +139,7 @@ function lazyKeeper({ layout, clock, options: { branchPrefix } }: NodeSubagentPa
     find: async (name) => (await keeper()).find(name),
     adopt: async (name) => (await keeper()).adopt(name),
     discard: async (name, how) => (await keeper()).discard(name, how),
-    reconcile: async () => ((await isThere()) ? (await keeper()).reconcile() : []),
+    reconcile: async (how) => ((await isThere()) ? (await keeper()).reconcile(how) : []),
   };
 }
 

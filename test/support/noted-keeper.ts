@@ -20,7 +20,7 @@ export function createNotedKeeper(folder: string): NotedKeeper {
     const text = [...findings].find(([beginning]) => jobId.startsWith(beginning))?.[1];
     return text === undefined ? { isClean: true, findings: [] } : { isClean: false, findings: [{ kind: 'committed', text }], nextAction: `git merge ${jobId}` };
   };
-  const known = (worktree: { readonly id?: string | undefined }): KeptWorktree => {
+  const keptAs = (worktree: { readonly id?: string | undefined }): KeptWorktree => {
     const found = kept.get(worktree.id ?? '');
     if (found === undefined) throw new RuntimeError('WORKTREE_NOT_FOUND', `there is no worktree ${worktree.id}`, { category: 'not_found' });
     return found;
@@ -30,6 +30,8 @@ export function createNotedKeeper(folder: string): NotedKeeper {
     calls,
     findings,
     async prepare({ jobId, key, cwd }: WorktreeRequest) {
+      const known = [...kept.values()].find((worktree) => key !== undefined && worktree.key === key);
+      if (known !== undefined) return known;
       calls.push(`prepare ${jobId.split('-')[0]}`);
       const id = `tree_${kept.size + 1}`;
       const worktree: KeptWorktree = { id, jobId, ...(key === undefined ? {} : { key }), repoRoot: cwd, worktreePath: join(folder, id), branchName: `wakechart/${id}`, baseRevision: 'abc', status: 'ready', createdAt: '2026-01-01T00:00:00.000Z', isOwned: true, findings: [] };
@@ -37,21 +39,21 @@ export function createNotedKeeper(folder: string): NotedKeeper {
       kept.set(id, worktree);
       return worktree;
     },
-    isClean: async (worktree) => inspectionOf(known(worktree)).isClean,
-    inspect: async (worktree) => inspectionOf(known(worktree)),
+    isClean: async (worktree) => inspectionOf(keptAs(worktree)).isClean,
+    inspect: async (worktree) => inspectionOf(keptAs(worktree)),
     async remove(worktree) {
-      const { id, worktreePath, jobId } = known(worktree);
+      const { id, worktreePath, jobId } = keptAs(worktree);
       calls.push(`remove ${jobId.split('-')[0]}`);
       await rm(worktreePath, { recursive: true });
       kept.delete(id);
     },
     async preserve(worktree) {
-      calls.push(`preserve ${known(worktree).jobId.split('-')[0]}`);
+      calls.push(`preserve ${keptAs(worktree).jobId.split('-')[0]}`);
     },
     list: async () => [...kept.values()],
-    find: async (name) => known({ id: name }),
-    adopt: async (name) => known({ id: name }),
-    discard: async (name) => known({ id: name }),
+    find: async (name) => keptAs({ id: name }),
+    adopt: async (name) => keptAs({ id: name }),
+    discard: async (name) => keptAs({ id: name }),
     reconcile: async () => [],
   };
 }

@@ -85,8 +85,12 @@ export class Sessions {
   /** All that works for a session which is over; what of it runs here has ended when this resolves. */
   async #stopTree(before: SessionState, reason: string): Promise<void> {
     await interruptSubflows(before, reason, this.#options);
-    await endJobsOf(before, reason, this.#options);
-    await this.#options.closeSession?.(before.sessionId, reason);
+    try {
+      // First, since a job of this process whose session is ended under it has failed before it can be cancelled.
+      await this.#options.closeSession?.(before.sessionId, reason);
+    } finally {
+      await endJobsOf(before, reason, this.#options);
+    }
   }
 
   /** A child that its parent refuses after all, since another one came first, is not left behind. */

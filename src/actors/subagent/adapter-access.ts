@@ -5,6 +5,9 @@ import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { PreparedSubagentWorktree, SubagentWorktreeAdapter, WorktreeRequest } from './worktree-adapter.ts';
 
+/** The code of what an adapter answered that is no worktree. */
+export const ADAPTER_INVALID = 'WORKTREE_ADAPTER_INVALID';
+
 export class AdapterAccess {
   readonly #adapter: SubagentWorktreeAdapter;
   readonly #clock: Clock;
@@ -21,7 +24,7 @@ export class AdapterAccess {
     const prepared: unknown = await this.#adapter.prepare(request);
     if (isWorktree(prepared)) return prepared;
     throw new BackgroundTaskError('runner', `the worktree adapter must answer prepare with { repoRoot, worktreePath, branchName }, got ${JSON.stringify(prepared) ?? 'nothing'}`, {
-      code: 'WORKTREE_ADAPTER_INVALID',
+      code: ADAPTER_INVALID,
     });
   }
 
@@ -32,9 +35,8 @@ export class AdapterAccess {
   /** What fails finds that nobody can tell. Never rejects. */
   async inspect(worktree: PreparedSubagentWorktree): Promise<WorktreeInspection> {
     try {
-      const { inspect } = this.#adapter;
-      if (inspect === undefined) return await this.#asked(worktree);
-      const found = await this.#within('inspect', async () => inspect.call(this.#adapter, worktree));
+      if (this.#adapter.inspect === undefined) return await this.#asked(worktree);
+      const found: unknown = await this.#within('inspect', async () => this.#adapter.inspect?.(worktree));
       if (isInspection(found)) return found;
       return unknownInspection(`inspect answered ${JSON.stringify(found) ?? 'nothing'}`, undefined);
     } catch (error) {

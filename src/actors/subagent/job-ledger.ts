@@ -115,7 +115,7 @@ export class JobLedger {
   }
 
   async whenAllSettled(): Promise<void> {
-    await Promise.all([...this.#entries.values()].map(({ settled }) => settled));
+    await Promise.all([...this.#entries.keys()].map((jobId) => this.whenSettled(jobId)));
   }
 
   /** The job's end as it is on record; undefined while there is none. */
@@ -179,7 +179,8 @@ export class JobLedger {
       if (problems.length > 0) return;
       const ended: JobRecord = { ...entry.record, stage: 'ended' };
       await attempt('that its end is stored could not be stored', () => records?.write(ended));
-      if (problems.length === 0) entry.record = ended;
+      // What was noted meanwhile is in it already, and is written next.
+      if (problems.length === 0) entry.record = { ...entry.record, stage: 'ended' };
     });
     return problems;
   }

@@ -10,7 +10,10 @@ export interface JobRecords {
    * @param make called with the id; again with another one when somebody else was faster
    */
   create(make: (jobId: string) => JobRecord): Promise<JobRecord>;
-  /** Puts the record where the one of that job is, all at once. Resolves when it is durable. */
+  /**
+   * Puts the record where the one of that job is, all at once. Resolves when it is durable; for a stage other than `ending` a power failure
+   * may bring the one before back.
+   */
   write(record: JobRecord): Promise<void>;
   /** Every record that is there, oldest first. */
   list(): Promise<readonly FoundJobRecord[]>;

@@ -61,6 +61,7 @@ async function recover(found: FoundJobRecord, worktrees: Worktrees | undefined, 
     return undefined;
   }
   if (owner !== 'gone') return { jobId, action: 'left', reason: 'the process that runs it lives' };
+  if (record.stage === 'accepted' && (await isWorktreeInHand(record.task, worktrees))) return { jobId, action: 'left', reason: 'another process deals with its worktree, and says then how it ended' };
   try {
     const own = await options.records.takeOver(jobId);
     if (own === undefined) return { jobId, action: 'left', reason: 'another process deals with it' };
@@ -89,6 +90,19 @@ function staleTask(task: BackgroundTaskState, now: string): BackgroundTaskState 
   return endedTask(task, { kind: 'failed', error: watchdogError('stale_worker', what) }, now);
 }
 
+/** What becomes of it cannot be told before it has. Whoever deals with it looks after its job next. */
+async function isWorktreeInHand(task: BackgroundTaskState, worktrees: Worktrees | undefined): Promise<boolean> {
+  if (task.isolation !== 'worktree' || worktrees === undefined) return false;
+  // What cannot be listed keeps no job from its end.
+  const found = worktreeOf(task, await worktrees().catch(() => []));
+  return found !== undefined && found.isOwned && found.status !== 'preserved';
+}
+
+function worktreeOf(task: BackgroundTaskState, kept: readonly KeptWorktree[]): KeptWorktree | undefined {
+  const key = sessionOf(task);
+  return kept.find((each) => each.worktreePath === task.worktreePath) ?? kept.find((each) => key !== undefined && each.key === key && each.jobId === task.id);
+}
+
 /** The task with what the keeper of worktrees knows of its worktree. */
 async function withWorktree(task: BackgroundTaskState, worktrees: Worktrees | undefined): Promise<BackgroundTaskState> {
   if (task.isolation !== 'worktree') return task;
@@ -100,8 +114,7 @@ async function withWorktree(task: BackgroundTaskState, worktrees: Worktrees | un
     // Better an end that does not know than none. What was on record stays said.
     return { ...task, worktreeStatus: 'orphaned', worktreeNextAction: `Run wakechart worktree list, which could not be done here: ${messageOf(error)}` };
   }
-  const key = sessionOf(task);
-  const found = kept.find((each) => each.worktreePath === task.worktreePath) ?? kept.find((each) => key !== undefined && each.key === key && each.jobId === task.id);
+  const found = worktreeOf(task, kept);
   if (found === undefined) return task.worktreePath === undefined ? task : { ...task, worktreeStatus: 'removed', worktreeNextAction: undefined };
   return {
     ...task,

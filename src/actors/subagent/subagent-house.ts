@@ -98,7 +98,7 @@ export function createSubagentHouse(options: SubagentHouseOptions): SubagentHous
     ...(ports.inspect === undefined ? {} : { inspect: ports.inspect }),
   });
   const wakes = processRunner === undefined ? undefined : wakeTasks(processRunner, options);
-  const subflowWorktrees = keeper === undefined ? undefined : createSubflowWorktrees({ keeper, filesOf: filesOf(options), closeSession, onListenerError });
+  const subflowWorktrees = keeper === undefined ? undefined : createSubflowWorktrees({ keeper, filesOf: filesOf(options), closeSession, journals: options.journals, onListenerError });
   return {
     jobs,
     local,
@@ -109,7 +109,11 @@ export function createSubagentHouse(options: SubagentHouseOptions): SubagentHous
       await jobs.cancelOf(sessionId, reason);
       await subflowWorktrees?.settleAll(sessionId);
     },
-    reconcile: async () => ({ jobs: await jobs.reconcile(), worktrees: (await keeper?.reconcile()) ?? [] }),
+    async reconcile() {
+      // First, so that the end of a job says what became of its worktree: removed, or kept with what was found in it.
+      const settled = (await keeper?.reconcile({ isAwaited: async (key) => (await subflowWorktrees?.isAwaited(key)) ?? false })) ?? [];
+      return { jobs: await jobs.reconcile(), worktrees: settled };
+    },
     async shutdown(reason) {
       await Promise.all([jobs.shutdown(reason), wakes?.shutdown(reason)]);
       await ports.close?.();

@@ -138,7 +138,9 @@ export class SubagentManager {
     if (isTerminalBackgroundTaskStatus(task.status)) return this.#ledger.whenSettled(jobId);
     const above = { jobId, sessionId: sessionOf(task) };
     this.#admission.close(above);
-    await Promise.all([this.#stop(jobId, reason), this.#cancelBelow(above, `its parent job ${jobId} was cancelled: ${reason}`)]);
+    // Those below first: a slot that becomes free must not start one of them.
+    const below = this.#cancelBelow(above, `its parent job ${jobId} was cancelled: ${reason}`);
+    await Promise.all([below, this.#stop(jobId, reason)]);
   }
 
   /** The same for all jobs of a session, those included that are just being spawned. */
@@ -289,7 +291,7 @@ export class SubagentManager {
       this.#admission.below(above).map(async (job) => {
         job.refusal ??= refusal;
         if (job.jobId !== undefined) this.#admission.close({ jobId: job.jobId, sessionId: job.sessionId });
-        await (job.jobId !== undefined && this.#tasks.get(job.jobId) !== undefined ? undefined : job.spawned);
+        if (job.jobId === undefined || this.#tasks.get(job.jobId) === undefined) await job.spawned;
         if (job.jobId !== undefined) await this.#stop(job.jobId, reason);
       }),
     );
@@ -305,7 +307,7 @@ export class SubagentManager {
     for (const job of living) job.refusal ??= shutDown();
     if (this.#options.runner !== undefined) await this.#tasks.shutdown(reason);
     await Promise.all(living.map(({ spawned }) => spawned));
-    await Promise.all(this.#admission.all().map(({ jobId }) => (jobId === undefined ? undefined : this.#stop(jobId, reason))));
+    await Promise.all(this.#admission.all().map(async ({ jobId = '' }) => this.#stop(jobId, reason)));
     await this.#ledger.whenAllSettled();
     await Promise.all(this.#endings);
     this.#unsubscribe();

@@ -141,9 +141,11 @@ export class SubagentRun implements BackgroundTaskHandle {
     this.#handle = handle;
     this.#life.move('PREPARED');
     this.#prepared.resolve(handle);
-    handle.result.then(
-      (result) => this.#workDone(result),
-      (thrown: unknown) => this.#ended('WORK_FAILED', failure(thrown)),
+    // Its rejection is dealt with when the work has ended.
+    handle.result.catch(() => undefined);
+    (handle.work ?? handle.result).then(
+      (result) => this.#workDone(result, handle),
+      (thrown: unknown) => this.#ended('WORK_FAILED', failure(thrown), handle),
     );
   }
 
@@ -152,11 +154,11 @@ export class SubagentRun implements BackgroundTaskHandle {
     this.#ended('PREPARE_FAILED', failure(thrown));
   }
 
-  #workDone(result: SubagentJobResult): void {
+  #workDone(result: SubagentJobResult, handle: SubagentJobHandle): void {
     try {
-      this.#ended('WORK_DONE', { kind: 'completed', result: checkedJobResult(result, this.taskId) });
+      this.#ended('WORK_DONE', { kind: 'completed', result: checkedJobResult(result, this.taskId) }, handle);
     } catch (thrown) {
-      this.#ended('WORK_FAILED', failure(thrown));
+      this.#ended('WORK_FAILED', failure(thrown), handle);
     }
   }
 
@@ -166,7 +168,7 @@ export class SubagentRun implements BackgroundTaskHandle {
     const handle = await this.#prepared.promise;
     try {
       // What has ended by itself needs no stop.
-      if (this.#life.matches('running')) await handle?.cancel(reason);
+      if (handle !== undefined && this.#life.matches('running')) await this.#orSettled(handle.cancel(reason));
       this.#ended('WORK_GONE', undefined);
     } catch (thrown) {
       // It may have ended meanwhile: then nothing is left, whatever became of the cancel.
@@ -175,19 +177,41 @@ export class SubagentRun implements BackgroundTaskHandle {
     await this.#settled.promise;
   }
 
-  /** The first of all that says that the work has ended. @param end what it was, unless somebody stopped it before */
-  #ended(event: 'PREPARE_FAILED' | 'WORK_DONE' | 'WORK_FAILED' | 'WORK_GONE', end: JobEnd | undefined): void {
-    if (!this.#life.move(event)) return;
-    const isStopped = end === undefined || this.#life.matches({ settling: 'stopped' });
-    void this.#settle(isStopped ? { kind: 'stopped', reason: this.#stopReason, denied: this.#permissions.asked() } : end);
+  /** Work that ends by itself while it is being stopped has no more to wait for. */
+  async #orSettled(cancelled: Promise<void> | void): Promise<void> {
+    const stopping = Promise.resolve(cancelled);
+    stopping.catch(() => undefined);
+    await Promise.race([stopping, this.#settled.promise]);
   }
 
-  async #settle(end: JobEnd): Promise<void> {
+  /**
+   * The first of all that says that the work has ended.
+   * @param end what it was, unless somebody stopped it before
+   * @param handle where the runner may have more to do
+   */
+  #ended(event: 'PREPARE_FAILED' | 'WORK_DONE' | 'WORK_FAILED' | 'WORK_GONE', end: JobEnd | undefined, handle?: SubagentJobHandle): void {
+    if (!this.#life.move(event)) return;
+    const isStopped = end === undefined || this.#life.matches({ settling: 'stopped' });
+    void this.#settle(isStopped ? { kind: 'stopped', reason: this.#stopReason, denied: this.#permissions.asked() } : end, handle);
+  }
+
+  async #settle(ended: JobEnd, handle: SubagentJobHandle | undefined): Promise<void> {
+    const end = handle === undefined ? ended : await this.#withLastWords(ended, handle);
     const settled = await this.#ports.settle(this.taskId, end);
     this.#life.move('SETTLED');
     if (settled.kind === 'completed') this.#outcome.resolve({ ...settled.result, taskId: this.taskId, logPath: this.logPath, transcriptPath: this.transcriptPath });
     else this.#outcome.reject(settled.kind === 'failed' ? settled.error : BackgroundTaskError.fromRecord(cancelledRecord(settled.reason)));
     this.#settled.resolve();
+  }
+
+  /** The end as the runner puts it when it has done what comes after the work. How the work ended stays. */
+  async #withLastWords(end: JobEnd, { result }: SubagentJobHandle): Promise<JobEnd> {
+    try {
+      const last = checkedJobResult(await result, this.taskId);
+      return end.kind === 'completed' ? { ...end, result: last } : end;
+    } catch (thrown) {
+      return end.kind === 'failed' ? failure(thrown) : end;
+    }
   }
 
   async #handleOrEnd(): Promise<SubagentJobHandle> {

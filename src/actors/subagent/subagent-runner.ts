@@ -34,6 +34,11 @@ export interface SubagentJobHandle {
   readonly transcriptPath?: string | undefined;
   /** Settles when the work has ended and nothing of it is left running. */
   readonly result: Promise<SubagentJobResult>;
+  /**
+   * Settles when the work itself has ended, for a runner that has more to do before `result` settles. A stop that comes in between changes
+   * nothing about how the work ended. Default: `result`.
+   */
+  readonly work?: Promise<SubagentJobResult> | undefined;
   /** Stops the work. Resolves when it is gone, rejects when it cannot be proven gone. Idempotent. */
   cancel(reason?: string): Promise<void> | void;
   /** A follow-up while it runs. */

@@ -2,16 +2,21 @@
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { WorktreeHandoff, WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
+import type { JournalCache } from '../session/journal-cache.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
-import type { KeptWorktree, PreparedSubagentWorktree, WorktreeKeeper } from './worktree-adapter.ts';
+import type { KeptWorktree, PreparedSubagentWorktree, WorktreeKeeper, WorktreeRequest } from './worktree-adapter.ts';
 
 export interface SubflowWorktrees {
   /** The folder in which the child is to work. @throws RuntimeError WORKTREE_* when there can be none; nothing is left behind then */
   prepare(child: SubflowChild): Promise<string>;
+  /** One that another process made, which is gone, is this one's from here on. */
+  keep(child: SubflowChild): Promise<void>;
   /** Removes the worktree of a child if nothing in it could be lost, else keeps it. Undefined when there is none any more. */
   settle(child: Pick<SubflowChild, 'parentSessionId' | 'childSessionId'>): Promise<WorktreeHandoff | undefined>;
   /** The same for all children of a session that nobody waits for any more. */
   settleAll(parentSessionId: string): Promise<void>;
+  /** Whether a call is open that the child in the worktree of this key answers: it will go on there. */
+  isAwaited(key: string): Promise<boolean>;
 }
 
 export interface SubflowChild {
@@ -28,13 +33,14 @@ export interface SubflowWorktreesOptions {
   readonly filesOf: (session: SessionIdentity) => string | undefined;
   /** Ends what tools keep running for a session: its shells would be in the worktree still. */
   readonly closeSession: (sessionId: string) => Promise<void>;
+  readonly journals: JournalCache;
   readonly onListenerError: OnListenerError;
 }
 
 /** Characters of a session's id that tell its worktree apart for people. */
 const SHORT_ID_CHARACTERS = 8;
 
-export function createSubflowWorktrees({ keeper, filesOf, closeSession, onListenerError }: SubflowWorktreesOptions): SubflowWorktrees {
+export function createSubflowWorktrees({ keeper, filesOf, closeSession, journals, onListenerError }: SubflowWorktreesOptions): SubflowWorktrees {
   const settle = async (worktree: KeptWorktree, childSessionId: string): Promise<WorktreeHandoff> => {
     await closeSession(childSessionId);
     const inspection = await inspected(keeper, worktree);
@@ -51,14 +57,32 @@ export function createSubflowWorktrees({ keeper, filesOf, closeSession, onListen
     }
     return preserved(keeper, worktree, inspection, onListenerError);
   };
+  const requestFor = ({ parentSessionId, childSessionId, agentId, parentWorkspace }: SubflowChild): WorktreeRequest => {
+    const keepFilesIn = filesOf({ sessionId: childSessionId, agentId });
+    const jobId = `${agentId}-${childSessionId.slice(-SHORT_ID_CHARACTERS)}`;
+    return { jobId, cwd: parentWorkspace, key: keyOf(parentSessionId, childSessionId), ...(keepFilesIn === undefined ? {} : { keepFilesIn }) };
+  };
   const keptFor = async (isWanted: (key: string) => boolean): Promise<readonly KeptWorktree[]> => (await keeper.list()).filter(({ key }) => key !== undefined && isWanted(key));
   return {
-    async prepare({ parentSessionId, childSessionId, agentId, parentWorkspace }) {
-      const jobId = `${agentId}-${childSessionId.slice(-SHORT_ID_CHARACTERS)}`;
-      const keepFilesIn = filesOf({ sessionId: childSessionId, agentId });
-      const worktree = await keeper.prepare({ jobId, cwd: parentWorkspace, key: keyOf(parentSessionId, childSessionId), ...(keepFilesIn === undefined ? {} : { keepFilesIn }) });
+    async isAwaited(key) {
+      const [parentSessionId, childSessionId] = key.split('/');
+      if (parentSessionId === undefined || childSessionId === undefined) return false;
+      try {
+        const { openToolCalls } = (await journals.open(parentSessionId)).state;
+        return openToolCalls.some(({ request }) => request?.kind === 'subflow' && request.childSessionId === childSessionId);
+      } catch (error) {
+        // Of a log that cannot be read nobody can tell.
+        return !RuntimeError.is(error) || error.code !== 'SESSION_NOT_FOUND';
+      }
+    },
+    async prepare(child) {
+      const worktree = await keeper.prepare(requestFor(child));
+      // Only of a new one: what is in one that was worked in is work.
       await keeper.begin?.(worktree);
       return worktree.cwd ?? worktree.worktreePath;
+    },
+    async keep(child) {
+      await keeper.prepare(requestFor(child));
     },
     async settle({ parentSessionId, childSessionId }) {
       const [worktree] = await keptFor((key) => key === keyOf(parentSessionId, childSessionId));

@@ -81,6 +81,11 @@ export interface ReconciledWorktree {
   readonly nextAction?: string | undefined;
 }
 
+export interface ReconcileWorktreesOptions {
+  /** Whether somebody is going to go on with what the key names: then its worktree is left. Default: nobody is. */
+  readonly isAwaited?: ((key: string) => Promise<boolean>) | undefined;
+}
+
 /** What people and starts do with worktrees that jobs left. */
 export interface WorktreeKeeper extends SubagentWorktreeAdapter {
   /** Every worktree that this keeper made and that is still there, oldest first. */
@@ -100,5 +105,5 @@ export interface WorktreeKeeper extends SubagentWorktreeAdapter {
    */
   discard(name: string, options?: { readonly discard?: boolean | undefined }): Promise<KeptWorktree>;
   /** Deals with what processes that are gone left: removes what has nothing in it, keeps and reports the rest. Several may do it at once. */
-  reconcile(): Promise<readonly ReconciledWorktree[]>;
+  reconcile(options?: ReconcileWorktreesOptions): Promise<readonly ReconciledWorktree[]>;
 }

@@ -96,6 +96,8 @@ export class WorktreeHookRunner {
     const onAbort = (): void => stop(hookError('SUBAGENT_HOOK_STOPPED', `${name} was stopped: its job is to stop`, {}));
     const timer = timeoutMs === Infinity ? undefined : clock.setTimeout(() => stop(timedOut(name, timeoutMs)), timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
+    // The hook itself may have brought it about.
+    if (signal?.aborted === true) onAbort();
     try {
       return await Promise.race([ended.then(nothing, nothing), stopped]);
     } finally {

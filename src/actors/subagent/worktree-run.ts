@@ -1,14 +1,15 @@
 /** The worktree of one job: made before the agent starts, looked at when nothing of it runs any more, then removed or kept. Nothing in it is ever lost. */
 import type { StateValueFrom } from 'xstate';
-import { messageOf } from '../../machines/errors.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { WorktreeHookEvent, WorktreeHookInput } from '../../machines/subagent/hook-config.ts';
 import { sessionOf } from '../../machines/subagent/subagent-request.ts';
 import type { WorktreeFinding, WorktreeHandoff, WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import { worktreeLifecycle } from '../../machines/subagent/worktree-machine.ts';
 import type { WorktreeChartEvent, worktreeMachine } from '../../machines/subagent/worktree-machine.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { ADAPTER_INVALID } from './adapter-access.ts';
+import type { AdapterAccess } from './adapter-access.ts';
 import { ChartedLife } from './charted-life.ts';
-import { AdapterAccess } from './adapter-access.ts';
 import type { SubagentJobRequest, SubagentJobStart } from './subagent-runner.ts';
 import type { PreparedSubagentWorktree } from './worktree-adapter.ts';
 import { handoffMetadata, handoffOfWorktree, handoffProgress, nextActionOf } from './worktree-handoff.ts';
@@ -96,7 +97,8 @@ export class WorktreeRun {
         ...(keepFilesIn === undefined ? {} : { keepFilesIn }),
       });
     } catch (error) {
-      this.#life.move('CREATE_FAILED');
+      // What nobody can find again may be there all the same.
+      this.#life.move(RuntimeError.is(error) && error.code === ADAPTER_INVALID ? 'CREATE_UNKNOWN' : 'CREATE_FAILED');
       this.#start.emit({ type: 'background_task_progress', taskId: jobId, progress: { worktreeStatus: undefined } });
       throw error;
     }

@@ -82,6 +82,7 @@ export function createWorktreeSubagentRunner(options: WorktreeSubagentRunnerOpti
 /** The inner handle, whole, whose end waits for the worktree. */
 class WorktreeJobHandle implements SubagentJobHandle {
   readonly jobId: string;
+  readonly work: Promise<SubagentJobResult>;
   readonly result: Promise<SubagentJobResult>;
   readonly send?: NonNullable<SubagentJobHandle['send']>;
   readonly answerPermission?: NonNullable<SubagentJobHandle['answerPermission']>;
@@ -94,6 +95,7 @@ class WorktreeJobHandle implements SubagentJobHandle {
     this.jobId = jobId;
     this.#inner = inner;
     this.#run = run;
+    this.work = inner.work ?? inner.result;
     this.result = this.#settled();
     this.result.catch(() => undefined);
     if (inner.send !== undefined) this.send = inner.send.bind(inner);
@@ -127,6 +129,8 @@ class WorktreeJobHandle implements SubagentJobHandle {
 
   async #settled(): Promise<SubagentJobResult> {
     let result: SubagentJobResult;
+    // Whoever listens to `work` hears of its end before anything else is done.
+    await this.work.then(nothing, nothing);
     try {
       result = checkedJobResult(await this.#inner.result, this.jobId);
     } catch (thrown) {
@@ -139,3 +143,5 @@ class WorktreeJobHandle implements SubagentJobHandle {
     return { ...result, metadata: { ...result.metadata, ...this.#run.metadata } };
   }
 }
+
+function nothing(): void {}

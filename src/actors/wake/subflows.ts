@@ -139,6 +139,13 @@ export class Subflows {
     return { ...result, outcome: hasAnswered ? outcome : 'failed' };
   }
 
+  /** One that another process made, which is gone, is this one's from here on. */
+  async #keepWorktree({ childSessionId, agentId }: { readonly childSessionId: string; readonly agentId: string }, state: SessionState): Promise<void> {
+    const { worktrees, directories } = this.#options;
+    const parentWorkspace = await directories.workspaceDirectory(placeOfSession(state));
+    await worktrees?.keep({ parentSessionId: state.sessionId, childSessionId, agentId, parentWorkspace });
+  }
+
   /** What could not be settled is there still, and its keeper knows of it: the answer must not be lost over it. */
   async #settleWorktree(parentSessionId: string, childSessionId: string): Promise<WorktreeHandoff | { readonly problem: string } | undefined> {
     try {
@@ -153,7 +160,8 @@ export class Subflows {
     if (request?.kind !== 'subflow') return;
     const [event] = await this.#options.store.read(state.sessionId, { from: request.seq, limit: 1 });
     if (event?.type !== 'agent.subflow_started') throw new RuntimeError('TOOL_CALL_LOST', `expected the start of child ${request.childSessionId} at event ${request.seq}`, { category: 'storage' });
-    const { childSessionId: sessionId, agentId, message, allowance, restriction, workspace, run } = event.data;
+    const { childSessionId: sessionId, agentId, message, allowance, restriction, workspace, run, isolation } = event.data;
+    if (isolation !== undefined) await this.#keepWorktree({ childSessionId: sessionId, agentId }, state);
     await ensureSubflowSession({ sessionId, agentId, message, allowance, restriction, workspace, runsIn: run, parent: { sessionId: state.sessionId, depth: depthOf(state), callId } }, this.#options);
     await this.#options.trigger(sessionId, options);
   }

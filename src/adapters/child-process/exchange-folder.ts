@@ -26,8 +26,7 @@ export class ExchangeFolder {
   }
 
   /** @throws RuntimeError WORKER_MESSAGE_TOO_LONG; what the file system says when it cannot be written */
-  write(text: string): WorkerFileReference {
-    const bytes = Buffer.from(text, 'utf8');
+  write(bytes: Buffer): WorkerFileReference {
     if (bytes.length > WORKER_FILE_BYTES) throw tooLong(bytes.length);
     this.#written += 1;
     const byFile = `${this.#prefix}-${this.#written}.json`;

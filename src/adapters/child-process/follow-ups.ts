@@ -41,8 +41,7 @@ export class FollowUps {
       await this.#worker.send({ type: 'send', prompt, id });
     } catch (error) {
       this.#unconfirmed.delete(id);
-      const known = BackgroundTaskError.from(error, 'process');
-      throw known.code === 'WORKER_MESSAGE_TOO_LONG' ? known : notRunning(this.#jobId);
+      throw this.#worker.process.isConnected ? BackgroundTaskError.from(error, 'process') : notRunning(this.#jobId);
     }
     await confirmed;
   }

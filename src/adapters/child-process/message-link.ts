@@ -3,7 +3,6 @@ import { messageOf } from '../../machines/errors.ts';
 import { WORKER_INLINE_BYTES, WORKER_INVALID_IN_A_ROW, WORKER_PROTOCOL_VERSION } from '../../machines/subagent/worker-protocol.ts';
 import { isSurelyShort } from '../../machines/subagent/worker-messages.ts';
 import type { ReadingOptions, WorkerReading } from '../../machines/subagent/worker-messages.ts';
-import { utf8Length } from '../../machines/utf8.ts';
 import type { ExchangeFolder } from './exchange-folder.ts';
 
 /** What makes talking on useless. */
@@ -83,7 +82,7 @@ export class MessageLink<Incoming, Outgoing extends { readonly type: string }> {
 
   #packed(value: object): object {
     if (isSurelyShort(value)) return value;
-    const text = JSON.stringify(value);
-    return utf8Length(text) <= WORKER_INLINE_BYTES ? value : this.#options.folder.write(text);
+    const bytes = Buffer.from(JSON.stringify(value), 'utf8');
+    return bytes.length <= WORKER_INLINE_BYTES ? value : this.#options.folder.write(bytes);
   }
 }

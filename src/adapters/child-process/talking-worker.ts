@@ -6,6 +6,9 @@ import { MessageLink } from './message-link.ts';
 import type { BrokenTalk } from './message-link.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
+/** One that talks on and on before it has a job has nothing to say. */
+const MAX_UNHEARD = 1_000;
+
 /** What a job hears of its worker. */
 export type WorkerNews =
   | { readonly kind: 'message'; readonly message: SubagentWorkerChildMessage }
@@ -16,13 +19,13 @@ export class TalkingWorker {
   readonly process: WorkerProcess;
   /** Resolves when it has said that it is there. */
   readonly ready: Promise<void>;
-  /** Resolves when it has loaded all that jobs need. */
-  readonly warm: Promise<void>;
+  /** Resolves when it has loaded all that jobs need, or with the reason why it could not. */
+  readonly warm: Promise<string | undefined>;
   /** It answers each follow-up that has an id. */
   confirms = false;
   readonly #link: MessageLink<SubagentWorkerChildMessage, SubagentWorkerParentMessage>;
   #saysReady: () => void = () => undefined;
-  #saysWarm: () => void = () => undefined;
+  #saysWarm: (error: string | undefined) => void = () => undefined;
   #hear: ((news: WorkerNews) => void) | undefined;
   #unheard: WorkerNews[] = [];
 
@@ -60,12 +63,12 @@ export class TalkingWorker {
     if (message.type === 'ready') {
       this.confirms = message.confirms === true;
       this.#saysReady();
-    } else if (message.type === 'warm') this.#saysWarm();
+    } else if (message.type === 'warm') this.#saysWarm(message.error);
     else this.#tell({ kind: 'message', message });
   }
 
   #tell(news: WorkerNews): void {
-    if (this.#hear === undefined) this.#unheard.push(news);
-    else this.#hear(news);
+    if (this.#hear !== undefined) this.#hear(news);
+    else if (this.#unheard.length < MAX_UNHEARD) this.#unheard.push(news);
   }
 }

@@ -21,9 +21,10 @@ export interface WarmPoolOptions {
 
 export class WarmPool {
   readonly #options: WarmPoolOptions;
-  /** The oldest first, whether warm already or not. */
-  readonly #waiting = new Set<TalkingWorker>();
-  readonly #warm = new Set<TalkingWorker>();
+  /** The oldest first, whether warm already or not, with what ends the wait for their becoming warm. */
+  readonly #waiting = new Map<TalkingWorker, () => void>();
+  /** Since when, in milliseconds that only count on. */
+  readonly #warm = new Map<TalkingWorker, number>();
   /** Every one that is not ended yet and was not taken. */
   readonly #ends = new Map<TalkingWorker, Promise<unknown>>();
   #making: Promise<void> | undefined;
@@ -44,7 +45,7 @@ export class WarmPool {
 
   /** One that is nobody else's from now on: a warm one where there is one, else one on its way there. */
   take(): TalkingWorker | undefined {
-    const [worker] = this.#warm.size > 0 ? this.#warm : this.#waiting;
+    const [worker] = (this.#warm.size > 0 ? this.#warm : this.#waiting).keys();
     if (worker === undefined) return undefined;
     this.#forget(worker);
     worker.process.setHeld(true);
@@ -57,12 +58,18 @@ export class WarmPool {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    this.#endWaiting();
+    // One that was being forked is among those who wait by then.
     await this.#making;
-    for (const worker of this.#waiting) {
+    this.#endWaiting();
+    await Promise.all(this.#ends.values());
+  }
+
+  #endWaiting(): void {
+    for (const worker of this.#waiting.keys()) {
       this.#forget(worker);
       this.#end(worker);
     }
-    await Promise.all(this.#ends.values());
   }
 
   #refillIn(delayMs: number): void {
@@ -86,11 +93,7 @@ export class WarmPool {
     const { size, fork } = this.#options;
     while (!this.#isClosed && this.#waiting.size < size) {
       try {
-        const worker = await fork();
-        this.#waiting.add(worker);
-        worker.process.setHeld(false);
-        void worker.process.exited.then(() => this.#lost(worker));
-        await this.#warmUp(worker);
+        await this.#warmUp(await fork());
       } catch {
         this.#failuresInARow += 1;
         return;
@@ -99,15 +102,24 @@ export class WarmPool {
     }
   }
 
+  /** Resolves when it is warm, taken, or gone. */
   async #warmUp(worker: TalkingWorker): Promise<void> {
+    const freed = new Promise<void>((resolve) => this.#waiting.set(worker, resolve));
+    if (this.#isClosed) return;
+    worker.process.setHeld(false);
+    void worker.process.exited.then(() => this.#lost(worker));
     await worker.send({ type: 'prepare', parentConfig: this.#options.parentConfig });
-    await Promise.race([worker.warm, worker.process.exited]);
-    if (this.#waiting.has(worker)) this.#warm.add(worker);
+    const trouble = await Promise.race([worker.warm, freed]);
+    if (!this.#waiting.has(worker)) return;
+    if (trouble === undefined) this.#warm.set(worker, performance.now());
+    else this.#lost(worker);
   }
 
-  /** It died before anybody took it. */
+  /** It died, or cannot become warm, before anybody took it. */
   #lost(worker: TalkingWorker): void {
     if (!this.#waiting.has(worker)) return;
+    // One that was there for long has not failed like those before it.
+    if (performance.now() - (this.#warm.get(worker) ?? Infinity) > LONGEST_PAUSE_MS) this.#failuresInARow = 0;
     this.#forget(worker);
     this.#end(worker);
     this.#failuresInARow += 1;
@@ -125,6 +137,7 @@ export class WarmPool {
   }
 
   #forget(worker: TalkingWorker): void {
+    this.#waiting.get(worker)?.();
     this.#waiting.delete(worker);
     this.#warm.delete(worker);
   }

@@ -19,6 +19,7 @@ import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { FollowUps } from './follow-ups.ts';
 import type { JobLog } from './job-log.ts';
 import { JobRelay } from './job-relay.ts';
+import type { JobReport } from './job-relay.ts';
 import type { TalkingWorker, WorkerNews } from './talking-worker.ts';
 import { brokenTalk, cancelled, crashed, notAsked, notReady, notRunning, reported, silenced } from './worker-failures.ts';
 
@@ -54,7 +55,7 @@ export class WorkerJob {
   readonly #isOver: Promise<void>;
   #patience: TimerHandle | undefined;
   /** Why it could not be proven that nothing runs any more. */
-  #unproven: unknown;
+  #unproven: BackgroundTaskError | undefined;
 
   constructor(options: WorkerJobOptions) {
     this.#options = options;
@@ -135,7 +136,7 @@ export class WorkerJob {
       this.#followUps.begin();
     } catch (error) {
       // A worker that is gone says more by how it went.
-      if (BackgroundTaskError.from(error, 'process').code === 'WORKER_MESSAGE_TOO_LONG') this.#conclude({ kind: 'failed', error: BackgroundTaskError.from(error, 'capacity') });
+      if (worker.process.isConnected) this.#conclude({ kind: 'failed', error: BackgroundTaskError.from(error, 'process') });
     }
   }
 
@@ -157,6 +158,10 @@ export class WorkerJob {
   }
 
   #take(message: SubagentWorkerChildMessage): void {
+    if (isReport(message)) {
+      this.#relay.take(message);
+      return;
+    }
     const { redaction } = this.#options;
     switch (message.type) {
       case 'ready':
@@ -175,9 +180,6 @@ export class WorkerJob {
         return;
       case 'cancelled':
         this.#conclude({ kind: 'failed', error: cancelled(this.#stopReason ?? message.reason ?? 'the worker did not say why') });
-        return;
-      default:
-        this.#relay.take(message);
     }
   }
 
@@ -207,8 +209,8 @@ export class WorkerJob {
       // Its last words are read: an outcome may have been among them.
       this.#outcome ??= { kind: 'failed', error: this.#stopReason === undefined ? crashed(exit, { stderr: log.lastErrors }) : cancelled(this.#stopReason) };
     } catch (error) {
-      this.#unproven = error;
-      this.#outcome = { kind: 'failed', error: BackgroundTaskError.from(error, 'process') };
+      this.#unproven = BackgroundTaskError.from(error, 'process');
+      this.#outcome = { kind: 'failed', error: this.#unproven };
     }
     this.#relay.end();
     this.#note();
@@ -228,6 +230,28 @@ export class WorkerJob {
     const metadata = { ...outcome.metadata, ...(trouble === undefined ? {} : { transcriptTrouble: trouble }) };
     return { jobId: this.#options.jobId, output: outcome.output, ...(Object.keys(metadata).length === 0 ? {} : { metadata }) };
   }
+}
+
+/** What is said on the way, as against how the job ends and what belongs to the talk itself. */
+const REPORTS = {
+  ready: false,
+  warm: false,
+  sent: false,
+  accepted: true,
+  text_delta: true,
+  tool_start: true,
+  tool_end: true,
+  permission_request: true,
+  permission_resolved: true,
+  activity: true,
+  progress: true,
+  result: false,
+  error: false,
+  cancelled: false,
+} as const satisfies Record<SubagentWorkerChildMessage['type'], boolean>;
+
+function isReport(message: SubagentWorkerChildMessage): message is JobReport {
+  return REPORTS[message.type];
 }
 
 /** The same error without secrets in it. */

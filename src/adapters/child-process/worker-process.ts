@@ -92,6 +92,11 @@ export class WorkerProcess {
     for (const value of this.#unheard.splice(0)) listener(value);
   }
 
+  /** Whether messages still reach it. */
+  get isConnected(): boolean {
+    return this.#child.connected;
+  }
+
   readonly transmit = (value: object, done: (error: Error | null) => void): void => {
     // Only the callback: without a channel Node would also emit what nobody could connect with the message.
     if (!this.#child.connected) done(new Error('the worker is gone'));
@@ -132,6 +137,8 @@ export class WorkerProcess {
   }
 
   async #lastWords(): Promise<void> {
+    // Nobody may have read a worker that had no job.
+    for (const stream of [this.stdout, this.stderr]) stream.resume();
     const ends = [this.disconnected, ...[this.stdout, this.stderr].map(readToTheEnd)];
     await within({ happens: Promise.all(ends), durationMs: LAST_WORDS_MS, clock: this.#clock });
   }

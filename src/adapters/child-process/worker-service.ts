@@ -108,9 +108,8 @@ class JobService implements WorkerService {
       await this.#surroundings.guarded;
       await this.#tell({ type: 'warm' });
     } catch (error) {
-      // The start will try again, and there is somebody to be told then.
-      process.stderr.write(`The worker cannot be made warm: ${messageOf(error)}\n`);
       this.#house = undefined;
+      await this.#tell({ type: 'warm', error: messageOf(error) });
     }
   }
 

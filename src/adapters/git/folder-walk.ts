@@ -1,16 +1,15 @@
 /**
  * Everything that lies in a folder, and how each file was last seen.
  *
- * The reads are synchronous, several times cheaper than through the thread pool, and taken in slices, so that the event loop is never held
- * for long. Links are not followed, and no other file system is entered. Names are bytes (see git-command.ts).
+ * Every read goes through the thread pool: a disk that is busy may take seconds for one. Links are not followed, and no other file system is entered.
+ * Names are bytes (see git-command.ts).
  */
 import { Buffer } from 'node:buffer';
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstat, readdir } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 
-const SLICE_MS = 3;
-/** How many files are looked at between two looks at the time. */
-const FILES_PER_LOOK = 16;
+/** Enough to keep the thread pool busy, with callbacks instead of promises: there may be a hundred thousand files. */
+const MAX_READS = 32;
 
 export type EntryKind = 'file' | 'link' | 'folder' | 'other';
 
@@ -45,72 +44,71 @@ class Walker implements FolderWalk {
   newestMs = 0;
   readonly #root: string;
   readonly #skip: ReadonlySet<string>;
+  readonly #files: string[] = [];
+  readonly #folders: string[] = [];
   #device = -1n;
-  #sliceEnd = performance.now() + SLICE_MS;
+  #reads = 0;
+  #end: () => void = () => undefined;
 
   constructor(root: string, skip: ReadonlySet<string>) {
     this.#root = root;
     this.#skip = skip;
   }
 
-  async run(): Promise<void> {
-    const stats = this.#stat('');
-    if (stats === undefined) return;
-    this.#device = stats.dev;
-    const pending = [''];
-    for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-      let left = FILES_PER_LOOK;
-      for (const name of this.#list(folder)) {
-        const path = folder === '' ? name : `${folder}/${name}`;
-        if (!this.#skip.has(path) && this.#look(path)) pending.push(path);
-        left -= 1;
-        if (left > 0) continue;
-        left = FILES_PER_LOOK;
-        await this.#breathe();
-      }
-      await this.#breathe();
-    }
+  run(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#end = resolve;
+      this.#stat('', ({ dev }) => {
+        this.#device = dev;
+        this.#folders.push('');
+      });
+    });
   }
 
-  /** @returns whether it is a folder to be entered */
-  #look(path: string): boolean {
-    const stats = this.#stat(path);
-    if (stats === undefined) return false;
+  /** Starts as many reads as there may be; ends the walk when there are none. */
+  #goOn(): void {
+    while (this.#reads < MAX_READS) {
+      const file = this.#files.pop();
+      const folder = file === undefined ? this.#folders.pop() : undefined;
+      if (file !== undefined) this.#stat(file, (stats) => this.#note(file, stats));
+      else if (folder !== undefined) this.#list(folder);
+      else break;
+    }
+    if (this.#reads === 0) this.#end();
+  }
+
+  #stat(path: string, seen: (stats: BigIntStats) => void): void {
+    this.#reads += 1;
+    lstat(this.#at(path), { bigint: true }, (error, stats) => {
+      this.#reads -= 1;
+      if (error === null) seen(stats);
+      else this.problems.push(`${this.#shown(path)} cannot be looked at (${codeOf(error)})`);
+      this.#goOn();
+    });
+  }
+
+  #list(folder: string): void {
+    this.#reads += 1;
+    readdir(this.#at(folder), { encoding: 'latin1' }, (error, names) => {
+      this.#reads -= 1;
+      if (error !== null) this.problems.push(`${this.#shown(folder)} cannot be read (${codeOf(error)})`);
+      else for (const name of names) this.#add(folder === '' ? name : `${folder}/${name}`);
+      this.#goOn();
+    });
+  }
+
+  #add(path: string): void {
+    if (!this.#skip.has(path)) this.#files.push(path);
+  }
+
+  #note(path: string, stats: BigIntStats): void {
     const kind = kindOf(stats);
+    this.entries.set(path, { kind, signature: kind === 'folder' ? `${stats.ino}` : signatureOf(stats) });
     if (kind !== 'folder') {
       if (this.isCoarse && stats.ctimeNs % 1_000_000_000n !== 0n) this.isCoarse = false;
-      const changedMs = Number(stats.ctimeMs);
-      if (changedMs > this.newestMs) this.newestMs = changedMs;
-    }
-    this.entries.set(path, { kind, signature: kind === 'folder' ? `${stats.ino}` : signatureOf(stats) });
-    if (kind !== 'folder') return false;
-    if (stats.dev === this.#device) return true;
-    this.problems.push(`another file system is mounted at ${this.#shown(path)}`);
-    return false;
-  }
-
-  #stat(path: string): BigIntStats | undefined {
-    try {
-      return lstatSync(this.#at(path), { bigint: true });
-    } catch (error) {
-      this.problems.push(`${this.#shown(path)} cannot be looked at (${codeOf(error)})`);
-      return undefined;
-    }
-  }
-
-  #list(folder: string): string[] {
-    try {
-      return readdirSync(this.#at(folder), { encoding: 'latin1' });
-    } catch (error) {
-      this.problems.push(`${this.#shown(folder)} cannot be read (${codeOf(error)})`);
-      return [];
-    }
-  }
-
-  async #breathe(): Promise<void> {
-    if (performance.now() < this.#sliceEnd) return;
-    await new Promise((resolve) => setImmediate(resolve));
-    this.#sliceEnd = performance.now() + SLICE_MS;
+      this.newestMs = Math.max(this.newestMs, Number(stats.ctimeMs));
+    } else if (stats.dev === this.#device) this.#folders.push(path);
+    else this.problems.push(`another file system is mounted at ${this.#shown(path)}`);
   }
 
   #at(path: string): Buffer {
@@ -134,14 +132,4 @@ function signatureOf({ size, mtimeNs, ctimeNs, ino, mode }: BigIntStats): string
 
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown reason';
-}
-
-/** The first path at which two walks differ; undefined when they saw the same. */
-export function differenceOf(before: FolderWalk, after: FolderWalk): string | undefined {
-  for (const [path, { signature, kind }] of after.entries) {
-    const seen = before.entries.get(path);
-    if (seen?.signature !== signature || seen.kind !== kind) return path;
-  }
-  if (after.entries.size === before.entries.size) return undefined;
-  return [...before.entries.keys()].find((path) => !after.entries.has(path));
 }

@@ -1,5 +1,5 @@
 /** Git worktrees for subagents: a folder and a branch of its own for each job, removed only when nothing in it could be lost. */
-import type { KeptWorktree, PreparedSubagentWorktree, ReconciledWorktree, WorktreeKeeper, WorktreeRequest } from '../../actors/subagent/worktree-adapter.ts';
+import type { KeptWorktree, PreparedSubagentWorktree, ReconcileWorktreesOptions, ReconciledWorktree, WorktreeKeeper, WorktreeRequest } from '../../actors/subagent/worktree-adapter.ts';
 import type { WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import { houseOf } from './git-worktree-options.ts';
 import type { GitWorktreeOptions } from './git-worktree-options.ts';
@@ -63,7 +63,7 @@ export class GitWorktreeIsolationAdapter implements WorktreeKeeper {
     return this.#desk.discard(name, options.discard === true);
   }
 
-  reconcile(): Promise<readonly ReconciledWorktree[]> {
-    return this.#desk.reconcile();
+  reconcile(options: ReconcileWorktreesOptions = {}): Promise<readonly ReconciledWorktree[]> {
+    return this.#desk.reconcile(options);
   }
 }

@@ -55,6 +55,8 @@ export async function lookAt(house: WorktreeHouse, record: WorktreeRecord, optio
     });
   const place = options.place ?? record.worktreePath;
   const baseline = await house.records.readBaseline(record.id);
+  // Who had something of it open before it was moved aside could still write; nobody can open anything there by its path.
+  const users = (await noted('who is at work in it', usersOf(place))) ?? [];
   const isRoot = await noted('whether its folder is the one that was made', lookAtRoot(record, place, baseline, findings));
   // Before git is asked: what changes from now on differs from what is seen here.
   const files = isRoot === true ? ((await noted('what lies in it', walkFiles(record, place))) ?? NOTHING) : NOTHING;
@@ -68,7 +70,7 @@ export async function lookAt(house: WorktreeHouse, record: WorktreeRecord, optio
   }
   const history = (await noted('what was committed', lookAtHistory({ house, record, commits: folder?.commits ?? [], mergedIsFine: options.mergedIsFine === true }))) ?? NO_HISTORY;
   findings.push(...history.findings);
-  for (const user of (await noted('who is at work in it', usersOf(place))) ?? []) findings.push({ kind: 'in_use', text: user });
+  findings.push(...users.map((text): WorktreeFinding => ({ kind: 'in_use', text })));
   return { inspection: inspectionOf(record, findings, history), files, gitFiles, tip: history.tip };
 }
 

@@ -1,7 +1,7 @@
 /** Deals with the worktrees of processes that are gone: removes what has nothing in it, keeps and reports the rest. Several may do it at once. */
 import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReconciledWorktree } from '../../actors/subagent/worktree-adapter.ts';
+import type { ReconcileWorktreesOptions, ReconciledWorktree } from '../../actors/subagent/worktree-adapter.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
@@ -16,11 +16,14 @@ import { branchTip, dropBranch } from './undo-creation.ts';
 
 type End = Pick<ReconciledWorktree, 'action' | 'reason'>;
 
-export async function reconcileWorktrees(house: WorktreeHouse): Promise<readonly ReconciledWorktree[]> {
+export async function reconcileWorktrees(house: WorktreeHouse, { isAwaited = async () => false }: ReconcileWorktreesOptions = {}): Promise<readonly ReconciledWorktree[]> {
   const { records, unreadable } = await house.records.list();
   const ends: ReconciledWorktree[] = [];
   for (const bad of unreadable) ends.push(await setAside(house, bad));
-  for (const record of records) ends.push(await reconcileOne(house, record));
+  for (const record of records) {
+    const isLeft = record.key !== undefined && (await isAwaited(record.key));
+    ends.push(isLeft ? reported(record, { action: 'left', reason: 'whoever works in it is going to go on' }) : await reconcileOne(house, record));
+  }
   await house.owners.sweep(new Set([...records, ...unreadable].map(({ id }) => id)));
   await house.records.sweep(Date.now());
   return ends;
@@ -70,7 +73,7 @@ export async function endOf(house: WorktreeHouse, record: WorktreeRecord): Promi
   const lost = record.status === 'orphaned' ? record : movedRecord(record, 'OWNER_LOST');
   if (!(await isThere(record.worktreePath)) && !(await isThere(gitDirectoryOf(record)))) return endVanished(house, lost);
   try {
-    await removeWorktree(house, withoutMarks(lost));
+    await removeWorktree(house, withoutMarks(lost), { looksFirst: true });
     return { action: 'removed', reason: 'there was nothing in it' };
   } catch (error) {
     if (!RuntimeError.is(error)) throw error;

@@ -1,8 +1,8 @@
 /**
  * Removes a worktree in which nothing could be lost.
  *
- * Between a look and a deletion somebody may write. So the folder is moved aside first, where nobody who knows its path writes any more, and is looked at
- * again there: it must be what it was, file by file. Then exactly the files that were seen are deleted. What comes in even so keeps the folder.
+ * Between a look and a deletion somebody may write. So the folder is moved aside first, where nobody who knows its path writes any more, and where no process
+ * may have anything of it open. It is looked at there, and then exactly the files that were seen are deleted. What comes in even so keeps the folder.
  * Branch and git's own folder go last; the record goes when everything else is gone.
  */
 import { lstat, rename, rm, rmdir, writeFile } from 'node:fs/promises';
@@ -12,9 +12,8 @@ import type { WorktreeFinding, WorktreeInspection } from '../../machines/subagen
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import { deleteWalked } from './delete-walked.ts';
-import { codeOf, differenceOf, walkFolder } from './folder-walk.ts';
+import { codeOf, walkFolder } from './folder-walk.ts';
 import type { FolderWalk } from './folder-walk.ts';
-import { shownPath } from './git-command.ts';
 import { asideOf, gitDirectoryOf, gitIn } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
 import { lookAt } from './look.ts';
@@ -29,21 +28,31 @@ export interface RemoveOptions {
   /** A person said that what is in it may be lost. */
   readonly mayLose?: boolean | undefined;
   readonly mergedIsFine?: boolean | undefined;
+  /** It may well have work in it: it is looked at where it lies before it is moved. */
+  readonly looksFirst?: boolean | undefined;
 }
 
 /** Its owner is this process. @throws RuntimeError WORKTREE_NOT_CLEAN, WORKTREE_IN_USE, WORKTREE_NOT_REMOVED: it is preserved then, with all that is in it */
 export async function removeWorktree(house: WorktreeHouse, record: WorktreeRecord, options: RemoveOptions = {}): Promise<void> {
   const inspecting = movedRecord(record, 'INSPECT');
-  const look = await lookAt(house, record, options);
-  const user = look.inspection.findings.find(({ kind }) => kind === 'in_use');
-  if (options.mayLose === true ? user !== undefined : !look.inspection.isClean) {
-    await keep(house, movedRecord(inspecting, 'DIRTY'), look.inspection);
-    if (user !== undefined && look.inspection.findings.every(({ kind }) => kind === 'in_use' || options.mayLose === true)) throw inUse(record.id, user.text);
-    throw notClean(record.id, look.inspection.findings, look.inspection.nextAction);
+  const isThere = (await lstat(record.worktreePath).catch(() => undefined))?.isDirectory() === true;
+  if (options.looksFirst === true || !isThere) await refuseDirty(house, inspecting, await lookAt(house, record, options), options);
+  const user = (await usersOf(record.worktreePath))[0];
+  if (user !== undefined) {
+    await keep(house, movedRecord(inspecting, 'DIRTY'), { findings: [{ kind: 'in_use', text: user }], nextAction: `End that first, then: wakechart worktree remove ${record.id}` });
+    throw inUse(record.id, user);
   }
-  const removing = movedRecord({ ...inspecting, findings: [], ...(options.mayLose === true ? { mayLose: true } : {}) }, 'CLEAN');
-  await house.records.write(removing);
-  await finishRemoval(house, removing, look, options);
+  await removeAside(house, inspecting, options);
+}
+
+/** @throws RuntimeError WORKTREE_NOT_CLEAN, WORKTREE_IN_USE when there is a reason to keep it; that is written down then */
+async function refuseDirty(house: WorktreeHouse, inspecting: WorktreeRecord, { inspection }: WorktreeLook, { mayLose }: RemoveOptions): Promise<void> {
+  const { findings, nextAction } = inspection;
+  const user = findings.find(({ kind }) => kind === 'in_use');
+  if (mayLose === true ? user === undefined : inspection.isClean) return;
+  await keep(house, movedRecord(inspecting, 'DIRTY'), inspection);
+  if (user !== undefined && (mayLose === true || findings.every(({ kind }) => kind === 'in_use'))) throw inUse(inspecting.id, user.text);
+  throw notClean(inspecting.id, findings, nextAction);
 }
 
 /** Writes down that it stays, and lets go of it. */
@@ -54,19 +63,20 @@ export async function keep(house: WorktreeHouse, preserved: WorktreeRecord, { fi
   await house.owners.release(preserved.id);
 }
 
-async function finishRemoval(house: WorktreeHouse, removing: WorktreeRecord, look: WorktreeLook, { mayLose }: RemoveOptions): Promise<void> {
-  let record = removing;
+async function removeAside(house: WorktreeHouse, inspecting: WorktreeRecord, options: RemoveOptions): Promise<void> {
+  const mayLose = options.mayLose === true;
+  let record: WorktreeRecord = mayLose ? { ...inspecting, mayLose } : inspecting;
   try {
-    const kept = await takeRuntimeFiles(record, record.worktreePath).catch((error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return [];
-      throw error;
-    });
     await moveAside(record);
-    const [files, gitFiles] = await seenAgain(record, look, mayLose === true);
-    record = { ...record, isVerified: true, ...(kept.length === 0 ? {} : { filesKeptIn: [...kept] }) };
+    const look = await lookAt(house, record, { ...options, place: asideOf(record) });
+    const user = look.inspection.findings.find(({ kind }) => kind === 'in_use');
+    if (user !== undefined) throw inUse(record.id, user.text);
+    if (!mayLose && !look.inspection.isClean) throw notClean(record.id, look.inspection.findings, look.inspection.nextAction);
+    const kept = await takeRuntimeFiles(record, asideOf(record));
+    record = movedRecord({ ...record, findings: [], isVerified: true, ...(kept.length === 0 ? {} : { filesKeptIn: [...kept] }) }, 'CLEAN');
     await house.records.write(record);
-    await deleteAside(record, files, mayLose === true);
-    await finishVerified(house, record, gitFiles, look.tip);
+    await deleteAside(record, look.files, mayLose);
+    await finishVerified(house, record, look.gitFiles, look.tip);
   } catch (error) {
     await restore(house, record, error);
     throw RuntimeError.is(error) ? error : notRemoved(record.id, error);
@@ -94,19 +104,6 @@ async function moveAside(record: WorktreeRecord): Promise<void> {
   });
 }
 
-/** @throws Error when anything is not as it was when it was looked at */
-async function seenAgain(record: WorktreeRecord, look: WorktreeLook, mayLose: boolean): Promise<readonly [files: FolderWalk, gitFiles: FolderWalk]> {
-  const aside = asideOf(record);
-  const users = await usersOf(aside);
-  if (users[0] !== undefined) throw inUse(record.id, users[0]);
-  const [files, gitFiles] = [await walkFolder(aside), await walkFolder(gitDirectoryOf(record))];
-  if (mayLose) return [files, gitFiles];
-  const changed = differenceOf(look.files, files) ?? differenceOf(look.gitFiles, gitFiles);
-  const problem = files.problems[0] ?? gitFiles.problems[0] ?? (changed === undefined ? undefined : `${JSON.stringify(shownPath(changed))} was changed while it was being removed`);
-  if (problem !== undefined) throw notClean(record.id, [{ kind: 'unknown', text: problem }]);
-  return [files, gitFiles];
-}
-
 async function deleteAside(record: WorktreeRecord, files: FolderWalk, mayLose: boolean): Promise<void> {
   if (mayLose) await rm(asideOf(record), { recursive: true, force: true });
   else await deleteWalked(asideOf(record), files);
@@ -129,7 +126,8 @@ async function deleteGitFolder(record: WorktreeRecord, gitFiles: FolderWalk): Pr
 /** Puts everything back as far as it is there, and writes down that it stays. Never throws: the error that led here says more. */
 async function restore(house: WorktreeHouse, record: WorktreeRecord, error: unknown): Promise<void> {
   const aside = asideOf(record);
-  const findings: WorktreeFinding[] = [{ kind: 'unknown', text: `it could not be removed: ${messageOf(error)}` }];
+  const isRefusal = RuntimeError.is(error) && error.code !== 'WORKTREE_NOT_REMOVED';
+  const findings: WorktreeFinding[] = isRefusal ? [] : [{ kind: 'unknown', text: `it could not be removed: ${messageOf(error)}` }];
   let nextAction = `See what stands in the way, then: wakechart worktree remove ${record.id}`;
   try {
     if ((await lstat(aside).catch(() => undefined)) !== undefined) {
@@ -144,7 +142,7 @@ async function restore(house: WorktreeHouse, record: WorktreeRecord, error: unkn
     findings.push({ kind: 'unknown', text: `its files lie in ${aside}: ${messageOf(cause)}` });
   }
   const { isVerified: _verified, mayLose: _mayLose, ...rest } = record;
-  await keep(house, movedRecord(rest, 'REMOVE_FAILED'), { findings, nextAction }).catch(() => undefined);
+  await keep(house, movedRecord(rest, record.status === 'removing' ? 'REMOVE_FAILED' : 'DIRTY'), { findings, nextAction }).catch(() => undefined);
 }
 
 /** Back to its path. @throws Error when something else has come to be there */

@@ -2,7 +2,7 @@
 import { lstat, realpath, rm } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
-import type { KeptWorktree, PreparedSubagentWorktree, ReconciledWorktree, WorktreeRequest } from '../../actors/subagent/worktree-adapter.ts';
+import type { KeptWorktree, PreparedSubagentWorktree, ReconcileWorktreesOptions, ReconciledWorktree, WorktreeRequest } from '../../actors/subagent/worktree-adapter.ts';
 import type { WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import { firstNextAction } from '../../machines/subagent/worktree-next-action.ts';
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
@@ -111,13 +111,13 @@ export class WorktreeDesk {
       if (left === undefined) return kept;
       await this.#take(id);
       const found = isResting(left) ? left : movedRecord(left, 'OWNER_LOST');
-      await removeWorktree(this.#house, found, { mayLose, mergedIsFine: true });
+      await removeWorktree(this.#house, found, { mayLose, mergedIsFine: true, looksFirst: true });
       return kept;
     });
   }
 
-  reconcile(): Promise<readonly ReconciledWorktree[]> {
-    return inLane(this.#lane('reconcile'), () => reconcileWorktrees(this.#house));
+  reconcile(options: ReconcileWorktreesOptions): Promise<readonly ReconciledWorktree[]> {
+    return inLane(this.#lane('reconcile'), () => reconcileWorktrees(this.#house, options));
   }
 
   /** The worktree that is kept under `key`, in hand of this process from now on; undefined when there is none that can be gone on with. */

@@ -16,6 +16,12 @@ export type Durability = 'disk' | 'os';
 
 /** Puts `content` where `path` is, all at once. */
 export async function replaceFile(path: string, content: string, durability: Durability): Promise<void> {
+  await replaceFileSoon(path, content, durability);
+  await syncFolder(dirname(path), durability);
+}
+
+/** The same, but after a power failure the old file may be there instead, as whole as the new one. Costs half as much. */
+export async function replaceFileSoon(path: string, content: string, durability: Durability): Promise<void> {
   await fromDraft(path, content, durability, (draft) => rename(draft, path));
 }
 
@@ -31,6 +37,7 @@ export async function createFile(path: string, content: string, durability: Dura
       isNew = false;
     }
   });
+  if (isNew) await syncFolder(dirname(path), durability);
   return isNew;
 }
 
@@ -89,5 +96,4 @@ async function fromDraft(path: string, content: string, durability: Durability, 
   } finally {
     await rm(draft, { force: true });
   }
-  await syncFolder(dirname(path), durability);
 }

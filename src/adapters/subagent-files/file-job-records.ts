@@ -15,7 +15,7 @@ import { utf8Length } from '../../machines/utf8.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { FoundJobRecord, JobRecords, KeptOutput } from '../../actors/subagent/job-records.ts';
-import { codeOf, createFile, makeFolder, namesIn, replaceFile, sweepDrafts, syncFolder } from './durable-writes.ts';
+import { codeOf, createFile, makeFolder, namesIn, replaceFile, replaceFileSoon, sweepDrafts, syncFolder } from './durable-writes.ts';
 import type { Durability } from './durable-writes.ts';
 import { JobNumbers, numberOf } from './job-numbers.ts';
 import { isAlive, isSameOwner, recordOwner, thisProcess } from './record-owner.ts';
@@ -79,7 +79,9 @@ class FileJobRecords implements JobRecords {
     await this.#doing(`store job ${record.jobId}`, async () => {
       // One that was closed does not come back.
       if ((await stat(path).catch(unlessMissing)) === undefined) return;
-      await replaceFile(path, this.#textOf(record), this.#durability);
+      // The stages around an end can be come to again: only the end itself cannot.
+      const write = record.stage === 'ending' ? replaceFile : replaceFileSoon;
+      await write(path, this.#textOf(record), this.#durability);
     });
   }
 

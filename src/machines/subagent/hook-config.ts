@@ -54,7 +54,7 @@ const hookFunction = z.custom<WorktreeHookFunction>((value) => typeof value === 
 
 const definition = z.looseObject({ type: z.string().min(1), timeoutMs: z.number().positive().optional() });
 
-const matcher = z.string().refine((text) => text === '*' || isPattern(text), 'expected a regular expression, "*" or an empty text');
+const matcher = z.string().refine((text) => text === '*' || patternOf(text) !== undefined, 'expected a regular expression, "*" or an empty text');
 
 const group = z.strictObject({ matcher: matcher.optional(), hooks: z.array(definition) });
 
@@ -95,14 +95,14 @@ function listed(given: HookEntries | undefined): readonly HookDefinition[] {
 }
 
 function matches(text: string | undefined): boolean {
-  return text === undefined || text === '' || text === '*' || new RegExp(`^(?:${text})$`).test(TOOL_NAME);
+  return text === undefined || text === '' || text === '*' || patternOf(text)?.test(TOOL_NAME) === true;
 }
 
-function isPattern(text: string): boolean {
+/** The pattern for a whole name; undefined when the text is none. */
+function patternOf(text: string): RegExp | undefined {
   try {
-    new RegExp(`^(?:${text})$`);
-    return true;
+    return new RegExp(`^(?:${text})$`);
   } catch {
-    return false;
+    return undefined;
   }
 }

@@ -89,8 +89,8 @@ export const workerChildMessage = z.discriminatedUnion('type', [
   z.strictObject({ v, type: z.literal('ready'), pid: z.number().int().positive().optional(), confirms: z.boolean().optional() }),
   /** The follow-up is stored, or `error` says why not. */
   z.strictObject({ v, type: z.literal('sent'), id: name, error: words.optional() }),
-  /** Loaded and its home open: a start is answered at once. */
-  z.strictObject({ v, type: z.literal('warm') }),
+  /** Loaded and its home open: a start is answered at once. Or `error` says why not; then a start tries again. */
+  z.strictObject({ v, type: z.literal('warm'), error: words.optional() }),
   z.strictObject({ v, type: z.literal('accepted'), jobId: name }),
   z.strictObject({ v, type: z.literal('text_delta'), delta: words }),
   z.strictObject({ v, type: z.literal('tool_start'), toolName: name, firstArg: words.optional(), toolTimeoutMs: durationMs.optional() }),

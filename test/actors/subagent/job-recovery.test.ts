@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { SubagentManager } from '../../../src/actors/subagent/subagent-manager.ts';
-import type { WorktreeKeeper } from '../../../src/actors/subagent/worktree-adapter.ts';
 import { createWorktreeSubagentRunner } from '../../../src/actors/subagent/worktree-subagent-runner.ts';
 import { settled } from '../../support/manual-runner.ts';
 import { createMemoryLog, createMemoryRecords, createMemoryWorktrees, createScriptedRunner, jobRequest } from '../../support/scripted-subagents.ts';
@@ -17,7 +16,7 @@ function home() {
     const inner = createScriptedRunner();
     const clock = createSimulatedClock();
     const runner = createWorktreeSubagentRunner({ runner: inner, worktreeAdapter: worktrees, clock });
-    const manager = new SubagentManager({ runner, records, log, clock, worktrees: worktrees as Pick<WorktreeKeeper, 'list'>, onListenerError: (error) => reported.push(error) });
+    const manager = new SubagentManager({ runner, records, log, clock, worktrees, onListenerError: (error) => reported.push(error) });
     return { inner, manager };
   };
   /** The process that made them is gone, with nothing having been said. */

@@ -219,6 +219,39 @@ describe('a job in a worktree', () => {
     expect(worktrees.present.size).toBe(1);
   });
 
+  it('that outlasts the patience of its stop says where its work lies as soon as that is known', async () => {
+    const { inner, runner, clock, records, worktrees } = house();
+    const manager = new SubagentManager({ runner, records, clock, agentIdleTimeoutMs: 0, cancelDeadlineMs: 1_000 });
+    managers.push(manager);
+    const { id } = await manager.spawn(isolated());
+    await settledDeep();
+    let gone: () => void = () => undefined;
+    inner.of(id).onCancel = () => new Promise((resolve) => (gone = resolve));
+    const cancelled = manager.cancel(id);
+    await clock.advance(1_000);
+    await cancelled;
+    expect(manager.get(id)).toMatchObject({ status: 'cancelled', error: expect.stringContaining('still not gone'), worktreeStatus: 'ready' });
+    gone();
+    await settledDeep();
+    expect(manager.get(id)).toMatchObject({ status: 'cancelled', worktreeStatus: 'removed' });
+    expect(records.stored.get(id)).toMatchObject({ stage: 'ended', task: { status: 'cancelled', worktreeStatus: 'removed' } });
+    expect(worktrees.present.size).toBe(0);
+  });
+
+  it('that completes while somebody stops it keeps its result, whatever its worktree takes', async () => {
+    const { manager, inner, worktrees } = house();
+    let look: () => void = () => undefined;
+    worktrees.before = (method) => (method === 'inspect' ? new Promise((resolve) => (look = resolve)) : undefined);
+    const { id } = await manager.spawn(isolated());
+    await settledDeep();
+    inner.of(id).resolve({ output: 'Fixed.' });
+    await settledDeep();
+    const cancelled = manager.cancel(id);
+    look();
+    await cancelled;
+    expect(manager.get(id)).toMatchObject({ status: 'completed', result: 'Fixed.', worktreeStatus: 'removed' });
+  });
+
   it('whose runner gives nothing that can be stopped keeps its worktree', async () => {
     const inner = { start: () => ({}) as never };
     const { manager, worktrees } = house({ runner: inner });

@@ -1,5 +1,6 @@
 /** What a job in a worker of its own says, is told, and comes to. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RuntimeError } from '../../../src/machines/errors.ts';
@@ -126,6 +127,18 @@ describe('a job in a worker', () => {
     expect(readdirSync(process.env['TMPDIR'] ?? '').filter((name) => name.startsWith('wakechart-worker-'))).toEqual([]);
   });
 
+  it('says that a follow-up cannot be sent, and goes on', async () => {
+    const { start } = await open();
+    const { handle, text } = await start({ behavior: 'listens' });
+    await handle.send?.('short');
+    await rm(readlinkSync(`/proc/${handle.pid ?? 0}/cwd`), { recursive: true });
+    await expect(handle.send?.('x'.repeat(100_000))).rejects.toMatchObject({ category: 'process', message: expect.stringContaining('ENOENT') as string });
+    await expect(handle.send?.('x'.repeat(65 * 1_048_576))).rejects.toMatchObject({ category: 'capacity', code: 'WORKER_MESSAGE_TOO_LONG' });
+    await handle.send?.('end');
+    await handle.result;
+    expect(text()).toBe('heard short; heard end; ');
+  });
+
   it('keeps up with a hundred thousand pieces of text', async () => {
     const { start } = await open();
     const { handle, events } = await start({ behavior: 'floods deltas', count: 100_000 });
@@ -243,7 +256,8 @@ describe('a runner', () => {
     [{ env: { 'A=B': 'c' } }, /env/],
     [{ env: { A: 'b\0' } }, /env/],
     [{ execArgv: 'not a list' }, /execArgv/],
-    [{ workerPath: '/nowhere/worker.js' }, /there is no file \/nowhere\/worker.js/],
+    [{ workerPath: '/nowhere/worker.js' }, /workerPath to be a file, there is none at \/nowhere\/worker.js/],
+    [{ setup: '/nowhere/setup.js' }, /setup to be a file, there is none at/],
     [{ providerConfig: { name: 'mine', apiKey: 'leaked-key' } }, /^(?!.*leaked-key).*provider profile is not valid/],
     [{ providerConfig: { providers: { mine: { backend: 1 } } } }, /providerConfig is not valid: providers.mine.backend/],
     [{ limits: { transcriptBytes: 0 } }, /transcriptBytes/],

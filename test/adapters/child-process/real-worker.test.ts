@@ -9,14 +9,17 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
+import { getDefaultSubagentWorkerPath } from '../../../src/adapters/child-process/default-worker-path.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
+import { answers } from '../../support/http-models/behaviors.ts';
+import { ModelServer } from '../../support/http-models/model-server.ts';
 import { eventually, isRunning, pidFrom, processesWith } from '../process-tree/system-processes.ts';
 import { runnerHouse } from './runner-house.ts';
 import type { RunnerHouse } from './runner-house.ts';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/subagent-workers/${name}`, import.meta.url));
 const dist = new URL('../../../dist/', import.meta.url).href;
-const realWorker = fixture('real-worker.mjs');
+const realWorker = getDefaultSubagentWorkerPath();
 
 let home: string;
 let houses: RunnerHouse[] = [];
@@ -98,6 +101,29 @@ describe('the worker of the package', () => {
     expect(await readdir(folder)).toContain('allowed');
   });
 
+  it('runs an agent that came along, in a home that goes with it, with a key that is only named', async () => {
+    const server = await ModelServer.start();
+    vi.stubEnv('SOME_API_KEY', 'very-secret-value');
+    try {
+      const keys: unknown[] = [];
+      server.when('tiny', (exchange) => {
+        keys.push(exchange.request.headers.authorization);
+        return answers([{ text: `My key is ${String(exchange.request.headers.authorization)}.` }])(exchange);
+      });
+      const frontmatter = { name: 'worker', provider: 'mine', model: 'tiny', permission: 'deny' };
+      const { start, transcript, runner } = await open({ home: undefined, agentDefinition: { frontmatter, instructions: 'Answer.' }, warmWorkers: 1 });
+      await eventually(() => runner.warmWorkers === 1, 'a warm worker');
+      const { handle } = await start('Who are you?', { providerProfile: { name: 'mine', provider: 'vllm', baseUrl: server.baseUrl('openai-chat'), apiKeyEnv: 'SOME_API_KEY' } });
+      expect((await handle.result).output).toBe('My key is Bearer [redacted SOME_API_KEY].');
+      expect(keys).toEqual(['Bearer very-secret-value']);
+      expect(JSON.stringify(await transcript())).not.toContain('very-secret-value');
+      expect(await readdir(home)).toEqual([]);
+    } finally {
+      vi.unstubAllEnvs();
+      await server.close();
+    }
+  });
+
   it('is no program for people', async () => {
     const child = spawn(process.execPath, [realWorker], { stdio: ['ignore', 'ignore', 'pipe'] });
     const errors = child.stderr.setEncoding('utf8').toArray();
@@ -136,6 +162,7 @@ describe('a worker whose parent is killed', () => {
     const command = await pidFrom(join(home, 'pid'));
     await kill(host);
     await Promise.all([gone(pid), gone(command)]);
+    expect([pid, command].filter(isRunning)).toEqual([]);
     await createProcessTree({ clock: createSystemClock(), directory: join(home, 'processes') }).reconcile();
   });
 

@@ -173,7 +173,7 @@ describe('the place of a transcript', () => {
 describe('lines of text that comes in pieces', () => {
   it('are the same however it is cut', () => {
     fc.assert(
-      fc.property(fc.array(fc.stringMatching(/^[a\r\n😀 ]{0,8}$/), { maxLength: 20 }), (pieces) => {
+      fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', ' ', '\r', '\n', '😀'), maxLength: 8 }), { maxLength: 20 }), (pieces) => {
         const lines: string[] = [];
         const splitter = new LineSplitter((line) => lines.push(line));
         for (const piece of pieces) splitter.add(piece);

@@ -1,7 +1,7 @@
 /** Workers that wait for jobs: loaded before they are needed, used once, replaced, and never in the way. */
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ChildProcessSubagentRunner } from '../../../src/adapters/child-process/child-process-runner.ts';
+import type { ChildProcessSubagentRunner } from '../../../src/adapters/child-process/child-process-runner.ts';
 import type { ChildProcessSubagentRunnerOptions } from '../../../src/adapters/child-process/runner-options.ts';
 import { eventually, isRunning, processesWith } from '../process-tree/system-processes.ts';
 import { runnerHouse } from './runner-house.ts';
@@ -30,7 +30,7 @@ describe('warm workers', () => {
     const waiting = house.workers();
     expect(waiting).toHaveLength(2);
     const jobs = await Promise.all(['a', 'b'].map((jobId) => house.start('', { jobId })));
-    expect(jobs.map(({ handle }) => handle.pid).sort()).toEqual(waiting.sort());
+    expect(new Set(jobs.map(({ handle }) => handle.pid))).toEqual(new Set(waiting));
     for (const { handle } of jobs) await handle.result;
     await warmed(house.runner, 2);
     expect(house.workers().some((pid) => waiting.includes(pid))).toBe(false);
@@ -57,6 +57,16 @@ describe('warm workers', () => {
     // Two pauses at least lie between three of them; without pauses there would be dozens.
     expect(seen.size).toBe(3);
     expect(dying.runner.warmWorkers).toBe(0);
+  });
+
+  it.each(['never warm', 'cannot be warm'])('take a job all the same when they are %s', async (behavior) => {
+    const house = await open({ warmWorkers: 2, env: { BEHAVIOR: behavior } });
+    await eventually(() => house.workers().length >= 1, 'a worker');
+    expect((await (await house.start('cold')).handle.result).output).toBe('done: cold');
+    await eventually(() => house.workers().length >= 1, 'another worker');
+    expect(house.runner.warmWorkers).toBe(0);
+    await house.runner.close();
+    expect(house.workers()).toEqual([]);
   });
 
   it('end when the runner is closed, whatever they were doing', async () => {

@@ -12,7 +12,10 @@ import { getCrashedHost } from './crashed-host.ts';
 /** Says who commits, and nothing else of the machine's owner. */
 const IDENTITY = { GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.org', GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.org' };
 
-export const gitEnvironment = { PATH: process.env['PATH'], HOME: '/nonexistent', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', ...IDENTITY };
+/** Nothing here outlives the test, so nothing has to be on the disk. */
+const NO_SYNC = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.fsync', GIT_CONFIG_VALUE_0: 'none' };
+
+export const gitEnvironment = { PATH: process.env['PATH'], HOME: '/nonexistent', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', ...NO_SYNC, ...IDENTITY };
 
 /** What git prints, without the line end. */
 export function git(cwd: string, ...command: readonly string[]): string {

@@ -150,7 +150,7 @@ describe('a start after a process died', () => {
     const made = await Promise.all([1, 2, 3, 4].map(async () => house.crashed()));
     const hosts = [7, 8, 9].map((number) => house.adapterWith({ host: { pid: process.pid, startTime: '', system: `other system ${number}` } }));
     const ends = (await Promise.all(hosts.map(async (adapter) => adapter.reconcile()))).flat();
-    expect(ends.filter(({ action }) => action === 'removed').map(({ id }) => id).sort()).toEqual(made.map(({ id }) => id).sort());
+    expect(ends.filter(({ action }) => action === 'removed').map(({ id }) => id).sort()).toEqual(made.map(({ id = '' }) => id).sort());
     expect(ends.filter(({ action }) => action === 'preserved')).toEqual([]);
     for (const worktree of made) expect(tracesOf(house, worktree)).toEqual([]);
   });

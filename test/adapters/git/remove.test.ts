@@ -8,6 +8,7 @@ import { asideOf } from '../../../src/adapters/git/house.ts';
 import type { WorktreeHouse } from '../../../src/adapters/git/house.ts';
 import { houseOf } from '../../../src/adapters/git/git-worktree-options.ts';
 import { RecordFiles } from '../../../src/adapters/git/record-files.ts';
+import type { Baseline } from '../../../src/adapters/git/record-files.ts';
 import { removeWorktree } from '../../../src/adapters/git/remove-worktree.ts';
 import type { WorktreeRecord } from '../../../src/machines/subagent/worktree-record.ts';
 import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
@@ -29,7 +30,7 @@ afterEach(async () => {
 });
 afterAll(removeTemplate);
 
-type Moment = 'before it is moved aside' | 'before its files are deleted';
+type Moment = 'when it has been moved aside' | 'before its files are deleted';
 
 /** Runs `act` at exactly that moment of a removal. */
 class InterruptedRecords extends RecordFiles {
@@ -42,10 +43,16 @@ class InterruptedRecords extends RecordFiles {
     this.#act = act;
   }
 
+  /** A look begins by it. */
+  override async readBaseline(id: string): Promise<Baseline | undefined> {
+    const record = await this.read(id);
+    if (record !== undefined && existsSync(asideOf(record)) && this.#moment === 'when it has been moved aside') this.#act(record);
+    return super.readBaseline(id);
+  }
+
   override async write(record: WorktreeRecord): Promise<void> {
     await super.write(record);
-    const moment: Moment = record.isVerified === true ? 'before its files are deleted' : 'before it is moved aside';
-    if (record.status === 'removing' && moment === this.#moment) this.#act(record);
+    if (record.isVerified === true && this.#moment === 'before its files are deleted') this.#act(record);
   }
 }
 
@@ -75,9 +82,9 @@ describe('what is written while a worktree is being removed', () => {
     ['a file that git ignores', (path) => put(join(path, 'build/late'), 'late\n'), 'build/late', 'late\n'],
   ];
 
-  it.each(writes)('after the look is found and kept: %s', async (_, act, path, content) => {
+  it.each(writes)('as it is moved aside is found and kept: %s', async (_, act, path, content) => {
     const worktree = await house.prepare();
-    expect(await removeInterrupted(worktree, 'before it is moved aside', (record) => act(record.worktreePath))).toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+    expect(await removeInterrupted(worktree, 'when it has been moved aside', (record) => act(asideOf(record)))).toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
     expect(contentOf(join(worktree.worktreePath, path))).toBe(content);
     expect(contentOf(join(worktree.worktreePath, 'src/b.txt'))).toBe('two\n');
     expect(await house.adapter.list()).toMatchObject([{ status: 'preserved' }]);
@@ -102,9 +109,9 @@ describe('what is written while a worktree is being removed', () => {
 
   it('as a commit is kept', async () => {
     const worktree = await house.prepare();
-    const end = await removeInterrupted(worktree, 'before it is moved aside', ({ worktreePath }) => {
-      put(join(worktreePath, 'a.txt'), 'late\n');
-      git(worktreePath, 'commit', '-qam', 'late');
+    const end = await removeInterrupted(worktree, 'when it has been moved aside', (record) => {
+      put(join(asideOf(record), 'a.txt'), 'late\n');
+      git(asideOf(record), 'commit', '-qam', 'late');
     });
     expect(end).toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
     expect(git(worktree.worktreePath, 'log', '-1', '--format=%s')).toBe('late');

@@ -66,9 +66,9 @@ async function orphan(jobId: string): Promise<void> {
 
 describe('the ids of jobs', () => {
   it('are counted over all who make them, also at once', async () => {
-    const views = [open(), open(), open(), open()];
-    const made = await Promise.all(Array.from({ length: 40 }, (_, index) => views[index % 4]?.create(make)));
-    expect(made.map((record) => Number(record?.jobId.slice('agent_'.length))).sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
+    const views = Array.from({ length: 4 }, open);
+    const made = await Promise.all(Array.from({ length: 10 }, () => views).flatMap((each) => each.map((view) => view.create(make))));
+    expect(made.map(({ jobId }) => Number(jobId.slice('agent_'.length))).sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
     expect(await readdir(directory)).toHaveLength(40);
   });
 

@@ -33,7 +33,7 @@ describe('the chart of a worktree', () => {
 
   it('is removed only after it was looked at and found clean', () => {
     const waysTo = (target: string): string[] =>
-      worktreeLifecycle.snapshots.flatMap((from) => worktreeLifecycle.events.flatMap((type) => (worktreeLifecycle.next(from, type)?.value === target ? [`${String(from.value)} ${type}`] : [])));
+      worktreeLifecycle.snapshots.flatMap((from) => worktreeLifecycle.events.flatMap((type) => (worktreeLifecycle.next(from, type)?.value === target ? [`${from.value} ${type}`] : [])));
     expect(waysTo('removed')).toEqual(['removing REMOVED']);
     expect(waysTo('removing')).toEqual(['inspecting CLEAN']);
   });

@@ -110,7 +110,9 @@ function gitComplaints({ repository }: JobHouse): string[] {
   return [...locks.map((lock) => `git is locked by ${lock}`), ...broken.map((line) => `git says: ${line}`)];
 }
 
-const worktreeFiles = ({ home }: Pick<JobHouse, 'home'>): string[] => (existsSync(join(home, 'worktrees')) ? readdirSync(join(home, 'worktrees')).filter((name) => !name.startsWith('.')) : []);
+/** Without what a writer left that died between writing and renaming: that is swept when it is old enough to be nobody's. */
+const worktreeFiles = ({ home }: Pick<JobHouse, 'home'>): string[] =>
+  existsSync(join(home, 'worktrees')) ? readdirSync(join(home, 'worktrees')).filter((name) => !name.startsWith('.') && !name.endsWith('.tmp')) : [];
 
 export async function logOf(runtime: NodeRuntime, sessionId: string): Promise<SessionEvent[]> {
   const events: SessionEvent[] = [];
@@ -118,9 +120,11 @@ export async function logOf(runtime: NodeRuntime, sessionId: string): Promise<Se
   return events;
 }
 
+const OURS: ReadonlySet<string> = new Set(['processes', 'sessions', 'subagents', 'worktrees']);
+
 /** What `wakechart doctor` finds, once no runtime is open any more. */
 export async function doctorFindings({ home }: JobHouse): Promise<string[]> {
   const told = await promisify(execFile)(process.execPath, [CLI, 'doctor', '--json', '--home', home]).catch((error: { readonly stdout: string }) => error);
-  const { findings } = JSON.parse(told.stdout) as { readonly findings: readonly { readonly where: string; readonly what: string }[] };
-  return findings.map(({ where, what }) => `${where}: ${what}`);
+  const { findings } = JSON.parse(told.stdout) as { readonly findings: readonly { readonly area: string; readonly severity: string; readonly where: string; readonly what: string }[] };
+  return findings.filter(({ area, severity }) => severity === 'problem' || OURS.has(area)).map(({ where, what }) => `${where}: ${what}`);
 }

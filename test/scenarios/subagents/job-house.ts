@@ -47,6 +47,7 @@ export async function jobHouse(): Promise<JobHouse> {
   const [home, repository, marks] = [join(folder, 'home'), join(folder, 'repository'), join(folder, 'marks')];
   makeRepository(repository);
   await mkdir(marks);
+  await mkdir(home, { mode: 0o700 });
   const opened: NodeRuntime[] = [];
   const agent = (id: string, steps: readonly object[], frontmatter?: string): Promise<void> => writeAgent(home, id, steps, frontmatter);
   await agent(PARENT_AGENT, [{ text: 'Heard.' }]);

@@ -18,6 +18,7 @@ import type { RepairableFinding } from '../doctor/finding.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { isHomeThere } from '../home.ts';
 import { Progress } from '../progress.ts';
+import type { Reconciliation } from '../../../runtime.ts';
 import { withAgents } from '../stores.ts';
 import { counted, printable } from '../text.ts';
 import { WORKTREES_FOLDER, worktreeKeeper } from '../worktree-house.ts';
@@ -73,7 +74,7 @@ function withFindings<Result>(context: CommandContext, use: (findings: readonly 
         ...(await checkProcesses(createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) }), home)),
         // After the processes, since what works in a worktree keeps it, and the jobs before their worktrees, since they say what those hold.
         ...(await checkJobs(home)),
-        ...(await checkWorktrees(worktreeKeeper(home), join(home, WORKTREES_FOLDER))),
+        ...(await checkWorktrees({ list: () => worktreeKeeper(home).list(), reconcile: async () => (await reconcileHome(home)).worktrees }, join(home, WORKTREES_FOLDER))),
         ...(await checkTools()),
       ];
       progress.stop();
@@ -85,18 +86,23 @@ function withFindings<Result>(context: CommandContext, use: (findings: readonly 
   });
 }
 
+/** Only a runtime knows who is going to go on with what was left. */
+async function reconcileHome(home: string): Promise<Reconciliation> {
+  const { createNodeRuntime } = await import('../../../node.ts');
+  const runtime = await createNodeRuntime({ home, reconcileOnStart: false });
+  try {
+    return await runtime.reconcile();
+  } finally {
+    await runtime.shutdown();
+  }
+}
+
 function checkJobs(home: string): Promise<RepairableFinding[]> {
   const directory = join(home, JOBS_FOLDER);
   // Settling a job is the business of whoever could run it.
   const settle = async (jobId: string): Promise<void> => {
-    const { createNodeRuntime } = await import('../../../node.ts');
-    const runtime = await createNodeRuntime({ home, reconcileOnStart: false });
-    try {
-      const report = (await runtime.reconcile()).jobs.find((job) => job.jobId === jobId);
-      if (report?.action === 'failed') throw new RuntimeError('JOB_NOT_SETTLED', report.reason ?? 'nobody knows why', { category: 'storage' });
-    } finally {
-      await runtime.shutdown();
-    }
+    const report = (await reconcileHome(home)).jobs.find((job) => job.jobId === jobId);
+    if (report?.action === 'failed') throw new RuntimeError('JOB_NOT_SETTLED', report.reason ?? 'nobody knows why', { category: 'storage' });
   };
   return checkSubagents({ records: createFileJobRecords({ directory }), directory, settle });
 }

@@ -19,8 +19,9 @@ export async function listWorktrees(context: CommandContext): Promise<number> {
   else if (worktrees.length === 0) await out.line(`No worktrees in ${home}: no job works in one, and none left work behind.`);
   else {
     for (const worktree of worktrees) {
-      const findings = LOOKED_AT.has(worktree.status) ? worktree.findings : undefined;
-      await out.line(`${worktreeLines({ worktree, findings, nextAction: nextOf(context, worktree) }, out, Date.now()).join('\n')}\n`);
+      const isKnown = LOOKED_AT.has(worktree.status);
+      const nextAction = isKnown ? nextOf(context, worktree) : `Look into it: ${nextCommand(context, 'worktree', 'show', worktree.id)}`;
+      await out.line(`${worktreeLines({ worktree, findings: isKnown ? worktree.findings : undefined, nextAction }, out, Date.now()).join('\n')}\n`);
     }
     await out.line(`${counted(worktrees.length, 'worktree')}. To look into one as it is now: ${nextCommand(context, 'worktree', 'show', 'NAME')}`);
   }
