@@ -21,3 +21,7 @@ export { eventStoreContract } from './testing/event-store-contract.ts';
 export type { ActivationIndexUnderTest } from './testing/index-case.ts';
 export { wakeRightContract } from './testing/wake-right-contract.ts';
 export type { WakeRightStore } from './testing/wake-right-contract.ts';
+export { subagentRunnerContract } from './testing/subagent-runner-contract.ts';
+export type { SubagentRunnerUnderTest, SubagentSituations } from './testing/subagent-runner-contract.ts';
+export { worktreeAdapterContract } from './testing/worktree-adapter-contract.ts';
+export type { WorktreeAdapterUnderTest } from './testing/worktree-adapter-contract.ts';

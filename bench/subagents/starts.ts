@@ -63,7 +63,7 @@ async function throughEight(work: (index: number) => Promise<unknown>): Promise<
 /** Jobs in a second: whole ones, on record from the first to the last. */
 async function jobsPerSecond(stage: Stage, warmWorkers: number): Promise<number> {
   await using runtime = await createNodeRuntime({ home: stage.home, subagents: { limits: { maxConcurrent: AT_ONCE, maxJobsPerParent: JOBS }, warmWorkers } });
-  return throughEight(async () => {
+  return await throughEight(async () => {
     const { id } = await runtime.subagents.spawn({ type: 'worker', prompt: 'Go.', cwd: stage.folder });
     await runtime.subagents.wait(id);
     await runtime.subagents.close(id);

@@ -38,7 +38,7 @@ const dist = new URL('../../../dist/', import.meta.url);
 const part = async <Module>(path: string): Promise<Module> => (await import(new URL(path, dist).href)) as Module;
 
 interface ProcessModule {
-  startWorkerProcess(options: object): Promise<BareWorker>;
+  readonly startWorkerProcess: (options: object) => Promise<BareWorker>;
 }
 
 interface TalkModule {

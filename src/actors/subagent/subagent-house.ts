@@ -3,6 +3,7 @@ import type { InspectionEvent } from 'xstate';
 import { sessionOf } from '../../machines/subagent/subagent-request.ts';
 import type { SubagentLimitsInput } from '../../machines/subagent/subagent-limits.ts';
 import type { WorktreeHooks } from '../../machines/subagent/hook-config.ts';
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { IdSource } from '../session/id-source.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
@@ -124,7 +125,7 @@ export function createSubagentHouse(options: SubagentHouseOptions): SubagentHous
 function isolating(runner: SubagentRunner, options: SubagentHouseOptions): SubagentRunner {
   const { clock, ports } = options;
   const { worktrees, hooks, hookTypeExecutors } = ports;
-  if (worktrees === undefined) return runner;
+  if (worktrees === undefined) return withoutWorktrees(runner);
   return createWorktreeSubagentRunner({
     runner,
     worktreeAdapter: worktrees,
@@ -145,6 +146,19 @@ function wakeTasks(runner: SubagentRunner, { ports: { inspect }, clock, onListen
     ...UNWATCHED,
     ...(inspect === undefined ? {} : { inspect }),
   });
+}
+
+/** A job that asked for a worktree must not work in the folder of whoever asked. */
+function withoutWorktrees(runner: SubagentRunner): SubagentRunner {
+  return {
+    start(start) {
+      if (start.request.isolation !== 'worktree') return runner.start(start);
+      throw new BackgroundTaskError('validation', `job ${start.jobId} is to work in a git worktree, and nobody makes those here`, {
+        code: 'SUBAGENT_NO_WORKTREES',
+        hint: 'Give the runtime a keeper of worktrees (`subagents.worktrees`), or leave `isolation` out.',
+      });
+    },
+  };
 }
 
 function filesOfJob(request: SubagentJobRequest, { filesOf }: SubagentPorts): string | undefined {

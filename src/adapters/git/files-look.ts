@@ -156,7 +156,8 @@ async function ignoredOf({ house, record, place }: FilesQuestion, paths: readonl
 /** None for no paths. */
 export function findingOf(kind: WorktreeFindingKind, what: string, paths: readonly string[]): WorktreeFinding[] {
   if (paths.length === 0) return [];
-  const shown = paths.slice(0, SHOWN_PATHS).map((path) => shownPath(path));
+  // They were seen in the order in which the disk answered.
+  const shown = [...paths].sort().slice(0, SHOWN_PATHS).map((path) => shownPath(path));
   const rest = paths.length - shown.length;
   const names = shown.map((path) => JSON.stringify(path)).join(', ');
   return [{ kind, text: `${paths.length} ${paths.length === 1 ? 'file' : 'files'} ${what}: ${names}${rest > 0 ? ` and ${rest} more` : ''}`, paths: shown }];

@@ -30,7 +30,7 @@ const words = z.string().max(WORKER_FILE_BYTES);
 const record = z.record(z.string(), z.unknown());
 const durationMs = z.number().nonnegative();
 
-export const workerPermissionMode = z.enum(['inherit-allowlist', 'preapproved', 'prompt', 'deny']);
+const workerPermissionMode = z.enum(['inherit-allowlist', 'preapproved', 'prompt', 'deny']);
 
 /** The whole of a task request, as its task was given it. What is in it was checked when the task was spawned. */
 const jobRequest = z.looseObject({

@@ -124,7 +124,7 @@ const OURS: ReadonlySet<string> = new Set(['processes', 'sessions', 'subagents',
 
 /** What `wakechart doctor` finds, once no runtime is open any more. */
 export async function doctorFindings({ home }: JobHouse): Promise<string[]> {
-  const told = await promisify(execFile)(process.execPath, [CLI, 'doctor', '--json', '--home', home]).catch((error: { readonly stdout: string }) => error);
+  const told = await promisify(execFile)(process.execPath, [CLI, 'doctor', '--json', '--home', home]).catch((error: unknown) => error as { readonly stdout: string });
   const { findings } = JSON.parse(told.stdout) as { readonly findings: readonly { readonly area: string; readonly severity: string; readonly where: string; readonly what: string }[] };
   return findings.filter(({ area, severity }) => severity === 'problem' || OURS.has(area)).map(({ where, what }) => `${where}: ${what}`);
 }

@@ -4,10 +4,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { seededRandom } from '../../fixtures/processes/chaos-runtime.mjs';
 import { aftermathOf, doctorFindings } from './aftermath.ts';
 import type { EndedWork } from './aftermath.ts';
 import { startHost } from './host-process.ts';
-import type { HostProcess } from './host-process.ts';
+import type { HostProcess, HostSettings } from './host-process.ts';
 import { allMarked, jobFor, jobHouse, lingering, working } from './job-house.ts';
 import type { JobHouse } from './job-house.ts';
 import { ALL_KINDS } from './kinds-of-work.ts';
@@ -31,8 +32,8 @@ afterEach(async () => {
   await house.remove();
 });
 
-function host(...settings: Parameters<typeof startHost> extends [JobHouse, ...infer Rest] ? Rest : never): HostProcess {
-  const started = startHost(house, ...settings);
+function openHost(settings?: HostSettings): HostProcess {
+  const started = startHost(house, settings);
   hosts.push(started);
   return started;
 }
@@ -40,17 +41,11 @@ function host(...settings: Parameters<typeof startHost> extends [JobHouse, ...in
 /** A process whose jobs have done work of these kinds, and are at it still. */
 async function hostWithJobs(kinds: readonly KindOfWork[], warmWorkers = 0): Promise<{ readonly host: HostProcess; readonly work: EndedWork[] }> {
   for (const kind of kinds) await house.agent(kind.name, [lingering(kind, house.marks), { text: 'Never said.' }]);
-  const started = host({ requests: kinds.map((kind) => jobFor(house, kind.name, parentId)), subagents: { warmWorkers } });
+  const started = openHost({ requests: kinds.map((kind) => jobFor(house, kind.name, parentId)), subagents: { warmWorkers } });
   await allMarked(house, kinds);
   const work = [...started.jobIds()].map(([index, jobId]) => ({ jobId, kind: kinds[index]! }));
   expect(work).toHaveLength(kinds.length);
   return { host: started, work };
-}
-
-async function expectInOrder(work: readonly EndedWork[]): Promise<void> {
-  await house.runtime.shutdown();
-  expect(await doctorFindings(house)).toEqual([]);
-  expect(work.length).toBeGreaterThan(0);
 }
 
 describe('jobs of a process that was killed', { timeout: TIMEOUT_MS }, () => {
@@ -59,76 +54,86 @@ describe('jobs of a process that was killed', { timeout: TIMEOUT_MS }, () => {
     await killed.kill();
     await house.open();
     expect(await aftermathOf(house, parentId, work, STALE)).toEqual([]);
-    await expectInOrder(work);
+    await house.runtime.shutdown();
+    expect(await doctorFindings(house)).toEqual([]);
   });
 
   it('are settled once by two processes that start at the same time', async () => {
     const kinds = ALL_KINDS.slice(0, 8);
     const { host: killed, work } = await hostWithJobs(kinds);
     await killed.kill();
-    const both = [host(), host()];
+    const both = [openHost(), openHost()];
     const reports = await Promise.all(both.map((each) => each.until(({ opened }) => opened !== undefined)));
     const settled = reports.flatMap(({ opened }) => opened?.jobs ?? []).filter(({ action }) => action === 'settled' || action === 'finished');
     expect(settled.map(({ jobId }) => jobId).toSorted()).toEqual(work.map(({ jobId }) => jobId).toSorted());
     await Promise.all(both.map((each) => each.end()));
     await house.open();
     expect(await aftermathOf(house, parentId, work, STALE)).toEqual([]);
-    await expectInOrder(work);
+    await house.runtime.shutdown();
+    expect(await doctorFindings(house)).toEqual([]);
   });
 
   it('that were waiting for their turn are told to have never begun', async () => {
     const kinds = ALL_KINDS.slice(0, 4);
     for (const kind of kinds) await house.agent(kind.name, [lingering(kind, house.marks)]);
-    const killed = host({ requests: kinds.map((kind) => jobFor(house, kind.name, parentId)), subagents: { limits: { maxConcurrent: 1 } } });
+    const killed = openHost({ requests: kinds.map((kind) => jobFor(house, kind.name, parentId)), subagents: { limits: { maxConcurrent: 1 } } });
     await killed.until(() => killed.jobIds().size === kinds.length);
     while (!kinds.some(({ name }) => existsSync(join(house.marks, name)))) await new Promise((resolve) => setTimeout(resolve, 10));
     await killed.kill();
     await house.open();
     const work = [...killed.jobIds()].map(([index, jobId]) => ({ jobId, kind: kinds[index]!, isDone: existsSync(join(house.marks, kinds[index]!.name)) }));
     expect(await aftermathOf(house, parentId, work, STALE)).toEqual([]);
-    await expectInOrder(work);
+    await house.runtime.shutdown();
+    expect(await doctorFindings(house)).toEqual([]);
   });
 });
-
-/** The same numbers for the same seed, from 0 to 1. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 describe('when the power goes', { timeout: TIMEOUT_MS }, () => {
   /** Short jobs of every kind, some of which run while others wait and others have ended. */
   async function begin(): Promise<HostProcess> {
     for (const kind of ALL_KINDS) await house.agent(kind.name, [working(kind, house.marks), { text: 'Done.', delayMs: 50 }]);
-    return host({ requests: ALL_KINDS.map((kind) => jobFor(house, kind.name, parentId)), subagents: { limits: { maxConcurrent: 4, maxJobsPerParent: 64 }, warmWorkers: 2 } });
+    return openHost({ requests: ALL_KINDS.map((kind) => jobFor(house, kind.name, parentId)), subagents: { limits: { maxConcurrent: 4, maxJobsPerParent: 64 }, warmWorkers: 2 } });
   }
 
   /** What the jobs have come to by the files that are there now. */
   const workOf = (jobIds: ReadonlyMap<number, string>): EndedWork[] =>
     [...jobIds].map(([index, jobId]) => ({ jobId, kind: ALL_KINDS[index]!, isDone: existsSync(join(house.marks, ALL_KINDS[index]!.name)) }));
 
-  it.each([11, 22, 33, 44])('at some moment, every job that was accepted is there, and what it had done (seed %i)', async (seed) => {
-    const cut = await begin();
-    const next = random(seed);
+  /** Lets the jobs run to a moment that the seed names, as far as a machine can be told. */
+  async function someMoment(seed: number): Promise<HostProcess> {
+    const host = await begin();
+    const next = seededRandom(seed);
     const lines = Math.floor(next() * 100);
-    await cut.until(() => cut.lines.length > lines);
+    await host.until(() => host.lines.length > lines);
     await new Promise((resolve) => setTimeout(resolve, next() * 50));
-    await cut.cutPower();
+    return host;
+  }
+
+  async function expectAllThere(dead: HostProcess): Promise<void> {
     await house.open();
-    const work = workOf(cut.jobIds());
-    expect(await aftermathOf(house, parentId, work, { status: ['completed', 'failed'] })).toEqual([]);
-    await expectInOrder(work.length === 0 ? [{ jobId: 'none', kind: ALL_KINDS[0]! }] : work);
+    expect(await aftermathOf(house, parentId, workOf(dead.jobIds()), { status: ['completed', 'failed'] })).toEqual([]);
+    await house.runtime.shutdown();
+    expect(await doctorFindings(house)).toEqual([]);
+  }
+
+  it.each([11, 22, 33, 44])('at some moment, every job that was accepted is there, and what it had done (seed %i)', async (seed) => {
+    const host = await someMoment(seed);
+    await host.cutPower();
+    await expectAllThere(host);
+  });
+
+  it.each([55, 66])('for the process that had the jobs, and its workers live on for a moment, it is all the same there (seed %i)', async (seed) => {
+    const host = await someMoment(seed);
+    await host.kill();
+    await expectAllThere(host);
   });
 
   it('copies of the home and the repository, taken at moments while jobs run, have it all', async () => {
-    const next = random(5);
+    const next = seededRandom(5);
     const running = await begin();
     const copies: { readonly folder: string; readonly jobIds: ReadonlyMap<number, string> }[] = [];
     for (let taken = 0; taken < 4; taken += 1) {
-      const lines = running.lines.length + Math.floor(next() * 40);
+      const lines = running.lines.length + Math.floor(next() * 25);
       await running.until(() => running.lines.length > lines);
       await running.frozen(async () => {
         const folder = join(house.folder, `copy-${taken}`);
