@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createIdSource } from '../../src/actors/session/id-source.ts';
 import { SessionJournal } from '../../src/actors/session/session-journal.ts';
 import { FileEventStore } from '../../src/adapters/files/file-event-store.ts';
-import { openHouse, until } from '../support/session-house.ts';
+import { AGENT, openHouse, until } from '../support/session-house.ts';
 import type { SessionHouse } from '../support/session-house.ts';
 
 export interface Scenario {
@@ -147,4 +147,34 @@ export const SCENARIOS: readonly Scenario[] = [
       await keep(id);
     },
   },
+  {
+    name: '0.4-jobs',
+    async play(house, keep) {
+      const { parent } = await jobsOf(house);
+      await house.runtime.wake(parent);
+      await keep(parent);
+    },
+  },
+  {
+    name: '0.4-job',
+    async play(house, keep) {
+      const { child } = await jobsOf(house);
+      await keep(child);
+    },
+  },
 ];
+
+/** A session with a job that is done and one that failed, and the session that did the first. */
+async function jobsOf(house: SessionHouse): Promise<{ readonly parent: string; readonly child: string }> {
+  const parent = await house.session([{ text: 'The blue one.', usage: { inputTokens: 30, outputTokens: 10 } }], { agent: { budget: { maxTokensPerSession: 80_000 } } });
+  const { subagents, sessions } = house.runtime;
+  const spawn = async (type: string): Promise<void> => {
+    const job = await subagents.spawn({ type, prompt: 'Which one?', label: 'choose', cwd: '/workspace', parentSessionId: parent, allowedTools: ['shell_run'] });
+    await subagents.wait(job.id).catch(() => undefined);
+  };
+  await spawn(AGENT);
+  await spawn('nobody');
+  const [child] = (await sessions.get(parent)).children;
+  if (child === undefined) throw new Error('the session has no child');
+  return { parent, child: child.sessionId };
+}

@@ -8,6 +8,7 @@ import { OWN_KEYS } from '../../machines/session/session-requests.ts';
 import type { SessionEventData, SessionEventDraft } from '../../machines/session/session-event.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import { providerOf } from '../../machines/subagent/worker-provider.ts';
 import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import { keepView } from '../session/event-store.ts';
@@ -43,7 +44,7 @@ export async function ensureJobSession({ jobId, sessionId, request }: JobSession
 
 async function create({ jobId, sessionId, request }: JobSession, ports: JobSessionPorts): Promise<SessionJournal> {
   const { agentType: agentId, label, cwd } = request;
-  await ports.agents.get(agentId);
+  const definition = await ports.agents.get(agentId);
   const parent = isUuidV7(request.parentSessionId) ? await openIfThere(request.parentSessionId, ports) : undefined;
   if (parent?.state.status === 'terminated') throw refusalError(parent.state.sessionId, 'session.child_created', terminated(parent.state));
   const data = {
@@ -52,7 +53,7 @@ async function create({ jobId, sessionId, request }: JobSession, ports: JobSessi
     ...(parent === undefined ? {} : relation(parent.state, jobId)),
     jobId,
     workspace: cwd,
-    narrowing: await narrowingOf(request, parent?.state, ports.agents),
+    narrowing: await narrowingOf(request, { definition, parent: parent?.state, agents: ports.agents }),
   } satisfies Partial<Created>;
   const journal = new SessionJournal({ sessionId, agentId }, ports);
   const draft: SessionEventDraft = { type: 'session.created', data };
@@ -83,7 +84,9 @@ function relation(parent: SessionState, jobId: string): Pick<Created, 'parent' |
 }
 
 /** What the request changes in the agent. What nobody was told to answer is denied. */
-async function narrowingOf({ model, allowedTools, disallowedTools, permissionPolicy }: AgentTaskRequest, parent: SessionState | undefined, agents: AgentCatalog): Promise<Narrowing> {
+async function narrowingOf(request: AgentTaskRequest, { definition, parent, agents }: { readonly definition: AgentDefinition; readonly parent: SessionState | undefined; readonly agents: AgentCatalog }): Promise<Narrowing> {
+  const { allowedTools, disallowedTools, permissionPolicy } = request;
+  const model = modelFor(request, definition);
   const allow = permissionPolicy === 'inherit-allowlist' && parent !== undefined ? await allowedFor(parent, agents) : [];
   return {
     ...(model === undefined ? {} : { model }),
@@ -93,6 +96,13 @@ async function narrowingOf({ model, allowedTools, disallowedTools, permissionPol
     ...(permissionPolicy === 'prompt' ? {} : { humans: 'none' as const }),
     ...(allow.length === 0 ? {} : { allow }),
   };
+}
+
+/** `provider/model`, where the request says anything of either. */
+function modelFor({ model, providerProfile }: AgentTaskRequest, definition: AgentDefinition): string | undefined {
+  if (providerProfile === undefined || model?.includes('/') === true) return model;
+  const { name, model: usual } = providerOf(providerProfile);
+  return `${name}/${model ?? usual ?? definition.model}`;
 }
 
 /** What the parent may do without asking. */

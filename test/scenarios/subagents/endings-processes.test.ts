@@ -1,7 +1,8 @@
 /** Every kind of work at every ending of a job, with real git and real workers: what the agent did is still there, what it did not do leaves nothing. */
+import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SubagentSpawnRequest } from '../../../src/machines/subagent/subagent-request.ts';
-import { pasted } from '../../adapters/git/git-house.ts';
+import { git, pasted } from '../../adapters/git/git-house.ts';
 import { aftermathOf, doctorFindings, logOf } from './aftermath.ts';
 import type { EndedWork, Expectation } from './aftermath.ts';
 import { allMarked, jobFor, jobHouse, lingering, working } from './job-house.ts';
@@ -107,6 +108,23 @@ describe('work of every kind in worktrees', { timeout: TIMEOUT_MS }, () => {
     await house.runtime.shutdown();
     await house.open();
     await expectAftermath(work, { status: 'cancelled' });
+  });
+
+  it('is kept when the jobs run in this process, and are cancelled', async () => {
+    await house.open({ maxConcurrentTasks: ALL_KINDS.length });
+    const work = await spawnLingering({ run: 'in-process' });
+    await Promise.all(work.map(({ jobId }) => house.runtime.subagents.cancel(jobId, 'enough')));
+    await expectAftermath(work, { status: 'cancelled' });
+  });
+
+  it('is missed where it is not kept', async () => {
+    const work = await spawnAll((kind) => [working(kind, house.marks), { text: 'Done.' }]);
+    await allEnded(work);
+    for (const { jobId } of work) await rm(house.runtime.subagents.get(jobId)?.worktreePath ?? '', { recursive: true, force: true });
+    git(house.repository, 'stash', 'clear');
+    const wrong = await aftermathOf(house, parentId, work, { status: 'completed' });
+    const kept = new Set(['commits', 'branches']);
+    expect(DIRTY.filter(({ name }) => !wrong.some((complaint) => complaint.startsWith(`${name} `) && complaint.endsWith('its work is lost'))).map(({ name }) => name)).toEqual(DIRTY.flatMap(({ name }) => (kept.has(name) ? [name] : [])));
   });
 
   it('is kept when another job goes on in the same worktree and cannot start', async () => {

@@ -36,7 +36,7 @@ export interface JobHouse {
 export interface OpenOptions {
   readonly clock?: Clock | undefined;
   readonly subagents?: NodeSubagentOptions | undefined;
-  readonly reconcileOnStart?: boolean | undefined;
+  readonly maxConcurrentTasks?: number | undefined;
 }
 
 /** Enough for every kind of work at once. */
