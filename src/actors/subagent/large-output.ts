@@ -5,7 +5,7 @@ import type { JobRecords } from './job-records.ts';
 import type { SubagentJobResult } from './subagent-runner.ts';
 
 /** Bytes of an answer that are handed around as they are. */
-export const RESULT_INLINE_BYTES = 65_536;
+const RESULT_INLINE_BYTES = 65_536;
 
 /** Characters of a large answer that are shown. */
 const HEAD_CHARACTERS = 16_384;
@@ -31,7 +31,7 @@ export async function handedAround(result: SubagentJobResult, records: Pick<JobR
 }
 
 /** How an answer begins, in one line. */
-export function summaryOf(output: string): string {
+function summaryOf(output: string): string {
   const line = firstCharacters(output, 4 * SUMMARY_CHARACTERS).replaceAll(/\s+/g, ' ').trim();
   return line.length <= SUMMARY_CHARACTERS ? line : `${firstCharacters(line, SUMMARY_CHARACTERS)}…`;
 }

@@ -41,7 +41,7 @@ export function worktreeLines({ worktree, findings, nextAction }: WorktreeText, 
 }
 
 /** The state of the worktree, and whose turn it is. */
-export function statusText({ status, isOwned }: Pick<KeptWorktree, 'status' | 'isOwned'>): string {
+function statusText({ status, isOwned }: Pick<KeptWorktree, 'status' | 'isOwned'>): string {
   if (isOwned && status !== 'preserved') return `${status}: a job is at it`;
   return status === 'preserved' ? 'preserved: it waits for somebody' : `${status}: the process that made it is gone`;
 }
@@ -66,7 +66,7 @@ function holdsText(findings: readonly WorktreeFinding[] | undefined): string {
 }
 
 /** `3 min 20 s ago`; days from two days on. */
-export function ageText(createdAt: string, nowMs: number): string {
+function ageText(createdAt: string, nowMs: number): string {
   const ageMs = nowMs - Date.parse(createdAt);
   if (Number.isNaN(ageMs)) return localTime(createdAt);
   const days = Math.floor(ageMs / 86_400_000);

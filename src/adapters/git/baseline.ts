@@ -36,7 +36,7 @@ export async function takeBaseline(house: WorktreeHouse, record: WorktreeRecord)
   return baseline;
 }
 
-export function signaturesOf(walk: FolderWalk): Record<string, string> {
+function signaturesOf(walk: FolderWalk): Record<string, string> {
   // Without a prototype, so that no file name means anything else.
   const signatures = Object.create(null) as Record<string, string>;
   for (const [path, { kind, signature }] of walk.entries) if (kind !== 'folder') signatures[path] = signature;

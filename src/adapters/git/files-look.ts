@@ -154,7 +154,7 @@ async function ignoredOf({ house, record, place }: FilesQuestion, paths: readonl
 }
 
 /** None for no paths. */
-export function findingOf(kind: WorktreeFindingKind, what: string, paths: readonly string[]): WorktreeFinding[] {
+function findingOf(kind: WorktreeFindingKind, what: string, paths: readonly string[]): WorktreeFinding[] {
   if (paths.length === 0) return [];
   // They were seen in the order in which the disk answered.
   const shown = [...paths].sort().slice(0, SHOWN_PATHS).map((path) => shownPath(path));

@@ -100,6 +100,6 @@ export function saidBy(thrown: unknown): string {
   return words === '' ? thrown.message : words;
 }
 
-export function quoted(path: string): string {
+function quoted(path: string): string {
   return JSON.stringify(path);
 }

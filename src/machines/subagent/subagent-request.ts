@@ -57,7 +57,7 @@ export const SESSION_KEY = 'wakechart.sessionId';
 export const WAKE_ONLY_KEY = 'wakechart.wakeOnly';
 
 /** Where a job is to run: in a process of its own, or in the one that spawned it. */
-export const RUN_KEY = 'wakechart.run';
+const RUN_KEY = 'wakechart.run';
 
 /** The task that a job is. Nothing of the request is lost. */
 export function taskRequestOf({ type, label, parentJobId, sessionId: session, run, metadata, ...rest }: SubagentSpawnRequest): BackgroundTaskRequestInput {

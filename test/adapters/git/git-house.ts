@@ -15,7 +15,7 @@ const IDENTITY = { GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.org', 
 /** Nothing here outlives the test, so nothing has to be on the disk. */
 const NO_SYNC = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.fsync', GIT_CONFIG_VALUE_0: 'none' };
 
-export const gitEnvironment = { PATH: process.env['PATH'], HOME: '/nonexistent', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', ...NO_SYNC, ...IDENTITY };
+const gitEnvironment = { PATH: process.env['PATH'], HOME: '/nonexistent', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', ...NO_SYNC, ...IDENTITY };
 
 /** What git prints, without the line end. */
 export function git(cwd: string, ...command: readonly string[]): string {

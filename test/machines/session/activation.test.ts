@@ -17,6 +17,8 @@ import {
   answered,
   blocked,
   childRested,
+  jobEnded,
+  jobStarted,
   confirmed,
   consumed,
   created,
@@ -39,6 +41,7 @@ import {
 const LATER_MS = START_MS + 60_000;
 const LATER = new Date(LATER_MS).toISOString();
 const child: SessionEventDraft = { type: 'session.created', data: { agentId: AGENT_ID, parent: { sessionId: idOf(900), depth: 1 } } };
+const work: SessionEventDraft = { type: 'session.created', data: { agentId: AGENT_ID, jobId: 'agent_1', parent: { sessionId: idOf(900), depth: 1 } } };
 const rested: SessionEventDraft = { type: 'session.status_idle', data: { reason: 'idle', summary: 'done' } };
 
 /** In short: what kind, of what, when, and how urgent when that is not normal. */
@@ -82,6 +85,10 @@ describe('a session is due', () => {
     ['for nothing once it is terminated', [created, message('x'), queued('q'), terminated], []],
     ['for nothing once it is terminated, also over a wake that died', [...woken, terminated], []],
     ['for the rest of a child', [created, { type: 'session.child_created', data: { childSessionId: idOf(901), agentId: AGENT_ID } }, childRested(idOf(901), 7)], ['ingress #3 now']],
+    ['for the end of a job', [created, jobStarted('agent_1', idOf(902)), jobEnded('agent_1', idOf(902))], ['ingress #3 now']],
+    ['for the end of a job once, and of none that it does not know', [created, jobStarted('agent_1', idOf(902)), jobEnded('agent_1', idOf(902)), jobEnded('agent_1', idOf(902)), jobEnded('agent_2', idOf(903))], ['ingress #3 now']],
+    ['for nothing as the work of a job: whoever runs that wakes it', [work, message('x'), queued('q'), wakeStarted(1), running], []],
+    ['for nothing as the work of a job that rests, or has ended', [work, rested, terminated], []],
     ['to tell its parent that it rests', [child, rested], ['retry turn-2 now']],
     ['to tell its parent that it is parked, or has ended', [child, parked, terminated], ['retry turn-3 now']],
     ['for nothing once its parent knows', [child, rested, { type: 'session.parent_told', data: { turn: 2 } }], []],

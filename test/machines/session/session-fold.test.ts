@@ -16,6 +16,8 @@ import {
   eventAt,
   foldAll,
   idOf,
+  jobEnded,
+  jobStarted,
   logOf,
   message,
   queued,
@@ -24,9 +26,24 @@ import {
   spanCompleted,
   spanStarted,
   stateAfter,
+  terminated,
   wakeEnded,
   wakeStarted,
 } from '../../support/session-events.ts';
+
+describe('a job of a session', () => {
+  it('is open until its end, and what it used up counts then', () => {
+    const open = stateAfter(created, jobStarted('agent_1', idOf(902)), jobStarted('agent_2', idOf(903)));
+    expect(open.jobs.map(({ jobId }) => jobId)).toEqual(['agent_1', 'agent_2']);
+    const ended = stateAfter(created, jobStarted('agent_1', idOf(902)), jobStarted('agent_2', idOf(903)), jobEnded('agent_1', idOf(902)));
+    expect([ended.jobs.map(({ jobId }) => jobId), ended.used.tokens, ended.pending.map(({ type }) => type)]).toEqual([['agent_2'], 10, ['subagent.ended']]);
+  });
+
+  it('that ends after the session is in its log, and nobody reads it', () => {
+    const state = stateAfter(created, jobStarted('agent_1', idOf(902)), terminated, jobEnded('agent_1', idOf(902), 'failed'));
+    expect([state.jobs, state.pending]).toEqual([[], []]);
+  });
+});
 
 describe('folding a log', () => {
   it('gives the same state in one go, in two parts, and event by event', () => {

@@ -93,6 +93,9 @@ describe('work of every kind in worktrees', { timeout: TIMEOUT_MS }, () => {
     for (const { jobId } of work) process.kill(house.runtime.subagents.get(jobId)?.pid ?? Number.NaN, 'SIGKILL');
     await allEnded(work);
     expect(house.runtime.subagents.get(work[0]?.jobId ?? '')?.failure).toMatchObject({ category: 'crash', details: { signal: 'SIGKILL' } });
+    expect(await aftermathOf(house, parentId, work, { status: 'failed' })).toEqual([]);
+    // The dead workers' notes of their commands, which are gone as well, are cleared by the next start.
+    await house.runtime.reconcile();
     await expectAftermath(work, { status: 'failed' });
   });
 
