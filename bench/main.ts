@@ -19,6 +19,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[]
   attempt: () => import('./runs/attempt.ts'),
   'first-token': () => import('./runs/first-token.ts'),
   'subagent-starts': () => import('./subagents/starts.ts'),
+  'subagent-jobs': () => import('./subagents/jobs.ts'),
   'subagent-messages': () => import('./subagents/messages.ts'),
   worktrees: () => import('./worktrees/create-remove.ts'),
 };

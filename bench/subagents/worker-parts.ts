@@ -83,6 +83,16 @@ export async function endFork(child: ChildProcess): Promise<void> {
   await gone;
 }
 
+/** From a bare fork to its first message, in milliseconds. */
+export async function bareForkMs(stage: Stage): Promise<number> {
+  const startedMs = performance.now();
+  const child = stage.bareFork();
+  await once(child, 'message');
+  const tookMs = performance.now() - startedMs;
+  await endFork(child);
+  return tookMs;
+}
+
 const TALKING_ECHO = `
 import { MessageLink } from ${JSON.stringify(new URL('adapters/child-process/message-link.js', dist).href)};
 import { ExchangeFolder } from ${JSON.stringify(new URL('adapters/child-process/exchange-folder.js', dist).href)};
