@@ -108,6 +108,8 @@ function statusFields(state: SessionState, { layout, ...shown }: Shown): [string
     ['outcome', state.outcome === undefined ? undefined : oneLine(state.outcome.title)],
     ['parent', state.parent?.sessionId],
     ['children', state.children.map((child) => `${child.sessionId} (${child.agentId}${child.rest === undefined ? '' : `, ${child.rest.reason}`})`).join(', ')],
+    ['job', state.jobId],
+    ['jobs', state.jobs.map(({ jobId, agentId }) => `${jobId} (${agentId})`).join(', ')],
     ['forked from', state.forkOf === undefined ? undefined : `${state.forkOf.sessionId} at event ${state.forkOf.seq}`],
     ['wakes', `${state.wakes}${lastWake === undefined ? '' : `, the last one ended ${localTime(lastWake.endedAt)}: ${lastWake.outcome}${lastWake.retryAt === undefined ? '' : `, tried again ${localTime(lastWake.retryAt)}`}`}`],
     ['waking', openWake === undefined ? undefined : `since ${localTime(openWake.startedAt)}, by ${oneLine(openWake.owner)}`],
