@@ -44,6 +44,8 @@ export interface NodeSubagentOptions {
   readonly branchPrefix?: string | undefined;
   /** Run when a worktree has been made for a job, and when it has been removed: functions, or commands. */
   readonly hooks?: WorktreeHooks | undefined;
+  /** How long one hook may take that does not say itself, in milliseconds. Default 60,000. */
+  readonly hookTimeoutMs?: number | undefined;
 }
 
 const object = z.custom<object>((value) => typeof value === 'object' && value !== null, 'expected an object');
@@ -58,6 +60,7 @@ export const nodeSubagentOptions = z.strictObject({
   setup: z.string().min(1).optional(),
   branchPrefix: z.string().min(1).optional(),
   hooks: object.optional(),
+  hookTimeoutMs: z.number().positive().optional(),
 } satisfies Record<keyof NodeSubagentOptions, z.ZodType>);
 
 export interface NodeSubagentParts {
@@ -79,6 +82,7 @@ export function nodeSubagents(parts: NodeSubagentParts): SubagentPorts {
     worktrees: lazyKeeper(parts),
     records: lazyRecords(parts),
     hooks: options.hooks,
+    hookTimeoutMs: options.hookTimeoutMs,
     hookTypeExecutors: { command: async (...call) => (await import('./adapters/subagent-hooks/command-hook.ts')).createCommandHookExecutor(parts)(...call) },
     limits: { ...nested(level), ...options.limits },
     filesOf: (session) => layout.ownWorkspace(session),

@@ -1,5 +1,5 @@
 /** The composition root for Node.js: picks the default adapters and keeps everything under one home directory. */
-import { open as openFile, stat } from 'node:fs/promises';
+import { open as openFile, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { InspectionEvent } from 'xstate';
@@ -394,9 +394,16 @@ function withSchedules(runtime: Runtime, { home, clock, scheduled, onListenerErr
   return { ...runtime, schedules: registry, startSchedules, stopSchedules, shutdown, [Symbol.asyncDispose]: () => shutdown() };
 }
 
+/** A home often lies in a repository, whose commits must not take accounts and logs along. Somebody may have said otherwise. */
+async function keepOutOfGit(home: string): Promise<void> {
+  // A home that cannot be written can be read all the same.
+  await writeFile(join(home, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 }).catch(() => undefined);
+}
+
 async function makeHome({ home, agents }: HomeLayout): Promise<void> {
   try {
     for (const folder of [home, agents, join(home, PROCESSES_FOLDER), join(home, TASK_LOGS_FOLDER)]) await makePrivateDirectory(folder);
+    await keepOutOfGit(home);
   } catch (error) {
     throw storageFailed(`make the home directory ${home}`, error);
   }

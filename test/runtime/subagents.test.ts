@@ -99,6 +99,17 @@ describe('an agent that another one calls', () => {
 });
 
 describe('a job', () => {
+  it.each(['none', 'worktree'] as const)('below the root of a repository commits to it, with isolation %s', async (isolation) => {
+    await open();
+    const folder = await repository(join(home.path, 'mono'));
+    await mkdir(join(folder, 'packages', 'a'), { recursive: true });
+    await agent('scribe', [{ toolCalls: [shell('echo two > b.txt && git add b.txt && git commit --quiet --message Second')] }, { text: 'Written.' }], 'tools: [shell_run]\n');
+    const { id } = await runtime.subagents.spawn({ type: 'scribe', prompt: 'Go', cwd: join(folder, 'packages', 'a'), isolation, run: 'in-process' });
+    expect(await runtime.subagents.wait(id)).toMatchObject({ output: 'Written.' });
+    const branch = runtime.subagents.get(id)?.branchName ?? 'HEAD';
+    expect(git(folder, 'show', '--name-only', '--format=%s', branch).trim().split(/\n+/)).toEqual(['Second', 'packages/a/b.txt']);
+  });
+
   it('runs with a backend of one\'s own, which its process imports', async () => {
     const setup = join(home.path, 'setup.mjs');
     const backend = `{ id: 'mine', runs: 'step', messageIntake: 'next_step', isPlayed: false, asksPermission: false, async run() { return { payloads: [{ type: 'text', text: 'Mine, in ' + process.pid }] }; }, abort() {}, isRunActive() { return false; } }`;

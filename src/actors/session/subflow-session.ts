@@ -43,11 +43,11 @@ function definedOnly<Fields extends object>(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 }
 
-/** What the agent of a session said last, or undefined when it said nothing. */
-export async function lastMessageOf(sessionId: string, { store, journals }: LineagePorts): Promise<string | undefined> {
+/** What the agent of a session said last, or undefined when it said nothing. @param after the event since which it counts */
+export async function lastMessageOf(sessionId: string, { store, journals }: LineagePorts, after = 0): Promise<string | undefined> {
   const { state } = await journals.open(sessionId);
-  for (let end = state.head; end > 0; ) {
-    const from = Math.max(1, end + 1 - MAX_READ_EVENTS);
+  for (let end = state.head; end > after; ) {
+    const from = Math.max(after + 1, end + 1 - MAX_READ_EVENTS);
     const said = lastSaid(await readPart(store, sessionId, { from, end }));
     if (said !== undefined) return said;
     end = from - 1;

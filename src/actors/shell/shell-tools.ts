@@ -219,7 +219,7 @@ function setEnvTool({ shells }: House): Tool<ShellSetEnvInput> {
 }
 
 async function openShell({ shells, host, environment }: House, { session, workspaceDirectory }: CallContext, { name, cwd }: { readonly name: string; readonly cwd: string }): Promise<Shell> {
-  return shells.open({ name, sessionId: session.sessionId, cwd, environment: environmentIn(workspaceDirectory, host, environment) });
+  return shells.open({ name, sessionId: session.sessionId, cwd, environment: environmentIn({ session, workspaceDirectory }, host, environment) });
 }
 
 /** What was looked at before it opened may be something else by the time it is entered. @throws RuntimeError FOLDER_CHANGED; then it is closed */

@@ -58,7 +58,7 @@ export class SessionWork {
     try {
       const summary = await this.#wakeUntilDone();
       const { used } = await this.#ports.sessions.get(sessionId);
-      const output = (await lastMessageOf(sessionId, this.#ports)) ?? summary;
+      const output = (await lastMessageOf(sessionId, this.#ports, head - 1)) ?? summary;
       return { jobId, output, metadata: { sessionId, summary, usage: used } };
     } catch (error) {
       if (this.#stop.signal.aborted) await this.#terminate();

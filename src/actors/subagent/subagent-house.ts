@@ -38,6 +38,7 @@ export interface SubagentPorts {
   /** Run when a worktree has been made for a job, and when it has been removed. */
   readonly hooks?: WorktreeHooks | undefined;
   readonly hookTypeExecutors?: WorktreeSubagentRunnerOptions['hookTypeExecutors'];
+  readonly hookTimeoutMs?: number | undefined;
   readonly limits?: SubagentLimitsInput | undefined;
   /** The folder that takes what the runtime itself wrote for a session into a worktree that goes. */
   readonly filesOf?: ((session: SessionIdentity) => string) | undefined;
@@ -124,7 +125,7 @@ export function createSubagentHouse(options: SubagentHouseOptions): SubagentHous
 
 function isolating(runner: SubagentRunner, options: SubagentHouseOptions): SubagentRunner {
   const { clock, ports } = options;
-  const { worktrees, hooks, hookTypeExecutors } = ports;
+  const { worktrees, hooks, hookTypeExecutors, hookTimeoutMs } = ports;
   if (worktrees === undefined) return withoutWorktrees(runner);
   return createWorktreeSubagentRunner({
     runner,
@@ -133,6 +134,7 @@ function isolating(runner: SubagentRunner, options: SubagentHouseOptions): Subag
     keepFilesIn: ({ request }) => filesOfJob(request, ports),
     ...(hooks === undefined ? {} : { hooks }),
     ...(hookTypeExecutors === undefined ? {} : { hookTypeExecutors }),
+    ...(hookTimeoutMs === undefined ? {} : { hookTimeoutMs }),
   });
 }
 

@@ -11,6 +11,7 @@ import type { SubagentJobState } from '../../machines/subagent/subagent-job.ts';
 import { checkedSpawnRequest, sessionOf, taskRequestOf } from '../../machines/subagent/subagent-request.ts';
 import type { SubagentSpawnRequest } from '../../machines/subagent/subagent-request.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { checkedInput } from '../../machines/task/task-input.ts';
 import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
 import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskEvent, BackgroundTaskLogCursor, BackgroundTaskLogPage, BackgroundTaskState } from '../../machines/task/task-state.ts';
@@ -169,6 +170,7 @@ export class SubagentManager {
   /** Answers a permission request. A denial goes to the agent, which goes on without; where its runner takes no answers, it ends the job. */
   async answerPermission(jobId: string, requestId: string, allowed: boolean): Promise<void> {
     this.#requireLive(jobId, 'take answers');
+    checkedInput({ permission: { requestId, allowed } });
     const run = this.#runner?.runOf(jobId);
     if (run?.takesAnswers === true) await run.answerPermission(requestId, allowed);
     else await this.#tasks.send(jobId, { permission: { requestId, allowed } });
@@ -248,8 +250,8 @@ export class SubagentManager {
 
   /** One deeper than its parent at least. @throws BackgroundTaskError when the parent has ended */
   #depthOf({ parentJobId, depth = 0 }: SubagentSpawnRequest): number {
-    const parent = parentJobId === undefined ? undefined : this.#find(parentJobId);
-    if (parent === undefined) return depth;
+    if (parentJobId === undefined) return depth;
+    const parent = this.#require(parentJobId);
     if (isTerminalBackgroundTaskStatus(parent.status)) throw parentEnded(parentJobId);
     return Math.max(depth, parent.depth + 1);
   }

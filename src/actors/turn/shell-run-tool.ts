@@ -56,7 +56,7 @@ export function createShellRunTool(tasks: ShellRunTasks, options: ShellRunOption
         parentSessionId: context.session.sessionId,
         outputLimitBytes: RUN_CAPTURE_BYTES,
         metadata: { callId: context.callId },
-        ...(host === undefined ? {} : { inheritEnv: false, env: { ...environmentIn(workspaceDirectory, host, settings) } }),
+        ...(host === undefined ? {} : { inheritEnv: false, env: { ...environmentIn(context, host, settings) } }),
       });
       try {
         return await outputOf(await attend({ tasks, clock, taskId: task.id, timeoutMs, signal: context.signal }), { keeper, context });

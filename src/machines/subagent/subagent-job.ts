@@ -1,5 +1,6 @@
 /** What the outside sees of a subagent job: a projection of its task. */
 import type { ErrorRecord } from '../errors.ts';
+import { sessionOf } from './subagent-request.ts';
 import type { BackgroundTaskState } from '../task/task-state.ts';
 
 type Shared = Pick<
@@ -36,6 +37,8 @@ export interface SubagentJobState extends Shared {
   /** The agent. */
   readonly type: string;
   readonly parentJobId?: string | undefined;
+  /** The session that does its work. */
+  readonly sessionId?: string | undefined;
   /** The tool that it uses just now. */
   readonly currentTool?: string | undefined;
   /** What it answered. */
@@ -49,10 +52,12 @@ export interface SubagentJobState extends Shared {
 
 /** The job that an agent task is. */
 export function jobOf(task: BackgroundTaskState): SubagentJobState {
+  const sessionId = sessionOf(task);
   const { kind: _kind, agentType, parentTaskId, currentAction, commandPreview: _command, nextFireAt: _fire, result, error, ...shared } = task;
   return Object.freeze({
     ...shared,
     type: agentType ?? task.label,
+    ...(sessionId === undefined ? {} : { sessionId }),
     ...(parentTaskId === undefined ? {} : { parentJobId: parentTaskId }),
     ...(currentAction === undefined ? {} : { currentTool: currentAction }),
     ...(result === undefined ? {} : { result: result.output }),

@@ -70,6 +70,25 @@ describe('the log of a session', () => {
     expect(house.asked).toEqual([]);
   });
 
+  it('refuses a job of a job that nobody knows', async () => {
+    await open([]);
+    expect(await codeOf(spawn('local', { parentJobId: 'agent_99' }))).toBe('SUBAGENT_NOT_FOUND');
+  });
+
+  it('leaves a request open when the answer is none', async () => {
+    const parent = await open([launch, { text: 'Launched.' }]);
+    const { id } = await spawn(parent);
+    let requestId = '';
+    house.runtime.subagents.subscribe((event) => {
+      if (event.type === 'background_task_permission_request') requestId = event.requestId;
+    });
+    await until(() => requestId !== '');
+    const wrong: unknown = 'yes';
+    expect(await codeOf(house.runtime.subagents.answerPermission(id, requestId, wrong as boolean))).toBe('TASK_INPUT_INVALID');
+    await house.runtime.subagents.answerPermission(id, requestId, true);
+    expect(await house.runtime.subagents.wait(id)).toMatchObject({ output: 'Launched.' });
+  });
+
   it('is not needed: a job may work for none', async () => {
     await open([{ text: 'Fixed.' }]);
     const { id } = await spawn('my-program');

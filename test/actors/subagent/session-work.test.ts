@@ -176,6 +176,13 @@ describe('a job', () => {
     expect(house.asked.at(-1)?.read).toContain('And the other one.');
   });
 
+  it('that goes on with a session answers with what was said since', async () => {
+    await open([{ text: 'First answer.' }, {}]);
+    await (await start()).result;
+    const again = await house.runtime.localSubagents.start({ jobId: 'agent_2', request: request({ prompt: 'And now?' }), emit: () => undefined, signal: new AbortController().signal });
+    expect((await again.result).output).not.toContain('First');
+  });
+
   it('that is stopped in the middle of a step ends its session, and nothing of it goes on', async () => {
     let isAsked = false;
     await open(async ({ abortSignal }) => {

@@ -51,16 +51,18 @@ export interface CommandWorkspace {
   readonly folder: string;
   /** Whether a folder is in the workspace, or is reached through it: what lies there is the agent's to change. */
   readonly reaches: (folder: string) => boolean;
+  /** Somebody said that the agent is to work there: what lies around it, such as the repository that it is a part of, is meant too. Default false. */
+  readonly isGiven?: boolean | undefined;
 }
 
 /**
  * The same for commands in a workspace: programs in it are run only when they are named by their path, and git takes no repository above
- * it for that of the agent.
+ * a folder that is the agent's own for that of the agent.
  */
-export function workspaceEnvironment(environment: Readonly<Record<string, string>>, { folder, reaches }: CommandWorkspace): Readonly<Record<string, string>> {
+export function workspaceEnvironment(environment: Readonly<Record<string, string>>, { folder, reaches, isGiven = false }: CommandWorkspace): Readonly<Record<string, string>> {
   const { PATH = DEFAULT_PATH, [CEILINGS]: ceilings } = environment;
   // First of all: what follows an empty entry would not be looked up by git before it is compared.
-  const ceiling = folder === '/' ? [] : [folder.slice(0, folder.lastIndexOf('/')) || '/'];
+  const ceiling = folder === '/' || isGiven ? [] : [folder.slice(0, folder.lastIndexOf('/')) || '/'];
   const all = [...ceiling, ...(ceilings === undefined || ceilings === '' ? [] : [ceilings])];
   return { ...environment, PATH: searchPath(PATH, (entry) => !reaches(entry)), ...(all.length === 0 ? {} : { [CEILINGS]: all.join(':') }) };
 }
