@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Clock } from './actors/clock/clock.ts';
 import type { AgentRuntime } from './actors/run/agent-runtime.ts';
+import type { AuthProfiles } from './actors/run/auth-profiles.ts';
 import { lazyAgentRuntime } from './actors/run/lazy-agent-runtime.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import type { ProcessTree } from './actors/task/process-tree.ts';
@@ -13,6 +14,7 @@ import { underLock } from './adapters/policy-files/policy-lock.ts';
 import { createScriptAgentRuntime } from './adapters/script/script-agent-runtime.ts';
 import { providerAsks } from './machines/run/asks-permission.ts';
 import { settingsOf } from './machines/run/provider-settings.ts';
+import type { ProviderTable } from './machines/run/provider-settings.ts';
 import type { RuntimePorts } from './runtime.ts';
 
 /** Folder of a home that holds accounts, and the file that says which providers there are. */
@@ -32,15 +34,24 @@ export interface BackendsOptions {
 /** @throws RuntimeError PROVIDERS_INVALID */
 export async function nodeBackends({ home, clock, processTree, onListenerError, runConfig, runtimes }: BackendsOptions): Promise<Pick<RuntimePorts, 'runtimes' | 'runConfig' | 'profiles' | 'standings'>> {
   const directory = join(home, AUTH_FOLDER);
-  const own = await readProviderFile(join(home, PROVIDERS_FILE));
   const ids = new Set(runtimes.map(({ id }) => id));
   return {
     // One of our own ids stands for whatever somebody else has put there.
     runtimes: [...ownBackends({ clock, processTree, onListenerError }).filter(({ id }) => !ids.has(id)), ...runtimes],
-    runConfig: { ...runConfig, providers: { ...own, ...runConfig?.providers } },
-    profiles: createFileAuthProfiles({ directory, clock, exclusively: underLock, environment: process.env, runCommand: createKeychainCommand({ clock, environment: process.env }) }),
+    runConfig: { ...runConfig, providers: await providersOfHome(home, runConfig?.providers) },
+    profiles: profilesOfHome({ home, clock }),
     standings: createFileCandidateStandings({ directory, clock, exclusively: underLock }),
   };
+}
+
+/** Those of a home, and those of the program, which go before them. @throws RuntimeError PROVIDERS_INVALID */
+export async function providersOfHome(home: string, own: ProviderTable | undefined): Promise<ProviderTable> {
+  return { ...(await readProviderFile(join(home, PROVIDERS_FILE))), ...own };
+}
+
+/** The accounts of a home. */
+export function profilesOfHome({ home, clock }: Pick<BackendsOptions, 'home' | 'clock'>): AuthProfiles {
+  return createFileAuthProfiles({ directory: join(home, AUTH_FOLDER), clock, exclusively: underLock, environment: process.env, runCommand: createKeychainCommand({ clock, environment: process.env }) });
 }
 
 function ownBackends({ clock, processTree, onListenerError }: Pick<BackendsOptions, 'clock' | 'processTree' | 'onListenerError'>): readonly AgentRuntime[] {

@@ -6,12 +6,14 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from './actors/clock/clock.ts';
+import type { HostLife } from './actors/host/host-life.ts';
 import type { JobRecords } from './actors/subagent/job-records.ts';
 import type { SubagentPorts } from './actors/subagent/subagent-house.ts';
 import type { SubagentRunner } from './actors/subagent/subagent-runner.ts';
 import type { WorktreeKeeper } from './actors/subagent/worktree-adapter.ts';
 import type { ProcessTree } from './actors/task/process-tree.ts';
 import type { ChildProcessSubagentRunner } from './adapters/child-process/child-process-runner.ts';
+import type { ChildProcessSubagentRunnerOptions } from './adapters/child-process/runner-options.ts';
 import type { HomeLayout } from './adapters/files/layout.ts';
 import type { WorktreeHooks } from './machines/subagent/hook-config.ts';
 import type { SubagentLimitsInput } from './machines/subagent/subagent-limits.ts';
@@ -67,6 +69,7 @@ export interface NodeSubagentParts {
   readonly layout: HomeLayout;
   readonly clock: Clock;
   readonly processTree: ProcessTree;
+  readonly hostLife: HostLife;
   readonly providers: ProviderTable | undefined;
   readonly humans: 'reachable' | 'none' | undefined;
   readonly options: NodeSubagentOptions;
@@ -105,11 +108,24 @@ async function openRunner({ layout, clock, processTree, providers, humans, optio
     processTree,
     logsDir: join(layout.home, TRANSCRIPTS_FOLDER),
     env: { ...env, [LEVEL_VARIABLE]: String(level + 1) },
+    keysFor: await keysOfHome(layout, clock, providers),
     ...(providers === undefined ? {} : { providerConfig: { providers } }),
     ...(humans === undefined ? {} : { humans }),
     ...(setup === undefined ? {} : { setup }),
     ...(warmWorkers === undefined ? {} : { warmWorkers }),
     ...(killGraceMs === undefined ? {} : { killGraceMs }),
+  });
+}
+
+/** Looks up anew for each job what its agent needs: files of agents, providers and accounts may change meanwhile. */
+async function keysOfHome(layout: HomeLayout, clock: Clock, own: ProviderTable | undefined): Promise<NonNullable<ChildProcessSubagentRunnerOptions['keysFor']>> {
+  const [{ workerKeysOf }, { FileAgentCatalog }, { providersOfHome, profilesOfHome }] = await Promise.all([import('./node-worker-keys.ts'), import('./adapters/agents/file-agent-catalog.ts'), import('./node-backends.ts')]);
+  const profiles = profilesOfHome({ home: layout.home, clock });
+  return workerKeysOf({
+    layout,
+    agents: new FileAgentCatalog({ agentsDirectory: layout.agents }),
+    providers: () => providersOfHome(layout.home, own),
+    accounts: () => profiles.list(),
   });
 }
 
@@ -122,12 +138,12 @@ function lazyRunner(open: () => Promise<ChildProcessSubagentRunner>): SubagentRu
 }
 
 /** Where no worktree was ever made there is nothing to look after, and git need not be there. */
-function lazyKeeper({ layout, clock, options: { branchPrefix } }: NodeSubagentParts): WorktreeKeeper {
+function lazyKeeper({ layout, clock, hostLife, options: { branchPrefix } }: NodeSubagentParts): WorktreeKeeper {
   const worktreesDirectory = join(layout.home, WORKTREES_FOLDER);
   let opened: Promise<WorktreeKeeper> | undefined;
   const open = async (): Promise<WorktreeKeeper> => {
     const { createGitWorktreeIsolationAdapter } = await import('./adapters/git/git-worktree-adapter.ts');
-    return createGitWorktreeIsolationAdapter({ worktreesDirectory, clock, ...(branchPrefix === undefined ? {} : { branchPrefix }) });
+    return createGitWorktreeIsolationAdapter({ worktreesDirectory, clock, hostLife, ceilingDirectories: [layout.home], ...(branchPrefix === undefined ? {} : { branchPrefix }) });
   };
   const keeper = (): Promise<WorktreeKeeper> => (opened ??= open());
   const isThere = async (): Promise<boolean> => opened !== undefined || (await isInhabited(worktreesDirectory));
@@ -141,16 +157,16 @@ function lazyKeeper({ layout, clock, options: { branchPrefix } }: NodeSubagentPa
     preserve: async (worktree, inspection) => (await keeper()).preserve?.(worktree, inspection),
     list: async () => ((await isThere()) ? (await keeper()).list() : []),
     find: async (name) => (await keeper()).find(name),
-    adopt: async (name) => (await keeper()).adopt(name),
+    adopt: async (name, how) => (await keeper()).adopt(name, how),
     discard: async (name, how) => (await keeper()).discard(name, how),
     reconcile: async (how) => ((await isThere()) ? (await keeper()).reconcile(how) : []),
   };
 }
 
-function lazyRecords({ layout, clock }: NodeSubagentParts): JobRecords {
+function lazyRecords({ layout, clock, hostLife }: NodeSubagentParts): JobRecords {
   const directory = join(layout.home, JOBS_FOLDER);
   let opened: Promise<JobRecords> | undefined;
-  const open = async (): Promise<JobRecords> => (await import('./adapters/subagent-files/file-job-records.ts')).createFileJobRecords({ directory, clock });
+  const open = async (): Promise<JobRecords> => (await import('./adapters/subagent-files/file-job-records.ts')).createFileJobRecords({ directory, clock, hostLife });
   const records = (): Promise<JobRecords> => (opened ??= open());
   return {
     create: async (make) => (await records()).create(make),

@@ -15,6 +15,7 @@ import { LET_GO, WorkerFires } from './actors/session/worker-fires.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
 import type { ProcessTree } from './actors/task/process-tree.ts';
+import type { HostLife } from './actors/host/host-life.ts';
 import type { BackgroundTaskRunners } from './actors/task/task-runner.ts';
 import type { EventStore, SessionIdentity } from './actors/session/event-store.ts';
 import { createIdSource } from './actors/session/id-source.ts';
@@ -28,8 +29,10 @@ import { createCronerPlan } from './adapters/cron/croner-plan.ts';
 import { createAttachmentFiles } from './adapters/files/attachment-files.ts';
 import { makePrivateDirectory } from './adapters/files/durable-files.ts';
 import { FileEventStore } from './adapters/files/file-event-store.ts';
+import { createHomeGuard } from './adapters/files/home-guard.ts';
 import { HomeLayout } from './adapters/files/layout.ts';
 import { storageFailed, systemCodeOf } from './adapters/files/storage-errors.ts';
+import { HOSTS_FOLDER, createHostLife } from './adapters/host-life/socket-host-life.ts';
 import { createProcessTree } from './adapters/process-tree/process-tree.ts';
 import { createFileScheduleStore } from './adapters/schedule-files/file-schedule-store.ts';
 import { createFileScheduleDefinitions } from './adapters/schedule-files/schedule-definitions.ts';
@@ -225,7 +228,8 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
   const { clock = createSystemClock(), inspect, onListenerError } = options;
   const layout = new HomeLayout(named ?? (process.env['WAKECHART_HOME'] || DEFAULT_HOME));
   await makeHome(layout);
-  const processTree = createProcessTree({ clock, directory: join(layout.home, PROCESSES_FOLDER) });
+  const hostLife = createHostLife({ directory: join(layout.home, HOSTS_FOLDER) });
+  const processTree = createProcessTree({ clock, directory: join(layout.home, PROCESSES_FOLDER), hostLife });
   const runners = createDefaultBackgroundTaskRunners({ home: layout.home, clock, processTree });
   const scheduled = createDurableScheduleRunner(runners.scheduled);
   const tasks = new BackgroundTaskManager({
@@ -250,15 +254,16 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     owner: `${hostname()}:${process.pid}`,
     readShell,
     places: new FileCommandPlaces(),
+    guard: createHomeGuard(layout.home),
     policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),
     ...nodeTools({ layout, store, processTree, clock, options }),
-    subagents: nodeSubagents({ layout, clock, processTree, providers: options.runConfig?.providers, humans: options.humans, options: options.subagents ?? {} }),
+    subagents: nodeSubagents({ layout, clock, processTree, hostLife, providers: options.runConfig?.providers, humans: options.humans, options: options.subagents ?? {} }),
     ...(options.humans === undefined ? {} : { humans: options.humans }),
     ...(options.prices === undefined ? {} : { prices: options.prices }),
     ...(onListenerError === undefined ? {} : { onListenerError }),
   });
   if (reconcileOnStart) await runtime.reconcile();
-  return withSchedules(runtime, { home: layout.home, clock, scheduled, onListenerError });
+  return withSchedules(runtime, { home: layout.home, clock, hostLife, scheduled, onListenerError });
 }
 
 interface ToolParts {
@@ -354,11 +359,12 @@ function commandSettings(given: CommandEnvironmentSettings | undefined): Command
 interface ScheduleParts {
   readonly home: string;
   readonly clock: Clock;
+  readonly hostLife: HostLife;
   readonly scheduled: ReturnType<typeof createDurableScheduleRunner>;
   readonly onListenerError: OnListenerError | undefined;
 }
 
-function withSchedules(runtime: Runtime, { home, clock, scheduled, onListenerError }: ScheduleParts): NodeRuntime {
+function withSchedules(runtime: Runtime, { home, clock, hostLife, scheduled, onListenerError }: ScheduleParts): NodeRuntime {
   const directory = join(home, SCHEDULES_FOLDER);
   const cron = createCronerPlan();
   const registry = new ScheduleRegistry({
@@ -384,7 +390,7 @@ function withSchedules(runtime: Runtime, { home, clock, scheduled, onListenerErr
     // Before the store closes: what fires now would find nobody to write for it.
     await schedules.stop(reason);
     await fires.end(reason ?? 'the runtime is shutting down');
-    await runtime.shutdown(reason);
+    await runtime.shutdown(reason).finally(() => hostLife.close());
   };
   const stopSchedules = async ({ drainLimitMs = DRAIN_LIMIT_MS }: StopSchedulesOptions = {}): Promise<void> => {
     await schedules.stop(LET_GO);

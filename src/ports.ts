@@ -82,6 +82,8 @@ export type { SecretCommand, SecretCommandEnd } from './actors/run/secret-comman
 export type { AuthProfile } from './machines/run/auth-profile.ts';
 export type { SubagentRunner, SubagentJobHandle, SubagentJobRequest, SubagentJobResult, SubagentJobStart } from './actors/subagent/subagent-runner.ts';
 export type {
+  AdoptWorktreeOptions,
+  DiscardWorktreeOptions,
   KeptWorktree,
   PreparedSubagentWorktree,
   ReconciledWorktree,
@@ -118,6 +120,7 @@ export type { ToolServerNews, ToolServerRequest, ToolSource } from './actors/tur
 export type { ReadShell } from './actors/permission/shell-reader.ts';
 export type { ShellCommand, ShellReading } from './machines/permission/shell-reading.ts';
 export type { CommandPlaces } from './actors/permission/command-places.ts';
+export type { PlaceGuard } from './actors/permission/place-guard.ts';
 export type { CommandLook, LookedCommand } from './machines/permission/command-look.ts';
 export type { KeptRule, PolicyStore, RuleProvenance } from './actors/permission/policy-store.ts';
 export type { PermissionRule } from './machines/permission/permission-rule.ts';

@@ -33,6 +33,7 @@ import type { ShellHost } from './actors/shell/shell-host.ts';
 import type { OutputKeeper } from './actors/turn/output-keeper.ts';
 import type { ToolSource } from './actors/turn/tool-source.ts';
 import type { CommandPlaces } from './actors/permission/command-places.ts';
+import type { PlaceGuard } from './actors/permission/place-guard.ts';
 import type { PolicyStore } from './actors/permission/policy-store.ts';
 import type { ReadShell } from './actors/permission/shell-reader.ts';
 import type { RunLimits } from './machines/run/run-decision.ts';
@@ -78,6 +79,8 @@ export interface RuntimePorts {
   readonly readShell?: ReadShell | undefined;
   /** Looks where command lines lead that only read. Without it they ask, as all others do. */
   readonly places?: CommandPlaces | undefined;
+  /** Knows the folders of the runtime's own, which no agent changes unasked. Without it none is guarded. */
+  readonly guard?: PlaceGuard | undefined;
   /** Keeps what people have allowed for always. Without it "always" means as long as the session lasts. */
   readonly policy?: PolicyStore | undefined;
   /** Keeps outputs that are too long for a model. Without it the rest of them is lost. */
@@ -153,8 +156,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   };
   const sessions = new Sessions({ ...core, agents, attachments: ports.attachments, closeSession: endSession, onListenerError });
   const trigger = (sessionId: string, options: WakeOptions): Promise<WakeOutcome> => waker.trigger(sessionId, options);
-  const { directories, humans = 'reachable' } = ports;
-  const house: SubagentHouse = createSubagentHouse({ ...core, ports: ports.subagents ?? {}, sessions, agents, directories, humans, trigger, closeSession, onListenerError });
+  const { directories, policy, guard, humans = 'reachable' } = ports;
+  const house: SubagentHouse = createSubagentHouse({ ...core, ports: ports.subagents ?? {}, sessions, agents, policy, guard, directories, humans, trigger, closeSession, onListenerError });
   const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> => (await ports.processTree?.reconcile()) ?? [];
   const waker: Waker = new Waker({
     ...core,
@@ -197,11 +200,11 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 }
 
 /** What wakes need for their turns. */
-function turnPorts({ clock, tasks, directories, runConfig = {}, runLimits = {}, profiles, standings, telemetry, tools = [], toolSource, readShell, policy, places, outputs, humans = 'reachable', prices = {}, ...ports }: RuntimePorts) {
+function turnPorts({ clock, tasks, directories, runConfig = {}, runLimits = {}, profiles, standings, telemetry, tools = [], toolSource, readShell, policy, places, guard, outputs, humans = 'reachable', prices = {}, ...ports }: RuntimePorts) {
   const shellRun = createShellRunTool(tasks, { clock, host: ports.shellHost, environment: ports.commandEnvironment, keeper: outputs });
   const all = [shellRun, createAskHumanTool(), ...tools];
   checkTools(all);
-  return { directories, runConfig, runLimits, profiles, standings, telemetry, tools: all, toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, outputs, humans, prices };
+  return { directories, runConfig, runLimits, profiles, standings, telemetry, tools: all, toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, guard, outputs, humans, prices };
 }
 
 /** Takes each step after the one before it has ended, also when that failed. @throws the first failure, in the end */

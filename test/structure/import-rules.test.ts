@@ -6,7 +6,7 @@ import type { Planted } from './planted-tree.ts';
 /** A file that opens as files do, so that only what is planted below it can offend. */
 const file = (code: string): string => `/** Planted. */\n${code}\n`;
 
-const CHOSEN = 'only src/node.ts, src/node-backends.ts, src/node-subagents.ts, src/subagent-worker.ts and src/adapters/cli choose them [adapters-are-chosen-in-two-places]';
+const CHOSEN = 'only src/node.ts, src/node-backends.ts, src/node-subagents.ts, src/subagent-worker.ts, src/worker-house.ts and src/adapters/cli choose them [adapters-are-chosen-in-two-places]';
 const GONE = 'is guarded by this rule and is not there; move the rule with it';
 
 interface Plant {
@@ -222,6 +222,7 @@ describe('a rule whose room is gone', () => {
     ['src/adapters/cli', 'adapters-are-chosen-in-two-places', { 'src/adapters/cli/main.ts': undefined }],
     ['src/node.ts', 'adapters-are-chosen-in-two-places', { 'src/node.ts': undefined }],
     ['src/node-backends.ts', 'adapters-are-chosen-in-two-places', { 'src/node-backends.ts': undefined }],
+    ['src/worker-house.ts', 'adapters-are-chosen-in-two-places', { 'src/worker-house.ts': undefined }],
     ['src/subagent-worker.ts', 'adapters-are-chosen-in-two-places', { 'src/subagent-worker.ts': undefined }],
     ['src/node-subagents.ts', 'adapters-are-chosen-in-two-places', { 'src/node-subagents.ts': undefined }],
     ['src/ports.ts', 'entry-points-are-made-of-their-rooms', { 'src/ports.ts': undefined }],

@@ -46,6 +46,7 @@ const HEALTHY: Planted = {
     "import { run } from './runtime.ts';",
     'export const node = [shell, run];',
   ),
+  'src/worker-house.ts': lines('/** What a worker loads. */', "import { shell } from './adapters/shell/shell.ts';", 'export const house = [shell];'),
   'src/subagent-worker.ts': lines('/** The program of a worker. */', "import { subagents } from './node-subagents.ts';", 'export const worker = subagents;'),
   'src/node-subagents.ts': lines('/** Chooses what subagents need. */', "import { shell } from './adapters/shell/shell.ts';", 'export const subagents = [shell];'),
   'src/node-backends.ts': lines('/** Chooses backends. */', "import { shell } from './adapters/shell/shell.ts';", 'export const backends = [shell];'),

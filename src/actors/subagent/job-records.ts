@@ -15,10 +15,10 @@ export interface JobRecords {
    * may bring the one before back.
    */
   write(record: JobRecord): Promise<void>;
-  /** Every record that is there, oldest first. */
+  /** Every record that is there, oldest first. Changes nothing. */
   list(): Promise<readonly FoundJobRecord[]>;
   /**
-   * Makes the record of a process that is gone this process's own. Of several that try, one does.
+   * Makes the record of a process that is gone this process's own. Of several that try, one does. One that cannot be read is set aside.
    * @returns the record as it is now; undefined when it is not to be had: its owner lives, somebody else has it, or it is gone
    */
   takeOver(jobId: string): Promise<JobRecord | undefined>;

@@ -52,7 +52,11 @@ export async function recoverJobs(options: JobRecoveryOptions): Promise<readonly
 }
 
 async function recover(found: FoundJobRecord, worktrees: Worktrees | undefined, options: JobRecoveryOptions): Promise<ReconciledJob | undefined> {
-  if (found.kind === 'unreadable') return { jobId: found.jobId, action: 'unreadable', reason: found.reason };
+  if (found.kind === 'unreadable') {
+    // Reported once, and set aside for people; one that cannot be is reported again.
+    await options.records.takeOver(found.jobId).catch(() => undefined);
+    return { jobId: found.jobId, action: 'unreadable', reason: found.reason };
+  }
   const { record, owner } = found;
   const { jobId } = record;
   if (options.isOwn(jobId)) return undefined;
@@ -86,7 +90,9 @@ async function ended(record: JobRecord, worktrees: Worktrees | undefined, { reco
 }
 
 function staleTask(task: BackgroundTaskState, now: string): BackgroundTaskState {
-  const what = task.status === 'queued' && task.startedAt === undefined ? 'the process that had taken it on is gone' : 'the process that ran it is gone';
+  // The record is written before the work begins: only what was noted since tells that it had.
+  const hasRun = task.status !== 'queued' || task.startedAt !== undefined || task.worktreePath !== undefined;
+  const what = hasRun ? 'its process died while it ran' : 'its process died while it ran, or while it waited for its turn';
   return endedTask(task, { kind: 'failed', error: watchdogError('stale_worker', what) }, now);
 }
 

@@ -8,6 +8,7 @@ import { OWN_KEYS } from '../../machines/session/session-requests.ts';
 import type { SessionEventData, SessionEventDraft } from '../../machines/session/session-event.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import { continuesSession } from '../../machines/subagent/subagent-request.ts';
 import { providerOf } from '../../machines/subagent/worker-provider.ts';
 import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
@@ -16,9 +17,13 @@ import { accept, appendAtHead } from '../session/ingress.ts';
 import { announceChild } from '../session/lineage.ts';
 import type { LineagePorts } from '../session/lineage.ts';
 import { SessionJournal } from '../session/session-journal.ts';
+import type { SessionDirectories } from '../session/session-directories.ts';
+import { requireSameAgent, requireSameBounds } from './continued-session.ts';
 
 export interface JobSessionPorts extends LineagePorts {
   readonly agents: AgentCatalog;
+  /** Where sessions work that were given no folder. */
+  readonly directories?: Pick<SessionDirectories, 'workspaceDirectory'> | undefined;
 }
 
 export interface JobSession {
@@ -30,11 +35,12 @@ export interface JobSession {
 type Created = SessionEventData<'session.created'>;
 
 /**
- * Makes the session and sends it the prompt, unless that has been done. One that is there already only gets the prompt.
- * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, SESSION_TOO_DEEP, SESSION_TERMINATED, CHILD_LIMIT; nothing is made then
+ * Makes the session and sends it the prompt, unless that has been done. One that was there before the job only gets the prompt.
+ * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, SESSION_TOO_DEEP, SESSION_TERMINATED, CHILD_LIMIT; nothing is made then.
+ * SESSION_NOT_FOUND, SUBAGENT_SESSION_OTHER for one that the job cannot go on with
  */
 export async function ensureJobSession({ jobId, sessionId, request }: JobSession, ports: JobSessionPorts): Promise<SessionState> {
-  const journal = (await openIfThere(sessionId, ports)) ?? (await create({ jobId, sessionId, request }, ports));
+  const journal = continuesSession(request) ? await continued({ jobId, sessionId, request }, ports) : ((await openIfThere(sessionId, ports)) ?? (await create({ jobId, sessionId, request }, ports)));
   if (request.prompt !== '' && journal.state.status !== 'terminated') {
     await accept(journal, { type: 'user.message', text: request.prompt }, { idempotencyKey: `${OWN_KEYS}job:${jobId}` });
     await keepView(ports.store, journal.state);
@@ -42,10 +48,23 @@ export async function ensureJobSession({ jobId, sessionId, request }: JobSession
   return journal.state;
 }
 
+async function continued({ jobId, sessionId, request }: JobSession, ports: JobSessionPorts): Promise<SessionJournal> {
+  const journal = await ports.journals.open(sessionId);
+  requireSameAgent(journal.state, request);
+  const parent = await parentOf(request, ports);
+  const wanted = await narrowingOf(request, { definition: await ports.agents.get(request.agentType), parent: parent?.state, agents: ports.agents });
+  await requireSameBounds(journal.state, { jobId, request, wanted, parent: parent?.state, directories: ports.directories });
+  return journal;
+}
+
+async function parentOf({ parentSessionId }: Pick<AgentTaskRequest, 'parentSessionId'>, ports: JobSessionPorts): Promise<SessionJournal | undefined> {
+  return isUuidV7(parentSessionId) ? openIfThere(parentSessionId, ports) : undefined;
+}
+
 async function create({ jobId, sessionId, request }: JobSession, ports: JobSessionPorts): Promise<SessionJournal> {
   const { agentType: agentId, label, cwd } = request;
   const definition = await ports.agents.get(agentId);
-  const parent = isUuidV7(request.parentSessionId) ? await openIfThere(request.parentSessionId, ports) : undefined;
+  const parent = await parentOf(request, ports);
   if (parent?.state.status === 'terminated') throw refusalError(parent.state.sessionId, 'session.child_created', terminated(parent.state));
   const data = {
     agentId,

@@ -1,6 +1,6 @@
 /** Jobs as the logs of the sessions that they work for are told of them. */
 import type { JobRecord } from '../../machines/subagent/job-record.ts';
-import { sessionOf } from '../../machines/subagent/subagent-request.ts';
+import { continuesSession, sessionOf } from '../../machines/subagent/subagent-request.ts';
 import type { WorktreeHandoff } from '../../machines/subagent/worktree-findings.ts';
 import type { BackgroundTaskState } from '../../machines/task/task-state.ts';
 import type { EndedJob, StartedJob } from './subagent-log.ts';
@@ -33,6 +33,7 @@ export function endedJobOf(task: BackgroundTaskState): EndedJob {
     error,
     timeoutReason,
     worktree: handoffOf(task),
+    ...(continuesSession(task) ? { continues: true } : {}),
   };
 }
 

@@ -15,7 +15,8 @@ const SUMMARY_CHARACTERS = 500;
 const TRUNCATED = '\n[output truncated]\n';
 
 /** `result` as it is handed around. Nothing of it is lost: what cannot be kept in a file stays whole. */
-export async function handedAround(result: SubagentJobResult, records: Pick<JobRecords, 'keepOutput'> | undefined): Promise<SubagentJobResult> {
+export async function handedAround(given: SubagentJobResult, records: Pick<JobRecords, 'keepOutput'> | undefined): Promise<SubagentJobResult> {
+  const result = withoutPlaces(given);
   const { jobId, output, metadata } = result;
   if (records === undefined || utf8Length(output) <= RESULT_INLINE_BYTES) return result;
   try {
@@ -28,6 +29,13 @@ export async function handedAround(result: SubagentJobResult, records: Pick<JobR
   } catch (error) {
     return { jobId, output, metadata: { ...metadata, outputNotKept: messageOf(error) } };
   }
+}
+
+/** Where an output lies is said by whoever put it there: people and agents open that file. */
+function withoutPlaces(result: SubagentJobResult): SubagentJobResult {
+  if (result.metadata === undefined) return result;
+  const { outputPath, outputBytes, outputNotKept, ...metadata } = result.metadata;
+  return [outputPath, outputBytes, outputNotKept].every((value) => value === undefined) ? result : { ...result, metadata };
 }
 
 /** How an answer begins, in one line. */

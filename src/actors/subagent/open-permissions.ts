@@ -2,13 +2,19 @@
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
 
+/** Requests of one job that may be open. Each is held until it is answered. */
+export const MAX_OPEN_PERMISSIONS = 256;
+
 export class OpenPermissions {
   readonly #open = new Map<string, 'open' | 'answering'>();
 
-  /** What the work says of its requests. */
-  hear(event: BackgroundTaskRunnerEvent): void {
-    if (event.type === 'background_task_permission_request') this.#open.set(event.requestId, 'open');
+  /** What the work says of its requests. @returns false for a request beyond what may be open: nobody is to be asked */
+  hear(event: BackgroundTaskRunnerEvent): boolean {
     if (event.type === 'background_task_permission_resolved') this.#open.delete(event.requestId);
+    if (event.type !== 'background_task_permission_request') return true;
+    if (this.#open.size >= MAX_OPEN_PERMISSIONS && !this.#open.has(event.requestId)) return false;
+    this.#open.set(event.requestId, 'open');
+    return true;
   }
 
   /** The ids of those that wait. */

@@ -7,6 +7,7 @@ import { delegatedCalls } from '../../machines/session/activation.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { sessionTerminated, verdictOf } from '../../machines/subagent/session-verdict.ts';
 import type { SessionVerdict } from '../../machines/subagent/session-verdict.ts';
+import { continuesSession } from '../../machines/subagent/subagent-request.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import { askedRequests } from '../session/asked-requests.ts';
 import type { AskedRequest } from '../session/asked-requests.ts';
@@ -219,10 +220,16 @@ export class SessionWork {
   /** Nobody goes on with work that was stopped, whoever finds its session. */
   async #terminate(): Promise<void> {
     try {
+      if (continuesSession(this.#start.request)) return await this.#interrupt();
       await this.#ports.sessions.terminate(this.#sessionId, { reason: messageOf(this.#stop.signal.reason).slice(0, MAX_REASON_CHARACTERS) });
     } catch (error) {
       if (!RuntimeError.is(error) || error.code !== 'SESSION_NOT_FOUND') this.#ports.onListenerError(error, 'listener');
     }
+  }
+
+  /** What was there before the job is not the job's to end: only what it began is cut short. */
+  async #interrupt(): Promise<void> {
+    await this.#ports.sessions.interrupt(this.#sessionId, { reason: messageOf(this.#stop.signal.reason).slice(0, MAX_REASON_CHARACTERS) });
   }
 
   /** Work that comes to its end by itself, soon after it was told to stop: until then something of it runs. */

@@ -5,6 +5,8 @@ import type { SubagentLimitsInput } from '../../machines/subagent/subagent-limit
 import type { WorktreeHooks } from '../../machines/subagent/hook-config.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../clock/clock.ts';
+import type { PlaceGuard } from '../permission/place-guard.ts';
+import type { PolicyStore } from '../permission/policy-store.ts';
 import type { IdSource } from '../session/id-source.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
 import type { SessionDirectories } from '../session/session-directories.ts';
@@ -13,6 +15,7 @@ import { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { WakeElsewhere } from '../wake/wake-ports.ts';
 import { createChoosingSubagentRunner } from './choosing-runner.ts';
 import { createInProcessSubagentRunner } from './in-process-runner.ts';
+import { requireAcceptable } from './job-door.ts';
 import type { JobRecords } from './job-records.ts';
 import type { SessionWorkPorts } from './session-work.ts';
 import { createSubagentLog } from './subagent-log.ts';
@@ -52,6 +55,9 @@ export interface SubagentHouseOptions extends SessionWorkPorts {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly directories: SessionDirectories;
+  readonly policy: PolicyStore | undefined;
+  /** Knows the folders in which no job works. */
+  readonly guard: PlaceGuard | undefined;
   readonly humans: 'reachable' | 'none';
   readonly closeSession: (sessionId: string) => Promise<void>;
   readonly onListenerError: OnListenerError;
@@ -91,6 +97,7 @@ export function createSubagentHouse(options: SubagentHouseOptions): SubagentHous
   const jobs = new SubagentManager({
     runner: isolating(createChoosingSubagentRunner({ process: processRunner, inProcess: local, preferred: ports.isInProcessByDefault === true ? 'in-process' : 'process' }), options),
     log: createSubagentLog(options),
+    admit: (request) => requireAcceptable(request, options),
     clock,
     ids,
     onListenerError,

@@ -1,7 +1,10 @@
 /** What the session that a job works for hears of it: that it was accepted, and how it ended. */
-import { RuntimeError } from '../../machines/errors.ts';
+import { narrowedAgent } from '../../machines/agent/narrowed-agent.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
 import { isUuidV7 } from '../../machines/ids.ts';
+import { ownBounds, withPolicy } from '../../machines/permission/handed-down.ts';
+import type { PermissionRule } from '../../machines/permission/permission-rule.ts';
 import { delegatedCalls } from '../../machines/session/activation.ts';
 import type { Allowance, Restriction } from '../../machines/session/event-schemas.ts';
 import { MAX_OPEN_SUBFLOWS, MAX_SUMMARY_CHARACTERS } from '../../machines/session/limits.ts';
@@ -10,7 +13,9 @@ import { OWN_KEYS } from '../../machines/session/session-requests.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { WorktreeHandoff } from '../../machines/subagent/worktree-findings.ts';
+import { heldBySubflows } from '../../machines/wake/held-budget.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import type { PolicyStore } from '../permission/policy-store.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import { keepView } from '../session/event-store.ts';
 import { appendAtHead } from '../session/ingress.ts';
@@ -39,19 +44,23 @@ export interface EndedJob extends Pick<StartedJob, 'jobId' | 'sessionId' | 'pare
   readonly error?: Pick<ErrorRecord, 'code' | 'category' | 'message' | 'hint'> | undefined;
   readonly timeoutReason?: string | undefined;
   readonly worktree?: WorktreeHandoff | undefined;
+  /** Whether its session was there before it. Default false. */
+  readonly continues?: boolean | undefined;
 }
 
 /** Each is stored once for each job, however often it is asked for. */
 export interface SubagentLog {
   /** Before the job begins. @throws RuntimeError SESSION_NOT_FOUND, SESSION_TERMINATED when nobody can work for that session */
   started(job: StartedJob): Promise<void>;
-  /** After nothing of it runs any more. The session of one that did not complete is terminated, so that nobody goes on with it. */
+  /** After nothing of it runs any more. The session made for one that did not complete is terminated, so that nobody goes on with it. */
   ended(job: EndedJob): Promise<void>;
 }
 
 export interface SubagentLogOptions extends LineagePorts {
   readonly sessions: Sessions;
   readonly agents: AgentCatalog;
+  /** What is kept of rules binds jobs too. */
+  readonly policy: PolicyStore | undefined;
 }
 
 const MAX_PROMPT_CHARACTERS = 120;
@@ -60,14 +69,16 @@ export function createSubagentLog(options: SubagentLogOptions): SubagentLog {
   return { started: (job) => logStart(job, options), ended: (job) => logEnd(job, options) };
 }
 
-async function logStart(job: StartedJob, { journals, store, agents }: SubagentLogOptions): Promise<void> {
+async function logStart(job: StartedJob, options: SubagentLogOptions): Promise<void> {
+  const { journals, store, agents } = options;
   if (!isUuidV7(job.parentSessionId)) return;
   const journal = await journals.open(job.parentSessionId);
   // Without its file nothing is known of its budget; its next wake will say what is wrong with it.
   const definition = await agents.get(journal.state.agentId).catch(() => undefined);
+  const policy = await policyOf(journal.state.agentId, options);
   const draftsFor = (state: SessionState): SessionEventDraft[] => {
     if (state.status === 'terminated') throw refusalError(state.sessionId, 'subagent.started', terminated(state));
-    return [{ type: 'subagent.started', data: { ...wordsOf(job), ...boundsOf(state, definition) } }];
+    return [{ type: 'subagent.started', data: { ...wordsOf(job), ...boundsOf(state, definition), restriction: restrictionOf(state, definition, policy) } }];
   };
   await appendAtHead(journal, draftsFor, { idempotencyKey: keyOf('job-started', job) });
   await keepView(store, journal.state);
@@ -75,7 +86,8 @@ async function logStart(job: StartedJob, { journals, store, agents }: SubagentLo
 
 async function logEnd(job: EndedJob, options: SubagentLogOptions): Promise<void> {
   const { journals, store, sessions } = options;
-  if (job.status !== 'completed') await unlessMissing(sessions.terminate(job.sessionId, { reason: reasonOf(job) }));
+  // What was there before the job is not the job's to end.
+  if (job.status !== 'completed' && job.continues !== true) await unlessMissing(sessions.terminate(job.sessionId, { reason: reasonOf(job) }));
   if (!isUuidV7(job.parentSessionId)) return;
   const parent = await unlessMissing(journals.open(job.parentSessionId));
   const child = await unlessMissing(journals.open(job.sessionId));
@@ -96,29 +108,31 @@ function wordsOf({ jobId, sessionId, agentType, label, prompt, isolation }: Star
   };
 }
 
-/** What it may use up, and what its parent may not do. What is promised is held back from the parent and from other jobs until this one ends. */
-function boundsOf(state: SessionState, definition: AgentDefinition | undefined): { readonly allowance?: Allowance; readonly restriction?: Restriction } {
+/**
+ * What it may use up, and what its parent may not do. What is promised is held back from the parent and from other jobs until this one ends;
+ * as much as the last of them gets is left to the parent.
+ */
+function boundsOf(state: SessionState, definition: AgentDefinition | undefined): { readonly allowance?: Allowance } {
   const left = remainingOf(wakeLimits(definition, state), state);
-  const open = state.jobs.length + delegatedCalls(state).length;
-  const share = Math.max(1, MAX_OPEN_SUBFLOWS - open);
-  const free = (name: keyof Allowance): number | undefined => {
-    const bound = left[name];
-    return bound === undefined ? undefined : Math.max(0, bound - state.jobs.reduce((sum, { allowance }) => sum + (allowance?.[name] ?? 0), 0)) / share;
-  };
-  const tokens = free('tokens');
-  const cost = free('cost');
+  const held = heldBySubflows(state);
+  const share = Math.max(2, MAX_OPEN_SUBFLOWS - state.jobs.length - delegatedCalls(state).length);
+  const shareOf = (name: keyof Allowance): number | undefined => (left[name] === undefined ? undefined : Math.max(0, left[name] - held[name]) / share);
+  const [tokens, cost] = [shareOf('tokens'), shareOf('cost')];
   const allowance = { ...(tokens === undefined ? {} : { tokens: Math.floor(tokens) }), ...(cost === undefined ? {} : { cost }) };
-  const restriction = restrictionOf(state, definition);
-  return { ...(Object.keys(allowance).length === 0 ? {} : { allowance }), ...(restriction === undefined ? {} : { restriction }) };
+  return Object.keys(allowance).length === 0 ? {} : { allowance };
 }
 
-const STRICTNESS = { preapproved: 0, ask: 1, deny: 2 } as const satisfies Record<Restriction['mode'], number>;
+/** The same as for an agent that it calls. An agent whose file is gone may do nothing unasked. */
+function restrictionOf(state: SessionState, definition: AgentDefinition | undefined, policy: readonly PermissionRule[] | { readonly error: string }): Restriction {
+  const permission = definition === undefined ? FILE_IS_GONE : narrowedAgent(definition, state.narrowing).permission;
+  return withPolicy(ownBounds(state, permission), policy);
+}
 
-function restrictionOf({ restriction }: SessionState, definition: AgentDefinition | undefined): Restriction | undefined {
-  if (definition === undefined) return restriction;
-  const { mode, ask, deny } = definition.permission;
-  if (restriction === undefined) return { mode, ask: [...ask], deny: [...deny] };
-  return { mode: STRICTNESS[restriction.mode] > STRICTNESS[mode] ? restriction.mode : mode, ask: [...ask, ...restriction.ask], deny: [...deny, ...restriction.deny] };
+const FILE_IS_GONE = { mode: 'ask', ask: [], deny: [] } as const;
+
+async function policyOf(agentId: string, { policy }: SubagentLogOptions): Promise<readonly PermissionRule[] | { readonly error: string }> {
+  if (policy === undefined) return [];
+  return policy.rules(agentId).then((kept) => kept.map(({ rule }) => rule), (error: unknown) => ({ error: messageOf(error) }));
 }
 
 function endOf({ jobId, sessionId, agentType, status, output, outputPath, error, timeoutReason, worktree }: EndedJob, child: SessionJournal | undefined): SessionEventDraft {

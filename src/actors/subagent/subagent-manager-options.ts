@@ -3,6 +3,7 @@ import type { InspectionEvent } from 'xstate';
 import { checkedSubagentLimits } from '../../machines/subagent/subagent-limits.ts';
 import type { SubagentLimits, SubagentLimitsInput } from '../../machines/subagent/subagent-limits.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
 import type { TaskSettingsInput } from '../../machines/task/task-settings.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { IdSource } from '../session/id-source.ts';
@@ -20,6 +21,8 @@ interface SharedOptions {
   readonly records?: JobRecords | undefined;
   /** What hears of the start and the end of jobs. Default: nobody. */
   readonly log?: SubagentLog | undefined;
+  /** Throws for a request that is not to be taken on. Asked before anything is recorded. Default: every one may be. */
+  readonly admit?: ((request: AgentTaskRequest) => Promise<void>) | undefined;
   /** Where `reconcile` looks for the worktrees of jobs whose process is gone. */
   readonly worktrees?: Pick<WorktreeKeeper, 'list'> | undefined;
   readonly limits?: SubagentLimitsInput | undefined;
@@ -54,7 +57,7 @@ export type SubagentManagerOptions = RunnerOptions | TaskManagerOptions;
 /** How long a stop may take: a worker is asked, told and killed, and its worktree looked at, before its job ends. */
 const CANCEL_DEADLINE_MS = 120_000;
 
-const OWN = ['runner', 'backgroundTaskManager', 'backgroundTaskRunners', 'records', 'log', 'worktrees', 'limits', 'ids', 'clock', 'onListenerError'];
+const OWN = ['runner', 'backgroundTaskManager', 'backgroundTaskRunners', 'records', 'log', 'admit', 'worktrees', 'limits', 'ids', 'clock', 'onListenerError'];
 const LIMITS = ['maxDepth', 'maxConcurrent', 'maxPending'] as const;
 
 export interface CheckedOptions {

@@ -225,10 +225,13 @@ export class SubagentManager {
   async #spawn(given: SubagentSpawnRequest): Promise<SubagentJobState> {
     const checked = checkedSpawnRequest(given);
     if (this.#shutdown !== undefined) throw shutDown();
-    const { parentJobId, parentSessionId } = checked;
-    const sessionId = checked.sessionId ?? sessionOf(checked) ?? this.#ids.next();
+    const { parentJobId } = checked;
+    const sessionId = checked.sessionId ?? this.#ids.next();
     const depth = this.#depthOf(checked);
-    const request = completeAgentRequest({ ...checked, sessionId, depth });
+    const parentSessionId = checked.parentSessionId ?? this.#sessionOfJob(parentJobId);
+    const parent = parentSessionId === undefined ? {} : { parentSessionId };
+    const request = completeAgentRequest({ ...checked, ...parent, sessionId, depth }, { continues: checked.sessionId !== undefined });
+    await this.#requireAdmitted(request);
     const admitted = this.#admission.admit({ sessionId, parentJobId, parentSessionId, depth });
     try {
       admitted.jobId = await this.#ledger.open(request, (jobId) => new TaskRecord(jobId, request, this.#now()).view());
@@ -248,8 +251,22 @@ export class SubagentManager {
     }
   }
 
+  /** @throws what whoever knows the house says against it; and what may have come meanwhile */
+  async #requireAdmitted(request: AgentTaskRequest): Promise<void> {
+    if (this.#options.admit === undefined) return;
+    await this.#options.admit(request);
+    if (this.#shutdown !== undefined) throw shutDown();
+    this.#depthOf({ parentJobId: request.parentTaskId });
+  }
+
+  /** Whoever works for a job works for the session that does its work, and within its bounds. */
+  #sessionOfJob(jobId: string | undefined): string | undefined {
+    const task = jobId === undefined ? undefined : this.#find(jobId);
+    return task === undefined || this.#options.log === undefined ? undefined : sessionOf(task);
+  }
+
   /** One deeper than its parent at least. @throws BackgroundTaskError when the parent has ended */
-  #depthOf({ parentJobId, depth = 0 }: SubagentSpawnRequest): number {
+  #depthOf({ parentJobId, depth = 0 }: Pick<SubagentSpawnRequest, 'parentJobId' | 'depth'>): number {
     if (parentJobId === undefined) return depth;
     const parent = this.#require(parentJobId);
     if (isTerminalBackgroundTaskStatus(parent.status)) throw parentEnded(parentJobId);
@@ -362,8 +379,8 @@ export class SubagentManager {
   }
 }
 
-function completeAgentRequest(request: SubagentSpawnRequest): AgentTaskRequest {
-  const complete = completeRequest(taskRequestOf(request));
+function completeAgentRequest(request: SubagentSpawnRequest, how: { readonly continues: boolean }): AgentTaskRequest {
+  const complete = completeRequest(taskRequestOf(request, how));
   if (complete.kind !== 'agent') throw new BackgroundTaskError('validation', `a subagent job is a task of kind agent, got ${complete.kind}`);
   return complete;
 }

@@ -120,9 +120,19 @@ export class SubagentRun implements BackgroundTaskHandle {
   }
 
   #relay(event: BackgroundTaskRunnerEvent): void {
-    this.#permissions.hear(event);
+    if (!this.#permissions.hear(event)) {
+      this.#deny(event);
+      return;
+    }
     this.#ports.onProgress(this.taskId, event);
     this.#start.emit({ ...event, taskId: this.taskId });
+  }
+
+  /** A runner that takes no answers goes on without one. */
+  #deny(event: BackgroundTaskRunnerEvent): void {
+    if (event.type !== 'background_task_permission_request') return;
+    const denied = this.#prepared.promise.then(async (handle) => handle?.answerPermission?.(event.requestId, false));
+    denied.catch(() => undefined);
   }
 
   #attachLater(started: unknown): void {

@@ -63,7 +63,7 @@ export interface KeptWorktree extends PreparedSubagentWorktree {
   readonly status: WorktreeStatus;
   /** ISO-8601. */
   readonly createdAt: string;
-  /** Whether the process that made it lives. */
+  /** Whether a process that lives has it in hand, or one of which it cannot be told from here. */
   readonly isOwned: boolean;
   /** Found when it was last looked at. */
   readonly findings: WorktreeInspection['findings'];
@@ -86,6 +86,16 @@ export interface ReconcileWorktreesOptions {
   readonly isAwaited?: ((key: string) => Promise<boolean>) | undefined;
 }
 
+export interface AdoptWorktreeOptions {
+  /** The person knows that whoever has it does not live, where that cannot be told from here. One that is known to live keeps it all the same. */
+  readonly ownerIsGone?: boolean | undefined;
+}
+
+export interface DiscardWorktreeOptions extends AdoptWorktreeOptions {
+  /** What is in it may be lost. */
+  readonly discard?: boolean | undefined;
+}
+
 /** What people and starts do with worktrees that jobs left. */
 export interface WorktreeKeeper extends SubagentWorktreeAdapter {
   /** Every worktree that this keeper made and that is still there, oldest first. */
@@ -96,14 +106,14 @@ export interface WorktreeKeeper extends SubagentWorktreeAdapter {
   inspect(worktree: PreparedSubagentWorktree): Promise<WorktreeInspection>;
   /**
    * Hands it over to a person: the keeper forgets it and no start touches it any more; folder and branch stay as they are.
-   * @throws RuntimeError WORKTREE_NOT_FOUND, WORKTREE_IN_USE while the process that made it lives
+   * @throws RuntimeError WORKTREE_NOT_FOUND, WORKTREE_IN_USE while the process that has it lives, or may live
    */
-  adopt(name: string): Promise<KeptWorktree>;
+  adopt(name: string, options?: AdoptWorktreeOptions): Promise<KeptWorktree>;
   /**
    * Removes one that a person names. What is not clean is refused unless `discard` says that it may be lost.
    * @throws RuntimeError WORKTREE_NOT_FOUND, WORKTREE_NOT_CLEAN, WORKTREE_IN_USE, WORKTREE_NOT_REMOVED
    */
-  discard(name: string, options?: { readonly discard?: boolean | undefined }): Promise<KeptWorktree>;
+  discard(name: string, options?: DiscardWorktreeOptions): Promise<KeptWorktree>;
   /** Deals with what processes that are gone left: removes what has nothing in it, keeps and reports the rest. Several may do it at once. */
   reconcile(options?: ReconcileWorktreesOptions): Promise<readonly ReconciledWorktree[]>;
 }

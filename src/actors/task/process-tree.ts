@@ -93,7 +93,8 @@ export interface ReconciledProcessTree {
   readonly pid?: number | undefined;
   /** `left`: still there, for the reason given. */
   readonly action: 'killed' | 'gone' | 'adopted' | 'left';
-  readonly reason?: 'host_alive' | 'host_dead' | 'around_this_host' | 'being_reconciled' | 'unreadable' | 'not_ended' | undefined;
-  /** Who lives now: after `adopted`, and after `left` because of `not_ended` or `host_dead` (only looked at). Empty otherwise. */
+  /** `elsewhere`: its host lives, or may live, in another pid namespace of this system, or something of it does. */
+  readonly reason?: 'host_alive' | 'elsewhere' | 'host_dead' | 'around_this_host' | 'being_reconciled' | 'unreadable' | 'not_ended' | undefined;
+  /** Who lives now: after `adopted`, and after `left` because of `not_ended`, `host_dead` (only looked at) or `elsewhere`, as far as they are to be seen. Empty otherwise. */
   readonly survivors: readonly ProcessIdentity[];
 }

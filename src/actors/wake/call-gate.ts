@@ -4,9 +4,10 @@
  */
 import { messageOf } from '../../machines/errors.ts';
 import { lookOf } from '../../machines/permission/command-look.ts';
+import { isTakenAway, ownBounds, ruleText, withPolicy } from '../../machines/permission/handed-down.ts';
 import { decidePermission, unsafe } from '../../machines/permission/permission-decision.ts';
 import type { PermissionDecision, PermissionQuestion } from '../../machines/permission/permission-decision.ts';
-import { formatRule, parseRule } from '../../machines/permission/permission-rule.ts';
+import { parseRule } from '../../machines/permission/permission-rule.ts';
 import type { PermissionRule } from '../../machines/permission/permission-rule.ts';
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
 import { DEFAULT_PERMISSION_SECONDS } from '../../machines/session/limits.ts';
@@ -18,16 +19,20 @@ import { isoTimeOf } from '../clock/iso-time.ts';
 import type { Clock } from '../clock/clock.ts';
 import { grantHash } from '../permission/grant-hash.ts';
 import type { CommandPlaces } from '../permission/command-places.ts';
+import type { PlaceGuard } from '../permission/place-guard.ts';
 import type { PolicyStore } from '../permission/policy-store.ts';
 import type { ReadShell } from '../permission/shell-reader.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
 import type { Tool } from '../turn/tool.ts';
+import { guardedPlace } from './guarded-places.ts';
 import type { PreparedAgent } from './wake-context.ts';
 
 export interface GatePorts {
   readonly clock: Clock;
   readonly readShell: ReadShell | undefined;
   readonly policy: PolicyStore | undefined;
+  /** Knows the folders of the runtime's own. Without it none is guarded. */
+  readonly guard: PlaceGuard | undefined;
   /** Looks where commands lead that are known to read only. Without it they ask. */
   readonly places: CommandPlaces | undefined;
   /** Whether somebody can be asked. */
@@ -130,25 +135,15 @@ export class CallGate {
 
   /** What no agent that works for this one may do either. Where the policy cannot be read, everything asks. */
   async restriction(state: SessionState): Promise<Restriction> {
-    const { mode, ask, deny } = this.#restrictions(state);
-    const policy = await this.#rules();
-    if ('error' in policy) return { mode: 'ask', ask, deny };
-    const kept = (effect: 'ask' | 'deny'): string[] => policy.filter((rule) => rule.effect === effect).map((rule) => ruleText(rule));
-    return { mode, ask: [...ask, ...kept('ask')], deny: [...deny, ...kept('deny')] };
-  }
-
-  /** What the agent file says, and what was said to whoever this session works for. */
-  #restrictions({ restriction }: SessionState): Restriction {
-    const { mode, ask, deny } = this.#options.agent.definition.permission;
-    if (restriction === undefined) return { mode, ask, deny };
-    return { mode: STRICTNESS[restriction.mode] > STRICTNESS[mode] ? restriction.mode : mode, ask: [...ask, ...restriction.ask], deny: [...deny, ...restriction.deny] };
+    return withPolicy(ownBounds(state, this.#options.agent.definition.permission), await this.#rules());
   }
 
   async #judge({ tool, subject, judgedAs: { kin, allowedAs, doubt } = {} }: Judged, state: SessionState, humans: GatePorts['humans']): Promise<PermissionDecision> {
-    const { agent, readShell, places } = this.#options;
+    const { agent, readShell, places, guard } = this.#options;
     const { sessionRules } = state;
     const { allow } = agent.definition.permission;
-    const { mode, ask, deny } = this.#restrictions(state);
+    const { mode, ask, deny, ...left } = ownBounds(state, agent.definition.permission);
+    if (isTakenAway([tool.definition.name, ...(kin ?? [])], left)) return { decision: 'deny', by: 'mode', because: `this session may not use ${tool.definition.name}` };
     const policy = await this.#rules();
     // Rules that cannot be read may be the ones that forbid it.
     if ('error' in policy) return unreadable(policy.error, humans);
@@ -158,7 +153,8 @@ export class CallGate {
     if ('error' in session) return unreadable(session.error, humans);
     const reading = subject.kind === 'shell' ? readShell?.(subject.command) : undefined;
     const { workspaceDirectory } = agent;
-    const question = { definition: tool.definition, subject, reading, workspaceDirectory, mode, policy: [...policy, ...own], sessionRules: session, humans, kin, allowedAs, doubt };
+    const guarded = await guardedPlace(guard, { subject, reading, workspaceDirectory });
+    const question = { definition: tool.definition, subject, reading, workspaceDirectory, mode, policy: [...policy, ...own], sessionRules: session, humans, kin, allowedAs, doubt, guarded };
     const decision = decidePermission(question);
     // Commands that only read are safe by their words. Where those lead, and what the repository there would run, only a look can tell.
     const look = lookOf(question, decision);
@@ -217,8 +213,6 @@ type Judged = Pick<CheckedCall, 'call' | 'tool' | 'subject' | 'judgedAs'>;
 
 const asItIs = (text: string): string => text;
 
-const STRICTNESS: Readonly<Record<Restriction['mode'], number>> = { preapproved: 0, ask: 1, deny: 2 };
-
 type RuleTexts = Partial<Readonly<Record<PermissionRule['effect'], readonly string[]>>>;
 
 function rulesOf({ allow = [], ask = [], deny = [] }: RuleTexts): readonly PermissionRule[] | { readonly error: string } {
@@ -228,11 +222,6 @@ function rulesOf({ allow = [], ask = [], deny = [] }: RuleTexts): readonly Permi
   } catch (error) {
     return { error: messageOf(error) };
   }
-}
-
-/** A rule without its effect. */
-function ruleText(rule: PermissionRule): string {
-  return formatRule(rule).replace(/^(?:allow|ask|deny) /, '');
 }
 
 function unreadable(error: string, humans: GatePorts['humans']): PermissionDecision {

@@ -10,6 +10,7 @@ import type { SessionEventDraft } from '../../machines/session/session-event.ts'
 import type { WorktreeHandoff } from '../../machines/subagent/worktree-findings.ts';
 import type { CallRequest, OpenToolCall, SessionState } from '../../machines/session/session-state.ts';
 import type { ToolCallResult } from '../../machines/turn/tool-call-machine.ts';
+import { heldBySubflows, sumOf } from '../../machines/wake/held-budget.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { LineagePorts } from '../session/lineage.ts';
@@ -85,8 +86,8 @@ export class Subflows {
   /** As many as may still come share what is left and not promised yet, so that all together cannot use up more. */
   #allowance(state: SessionState, share: number): Allowance {
     const { tokens, cost } = this.#options.remaining();
-    const promised = [...this.#planned, ...delegatedCalls(state).map(({ request }) => outstanding(request))];
-    const free = (left: number, name: keyof Allowance): number => Math.max(0, left - promised.reduce((sum, each) => sum + (each[name] ?? 0), 0));
+    const promised = sumOf([...this.#planned, heldBySubflows(state)]);
+    const free = (left: number, name: keyof Allowance): number => Math.max(0, left - promised[name]);
     return {
       ...(tokens === undefined ? {} : { tokens: Math.floor(free(tokens, 'tokens') / share) }),
       ...(cost === undefined ? {} : { cost: free(cost, 'cost') / share }),
@@ -187,13 +188,6 @@ function hasWorktree(request: CallRequest | undefined): boolean {
 
 function wasTakenBack({ status, openWake }: SessionState): boolean {
   return status === 'terminated' || openWake?.interruption !== undefined;
-}
-
-/** What a child may still use up of what it was given. */
-function outstanding(request: CallRequest | undefined): Allowance {
-  if (request?.kind !== 'subflow') return {};
-  const { allowance = {}, used } = request;
-  return { tokens: Math.max(0, (allowance.tokens ?? 0) - (used.tokens ?? 0)), cost: Math.max(0, (allowance.cost ?? 0) - (used.cost ?? 0)) };
 }
 
 /** How deep a child of this session stands. */

@@ -9,11 +9,12 @@ import type { WakePorts } from './wake-ports.ts';
  * Checks its fallbacks too. The restriction is all that binds it: its own rules, those of the policy, and those of whoever it works for.
  * @throws RuntimeError BACKEND_NEVER_ASKS
  */
-export function requireAskingBackends(definition: AgentDefinition, { mode, ask, deny }: Restriction, { runtimes, runConfig }: Pick<WakePorts, 'runtimes' | 'runConfig'>): void {
-  if (mode === 'preapproved' && ask.length === 0 && deny.length === 0) return;
+export function requireAskingBackends(definition: AgentDefinition, { mode, ask, deny, tools, withoutTools }: Restriction, { runtimes, runConfig }: Pick<WakePorts, 'runtimes' | 'runConfig'>): void {
+  const takesToolsAway = tools !== undefined || withoutTools !== undefined;
+  if (mode === 'preapproved' && ask.length === 0 && deny.length === 0 && !takesToolsAway) return;
   const unasking = modelsOf(definition).find(({ provider }) => runtimes.resolve(provider, runConfig).asksPermission?.(provider, runConfig) === false);
   if (unasking === undefined) return;
-  const because = mode === 'preapproved' ? 'there are rules that ask for or deny what it does' : `its permission mode is "${mode}"`;
+  const because = mode !== 'preapproved' ? `its permission mode is "${mode}"` : takesToolsAway ? 'tools were taken from it' : 'there are rules that ask for or deny what it does';
   throw new RuntimeError('BACKEND_NEVER_ASKS', `expected a provider for the agent ${definition.agentId} that asks before it runs a tool, since ${because}, and "${unasking.provider}" asks nobody`, {
     category: 'validation',
     hint: 'Name another provider; or bound the program by its own options in providers.yaml, such as its sandbox, and give the agent "permission: preapproved" without rules that ask or deny, here and in the policy.',

@@ -6,6 +6,7 @@ import type { RunUsage } from '../../machines/run/run-output.ts';
 import type { Allowance } from '../../machines/session/event-schemas.ts';
 import { DEFAULT_MAX_IDENTICAL_CALLS, DEFAULT_MAX_MODEL_STEPS_PER_WAKE, DEFAULT_MAX_STEPS_WITHOUT_PROGRESS } from '../../machines/session/limits.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import { heldByJobs } from '../../machines/wake/held-budget.ts';
 import type { WakeLimits } from '../../machines/wake/wake-decision.ts';
 import { estimateTokens } from '../../machines/turn/token-estimate.ts';
 import type { AgentRunResult } from '../run/agent-runtime.ts';
@@ -29,11 +30,13 @@ export function wakeLimits(definition: AgentDefinition | undefined, { allowance 
   };
 }
 
-/** What is left for steps and children; nothing is said where nothing bounds it. */
-export function remainingOf(limits: WakeLimits, { used, openWake }: SessionState): Allowance {
+/** What is left for steps and children, without what jobs were promised; nothing is said where nothing bounds it. */
+export function remainingOf(limits: WakeLimits, state: SessionState): Allowance {
+  const { used, openWake } = state;
   const { tokens = 0, cost = 0 } = openWake ?? {};
-  const leftTokens = least(left(limits.maxTokensPerWake, tokens), left(limits.maxTokensPerSession, used.tokens));
-  const leftCost = least(left(limits.maxCostPerWake, cost), left(limits.maxCostPerSession, used.cost));
+  const held = heldByJobs(state);
+  const leftTokens = least(left(limits.maxTokensPerWake, tokens + held.tokens), left(limits.maxTokensPerSession, used.tokens + held.tokens));
+  const leftCost = least(left(limits.maxCostPerWake, cost + held.cost), left(limits.maxCostPerSession, used.cost + held.cost));
   return { ...(leftTokens === undefined ? {} : { tokens: leftTokens }), ...(leftCost === undefined ? {} : { cost: leftCost }) };
 }
 

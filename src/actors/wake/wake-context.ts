@@ -43,7 +43,8 @@ export async function prepareAgent(session: SessionState, ports: WakePorts, sign
   if (runtime === undefined) throw new RuntimeError('AGENT_INVALID', `expected a model for the agent ${session.agentId}`, { category: 'validation' });
   const agentDirectory = ports.directories.agentDirectory(session.agentId);
   const built = await buildTools(definition, { tools: ports.tools, agents: ports.agents, source: ports.toolSource, agentDirectory, signal });
-  const tools = narrowedTools(built.tools, session.narrowing);
+  // Also what was taken from whoever it works for.
+  const tools = narrowedTools(narrowedTools(built.tools, session.narrowing), session.restriction);
   return {
     definition,
     runtime,

@@ -6,6 +6,7 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { CommandPlaces } from '../permission/command-places.ts';
+import type { PlaceGuard } from '../permission/place-guard.ts';
 import type { PolicyStore } from '../permission/policy-store.ts';
 import type { ReadShell } from '../permission/shell-reader.ts';
 import type { AgentRunConfig } from '../run/agent-runtime.ts';
@@ -47,6 +48,7 @@ export interface WakePorts extends JournalPorts {
   readonly readShell: ReadShell | undefined;
   readonly policy: PolicyStore | undefined;
   readonly places: CommandPlaces | undefined;
+  readonly guard: PlaceGuard | undefined;
   readonly outputs: OutputKeeper | undefined;
   /** Whether somebody can be asked, unless a wake says otherwise. */
   readonly humans: 'reachable' | 'none';

@@ -407,8 +407,8 @@ export class WakeWork {
   }
 
   #gateOf(agent: PreparedAgent): CallGate {
-    const { clock, readShell, policy, places, humans, ids, onListenerError } = this.#ports;
-    return (this.#gate ??= new CallGate({ clock, readShell, policy, places, humans: this.#journal.state.narrowing?.humans ?? this.#options.humans ?? humans, agent, session: this.#identity, newId: () => ids.next(), onTrouble: (error) => onListenerError(error, 'listener') }));
+    const { clock, readShell, policy, places, guard, humans, ids, onListenerError } = this.#ports;
+    return (this.#gate ??= new CallGate({ clock, readShell, policy, places, guard, humans: this.#journal.state.narrowing?.humans ?? this.#options.humans ?? humans, agent, session: this.#identity, newId: () => ids.next(), onTrouble: (error) => onListenerError(error, 'listener') }));
   }
 
   #hear(event: SessionEvent): void {

@@ -1,7 +1,8 @@
 /** Runs each subagent job in a process of its own. What such a job may not do to its parent: block it, crash it, outlive it. */
 import type { SubagentJobHandle, SubagentJobStart, SubagentRunner } from '../../actors/subagent/subagent-runner.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import { keyVariables, providerOf, withProvider } from '../../machines/subagent/worker-provider.ts';
+import { sessionOf } from '../../machines/subagent/subagent-request.ts';
+import { keyVariables, providerIn, providerOf, withProvider } from '../../machines/subagent/worker-provider.ts';
 import { workerParentMessage } from '../../machines/subagent/worker-protocol.ts';
 import type { SubagentWorkerStartPayload, WorkerParentConfig } from '../../machines/subagent/worker-protocol.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
@@ -13,15 +14,14 @@ import { TalkingWorker } from './talking-worker.ts';
 import { transcriptPath } from './transcript-path.ts';
 import { TranscriptReader } from './transcript-reader.ts';
 import { WarmPool } from './warm-pool.ts';
-import { workerEnvironment } from './worker-environment.ts';
-import type { WorkerEnvironment } from './worker-environment.ts';
+import { workerEnvironment, workerKeys } from './worker-environment.ts';
+import type { WorkerEnvironment, WorkerKeys } from './worker-environment.ts';
 import { cancelled, runnerClosed } from './worker-failures.ts';
 import { WorkerJob } from './worker-job.ts';
 import { startWorkerProcess } from './worker-process.ts';
 
 export class ChildProcessSubagentRunner implements SubagentRunner {
   readonly #options: CheckedRunnerOptions;
-  /** That of workers that nobody has named a profile for. */
   readonly #environment: WorkerEnvironment;
   readonly #pool: WarmPool;
   readonly #jobs = new Set<WorkerJob>();
@@ -31,9 +31,9 @@ export class ChildProcessSubagentRunner implements SubagentRunner {
   /** @throws RuntimeError SUBAGENT_RUNNER_OPTIONS_INVALID, PROVIDER_PROFILE_INVALID, SUBAGENT_WORKER_MISSING */
   constructor(options: ChildProcessSubagentRunnerOptions) {
     this.#options = checkedRunnerOptions(options);
-    this.#environment = this.#environmentWith(keyVariables(this.#options.providers));
+    this.#environment = workerEnvironment({ host: process.env, env: this.#options.env });
     const { warmWorkers, killGraceMs } = this.#options;
-    this.#pool = new WarmPool({ size: warmWorkers, killGraceMs, parentConfig: this.#parentConfig(), fork: () => this.#fork('a warm subagent worker', this.#environment) });
+    this.#pool = new WarmPool({ size: warmWorkers, killGraceMs, parentConfig: this.#parentConfig(), fork: () => this.#fork('a warm subagent worker') });
   }
 
   /** Workers that are loaded and wait for a job. */
@@ -67,19 +67,18 @@ export class ChildProcessSubagentRunner implements SubagentRunner {
 
   async #start({ jobId, request, emit, signal }: SubagentJobStart): Promise<SubagentJobHandle> {
     const payload = this.#payload({ jobId, request });
-    const environment = this.#environmentFor(request.providerProfile);
+    const { variables: keys, redaction } = await this.#keysFor(request);
     if (signal.aborted) throw cancelled(messageOf(signal.reason));
     const { logsDir, clock, killGraceMs, readyTimeoutMs, limits } = this.#options;
-    const { redaction } = environment;
     const path = logsDir === undefined ? undefined : transcriptPath({ logsDir, parentSessionId: request.parentSessionId, jobId });
-    const transcript = path === undefined ? undefined : await JobTranscript.open({ path, clock, redaction, maxBytes: limits.transcriptBytes });
-    const worker = await this.#worker(jobId, environment).catch(async (error: unknown) => {
+    const transcript = path === undefined ? undefined : await JobTranscript.open({ path, root: logsDir, clock, redaction, maxBytes: limits.transcriptBytes });
+    const worker = await this.#worker(jobId).catch(async (error: unknown) => {
       await transcript?.close();
       throw error;
     });
     const log = new JobLog({ transcript, redaction });
     log.entry('start', { text: request.prompt, jobId, agentType: request.agentType, cwd: request.cwd, pid: worker.process.pid });
-    const job = new WorkerJob({ jobId, emit, worker, start: payload, log, redaction, clock, killGraceMs, readyTimeoutMs });
+    const job = new WorkerJob({ jobId, emit, worker, start: payload, keys, log, redaction, clock, killGraceMs, readyTimeoutMs });
     this.#keep(job, signal);
     const reader = path === undefined ? undefined : new TranscriptReader({ jobId, path });
     return {
@@ -108,15 +107,13 @@ export class ChildProcessSubagentRunner implements SubagentRunner {
     if (signal.aborted) cancel();
   }
 
-  async #worker(jobId: string, environment: WorkerEnvironment): Promise<TalkingWorker> {
-    // The environment of one that waits was set when it was forked.
-    const warm = environment === this.#environment ? this.#pool.take() : undefined;
-    return warm ?? this.#fork(jobId, environment);
+  async #worker(jobId: string): Promise<TalkingWorker> {
+    return this.#pool.take() ?? this.#fork(jobId);
   }
 
-  async #fork(taskId: string, { variables }: WorkerEnvironment): Promise<TalkingWorker> {
+  async #fork(taskId: string): Promise<TalkingWorker> {
     const { workerPath, execArgv, processTree, clock } = this.#options;
-    return new TalkingWorker(await startWorkerProcess({ workerPath, execArgv, environment: variables, processTree, clock, taskId }));
+    return new TalkingWorker(await startWorkerProcess({ workerPath, execArgv, environment: this.#environment.variables, processTree, clock, taskId }));
   }
 
   #payload({ jobId, request }: Pick<SubagentJobStart, 'jobId' | 'request'>): SubagentWorkerStartPayload {
@@ -142,16 +139,15 @@ export class ChildProcessSubagentRunner implements SubagentRunner {
     return { ...(home === undefined ? {} : { home }), ...(Object.keys(providers).length === 0 ? {} : { providers }), ...(humans === undefined ? {} : { humans }), ...(setup === undefined ? {} : { setup }) };
   }
 
-  /** That of all workers, unless the profile names a key of its own. */
-  #environmentFor(profile: SubagentJobStart['request']['providerProfile']): WorkerEnvironment {
-    const { providers } = this.#options;
-    const named = keyVariables(profile === undefined ? providers : withProvider(providers, providerOf(profile)));
-    const usual = keyVariables(providers);
-    return named.every((name) => usual.includes(name)) ? this.#environment : this.#environmentWith(named);
-  }
-
-  #environmentWith(keys: readonly string[]): WorkerEnvironment {
-    return workerEnvironment({ host: process.env, env: this.#options.env, keyVariables: keys });
+  /** Those that the models of this job may need, and no others. */
+  async #keysFor(request: SubagentJobStart['request']): Promise<WorkerKeys> {
+    const { providers, keysFor } = this.#options;
+    const { agentType, providerProfile, model } = request;
+    const profile = providerProfile === undefined ? undefined : providerOf(providerProfile);
+    const table = profile === undefined ? providers : withProvider(providers, profile);
+    const usual = keysFor === undefined ? keyVariables(Object.keys(providers), table) : await keysFor({ agentType, sessionId: sessionOf(request) });
+    const asked = keyVariables([...(profile === undefined ? [] : [profile.name]), ...providerIn(model)], table);
+    return workerKeys({ host: process.env, environment: this.#environment, names: [...new Set([...usual, ...asked])] });
   }
 }
 

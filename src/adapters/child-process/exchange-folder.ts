@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
+import { checkShape } from './json-shape.ts';
 import { WORKER_FILE_BYTES, WORKER_PROTOCOL_VERSION } from '../../machines/subagent/worker-protocol.ts';
 import type { WorkerFileReference } from '../../machines/subagent/worker-protocol.ts';
 
@@ -40,6 +41,8 @@ export class ExchangeFolder {
     try {
       const content = contentOf(path, bytes);
       if (hashOf(content) !== sha256) throw new Error(`the file ${byFile} is not the one that was announced: its SHA-256 differs`);
+      // What a worker writes is looked at before it is parsed; what a parent writes is what somebody wanted of it.
+      if (this.#prefix === 'parent') checkShape(content);
       return JSON.parse(content.toString('utf8')) as unknown;
     } finally {
       rmSync(path, { force: true, recursive: true });

@@ -8,7 +8,12 @@ import type { JobLog } from './job-log.ts';
 /** What says how the job ends, or belongs to the talk itself. */
 export type JobReport = Exclude<SubagentWorkerChildMessage, { type: 'ready' | 'warm' | 'sent' | 'result' | 'error' | 'cancelled' }>;
 
+/** Requests that one job may have open. A session asks for a handful at once: more is a worker that has gone wrong. */
+export const MAX_OPEN_REQUESTS = 100;
+
 export interface JobRelayOptions extends Pick<SubagentJobStart, 'jobId' | 'emit'> {
+  /** Called when it asks for more than anybody could answer. */
+  readonly onTooManyRequests: () => void;
   readonly log: JobLog;
   readonly redaction: Redaction;
 }
@@ -19,10 +24,12 @@ export class JobRelay {
   readonly #log: JobLog;
   readonly #redaction: Redaction;
   readonly #text: PieceRedaction;
+  readonly #onTooManyRequests: () => void;
   /** Requests that wait for an answer. */
   readonly #asked = new Set<string>();
 
-  constructor({ jobId, emit, log, redaction }: JobRelayOptions) {
+  constructor({ jobId, emit, log, redaction, onTooManyRequests }: JobRelayOptions) {
+    this.#onTooManyRequests = onTooManyRequests;
     this.#taskId = jobId;
     this.#emit = emit;
     this.#log = log;
@@ -39,6 +46,7 @@ export class JobRelay {
       this.#say(this.#text.add(report.delta));
       return;
     }
+    if (report.type === 'permission_request' && !this.#isToBeAsked(report)) return;
     // What was said before comes before.
     this.end();
     const { type, v: _version, ...data } = report;
@@ -56,6 +64,18 @@ export class JobRelay {
     return this.#asked.delete(requestId);
   }
 
+  /** Nothing is asked twice, nor under a name that tells a secret: that name is in what is stored, and the answer comes by it. */
+  #isToBeAsked({ requestId }: Extract<JobReport, { type: 'permission_request' }>): boolean {
+    if (this.#asked.has(requestId)) return false;
+    if (this.#redaction.text(requestId) !== requestId) {
+      this.#log.system('A request for permission was dropped: its id holds a secret.');
+      return false;
+    }
+    if (this.#asked.size < MAX_OPEN_REQUESTS) return true;
+    this.#onTooManyRequests();
+    return false;
+  }
+
   #say(delta: string): void {
     if (delta === '') return;
     this.#log.text(delta);
@@ -70,23 +90,24 @@ export class JobRelay {
         return;
       case 'tool_start': {
         const { toolName, firstArg, toolTimeoutMs } = report;
-        this.#emit({ type: 'background_task_tool_start', taskId, toolName, ...(firstArg === undefined ? {} : { firstArg: redacted(firstArg) }), ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }) });
+        this.#emit({ type: 'background_task_tool_start', taskId, toolName: redacted(toolName), ...(firstArg === undefined ? {} : { firstArg: redacted(firstArg) }), ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }) });
         return;
       }
       case 'tool_end': {
         const { toolName, success, error } = report;
-        this.#emit({ type: 'background_task_tool_end', taskId, toolName, success, ...(error === undefined ? {} : { error: redacted(error) }) });
+        this.#emit({ type: 'background_task_tool_end', taskId, toolName: redacted(toolName), success, ...(error === undefined ? {} : { error: redacted(error) }) });
         return;
       }
       case 'permission_request': {
         const { requestId, toolName, toolArgs } = report;
         this.#asked.add(requestId);
-        // As it is: what is judged is what runs.
-        this.#emit({ type: 'background_task_permission_request', taskId, requestId, toolName, toolArgs });
+        // As they are: what is judged is what runs.
+        this.#emit({ type: 'background_task_permission_request', taskId, requestId, toolName: redacted(toolName), toolArgs });
         return;
       }
       case 'permission_resolved':
         this.#asked.delete(report.requestId);
+        if (redacted(report.requestId) !== report.requestId) return;
         this.#emit({ type: 'background_task_permission_resolved', taskId, requestId: report.requestId });
         return;
       case 'progress':

@@ -1,7 +1,8 @@
 /** What happened in one job, as lines of JSON that are only ever appended: `{time, type, data}`. One writer; whoever reads needs nothing of it. */
-import { mkdir, open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { Redaction } from '../../machines/run/redaction.ts';
@@ -15,8 +16,13 @@ const MAX_TEXT_CHARACTERS = 16_384;
 /** What may wait to be written before sources that can wait are made to. */
 const COMFORTABLE_BACKLOG_BYTES = 1_048_576;
 
+/** Somebody who knows the names of jobs to come may have put a link or a pipe there. */
+const APPEND_TO_A_FILE = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
 export interface JobTranscriptOptions {
   readonly path: string;
+  /** The folder of transcripts: links above it are its owner's, none below it is followed. Default: that of the file. */
+  readonly root?: string | undefined;
   readonly clock: Clock;
   readonly redaction: Redaction;
   readonly maxBytes: number;
@@ -42,8 +48,7 @@ export class JobTranscript {
   /** Goes on with one that is there, on a line of its own. @throws BackgroundTaskError category `storage` */
   static async open(options: JobTranscriptOptions): Promise<JobTranscript> {
     try {
-      await mkdir(dirname(options.path), { recursive: true, mode: PRIVATE_FOLDER });
-      const file = await open(options.path, 'a+', PRIVATE_FILE);
+      const file = await openedFile(options);
       const { size } = await file.stat();
       const transcript = new JobTranscript(options, file, size);
       if (size > 0 && !(await endsItsLine(file, size))) transcript.#append('\n');
@@ -98,6 +103,29 @@ export class JobTranscript {
     }
     this.#writing = undefined;
   }
+}
+
+/** @throws Error when something else than a file of its own is there, or on the way there */
+async function openedFile({ path, root = dirname(path) }: JobTranscriptOptions): Promise<FileHandle> {
+  const folder = dirname(path);
+  await mkdir(root, { recursive: true, mode: PRIVATE_FOLDER });
+  // The folders below are made one after the other, each looked at before anything is made in it.
+  let real = await realpath(root);
+  for (const name of relative(root, folder).split(sep).filter((part) => part !== '')) {
+    await mkdir(join(real, name), { mode: PRIVATE_FOLDER }).catch(unlessThere);
+    const expected = join(real, name);
+    real = await realpath(expected);
+    if (real !== expected) throw new Error(`expected a folder at ${expected}, found a link`);
+  }
+  const file = await open(join(real, basename(path)), APPEND_TO_A_FILE, PRIVATE_FILE);
+  const stats = await file.stat();
+  if (stats.isFile() && stats.nlink === 1) return file;
+  await file.close();
+  throw new Error('expected a file of its own, found something else under its name');
+}
+
+function unlessThere(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
 }
 
 async function endsItsLine(file: FileHandle, size: number): Promise<boolean> {

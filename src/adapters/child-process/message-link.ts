@@ -14,6 +14,8 @@ export interface BrokenTalk {
 export interface MessageLinkOptions<Incoming> {
   readonly folder: ExchangeFolder;
   readonly read: (value: unknown, options?: ReadingOptions) => WorkerReading<Incoming>;
+  /** Whether anybody is there for long messages. Default: always. */
+  readonly takesFiles?: (() => boolean) | undefined;
   /** Hands a value to the channel; `done` hears whether it got there. */
   readonly transmit: (value: object, done: (error: Error | null) => void) => void;
   readonly onMessage: (message: Incoming) => void;
@@ -40,6 +42,11 @@ export class MessageLink<Incoming, Outgoing extends { readonly type: string }> {
     });
   }
 
+  /** Nothing is handed on any more, nor read. */
+  close(): void {
+    this.#isBroken = true;
+  }
+
   /** What the channel brought. */
   take(value: unknown): void {
     if (this.#isBroken) return;
@@ -61,9 +68,10 @@ export class MessageLink<Incoming, Outgoing extends { readonly type: string }> {
   }
 
   #reading(value: unknown): WorkerReading<Incoming> {
-    const { read, folder } = this.#options;
+    const { read, folder, takesFiles } = this.#options;
     const reading = read(value);
     if (reading.kind !== 'file') return reading;
+    if (takesFiles?.() === false) return { kind: 'invalid', complaint: 'a long message, and nobody has asked for anything yet' };
     try {
       return read(folder.read(reading.reference), { isFromFile: true });
     } catch (error) {

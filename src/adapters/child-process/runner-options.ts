@@ -26,6 +26,11 @@ export interface ChildProcessSubagentRunnerOptions {
   readonly home?: string | undefined;
   /** Providers besides those of the home: a table of settings by name, or one profile. A profile of a job goes before it. */
   readonly providerConfig?: { readonly providers: ProviderTable } | SubagentProviderProfile | undefined;
+  /**
+   * Names the variables that the agent of a job needs for its models. Their values go to its worker, for that job. Default: those of the providers
+   * that `providerConfig` names. Those of the profile and the model of a job come besides.
+   */
+  readonly keysFor?: ((job: WorkerKeysRequest) => Promise<readonly string[]>) | undefined;
   /** The agent of every job, where no catalog has it. Only for workers without a home. */
   readonly agentDefinition?: WorkerAgentDefinition | undefined;
   /** Handed to the worker as it is: JSON. */
@@ -55,6 +60,12 @@ export interface ChildProcessSubagentRunnerOptions {
   readonly limits?: Partial<ChildProcessLimits> | undefined;
 }
 
+export interface WorkerKeysRequest {
+  readonly agentType: string;
+  /** That the job works in, which may be there already. */
+  readonly sessionId: string | undefined;
+}
+
 export interface ChildProcessLimits {
   /** Bytes of one transcript; what comes later is not written. Default 64 MiB. */
   readonly transcriptBytes: number;
@@ -74,6 +85,7 @@ const shapes = {
   workerPath: text.optional(),
   home: text.optional(),
   providerConfig: object.optional(),
+  keysFor: z.custom<NonNullable<ChildProcessSubagentRunnerOptions['keysFor']>>((value) => typeof value === 'function', 'expected a function').optional(),
   agentDefinition: workerAgentDefinition.optional(),
   parentContext: z.json().optional(),
   humans: z.enum(['reachable', 'none']).optional(),

@@ -7,7 +7,7 @@ import type { BrokenTalk } from './message-link.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
 /** One that talks on and on before it has a job has nothing to say. */
-const MAX_UNHEARD = 1_000;
+const MAX_UNHEARD = 100;
 
 /** What a job hears of its worker. */
 export type WorkerNews =
@@ -40,6 +40,7 @@ export class TalkingWorker {
     this.#link = new MessageLink({
       folder: new ExchangeFolder(process.folder, 'parent'),
       read: readChildMessage,
+      takesFiles: () => this.#hear !== undefined,
       transmit: process.transmit,
       onMessage: (message) => this.#take(message),
       onInvalid: (complaint) => this.#tell({ kind: 'invalid', complaint }),
@@ -52,6 +53,11 @@ export class TalkingWorker {
   hear(hear: (news: WorkerNews) => void): void {
     this.#hear = hear;
     for (const news of this.#unheard.splice(0)) hear(news);
+  }
+
+  /** What else it says is not even read. */
+  stopHearing(): void {
+    this.#link.close();
   }
 
   /** @throws RuntimeError WORKER_MESSAGE_TOO_LONG; Error when the worker is gone */

@@ -2,6 +2,7 @@
  * Pages of a transcript. Where every so-manieth line begins is remembered, so that a page costs what is on it however long the file is, and
  * what was appended since the last page is looked through once.
  */
+import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
@@ -13,6 +14,9 @@ const NEWLINE = 0x0a;
 /** Lines between two remembered places. */
 const STRIDE_LINES = 256;
 const MAX_SHOWN_CHARACTERS = 2_000;
+
+/** As it was opened for writing: no link is followed, and no pipe waited for. */
+const READ_A_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 const entry = z.object({ type: z.string(), data: z.record(z.string(), z.unknown()).optional() });
 
@@ -40,7 +44,7 @@ export class TranscriptReader {
   }
 
   async #page(cursor: BackgroundTaskLogCursor | undefined): Promise<BackgroundTaskLogPage> {
-    const file = await open(this.#path, 'r').catch((error: unknown) => {
+    const file = await open(this.#path, READ_A_FILE).catch((error: unknown) => {
       if (isMissing(error)) return undefined;
       throw error;
     });

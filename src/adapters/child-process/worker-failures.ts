@@ -61,6 +61,14 @@ export function brokenTalk({ kind, complaint }: BrokenTalk): BackgroundTaskError
   });
 }
 
+export function tooManyRequests(maxOpen: number): BackgroundTaskError {
+  return new BackgroundTaskError('capacity', `the subagent worker asked for permission more than ${maxOpen} times without waiting for an answer`, {
+    code: 'SUBAGENT_TOO_MANY_REQUESTS',
+    hint: 'Answer requests while the job runs, or let its agent run fewer tools at once.',
+    details: { maxOpenRequests: maxOpen },
+  });
+}
+
 export function cancelled(reason: string): BackgroundTaskError {
   return new BackgroundTaskError('runner', `the subagent was cancelled: ${reason}`, { code: 'SUBAGENT_CANCELLED', details: { reason } });
 }

@@ -14,20 +14,23 @@ import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import type { SubagentJobResult, SubagentJobStart } from '../../actors/subagent/subagent-runner.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { Redaction } from '../../machines/run/redaction.ts';
+import { believedMetadata, disbelievedMetadata } from '../../machines/subagent/worker-bounds.ts';
 import type { SubagentWorkerChildMessage, SubagentWorkerStartPayload } from '../../machines/subagent/worker-protocol.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { FollowUps } from './follow-ups.ts';
 import type { JobLog } from './job-log.ts';
-import { JobRelay } from './job-relay.ts';
+import { JobRelay, MAX_OPEN_REQUESTS } from './job-relay.ts';
 import type { JobReport } from './job-relay.ts';
 import type { TalkingWorker, WorkerNews } from './talking-worker.ts';
-import { brokenTalk, cancelled, crashed, notAsked, notReady, notRunning, reported, silenced } from './worker-failures.ts';
+import { brokenTalk, cancelled, crashed, notAsked, notReady, notRunning, reported, silenced, tooManyRequests } from './worker-failures.ts';
 
 const SHOWN_COMPLAINT_CHARACTERS = 500;
 
 export interface WorkerJobOptions extends Pick<SubagentJobStart, 'jobId' | 'emit'> {
   readonly worker: TalkingWorker;
   readonly start: SubagentWorkerStartPayload;
+  /** Variables that it gets over the channel, with their values. */
+  readonly keys: Readonly<Record<string, string>>;
   readonly log: JobLog;
   readonly redaction: Redaction;
   readonly clock: Clock;
@@ -59,7 +62,8 @@ export class WorkerJob {
 
   constructor(options: WorkerJobOptions) {
     this.#options = options;
-    this.#relay = new JobRelay(options);
+    const onTooManyRequests = (): void => this.#conclude({ kind: 'failed', error: tooManyRequests(MAX_OPEN_REQUESTS) });
+    this.#relay = new JobRelay({ ...options, onTooManyRequests });
     this.#followUps = new FollowUps({ jobId: options.jobId, worker: options.worker });
     this.#isOver = new Promise((resolve) => {
       this.#goOn = resolve;
@@ -123,7 +127,7 @@ export class WorkerJob {
 
   /** Waits for the worker to be there, for as long as it may take, and gives it the job. Never rejects. */
   async #start(): Promise<void> {
-    const { worker, start, clock, readyTimeoutMs, log } = this.#options;
+    const { worker, start, keys, clock, readyTimeoutMs, log } = this.#options;
     const timer = clock.setTimeout(() => {
       this.#conclude({ kind: 'failed', error: notReady(readyTimeoutMs, { stderr: log.lastErrors }) });
     }, readyTimeoutMs);
@@ -132,6 +136,7 @@ export class WorkerJob {
     if (this.#phase !== 'starting') return;
     this.#phase = 'running';
     try {
+      if (Object.keys(keys).length > 0) await worker.send({ type: 'keys', variables: keys });
       await worker.send(start);
       this.#followUps.begin();
     } catch (error) {
@@ -170,11 +175,9 @@ export class WorkerJob {
       case 'sent':
         this.#followUps.confirmed(message.id, message.error);
         return;
-      case 'result': {
-        const { output, usage, metadata } = message;
-        this.#conclude({ kind: 'result', output: redaction.text(output), metadata: { ...metadata, ...(usage === undefined ? {} : { usage }) } });
+      case 'result':
+        this.#takeResult(message);
         return;
-      }
       case 'error':
         this.#conclude({ kind: 'failed', error: this.#stopReason === undefined ? redacted(reported(message), redaction) : cancelled(this.#stopReason) });
         return;
@@ -183,9 +186,18 @@ export class WorkerJob {
     }
   }
 
-  /** The first outcome counts. */
+  #takeResult({ output, usage, metadata = {} }: Extract<SubagentWorkerChildMessage, { type: 'result' }>): void {
+    const { redaction, log } = this.#options;
+    const said = { ...metadata, ...(usage === undefined ? {} : { usage }) };
+    const dropped = disbelievedMetadata(said);
+    if (dropped.length > 0) log.system(`Metadata of the result that a worker does not decide was dropped: ${dropped.join(', ').slice(0, SHOWN_COMPLAINT_CHARACTERS)}`);
+    this.#conclude({ kind: 'result', output: redaction.text(output), metadata: believedMetadata(said, redaction) });
+  }
+
+  /** The first outcome counts: nothing that is said after it is read. */
   #conclude(outcome: Outcome): void {
     this.#outcome ??= outcome;
+    this.#options.worker.stopHearing();
     this.#goOn();
   }
 

@@ -16,6 +16,8 @@ import { EXCHANGE_VARIABLE, LIFELINE_VARIABLE } from './worker-variables.ts';
 const LIFELINE_DESCRIPTOR = 4;
 /** How long what a worker has said may take to be read once it is gone. Somebody else may hold the other ends open. */
 const LAST_WORDS_MS = 1_000;
+/** Messages that are kept until somebody listens. */
+const MAX_UNHEARD = 100;
 
 export interface WorkerExit {
   readonly code: number | undefined;
@@ -144,8 +146,8 @@ export class WorkerProcess {
   }
 
   #heard(value: unknown): void {
-    if (this.#listener === undefined) this.#unheard.push(value);
-    else this.#listener(value);
+    if (this.#listener !== undefined) this.#listener(value);
+    else if (this.#unheard.length < MAX_UNHEARD) this.#unheard.push(value);
   }
 }
 

@@ -1,17 +1,26 @@
 /** Tells the parent what happens in the job. Text comes in many small pieces: those of one turn of the event loop go together. */
 import type { BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
+import { excessOf, noteOf } from '../../machines/subagent/worker-bounds.ts';
 import type { SubagentWorkerChildMessage } from '../../machines/subagent/worker-protocol.ts';
 
 /** Of one message: far below what would have to go by file, whatever the characters. */
 const MAX_DELTA_CHARACTERS = 8_192;
 
+export interface WorkerRelayOptions {
+  readonly tell: (message: SubagentWorkerChildMessage) => Promise<void>;
+  /** Denies a request that cannot be told. */
+  readonly refuse: (requestId: string, why: string) => void;
+}
+
 export class WorkerRelay {
-  readonly #tell: (message: SubagentWorkerChildMessage) => Promise<void>;
+  readonly #tell: WorkerRelayOptions['tell'];
+  readonly #refuse: WorkerRelayOptions['refuse'];
   #text: string[] = [];
   #isFlushing = false;
 
-  constructor(tell: (message: SubagentWorkerChildMessage) => Promise<void>) {
+  constructor({ tell, refuse }: WorkerRelayOptions) {
     this.#tell = tell;
+    this.#refuse = refuse;
   }
 
   readonly emit = (event: BackgroundTaskRunnerEvent): void => {
@@ -19,6 +28,7 @@ export class WorkerRelay {
       this.#say(event.delta);
       return;
     }
+    if (event.type === 'background_task_permission_request' && this.#isRefused(event)) return;
     const message = messageFor(event);
     if (message === undefined) return;
     // What was said before comes before.
@@ -35,6 +45,12 @@ export class WorkerRelay {
       void this.#tell({ type: 'text_delta', delta: text.slice(from, to) });
       from = to;
     }
+  }
+
+  #isRefused({ requestId, toolArgs }: Extract<BackgroundTaskRunnerEvent, { type: 'background_task_permission_request' }>): boolean {
+    const excess = excessOf(toolArgs);
+    if (excess !== undefined) this.#refuse(requestId, `${excess}, received more`);
+    return excess !== undefined;
   }
 
   #say(delta: string): void {
@@ -60,11 +76,11 @@ function messageFor(event: Exclude<BackgroundTaskRunnerEvent, { type: 'backgroun
   switch (event.type) {
     case 'background_task_tool_start': {
       const { toolName, firstArg, toolTimeoutMs } = event;
-      return { type: 'tool_start', toolName, ...(firstArg === undefined ? {} : { firstArg }), ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }) };
+      return { type: 'tool_start', toolName, ...(firstArg === undefined ? {} : { firstArg: noteOf(firstArg) }), ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }) };
     }
     case 'background_task_tool_end': {
       const { toolName, success, error } = event;
-      return { type: 'tool_end', toolName, success, ...(error === undefined ? {} : { error }) };
+      return { type: 'tool_end', toolName, success, ...(error === undefined ? {} : { error: noteOf(error) }) };
     }
     case 'background_task_permission_request': {
       const { requestId, toolName, toolArgs } = event;
@@ -76,7 +92,7 @@ function messageFor(event: Exclude<BackgroundTaskRunnerEvent, { type: 'backgroun
       return { type: 'activity' };
     case 'background_task_progress': {
       const { currentAction } = event.progress;
-      return currentAction === undefined ? undefined : { type: 'progress', currentAction };
+      return currentAction === undefined ? undefined : { type: 'progress', currentAction: noteOf(currentAction) };
     }
     case 'background_task_sleeping':
     case 'background_task_waking':

@@ -4,6 +4,7 @@ import type { SubagentJobHandle, SubagentJobResult, SubagentRunner } from '../..
 import type { NewAgent } from '../../actors/session/agent-catalog.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ProviderTable } from '../../machines/run/provider-settings.ts';
+import { excessOf, noteOf } from '../../machines/subagent/worker-bounds.ts';
 import { readParentMessage } from '../../machines/subagent/worker-messages.ts';
 import type { SubagentWorkerChildMessage, SubagentWorkerParentMessage, SubagentWorkerStartPayload, WorkerParentConfig } from '../../machines/subagent/worker-protocol.ts';
 import { providerOf, withProvider } from '../../machines/subagent/worker-provider.ts';
@@ -67,7 +68,7 @@ class JobService implements WorkerService {
       transmit: surroundings.transmit,
       onMessage: (message) => this.#take(message),
       onInvalid: (complaint) => process.stderr.write(`An invalid message of the parent was dropped: ${complaint}\n`),
-      onBroken: ({ complaint }) => void this.#finish({ type: 'error', category: 'crash', code: 'SUBAGENT_WORKER_PROTOCOL', message: complaint }, EXIT_TALK_BROKEN),
+      onBroken: ({ complaint }) => void this.#finish({ type: 'error', category: 'crash', code: 'SUBAGENT_WORKER_PROTOCOL', message: noteOf(complaint) }, EXIT_TALK_BROKEN),
     });
   }
 
@@ -77,13 +78,17 @@ class JobService implements WorkerService {
 
   end(reason: string): void {
     this.#stop.abort(new Error(reason));
-    void this.#finish({ type: 'cancelled', reason }, EXIT_AS_ASKED);
+    void this.#finish({ type: 'cancelled', reason: noteOf(reason) }, EXIT_AS_ASKED);
   }
 
   #take(message: SubagentWorkerParentMessage): void {
     switch (message.type) {
       case 'prepare':
         void this.#prepare(message.parentConfig);
+        return;
+      case 'keys':
+        // For whatever asks for them in this process: a command of the agent is started with an allow-list.
+        Object.assign(process.env, message.variables);
         return;
       case 'start':
         void this.#run(message);
@@ -109,7 +114,7 @@ class JobService implements WorkerService {
       await this.#tell({ type: 'warm' });
     } catch (error) {
       this.#house = undefined;
-      await this.#tell({ type: 'warm', error: messageOf(error) });
+      await this.#tell({ type: 'warm', error: noteOf(messageOf(error)) });
     }
   }
 
@@ -121,7 +126,7 @@ class JobService implements WorkerService {
       await this.#finish(resultMessage(await result), EXIT_AS_ASKED);
     } catch (error) {
       const wasStopped = this.#stop.signal.aborted;
-      await this.#finish(wasStopped ? { type: 'cancelled', reason: messageOf(this.#stop.signal.reason) } : errorMessage(error), EXIT_AS_ASKED);
+      await this.#finish(wasStopped ? { type: 'cancelled', reason: noteOf(messageOf(this.#stop.signal.reason)) } : errorMessage(error), EXIT_AS_ASKED);
     }
   }
 
@@ -135,7 +140,7 @@ class JobService implements WorkerService {
     if (agent !== undefined) await house.createAgent(agent);
     await this.#surroundings.guarded;
     signal.throwIfAborted();
-    const relay = new WorkerRelay((message) => this.#tell(message));
+    const relay = new WorkerRelay({ tell: (message) => this.#tell(message), refuse: (requestId, why) => void this.#refuse(requestId, why) });
     const request = jobRequestOf(start);
     await this.#tell({ type: 'accepted', jobId });
     const handle = await house.runner.start({ jobId, request, emit: relay.emit, signal });
@@ -150,7 +155,7 @@ class JobService implements WorkerService {
       if (handle.send === undefined) throw new Error('its runner takes no follow-ups');
       await handle.send(prompt);
     } catch (error) {
-      refusal = messageOf(error);
+      refusal = noteOf(messageOf(error));
       process.stderr.write(`A follow-up was not taken: ${refusal}\n`);
     }
     if (id !== undefined) await this.#tell({ type: 'sent', id, ...(refusal === undefined ? {} : { error: refusal }) });
@@ -162,6 +167,12 @@ class JobService implements WorkerService {
     } catch (error) {
       process.stderr.write(`The answer to ${requestId} was not taken: ${messageOf(error)}\n`);
     }
+  }
+
+  /** Nobody can judge what cannot be shown whole. */
+  async #refuse(requestId: string, why: string): Promise<void> {
+    process.stderr.write(`A request for permission was denied without being asked, since its arguments are too large to be shown: ${why}\n`);
+    await this.#answer({ type: 'permission_decision', requestId, allowed: false });
   }
 
   #handle(): Promise<SubagentJobHandle> {
@@ -222,11 +233,15 @@ function houseOptions(folder: string, { home = join(folder, OWN_HOME), humans = 
 }
 
 function resultMessage({ output, metadata }: SubagentJobResult): SubagentWorkerChildMessage {
-  return { type: 'result', output, ...(metadata === undefined ? {} : { metadata: { ...metadata } }) };
+  const excess = excessOf(metadata);
+  // The answer counts, whatever was to be said about it.
+  if (metadata !== undefined && excess !== undefined) process.stderr.write(`The metadata of the result was left out: ${excess}, received more\n`);
+  return { type: 'result', output, ...(metadata === undefined || excess !== undefined ? {} : { metadata: { ...metadata } }) };
 }
 
 function errorMessage(error: unknown): SubagentWorkerChildMessage {
-  if (!RuntimeError.is(error)) return { type: 'error', message: messageOf(error), category: 'runner' };
+  if (!RuntimeError.is(error)) return { type: 'error', message: noteOf(messageOf(error)), category: 'runner' };
   const { message, category, code, hint, details } = error;
-  return { type: 'error', message, category, code, ...(hint === undefined ? {} : { hint }), ...(details === undefined ? {} : { details: { ...details } }) };
+  const isShort = excessOf(details) === undefined;
+  return { type: 'error', message: noteOf(message), category, code, ...(hint === undefined ? {} : { hint: noteOf(hint) }), ...(details === undefined || !isShort ? {} : { details: { ...details } }) };
 }

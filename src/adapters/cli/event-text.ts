@@ -69,7 +69,7 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
 
 function leftText(data: SessionEventData<'subagent.ended'>): string {
   const left = handedOver(data);
-  return left === undefined ? '' : ` (its work is on branch ${left.branchName})`;
+  return left === undefined ? '' : ` (its work is in ${left.worktreePath}, branch ${left.branchName})`;
 }
 
 /** Where somebody else works, where that is not beside the one who asked. */

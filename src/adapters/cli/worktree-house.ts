@@ -1,10 +1,12 @@
 /** The worktrees that subagents of a home left or work in, for commands that look at them and deal with them. */
 import { join } from 'node:path';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
+import type { HostLife } from '../../actors/host/host-life.ts';
 import type { WorktreeKeeper } from '../../actors/subagent/worktree-adapter.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { closestName } from '../../machines/closest-name.ts';
 import { createGitWorktreeIsolationAdapter } from '../git/git-worktree-adapter.ts';
+import { HOSTS_FOLDER, createHostLife } from '../host-life/socket-host-life.ts';
 import type { CommandContext } from './context.ts';
 import { checkHome } from './home.ts';
 import { usageError } from './usage.ts';
@@ -14,20 +16,28 @@ export const WORKTREES_FOLDER = 'worktrees';
 /** More names than these help nobody. */
 const MAX_SHOWN = 10;
 
-export function worktreeKeeper(home: string): WorktreeKeeper {
-  return createGitWorktreeIsolationAdapter({ worktreesDirectory: join(home, WORKTREES_FOLDER), clock: createSystemClock() });
+/** Tells which of the processes that left something here live. */
+export function hostLifeOf(home: string): HostLife {
+  return createHostLife({ directory: join(home, HOSTS_FOLDER) });
+}
+
+export function worktreeKeeper(home: string, hostLife = hostLifeOf(home)): WorktreeKeeper {
+  return createGitWorktreeIsolationAdapter({ worktreesDirectory: join(home, WORKTREES_FOLDER), hostLife, ceilingDirectories: [home], clock: createSystemClock() });
 }
 
 /** Lets `work` use the worktrees. An error about one that is not there says which ones are. */
 export async function withWorktrees<Result>(context: CommandContext, work: (keeper: WorktreeKeeper) => Promise<Result>): Promise<Result> {
   await checkHome(context.home);
-  const keeper = worktreeKeeper(context.home);
+  const hostLife = hostLifeOf(context.home);
+  const keeper = worktreeKeeper(context.home, hostLife);
   try {
     return await work(keeper);
   } catch (error) {
     if (!RuntimeError.is(error) || error.code !== 'WORKTREE_NOT_FOUND') throw error;
     const { code, message, category, details } = error;
     throw new RuntimeError(code, message, { category, details, hint: await whatThereIs(error, context, keeper), cause: error });
+  } finally {
+    await hostLife.close();
   }
 }
 

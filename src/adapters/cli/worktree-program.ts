@@ -7,6 +7,11 @@ export interface WorktreeProgram {
   readonly withExamples: (command: Command, ...lines: readonly string[]) => Command;
 }
 
+interface OwnerOption {
+  readonly ownerGone?: boolean;
+}
+
+const OWNER_GONE = 'you know that the process that has it does not run any more, where that cannot be told from here';
 const NAME = 'the worktree: its name, its job, its branch or its path';
 
 export function addWorktreeCommands(program: Command, { run, withExamples }: WorktreeProgram): void {
@@ -21,10 +26,12 @@ export function addWorktreeCommands(program: Command, { run, withExamples }: Wor
   const adopt = worktree.command('adopt').description('take a worktree over: folder and branch stay, and are no business of Wakechart any more');
   withExamples(adopt, 'wakechart worktree adopt agent_3')
     .argument('<name>', NAME)
-    .action((name: string) => run(adopt, async (context) => (await load()).adoptWorktree(context, name)));
+    .option('--owner-gone', OWNER_GONE)
+    .action((name: string, options: OwnerOption) => run(adopt, async (context) => (await load()).adoptWorktree(context, { name, ownerIsGone: options.ownerGone === true })));
   const remove = worktree.command('remove').description('remove a worktree and its branch; one that holds work is kept, and what would be lost is named');
   withExamples(remove, 'wakechart worktree remove agent_3', 'wakechart worktree remove agent_3 --discard')
     .argument('<name>', NAME)
     .option('--discard', 'remove it with the work in it, and say what was lost')
-    .action((name: string, options: { readonly discard?: boolean }) => run(remove, async (context) => (await load()).removeWorktree(context, { name, discard: options.discard === true })));
+    .option('--owner-gone', OWNER_GONE)
+    .action((name: string, { discard = false, ownerGone = false }: OwnerOption & { readonly discard?: boolean }) => run(remove, async (context) => (await load()).removeWorktree(context, { name, discard, ownerIsGone: ownerGone })));
 }

@@ -12,8 +12,8 @@ const REVISION_CHARACTERS = 12;
 /** Paths of one finding that are shown. */
 const PATHS_SHOWN = 5;
 
-/** Where values stand: behind the longest name, which is "branch". */
-const UNDER_VALUES = ' '.repeat(10);
+/** Where values stand: behind the longest name, which is "session". */
+const UNDER_VALUES = ' '.repeat(11);
 
 /** What is known of a worktree, and what was found in it when somebody looked last; `undefined` when nobody has. */
 export interface WorktreeText {
@@ -24,11 +24,12 @@ export interface WorktreeText {
 }
 
 export function worktreeLines({ worktree, findings, nextAction }: WorktreeText, out: Pick<Output, 'styles'>, nowMs: number): string[] {
-  const { id, jobId, branchName, baseRevision, repoRoot, worktreePath, parentStatus, createdAt } = worktree;
+  const { id, jobId, key, branchName, baseRevision, repoRoot, worktreePath, parentStatus, createdAt } = worktree;
   const from = baseRevision === undefined ? '' : `, from ${baseRevision.slice(0, REVISION_CHARACTERS)}`;
   const fields = fieldLines(
     [
       ['job', `${printable(jobId)}, ${ageText(createdAt, nowMs)}`],
+      ['session', sessionText(key)],
       ['path', printable(worktreePath)],
       ['branch', `${printable(branchName)}${from} in ${printable(repoRoot)}`],
       ['lacks', parentStatus === undefined ? undefined : oneLine(parentStatus)],
@@ -38,6 +39,13 @@ export function worktreeLines({ worktree, findings, nextAction }: WorktreeText, 
     out,
   );
   return [`${out.styles.bold(printable(id))}  ${statusText(worktree)}`, ...fields.map((line) => `  ${line.replaceAll('\n', `\n${UNDER_VALUES}`)}`)];
+}
+
+/** Whose work is in it: of an agent that was called, the session stands behind that of its caller. */
+function sessionText(key: string | undefined): string | undefined {
+  const [first, second] = (key ?? '').split('/');
+  if (first === undefined || first === '') return undefined;
+  return second === undefined ? printable(first) : `${printable(second)}, which works for ${printable(first)}`;
 }
 
 /** The state of the worktree, and whose turn it is. */

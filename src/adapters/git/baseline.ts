@@ -3,12 +3,12 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
-import { readSettings } from './repository.ts';
 import { walkFolder } from './folder-walk.ts';
 import type { FolderWalk } from './folder-walk.ts';
-import { gitDirectoryOf, gitIn } from './house.ts';
+import { gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
 import type { Baseline } from './record-files.ts';
+import { gitIn, userFilters } from './private-git.ts';
 import { readBytes } from './reflog.ts';
 import { parseStatus } from './status-output.ts';
 
@@ -46,7 +46,8 @@ function signaturesOf(walk: FolderWalk): Record<string, string> {
 /** Small files by what is in them, the others by how they were last seen. */
 export async function contentsOf(folder: string, walk: FolderWalk): Promise<Record<string, string>> {
   const contents = Object.create(null) as Record<string, string>;
-  for (const [path, { kind, signature }] of walk.entries) {
+  // In one order, whichever the disk answered in, so that two looks say the same.
+  for (const [path, { kind, signature }] of [...walk.entries].sort(([one], [other]) => (one < other ? -1 : 1))) {
     if (kind === 'folder') continue;
     const isSmall = kind === 'file' && !isIndex(path) && Number(signature.split(' ')[0]) <= MAX_TEXT_BYTES;
     const text = isSmall ? await readBytes(join(folder, path)) : undefined;
@@ -64,8 +65,8 @@ async function changedBefore(house: WorktreeHouse, record: WorktreeRecord, files
   const index = await lstat(join(gitDirectoryOf(record), 'index'), { bigint: true });
   const changed = Object.create(null) as Record<string, string>;
   if (files.newestMs < Number(index.mtimeMs)) return changed;
-  const settings = await readSettings(house.git, record.worktreePath, undefined, gitDirectoryOf(record));
-  const output = await gitIn(house, record, ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'], { filters: settings.filters });
+  const filters = await userFilters(house.git, record.worktreePath);
+  const output = await gitIn(house, record, ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'], { filters });
   for (const entry of parseStatus(output)) changed[entry.path] = entry.line;
   return changed;
 }

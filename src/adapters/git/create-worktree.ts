@@ -1,7 +1,7 @@
 /** Makes a worktree: its record first, then folder and branch, and nothing of either where that fails. */
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorktreeRequest } from '../../actors/subagent/worktree-adapter.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -9,7 +9,8 @@ import { WORKTREE_RECORD_VERSION, movedRecord } from '../../machines/subagent/wo
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import { MARKER, inLane } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
-import { makePrivateFolder, putFile } from './private-files.ts';
+import { isInside, makePrivateFolder, putFile } from './private-files.ts';
+import { gitIn, userFilters } from './private-git.ts';
 import { fileSettingsOf, findRepository, uncommittedIn } from './repository.ts';
 import type { Repository } from './repository.ts';
 import { undoCreation } from './undo-creation.ts';
@@ -25,7 +26,7 @@ const LONGEST_NAME = 48;
 /** @throws RuntimeError WORKTREE_NOT_A_REPOSITORY, WORKTREE_NO_COMMIT, WORKTREE_PLACE_INVALID, WORKTREE_NOT_CREATED, WORKTREE_CANCELLED */
 export async function createWorktree(house: WorktreeHouse, request: WorktreeRequest): Promise<WorktreeRecord> {
   try {
-    const repository = await findRepository(house.git, request.cwd, request.signal);
+    const repository = await findRepository(house, request.cwd, request.signal);
     const directory = await placeFor(house, repository);
     for (let attempt = 1; ; attempt += 1) {
       if (request.signal?.aborted === true) throw givenUp();
@@ -47,10 +48,10 @@ async function attemptOnce(house: WorktreeHouse, request: WorktreeRequest, repos
   await house.owners.take(creating.id);
   try {
     await house.records.write(creating);
-    const [parentStatus] = await Promise.all([
-      uncommittedIn(house.git, repository, request.signal).catch((error: unknown) => `what is uncommitted there could not be found out: ${saidBy(error)}`),
-      inLane(`create ${repository.commonDirectory}`, () => addWorktree(house, creating, repository, request.signal)),
-    ]);
+    const uncommitted = uncommittedIn(house, repository, request.signal).catch((error: unknown) => `what is uncommitted there could not be found out: ${saidBy(error)}`);
+    // Also where the other fails: nothing of it is to be at work any more.
+    await inLane(`create ${repository.commonDirectory}`, () => addWorktree(house, creating, repository, request.signal)).finally(() => uncommitted);
+    const parentStatus = await uncommitted;
     return { record: await madeReady(house, { ...creating, ...(parentStatus === undefined ? {} : { parentStatus }) }) };
   } catch (error) {
     const isCollision = error instanceof GitFailure && isTaken(error);
@@ -92,11 +93,13 @@ function nameOf(jobId: string): string {
 async function addWorktree(house: WorktreeHouse, record: WorktreeRecord, { root, settings }: Repository, signal?: AbortSignal): Promise<void> {
   const { worktreePath, branchName, baseRevision, jobId } = record;
   const reason = `wakechart works in it for ${nameOf(jobId)}`;
-  const command = ['worktree', 'add', '-q', '--lock', '--reason', reason, '--no-track', '-b', branchName, '--', worktreePath, baseRevision];
+  const isPrivate = await canCheckOutPrivately(house, signal);
+  const command = ['worktree', 'add', '-q', '--lock', '--reason', reason, '--no-track', ...(isPrivate ? ['--no-checkout'] : []), '-b', branchName, '--', worktreePath, baseRevision];
   const filters = house.runRepositoryFilters ? [] : settings.ownFilters;
   for (let attempt = 1, pauseMs = FIRST_PAUSE_MS; ; attempt += 1, pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
       await house.git.run(command, { cwd: root, filters, runGitHooks: house.runGitHooks, writes: true, signal });
+      if (isPrivate) await checkOut(house, record, signal);
       return;
     } catch (error) {
       if (!(error instanceof GitFailure) || !isLocked(error) || attempt >= LOCK_ATTEMPTS || signal?.aborted === true) throw error;
@@ -106,10 +109,28 @@ async function addWorktree(house: WorktreeHouse, record: WorktreeRecord, { root,
   }
 }
 
+/**
+ * Without the settings of the repository, in which somebody may name a program just now. Not where its programs may run, nor where filters of the user's own
+ * are to run: those may look for the repository that they work for.
+ */
+async function canCheckOutPrivately({ git, worktreesDirectory, runGitHooks, runRepositoryFilters }: WorktreeHouse, signal?: AbortSignal): Promise<boolean> {
+  return !runGitHooks && !runRepositoryFilters && (await userFilters(git, worktreesDirectory, signal)).length === 0;
+}
+
+async function checkOut(house: WorktreeHouse, record: WorktreeRecord, signal?: AbortSignal): Promise<void> {
+  const gitDirectory = await gitDirectoryMade(record);
+  await gitIn(house, { ...record, gitDirectory }, ['read-tree', '--reset', '-u', record.baseRevision], { writes: true, signal });
+}
+
+/** Where git has made its own folder for it. */
+async function gitDirectoryMade({ worktreePath }: WorktreeRecord): Promise<string> {
+  const link = await readFile(join(worktreePath, '.git'), 'utf8');
+  return realpath(/^gitdir: (?<path>[\s\S]*?)\n?$/.exec(link)?.groups?.['path'] ?? '');
+}
+
 async function madeReady(house: WorktreeHouse, creating: WorktreeRecord): Promise<WorktreeRecord> {
   const { worktreePath, subdirectory, id, jobId, branchName } = creating;
-  const link = await readFile(join(worktreePath, '.git'), 'utf8');
-  const gitDirectory = await realpath(/^gitdir: (?<path>[\s\S]*?)\n?$/.exec(link)?.groups?.['path'] ?? '');
+  const gitDirectory = await gitDirectoryMade(creating);
   const ready = movedRecord({ ...creating, gitDirectory }, 'CREATED');
   await putFile(join(gitDirectory, MARKER), `${JSON.stringify({ id, jobId, branchName, createdAt: creating.createdAt })}\n`, { durable: false });
   if (subdirectory !== '') await mkdir(join(worktreePath, subdirectory), { recursive: true });
@@ -143,11 +164,6 @@ async function placeFor({ worktreesDirectory }: WorktreeHouse, { root, commonDir
     });
   }
   return directory;
-}
-
-function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`));
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -6,9 +6,10 @@ import type { WorktreeFinding, WorktreeFindingKind } from '../../machines/subage
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import type { FolderWalk, WalkedEntry } from './folder-walk.ts';
 import { bytesOf, shownPath } from './git-command.ts';
-import { gitIn } from './house.ts';
+import { headOf } from './head.ts';
 import type { WorktreeHouse } from './house.ts';
 import type { Baseline } from './record-files.ts';
+import { gitIn } from './private-git.ts';
 import { parseIndex, parseStatus } from './status-output.ts';
 import type { IndexEntry } from './status-output.ts';
 import { GitFailure } from './worktree-errors.ts';
@@ -34,13 +35,18 @@ export async function lookAtFiles(question: FilesQuestion, isIndexAsBefore: bool
   const { files, baseline } = question;
   if (isIndexAsBefore && baseline !== undefined && isAsBefore(files, baseline)) return [];
   const { house, record, place } = question;
-  const filters = await question.filters();
+  const [filters, { head }] = await Promise.all([question.filters(), headOf(house, record)]);
   const [index, status] = await Promise.all([
     gitIn(house, record, ['ls-files', '-v', '--stage', '-z'], { place, filters }),
-    gitIn(house, record, ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'], { place, filters }),
+    gitIn(house, record, ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'], { place, filters, ...(isCommit(head) ? { head } : {}) }),
   ]);
   const entries = parseIndex(index);
   return [...changesIn(question, status), ...(await hiddenIn(question, entries)), ...(await strangersIn(question, entries))];
+}
+
+/** What is none leaves the commit that it was made from to be compared with: where HEAD is, is told elsewhere. */
+function isCommit(head: string): boolean {
+  return /^(?:[\da-f]{40}|[\da-f]{64})$/.test(head);
 }
 
 function isAsBefore(files: FolderWalk, { files: before }: Baseline): boolean {

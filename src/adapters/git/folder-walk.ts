@@ -22,6 +22,8 @@ export interface WalkedEntry {
 export interface FolderWalk {
   /** By path from the root, folders before what is in them. */
   readonly entries: ReadonlyMap<string, WalkedEntry>;
+  /** Which folder it is: its device and inode. Undefined where it could not be looked at. */
+  readonly root: string | undefined;
   /** What could not be read, in words. */
   readonly problems: readonly string[];
   /** Whether all times are whole seconds: the file system knows no finer ones. */
@@ -40,6 +42,7 @@ export async function walkFolder(root: string, skip: ReadonlySet<string> = new S
 class Walker implements FolderWalk {
   readonly entries = new Map<string, WalkedEntry>();
   readonly problems: string[] = [];
+  root: string | undefined;
   isCoarse = true;
   newestMs = 0;
   readonly #root: string;
@@ -58,8 +61,9 @@ class Walker implements FolderWalk {
   run(): Promise<void> {
     return new Promise((resolve) => {
       this.#end = resolve;
-      this.#stat('', ({ dev }) => {
+      this.#stat('', ({ dev, ino }) => {
         this.#device = dev;
+        this.root = `${dev} ${ino}`;
         this.#folders.push('');
       });
     });

@@ -19,7 +19,7 @@ const LIVING: ReadonlySet<string> = new Set(['HEAD', 'index', 'logs/HEAD', 'ORIG
 /** What git, or this runtime, puts there when it makes one. */
 const MADE_WITH: ReadonlySet<string> = new Set(['commondir', 'locked', 'config.worktree', 'info/sparse-checkout', MARKER]);
 /** Without them nothing that git says of it can be trusted. */
-const NEEDED = ['HEAD', 'commondir', 'gitdir', 'index'];
+const NEEDED = ['HEAD', 'commondir', 'gitdir', 'index', 'logs/HEAD'];
 
 const OPERATIONS: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/^rebase-(?:merge|apply)\//, 'a rebase, or patches being applied'],

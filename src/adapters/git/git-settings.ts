@@ -18,6 +18,7 @@ const ALWAYS = [
   'core.quotePath=false',
   'core.pager=cat',
   'core.editor=false',
+  'core.logAllRefUpdates=true',
   'core.askPass=',
   'core.sshCommand=false',
   'core.commitGraph=false',
@@ -39,16 +40,33 @@ const ALWAYS = [
 ];
 
 /** Of the repository's own settings, those that say how its files lie on the disk: as they were when the worktree was made. */
-export const FILE_SETTINGS = ['core.filemode', 'core.symlinks', 'core.ignorecase', 'core.precomposeunicode'] as const;
+export const FILE_SETTINGS = [
+  'core.filemode',
+  'core.symlinks',
+  'core.ignorecase',
+  'core.precomposeunicode',
+  'core.autocrlf',
+  'core.eol',
+  'core.sparsecheckout',
+  'core.sparsecheckoutcone',
+] as const;
+
+/** Whether `setting`, as `name=value`, is one of those. */
+export function isFileSetting(setting: string): boolean {
+  return FILE_SETTINGS.some((name) => setting.startsWith(`${name}=`));
+}
+
+/** An object that is missing is not fetched: the repository may name a program that fetches. Older versions know only the first. */
+const NO_FETCH = { GIT_ALLOW_PROTOCOL: '', GIT_NO_LAZY_FETCH: '1' } as const;
 
 /** The environment of git, from that of this process. */
 export function gitEnvironment(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const kept = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined && (!/^GIT_/i.test(entry[0]) || KEPT_VARIABLE.test(entry[0])));
-  return { ...Object.fromEntries(kept), LC_ALL: 'C', LANGUAGE: '', GIT_TERMINAL_PROMPT: '0', GIT_PAGER: 'cat', GIT_EDITOR: 'false' };
+  return { ...Object.fromEntries(kept), LC_ALL: 'C', LANGUAGE: '', GIT_TERMINAL_PROMPT: '0', GIT_PAGER: 'cat', GIT_EDITOR: 'false', ...NO_FETCH };
 }
 
-/** For commands that only look: they write nothing, not even what they learned, and fetch nothing. */
-export const READING = { GIT_OPTIONAL_LOCKS: '0', GIT_NO_LAZY_FETCH: '1', GIT_NO_REPLACE_OBJECTS: '1' } as const;
+/** For commands that only look: they write nothing, not even what they learned. */
+export const READING = { GIT_OPTIONAL_LOCKS: '0', GIT_NO_REPLACE_OBJECTS: '1' } as const;
 
 export interface SettingOptions {
   /** Names of filters that may not run. */
@@ -61,7 +79,8 @@ export interface SettingOptions {
 /** As variables, which unlike arguments can name a setting whatever is in its name. */
 export function settingVariables({ filters, runGitHooks, more = [] }: SettingOptions): Record<string, string> {
   const hooks = runGitHooks === true ? [] : [`core.hooksPath=${devNull}`];
-  const settings = [...ALWAYS, ...hooks, ...more].map((setting) => pairOf(setting));
+  // The last one counts.
+  const settings = [...more, ...ALWAYS, ...hooks].map((setting) => pairOf(setting));
   const all = [...settings, ...filters.flatMap((filter) => FILTER_OFF.map(([name, value]) => [`filter.${filter}.${name}`, value] as const))];
   const variables = all.flatMap(([name, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, name],
@@ -102,7 +121,7 @@ export function parseSettings(output: string): RepositorySettings {
     const entry = fields[index + 1] ?? '';
     const end = entry.indexOf('\n');
     const name = end === -1 ? entry : entry.slice(0, end);
-    const filter = /^filter\.(?<filter>[\s\S]+)\.[\w-]+$/.exec(name)?.groups?.['filter'];
+    const filter = /^filter\.(?<filter>[\s\S]*)\.[\w-]+$/.exec(name)?.groups?.['filter'];
     if (filter !== undefined) filters.add(filter);
     if (filter !== undefined && isOwn) ownFilters.add(filter);
     if (isOwn) own.set(name.toLowerCase(), end === -1 ? 'true' : entry.slice(end + 1));

@@ -1,5 +1,5 @@
 /** Git worktrees for subagents: a folder and a branch of its own for each job, removed only when nothing in it could be lost. */
-import type { KeptWorktree, PreparedSubagentWorktree, ReconcileWorktreesOptions, ReconciledWorktree, WorktreeKeeper, WorktreeRequest } from '../../actors/subagent/worktree-adapter.ts';
+import type { AdoptWorktreeOptions, DiscardWorktreeOptions, KeptWorktree, PreparedSubagentWorktree, ReconcileWorktreesOptions, ReconciledWorktree, WorktreeKeeper, WorktreeRequest } from '../../actors/subagent/worktree-adapter.ts';
 import type { WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import { houseOf } from './git-worktree-options.ts';
 import type { GitWorktreeOptions } from './git-worktree-options.ts';
@@ -55,12 +55,12 @@ export class GitWorktreeIsolationAdapter implements WorktreeKeeper {
     return this.#desk.find(name);
   }
 
-  adopt(name: string): Promise<KeptWorktree> {
-    return this.#desk.adopt(name);
+  adopt(name: string, options: AdoptWorktreeOptions = {}): Promise<KeptWorktree> {
+    return this.#desk.adopt(name, options);
   }
 
-  discard(name: string, options: { readonly discard?: boolean | undefined } = {}): Promise<KeptWorktree> {
-    return this.#desk.discard(name, options.discard === true);
+  discard(name: string, options: DiscardWorktreeOptions = {}): Promise<KeptWorktree> {
+    return this.#desk.discard(name, options.discard === true, options);
   }
 
   reconcile(options: ReconcileWorktreesOptions = {}): Promise<readonly ReconciledWorktree[]> {

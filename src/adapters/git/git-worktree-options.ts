@@ -5,6 +5,7 @@ import type { Clock } from '../../actors/clock/clock.ts';
 import { isoTimeOf } from '../../actors/clock/iso-time.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import { worktreeOwner } from '../../machines/subagent/worktree-record.ts';
+import type { HostLife } from '../../actors/host/host-life.ts';
 import type { WorktreeOwner } from '../../machines/subagent/worktree-record.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { GitCommand } from './git-command.ts';
@@ -28,16 +29,22 @@ export interface GitWorktreeOptions {
   readonly gitPath?: string | undefined;
   /** Whom worktrees belong to. Default: this process. */
   readonly host?: WorktreeOwner | undefined;
+  /** Tells which of the processes that have worktrees live. Default: by their pids, as far as these mean something here. */
+  readonly hostLife?: HostLife | undefined;
   /** Whether `git worktree add` runs the hooks of the repository. Default false: whoever can write to a repository could run programs by them. */
   readonly runGitHooks?: boolean | undefined;
   /** Whether the checkout runs filters that the repository itself names. Those of the user's own settings run always. Default false. */
   readonly runRepositoryFilters?: boolean | undefined;
+  /** Absolute: folders, such as the home, whose contents belong to no repository that they lie in. Default none. */
+  readonly ceilingDirectories?: readonly string[] | undefined;
 }
 
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
+const absolutePath = z.string().refine((path) => isAbsolute(path) && !path.includes('\0'), 'expected an absolute path');
+
 const optionsSchema = z.strictObject({
-  worktreesDirectory: z.string().refine((path) => isAbsolute(path) && !path.includes('\0'), 'expected an absolute path'),
+  worktreesDirectory: absolutePath,
   branchPrefix: z
     .string()
     .max(100)
@@ -49,24 +56,27 @@ const optionsSchema = z.strictObject({
   timeoutMs: z.number().positive().max(MAX_TIMEOUT_MS).default(120_000),
   gitPath: z.string().min(1).default('git'),
   host: worktreeOwner.optional(),
+  hostLife: z.custom<HostLife>((life) => typeof (life as Partial<HostLife> | undefined)?.isAlive === 'function', 'expected a HostLife').optional(),
   runGitHooks: z.boolean().default(false),
   runRepositoryFilters: z.boolean().default(false),
+  ceilingDirectories: z.array(absolutePath).readonly().default([]),
 });
 
 /** @throws RuntimeError WORKTREE_OPTIONS_INVALID naming each option that is wrong */
 export function houseOf(given: GitWorktreeOptions): WorktreeHouse {
   const options = parseOrThrow(optionsSchema, given, { what: 'the options of git worktrees', code: 'WORKTREE_OPTIONS_INVALID' });
-  const { worktreesDirectory, branchPrefix, maxCreateAttempts, runGitHooks, runRepositoryFilters } = options;
+  const { worktreesDirectory, branchPrefix, maxCreateAttempts, runGitHooks, runRepositoryFilters, ceilingDirectories } = options;
   const clock = options.clock ?? createSystemClock();
   return {
     git: new GitCommand({ gitPath: options.gitPath, timeoutMs: options.timeoutMs }),
     records: new RecordFiles(worktreesDirectory),
-    owners: new OwnerFiles(worktreesDirectory, options.host ?? readOwner()),
+    owners: new OwnerFiles(worktreesDirectory, options.host ?? readOwner(), options.hostLife),
     worktreesDirectory,
     branchPrefix,
     maxCreateAttempts,
     runGitHooks,
     runRepositoryFilters,
+    ceilingDirectories,
     now: () => isoTimeOf(clock.now()),
   };
 }

@@ -5,12 +5,12 @@ import { randomUUID } from 'node:crypto';
 import type { WorktreeFinding } from '../../machines/subagent/worktree-findings.ts';
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
-import { gitDirectoryOf, gitIn } from './house.ts';
+import { gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
 import { shownPath } from './git-command.ts';
+import { gitIn, userFilters } from './private-git.ts';
 import { commandNaming, usersOf } from './processes-inside.ts';
 import { keep } from './remove-worktree.ts';
-import { readSettings } from './repository.ts';
 import { branchTip, undoCreation } from './undo-creation.ts';
 import { saidBy } from './worktree-errors.ts';
 
@@ -41,13 +41,10 @@ async function workIn(house: WorktreeHouse, record: WorktreeRecord): Promise<Wor
   if (!(await isThere(record.worktreePath))) return [];
   if (!(await isThere(join(record.worktreePath, '.git')))) return (await isEmptyFolder(record.worktreePath)) ? [] : [{ kind: 'unknown', text: 'what lies there has no .git' }];
   const index = join(house.worktreesDirectory, `${record.id}.${randomUUID()}.tmp`);
-  const environment = { GIT_INDEX_FILE: index };
   try {
-    const { filters } = await readSettings(house.git, house.worktreesDirectory, undefined, record.commonDirectory);
-    const call = { environment, filters };
-    const fromCommon = { ...record, gitDirectory: record.commonDirectory };
-    await gitIn(house, fromCommon, ['read-tree', record.baseRevision], { ...call, writes: true });
-    const output = await gitIn(house, fromCommon, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--ignored=matching', '--no-renames', '--ignore-submodules=dirty'], call);
+    const call = { index, filters: await userFilters(house.git, house.worktreesDirectory) };
+    await gitIn(house, record, ['read-tree', record.baseRevision], { ...call, writes: true });
+    const output = await gitIn(house, record, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--ignored=matching', '--no-renames', '--ignore-submodules=dirty'], call);
     const odd = output.split('\0').filter((entry) => entry !== '' && entry[1] !== 'D' && !/^[MADT] /.test(entry));
     return odd.length === 0 ? [] : [{ kind: 'untracked', text: `it was never finished, but ${odd.slice(0, 5).map((entry) => JSON.stringify(shownPath(entry.slice(3)))).join(', ')} is not of its commit` }];
   } finally {

@@ -2,12 +2,12 @@
 import { join } from 'node:path';
 import type { WorktreeFinding } from '../../machines/subagent/worktree-findings.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
-import { bytesOf, shownPath } from './git-command.ts';
+import { bytesOf } from './git-command.ts';
 import { gitBeside, gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
-import { readBytes, readReflog, stashesSince } from './reflog.ts';
+import { readReflog, stashesSince } from './reflog.ts';
 import type { ReflogEntry } from './reflog.ts';
-import { branchTip } from './undo-creation.ts';
+import { headOf, tipOf } from './head.ts';
 
 /** The HEADs of worktrees are no references that last: its own goes with it. */
 const LASTING = ['--single-worktree', '--not'];
@@ -63,22 +63,6 @@ export async function lookAtHistory({ house, record, commits, mergedIsFine }: Hi
 /** The newest commit that was made in it, wherever it went; undefined when there is none. */
 function strayCommit({ baseRevision }: WorktreeRecord, log: readonly ReflogEntry[]): string | undefined {
   return log.findLast(({ to, message }) => to !== baseRevision && /^(?:commit|cherry-pick|revert|rebase|am|merge|pull)\b/.test(message))?.to;
-}
-
-async function headOf(house: WorktreeHouse, record: WorktreeRecord): Promise<{ readonly head: string; readonly headBranch: string | undefined }> {
-  const text = ((await readBytes(join(gitDirectoryOf(record), 'HEAD'))) ?? '').trim();
-  const branch = /^ref: refs\/heads\/(?<branch>[\s\S]+)$/.exec(text)?.groups?.['branch'];
-  const headBranch = branch === undefined ? undefined : shownPath(branch);
-  if (headBranch === undefined) return { head: text, headBranch };
-  const head = headBranch === record.branchName ? await tipOf(house, record) : await branchTip(house, { ...record, branchName: headBranch });
-  return { head: head ?? 'no commit', headBranch };
-}
-
-/** Read where git writes it; git is asked only where it is elsewhere. */
-async function tipOf(house: WorktreeHouse, record: WorktreeRecord): Promise<string | undefined> {
-  const text = await readBytes(join(record.commonDirectory, 'refs', 'heads', ...record.branchName.split('/'))).catch(() => undefined);
-  const tip = text?.trim();
-  return tip !== undefined && /^[\da-f]{40,64}$/.test(tip) ? tip : branchTip(house, record);
 }
 
 async function committed(house: WorktreeHouse, record: WorktreeRecord, at: readonly (string | undefined)[], mergedIsFine: boolean): Promise<WorktreeFinding[]> {

@@ -1,6 +1,7 @@
 /** Which process on which boot of which system has a worktree in hand, and whether it still runs. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import type { HostLife } from '../../actors/host/host-life.ts';
 import type { WorktreeOwner } from '../../machines/subagent/worktree-record.ts';
 
 /** This process. */
@@ -12,13 +13,26 @@ export function isSameOwner(one: WorktreeOwner, other: WorktreeOwner): boolean {
   return one.pid === other.pid && one.startTime === other.startTime && one.system === other.system;
 }
 
-/** Where it cannot be told, because it is another system's, it lives: nothing is taken from it. After a restart of this one, it does not. */
-export function isAlive(owner: WorktreeOwner): boolean {
+/** `unknown`: it may live, on another machine or in another container. Nothing is taken from such a one unless a person says that it is gone. */
+export type OwnerStanding = 'alive' | 'gone' | 'unknown';
+
+/** By its token where that can be asked, by its pid where that means something. */
+export async function standingOf(owner: WorktreeOwner, life: HostLife | undefined): Promise<OwnerStanding> {
+  // Exact where it can be told at all, and true even when somebody has removed the sockets.
+  const byPid = standingByPid(owner);
+  if (byPid === 'alive' && owner.startTime !== '') return byPid;
+  const answer = owner.token === undefined ? undefined : await life?.isAlive(owner.token);
+  if (answer === undefined) return byPid;
+  return answer ? 'alive' : 'gone';
+}
+
+/** Undecided of another system. After a restart of this one, none of its processes lives. */
+function standingByPid(owner: WorktreeOwner): OwnerStanding {
   const here = systemName();
-  if (owner.system !== here) return !isEarlierBoot(owner.system, here);
-  if (owner.startTime === '') return canBeSignaled(owner.pid);
+  if (owner.system !== here) return isEarlierBoot(owner.system, here) ? 'gone' : 'unknown';
+  if (owner.startTime === '') return canBeSignaled(owner.pid) ? 'alive' : 'gone';
   const seen = beginOf(owner.pid);
-  return seen?.startTime === owner.startTime && !seen.isOver;
+  return seen?.startTime === owner.startTime && !seen.isOver ? 'alive' : 'gone';
 }
 
 /** What Linux says of a process: when it began, in ticks since the system did, and whether only its name is left. */

@@ -15,6 +15,8 @@ export interface WorktreeHouse {
   readonly maxCreateAttempts: number;
   readonly runGitHooks: boolean;
   readonly runRepositoryFilters: boolean;
+  /** Folders whose contents belong to no repository around them. */
+  readonly ceilingDirectories: readonly string[];
   /** ISO-8601. */
   now(): string;
 }
@@ -28,22 +30,6 @@ export const MARKER = 'wakechart.json';
 /** Where a worktree lies while its files are being deleted: nobody who knows its path writes into it any more. */
 export function asideOf({ worktreePath }: Pick<WorktreeRecord, 'worktreePath'>): string {
   return `${worktreePath}.removing`;
-}
-
-export interface WorktreeGitCall extends Omit<GitCall, 'cwd'> {
-  /** Where its files lie now. Default: where they were made. */
-  readonly place?: string | undefined;
-}
-
-/** Runs git in the worktree of `record`, as its record knows it: what the worktree itself says of its repository is not asked. */
-export function gitIn(house: WorktreeHouse, record: WorktreeRecord, command: readonly string[], call: WorktreeGitCall = {}): Promise<string> {
-  const { place = record.worktreePath, environment, ...rest } = call;
-  return house.git.run([`--git-dir=${gitDirectoryOf(record)}`, `--work-tree=${place}`, ...command], {
-    ...rest,
-    cwd: place,
-    settings: record.fileSettings,
-    environment: { ...environment, GIT_COMMON_DIR: record.commonDirectory },
-  });
 }
 
 /** Runs git in the repository, without files. */

@@ -17,10 +17,10 @@ import { lookAtHistory } from './history-look.ts';
 import type { HistoryLook } from './history-look.ts';
 import { RUNTIME_FOLDER, gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
+import { userFilters } from './private-git.ts';
 import { usersOf } from './processes-inside.ts';
 import type { Baseline } from './record-files.ts';
 import { readBytes } from './reflog.ts';
-import { readSettings } from './repository.ts';
 import { bytesOf } from './git-command.ts';
 import { isGitFolderOf } from './undo-creation.ts';
 import { saidBy } from './worktree-errors.ts';
@@ -42,7 +42,7 @@ export interface WorktreeLook {
   readonly tip: string | undefined;
 }
 
-const NOTHING: FolderWalk = { entries: new Map(), problems: [], isCoarse: false, newestMs: 0 };
+const NOTHING: FolderWalk = { entries: new Map(), root: undefined, problems: [], isCoarse: false, newestMs: 0 };
 const NO_HISTORY: HistoryLook = { findings: [], unreachable: [] };
 
 export async function lookAt(house: WorktreeHouse, record: WorktreeRecord, options: LookOptions = {}): Promise<WorktreeLook> {
@@ -76,11 +76,11 @@ export async function lookAt(house: WorktreeHouse, record: WorktreeRecord, optio
 
 type Question = Omit<Parameters<typeof lookAtFiles>[0], 'filters'>;
 
-/** What the repository names to be run may not be run, so its settings are read first; nothing of them where nothing was touched. */
+/** Looking runs nothing, the user's own filters included; nobody has to ask for them where nothing was touched. */
 async function filesOf(question: Question, isIndexAsBefore: boolean): Promise<readonly WorktreeFinding[]> {
   let read: Promise<readonly string[]> | undefined;
   const filters = (): Promise<readonly string[]> => {
-    read ??= readSettings(question.house.git, question.place, undefined, gitDirectoryOf(question.record)).then((settings) => settings.filters);
+    read ??= userFilters(question.house.git, question.place);
     return read;
   };
   return lookAtFiles({ ...question, filters }, isIndexAsBefore);

@@ -2,48 +2,71 @@
  * Who has a worktree in hand: `<id>.<number>.owner` beside its record, one for each process that has, or wants, it.
  *
  * Whoever wants one makes its file and then looks who else has one. Of two that come at once at least one sees the other, and who sees a
- * living other takes its own file back. So two never have it, and nobody has to take anything from the living. Files of the dead count for nothing.
+ * living other takes its own file back. So two never have it, and nobody has to take anything from the living. Files of the dead count for nothing; one
+ * who may live elsewhere counts as living, until a person says that it does not.
  */
 import { randomUUID } from 'node:crypto';
-import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { HostLife } from '../../actors/host/host-life.ts';
 import { worktreeOwner } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeOwner } from '../../machines/subagent/worktree-record.ts';
-import { isAlive, isSameOwner } from './host-identity.ts';
-import { isMissing, makePrivateFolder } from './private-files.ts';
+import { isSameOwner, standingOf } from './host-identity.ts';
+import type { OwnerStanding } from './host-identity.ts';
+import { isMissing, makePrivateFolder, putFile } from './private-files.ts';
 
 const OWNER_NAME = /^(?<id>[\w-]+)\.[\da-f-]{36}\.owner$/;
 const ATTEMPTS = 6;
 const LONGEST_PAUSE_MS = 20;
 
+/** Files of an owner get their name when they are whole. One this old that says nothing was cut short when its writer, or the machine, died. */
+const UNREADABLE_AGE_MS = 5000;
+
 interface OwnerFile {
   readonly name: string;
   readonly id: string;
-  /** Undefined for one that says nothing: its writer has died in the middle, or is at it. */
+  /** Undefined for one that says nothing that is understood here. */
   readonly owner: WorktreeOwner | undefined;
+  /** `own`: of this process. */
+  readonly standing: OwnerStanding | 'own';
+}
+
+export interface WorktreeHolder {
+  /** In words: why it is not to be had. */
+  readonly by: string;
+  /** Whether it is only not known to be gone. */
+  readonly isUncertain: boolean;
+}
+
+export interface TakeOptions {
+  /** A person says that an owner of whom it cannot be told is gone. */
+  readonly ownerIsGone?: boolean | undefined;
 }
 
 export class OwnerFiles {
   readonly #directory: string;
   readonly #self: WorktreeOwner;
+  readonly #life: HostLife | undefined;
 
-  constructor(directory: string, self: WorktreeOwner) {
+  /** @param life tells whether owners live; without it, their pids do, as far as these mean something here */
+  constructor(directory: string, self: WorktreeOwner, life?: HostLife) {
     this.#directory = directory;
     this.#self = self;
+    this.#life = life;
   }
 
-  /** Takes it in hand. @returns who has it instead, in words; undefined when this process has it now, or had it already */
-  async take(id: string): Promise<string | undefined> {
+  /** Takes it in hand. @returns who has it instead; undefined when this process has it now, or had it already */
+  async take(id: string, options: TakeOptions = {}): Promise<WorktreeHolder | undefined> {
     let other: OwnerFile | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const before = await this.#filesOf(id);
-      other = before.find((file) => this.#isOthers(file));
-      if (other === undefined && before.some((file) => this.#isOwn(file))) return undefined;
+      other = otherOf(before, options);
+      if (other === undefined && before.some(isOwn)) return undefined;
       if (other === undefined) {
         const name = await this.#make(id);
         const after = await this.#filesOf(id);
-        other = after.find((file) => this.#isOthers(file));
+        other = otherOf(after, options);
         if (other === undefined) {
           await this.#drop(after.filter((file) => file.name !== name));
           return undefined;
@@ -53,42 +76,41 @@ export class OwnerFiles {
       // Uneven, so that of two who saw each other one comes first.
       await delay(1 + Math.random() * LONGEST_PAUSE_MS);
     }
-    return `process ${other?.owner?.pid ?? 'of another'} has it`;
+    return other === undefined ? undefined : inWords(other);
+  }
+
+  /** Who has it, this process included. */
+  async holder(id: string, options: TakeOptions = {}): Promise<WorktreeHolder | undefined> {
+    const files = await this.#filesOf(id);
+    const holder = files.find(isOwn) ?? otherOf(files, options);
+    return holder === undefined ? undefined : inWords(holder);
   }
 
   async release(id: string): Promise<void> {
     const files = await this.#filesOf(id);
-    await this.#drop(files.filter((file) => !this.#isOthers(file)));
+    await this.#drop(files.filter((file) => !isOthers(file)));
   }
 
   /** Whether a process that lives has it, this one included. */
   async isOwned(id: string): Promise<boolean> {
-    return (await this.#filesOf(id)).some((file) => this.#isOwn(file) || this.#isOthers(file));
+    return (await this.#filesOf(id)).some((file) => isOwn(file) || isOthers(file));
   }
 
   async isMine(id: string): Promise<boolean> {
-    return (await this.#filesOf(id)).some((file) => this.#isOwn(file));
+    return (await this.#filesOf(id)).some(isOwn);
   }
 
   /** Removes what the dead left of worktrees that have no record. */
   async sweep(known: ReadonlySet<string>): Promise<void> {
     const files = await this.#files();
-    await this.#drop(files.filter((file) => !known.has(file.id) && file.owner !== undefined && !isAlive(file.owner)));
-  }
-
-  #isOwn({ owner }: OwnerFile): boolean {
-    return owner !== undefined && isSameOwner(owner, this.#self);
-  }
-
-  /** A living other's. One that cannot be read yet is being written. */
-  #isOthers({ owner }: OwnerFile): boolean {
-    return owner === undefined || (!isSameOwner(owner, this.#self) && isAlive(owner));
+    await this.#drop(files.filter((file) => !known.has(file.id) && file.standing === 'gone'));
   }
 
   async #make(id: string): Promise<string> {
     await makePrivateFolder(this.#directory);
     const name = `${id}.${randomUUID()}.owner`;
-    await writeFile(join(this.#directory, name), JSON.stringify(this.#self), { flag: 'wx', mode: 0o600 });
+    const token = await this.#life?.token();
+    await putFile(join(this.#directory, name), JSON.stringify({ ...this.#self, ...(token === undefined ? {} : { token }) }), { durable: true });
     return name;
   }
 
@@ -105,20 +127,67 @@ export class OwnerFiles {
       const found = OWNER_NAME.exec(name)?.groups?.['id'];
       return found !== undefined && (id === undefined || id === found) ? [{ name, id: found }] : [];
     });
-    const read = await Promise.all(wanted.map(async ({ name, id: of }) => ({ name, id: of, owner: await this.#read(name) })));
-    return read.flatMap(({ owner, ...file }) => (owner === 'gone' ? [] : [{ ...file, owner }]));
+    const read = await Promise.all(wanted.map((file) => this.#read(file)));
+    return read.filter((file) => file !== undefined);
   }
 
-  async #read(name: string): Promise<WorktreeOwner | undefined | 'gone'> {
+  /** Undefined for one that is gone. */
+  async #read(file: Pick<OwnerFile, 'name' | 'id'>): Promise<OwnerFile | undefined> {
+    const path = join(this.#directory, file.name);
     try {
-      const parsed = worktreeOwner.safeParse(JSON.parse(await readFile(join(this.#directory, name), 'utf8')));
-      return parsed.success ? parsed.data : undefined;
+      const owner = ownerOf(await readFile(path, 'utf8'));
+      if (owner === 'cut_short') return { ...file, owner: undefined, standing: await standingOfUnreadable(path) };
+      // Of another version: it says something to somebody.
+      if (owner === undefined) return { ...file, owner, standing: 'unknown' };
+      return { ...file, owner, standing: isSameOwner(owner, this.#self) ? 'own' : await standingOf(owner, this.#life) };
     } catch (error) {
-      return isMissing(error) ? 'gone' : undefined;
+      return isMissing(error) ? undefined : { ...file, owner: undefined, standing: 'unknown' };
     }
   }
 
   async #drop(files: readonly Pick<OwnerFile, 'name'>[]): Promise<void> {
     await Promise.all(files.map(({ name }) => rm(join(this.#directory, name), { force: true })));
   }
+}
+
+/** Undefined for one of another version. */
+function ownerOf(text: string): WorktreeOwner | undefined | 'cut_short' {
+  try {
+    const parsed = worktreeOwner.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return 'cut_short';
+  }
+}
+
+/** An earlier version wrote them in place: a young one may be at it. @throws ENOENT */
+async function standingOfUnreadable(path: string): Promise<OwnerStanding> {
+  const { mtimeMs } = await stat(path);
+  return Date.now() - mtimeMs > UNREADABLE_AGE_MS ? 'gone' : 'unknown';
+}
+
+function isOwn({ standing }: OwnerFile): boolean {
+  return standing === 'own';
+}
+
+/** A living other's, or one who may live. */
+function isOthers({ standing }: OwnerFile): boolean {
+  return standing === 'alive' || standing === 'unknown';
+}
+
+/** Of several, one that lives for sure. */
+function otherOf(files: readonly OwnerFile[], { ownerIsGone = false }: TakeOptions): OwnerFile | undefined {
+  const living = files.find(({ standing }) => standing === 'alive');
+  return living ?? (ownerIsGone ? undefined : files.find(({ standing }) => standing === 'unknown'));
+}
+
+function inWords({ owner, standing }: OwnerFile): WorktreeHolder {
+  const who = owner === undefined ? 'whoever wrote down that it has it' : `process ${owner.pid}`;
+  if (standing !== 'unknown') return { by: `${who} has it, and lives`, isUncertain: false };
+  return { by: `${owner === undefined ? who : `${who} of ${hostOf(owner)}`} may be alive, which cannot be told from here`, isUncertain: true };
+}
+
+/** What its system calls itself. */
+function hostOf({ system }: WorktreeOwner): string {
+  return system.split('/')[0] ?? system;
 }

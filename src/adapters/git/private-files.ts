@@ -1,7 +1,7 @@
 /** Small files of our own: written whole or not at all, for their owner only. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, relative, sep } from 'node:path';
 import { codeOf } from './folder-walk.ts';
 
 const FILE_MODE = 0o600;
@@ -41,6 +41,12 @@ export async function syncFolder(path: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/** Whether `path` is `folder`, or lies in it, as both are written. */
+export function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`));
 }
 
 export function isMissing(error: unknown): boolean {

@@ -1,15 +1,19 @@
 /** Which processes are at work in a folder, as far as the system shows it: on Linux, those of the same user. Elsewhere it says nothing. */
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { aliasesOf, isAtOrIn, parseMounts } from './mounts.ts';
+import type { Mount } from './mounts.ts';
 
 const SLICE_MS = 3;
 
 /** Says who is inside, in words: a process whose folder, program or open file lies in `folder`, or a file system mounted there. */
 export async function usersOf(folder: string): Promise<readonly string[]> {
-  const users: string[] = mountsIn(folder);
+  const here = mountsOf('self');
+  const users: string[] = mountsIn(folder, here);
+  const places = placesByNamespace(folder, here);
   let sliceEnd = performance.now() + SLICE_MS;
   for (const name of namesIn('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    const place = placeInside(name, folder);
+    const place = placeInside(name, places(name));
     if (place !== undefined) users.push(`process ${name} (${programOf(name)}) has ${place}`);
     if (performance.now() < sliceEnd) continue;
     await new Promise((resolve) => setImmediate(resolve));
@@ -32,35 +36,41 @@ export function commandNaming(text: string): string | undefined {
   return undefined;
 }
 
-function placeInside(pid: string, folder: string): string | undefined {
-  if (isInside(linkOf(`/proc/${pid}/cwd`), folder)) return 'its working folder in it';
-  if (isInside(linkOf(`/proc/${pid}/root`), folder)) return 'its root in it';
-  if (isInside(linkOf(`/proc/${pid}/exe`), folder)) return 'its program in it';
+function placeInside(pid: string, folders: readonly string[]): string | undefined {
+  if (isInside(linkOf(`/proc/${pid}/cwd`), folders)) return 'its working folder in it';
+  if (isInside(linkOf(`/proc/${pid}/root`), folders)) return 'its root in it';
+  if (isInside(linkOf(`/proc/${pid}/exe`), folders)) return 'its program in it';
   const descriptors = namesIn(`/proc/${pid}/fd`);
-  return descriptors.some((descriptor) => isInside(linkOf(`/proc/${pid}/fd/${descriptor}`), folder)) ? 'a file of it open' : undefined;
+  return descriptors.some((descriptor) => isInside(linkOf(`/proc/${pid}/fd/${descriptor}`), folders)) ? 'a file of it open' : undefined;
 }
 
-function isInside(target: string | undefined, folder: string): boolean {
-  if (target === undefined) return false;
-  // The system marks what has been unlinked; a process whose folder was deleted writes into nothing that could be kept.
-  return target === folder || target.startsWith(`${folder}/`);
+/** The system marks what has been unlinked; a process whose folder was deleted writes into nothing that could be kept. */
+function isInside(target: string | undefined, folders: readonly string[]): boolean {
+  return target !== undefined && folders.some((folder) => isAtOrIn(target, folder));
 }
 
-function mountsIn(folder: string): string[] {
+/** The paths of `folder` as a process sees them, by its pid. */
+function placesByNamespace(folder: string, here: readonly Mount[]): (pid: string) => readonly string[] {
+  const known = new Map<string, readonly string[]>([[linkOf('/proc/self/ns/mnt') ?? '', [folder, ...aliasesOf(folder, here, here)]]]);
+  return (pid) => {
+    const namespace = linkOf(`/proc/${pid}/ns/mnt`) ?? '';
+    const places = known.get(namespace) ?? [folder, ...aliasesOf(folder, here, mountsOf(pid))];
+    known.set(namespace, places);
+    return places;
+  };
+}
+
+function mountsIn(folder: string, here: readonly Mount[]): string[] {
+  return here.filter(({ point }) => isAtOrIn(point, folder)).map(({ point }) => `a file system is mounted at ${point}`);
+}
+
+/** None where they cannot be seen. */
+function mountsOf(pid: string): readonly Mount[] {
   try {
-    return readFileSync('/proc/self/mountinfo', 'utf8')
-      .split('\n')
-      .map((line) => unescaped(line.split(' ')[4] ?? ''))
-      .filter((place) => isInside(place, folder))
-      .map((place) => `a file system is mounted at ${place}`);
+    return parseMounts(readFileSync(`/proc/${pid}/mountinfo`, 'utf8'));
   } catch {
     return [];
   }
-}
-
-/** The table of mounts writes blanks and line ends of paths as octal numbers. */
-function unescaped(text: string): string {
-  return text.replaceAll(/\\(\d{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 
 function programOf(pid: string): string {

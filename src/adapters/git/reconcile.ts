@@ -1,11 +1,11 @@
 /** Deals with the worktrees of processes that are gone: removes what has nothing in it, keeps and reports the rest. Several may do it at once. */
-import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
+import { lstat, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReconcileWorktreesOptions, ReconciledWorktree } from '../../actors/subagent/worktree-adapter.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
-import { deleteWalked } from './delete-walked.ts';
+import { deleteWalked, deleteWhole } from './delete-walked.ts';
 import { endHalfMade } from './half-made.ts';
 import { asideOf, gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
@@ -40,9 +40,8 @@ async function setAside(house: WorktreeHouse, bad: UnreadableRecord): Promise<Re
 
 async function reconcileOne(house: WorktreeHouse, listed: WorktreeRecord): Promise<ReconciledWorktree> {
   if (listed.status === 'preserved') return reported(listed, { action: 'preserved', reason: listed.findings.map(({ text }) => text).join('; ') });
-  if (await house.owners.isOwned(listed.id)) return reported(listed, { action: 'left', reason: 'the process that has it lives' });
-  const other = await house.owners.take(listed.id);
-  if (other !== undefined) return reported(listed, { action: 'left', reason: other });
+  const holder = (await house.owners.holder(listed.id)) ?? (await house.owners.take(listed.id));
+  if (holder !== undefined) return reported(listed, { action: 'left', reason: holder.by });
   let record: WorktreeRecord | undefined;
   try {
     // Another may have dealt with it since it was listed.
@@ -88,7 +87,7 @@ function withoutMarks({ isVerified: _verified, mayLose: _mayLose, ...record }: W
 /** Its removal was interrupted after everything had been seen to be replaceable. Only what is that still is deleted. */
 async function endVerified(house: WorktreeHouse, record: WorktreeRecord, isAside: boolean): Promise<End> {
   const aside = asideOf(record);
-  if (isAside && record.mayLose === true) await rm(aside, { recursive: true, force: true });
+  if (isAside && record.mayLose === true) await deleteWhole(aside);
   else if (isAside && (await readdir(aside)).length === 0) await rmdir(aside);
   else if (isAside) {
     const look = await lookAt(house, record, { place: aside, missingIsFine: true });

@@ -2,16 +2,19 @@
  * What is kept about worktrees, beside their folders: `<id>.json` is the record, `<id>.baseline` says how the files were when the agent began.
  * A record that cannot be read is set aside under another name, never deleted.
  */
-import { readFile, readdir, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { checkedWorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { isFileSetting } from './git-settings.ts';
 import { isMissing, makePrivateFolder, putFile, syncFolder } from './private-files.ts';
 
 const RECORD_NAME = /^(?<id>[\w-]+)\.json$/;
+/** With the number that tells it from any branch that somebody named. */
+const MADE_ID = /-[\da-f]{8}$/;
 /** A temporary file lives for milliseconds; one this old has no writer. */
 const TEMPORARY_AGE_MS = 3_600_000;
 
@@ -53,8 +56,9 @@ export class RecordFiles {
     const text = await this.#text(fileName);
     if (text === undefined) return undefined;
     const record = checkedWorktreeRecord(parsed(text, fileName), fileName);
-    if (record.id === id) return record;
-    throw unreadable(fileName, `it is of worktree "${record.id}"`);
+    if (record.id !== id) throw unreadable(fileName, `it is of worktree "${record.id}"`);
+    await this.#refuseStrange(record, fileName);
+    return record;
   }
 
   /** Oldest first. */
@@ -106,13 +110,23 @@ export class RecordFiles {
     }
   }
 
-  /** Removes what writers left that died between writing and renaming. */
+  /** Removes what was temporary to processes that died. */
   async sweep(nowMs: number): Promise<void> {
     for (const name of await this.#names()) {
       if (!name.endsWith('.tmp')) continue;
       const written = await stat(this.#path(name)).catch(() => undefined);
-      if (written !== undefined && nowMs - written.mtimeMs > TEMPORARY_AGE_MS) await rm(this.#path(name), { force: true });
+      if (written !== undefined && nowMs - written.mtimeMs > TEMPORARY_AGE_MS) await rm(this.#path(name), { recursive: true, force: true });
     }
+  }
+
+  /** What a record names is deleted. So it may name only what is made for a worktree of this name, whoever wrote it. */
+  async #refuseStrange({ id, worktreePath, commonDirectory, gitDirectory, branchName, fileSettings }: WorktreeRecord, fileName: string): Promise<void> {
+    const directory = await realpath(this.#directory).catch(() => this.#directory);
+    if (worktreePath !== join(directory, id)) throw unreadable(fileName, `the worktree is to lie at ${join(directory, id)}, not at ${worktreePath}`);
+    if (gitDirectory !== undefined && dirname(gitDirectory) !== join(commonDirectory, 'worktrees')) throw unreadable(fileName, `git's own folder for it is to lie in ${join(commonDirectory, 'worktrees')}, not at ${gitDirectory}`);
+    if (!MADE_ID.test(id) || !branchName.endsWith(`/${id}`)) throw unreadable(fileName, `${JSON.stringify(branchName)} is no branch of its own`);
+    const strange = fileSettings.find((setting) => !isFileSetting(setting));
+    if (strange !== undefined) throw unreadable(fileName, `${JSON.stringify(strange)} says nothing of files`);
   }
 
   async #text(name: string): Promise<string | undefined> {

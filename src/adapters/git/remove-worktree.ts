@@ -5,20 +5,20 @@
  * may have anything of it open. It is looked at there, and then exactly the files that were seen are deleted. What comes in even so keeps the folder.
  * Branch and git's own folder go last; the record goes when everything else is gone.
  */
-import { lstat, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { lstat, rename, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { WorktreeFinding, WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
-import { deleteWalked } from './delete-walked.ts';
+import { deleteWalked, deleteWhole } from './delete-walked.ts';
 import { codeOf, walkFolder } from './folder-walk.ts';
 import type { FolderWalk } from './folder-walk.ts';
-import { asideOf, gitDirectoryOf, gitIn } from './house.ts';
+import { asideOf, gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
 import { lookAt } from './look.ts';
 import type { WorktreeLook } from './look.ts';
-import { readSettings } from './repository.ts';
+import { gitIn, userFilters } from './private-git.ts';
 import { usersOf } from './processes-inside.ts';
 import { takeRuntimeFiles } from './runtime-files.ts';
 import { branchTip, dropBranch, isGitFolderOf } from './undo-creation.ts';
@@ -105,7 +105,7 @@ async function moveAside(record: WorktreeRecord): Promise<void> {
 }
 
 async function deleteAside(record: WorktreeRecord, files: FolderWalk, mayLose: boolean): Promise<void> {
-  if (mayLose) await rm(asideOf(record), { recursive: true, force: true });
+  if (mayLose) await deleteWhole(asideOf(record));
   else await deleteWalked(asideOf(record), files);
 }
 
@@ -113,7 +113,7 @@ async function deleteAside(record: WorktreeRecord, files: FolderWalk, mayLose: b
 async function deleteGitFolder(record: WorktreeRecord, gitFiles: FolderWalk): Promise<void> {
   const folder = gitDirectoryOf(record);
   if (record.mayLose === true) {
-    if (await isGitFolderOf(record)) await rm(folder, { recursive: true, force: true });
+    if (await isGitFolderOf(record)) await deleteWhole(folder);
   } else {
     await deleteWalked(folder, gitFiles).catch((error: unknown) => {
       if (codeOf(error) !== 'ENOENT') throw error;
@@ -133,7 +133,7 @@ async function restore(house: WorktreeHouse, record: WorktreeRecord, error: unkn
     if ((await lstat(aside).catch(() => undefined)) !== undefined) {
       await putBack(record);
       // Files that were deleted are all in the commit.
-      if (record.isVerified === true && record.mayLose !== true) await gitIn(house, record, ['checkout-index', '--all', '--quiet'], { writes: true, filters: await allFilters(house, record) });
+      if (record.isVerified === true && record.mayLose !== true) await gitIn(house, record, ['checkout-index', '--all', '--quiet'], { writes: true, filters: await userFilters(house.git, dirname(record.worktreePath)) });
     }
     const { inspection } = await lookAt(house, record);
     findings.push(...inspection.findings);
@@ -157,10 +157,6 @@ export async function putBack(record: WorktreeRecord): Promise<void> {
       if (codeOf(error) !== 'EEXIST') throw error;
     });
   }
-}
-
-async function allFilters(house: WorktreeHouse, record: WorktreeRecord): Promise<readonly string[]> {
-  return (await readSettings(house.git, dirname(record.worktreePath), undefined, gitDirectoryOf(record))).filters;
 }
 
 export function gitFolderWalk(record: WorktreeRecord): Promise<FolderWalk> {

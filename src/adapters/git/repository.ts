@@ -5,6 +5,9 @@ import type { GitCommand } from './git-command.ts';
 import { shownPath } from './git-command.ts';
 import { FILE_SETTINGS, parseSettings } from './git-settings.ts';
 import type { RepositorySettings } from './git-settings.ts';
+import type { WorktreeHouse } from './house.ts';
+import { isInside } from './private-files.ts';
+import { runPrivately } from './private-git.ts';
 import { parseStashes } from './reflog.ts';
 import { GitFailure, noCommit, notARepository, saidBy } from './worktree-errors.ts';
 
@@ -13,6 +16,8 @@ export interface Repository {
   readonly root: string;
   /** What all its checkouts share. */
   readonly commonDirectory: string;
+  /** Git's own folder for this checkout. */
+  readonly gitDirectory: string;
   /** From the root to the folder that was asked about; empty for the root. */
   readonly subdirectory: string;
   /** The commit of its HEAD, in full. */
@@ -25,10 +30,10 @@ export interface Repository {
 const SEPARATOR = '--wakechart-next';
 
 /** @throws RuntimeError WORKTREE_NOT_A_REPOSITORY, WORKTREE_NO_COMMIT; GitFailure when git itself fails */
-export async function findRepository(git: GitCommand, cwd: string, signal?: AbortSignal): Promise<Repository> {
+export async function findRepository({ git, ceilingDirectories: ceilings }: Pick<WorktreeHouse, 'git' | 'ceilingDirectories'>, cwd: string, signal?: AbortSignal): Promise<Repository> {
   const folder = await realFolder(cwd);
   const call = { cwd: folder, signal };
-  const questions = ['rev-parse', '--path-format=absolute', '--show-toplevel', SEPARATOR, '--git-common-dir', SEPARATOR, '--show-prefix', SEPARATOR];
+  const questions = ['rev-parse', '--path-format=absolute', '--show-toplevel', SEPARATOR, '--git-common-dir', SEPARATOR, '--absolute-git-dir', SEPARATOR, '--show-prefix', SEPARATOR];
   const [answers, settings] = await Promise.all([
     git.run([...questions, '--verify', '-q', 'HEAD^{commit}'], call).catch((error: unknown) => refused(git, folder, error, signal)),
     readSettings(git, folder, signal).catch((error: unknown) => {
@@ -36,9 +41,20 @@ export async function findRepository(git: GitCommand, cwd: string, signal?: Abor
       throw error;
     }),
   ]);
-  const [root = '', common = '', prefix = '', head = ''] = answers.split(`${SEPARATOR}\n`).map((answer) => shownPath(answer).replace(/\n$/, ''));
-  const commonDirectory = await realpath(common);
-  return { root, commonDirectory, subdirectory: prefix.replace(/\/$/, ''), head, settings, stashes: await parseStashes(commonDirectory) };
+  const [root = '', common = '', own = '', prefix = '', head = ''] = answers.split(`${SEPARATOR}\n`).map((answer) => shownPath(answer).replace(/\n$/, ''));
+  await refuseAbove(ceilings, folder, root);
+  const [commonDirectory, gitDirectory] = await Promise.all([realpath(common), realpath(own)]);
+  return { root, commonDirectory, gitDirectory, subdirectory: prefix.replace(/\/$/, ''), head, settings, stashes: await parseStashes(commonDirectory) };
+}
+
+/** What lies in such a folder is no part of the repository that the folder itself lies in. */
+async function refuseAbove(ceilings: readonly string[], folder: string, root: string): Promise<void> {
+  for (const given of ceilings) {
+    const ceiling = await realpath(given).catch(() => given);
+    if (isInside(folder, ceiling) && !(root !== ceiling && isInside(root, ceiling))) {
+      throw notARepository(folder, `the repository at ${JSON.stringify(root)} lies around ${JSON.stringify(ceiling)}, whose contents are no part of it`);
+    }
+  }
 }
 
 export async function readSettings(git: GitCommand, cwd: string, signal?: AbortSignal, gitDirectory?: string): Promise<RepositorySettings> {
@@ -55,9 +71,10 @@ export function fileSettingsOf({ own }: RepositorySettings): string[] {
 }
 
 /** What the checkout has that is in no commit, in words; undefined when that is nothing. */
-export async function uncommittedIn(git: GitCommand, repository: Repository, signal?: AbortSignal): Promise<string | undefined> {
+export async function uncommittedIn({ git, worktreesDirectory: near }: WorktreeHouse, repository: Repository, signal?: AbortSignal): Promise<string | undefined> {
   const command = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--ignore-submodules=dirty', '--no-renames'];
-  const output = await git.run(command, { cwd: repository.root, filters: repository.settings.ownFilters, signal });
+  const { root: place } = repository;
+  const output = await runPrivately(git, { ...repository, near, place }, command, { settings: fileSettingsOf(repository.settings), signal });
   const entries = output.split('\0').filter((entry) => entry !== '');
   const untracked = entries.filter((entry) => entry.startsWith('??')).length;
   const changed = entries.length - untracked;

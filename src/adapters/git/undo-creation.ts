@@ -1,8 +1,9 @@
 /** Takes back what was made of a worktree that nobody has worked in yet. */
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { deleteWhole } from './delete-walked.ts';
 import { gitBeside, gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
 
@@ -26,8 +27,8 @@ export async function undoCreation(house: WorktreeHouse, record: WorktreeRecord,
 }
 
 async function takeBack(house: WorktreeHouse, record: WorktreeRecord): Promise<void> {
-  await rm(record.worktreePath, { recursive: true, force: true });
-  if (await isGitFolderOf(record)) await rm(gitDirectoryOf(record), { recursive: true, force: true });
+  await deleteWhole(record.worktreePath);
+  if (await isGitFolderOf(record)) await deleteWhole(gitDirectoryOf(record));
   await dropBranch(house, record, record.baseRevision);
 }
 

@@ -13,6 +13,7 @@ import { createWorktree } from './create-worktree.ts';
 import { MARKER, asideOf, gitDirectoryOf, inLane } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
 import { lookAt } from './look.ts';
+import type { TakeOptions } from './owner-files.ts';
 import { endOf, reconcileWorktrees } from './reconcile.ts';
 import { keep, putBack, removeWorktree } from './remove-worktree.ts';
 import { ambiguous, inUse, notFound } from './worktree-errors.ts';
@@ -85,11 +86,11 @@ export class WorktreeDesk {
     return this.#kept(await this.#record(name));
   }
 
-  async adopt(name: string): Promise<KeptWorktree> {
+  async adopt(name: string, options: TakeOptions = {}): Promise<KeptWorktree> {
     const { id } = await this.#record(name);
     return this.#with(id, async (record) => {
       if (record === undefined) throw notFound(name);
-      await this.#takeFromDead(id);
+      await this.#takeFromDead(id, options);
       if ((await isThere(asideOf(record))) && !(await isThere(record.worktreePath))) await putBack(record);
       const adopted = movedRecord(isResting(record) ? record : movedRecord(record, 'OWNER_LOST'), 'ADOPT');
       // The lock and the mark say that it is ours to deal with, and it is not any more.
@@ -100,12 +101,12 @@ export class WorktreeDesk {
     });
   }
 
-  async discard(name: string, mayLose: boolean): Promise<KeptWorktree> {
+  async discard(name: string, mayLose: boolean, options: TakeOptions = {}): Promise<KeptWorktree> {
     const { id } = await this.#record(name);
     return this.#with(id, async (record) => {
       if (record === undefined) throw notFound(name);
       const kept = await this.#kept(record);
-      await this.#takeFromDead(id);
+      await this.#takeFromDead(id, options);
       if (record.status === 'creating' || record.status === 'removing') await endOf(this.#house, record);
       const left = await this.#house.records.read(id);
       if (left === undefined) return kept;
@@ -172,15 +173,16 @@ export class WorktreeDesk {
     return inLane(this.#lane(`worktree ${id}`), async () => work(/^[\w-]+$/.test(id) ? await this.#house.records.read(id) : undefined));
   }
 
-  async #take(id: string): Promise<void> {
-    const other = await this.#house.owners.take(id);
-    if (other !== undefined) throw inUse(id, other);
+  async #take(id: string, options: TakeOptions = {}): Promise<void> {
+    const other = await this.#house.owners.take(id, options);
+    if (other !== undefined) throw inUse(id, other.by, other);
   }
 
   /** Nobody may have it, this process included. */
-  async #takeFromDead(id: string): Promise<void> {
-    if (await this.#house.owners.isOwned(id)) throw inUse(id, 'the process that made it lives');
-    await this.#take(id);
+  async #takeFromDead(id: string, options: TakeOptions): Promise<void> {
+    const holder = await this.#house.owners.holder(id, options);
+    if (holder !== undefined) throw inUse(id, holder.by, holder);
+    await this.#take(id, options);
   }
 
   #lane(name: string): string {

@@ -61,11 +61,14 @@ export function notClean(id: string, findings: readonly WorktreeFinding[], nextA
   });
 }
 
-export function inUse(id: string, by: string): RuntimeError {
+/** @param isUncertain nobody can tell whether that is still so */
+export function inUse(id: string, by: string, { isUncertain = false }: { readonly isUncertain?: boolean | undefined } = {}): RuntimeError {
   return new RuntimeError('WORKTREE_IN_USE', `worktree "${id}" is in use: ${by}`, {
     category: 'conflict',
-    hint: 'Wait until that has ended, or end it, and try again.',
-    details: { id },
+    hint: isUncertain
+      ? 'It runs, or ran, on another machine or in another container. If you know that it does not run any more, say so with --owner-gone.'
+      : 'Wait until that has ended, or end it, and try again.',
+    details: { id, isUncertain },
   });
 }
 

@@ -1,6 +1,7 @@
 /** Which process on which boot of which system a record belongs to. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { z } from 'zod';
+import type { HostLife } from '../../actors/host/host-life.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { ProcessEntry, ProcessTable } from './process-table.ts';
 import { isSameStart } from './membership.ts';
@@ -12,6 +13,8 @@ export const hostIdentity = z.object({
   boot: z.string(),
   /** What its start times were read from. */
   seenThrough: z.enum(['proc', 'ps']),
+  /** By which it is known in every namespace of its machine. Absent where there can be none. */
+  token: z.string().optional(),
 });
 export type HostIdentity = Readonly<z.output<typeof hostIdentity>>;
 
@@ -43,6 +46,54 @@ function bootIdentity(first: ProcessEntry | undefined): string {
   } catch {
     // Rounded by far more than two readings may differ.
     return `first-process/${Math.round((first?.startTime ?? 0) / 60)}`;
+  }
+}
+
+/** This process as its records name it. A token is made only for who has something to record, not for who looks. */
+export async function recordedHost({ host: { leaders: _leaders, ...host }, life, records }: RecordingHost): Promise<HostIdentity> {
+  const token = records === undefined ? undefined : await life?.token();
+  return { ...host, ...(token === undefined ? {} : { token }) };
+}
+
+interface RecordingHost {
+  readonly host: Host;
+  readonly life: HostLife | undefined;
+  readonly records: object | undefined;
+}
+
+/** Where the processes of a host are, as seen from this one. */
+export type HostReach =
+  /** Its pids mean the same processes here. */
+  | 'here'
+  /** It ran on another boot: nothing of it is left. */
+  | 'earlier_boot'
+  /** Another pid namespace of this boot, such as a container: its processes have other pids here, or are not to be seen at all. */
+  | 'elsewhere';
+
+export function reachOf(there: Pick<HostIdentity, 'boot'>, here: Pick<HostIdentity, 'boot'>): HostReach {
+  if (there.boot === here.boot) return 'here';
+  return there.boot.includes('/pid:') && there.boot.split('/')[0] === here.boot.split('/')[0] ? 'elsewhere' : 'earlier_boot';
+}
+
+/** The namespace that all others are in. Source: PROC_PID_INIT_INO in include/linux/proc_ns.h. */
+const FIRST_NAMESPACE = 'pid:[4026531836]';
+
+/**
+ * Whether nobody in the namespace of a dead `host` can be hidden from here: it was the first process there, with which all others end, or
+ * somebody in it is to be seen, or everything is.
+ */
+export function isSeenInto(host: Pick<HostIdentity, 'boot' | 'pid'>, pids: Iterable<number>): boolean {
+  if (host.pid === 1 || (process.geteuid?.() === 0 && namespaceOf('self') === FIRST_NAMESPACE)) return true;
+  const namespace = host.boot.split('/')[1];
+  for (const pid of pids) if (namespaceOf(pid) === namespace) return true;
+  return false;
+}
+
+function namespaceOf(pid: number | 'self'): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/pid`);
+  } catch {
+    return undefined;
   }
 }
 

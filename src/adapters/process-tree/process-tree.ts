@@ -4,8 +4,9 @@ import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
+import type { HostLife } from '../../actors/host/host-life.ts';
 import type { ProcessTree, ProcessTreeWork, ReconcileOptions, ReconciledProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
-import { readHost } from './host-identity.ts';
+import { readHost, recordedHost } from './host-identity.ts';
 import type { ProcessTable, ProcessTableKind } from './process-table.ts';
 import { createProcTable } from './proc-table.ts';
 import { createPsTable } from './ps-table.ts';
@@ -18,10 +19,12 @@ import type { TreeSurroundings } from './tracked-tree.ts';
 export interface ProcessTreeOptions {
   readonly clock: Clock;
   /**
-   * Where records of running trees are kept, such as `<home>/processes`. One directory serves any number of hosts of one system (one
-   * pid namespace). Default: no records, and nothing to reconcile after a crash.
+   * Where records of running trees are kept, such as `<home>/processes`. One directory serves any number of hosts of one system. Default: no
+   * records, and nothing to reconcile after a crash.
    */
   readonly directory?: string | undefined;
+  /** Tells of hosts in other pid namespaces, such as containers, whether they live. Default: what they left is left alone until the system starts again. */
+  readonly hostLife?: HostLife | undefined;
   /** How long to wait, after SIGKILL, for the last member to go. Default 5000. */
   readonly proofTimeoutMs?: number | undefined;
   /** How to look at processes. Default: `proc` where /proc shows them, `ps` elsewhere. */
@@ -46,29 +49,31 @@ class SystemProcessTree implements ProcessTree {
   readonly #table: ProcessTable;
   readonly #looks: SharedLooks;
   readonly #clock: Clock;
+  readonly #life: HostLife | undefined;
   readonly #records: ProcessRecords | undefined;
   readonly #proofTimeoutMs: number;
   readonly #adopted = new Map<string, TrackedProcessTree>();
   #surroundings: Promise<TreeSurroundings> | undefined;
 
-  constructor({ clock, directory, lookThrough }: ProcessTreeOptions, proofTimeoutMs: number) {
+  constructor({ clock, directory, hostLife, lookThrough }: ProcessTreeOptions, proofTimeoutMs: number) {
     this.#table = (lookThrough ?? defaultTable()) === 'proc' ? createProcTable() : createPsTable();
     this.#looks = new SharedLooks(this.#table);
     this.#clock = clock;
+    this.#life = hostLife;
     this.#records = directory === undefined ? undefined : new ProcessRecords(directory);
     this.#proofTimeoutMs = proofTimeoutMs;
   }
 
   async prepare({ taskId, commandPreview }: ProcessTreeWork): Promise<TrackedProcessTree> {
     const around = await this.#around();
-    const { leaders, ...host } = around.host;
+    const { leaders } = around.host;
     const record = ProcessRecords.newRecord({
       tag: randomUUID(),
       taskId,
       commandPreview,
       startedAt: new Date(this.#clock.now()).toISOString(),
-      host,
-      startedSince: host.startTime,
+      host: await recordedHost(around),
+      startedSince: around.host.startTime,
       sharedLeaders: [...leaders],
     });
     const tree = new TrackedTree(record, around);
@@ -101,7 +106,7 @@ class SystemProcessTree implements ProcessTree {
 
   async #readSurroundings(): Promise<TreeSurroundings> {
     const host = await readHost(this.#table);
-    return { table: this.#table, looks: this.#looks, clock: this.#clock, records: this.#records, proofTimeoutMs: this.#proofTimeoutMs, host };
+    return { table: this.#table, looks: this.#looks, clock: this.#clock, life: this.#life, records: this.#records, proofTimeoutMs: this.#proofTimeoutMs, host };
   }
 }
 

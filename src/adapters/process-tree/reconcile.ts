@@ -1,7 +1,6 @@
 /** Deals with the trees of hosts that died: ends or adopts what lives on, and clears their records away. */
 import type { ReconcileOptions, ReconciledProcessTree } from '../../actors/task/process-tree.ts';
-import { isAlive } from './host-identity.ts';
-import type { Host } from './host-identity.ts';
+import { isAlive, isSeenInto, reachOf, recordedHost } from './host-identity.ts';
 import type { ProcessRecord, ProcessRecords, RecordFile } from './records.ts';
 import { TAG_VARIABLE, splitTags } from './tags.ts';
 import { TrackedTree } from './tracked-tree.ts';
@@ -42,7 +41,9 @@ async function reconcileFile(work: Reconciliation, file: RecordFile): Promise<Re
   const { record } = content;
   // Without times to compare nobody can say who is alive, and who is not must not be guessed.
   if (record.host.seenThrough !== around.table.kind) return left('unreadable', record);
-  const isSameBoot = record.host.boot === around.host.boot;
+  const reach = reachOf(record.host, around.host);
+  if (reach === 'elsewhere') return reconcileElsewhere(work, file, record);
+  const isSameBoot = reach === 'here';
   if (isSameBoot && (await isAlive(record.host, around.table))) return left('host_alive', record);
   if (work.options.policy === 'look') {
     const survivors = isSameBoot ? await new TrackedTree(record, around).survivors() : [];
@@ -50,6 +51,23 @@ async function reconcileFile(work: Reconciliation, file: RecordFile): Promise<Re
   }
   const claim = await records.claim(file, around.host);
   return claim === undefined ? undefined : settleClaim(work, { claim, record, isSameBoot });
+}
+
+/** Its pids mean others here, so nothing is signalled: what is left there is for the next host there. A record goes when there is nothing. */
+async function reconcileElsewhere(work: Reconciliation, file: RecordFile, record: ProcessRecord): Promise<ReconciledProcessTree> {
+  const { records, around, options } = work;
+  const { host } = record;
+  const head = reportHead(record.tag, record);
+  const isDead = host.token !== undefined && (await around.life?.isAlive(host.token)) === false;
+  if (!isDead) return { ...head, action: 'left', reason: 'elsewhere', survivors: [] };
+  const { entries } = await around.looks.look({ startedSince: record.startedSince });
+  const survivors = [...entries.values()].filter(({ tags, state }) => tags.includes(record.tag) && state !== 'dead');
+  const isOver = survivors.length === 0 && isSeenInto(host, entries.keys());
+  if (isOver && options.policy !== 'look') {
+    await records.forget(file);
+    return { ...head, action: 'gone', survivors: [] };
+  }
+  return { ...head, action: 'left', reason: 'elsewhere', survivors: survivors.map(({ pid, startTime }) => ({ pid, startTime: String(startTime) })) };
 }
 
 interface ClaimedRecord {
@@ -67,7 +85,7 @@ async function settleClaim(work: Reconciliation, { claim, record, isSameBoot }: 
     const survivors = isSameBoot ? await tree.survivors() : [];
     if (survivors.length > 0 && work.options.policy === 'adopt') {
       // On record under the new name before the old one goes.
-      const own = new TrackedTree(ownRecord(record, work.around.host), work.around);
+      const own = new TrackedTree(await ownRecord(record, work.around), work.around);
       await own.writeRecord();
       work.adopt(own);
       await records.forget(claim);
@@ -83,8 +101,8 @@ async function settleClaim(work: Reconciliation, { claim, record, isSameBoot }: 
   }
 }
 
-function ownRecord(record: ProcessRecord, { leaders, ...host }: Host): ProcessRecord {
-  return { ...record, host, sharedLeaders: [...record.sharedLeaders, ...leaders] };
+async function ownRecord(record: ProcessRecord, around: TreeSurroundings): Promise<ProcessRecord> {
+  return { ...record, host: await recordedHost(around), sharedLeaders: [...record.sharedLeaders, ...around.host.leaders] };
 }
 
 function reportHead(tag: string, record: ProcessRecord | undefined): Pick<ReconciledProcessTree, 'tag' | 'taskId' | 'pid'> {

@@ -2,6 +2,7 @@
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
+import type { HostLife } from '../../actors/host/host-life.ts';
 import type { EndProcessTreeOptions, EndedProcessTree, ProcessIdentity, TrackedProcessTree } from '../../actors/task/process-tree.ts';
 import type { Host } from './host-identity.ts';
 import type { ProcessEntry, ProcessTable } from './process-table.ts';
@@ -24,6 +25,8 @@ export interface TreeSurroundings {
   readonly looks: SharedLooks;
   readonly clock: Clock;
   readonly host: Host;
+  /** Tells of hosts in other namespaces whether they live. */
+  readonly life: HostLife | undefined;
   /** Undefined when nothing is kept on disk. */
   readonly records: ProcessRecords | undefined;
   /** After SIGKILL, how long to wait for the last member to go. */

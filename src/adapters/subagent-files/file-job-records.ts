@@ -5,7 +5,7 @@
  * of several processes one deals with it, and where that one dies over it the next does.
  */
 import { randomUUID } from 'node:crypto';
-import { readFile, rename, rm, stat } from 'node:fs/promises';
+import { lstat, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -14,6 +14,7 @@ import type { JobRecord } from '../../machines/subagent/job-record.ts';
 import { utf8Length } from '../../machines/utf8.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
+import type { HostLife } from '../../actors/host/host-life.ts';
 import type { FoundJobRecord, JobRecords, KeptOutput } from '../../actors/subagent/job-records.ts';
 import { codeOf, createFile, makeFolder, namesIn, replaceFile, replaceFileSoon, sweepDrafts, syncFolder } from './durable-writes.ts';
 import type { Durability } from './durable-writes.ts';
@@ -26,6 +27,8 @@ const optionsSchema = z.strictObject({
   directory: z.string().min(1),
   /** What a record survives when it is reported as stored. */
   durability: z.enum(['disk', 'os']).default('disk'),
+  /** Tells which of the processes that made records live. Default: by their pids, as far as these mean something here. */
+  hostLife: z.custom<HostLife>((value) => typeof (value as Partial<HostLife> | null)?.isAlive === 'function', 'expected a HostLife').optional(),
   /** Tells how old files are. Default: the system's time. */
   clock: z.custom<Pick<Clock, 'now'>>((value) => typeof (value as Partial<Clock> | null)?.now === 'function', 'expected a clock').optional(),
 });
@@ -34,8 +37,8 @@ export type FileJobRecordsOptions = z.input<typeof optionsSchema>;
 
 /** @throws RuntimeError category `validation` for options that make no sense */
 export function createFileJobRecords(options: FileJobRecordsOptions): JobRecords {
-  const { directory, durability, clock = Date } = parseOrThrow(optionsSchema, options, { what: 'the options of job records', code: 'JOB_RECORDS_OPTIONS' });
-  return new FileJobRecords(resolve(directory), durability, clock);
+  const { directory, durability, clock = Date, hostLife } = parseOrThrow(optionsSchema, options, { what: 'the options of job records', code: 'JOB_RECORDS_OPTIONS' });
+  return new FileJobRecords({ directory: resolve(directory), durability, clock, life: hostLife });
 }
 
 interface StoredRecord {
@@ -43,17 +46,31 @@ interface StoredRecord {
   readonly record: JobRecord;
 }
 
+interface UnreadableRecord {
+  readonly reason: string;
+  readonly isForeign: boolean;
+}
+
 const OWNER_NAME = /^agent_\d+\.owner-(?<turn>\d+)$/;
 const FIRST_OWNER_TURN = 0;
+
+interface Settings {
+  readonly directory: string;
+  readonly durability: Durability;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly life: HostLife | undefined;
+}
 
 class FileJobRecords implements JobRecords {
   readonly #directory: string;
   readonly #durability: Durability;
   readonly #numbers: JobNumbers;
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #life: HostLife | undefined;
   readonly #self = thisProcess();
 
-  constructor(directory: string, durability: Durability, clock: Pick<Clock, 'now'>) {
+  constructor({ directory, durability, clock, life }: Settings) {
+    this.#life = life;
     this.#clock = clock;
     this.#directory = directory;
     this.#durability = durability;
@@ -64,9 +81,9 @@ class FileJobRecords implements JobRecords {
     return this.#doing('store a new job', async () => {
       await makeFolder(this.#directory, this.#durability);
       let record: JobRecord | undefined;
-      const take = (number: number): Promise<boolean> => {
+      const take = async (number: number): Promise<boolean> => {
         record = make(idOf(number));
-        return createFile(this.#pathOf(record.jobId), this.#textOf(record), this.#durability);
+        return createFile(this.#pathOf(record.jobId), await this.#textOf(record), this.#durability);
       };
       await this.#numbers.next(take, (number) => rm(this.#pathOf(idOf(number)), { force: true }));
       // The numbers come to an end with a file that was made.
@@ -81,14 +98,13 @@ class FileJobRecords implements JobRecords {
       if ((await stat(path).catch(unlessMissing)) === undefined) return;
       // The stages around an end can be come to again: only the end itself cannot.
       const write = record.stage === 'ending' ? replaceFile : replaceFileSoon;
-      await write(path, this.#textOf(record), this.#durability);
+      await write(path, await this.#textOf(record), this.#durability);
     });
   }
 
   async list(): Promise<readonly FoundJobRecord[]> {
     return this.#doing('list the jobs', async () => {
       const names = await namesIn(this.#directory);
-      await sweepDrafts(this.#directory, names, this.#clock.now());
       const ids = names.filter((name) => /^agent_\d+\.json$/.test(name) && numberOf(name) > 0).map((name) => name.slice(0, -'.json'.length));
       ids.sort((a, b) => numberOf(a) - numberOf(b));
       const found: FoundJobRecord[] = [];
@@ -102,12 +118,15 @@ class FileJobRecords implements JobRecords {
 
   async takeOver(jobId: string): Promise<JobRecord | undefined> {
     return this.#doing(`take over job ${jobId}`, async () => {
+      const names = await namesIn(this.#directory);
+      await sweepDrafts(this.#directory, names, this.#clock.now());
       const stored = await this.#read(jobId);
-      if (stored === undefined || 'reason' in stored || stored.record.stage === 'ended') return undefined;
-      const { owner, turn } = await this.#ownerOf(jobId, stored.owner, await namesIn(this.#directory));
-      if (isAlive(owner)) return undefined;
+      if (stored !== undefined && 'reason' in stored) return this.#setAside(jobId, stored);
+      if (stored === undefined || stored.record.stage === 'ended') return undefined;
+      const { owner, turn } = await this.#ownerOf(jobId, stored.owner, names);
+      if (await isAlive(owner, this.#life)) return undefined;
       const claim = this.#ownerPath(jobId, turn + 1);
-      if (!(await createFile(claim, JSON.stringify(this.#self), this.#durability))) return undefined;
+      if (!(await createFile(claim, JSON.stringify(await this.#owner()), this.#durability))) return undefined;
       // Whoever had it may have come to its end and cleared away after the look.
       const now = await this.#read(jobId);
       if (now !== undefined && !('reason' in now) && now.record.stage !== 'ended') return now.record;
@@ -120,6 +139,8 @@ class FileJobRecords implements JobRecords {
     const folder = this.#folderOf(jobId);
     return this.#doing(`keep the output of job ${jobId}`, async () => {
       await makeFolder(folder, this.#durability);
+      // Its name could be told beforehand.
+      if (!(await lstat(folder)).isDirectory()) throw new Error(`expected a folder at ${folder}, found a link`);
       const path = join(folder, 'output.txt');
       await replaceFile(path, output, this.#durability);
       return { path, bytes: utf8Length(output) };
@@ -142,18 +163,19 @@ class FileJobRecords implements JobRecords {
   async #find(jobId: string, names: readonly string[]): Promise<FoundJobRecord | undefined> {
     const stored = await this.#read(jobId);
     if (stored === undefined) return undefined;
-    if ('reason' in stored) {
-      const { reason, isForeign } = stored;
-      // One of another version says something to somebody.
-      if (!isForeign) await rename(this.#pathOf(jobId), `${this.#pathOf(jobId)}.${randomUUID()}.unreadable`).catch(unlessMissing);
-      return { kind: 'unreadable', jobId, reason };
-    }
+    if ('reason' in stored) return { kind: 'unreadable', jobId, reason: stored.reason };
     const { owner } = await this.#ownerOf(jobId, stored.owner, names);
-    const standing = isSameOwner(owner, this.#self) ? 'here' : isAlive(owner) ? 'alive' : 'gone';
+    const standing = isSameOwner(owner, this.#self) ? 'here' : (await isAlive(owner, this.#life)) ? 'alive' : 'gone';
     return { kind: 'record', record: stored.record, owner: standing };
   }
 
-  async #read(jobId: string): Promise<StoredRecord | { readonly reason: string; readonly isForeign: boolean } | undefined> {
+  async #setAside(jobId: string, { isForeign }: UnreadableRecord): Promise<undefined> {
+    // One of another version says something to somebody.
+    if (!isForeign) await rename(this.#pathOf(jobId), `${this.#pathOf(jobId)}.${randomUUID()}.unreadable`).catch(unlessMissing);
+    return undefined;
+  }
+
+  async #read(jobId: string): Promise<StoredRecord | UnreadableRecord | undefined> {
     const text = await readFile(this.#pathOf(jobId), 'utf8').catch(unlessMissing);
     if (text === undefined) return undefined;
     let value: unknown;
@@ -177,12 +199,18 @@ class FileJobRecords implements JobRecords {
     const turn = turns.reduce((most, each) => Math.max(most, each), FIRST_OWNER_TURN);
     if (turn === FIRST_OWNER_TURN) return { owner: first, turn };
     const text = await readFile(this.#ownerPath(jobId, turn), 'utf8').catch(unlessMissing);
-    const owner = text === undefined ? undefined : recordOwner.safeParse(JSON.parse(text));
-    return { owner: owner?.success === true ? owner.data : first, turn };
+    // Where it does not say whose it is, it is still its first owner's, whose end is looked for. The next turn goes on from here.
+    return { owner: ownerIn(text) ?? first, turn };
   }
 
-  #textOf(record: JobRecord): string {
-    return jobRecordText({ owner: this.#self, record });
+  async #textOf(record: JobRecord): Promise<string> {
+    return jobRecordText({ owner: await this.#owner(), record });
+  }
+
+  /** This process, as those know it who cannot see its pid. */
+  async #owner(): Promise<RecordOwner> {
+    const token = await this.#life?.token();
+    return { ...this.#self, ...(token === undefined ? {} : { token }) };
   }
 
   #pathOf(jobId: string): string {
@@ -209,6 +237,14 @@ class FileJobRecords implements JobRecords {
         cause: error,
       });
     }
+  }
+}
+
+function ownerIn(text: string | undefined): RecordOwner | undefined {
+  try {
+    return text === undefined ? undefined : recordOwner.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,7 +1,8 @@
-/** Which process a record belongs to, and whether that lives. Records are for processes of one system: after a restart of it, none of the old ones does. */
+/** Which process a record belongs to, and whether that lives: by its token where that can be asked, by its pid where that means something. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { z } from 'zod';
+import type { HostLife } from '../../actors/host/host-life.ts';
 
 export const recordOwner = z.object({
   pid: z.number().int().positive(),
@@ -9,6 +10,8 @@ export const recordOwner = z.object({
   began: z.string(),
   /** The boot of the system, and where there are several on it the namespace, in which the pid means something. */
   system: z.string(),
+  /** By which it is known in every namespace of its machine. Absent where there can be none. */
+  token: z.string().optional(),
 });
 
 export type RecordOwner = Readonly<z.output<typeof recordOwner>>;
@@ -21,11 +24,27 @@ export function isSameOwner(a: RecordOwner, b: RecordOwner): boolean {
   return a.pid === b.pid && a.began === b.began && a.system === b.system;
 }
 
-export function isAlive({ pid, began, system }: RecordOwner): boolean {
-  if (system !== systemName()) return false;
+/** Of one about whom it cannot be told, true: it may work in another container. */
+export async function isAlive(owner: RecordOwner, life: HostLife | undefined): Promise<boolean> {
+  // Exact where it can be told at all, and true even when somebody has removed the sockets.
+  const byPid = isAliveByPid(owner);
+  if (byPid === true && owner.began !== '') return true;
+  const answer = owner.token === undefined ? undefined : await life?.isAlive(owner.token);
+  // A record without a token is of this machine: an earlier version wrote it, or the file system, which has no sockets, is its own.
+  return answer ?? byPid ?? (owner.token !== undefined || isSameBoot(owner.system));
+}
+
+/** Undefined of another system. */
+function isAliveByPid({ pid, began, system }: RecordOwner): boolean | undefined {
+  if (system !== systemName()) return undefined;
   if (began === '') return isSomebody(pid);
   const seen = beginOf(pid);
   return seen?.began === began && !seen.isOver;
+}
+
+/** One in another pid namespace of it cannot be seen from here, and may be alive. */
+function isSameBoot(system: string): boolean {
+  return system.split('/')[0] === systemName().split('/')[0];
 }
 
 /** What Linux says of a process: when it began, in ticks since the system did, and whether only its name is left. */

@@ -10,7 +10,7 @@ export function narrowedAgent(definition: AgentDefinition, { model, mode, allow 
 }
 
 /** The tools that are left, by the name under which the model calls them. */
-export function narrowedTools<Tool>(tools: ReadonlyMap<string, Tool>, { tools: only, withoutTools = [] }: Narrowing = {}): ReadonlyMap<string, Tool> {
+export function narrowedTools<Tool>(tools: ReadonlyMap<string, Tool>, { tools: only, withoutTools = [] }: Pick<Narrowing, 'tools' | 'withoutTools'> = {}): ReadonlyMap<string, Tool> {
   if (only === undefined && withoutTools.length === 0) return tools;
   return new Map([...tools].filter(([name]) => (only === undefined || only.includes(name)) && !withoutTools.includes(name)));
 }

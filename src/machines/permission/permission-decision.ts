@@ -4,14 +4,16 @@
  *   1  the mode is `deny`                                                         deny   mode
  *   2  a rule denies it (a shell line: any command of it)                         deny   policy
  *   3  a rule asks for it, or one that denies may be about it, or it is doubtful  ask
- *   4  the tool always asks: only rules that name just this call allow it         allow  session_rule | policy, else ask
- *   5  the tool is read-only, unless the mode is `ask` and the path has the
+ *   4  it would reach into folders of the runtime's own, unless the mode is
+ *      `preapproved` and it only reads, or is a shell line that 7 allows          ask
+ *   5  the tool always asks: only rules that name just this call allow it         allow  session_rule | policy, else ask
+ *   6  the tool is read-only, unless the mode is `ask` and the path has the
  *      name of a secret                                                           allow  read_only
- *   6  the mode is `preapproved`, unless it is a shell line and a rule about
+ *   7  the mode is `preapproved`, unless it is a shell line and a rule about
  *      commands or paths denies or asks: the line may do that all the same        allow  preapproved
- *   7  rules allow it (a shell line: every command of it, or it only reads, and
+ *   8  rules allow it (a shell line: every command of it, or it only reads, and
  *      nothing that a rule about reading is against)                              allow  session_rule | policy | safe_command
- *   8  otherwise                                                                  ask
+ *   9  otherwise                                                                  ask
  *
  * Rules that allow are for their own tool. Those that deny and ask hold for all tools that can do the same: those of `shell_run` for every
  * tool whose name begins with `shell_`, those of `read` for grep, glob and edit, those of `write` for edit.
@@ -53,6 +55,8 @@ export interface PermissionQuestion {
   readonly allowedAs?: readonly string[] | undefined;
   /** Why nothing allows it but somebody who is asked, whatever rules and mode say. For people. */
   readonly doubt?: string | undefined;
+  /** Why it would reach into folders of the runtime's own, if it would. For people. */
+  readonly guarded?: string | undefined;
 }
 
 export type PermissionDecision =
@@ -86,6 +90,7 @@ function decide(question: PermissionQuestion): PermissionDecision {
   const restricted = restrict(call);
   if (restricted !== undefined) return restricted;
   if (question.doubt !== undefined) return { decision: 'ask', because: question.doubt, suggestions: [] };
+  if (question.guarded !== undefined && isHeldByGuard(question, restricting)) return { decision: 'ask', because: question.guarded, suggestions: [] };
   const fitting = [definition.name, ...(question.allowedAs ?? [])];
   const isAllowing = (rule: PermissionRule): boolean => fitting.includes(rule.tool) && rule.effect === 'allow';
   const rules = { session: sessionRules.filter(isAllowing), policy: policy.filter(isAllowing) };
@@ -95,6 +100,12 @@ function decide(question: PermissionQuestion): PermissionDecision {
   const mayBreakRules = subject.kind === 'shell' && restricting.some(mayBeBrokenByCommands);
   if (mode === 'preapproved' && !mayBreakRules) return { decision: 'allow', by: 'preapproved' };
   return grantOf(call, rules, { precisely: false }) ?? ask(call, rules);
+}
+
+/** A shell line of an agent that may run any may do this in ways that nobody reads: it is not held. */
+function isHeldByGuard({ subject, mode }: PermissionQuestion, restricting: readonly PermissionRule[]): boolean {
+  if (subject.kind === 'path') return subject.access === 'write' || mode === 'ask';
+  return subject.kind === 'shell' && (mode === 'ask' || restricting.some(mayBeBrokenByCommands));
 }
 
 interface DecidedCall extends JudgedCall, Pick<PermissionQuestion, 'definition' | 'mode' | 'kin'> {

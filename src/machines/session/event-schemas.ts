@@ -64,8 +64,17 @@ const allowance = z.object({ tokens: z.number().int().nonnegative().optional(), 
 
 export type Allowance = Readonly<z.output<typeof allowance>>;
 
-/** What holds for a session whatever its own agent may do: no mode that allows more than this one, and rules that forbid or ask. */
-const restriction = z.object({ mode: z.enum(['preapproved', 'ask', 'deny']), deny: z.array(z.string()), ask: z.array(z.string()) });
+/**
+ * What holds for a session whatever its own agent may do: no mode that allows more than this one, rules that forbid or ask, and the tools
+ * that were taken from whoever it works for. `tools`: the only ones.
+ */
+const restriction = z.object({
+  mode: z.enum(['preapproved', 'ask', 'deny']),
+  deny: z.array(z.string()),
+  ask: z.array(z.string()),
+  tools: z.array(z.string()).optional(),
+  withoutTools: z.array(z.string()).optional(),
+});
 
 export type Restriction = Readonly<z.output<typeof restriction>>;
 

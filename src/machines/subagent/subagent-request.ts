@@ -1,8 +1,10 @@
 /** What a caller may ask a subagent manager for, checked before anything is recorded, and the task that it becomes. */
 import { z } from 'zod';
 import { sessionId } from '../ids.ts';
+import { BackgroundTaskError } from '../task/task-error.ts';
 import { parsedOrRefused } from '../task/task-validation.ts';
 import type { AgentTaskRequest, BackgroundTaskRequestInput } from '../task/task-request.ts';
+import { requireNoSecrets } from './profile-secrets.ts';
 
 const text = z.string().min(1);
 const durationMs = z.number().nonnegative();
@@ -45,9 +47,25 @@ export const subagentSpawnRequest = z.strictObject({
 
 export type SubagentSpawnRequest = z.input<typeof subagentSpawnRequest>;
 
-/** @throws BackgroundTaskError category `validation` saying what came and what is missing */
+/** Begins the keys of metadata that are the runtime's. */
+const OWN_METADATA = 'wakechart.';
+
+/**
+ * Before anything is recorded: what is in a request is kept.
+ * @throws BackgroundTaskError category `validation` saying what came and what is missing
+ * @throws RuntimeError PROVIDER_PROFILE_INVALID, also for a profile that holds a secret; its value is in no error
+ */
 export function checkedSpawnRequest(request: unknown): SubagentSpawnRequest {
-  return parsedOrRefused(subagentSpawnRequest, request, { what: 'subagent request', code: 'SUBAGENT_REQUEST_INVALID' });
+  const checked = parsedOrRefused(subagentSpawnRequest, request, { what: 'subagent request', code: 'SUBAGENT_REQUEST_INVALID' });
+  const own = Object.keys(checked.metadata ?? {}).find((key) => key.startsWith(OWN_METADATA));
+  if (own !== undefined) {
+    throw new BackgroundTaskError('validation', `invalid subagent request: metadata: expected keys of your own, received ${JSON.stringify(own.slice(0, 100))}; those that begin with "${OWN_METADATA}" are the runtime's`, {
+      code: 'SUBAGENT_REQUEST_INVALID',
+      hint: 'To go on with a session, or to say where the job runs, pass `sessionId` or `run`.',
+    });
+  }
+  if (checked.providerProfile !== undefined) requireNoSecrets(checked.providerProfile);
+  return checked;
 }
 
 /** Where a job's own session stands in the metadata of its task; the rest of the metadata is the caller's. */
@@ -56,13 +74,16 @@ export const SESSION_KEY = 'wakechart.sessionId';
 /** Marks a job that is one wake of its session and nothing more. */
 export const WAKE_ONLY_KEY = 'wakechart.wakeOnly';
 
+/** Marks a job whose session was there before it: what becomes of that is not the job's to decide. */
+const CONTINUES_KEY = 'wakechart.continues';
+
 /** Where a job is to run: in a process of its own, or in the one that spawned it. */
 const RUN_KEY = 'wakechart.run';
 
-/** The task that a job is. Nothing of the request is lost. */
-export function taskRequestOf({ type, label, parentJobId, sessionId: session, run, metadata, ...rest }: SubagentSpawnRequest): BackgroundTaskRequestInput {
+/** The task that a job is. Nothing of the request is lost. `continues`: whether its session was there before. */
+export function taskRequestOf({ type, label, parentJobId, sessionId: session, run, metadata, ...rest }: SubagentSpawnRequest, { continues = false } = {}): BackgroundTaskRequestInput {
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as typeof rest;
-  const own = { ...(session === undefined ? {} : { [SESSION_KEY]: session }), ...(run === undefined ? {} : { [RUN_KEY]: run }) };
+  const own = { ...(session === undefined ? {} : { [SESSION_KEY]: session }), ...(run === undefined ? {} : { [RUN_KEY]: run }), ...(continues ? { [CONTINUES_KEY]: true } : {}) };
   const all = Object.keys(own).length === 0 ? metadata : { ...metadata, ...own };
   return {
     kind: 'agent',
@@ -82,6 +103,11 @@ export function sessionOf({ metadata }: Pick<AgentTaskRequest, 'metadata'>): str
 
 export function isWakeOnly({ metadata }: Pick<AgentTaskRequest, 'metadata'>): boolean {
   return metadata?.[WAKE_ONLY_KEY] === true;
+}
+
+/** Whether the session of the job was there before it. */
+export function continuesSession({ metadata }: Pick<AgentTaskRequest, 'metadata'>): boolean {
+  return metadata?.[CONTINUES_KEY] === true;
 }
 
 /** Where the job is to run, as its task says. */

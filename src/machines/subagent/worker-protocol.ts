@@ -2,6 +2,7 @@
  * What a runtime and the process of one subagent job say to each other, checked at both ends.
  *
  *   parent ── prepare ─▶ child          loads, opens the home, answers `warm`; only for a worker that waits for a job
+ *          ── keys ────▶                before `start`, where the job needs any: never by file, never in a record
  *          ── start ───▶                once; answered by `accepted`, or by `error`
  *          ── send · permission_decision · cancel ─▶
  *   child  ── ready ───▶ parent         first of all, before it has loaded anything
@@ -10,10 +11,11 @@
  *          ── result | error | cancelled ─▶   once; the last that counts
  *
  * `v` is the version of the words; a message without it speaks version 1. Other versions are refused by name: see worker-messages.ts.
- * What is larger than WORKER_INLINE_BYTES goes by file, see `byFile`.
+ * What is larger than WORKER_INLINE_BYTES goes by file, see `byFile`. Only prompts and answers may be long: see worker-bounds.ts.
  */
 import { z } from 'zod';
 import { providerTable } from '../run/provider-settings.ts';
+import { WORKER_NOTE_CHARACTERS, excessOf } from './worker-bounds.ts';
 
 export const WORKER_PROTOCOL_VERSION = 1;
 
@@ -29,6 +31,15 @@ const name = z.string().min(1).max(1_000);
 const words = z.string().max(WORKER_FILE_BYTES);
 const record = z.record(z.string(), z.unknown());
 const durationMs = z.number().nonnegative();
+/** What a worker says besides its answer: see worker-bounds.ts. */
+const note = z.string().max(WORKER_NOTE_CHARACTERS);
+const bounded = z.unknown().superRefine(refuseExcess);
+const boundedRecord = record.superRefine(refuseExcess);
+
+function refuseExcess(value: unknown, context: z.RefinementCtx): void {
+  const excess = excessOf(value);
+  if (excess !== undefined) context.addIssue({ code: 'custom', message: `${excess}, received more` });
+}
 
 const workerPermissionMode = z.enum(['inherit-allowlist', 'preapproved', 'prompt', 'deny']);
 
@@ -62,6 +73,8 @@ export const workerParentConfig = z.strictObject({
 
 export const workerParentMessage = z.discriminatedUnion('type', [
   z.strictObject({ v, type: z.literal('prepare'), parentConfig: workerParentConfig }),
+  /** Variables for the worker itself. Commands of its agent get none of them. */
+  z.strictObject({ v, type: z.literal('keys'), variables: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of a variable'), z.string().regex(/^[^\0]*$/, 'expected text without NUL characters')) }),
   z.strictObject({
     v,
     type: z.literal('start'),
@@ -82,35 +95,33 @@ export const workerParentMessage = z.discriminatedUnion('type', [
   z.strictObject({ v, type: z.literal('permission_decision'), requestId: name, allowed: z.boolean() }),
 ]);
 
-const usage = z.record(z.string(), z.unknown());
-
 export const workerChildMessage = z.discriminatedUnion('type', [
   /** `confirms`: it answers each `send` that has an id. */
   z.strictObject({ v, type: z.literal('ready'), pid: z.number().int().positive().optional(), confirms: z.boolean().optional() }),
   /** The follow-up is stored, or `error` says why not. */
-  z.strictObject({ v, type: z.literal('sent'), id: name, error: words.optional() }),
+  z.strictObject({ v, type: z.literal('sent'), id: name, error: note.optional() }),
   /** Loaded and its home open: a start is answered at once. Or `error` says why not; then a start tries again. */
-  z.strictObject({ v, type: z.literal('warm'), error: words.optional() }),
+  z.strictObject({ v, type: z.literal('warm'), error: note.optional() }),
   z.strictObject({ v, type: z.literal('accepted'), jobId: name }),
-  z.strictObject({ v, type: z.literal('text_delta'), delta: words }),
-  z.strictObject({ v, type: z.literal('tool_start'), toolName: name, firstArg: words.optional(), toolTimeoutMs: durationMs.optional() }),
-  z.strictObject({ v, type: z.literal('tool_end'), toolName: name, success: z.boolean(), error: words.optional() }),
-  z.strictObject({ v, type: z.literal('permission_request'), requestId: name, toolName: name, toolArgs: z.unknown().optional() }),
+  z.strictObject({ v, type: z.literal('text_delta'), delta: note }),
+  z.strictObject({ v, type: z.literal('tool_start'), toolName: name, firstArg: note.optional(), toolTimeoutMs: durationMs.optional() }),
+  z.strictObject({ v, type: z.literal('tool_end'), toolName: name, success: z.boolean(), error: note.optional() }),
+  z.strictObject({ v, type: z.literal('permission_request'), requestId: name, toolName: name, toolArgs: bounded.optional() }),
   z.strictObject({ v, type: z.literal('permission_resolved'), requestId: name }),
   /** It is alive, and that is all. */
   z.strictObject({ v, type: z.literal('activity') }),
-  z.strictObject({ v, type: z.literal('progress'), currentAction: words.optional() }),
-  z.strictObject({ v, type: z.literal('result'), output: words, usage: usage.optional(), metadata: record.optional() }),
+  z.strictObject({ v, type: z.literal('progress'), currentAction: note.optional() }),
+  z.strictObject({ v, type: z.literal('result'), output: words, usage: boundedRecord.optional(), metadata: boundedRecord.optional() }),
   z.strictObject({
     v,
     type: z.literal('error'),
-    message: words,
+    message: note,
     category: z.string().max(100).optional(),
     code: z.string().max(200).optional(),
-    hint: words.optional(),
-    details: record.optional(),
+    hint: note.optional(),
+    details: boundedRecord.optional(),
   }),
-  z.strictObject({ v, type: z.literal('cancelled'), reason: words.optional() }),
+  z.strictObject({ v, type: z.literal('cancelled'), reason: note.optional() }),
 ]);
 
 /** Stands for a message that lies in the exchange folder of its job, under a name that cannot lead out of it. */

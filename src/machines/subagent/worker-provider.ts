@@ -1,6 +1,7 @@
 /** Provider profiles: how a caller names the model that a job's agent speaks with, and the provider settings that this comes to. */
 import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
+import type { AuthProfile } from '../run/auth-profile.ts';
 import { KNOWN_PROVIDERS, providerSettings } from '../run/provider-settings.ts';
 import type { ProviderSettings, ProviderTable } from '../run/provider-settings.ts';
 import { parseOrThrow } from '../validate.ts';
@@ -57,7 +58,19 @@ export function withProvider(table: ProviderTable, { name, settings }: NamedProv
   return settings === undefined ? table : { ...table, [name]: settings };
 }
 
-/** Names of the variables that hold keys: of the providers in the table, of a named one, and of the known ones. */
-export function keyVariables(table: ProviderTable): readonly string[] {
-  return [...new Set(Object.values({ ...KNOWN_PROVIDERS, ...table }).flatMap(({ keyVariable }) => keyVariable ?? []))];
+/** Names of the variables that whoever speaks with these providers may need: their keys, those of their accounts, what their programs are passed. */
+export function keyVariables(providers: readonly string[], table: ProviderTable, accounts: readonly AuthProfile[] = []): readonly string[] {
+  const all: ProviderTable = { ...KNOWN_PROVIDERS, ...table };
+  const variables = providers.flatMap((provider) => {
+    const settings = Object.hasOwn(all, provider) ? all[provider] : undefined;
+    const paying = accounts.flatMap((account) => (account.provider === provider && account.secret !== undefined && 'env' in account.secret ? [account.secret.env] : []));
+    return [...(settings?.keyVariable === undefined ? [] : [settings.keyVariable]), ...(settings?.program?.pass ?? []), ...paying];
+  });
+  return [...new Set(variables)];
+}
+
+/** The provider in `provider/model`; none in the mere name of a model. */
+export function providerIn(model: string | undefined): readonly string[] {
+  const slash = model?.indexOf('/') ?? -1;
+  return model === undefined || slash <= 0 ? [] : [model.slice(0, slash)];
 }

@@ -16,6 +16,8 @@ export const worktreeOwner = z.object({
   startTime: z.string(),
   /** The system, and the namespace in which the pid means something. */
   system: z.string(),
+  /** By which it is known in every namespace of its machine. Absent where there can be none. */
+  token: z.string().optional(),
 });
 export type WorktreeOwner = Readonly<z.output<typeof worktreeOwner>>;
 

@@ -9,6 +9,7 @@ import type { Allowance } from '../session/event-schemas.ts';
 import { MAX_CONTINUES_IN_A_ROW } from '../session/limits.ts';
 import type { OpenToolCall, PendingIngress, SessionState } from '../session/session-state.ts';
 import type { Directive } from './directive.ts';
+import { heldByJobs } from './held-budget.ts';
 
 /** What only the running wake knows. */
 export interface WakeProgress {
@@ -126,12 +127,14 @@ function timeLimit({ elapsedMs, limits: { maxSecondsPerWake: value } }: WakeProg
 function stepOrLimit(state: SessionState, progress: WakeProgress): WakeDecision {
   const { modelSteps, elapsedMs, limits, identicalCalls, stepsWithoutProgress, nextStep } = progress;
   const { tokens = 0, cost = 0 } = state.openWake ?? {};
+  // What jobs may use up is theirs until they have ended.
+  const held = heldByJobs(state);
   const needs: Readonly<Record<keyof WakeLimits, number>> = {
     maxModelStepsPerWake: modelSteps + 1,
-    maxTokensPerWake: tokens + (nextStep.tokens ?? 1),
-    maxTokensPerSession: state.used.tokens + (nextStep.tokens ?? 1),
-    maxCostPerWake: cost + (nextStep.cost ?? 0),
-    maxCostPerSession: state.used.cost + (nextStep.cost ?? 0),
+    maxTokensPerWake: tokens + held.tokens + (nextStep.tokens ?? 1),
+    maxTokensPerSession: state.used.tokens + held.tokens + (nextStep.tokens ?? 1),
+    maxCostPerWake: cost + held.cost + (nextStep.cost ?? 0),
+    maxCostPerSession: state.used.cost + held.cost + (nextStep.cost ?? 0),
     maxSecondsPerWake: Math.max(elapsedMs / 1000, Number.EPSILON),
     maxIdenticalCalls: identicalCalls + 1,
     maxStepsWithoutProgress: stepsWithoutProgress + 1,

@@ -66,7 +66,7 @@ describe('the lines of a subagent job', () => {
   it('say how it ended, and where its work is', () => {
     const ended = (more: Partial<SessionEventData<'subagent.ended'>>): string => gistOf({ ...envelope, type: 'subagent.ended', data: { ...job, status: 'completed', summary: 'Written.', ...more } });
     expect(ended({})).toBe('agent_1 of agent scribe completed: Written.');
-    expect(ended({ worktree })).toBe('agent_1 of agent scribe completed: Written. (its work is on branch wakechart/agent_1-a)');
+    expect(ended({ worktree })).toBe(`agent_1 of agent scribe completed: Written. (its work is in ${worktree.worktreePath}, branch wakechart/agent_1-a)`);
     expect(ended({ worktree: { ...worktree, worktreeStatus: 'removed' } })).toBe('agent_1 of agent scribe completed: Written.');
     expect(ended({ status: 'failed', summary: 'No.', error: { code: 'X', category: 'crash', message: 'It died.' } })).toBe('agent_1 of agent scribe failed: It died.');
   });

@@ -21,7 +21,7 @@ import { Progress } from '../progress.ts';
 import type { Reconciliation } from '../../../runtime.ts';
 import { withAgents } from '../stores.ts';
 import { counted, printable } from '../text.ts';
-import { WORKTREES_FOLDER, worktreeKeeper } from '../worktree-house.ts';
+import { WORKTREES_FOLDER, hostLifeOf, worktreeKeeper } from '../worktree-house.ts';
 
 /** Folders of a home beside its agents. */
 const PROCESSES_FOLDER = 'processes';
@@ -71,7 +71,7 @@ function withFindings<Result>(context: CommandContext, use: (findings: readonly 
         ...(await checkAgents(agents)),
         ...(await checkSessions({ layout, store, nowMs: clock.now(), onCounted, renew: (sessionId) => renew(store, sessionId) })),
         ...(await checkSchedules(createFileScheduleDefinitions({ directory: join(home, SCHEDULES_FOLDER) }))),
-        ...(await checkProcesses(createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) }), home)),
+        ...(await checkProcesses(createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER), hostLife: hostLifeOf(home) }), home)),
         // After the processes, since what works in a worktree keeps it, and the jobs before their worktrees, since they say what those hold.
         ...(await checkJobs(home)),
         ...(await checkWorktrees({ list: () => worktreeKeeper(home).list(), reconcile: async () => (await reconcileHome(home)).worktrees }, join(home, WORKTREES_FOLDER))),
@@ -104,7 +104,7 @@ function checkJobs(home: string): Promise<RepairableFinding[]> {
     const report = (await reconcileHome(home)).jobs.find((job) => job.jobId === jobId);
     if (report?.action === 'failed') throw new RuntimeError('JOB_NOT_SETTLED', report.reason ?? 'nobody knows why', { category: 'storage' });
   };
-  return checkSubagents({ records: createFileJobRecords({ directory }), directory, settle });
+  return checkSubagents({ records: createFileJobRecords({ directory, hostLife: hostLifeOf(home) }), directory, settle });
 }
 
 async function renew(store: FileEventStore, sessionId: string): Promise<void> {

@@ -51,10 +51,16 @@ function choices(context: CommandContext, { id }: KeptWorktree, isClean: boolean
   return ['', isClean ? `Remove it: ${nextCommand(context, 'worktree', 'remove', id)}` : `Take it over: ${nextCommand(context, 'worktree', 'adopt', id)}`];
 }
 
-export async function adoptWorktree(context: CommandContext, name: string): Promise<number> {
+export interface AdoptWorktreeCommand {
+  readonly name: string;
+  /** The person knows that whoever has it does not run any more. */
+  readonly ownerIsGone: boolean;
+}
+
+export async function adoptWorktree(context: CommandContext, { name, ownerIsGone }: AdoptWorktreeCommand): Promise<number> {
   const { out, json } = context;
   const asked = checkedWorktreeName(name);
-  const worktree = await withWorktrees(context, (keeper) => keeper.adopt(asked));
+  const worktree = await withWorktrees(context, (keeper) => keeper.adopt(asked, { ownerIsGone }));
   const { id, worktreePath, branchName, repoRoot } = worktree;
   const removal = shellQuoted(['git', '-C', repoRoot, 'worktree', 'remove', worktreePath]);
   if (json) await out.document({ adopted: worktree, next: removal });
@@ -66,16 +72,15 @@ export async function adoptWorktree(context: CommandContext, name: string): Prom
   return EXIT_SUCCESS;
 }
 
-export interface RemoveWorktreeOptions {
-  readonly name: string;
+export interface RemoveWorktreeOptions extends AdoptWorktreeCommand {
   /** What is in it may be lost. */
   readonly discard: boolean;
 }
 
-export async function removeWorktree(context: CommandContext, { name, discard }: RemoveWorktreeOptions): Promise<number> {
+export async function removeWorktree(context: CommandContext, { name, discard, ownerIsGone }: RemoveWorktreeOptions): Promise<number> {
   const { out, json } = context;
   const asked = checkedWorktreeName(name);
-  const { worktree, lost, head } = await withWorktrees(context, async (keeper) => removed(keeper, { context, name: asked, discard }));
+  const { worktree, lost, head } = await withWorktrees(context, async (keeper) => removed(keeper, { context, name: asked, discard, ownerIsGone }));
   const rescue = rescueCommand(worktree, lost, head);
   if (json) await out.document({ removed: worktree, lost, ...(rescue === undefined ? {} : { rescue }) });
   else {
@@ -86,10 +91,8 @@ export async function removeWorktree(context: CommandContext, { name, discard }:
   return EXIT_SUCCESS;
 }
 
-interface Removal {
+interface Removal extends RemoveWorktreeOptions {
   readonly context: CommandContext;
-  readonly name: string;
-  readonly discard: boolean;
 }
 
 interface Removed {
@@ -100,16 +103,16 @@ interface Removed {
 }
 
 /** Looks first: afterwards nobody could say what was in it. Whether it holds work is for its keeper to say, who refuses then. */
-async function removed(keeper: WorktreeKeeper, { context, name, discard }: Removal): Promise<Removed> {
+async function removed(keeper: WorktreeKeeper, { context, name, discard, ownerIsGone }: Removal): Promise<Removed> {
   const found = await keeper.find(name);
   const inspection = await keeper.inspect(found);
   try {
-    return { worktree: await keeper.discard(found.id), lost: [] };
+    return { worktree: await keeper.discard(found.id, { ownerIsGone }), lost: [] };
   } catch (error) {
     if (!RuntimeError.is(error) || error.code !== 'WORKTREE_NOT_CLEAN') throw error;
     if (!discard) throw notClean(found, inspection, { context, cause: error });
   }
-  return { worktree: await keeper.discard(found.id, { discard: true }), lost: inspection.findings, head: inspection.head };
+  return { worktree: await keeper.discard(found.id, { discard: true, ownerIsGone }), lost: inspection.findings, head: inspection.head };
 }
 
 function notClean(worktree: KeptWorktree, { findings, nextAction }: WorktreeInspection, { context, cause }: { readonly context: CommandContext; readonly cause: RuntimeError }): RuntimeError {

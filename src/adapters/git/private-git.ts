@@ -1,0 +1,94 @@
+/**
+ * Runs git over files and objects of a repository without its settings.
+ *
+ * Whoever can write to a repository can name programs in its settings at any moment, also between a look at them and their use. So commands that
+ * read or write files get a folder of git's own for each call: nothing in it but a HEAD, a format, and what says which files there are.
+ */
+import { randomUUID } from 'node:crypto';
+import { devNull } from 'node:os';
+import { lstat, mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import type { GitCall, GitCommand } from './git-command.ts';
+import { gitDirectoryOf } from './house.ts';
+import type { WorktreeHouse } from './house.ts';
+import { isMissing, makePrivateFolder } from './private-files.ts';
+import { readSettings } from './repository.ts';
+
+/** Patterns of a repository are shorter. */
+const MAX_COPIED_BYTES = 4 * 1024 * 1024;
+
+export interface FilesOfGit {
+  /** Where the private folder is made. */
+  readonly near: string;
+  /** What all checkouts of the repository share. */
+  readonly commonDirectory: string;
+  /** Git's own folder for the checkout. */
+  readonly gitDirectory: string;
+  /** Where its files lie. */
+  readonly place: string;
+  /** The commit that the files are compared with. */
+  readonly head: string;
+  /** Default: that of the checkout. */
+  readonly index?: string | undefined;
+}
+
+/** @throws GitFailure, or an error of the system where the private folder cannot be made */
+export async function runPrivately(git: GitCommand, files: FilesOfGit, command: readonly string[], call: Omit<GitCall, 'cwd'>): Promise<string> {
+  const folder = join(files.near, `git.${randomUUID()}.tmp`);
+  try {
+    await furnish(folder, files);
+    const environment = { ...call.environment, GIT_DIR: folder, GIT_OBJECT_DIRECTORY: join(files.commonDirectory, 'objects'), GIT_INDEX_FILE: files.index ?? join(files.gitDirectory, 'index') };
+    return await git.run([`--work-tree=${files.place}`, ...command], { ...call, cwd: files.place, environment });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function furnish(folder: string, { near, commonDirectory, gitDirectory, head }: FilesOfGit): Promise<void> {
+  await makePrivateFolder(near);
+  await mkdir(folder, { mode: 0o700 });
+  await mkdir(join(folder, 'refs'));
+  await mkdir(join(folder, 'info'));
+  const format = head.length === 64 ? '[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = sha256\n' : '[core]\n\trepositoryformatversion = 0\n';
+  await writeFile(join(folder, 'config'), format);
+  await writeFile(join(folder, 'HEAD'), `${head}\n`);
+  // Attributes may name a filter, but none is there that the repository says what to run for.
+  await copied(join(commonDirectory, 'info', 'attributes'), join(folder, 'info', 'attributes'));
+  await copied(join(commonDirectory, 'info', 'exclude'), join(folder, 'info', 'exclude'));
+  await copied(join(gitDirectory, 'info', 'sparse-checkout'), join(folder, 'info', 'sparse-checkout'));
+  for (const name of await namesIn(gitDirectory)) if (name.startsWith('sharedindex.')) await symlink(join(gitDirectory, name), join(folder, name));
+}
+
+async function copied(from: string, to: string): Promise<void> {
+  const stats = await lstat(from).catch(() => undefined);
+  if (stats?.isFile() === true && stats.size <= MAX_COPIED_BYTES) await writeFile(to, await readFile(from));
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+}
+
+export interface WorktreeGitCall extends Omit<GitCall, 'cwd' | 'settings'> {
+  /** Where its files lie now. Default: where they were made. */
+  readonly place?: string | undefined;
+  /** The commit that its files are compared with. Default: that which it was made from. */
+  readonly head?: string | undefined;
+  /** Default: that of the worktree. */
+  readonly index?: string | undefined;
+}
+
+/** Runs git over the files of the worktree of `record`, as its record knows it: what worktree and repository say of themselves is not asked. */
+export function gitIn(house: WorktreeHouse, record: WorktreeRecord, command: readonly string[], call: WorktreeGitCall = {}): Promise<string> {
+  const { place = record.worktreePath, head = record.baseRevision, index, ...rest } = call;
+  const files = { near: house.worktreesDirectory, commonDirectory: record.commonDirectory, gitDirectory: gitDirectoryOf(record), place, head, index };
+  return runPrivately(house.git, files, command, { ...rest, settings: record.fileSettings });
+}
+
+/** Names of the filters that the user's own settings name. */
+export async function userFilters(git: GitCommand, cwd: string, signal?: AbortSignal): Promise<readonly string[]> {
+  return (await readSettings(git, cwd, signal, devNull)).filters;
+}
