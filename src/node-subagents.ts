@@ -10,10 +10,10 @@ import type { HostLife } from './actors/host/host-life.ts';
 import type { JobRecords } from './actors/subagent/job-records.ts';
 import type { SubagentPorts } from './actors/subagent/subagent-house.ts';
 import type { SubagentRunner } from './actors/subagent/subagent-runner.ts';
+import type { WorkerKeysRequest } from './actors/subagent/worker-keys.ts';
 import type { WorktreeKeeper } from './actors/subagent/worktree-adapter.ts';
 import type { ProcessTree } from './actors/task/process-tree.ts';
 import type { ChildProcessSubagentRunner } from './adapters/child-process/child-process-runner.ts';
-import type { ChildProcessSubagentRunnerOptions } from './adapters/child-process/runner-options.ts';
 import type { HomeLayout } from './adapters/files/layout.ts';
 import type { WorktreeHooks } from './machines/subagent/hook-config.ts';
 import type { SubagentLimitsInput } from './machines/subagent/subagent-limits.ts';
@@ -118,14 +118,19 @@ async function openRunner({ layout, clock, processTree, providers, humans, optio
 }
 
 /** Looks up anew for each job what its agent needs: files of agents, providers and accounts may change meanwhile. */
-async function keysOfHome(layout: HomeLayout, clock: Clock, own: ProviderTable | undefined): Promise<NonNullable<ChildProcessSubagentRunnerOptions['keysFor']>> {
-  const [{ workerKeysOf }, { FileAgentCatalog }, { providersOfHome, profilesOfHome }] = await Promise.all([import('./node-worker-keys.ts'), import('./adapters/agents/file-agent-catalog.ts'), import('./node-backends.ts')]);
+async function keysOfHome(layout: HomeLayout, clock: Clock, own: ProviderTable | undefined): Promise<(job: WorkerKeysRequest) => Promise<readonly string[]>> {
+  const [{ workerKeysOf }, { FileAgentCatalog }, { modelOfSession }, { providersOfHome, profilesOfHome }] = await Promise.all([
+    import('./actors/subagent/worker-keys.ts'),
+    import('./adapters/agents/file-agent-catalog.ts'),
+    import('./adapters/files/session-model.ts'),
+    import('./node-backends.ts'),
+  ]);
   const profiles = profilesOfHome({ home: layout.home, clock });
   return workerKeysOf({
-    layout,
     agents: new FileAgentCatalog({ agentsDirectory: layout.agents }),
     providers: () => providersOfHome(layout.home, own),
     accounts: () => profiles.list(),
+    modelOf: (agentId, sessionId) => modelOfSession(layout, { agentId, sessionId }),
   });
 }
 

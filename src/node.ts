@@ -258,12 +258,14 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),
     ...nodeTools({ layout, store, processTree, clock, options }),
     subagents: nodeSubagents({ layout, clock, processTree, hostLife, providers: options.runConfig?.providers, humans: options.humans, options: options.subagents ?? {} }),
-    ...(options.humans === undefined ? {} : { humans: options.humans }),
-    ...(options.prices === undefined ? {} : { prices: options.prices }),
-    ...(onListenerError === undefined ? {} : { onListenerError }),
+    ...givenPorts(options),
   });
   if (reconcileOnStart) await runtime.reconcile();
   return withSchedules(runtime, { home: layout.home, clock, hostLife, scheduled, onListenerError });
+}
+
+function givenPorts({ humans, prices, onListenerError }: NodeRuntimeOptions): Pick<RuntimePorts, 'humans' | 'prices' | 'onListenerError'> {
+  return { ...(humans === undefined ? {} : { humans }), ...(prices === undefined ? {} : { prices }), ...(onListenerError === undefined ? {} : { onListenerError }) };
 }
 
 interface ToolParts {
@@ -390,7 +392,11 @@ function withSchedules(runtime: Runtime, { home, clock, hostLife, scheduled, onL
     // Before the store closes: what fires now would find nobody to write for it.
     await schedules.stop(reason);
     await fires.end(reason ?? 'the runtime is shutting down');
-    await runtime.shutdown(reason).finally(() => hostLife.close());
+    try {
+      await runtime.shutdown(reason);
+    } finally {
+      await hostLife.close();
+    }
   };
   const stopSchedules = async ({ drainLimitMs = DRAIN_LIMIT_MS }: StopSchedulesOptions = {}): Promise<void> => {
     await schedules.stop(LET_GO);

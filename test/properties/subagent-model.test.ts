@@ -236,6 +236,7 @@ const cancelOf = index.map(
       const job = pick(model, at, () => true);
       if (job === undefined) return;
       void real.manager.cancelOf(job.sessionId);
+      for (const child of [...model.jobs.values()].filter((each) => each.parent === job && isLiving(each))) model.cancelTree(child);
     }),
 );
 

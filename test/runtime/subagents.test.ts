@@ -21,11 +21,11 @@ afterEach(async () => {
 });
 
 async function open(options: NodeRuntimeOptions = {}): Promise<void> {
-  runtime = await createNodeRuntime({ home: home.path, ...options });
+  runtime = await createNodeRuntime({ home: join(home.path, 'home'), ...options });
 }
 
 async function agent(agentId: string, steps: readonly object[], frontmatter = ''): Promise<void> {
-  const folder = join(home.path, 'agents', agentId);
+  const folder = join(home.path, 'home', 'agents', agentId);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'agent.md'), `---\nname: ${agentId}\nprovider: script\nmodel: play.json\npermission: preapproved\n${frontmatter}---\n\nWork.\n`);
   await writeFile(join(folder, 'play.json'), JSON.stringify({ format: 'wakechart-script/1', steps, onEnd: 'sleep' }));
@@ -69,7 +69,7 @@ describe('an agent that another one calls', () => {
     await agent('scribe', [{ toolCalls: [shell('echo two > b.txt && git add b.txt && git commit --quiet --message Second && echo $PPID')] }, { text: 'Written.' }], 'tools: [shell_run]\n');
     await agent('lead', lead({ text: 'Good.' }), 'tools:\n  - { agent: scribe, run: process, isolation: worktree }\n');
     const { sessionId } = await runtime.sessions.create({ agentId: 'lead' });
-    const folder = await repository(join(home.path, 'agents', 'lead', 'sessions', sessionId, 'workspace'));
+    const folder = await repository(join(home.path, 'home', 'agents', 'lead', 'sessions', sessionId, 'workspace'));
     await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
     expect(await runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep', summary: 'Good.' });
     const [result] = await dataOf(sessionId, 'agent.tool_result');
@@ -116,7 +116,7 @@ describe('a job', () => {
     await writeFile(setup, `export const runtimeOptions = async () => ({ runtimes: [${backend}] });\n`);
     await open({ subagents: { setup }, runConfig: { providers: { mine: { backend: 'mine' } } } });
     await agent('own', []);
-    await writeFile(join(home.path, 'agents', 'own', 'agent.md'), '---\nname: own\nprovider: mine\nmodel: any\n---\n\nWork.\n');
+    await writeFile(join(home.path, 'home', 'agents', 'own', 'agent.md'), '---\nname: own\nprovider: mine\nmodel: any\n---\n\nWork.\n');
     const job = await runtime.subagents.spawn({ type: 'own', prompt: 'Go', cwd: home.path });
     const { output } = await runtime.subagents.wait(job.id);
     expect(output).toBe(`Mine, in ${runtime.subagents.get(job.id)?.pid}`);

@@ -5,4 +5,6 @@ export interface PlaceGuard {
    * @param path absolute, or from the workspace @param workspaceDirectory absolute: where the session works
    */
   protects(path: string, workspaceDirectory: string): Promise<boolean>;
+  /** Whether an absolute path leads to a folder. */
+  isFolder(path: string): Promise<boolean>;
 }

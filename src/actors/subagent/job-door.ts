@@ -13,7 +13,7 @@ export interface JobDoorPorts {
   readonly sessions: Pick<Sessions, 'get'>;
 }
 
-/** @throws RuntimeError SUBAGENT_CWD_IN_HOME, SUBAGENT_PARENT_NOT_BEGUN, SESSION_NOT_FOUND, SUBAGENT_SESSION_OTHER */
+/** @throws RuntimeError SUBAGENT_CWD_IN_HOME, SUBAGENT_CWD_MISSING, SUBAGENT_PARENT_NOT_BEGUN, SESSION_NOT_FOUND, SUBAGENT_SESSION_OTHER */
 export async function requireAcceptable(request: AgentTaskRequest, { guard, sessions }: JobDoorPorts): Promise<void> {
   const { cwd, parentTaskId, parentSessionId } = request;
   if ((await guard?.protects(cwd, cwd)) === true) {
@@ -21,6 +21,9 @@ export async function requireAcceptable(request: AgentTaskRequest, { guard, sess
       code: 'SUBAGENT_CWD_IN_HOME',
       hint: 'What lies in the home decides what agents may do, so none works in there.',
     });
+  }
+  if ((await guard?.isFolder(cwd)) === false) {
+    throw new BackgroundTaskError('validation', `expected cwd to be a folder, there is none at ${cwd}`, { code: 'SUBAGENT_CWD_MISSING', hint: 'Make the folder first, or name another one.' });
   }
   const sessionId = continuesSession(request) ? sessionOf(request) : undefined;
   if (sessionId !== undefined) requireSameAgent(await sessions.get(sessionId), request);

@@ -86,13 +86,17 @@ async function logStart(job: StartedJob, options: SubagentLogOptions): Promise<v
 
 async function logEnd(job: EndedJob, options: SubagentLogOptions): Promise<void> {
   const { journals, store, sessions } = options;
-  // What was there before the job is not the job's to end.
-  if (job.status !== 'completed' && job.continues !== true) await unlessMissing(sessions.terminate(job.sessionId, { reason: reasonOf(job) }));
+  // A record that names no session has none to end. What was there before the job is not the job's to end.
+  const hasSession = isUuidV7(job.sessionId);
+  if (hasSession && job.status !== 'completed' && job.continues !== true) await unlessMissing(sessions.terminate(job.sessionId, { reason: reasonOf(job) }));
   if (!isUuidV7(job.parentSessionId)) return;
   const parent = await unlessMissing(journals.open(job.parentSessionId));
-  const child = await unlessMissing(journals.open(job.sessionId));
+  const child = hasSession ? await unlessMissing(journals.open(job.sessionId)) : undefined;
   if (parent === undefined) return;
-  const draftsFor = ({ jobs }: SessionState): SessionEventDraft[] => (jobs.some(({ jobId }) => jobId === job.jobId) ? [endOf(job, child)] : []);
+  const draftsFor = ({ jobs }: SessionState): SessionEventDraft[] => {
+    const open = jobs.find(({ jobId }) => jobId === job.jobId);
+    return open === undefined ? [] : [endOf({ ...job, sessionId: hasSession ? job.sessionId : open.childSessionId }, child)];
+  };
   await appendAtHead(parent, draftsFor, { idempotencyKey: keyOf('job-ended', job) });
   await keepView(store, parent.state);
 }

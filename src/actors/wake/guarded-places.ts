@@ -22,7 +22,7 @@ export async function guardedPlace(guard: PlaceGuard | undefined, { subject, rea
 function placesOf(subject: Exclude<PermissionSubject, { kind: 'tool' }>, reading: ShellReading | undefined): readonly string[] {
   if (subject.kind === 'path') return [subject.path];
   const { cwd } = subject;
-  const words = reading?.kind === 'commands' ? reading.commands.flatMap(({ argv: [, ...words] }) => words.flatMap(pathsIn)) : [];
+  const words = reading?.kind === 'commands' ? reading.commands.flatMap(({ argv }) => argv.slice(1).flatMap(pathsIn)) : [];
   return [cwd, ...new Set(words.map((word) => (word.startsWith('/') ? word : `${cwd}/${word}`)))];
 }
 

@@ -14,8 +14,8 @@ export interface BrokenTalk {
 export interface MessageLinkOptions<Incoming> {
   readonly folder: ExchangeFolder;
   readonly read: (value: unknown, options?: ReadingOptions) => WorkerReading<Incoming>;
-  /** Whether anybody is there for long messages. Default: always. */
-  readonly takesFiles?: (() => boolean) | undefined;
+  /** Why a long message is not read now, if it is not. Default: each is. */
+  readonly refusalOfFile?: (() => string | undefined) | undefined;
   /** Hands a value to the channel; `done` hears whether it got there. */
   readonly transmit: (value: object, done: (error: Error | null) => void) => void;
   readonly onMessage: (message: Incoming) => void;
@@ -68,10 +68,11 @@ export class MessageLink<Incoming, Outgoing extends { readonly type: string }> {
   }
 
   #reading(value: unknown): WorkerReading<Incoming> {
-    const { read, folder, takesFiles } = this.#options;
+    const { read, folder, refusalOfFile } = this.#options;
     const reading = read(value);
     if (reading.kind !== 'file') return reading;
-    if (takesFiles?.() === false) return { kind: 'invalid', complaint: 'a long message, and nobody has asked for anything yet' };
+    const refusal = refusalOfFile?.();
+    if (refusal !== undefined) return { kind: 'invalid', complaint: refusal };
     try {
       return read(folder.read(reading.reference), { isFromFile: true });
     } catch (error) {

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
+import type { WorkerKeysRequest } from '../../actors/subagent/worker-keys.ts';
 import type { SubagentWorktreeAdapter } from '../../actors/subagent/worktree-adapter.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -58,12 +59,6 @@ export interface ChildProcessSubagentRunnerOptions {
   /** Workers that are kept loaded and waiting. Default 0. */
   readonly warmWorkers?: number | undefined;
   readonly limits?: Partial<ChildProcessLimits> | undefined;
-}
-
-export interface WorkerKeysRequest {
-  readonly agentType: string;
-  /** That the job works in, which may be there already. */
-  readonly sessionId: string | undefined;
 }
 
 export interface ChildProcessLimits {

@@ -3,6 +3,7 @@ import { readChildMessage } from '../../machines/subagent/worker-messages.ts';
 import type { SubagentWorkerChildMessage, SubagentWorkerParentMessage } from '../../machines/subagent/worker-protocol.ts';
 import { ExchangeFolder } from './exchange-folder.ts';
 import { MessageLink } from './message-link.ts';
+import { MessagePace } from './message-pace.ts';
 import type { BrokenTalk } from './message-link.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
@@ -28,6 +29,7 @@ export class TalkingWorker {
   #saysWarm: (error: string | undefined) => void = () => undefined;
   #hear: ((news: WorkerNews) => void) | undefined;
   #unheard: WorkerNews[] = [];
+  readonly #longMessages = new MessagePace();
 
   constructor(process: WorkerProcess) {
     this.process = process;
@@ -40,7 +42,7 @@ export class TalkingWorker {
     this.#link = new MessageLink({
       folder: new ExchangeFolder(process.folder, 'parent'),
       read: readChildMessage,
-      takesFiles: () => this.#hear !== undefined,
+      refusalOfFile: () => (this.#hear === undefined ? 'a long message, and nobody has asked for anything yet' : this.#longMessages.refusal()),
       transmit: process.transmit,
       onMessage: (message) => this.#take(message),
       onInvalid: (complaint) => this.#tell({ kind: 'invalid', complaint }),

@@ -1,5 +1,5 @@
 /** Guards a home directory: its policy, agents, records and logs are nothing that an agent changes unasked, wherever that works. */
-import { realpath } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { PlaceGuard } from '../../actors/permission/place-guard.ts';
 
@@ -9,6 +9,7 @@ const PLACE_OF_WORK = /^(?:agents\/[^/]+\/sessions\/[^/]+\/workspace|worktrees\/
 /** @param home absolute */
 export function createHomeGuard(home: string): PlaceGuard {
   return {
+    isFolder: (path) => stat(path).then((found) => found.isDirectory(), () => false),
     async protects(path, workspaceDirectory) {
       const [realHome, target] = await Promise.all([nearestRealPath(home), nearestRealPath(resolve(workspaceDirectory, path))]);
       if (!isWithin(realHome, target)) return false;

@@ -8,7 +8,8 @@ import type { FolderWalk } from './folder-walk.ts';
 import { gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
 import type { Baseline } from './record-files.ts';
-import { gitIn, userFilters } from './private-git.ts';
+import { gitIn } from './private-git.ts';
+import { userFilters } from './read-settings.ts';
 import { readBytes } from './reflog.ts';
 import { parseStatus } from './status-output.ts';
 

@@ -10,7 +10,8 @@ import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts'
 import { MARKER, inLane } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
 import { isInside, makePrivateFolder, putFile } from './private-files.ts';
-import { gitIn, userFilters } from './private-git.ts';
+import { gitIn } from './private-git.ts';
+import { userFilters } from './read-settings.ts';
 import { fileSettingsOf, findRepository, uncommittedIn } from './repository.ts';
 import type { Repository } from './repository.ts';
 import { undoCreation } from './undo-creation.ts';
@@ -49,8 +50,10 @@ async function attemptOnce(house: WorktreeHouse, request: WorktreeRequest, repos
   try {
     await house.records.write(creating);
     const uncommitted = uncommittedIn(house, repository, request.signal).catch((error: unknown) => `what is uncommitted there could not be found out: ${saidBy(error)}`);
-    // Also where the other fails: nothing of it is to be at work any more.
-    await inLane(`create ${repository.commonDirectory}`, () => addWorktree(house, creating, repository, request.signal)).finally(() => uncommitted);
+    const added = inLane(`create ${repository.commonDirectory}`, () => addWorktree(house, creating, repository, request.signal));
+    // Where one fails, the other is not to be at work any more when that is told.
+    await Promise.allSettled([uncommitted, added]);
+    await added;
     const parentStatus = await uncommitted;
     return { record: await madeReady(house, { ...creating, ...(parentStatus === undefined ? {} : { parentStatus }) }) };
   } catch (error) {

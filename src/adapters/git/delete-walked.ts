@@ -59,7 +59,7 @@ class Deletion {
   readonly #root: string | undefined;
   readonly #contents: Contents;
   readonly #isByHandle: boolean;
-  #hasFailed = false;
+  readonly #failures: unknown[] = [];
 
   constructor(walk: FolderWalk, isByHandle: boolean) {
     this.#root = walk.root;
@@ -83,47 +83,41 @@ class Deletion {
       const path = `${place}/${name}`;
       const [device] = (this.#root ?? '').split(' ');
       await this.#inside(path, (stats) => stats === `${device} ${contents.inode}`, (inner) => this.#empty(inner, contents, 1));
-      await rmdir(pathOf(path));
+      await rmdir(pathOf(path)).catch((error: unknown) => refuse(path, error));
     });
   }
 
   /** Runs `work` with a path that leads into the folder that was walked, whatever its own path leads to meanwhile. */
   async #inside(path: string, isWalked: (stats: string) => boolean, work: (place: string) => Promise<void>): Promise<void> {
-    const refuse = (): never => {
-      throw new Error(`${JSON.stringify(shownPath(path.slice(path.lastIndexOf('/') + 1)))} is not the folder any more that it was`);
-    };
     if (!this.#isByHandle) {
       const stats = await lstat(pathOf(path), { bigint: true });
-      if (!isWalked(`${stats.dev} ${stats.ino}`)) refuse();
+      if (!isWalked(`${stats.dev} ${stats.ino}`)) throw replaced(path);
       return work(path);
     }
-    const handle: FileHandle = await open(pathOf(path), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    const handle: FileHandle = await open(pathOf(path), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch((error: unknown) => refuse(path, error));
     try {
       const stats = await handle.stat({ bigint: true });
-      if (!isWalked(`${stats.dev} ${stats.ino}`)) refuse();
+      if (!isWalked(`${stats.dev} ${stats.ino}`)) throw replaced(path);
       await work(`/proc/self/fd/${handle.fd}`);
     } finally {
       await handle.close();
     }
   }
 
-  /** What is gone already is fine. After a failure nothing more is begun. */
+  /** What is gone already is fine. After a failure nothing more is begun, anywhere. */
   async #each<Item>(items: readonly Item[], lanes: number, remove: (item: Item) => Promise<void>): Promise<void> {
     let next = 0;
     const work = async (): Promise<void> => {
-      for (let item = items[next++]; item !== undefined && !this.#hasFailed; item = items[next++]) {
+      for (let item = items[next++]; item !== undefined && this.#failures.length === 0; item = items[next++]) {
         try {
           await remove(item);
         } catch (error) {
-          if (codeOf(error) === 'ENOENT') continue;
-          this.#hasFailed = true;
-          throw error;
+          if (codeOf(error) !== 'ENOENT') this.#failures.push(error);
         }
       }
     };
-    const ends = await Promise.allSettled(Array.from({ length: Math.min(lanes, items.length) }, work));
-    const failed = ends.find((end) => end.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
+    await Promise.all(Array.from({ length: Math.min(lanes, items.length) }, work));
+    if (this.#failures.length > 0) throw this.#failures[0];
   }
 }
 
@@ -143,6 +137,15 @@ function contentsOf({ entries }: FolderWalk): Contents {
     } else parent.files.push(name);
   }
   return root;
+}
+
+/** Says in words what the system says of a link, or a file, in the place of a folder. */
+function refuse(path: string, error: unknown): never {
+  throw ['ELOOP', 'ENOTDIR'].includes(codeOf(error)) ? replaced(path) : error;
+}
+
+function replaced(path: string): Error {
+  return new Error(`${JSON.stringify(shownPath(path.slice(path.lastIndexOf('/') + 1)))} is not the folder any more that it was`);
 }
 
 function pathOf(bytes: string): Buffer {

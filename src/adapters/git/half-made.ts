@@ -8,7 +8,8 @@ import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts'
 import { gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
 import { shownPath } from './git-command.ts';
-import { gitIn, userFilters } from './private-git.ts';
+import { gitIn } from './private-git.ts';
+import { userFilters } from './read-settings.ts';
 import { commandNaming, usersOf } from './processes-inside.ts';
 import { keep } from './remove-worktree.ts';
 import { branchTip, undoCreation } from './undo-creation.ts';

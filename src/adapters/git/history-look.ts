@@ -5,6 +5,7 @@ import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts'
 import { bytesOf } from './git-command.ts';
 import { gitBeside, gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
+import { passingBranches } from './passing-branches.ts';
 import { readReflog, stashesSince } from './reflog.ts';
 import type { ReflogEntry } from './reflog.ts';
 import { headOf, tipOf } from './head.ts';
@@ -21,6 +22,8 @@ export interface HistoryLook {
   readonly headBranch?: string | undefined;
   /** Of its own branch; undefined when that is gone. */
   readonly tip?: string | undefined;
+  /** It has commits, and branches that last have all of them. */
+  readonly isMerged?: boolean | undefined;
   readonly unreachable: readonly string[];
   readonly stash?: string | undefined;
   /** The newest commit that was made in it. */
@@ -46,18 +49,22 @@ export async function lookAtHistory({ house, record, commits, mergedIsFine }: Hi
   const findings: WorktreeFinding[] = [];
   if (headBranch !== record.branchName) findings.push({ kind: 'moved_branch', text: headBranch === undefined ? `its HEAD is detached, at ${head}` : `its HEAD is on branch ${headBranch}` });
   if (tip === undefined) findings.push({ kind: 'moved_branch', text: `its branch ${record.branchName} is gone` });
-  findings.push(...(await committed(house, record, [head, tip], mergedIsFine)));
+  let passing: Promise<readonly string[]> | undefined;
+  const exceptPassing: ExceptPassing = async () => (await (passing ??= passingBranches(house, record))).map((name) => `--exclude=refs/heads/${name}`);
+  const { count, isWhole } = await countOwn(house, record, [head, tip], exceptPassing);
+  const isMerged = count === 0 && isWhole;
+  if (count !== undefined && !(mergedIsFine && isMerged)) findings.push({ kind: 'committed', text: `it is not at the commit that it was made from: ${wordsOf(count)}` });
   const named = new Set([...commits, ...[...log, ...branchLog].flatMap(({ from, to }) => [from, to])]);
-  const unreachable = await unreachableOf(house, record, [...named]);
+  const unreachable = await unreachableOf(house, record, [...named], exceptPassing);
   if (unreachable.length > 0) {
-    findings.push({ kind: 'unreachable_commit', text: `${unreachable.length === MAX_COMMITS ? 'at least ' : ''}${unreachable.length} commits that no branch has: ${unreachable.slice(0, 3).join(', ')}` });
+    findings.push({ kind: 'unreachable_commit', text: `${unreachable.length === MAX_COMMITS ? 'at least ' : ''}${unreachable.length} ${unreachable.length === 1 ? 'commit' : 'commits'} that no branch has which lasts: ${unreachable.slice(0, 3).join(', ')}` });
   }
   const elsewhere = strayCommit(record, log);
   if (!mergedIsFine && findings.length === 0 && elsewhere !== undefined) findings.push({ kind: 'committed', text: `commits were made in it that another branch has: ${elsewhere}` });
   const branches = new Set([record.branchName, ...log.flatMap(({ message }) => /^checkout: moving from (?<from>\S+) to (?<to>\S+)$/.exec(message)?.slice(1) ?? [])].map((name) => bytesOf(name)));
   const stashes = await stashesSince(record.commonDirectory, record.stashesBefore, branches);
   if (stashes.length > 0) findings.push({ kind: 'stashed', text: `${stashes.length} stash ${stashes.length === 1 ? 'entry' : 'entries'} made since: ${stashes.map(({ name }) => name).join(', ')}` });
-  return { findings, head, headBranch, tip, unreachable, stash: stashes[0]?.name, elsewhere };
+  return { findings, head, headBranch, tip, isMerged, unreachable, stash: stashes[0]?.name, elsewhere };
 }
 
 /** The newest commit that was made in it, wherever it went; undefined when there is none. */
@@ -65,24 +72,30 @@ function strayCommit({ baseRevision }: WorktreeRecord, log: readonly ReflogEntry
   return log.findLast(({ to, message }) => to !== baseRevision && /^(?:commit|cherry-pick|revert|rebase|am|merge|pull)\b/.test(message))?.to;
 }
 
-async function committed(house: WorktreeHouse, record: WorktreeRecord, at: readonly (string | undefined)[], mergedIsFine: boolean): Promise<WorktreeFinding[]> {
+/** Names branches of other worktrees to git as none that count. Those may be removed at this moment, counting on this one. */
+type ExceptPassing = () => Promise<readonly string[]>;
+
+/** How many commits are nowhere else, and whether all of it could be asked about; no count where it is where it began. */
+async function countOwn(house: WorktreeHouse, record: WorktreeRecord, at: readonly (string | undefined)[], exceptPassing: ExceptPassing): Promise<{ readonly count?: number | undefined; readonly isWhole: boolean }> {
   const moved = [...new Set(at.filter((commit) => commit !== undefined && commit !== record.baseRevision))] as string[];
-  if (moved.length === 0) return [];
+  if (moved.length === 0) return { isWhole: true };
   const known = moved.filter((commit) => commit !== 'no commit');
-  const own = await gitBeside(house, record, ['rev-list', `--max-count=${MAX_COMMITS}`, '--stdin', ...LASTING, `--exclude=refs/heads/${record.branchName}`, '--exclude=refs/stash', '--all'], {
+  const own = await gitBeside(house, record, ['rev-list', `--max-count=${MAX_COMMITS}`, '--stdin', ...LASTING, ...(await exceptPassing()), `--exclude=refs/heads/${record.branchName}`, '--exclude=refs/stash', '--all'], {
     input: known.map((commit) => `${commit}\n`).join(''),
   });
-  const count = own.split('\n').filter((line) => line !== '').length;
-  if (mergedIsFine && count === 0 && known.length === moved.length) return [];
-  const what = count === 0 ? 'other branches have all that it has' : `${count === MAX_COMMITS ? 'at least ' : ''}${count} ${count === 1 ? 'commit' : 'commits'} that no other branch has`;
-  return [{ kind: 'committed', text: `it is not at the commit that it was made from: ${what}` }];
+  return { count: own.split('\n').filter((line) => line !== '').length, isWhole: known.length === moved.length };
 }
 
-/** Of `commits`, with all that lead to them, those that no branch, tag or other reference names. */
-async function unreachableOf(house: WorktreeHouse, record: WorktreeRecord, commits: readonly string[]): Promise<readonly string[]> {
+function wordsOf(count: number): string {
+  if (count === 0) return 'other branches have all that it has';
+  return `${count === MAX_COMMITS ? 'at least ' : ''}${count} ${count === 1 ? 'commit' : 'commits'} that no other branch has`;
+}
+
+/** Of `commits`, with all that lead to them, those that no branch, tag or other reference names which lasts. */
+async function unreachableOf(house: WorktreeHouse, record: WorktreeRecord, commits: readonly string[], exceptPassing: ExceptPassing): Promise<readonly string[]> {
   const asked = commits.filter((commit) => commit !== record.baseRevision && !/^0+$/.test(commit));
   if (asked.length === 0) return [];
-  const output = await gitBeside(house, record, ['rev-list', '--ignore-missing', `--max-count=${MAX_COMMITS}`, '--stdin', ...LASTING, '--all'], {
+  const output = await gitBeside(house, record, ['rev-list', '--ignore-missing', `--max-count=${MAX_COMMITS}`, '--stdin', ...LASTING, ...(await exceptPassing()), '--all'], {
     input: asked.map((commit) => `${commit}\n`).join(''),
   });
   return output.split('\n').filter((line) => line !== '');

@@ -16,23 +16,24 @@ export function isSameOwner(one: WorktreeOwner, other: WorktreeOwner): boolean {
 /** `unknown`: it may live, on another machine or in another container. Nothing is taken from such a one unless a person says that it is gone. */
 export type OwnerStanding = 'alive' | 'gone' | 'unknown';
 
-/** By its token where that can be asked, by its pid where that means something. */
+/** By its pid where that means something here, else by its token where that can be asked. */
 export async function standingOf(owner: WorktreeOwner, life: HostLife | undefined): Promise<OwnerStanding> {
-  // Exact where it can be told at all, and true even when somebody has removed the sockets.
-  const byPid = standingByPid(owner);
-  if (byPid === 'alive' && owner.startTime !== '') return byPid;
-  const answer = owner.token === undefined ? undefined : await life?.isAlive(owner.token);
-  if (answer === undefined) return byPid;
-  return answer ? 'alive' : 'gone';
+  const here = systemName();
+  const isHere = owner.system === here;
+  // Exact, and true even when somebody has removed the sockets.
+  if (isHere && owner.startTime !== '') return isSeen(owner) ? 'alive' : 'gone';
+  if (owner.token !== undefined && life !== undefined) {
+    const isAlive = await life.isAlive(owner.token);
+    if (isAlive !== undefined) return isAlive ? 'alive' : 'gone';
+    if (!isHere) return 'unknown';
+  }
+  if (isHere) return canBeSignaled(owner.pid) ? 'alive' : 'gone';
+  return isEarlierBoot(owner.system, here) ? 'gone' : 'unknown';
 }
 
-/** Undecided of another system. After a restart of this one, none of its processes lives. */
-function standingByPid(owner: WorktreeOwner): OwnerStanding {
-  const here = systemName();
-  if (owner.system !== here) return isEarlierBoot(owner.system, here) ? 'gone' : 'unknown';
-  if (owner.startTime === '') return canBeSignaled(owner.pid) ? 'alive' : 'gone';
-  const seen = beginOf(owner.pid);
-  return seen?.startTime === owner.startTime && !seen.isOver ? 'alive' : 'gone';
+function isSeen({ pid, startTime }: WorktreeOwner): boolean {
+  const seen = beginOf(pid);
+  return seen?.startTime === startTime && !seen.isOver;
 }
 
 /** What Linux says of a process: when it began, in ticks since the system did, and whether only its name is left. */

@@ -17,7 +17,7 @@ import { lookAtHistory } from './history-look.ts';
 import type { HistoryLook } from './history-look.ts';
 import { RUNTIME_FOLDER, gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
-import { userFilters } from './private-git.ts';
+import { userFilters } from './read-settings.ts';
 import { usersOf } from './processes-inside.ts';
 import type { Baseline } from './record-files.ts';
 import { readBytes } from './reflog.ts';
@@ -88,10 +88,10 @@ async function filesOf(question: Question, isIndexAsBefore: boolean): Promise<re
 
 function inspectionOf(record: WorktreeRecord, findings: readonly WorktreeFinding[], history: HistoryLook): WorktreeInspection {
   const head = history.head === 'no commit' ? undefined : history.head;
-  const { headBranch, unreachable, stash, elsewhere } = history;
+  const { headBranch, isMerged, unreachable, stash, elsewhere } = history;
   // Where HEAD is back at the start, what was committed is on another branch.
   const made = headBranch === record.branchName && head === record.baseRevision ? elsewhere : undefined;
-  const nextAction = worktreeNextAction({ ...record, head, headBranch, unreachable, stash, made }, findings);
+  const nextAction = worktreeNextAction({ ...record, head, headBranch, isMerged, unreachable, stash, made }, findings);
   return { isClean: findings.length === 0, findings, ...(head === undefined ? {} : { head }), ...(nextAction === undefined ? {} : { nextAction }) };
 }
 

@@ -5,7 +5,6 @@
  * read or write files get a folder of git's own for each call: nothing in it but a HEAD, a format, and what says which files there are.
  */
 import { randomUUID } from 'node:crypto';
-import { devNull } from 'node:os';
 import { lstat, mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
@@ -13,7 +12,6 @@ import type { GitCall, GitCommand } from './git-command.ts';
 import { gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
 import { isMissing, makePrivateFolder } from './private-files.ts';
-import { readSettings } from './repository.ts';
 
 /** Patterns of a repository are shorter. */
 const MAX_COPIED_BYTES = 4 * 1024 * 1024;
@@ -86,9 +84,4 @@ export function gitIn(house: WorktreeHouse, record: WorktreeRecord, command: rea
   const { place = record.worktreePath, head = record.baseRevision, index, ...rest } = call;
   const files = { near: house.worktreesDirectory, commonDirectory: record.commonDirectory, gitDirectory: gitDirectoryOf(record), place, head, index };
   return runPrivately(house.git, files, command, { ...rest, settings: record.fileSettings });
-}
-
-/** Names of the filters that the user's own settings name. */
-export async function userFilters(git: GitCommand, cwd: string, signal?: AbortSignal): Promise<readonly string[]> {
-  return (await readSettings(git, cwd, signal, devNull)).filters;
 }

@@ -3,11 +3,12 @@ import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GitCommand } from './git-command.ts';
 import { shownPath } from './git-command.ts';
-import { FILE_SETTINGS, parseSettings } from './git-settings.ts';
+import { FILE_SETTINGS } from './git-settings.ts';
 import type { RepositorySettings } from './git-settings.ts';
 import type { WorktreeHouse } from './house.ts';
 import { isInside } from './private-files.ts';
 import { runPrivately } from './private-git.ts';
+import { readSettings } from './read-settings.ts';
 import { parseStashes } from './reflog.ts';
 import { GitFailure, noCommit, notARepository, saidBy } from './worktree-errors.ts';
 
@@ -55,11 +56,6 @@ async function refuseAbove(ceilings: readonly string[], folder: string, root: st
       throw notARepository(folder, `the repository at ${JSON.stringify(root)} lies around ${JSON.stringify(ceiling)}, whose contents are no part of it`);
     }
   }
-}
-
-export async function readSettings(git: GitCommand, cwd: string, signal?: AbortSignal, gitDirectory?: string): Promise<RepositorySettings> {
-  const where = gitDirectory === undefined ? [] : [`--git-dir=${gitDirectory}`];
-  return parseSettings(await git.run([...where, 'config', '--list', '--show-scope', '-z'], { cwd, signal }));
 }
 
 /** How the files of the repository lie on the disk, as settings that hold whatever somebody writes into it later. */

@@ -66,7 +66,7 @@ export function inUse(id: string, by: string, { isUncertain = false }: { readonl
   return new RuntimeError('WORKTREE_IN_USE', `worktree "${id}" is in use: ${by}`, {
     category: 'conflict',
     hint: isUncertain
-      ? 'It runs, or ran, on another machine or in another container. If you know that it does not run any more, say so with --owner-gone.'
+      ? 'It runs, or ran, on another machine, in another container or as another version. If you know that it does not run any more, say so with --owner-gone.'
       : 'Wait until that has ended, or end it, and try again.',
     details: { id, isUncertain },
   });

@@ -68,6 +68,8 @@ class FileJobRecords implements JobRecords {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #life: HostLife | undefined;
   readonly #self = thisProcess();
+  /** Before the first record of this process: whoever only looks leaves everything as it is. */
+  #sweeping: Promise<void> | undefined;
 
   constructor({ directory, durability, clock, life }: Settings) {
     this.#life = life;
@@ -80,6 +82,8 @@ class FileJobRecords implements JobRecords {
   async create(make: (jobId: string) => JobRecord): Promise<JobRecord> {
     return this.#doing('store a new job', async () => {
       await makeFolder(this.#directory, this.#durability);
+      this.#sweeping ??= this.#sweep();
+      await this.#sweeping;
       let record: JobRecord | undefined;
       const take = async (number: number): Promise<boolean> => {
         record = make(idOf(number));
@@ -119,7 +123,6 @@ class FileJobRecords implements JobRecords {
   async takeOver(jobId: string): Promise<JobRecord | undefined> {
     return this.#doing(`take over job ${jobId}`, async () => {
       const names = await namesIn(this.#directory);
-      await sweepDrafts(this.#directory, names, this.#clock.now());
       const stored = await this.#read(jobId);
       if (stored !== undefined && 'reason' in stored) return this.#setAside(jobId, stored);
       if (stored === undefined || stored.record.stage === 'ended') return undefined;
@@ -167,6 +170,10 @@ class FileJobRecords implements JobRecords {
     const { owner } = await this.#ownerOf(jobId, stored.owner, names);
     const standing = isSameOwner(owner, this.#self) ? 'here' : (await isAlive(owner, this.#life)) ? 'alive' : 'gone';
     return { kind: 'record', record: stored.record, owner: standing };
+  }
+
+  async #sweep(): Promise<void> {
+    await sweepDrafts(this.#directory, await namesIn(this.#directory), this.#clock.now());
   }
 
   async #setAside(jobId: string, { isForeign }: UnreadableRecord): Promise<undefined> {

@@ -1,4 +1,4 @@
-/** Which process a record belongs to, and whether that lives: by its token where that can be asked, by its pid where that means something. */
+/** Which process a record belongs to, and whether that lives: by its pid where that means something here, else by its token where that can be asked. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { z } from 'zod';
@@ -26,18 +26,17 @@ export function isSameOwner(a: RecordOwner, b: RecordOwner): boolean {
 
 /** Of one about whom it cannot be told, true: it may work in another container. */
 export async function isAlive(owner: RecordOwner, life: HostLife | undefined): Promise<boolean> {
-  // Exact where it can be told at all, and true even when somebody has removed the sockets.
-  const byPid = isAliveByPid(owner);
-  if (byPid === true && owner.began !== '') return true;
+  const isHere = owner.system === systemName();
+  // Exact, and true even when somebody has removed the sockets.
+  if (isHere && owner.began !== '') return isSeen(owner);
   const answer = owner.token === undefined ? undefined : await life?.isAlive(owner.token);
+  if (answer !== undefined) return answer;
+  if (isHere) return isSomebody(owner.pid);
   // A record without a token is of this machine: an earlier version wrote it, or the file system, which has no sockets, is its own.
-  return answer ?? byPid ?? (owner.token !== undefined || isSameBoot(owner.system));
+  return owner.token !== undefined || isSameBoot(owner.system);
 }
 
-/** Undefined of another system. */
-function isAliveByPid({ pid, began, system }: RecordOwner): boolean | undefined {
-  if (system !== systemName()) return undefined;
-  if (began === '') return isSomebody(pid);
+function isSeen({ pid, began }: RecordOwner): boolean {
   const seen = beginOf(pid);
   return seen?.began === began && !seen.isOver;
 }

@@ -9,7 +9,7 @@ import { utf8Length } from '../utf8.ts';
 /** Of arguments, details and metadata, each: the texts in them, with a little for each value. */
 export const WORKER_EXTRA_BYTES = 262_144;
 /** Values in one message, keys included. */
-export const WORKER_VALUES = 10_000;
+export const WORKER_VALUES = 4_000;
 /** Lists and objects in each other. */
 export const WORKER_DEPTH = 64;
 /** Of a text that is neither an answer nor a prompt, in characters. */

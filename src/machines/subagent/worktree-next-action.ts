@@ -11,6 +11,8 @@ export interface WorktreeWhereabouts {
   readonly headBranch?: string | undefined;
   /** The commit that HEAD names. */
   readonly head?: string | undefined;
+  /** It has commits, and other branches have all of them. */
+  readonly isMerged?: boolean | undefined;
   /** Commits that no reference names, newest first. */
   readonly unreachable?: readonly string[] | undefined;
   /** A commit that was made in it and that another branch has. */
@@ -36,6 +38,7 @@ export function firstNextAction(place: WorktreeWhereabouts): string {
 export function worktreeNextAction(place: WorktreeWhereabouts, findings: readonly WorktreeFinding[]): string | undefined {
   if (findings.length === 0) return undefined;
   const kinds = new Set(findings.map(({ kind }) => kind));
+  if (place.isMerged === true && kinds.size === 1 && kinds.has('committed')) return `It is merged already. Remove it: wakechart worktree remove ${shellWord(place.id)}`;
   const has = (wanted: ReadonlySet<WorktreeFindingKind>): boolean => [...kinds].some((kind) => wanted.has(kind));
   const sentences: string[] = [];
   if (kinds.has('in_use')) sentences.push('A process still works in it: end that first.');
@@ -62,7 +65,9 @@ function commitCommand(place: WorktreeWhereabouts): string {
 
 /** Of the branch that HEAD is on: an agent may have made one of its own. */
 function mergeCommand(place: WorktreeWhereabouts): string {
-  if (place.headBranch !== undefined) return `${git(place.repoRoot)} merge ${shellWord(place.headBranch)}`;
+  if (place.headBranch === place.branchName) return `${git(place.repoRoot)} merge ${shellWord(place.headBranch)}`;
+  // By its full name: what an agent called it could be an option.
+  if (place.headBranch !== undefined) return `${git(place.repoRoot)} merge ${shellWord(`refs/heads/${place.headBranch}`)}`;
   if (place.head === undefined) return `${git(place.repoRoot)} merge ${shellWord(place.branchName)}`;
   // A commit made now moves a detached HEAD, so it is asked for only when the command runs.
   return `${git(place.repoRoot)} merge "$(${git(place.worktreePath)} rev-parse HEAD)"`;

@@ -3,7 +3,10 @@ import { delegatedCalls } from '../session/activation.ts';
 import type { Allowance } from '../session/event-schemas.ts';
 import type { SessionState } from '../session/session-state.ts';
 
-export type HeldBudget = Required<Allowance>;
+export interface HeldBudget {
+  readonly tokens: number;
+  readonly cost: number;
+}
 
 /** Promised to jobs that have not ended. What they use is told with their end, so all of it is held until then. */
 export function heldByJobs({ jobs }: Pick<SessionState, 'jobs'>): HeldBudget {

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SubagentSpawnRequest } from '../../../src/machines/subagent/subagent-request.ts';
 import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
+import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 import { until } from '../../support/session-house.ts';
 import { openTurnHouse } from '../../support/turn-house.ts';
 import type { Model, Said, TurnHouse } from '../../support/turn-house.ts';
@@ -152,5 +153,147 @@ describe('a job of a session', () => {
     const [child] = (await house.state(parent)).children;
     await house.confirm(child?.sessionId ?? '');
     expect(await house.runtime.subagents.wait(id)).toMatchObject({ output: 'Launched.' });
+  });
+});
+
+describe('what bounds a session', () => {
+  const look: Said = { calls: [{ name: 'look' }] };
+  const looking = (): Said[] => [look, { text: 'I may not.' }];
+  const by = { sessionId: '0192f0c1-2345-7abc-8def-0123456789ab', requestId: '0192f0c1-2345-7abc-8def-0123456789ac' };
+
+  it('binds its jobs by what is kept for its agent too', async () => {
+    const parent = await open(looking(), { permission: 'preapproved' });
+    await house.policy.keep('lead', parseRule('deny look'), { by });
+    const { id } = await spawn(parent, { permissionPolicy: 'preapproved' });
+    await house.runtime.subagents.wait(id);
+    expect(ran).toEqual([]);
+  });
+
+  it('asks for all that its jobs do where the policy cannot be read, or its agent is gone', async () => {
+    const parent = await open(looking(), { permission: 'preapproved' });
+    const policy = { ...house.policy, keep: () => Promise.resolve(), remove: () => Promise.resolve(false), rules: () => Promise.reject(new Error('torn')) };
+    house.open({ policy });
+    const { id } = await spawn(parent, { permissionPolicy: 'preapproved' });
+    await house.runtime.subagents.wait(id);
+    const [started] = await house.dataOf(parent, 'subagent.started');
+    expect(started?.restriction?.mode).toBe('ask');
+    expect(ran).toEqual([]);
+  });
+
+  it('binds the jobs of a job by what the request took from that', async () => {
+    await open([{ text: 'Done.' }, look, { text: 'I may not.' }]);
+    const first = await spawn('nobody', { permissionPolicy: 'deny', disallowedTools: ['look'] });
+    const { metadata } = await house.runtime.subagents.wait(first.id);
+    const sessionId = metadata?.['sessionId'] as string;
+    const second = await spawn(sessionId, { permissionPolicy: 'preapproved' });
+    await house.runtime.subagents.wait(second.id);
+    expect((await house.dataOf(sessionId, 'subagent.started'))[0]?.restriction).toMatchObject({ mode: 'deny', withoutTools: ['look'] });
+    expect(ran).toEqual([]);
+  });
+
+  it.each([{ disallowedTools: ['look'] }, { allowedTools: ['worker'] }])('takes tools also from the agents that its agent calls: %j', async (changes) => {
+    await open([{ calls: [{ name: 'worker', input: { message: 'Look.' } }] }, { text: 'Done.' }]);
+    await house.agent('worker', [look, { text: 'I have no such tool.' }], { tools: ['look'], permission: 'preapproved' });
+    await house.agent('boss', [{ calls: [{ name: 'worker', input: { message: 'Look.' } }] }, { text: 'Done.' }], { tools: [{ agent: 'worker' }], permission: 'preapproved' });
+    const { id } = await spawn('nobody', { type: 'boss', permissionPolicy: 'preapproved', ...changes });
+    expect(await house.runtime.subagents.wait(id)).toMatchObject({ output: 'Done.' });
+    expect(house.asked.map(({ agent }) => agent)).toContain('worker');
+    expect(ran).toEqual([]);
+  });
+
+  it('binds a job of a job that names only that', async () => {
+    const parent = await open([launch], { permission: { mode: 'preapproved', deny: ['look'] }, budget: { maxTokensPerSession: 80_000 } });
+    await house.agent('looker', looking(), { tools: ['look'], permission: 'preapproved' });
+    const above = await spawn(parent);
+    await until(() => house.runtime.subagents.get(above.id)?.status === 'waiting_permission');
+    const { id } = await house.runtime.subagents.spawn({ type: 'looker', prompt: 'Go', cwd: house.layout.home, parentJobId: above.id, permissionPolicy: 'preapproved' });
+    await house.runtime.subagents.wait(id);
+    const [child] = await house.dataOf(parent, 'subagent.started');
+    const [started] = await house.dataOf(child?.childSessionId ?? '', 'subagent.started');
+    expect(started).toMatchObject({ jobId: id, restriction: { deny: ['look'] } });
+    expect(started?.allowance?.tokens).toBeLessThanOrEqual(1_250);
+    expect(ran).toEqual([]);
+  });
+
+  it('holds back what its jobs were promised, from its own steps and from other jobs', async () => {
+    const parent = await open([launch], { budget: { maxTokensPerSession: 8_000 } });
+    await Promise.all(Array.from({ length: 12 }, () => spawn(parent)));
+    const { jobs } = await house.state(parent);
+    const promised = jobs.map(({ allowance }) => allowance?.tokens ?? 0);
+    const sum = promised.reduce((one, other) => one + other, 0);
+    expect(promised[0]).toBe(1_000);
+    expect(Math.min(...promised)).toBeGreaterThan(0);
+    expect(sum).toBeLessThan(8_000);
+    await house.agent('lead', () => ({ text: 'x', usage: { inputTokens: 1, outputTokens: 1 } }));
+    await house.runtime.sessions.send(parent, { type: 'user.message', text: 'x'.repeat(4 * (8_000 - sum)) });
+    expect((await house.runtime.wake(parent)).outcome).toBe('budget_reached');
+    expect(house.asked.filter(({ agent }) => agent === 'lead')).toEqual([]);
+  });
+});
+
+describe('a job that goes on with a session', () => {
+  const codeOfJob = async (changes: Partial<SubagentSpawnRequest>): Promise<string> => {
+    const { id } = await spawn('nobody', changes);
+    return codeOf(house.runtime.subagents.wait(id));
+  };
+  const finished = async (changes: Partial<SubagentSpawnRequest> = {}): Promise<string> => {
+    await open(() => ({ text: 'Done.' }));
+    const { id } = await spawn('nobody', changes);
+    return (await house.runtime.subagents.wait(id)).metadata?.['sessionId'] as string;
+  };
+
+  it('reads what it is told beside what was said', async () => {
+    const sessionId = await finished();
+    expect(await codeOfJob({ sessionId, prompt: 'And now this.' })).toBe('none');
+    expect(house.asked.at(-1)?.read).toContain('And now this.');
+  });
+
+  it.each<[string, Partial<SubagentSpawnRequest>]>([
+    ['less may be done', { permissionPolicy: 'deny' }],
+    ['more may be done', { permissionPolicy: 'preapproved' }],
+    ['a tool is taken away', { disallowedTools: ['look'] }],
+    ['only some tools are left', { allowedTools: ['look'] }],
+    ['another model is named', { model: 'other' }],
+    ['it is elsewhere', { cwd: '/' }],
+  ])('is refused when %s than in that session, which lives on', async (_what, changes) => {
+    const sessionId = await finished();
+    expect(await codeOfJob({ sessionId, ...changes })).toBe('SUBAGENT_SESSION_OTHER');
+    expect((await house.state(sessionId)).status).not.toBe('terminated');
+    expect(await codeOfJob({ sessionId })).toBe('none');
+  });
+
+  it('is refused before anything is recorded when the session is of another agent, or is not there', async () => {
+    const parent = await open([]);
+    const other = (await house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
+    expect(await codeOf(spawn(parent, { sessionId: other }))).toBe('SUBAGENT_SESSION_OTHER');
+    expect(await codeOf(spawn(parent, { sessionId: '0192f0c1-2345-7abc-8def-0123456789ab' }))).toBe('SESSION_NOT_FOUND');
+    expect(await house.dataOf(parent, 'subagent.started')).toEqual([]);
+  });
+
+  it('is refused when it is to work for another session than that one does', async () => {
+    const sessionId = await finished();
+    const boss = (await house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
+    const { id } = await spawn(boss, { sessionId });
+    expect(await codeOf(house.runtime.subagents.wait(id))).toBe('SUBAGENT_SESSION_OTHER');
+  });
+
+  it('leaves it there when it is cancelled, and nothing of it goes on', async () => {
+    await open([{ text: 'Done.' }, launch]);
+    const first = await spawn('nobody');
+    const sessionId = (await house.runtime.subagents.wait(first.id)).metadata?.['sessionId'] as string;
+    const { id } = await spawn('nobody', { sessionId });
+    await until(() => house.runtime.subagents.get(id)?.status === 'waiting_permission');
+    await house.runtime.subagents.cancel(id);
+    expect(await house.state(sessionId)).toMatchObject({ status: 'idle', openToolCalls: [], pendingActions: [] });
+    expect(ran).toEqual([]);
+  });
+});
+
+describe('a job of a job', () => {
+  it('is refused as long as its parent has no session', async () => {
+    await open([]);
+    const jobs = await Promise.all(Array.from({ length: 5 }, () => spawn('nobody')));
+    const queued = jobs.find(({ status }) => status === 'queued')?.id ?? '';
+    expect(await codeOf(house.runtime.subagents.spawn({ type: 'fixer', prompt: 'Go', cwd: house.layout.home, parentJobId: queued }))).toBe('SUBAGENT_PARENT_NOT_BEGUN');
   });
 });

@@ -30,7 +30,20 @@ describe('a job that is spawned', () => {
     expect(fresh.metadata).toEqual({ mine: { deep: [1] }, [SESSION_KEY]: sessionId });
     expect(log.told[0]?.[1].sessionId).toBe(sessionId);
     const named = await manager.spawn(jobRequest({ sessionId }));
-    expect(runner.of(named.id).start.request.metadata).toEqual({ [SESSION_KEY]: sessionId });
+    expect(runner.of(named.id).start.request.metadata).toEqual({ [SESSION_KEY]: sessionId, 'wakechart.continues': true });
+  });
+
+  it('works for the session of the job that it works for', async () => {
+    const { manager, runner } = managerHouse();
+    const parent = await manager.spawn(jobRequest());
+    const child = await manager.spawn(jobRequest({ parentJobId: parent.id }));
+    expect(runner.of(child.id).start.request.parentSessionId).toBe(parent.metadata?.[SESSION_KEY]);
+  });
+
+  it('is not taken on when whoever is asked before has something against it, and nothing is recorded', async () => {
+    const { manager, records, log } = managerHouse({ admit: () => Promise.reject(new Error('not here')) });
+    await expect(manager.spawn(jobRequest())).rejects.toThrow('not here');
+    expect([records.stored.size, log.told]).toEqual([0, []]);
   });
 
   it('loses nothing of what was asked for, and is not changed by changes of the request', async () => {

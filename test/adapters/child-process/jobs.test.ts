@@ -196,12 +196,19 @@ describe('messages that cannot be relied on', () => {
 });
 
 describe('the environment of a worker', () => {
-  const told = async (house: RunnerHouse, more: Parameters<RunnerHouse['start']>[1] = {}): Promise<{ env: Record<string, string>; start: unknown; argv: string[] }> => {
+  interface Told {
+    readonly env: Record<string, string>;
+    /** What it was started with, as others can read it. */
+    readonly born: string;
+    readonly start: unknown;
+    readonly argv: string[];
+  }
+  const told = async (house: RunnerHouse, more: Parameters<RunnerHouse['start']>[1] = {}): Promise<Told> => {
     const { handle } = await house.start({ behavior: 'tells' }, more);
-    return JSON.parse((await handle.result).output) as { env: Record<string, string>; start: unknown; argv: string[] };
+    return JSON.parse((await handle.result).output) as Told;
   };
 
-  it('is what programs need, what was named, and the keys of providers', async () => {
+  it('is what programs need, and what was named: no keys', async () => {
     vi.stubEnv('SECRET_OF_THE_HOST', 'not yours');
     vi.stubEnv('NODE_OPTIONS', '--no-warnings');
     vi.stubEnv('ANTHROPIC_API_KEY', 'a-key-of-the-host');
@@ -212,6 +219,7 @@ describe('the environment of a worker', () => {
       const { env } = await told(await open({ env: { MINE: '1' } }));
       expect(env).toMatchObject({ MINE: '1', PASSED_ON: 'by name', GIT_AUTHOR_NAME: 'somebody', HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'] });
       expect(Object.keys(env)).not.toContain('SECRET_OF_THE_HOST');
+      expect(Object.keys(env)).not.toContain('ANTHROPIC_API_KEY');
       expect(Object.keys(env)).not.toContain('NODE_OPTIONS');
     } finally {
       vi.unstubAllEnvs();
@@ -223,13 +231,47 @@ describe('the environment of a worker', () => {
     try {
       const house = await open();
       expect((await told(house)).env['SOME_API_KEY']).toBeUndefined();
-      const { env, start, argv } = await told(house, { providerProfile: { name: 'mine', provider: 'openai', apiKeyEnv: 'SOME_API_KEY' } });
+      const { env, start, argv, born } = await told(house, { providerProfile: { name: 'mine', provider: 'openai', apiKeyEnv: 'SOME_API_KEY' } });
       // The value is taken out of the answer, too.
       expect(env['SOME_API_KEY']).toBe('[redacted SOME_API_KEY]');
       expect(JSON.stringify([start, argv])).not.toContain('redacted');
+      // Nor can another process of this user read it where the environments of processes are shown.
+      expect(born).toContain('PATH=');
+      expect(born).not.toContain('SOME_API_KEY');
     } finally {
       vi.unstubAllEnvs();
     }
+  });
+
+  it('has the keys that its job needs, and no others', async () => {
+    vi.stubEnv('ANTHROPIC_API_KEY', 'key-of-anthropic');
+    vi.stubEnv('OPENAI_API_KEY', 'key-of-openai');
+    vi.stubEnv('SOME_API_KEY', 'very-secret-value');
+    const keysOf = ({ env }: Told): string[] => Object.keys(env).filter((name) => name.endsWith('_API_KEY')).toSorted();
+    try {
+      const asked: unknown[] = [];
+      const catalog = await open({
+        providerConfig: { providers: { mine: { backend: 'embedded', keyVariable: 'SOME_API_KEY' } } },
+        keysFor: async (job) => {
+          asked.push(job);
+          return ['OPENAI_API_KEY', 'NOT_SET'];
+        },
+      });
+      expect(keysOf(await told(catalog))).toEqual(['OPENAI_API_KEY']);
+      expect(keysOf(await told(catalog, { model: 'anthropic/large' }))).toEqual(['ANTHROPIC_API_KEY', 'OPENAI_API_KEY']);
+      expect(keysOf(await told(catalog, { providerProfile: 'mine' }))).toEqual(['OPENAI_API_KEY', 'SOME_API_KEY']);
+      expect(asked[0]).toEqual({ agentType: 'worker', sessionId: undefined });
+      expect(keysOf(await told(await open()))).toEqual([]);
+      expect(keysOf(await told(await open({ providerConfig: { provider: 'anthropic' } })))).toEqual(['ANTHROPIC_API_KEY']);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
+  it('says why the keys of a job cannot be found, before anything is forked', async () => {
+    const { start, folder } = await open({ keysFor: () => Promise.reject(new Error('the catalog is closed')) });
+    await expect(start('')).rejects.toThrow('the catalog is closed');
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('keeps secrets out of text, errors and transcripts, also where they come in pieces', async () => {
@@ -242,6 +284,66 @@ describe('the environment of a worker', () => {
     const records = await house.transcript();
     expect(records.map(({ data }) => data['text'])).toEqual(expect.arrayContaining(['out [redacted SOME_API_KEY] end', 'err [redacted SOME_API_KEY]']));
     expect(JSON.stringify([records, events])).not.toContain(secret);
+  });
+});
+
+describe('what a worker says beside its answer', () => {
+  it('is not read where it is more than its parent can deal with', async () => {
+    const { start, transcript } = await open();
+    const { handle, events } = await start({ behavior: 'asks for more than anybody reads', values: 100_000 });
+    expect((await handle.result).output).toBe('asked');
+    expect(events).toEqual([]);
+    expect(JSON.stringify(await transcript())).toContain('expected a message of at most 4000 values, it has more');
+  });
+
+  it.each([
+    ['arguments of many values', { type: 'permission_request', requestId: 'r', toolName: 't', toolArgs: new Array<number>(12_000).fill(0) }, /4000 values/],
+    ['arguments of many bytes', { type: 'permission_request', requestId: 'r', toolName: 't', toolArgs: { content: 'x*300000' } }, /262144 bytes/],
+    ['arguments that are nested deeply', { type: 'permission_request', requestId: 'r', toolName: 't', toolArgs: JSON.parse('['.repeat(70) + ']'.repeat(70)) as unknown }, /64 lists and objects/],
+    ['metadata of many bytes', { type: 'result', output: '', metadata: { summary: 'x*300000' } }, /262144 bytes/],
+    ['details of many bytes', { type: 'error', message: 'm', details: { text: 'x*300000' } }, /262144 bytes/],
+    ['a long error', { type: 'error', message: 'x*100000' }, /message/],
+    ['a long piece of text', { type: 'text_delta', delta: 'x*100000' }, /delta/],
+  ])('is dropped and noted: %s', async (_what, message, complaint) => {
+    const { start, transcript } = await open();
+    const { handle, events } = await start({ behavior: 'says all at once', message });
+    expect((await handle.result).output).toBe('said');
+    expect(events).toEqual([]);
+    expect(JSON.stringify(await transcript())).toMatch(complaint);
+  });
+
+  it('fails the job where it is long messages without end', async () => {
+    const { start } = await open();
+    const { handle, events } = await start({ behavior: 'says at length', count: 300 });
+    await expect(handle.result).rejects.toMatchObject({ code: 'SUBAGENT_WORKER_PROTOCOL', message: expect.stringMatching(/100 long messages in a row/) as string });
+    expect(events).toHaveLength(1);
+  });
+
+  it('takes no more requests than anybody could answer, and each once', async () => {
+    const { start } = await open();
+    const once = await start({ behavior: 'asks again and again', count: 1_000, sameId: true });
+    expect((await once.handle.result).output).toBe('asked');
+    expect(once.events).toHaveLength(1);
+    const often = await start({ behavior: 'asks again and again', count: 1_000 }, { jobId: 'often' });
+    await expect(often.handle.result).rejects.toMatchObject({ code: 'SUBAGENT_TOO_MANY_REQUESTS', category: 'capacity', details: { maxOpenRequests: 100 } });
+    expect(often.events).toHaveLength(100);
+  });
+
+  it('decides nothing about where things lie, and tells no secret', async () => {
+    const secret = 'very-secret-value';
+    const { start, transcript } = await open({ env: { SOME_API_KEY: secret } });
+    const { handle, events } = await start({ behavior: 'puts a secret everywhere' });
+    const mark = '[redacted SOME_API_KEY]';
+    expect((await handle.result).metadata).toEqual({ sessionId: mark, summary: `sum ${mark}`, usage: { [mark]: mark } });
+    expect(events).toEqual([
+      { type: 'background_task_tool_start', taskId: 'job', toolName: mark },
+      { type: 'background_task_permission_request', taskId: 'job', requestId: 'r', toolName: mark, toolArgs: undefined },
+      { type: 'background_task_tool_end', taskId: 'job', toolName: mark, success: true },
+    ]);
+    const log = JSON.stringify(await transcript());
+    expect(log).not.toContain(secret);
+    expect(log).toContain('its id holds a secret');
+    expect(log).toContain('was dropped: outputPath, worktreePath, worktreeNextAction');
   });
 });
 

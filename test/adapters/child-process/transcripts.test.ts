@@ -1,5 +1,6 @@
 /** The transcript of a job: what is in it, where it lies, how it is read. */
-import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { appendFile, link, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import fc from 'fast-check';
@@ -84,6 +85,29 @@ describe('the transcript of a job', () => {
     second.write('text', { text: 'after' });
     await second.close();
     expect((await reader.page()).lines).toEqual(['[text] whole', '[system] a line that cannot be read: {"time":"2026-01-01T00:00:00.000Z","type":"te', '[text] after']);
+  });
+
+  it.each(['link', 'name', 'folder', 'pipe'])('is written nowhere else when a %s was put where it will lie', async (what) => {
+    const other = join(folder, 'other');
+    await mkdir(other);
+    await writeFile(join(other, 'job.jsonl'), 'mine\n');
+    if (what === 'folder') await symlink(other, dirname(path));
+    else await mkdir(dirname(path));
+    if (what === 'link') await symlink(join(other, 'job.jsonl'), path);
+    if (what === 'name') await link(join(other, 'job.jsonl'), path);
+    if (what === 'pipe') execFileSync('mkfifo', [path]);
+    await expect(JobTranscript.open({ path, root: folder, clock: createSystemClock(), redaction: new Redaction(new Map()), maxBytes: 1_000 })).rejects.toMatchObject({ category: 'storage', code: 'TRANSCRIPT_UNWRITABLE' });
+    expect(await readFile(join(other, 'job.jsonl'), 'utf8')).toBe('mine\n');
+    if (what === 'link') await expect(new TranscriptReader({ jobId: 'job', path }).page()).rejects.toMatchObject({ code: 'ELOOP' });
+  });
+
+  it('lies where the folder of transcripts leads, which is its owner\'s to say', async () => {
+    await mkdir(join(folder, 'disk'));
+    await symlink(join(folder, 'disk'), join(folder, 'logs'));
+    const transcript = await JobTranscript.open({ path: join(folder, 'logs', 'a', 'b', 'job.jsonl'), root: join(folder, 'logs'), clock: createSystemClock(), redaction: new Redaction(new Map()), maxBytes: 1_000 });
+    transcript.write('text', { text: 'hello' });
+    await transcript.close();
+    expect(await readFile(join(folder, 'disk', 'a', 'b', 'job.jsonl'), 'utf8')).toContain('hello');
   });
 
   it('does without what it cannot write', async () => {

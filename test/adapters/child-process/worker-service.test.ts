@@ -1,5 +1,5 @@
 /** What a worker makes of what its parent says: its side of the talk, without a process around it. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -10,6 +10,7 @@ import { createWorkerService } from '../../../src/adapters/child-process/worker-
 import type { WorkerHouseOptions } from '../../../src/adapters/child-process/worker-service.ts';
 import type { WorkerService } from '../../../src/adapters/child-process/worker-life.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
+import { readChildMessage } from '../../../src/machines/subagent/worker-messages.ts';
 
 interface Said {
   readonly type: string;
@@ -25,7 +26,7 @@ interface ServedJob {
   readonly starts: SubagentJobStart[];
   readonly exits: number[];
   /** Settles the job that runs. */
-  settle(outcome: { readonly output: string } | Error): void;
+  settle(outcome: { readonly output: string; readonly metadata?: Readonly<Record<string, unknown>> } | Error): void;
   ended(): Promise<void>;
 }
 
@@ -166,6 +167,54 @@ describe('the service of a worker', () => {
     job.service.end('again');
     job.service.take({ type: 'cancel' });
     expect(types(job.said).filter((type) => type === 'error' || type === 'cancelled')).toEqual(['error']);
+  });
+
+  it('says less where there is too much beside the answer, and nobody is asked what cannot be shown', async () => {
+    const answers: unknown[] = [];
+    const job = serve({ handle: { answerPermission: (requestId, allowed) => void answers.push([requestId, allowed]) } });
+    job.service.take(start);
+    await vi.waitFor(() => expect(job.starts).toHaveLength(1));
+    const emit = job.starts[0]?.emit ?? (() => undefined);
+    emit({ type: 'background_task_permission_request', taskId: 'agent_1', requestId: 'large', toolName: 'write', toolArgs: { content: 'x'.repeat(300_000) } });
+    emit({ type: 'background_task_permission_request', taskId: 'agent_1', requestId: 'small', toolName: 'write', toolArgs: { content: 'x' } });
+    emit({ type: 'background_task_tool_start', taskId: 'agent_1', toolName: 'write', firstArg: 'x'.repeat(300_000) });
+    await vi.waitFor(() => expect(answers).toEqual([['large', false]]));
+    job.settle({ output: 'done', metadata: { summary: 'x'.repeat(300_000) } });
+    await job.ended();
+    expect(job.said.filter(({ type }) => type === 'permission_request')).toMatchObject([{ requestId: 'small' }]);
+    expect(job.said.at(-1)).toEqual({ v: 1, type: 'result', output: 'done' });
+    // A long first argument goes by file, since it is longer than what the channel takes.
+    expect(types(job.said)).toHaveLength(4);
+  });
+
+  it.each([
+    [new Error('x'.repeat(300_000)), { message: expect.stringContaining('characters left out') as string }],
+    [new RuntimeError('X', 'm', { category: 'runner', hint: 'y'.repeat(300_000), details: { text: 'z'.repeat(300_000) } }), { code: 'X', message: 'm', hint: expect.stringContaining('characters left out') as string }],
+  ])('shortens a failure that is too long', async (error, said) => {
+    const job = serve();
+    job.service.take(start);
+    await vi.waitFor(() => expect(job.starts).toHaveLength(1));
+    job.settle(error);
+    await job.ended();
+    const told = job.said.at(-1) as unknown as { readonly byFile?: string };
+    const message: unknown = told.byFile === undefined ? told : JSON.parse(await readFile(join(folder, told.byFile), 'utf8'));
+    expect(message).toMatchObject(said);
+    expect(readChildMessage(message, { isFromFile: true }).kind).toBe('message');
+    expect(message).not.toHaveProperty('details');
+  });
+
+  it('takes the keys of its job, for itself', async () => {
+    const job = serve();
+    vi.stubEnv('KEY_OF_THE_JOB', undefined);
+    try {
+      job.service.take({ type: 'keys', variables: { KEY_OF_THE_JOB: 'a secret' } });
+      job.service.take(start);
+      await vi.waitFor(() => expect(job.starts).toHaveLength(1));
+      expect(process.env['KEY_OF_THE_JOB']).toBe('a secret');
+      expect(JSON.stringify([job.starts, job.said, job.houses])).not.toContain('a secret');
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 
   it('says that a result is too long to be told', async () => {

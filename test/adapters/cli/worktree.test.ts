@@ -75,6 +75,34 @@ async function document<Shape extends z.ZodType>(shape: Shape, ...words: readonl
 const isThere = (path: string): Promise<boolean> => stat(path).then(() => true, () => false);
 const branches = async (): Promise<readonly string[]> => (await git(shop, 'branch', '--format=%(refname:short)', '--list', 'wakechart/*')).split('\n').filter(Boolean);
 
+describe('a worktree of a process that may be alive elsewhere', () => {
+  const ELSEWHERE = { ...GONE, system: 'another-machine/its-boot/pid:[1]' };
+
+  it.each(['adopt', 'remove'])('is refused to %s, which names the way, until a person says that the process is gone', async (command) => {
+    const worktree = await keeper(ELSEWHERE).prepare({ jobId: 'agent_1', cwd: shop });
+    const refused = await run(command, 'agent_1');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain('cannot be told from here [WORKTREE_IN_USE]');
+    expect(refused.stderr).toContain('--owner-gone');
+    expect((await run(command, 'agent_1', '--owner-gone')).code).toBe(0);
+    expect(await isThere(worktree.worktreePath)).toBe(command === 'adopt');
+  });
+
+  it('is removed with the work in it only when both are said', async () => {
+    const worktree = await keeper(ELSEWHERE).prepare({ jobId: 'agent_1', cwd: shop });
+    await scribbles(worktree);
+    expect((await run('remove', 'agent_1', '--discard')).stderr).toContain('WORKTREE_IN_USE');
+    expect((await run('remove', 'agent_1', '--owner-gone')).stderr).toContain('WORKTREE_NOT_CLEAN');
+    expect((await run('remove', 'agent_1', '--owner-gone', '--discard')).code).toBe(0);
+    expect(await isThere(worktree.worktreePath)).toBe(false);
+  });
+
+  it('stays with one that lives, whatever is said', async () => {
+    await keeper().prepare({ jobId: 'agent_1', cwd: shop });
+    expect((await run('remove', 'agent_1', '--owner-gone', '--discard')).stderr).toContain('WORKTREE_IN_USE');
+  });
+});
+
 describe('worktree list', () => {
   it('says that there are none, and makes nothing', async () => {
     expect(await run('list')).toEqual({ code: 0, stdout: `No worktrees in ${home}: no job works in one, and none left work behind.\n`, stderr: '' });

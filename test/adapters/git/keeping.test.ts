@@ -87,6 +87,17 @@ describe('the next action', () => {
     expect((await house.adapter.inspect(worktree)).findings).toMatchObject([{ kind: 'committed', text: expect.stringContaining('1 commit that no other branch has') }]);
     git(house.repository, 'merge', '-q', worktree.branchName);
     expect((await house.adapter.inspect(worktree)).findings).toMatchObject([{ kind: 'committed', text: expect.stringContaining('other branches have all that it has') }]);
+    expect((await house.adapter.inspect(worktree)).nextAction).toBe(`It is merged already. Remove it: wakechart worktree remove ${worktree.id}`);
+  });
+
+  it('takes no branch that an agent names for an option', async () => {
+    const worktree = await house.prepare();
+    commit(worktree.worktreePath);
+    git(worktree.worktreePath, 'update-ref', 'refs/heads/--strategy=ours', 'HEAD');
+    git(worktree.worktreePath, 'symbolic-ref', 'HEAD', 'refs/heads/--strategy=ours');
+    const { nextAction = '' } = await house.adapter.inspect(worktree);
+    for (const command of commandsIn(nextAction)) pasted(command, '/');
+    expect(contentOf(join(house.repository, 'a.txt'))).toBe('work\n');
   });
 
   it('names a commit that no branch has', async () => {
@@ -148,6 +159,32 @@ describe('a worktree that is kept', () => {
     await house.adapter.discard('agent_1');
     expect(tracesOf(house, worktree)).toEqual([]);
     expect(contentOf(join(house.repository, 'new.txt'))).toBe('work\n');
+  });
+
+  it('stays where only another that is kept has its commits, whichever is removed first', async () => {
+    const other = await house.prepare({ jobId: 'agent_2' });
+    git(worktree.worktreePath, 'add', '-A');
+    git(worktree.worktreePath, 'commit', '-qm', 'work');
+    git(other.worktreePath, 'merge', '-q', worktree.branchName);
+    await house.adapter.preserve(other, await house.adapter.inspect(other));
+    const ends = await Promise.allSettled(['agent_1', 'agent_2'].map(async (job) => house.adapter.discard(job)));
+    expect(ends).toMatchObject([{ reason: { code: 'WORKTREE_NOT_CLEAN' } }, { reason: { code: 'WORKTREE_NOT_CLEAN' } }]);
+    expect(git(house.repository, 'log', '-1', '--format=%s', worktree.branchName)).toBe('work');
+    git(house.repository, 'merge', '-q', other.branchName);
+    for (const job of ['agent_1', 'agent_2']) await house.adapter.discard(job);
+    expect([...tracesOf(house, worktree), ...tracesOf(house, other)]).toEqual([]);
+  });
+
+  it('stays where only one of another home has its commits', async () => {
+    const elsewhere = house.adapterWith({ worktreesDirectory: join(house.outside, 'other-home') });
+    const other = await elsewhere.prepare({ jobId: 'agent_2', cwd: house.repository });
+    git(worktree.worktreePath, 'add', '-A');
+    git(worktree.worktreePath, 'commit', '-qm', 'work');
+    git(other.worktreePath, 'merge', '-q', worktree.branchName);
+    await expect(house.adapter.discard('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+    await elsewhere.preserve(other, await elsewhere.inspect(other));
+    await elsewhere.adopt('agent_2');
+    await expect(house.adapter.discard('agent_1')).resolves.toMatchObject({ id: worktree.id });
   });
 
   it('is removed with its branch and commits when they may be lost', async () => {

@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { gitHouse, removeTemplate } from './git-house.ts';
+import { git, gitHouse, put, removeTemplate } from './git-house.ts';
 import type { GitHouse } from './git-house.ts';
 import { LOST_WORK } from './lost-work.ts';
 
@@ -29,5 +30,25 @@ describe('the work of an agent that', () => {
     expect(await house.adapter.list()).toMatchObject([{ id: worktree.id, status: 'preserved', isOwned: false, findings }]);
     await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
     expect(isThere(worktree)).toBe(true);
+  });
+});
+
+describe('a commit that a checkout was left for', () => {
+  it('is found also where the repository kept no histories before', async () => {
+    git(house.repository, 'config', 'core.logAllRefUpdates', 'false');
+    const worktree = await house.prepare();
+    git(worktree.worktreePath, 'checkout', '-q', '--detach');
+    put(join(worktree.worktreePath, 'a.txt'), 'work\n');
+    git(worktree.worktreePath, 'commit', '-qam', 'work');
+    git(worktree.worktreePath, 'checkout', '-q', worktree.branchName);
+    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([{ kind: 'unreachable_commit' }]);
+  });
+});
+
+describe('two looks', () => {
+  it('name the same first, whatever order the disk answers in', async () => {
+    const worktree = await house.prepare();
+    for (const name of ['MERGE_MSG', 'MERGE_MODE', 'MERGE_HEAD', 'MERGE_RR']) put(join(house.repository, '.git/worktrees', worktree.id ?? '', name), '');
+    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([{ kind: 'operation', text: expect.stringMatching(/: MERGE_HEAD$/) }]);
   });
 });

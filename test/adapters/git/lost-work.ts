@@ -96,6 +96,8 @@ const COMMITS: readonly LostWork[] = [
   way('unreachable_commit', 'commits and resets', all(commits, runs(['reset', '-q', '--hard', 'HEAD~1'])), hasCommit(['-g', 'HEAD'])),
   way('unreachable_commit', 'deletes the branch that it committed on', all(runs(['checkout', '-q', '-b', 'other']), commits, runs(['checkout', '-q', '-'], ['branch', '-q', '-D', 'other'])), hasCommit(['-g', 'HEAD'])),
   way('unknown', 'commits, resets and clears the history of HEAD', all(commits, ({ worktreePath }) => put(join(worktreePath, 'hash'), git(worktreePath, 'rev-parse', 'HEAD')), runs(['add', 'hash'], ['reset', '-q', '--hard', 'HEAD~1'], ['reflog', 'expire', '--expire=now', '--all'])), ({ worktreePath }) => existsSync(worktreePath)),
+  way('unreachable_commit', 'has git keep no histories, commits on a detached HEAD and goes back', all(runs(['config', 'core.logAllRefUpdates', 'false'], ['checkout', '-q', '--detach']), commits, runs(['checkout', '-q', '-'])), hasCommit(['-g', 'HEAD'])),
+  way('unknown', 'removes the history of HEAD', (worktree) => rmSync(join(gitFolder(worktree), 'logs/HEAD')), ({ worktreePath }) => existsSync(worktreePath)),
   way('moved_branch', 'renames its branch', all(commits, runs(['branch', '-q', '-m', 'renamed'])), hasCommit(['renamed'])),
   way('moved_branch', 'renames its branch without a commit', runs(['branch', '-q', '-m', 'renamed']), ({ worktreePath }) => git(worktreePath, 'branch', '--show-current') === 'renamed'),
   way('moved_branch', 'deletes its branch', (worktree) => runs(['checkout', '-q', '--detach'], ['branch', '-q', '-D', worktree.branchName])(worktree), ({ worktreePath }) => existsSync(worktreePath)),

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
@@ -172,6 +172,28 @@ describe('a start after a process died', () => {
     expect(git(house.repository, 'branch', '--list', worktree.branchName)).not.toBe('');
   });
 
+  describe('sets a record aside that names what is not its own, and removes nothing:', () => {
+    const lies: readonly (readonly [what: string, fields: (precious: string) => Record<string, unknown>])[] = [
+      ['a folder elsewhere', (precious) => ({ status: 'creating', gitDirectory: undefined, worktreePath: precious })],
+      ['a folder elsewhere that may be lost', (precious) => ({ status: 'removing', isVerified: true, mayLose: true, worktreePath: precious.replace(/\.removing$/, '') })],
+      ["another folder of git's", (precious) => ({ status: 'removing', isVerified: true, mayLose: true, gitDirectory: precious })],
+      ['a branch of somebody', () => ({ status: 'creating', gitDirectory: undefined, branchName: 'theirs' })],
+      ['a program among its settings', () => ({ fileSettings: ['core.filemode=true', 'core.fsmonitor=touch proof'] })],
+    ];
+    it.each(lies)('%s', async (_, fields) => {
+      const precious = join(house.outside, 'docs.removing');
+      put(join(precious, 'thesis.txt'), 'work\n');
+      git(house.repository, 'branch', 'theirs');
+      const worktree = await house.crashed();
+      rewrite(worktree, fields(precious));
+      expect(await house.adapter.reconcile()).toMatchObject([{ action: 'preserved', reason: expect.stringContaining('set aside') }]);
+      expect(contentOf(join(precious, 'thesis.txt'))).toBe('work\n');
+      expect(git(house.repository, 'branch', '--list', 'theirs')).not.toBe('');
+      expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('one\n');
+      await expect(house.adapter.discard(worktree.id ?? '', { discard: true })).rejects.toMatchObject({ code: 'WORKTREE_NOT_FOUND' });
+    });
+  });
+
   it('keeps a folder whose repository is gone, and forgets what has no folder either', async () => {
     const [kept, gone] = [await house.crashed(), await house.crashed()];
     rmSync(house.repository, { recursive: true });
@@ -189,6 +211,13 @@ describe('a start after a process died', () => {
     git(house.repository, 'worktree', 'remove', '-f', '-f', worktree.worktreePath);
     expect(await house.adapter.reconcile()).toMatchObject([{ action: 'preserved', reason: expect.stringContaining('its branch has commits') }]);
     expect(git(house.repository, 'log', '-1', '--format=%s', worktree.branchName)).toBe('work');
+  });
+
+  it('removes what a git that died had to itself, once nobody can be at work in it', async () => {
+    for (const name of ['git.old.tmp', 'git.new.tmp']) put(join(house.worktrees, name, 'config'), '');
+    utimesSync(join(house.worktrees, 'git.old.tmp'), 1, 1);
+    await house.adapter.reconcile();
+    expect(house.names()).toEqual(['git.new.tmp']);
   });
 
   it('leaves the worktrees of others in git as they are', async () => {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -245,6 +245,22 @@ describe('a git that cannot say', () => {
     expect(contentOf(join(next.worktreePath, 'a.txt'))).toBe('one\n');
     await house.adapter.remove(next);
     expect(existsSync(proof)).toBe(false);
+  });
+});
+
+const canMount = process.platform === 'linux' && spawnSync('unshare', ['-m', 'true']).status === 0;
+
+describe.runIf(canMount)('a process in another namespace of mounts', () => {
+  it('keeps the worktree that it works in under another path', async () => {
+    const worktree = await house.prepare();
+    const place = join(house.outside, 'mounted here');
+    mkdirSync(place);
+    const child = spawn('unshare', ['-m', 'sh', '-c', 'mount --bind "$1" "$2" && cd "$2" && echo there && exec sleep 600', 'sh', worktree.worktreePath, place], { stdio: ['ignore', 'pipe', 'ignore'] });
+    children.push(child);
+    await once(child.stdout, 'data');
+    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([{ kind: 'in_use', text: expect.stringContaining('has its working folder in it') }]);
+    await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
+    expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('one\n');
   });
 });
 

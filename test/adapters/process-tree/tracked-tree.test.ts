@@ -35,7 +35,7 @@ function treeIn(table: ProcessTable): TrackedTree {
     startedSince: 1,
     sharedLeaders: [...leaders],
   });
-  return new TrackedTree(record, { table, looks: new SharedLooks(table), clock: createSystemClock(), host: HOST, records: undefined, proofTimeoutMs: 20 });
+  return new TrackedTree(record, { table, looks: new SharedLooks(table), clock: createSystemClock(), life: undefined, host: HOST, records: undefined, proofTimeoutMs: 20 });
 }
 
 describe('a tree that survives SIGKILL', () => {

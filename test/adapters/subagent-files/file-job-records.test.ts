@@ -1,6 +1,6 @@
 /** Records of jobs on a real disk, with real processes that live and die. */
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -103,7 +103,7 @@ describe('the ids of jobs', () => {
   it('of a record that cannot be read, or that is kept aside, are taken', async () => {
     await mkdir(directory, { recursive: true });
     await writeFile(pathOf('agent_7'), 'torn');
-    await open().list();
+    await open().takeOver('agent_7');
     expect((await open().create(make)).jobId).toBe('agent_8');
   });
 });
@@ -143,7 +143,11 @@ describe('a record', () => {
     const records = open();
     await records.create(make);
     await writeFile(pathOf('agent_1'), text);
-    expect(await records.list()).toEqual([{ kind: 'unreadable', jobId: 'agent_1', reason: expect.any(String) }]);
+    const found = [{ kind: 'unreadable', jobId: 'agent_1', reason: expect.any(String) as string }];
+    // Whoever only looks leaves it where it is.
+    expect([await records.list(), await records.list()]).toEqual([found, found]);
+    expect(await readdir(directory)).toEqual(['agent_1.json']);
+    expect(await records.takeOver('agent_1')).toBeUndefined();
     expect(await records.list()).toEqual([]);
     const [aside = ''] = (await readdir(directory)).filter((name) => name.endsWith('.unreadable'));
     expect(await readFile(join(directory, aside), 'utf8')).toBe(text);
@@ -155,7 +159,7 @@ describe('a record', () => {
     const { owner, record } = await stored('agent_1');
     await writeFile(pathOf('agent_1'), JSON.stringify({ owner, record: { ...record, version: 9 } }));
     const found = [{ kind: 'unreadable', jobId: 'agent_1', reason: expect.stringContaining('version 9') }];
-    expect([await records.list(), await records.list()]).toEqual([found, found]);
+    expect([await records.list(), await records.takeOver('agent_1'), await records.list()]).toEqual([found, undefined, found]);
   });
 
   it('has an id that cannot climb out of its folder', async () => {
@@ -175,7 +179,9 @@ describe('a record', () => {
     for (const path of [draft, young]) await writeFile(path, '{');
     await utimes(draft, new Date(0), new Date(0));
     await records.list();
-    expect(await readdir(directory)).toEqual(['agent_1.json', 'agent_1.json.y.draft']);
+    expect(await readdir(directory)).toHaveLength(3);
+    await open().create(make);
+    expect(await readdir(directory)).toEqual(['agent_1.json', 'agent_1.json.y.draft', 'agent_2.json']);
   });
 });
 
@@ -223,6 +229,17 @@ describe('a record of another process', () => {
     expect(await readdir(directory)).toEqual(['closed']);
   });
 
+  it.each(['', '{', 'null', '{"pid":"x"}'])('whose next owner cannot be told from %j goes to another', async (text) => {
+    const records = open();
+    await records.create(make);
+    await records.create(make);
+    await orphan('agent_1');
+    await writeFile(join(directory, 'agent_1.owner-1'), text);
+    expect(await records.list()).toMatchObject([{ record: { jobId: 'agent_1' }, owner: 'gone' }, { record: { jobId: 'agent_2' }, owner: 'here' }]);
+    expect(await records.takeOver('agent_1')).toEqual(make('agent_1'));
+    expect((await open().list())[0]).toMatchObject({ owner: 'here' });
+  });
+
   it('is not taken over once it is whole', async () => {
     const records = open();
     const record = await records.create(make);
@@ -244,6 +261,24 @@ describe('a large output', () => {
     expect((await stat(kept.path)).mode & 0o777).toBe(0o600);
     await records.remove('agent_1');
     expect(await readdir(directory)).toEqual(['closed']);
+  });
+
+  it('is put where it belongs and nowhere else, whatever links lie there', async () => {
+    const records = open();
+    await records.create(make);
+    const elsewhere = join(directory, '..', 'elsewhere');
+    await mkdir(elsewhere);
+    await writeFile(join(elsewhere, 'output.txt'), 'mine');
+    await mkdir(join(directory, 'agent_1'));
+    await symlink(join(elsewhere, 'output.txt'), join(directory, 'agent_1', 'output.txt'));
+    await records.keepOutput('agent_1', 'the answer');
+    expect(await readFile(join(directory, 'agent_1', 'output.txt'), 'utf8')).toBe('the answer');
+    await records.create(make);
+    await symlink(elsewhere, join(directory, 'agent_2'));
+    await expect(records.keepOutput('agent_2', 'the answer')).rejects.toMatchObject({ code: 'JOB_RECORDS_STORAGE', message: expect.stringMatching(/found a link/) as string });
+    await records.remove('agent_2');
+    expect(await readFile(join(elsewhere, 'output.txt'), 'utf8')).toBe('mine');
+    expect(await readdir(elsewhere)).toEqual(['output.txt']);
   });
 });
 

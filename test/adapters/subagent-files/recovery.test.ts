@@ -55,6 +55,18 @@ describe('jobs of a process that is gone', () => {
     expect((await later.manager.spawn(jobRequest())).id).toBe('agent_13');
   });
 
+  it('are settled also where one record cannot be read, which is set aside and told of once', async () => {
+    const first = process();
+    for (let index = 0; index < 3; index += 1) await first.manager.spawn(jobRequest());
+    await orphanAll();
+    await writeFile(join(directory, 'agent_1.owner-1'), '');
+    await writeFile(join(directory, 'agent_2.json'), '{');
+    const { manager } = process();
+    expect((await manager.reconcile()).map(({ jobId, action }) => [jobId, action])).toEqual([['agent_1', 'settled'], ['agent_2', 'unreadable'], ['agent_3', 'settled']]);
+    expect(await manager.reconcile()).toEqual([]);
+    expect(manager.get('agent_1')?.error).toContain('its process died while it ran, or while it waited for its turn');
+  });
+
   it('keep an end that was stored, with the whole of a large answer', async () => {
     const first = process();
     const { id } = await first.manager.spawn(jobRequest());

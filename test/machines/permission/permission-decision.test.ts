@@ -268,3 +268,32 @@ describe('a decision', () => {
     );
   });
 });
+
+describe('a call that reaches into folders of the runtime', () => {
+  const guarded = 'it lies in the home';
+  const READ: PermissionQuestion['definition'] = { name: 'read', permissionPolicy: 'always_allow', readOnly: true, destructive: false };
+
+  it.each<[string, Options, string]>([
+    ['writes, by a rule', { policy: ['allow write'] }, 'ask'],
+    ['writes, by a rule of the session', { session: ['allow write(a.yaml)'] }, 'ask'],
+    ['writes, whatever the mode allows', { mode: 'preapproved' }, 'ask'],
+    ['writes, and a rule denies it', { policy: ['deny write'] }, 'deny'],
+    ['writes, and nobody can be asked', { mode: 'preapproved', humans: 'none' }, 'deny'],
+    ['reads', { definition: READ, subject: { kind: 'path', path: 'a.yaml', access: 'read' } }, 'ask'],
+    ['reads, and may do everything', { definition: READ, subject: { kind: 'path', path: 'a.yaml', access: 'read' }, mode: 'preapproved' }, 'allow'],
+  ])('%s', (_what, options, decision) => {
+    const decided = onPath('a.yaml', { guarded, ...options });
+    expect(decided.decision).toBe(decision);
+    if (decided.decision === 'ask') expect(decided).toEqual({ decision: 'ask', because: guarded, suggestions: [] });
+  });
+
+  it.each<[string, Options, string]>([
+    ['is allowed by no rule', { policy: ['allow shell_run(touch a)'] }, 'ask'],
+    ['is not allowed for being safe', {}, 'ask'],
+    ['is allowed where every line is', { mode: 'preapproved' }, 'allow'],
+    ['asks where rules about commands bind lines', { mode: 'preapproved', policy: ['deny shell_run(git push)'] }, 'ask'],
+  ])('as a shell line %s', (_what, options, decision) => {
+    const reading = { kind: 'commands', commands: [{ argv: options.policy?.[0]?.includes('touch') === true ? ['touch', 'a'] : ['ls'] }] } as const;
+    expect(decide({ definition: SHELL_RUN, subject: { kind: 'shell', command: 'x', cwd: '/ws' }, reading, guarded, ...options }).decision).toBe(decision);
+  });
+});

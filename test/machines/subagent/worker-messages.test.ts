@@ -9,6 +9,7 @@ const request = { kind: 'agent', agentType: 'worker', prompt: 'Go.', cwd: '/w', 
 const PARENT_MESSAGES = [
   { type: 'prepare', parentConfig: {} },
   { type: 'prepare', parentConfig: { home: '/h', humans: 'none', providers: { mine: { backend: 'embedded' } } } },
+  { type: 'keys', variables: { SOME_API_KEY: 'value' } },
   { type: 'start', jobId: 'agent_1', request },
   { v: 1, type: 'start', jobId: 'agent_1', request, agentDefinition: { source: '---\n---\n' }, parentConfig: { home: '/h' }, parentContext: ['x'], providerProfile: 'mine', permissionMode: 'deny', logsDir: '/l' },
   { type: 'start', jobId: 'agent_1', request, agentDefinition: null, parentConfig: null, parentContext: null, providerProfile: null, permissionMode: null, logsDir: null },

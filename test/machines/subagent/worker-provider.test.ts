@@ -1,6 +1,6 @@
 /** Provider profiles: what they come to, and what they may not be. */
 import { describe, expect, it } from 'vitest';
-import { keyVariables, providerOf, withProvider } from '../../../src/machines/subagent/worker-provider.ts';
+import { keyVariables, providerIn, providerOf, withProvider } from '../../../src/machines/subagent/worker-provider.ts';
 
 describe('a provider profile', () => {
   it.each([
@@ -34,6 +34,29 @@ describe('a provider profile', () => {
     const table = { mine: { backend: 'a' }, other: { backend: 'b', keyVariable: 'OTHER_KEY' } };
     expect(withProvider(table, { name: 'mine' })).toBe(table);
     expect(withProvider(table, { name: 'mine', settings: { backend: 'c' } })).toEqual({ mine: { backend: 'c' }, other: table.other });
-    expect(keyVariables(table)).toEqual(['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENROUTER_API_KEY', 'OTHER_KEY']);
+  });
+});
+
+describe('the variables that a job is given', () => {
+  it('are those of the providers that it may speak with, and of their accounts', () => {
+    const table = { other: { backend: 'b', keyVariable: 'OTHER_KEY' }, mine: { backend: 'cli-agent', program: { command: 'x', pass: ['PASSED'] } }, openai: { backend: 'embedded', keyVariable: 'OUR_KEY' } };
+    const accounts = [
+      { id: 'work', provider: 'mine', secret: { env: 'WORK_KEY' } },
+      { id: 'chain', provider: 'mine', secret: { command: ['pass', 'show'] } },
+      { id: 'else', provider: 'else', secret: { env: 'ELSE_KEY' } },
+    ];
+    expect(keyVariables([], table, accounts)).toEqual([]);
+    expect(keyVariables(['other', 'mine', 'other', 'nobody', 'constructor'], table, accounts)).toEqual(['OTHER_KEY', 'PASSED', 'WORK_KEY']);
+    expect(keyVariables(['openai', 'anthropic'], table)).toEqual(['OUR_KEY', 'ANTHROPIC_API_KEY']);
+  });
+
+  it.each([
+    ['anthropic/large', ['anthropic']],
+    ['openrouter/meta/llama', ['openrouter']],
+    ['large', []],
+    ['/large', []],
+    [undefined, []],
+  ])('of a model asked for as %j are those of %j', (model, providers) => {
+    expect(providerIn(model)).toEqual(providers);
   });
 });

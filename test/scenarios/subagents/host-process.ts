@@ -44,16 +44,19 @@ export interface HostProcess {
 export interface HostSettings {
   readonly requests?: readonly SubagentSpawnRequest[] | undefined;
   readonly subagents?: NodeSubagentOptions | undefined;
+  /** A program and its arguments that start it, such as one that makes a namespace for it. */
+  readonly through?: readonly string[] | undefined;
 }
 
 let count = 0;
 
-export function startHost(house: JobHouse, { requests = [], subagents }: HostSettings = {}): HostProcess {
+export function startHost(house: JobHouse, { requests = [], subagents, through = [] }: HostSettings = {}): HostProcess {
   // Inherited by all that it starts, so that they can be found.
   const temporary = join(house.folder, `tmp-${(count += 1)}`);
   mkdirSync(temporary);
   const settings = JSON.stringify({ home: house.home, requests, subagents: { limits: ROOMY, ...subagents } });
-  const child = spawn(process.execPath, [HOST, DIST, settings], { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, TMPDIR: temporary } });
+  const [program, ...words] = [...through, process.execPath, HOST, DIST, settings];
+  const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, TMPDIR: temporary } });
   const gone = once(child, 'exit');
   const lines: HostLine[] = [];
   const waiting = new Set<() => void>();

@@ -1,0 +1,43 @@
+/** What the work of a job may say beside doing it: how often it may ask, and what it cannot decide. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { MAX_OPEN_PERMISSIONS } from '../../../src/actors/subagent/open-permissions.ts';
+import { handedAround } from '../../../src/actors/subagent/large-output.ts';
+import type { BackgroundTaskEvent } from '../../../src/machines/task/task-state.ts';
+import { closeManagers, managerHouse } from '../../support/manager-house.ts';
+import { settled } from '../../support/manual-runner.ts';
+import { jobRequest } from '../../support/scripted-subagents.ts';
+
+afterEach(closeManagers);
+
+describe('a job that asks and does not wait', () => {
+  it('is told no beyond what may be open, and nobody else hears of it', async () => {
+    const { manager, runner } = managerHouse();
+    const heard: BackgroundTaskEvent[] = [];
+    manager.subscribe((event) => heard.push(event));
+    const { id } = await manager.spawn(jobRequest({ permissionPolicy: 'prompt' }));
+    const work = runner.of(id);
+    const ask = (requestId: string): void => work.say({ type: 'background_task_permission_request', requestId, toolName: 'write', toolArgs: {} });
+    for (let index = 0; index < MAX_OPEN_PERMISSIONS + 3; index += 1) ask(`r${index}`);
+    await settled();
+    expect(work.answers).toEqual([256, 257, 258].map((index) => ({ requestId: `r${index}`, allowed: false })));
+    expect(heard.filter(({ type }) => type === 'background_task_permission_request')).toHaveLength(MAX_OPEN_PERMISSIONS);
+    work.say({ type: 'background_task_permission_resolved', requestId: 'r0' });
+    ask('again');
+    await manager.answerPermission(id, 'again', true);
+    expect(work.answers.at(-1)).toEqual({ requestId: 'again', allowed: true });
+    work.resolve();
+    await manager.wait(id);
+  });
+});
+
+describe('the answer of a job', () => {
+  it('lies where it was put, whatever its work says', async () => {
+    const metadata = { outputPath: '/etc/shadow', outputBytes: 1, outputNotKept: 'x', summary: 's' };
+    const records = { keepOutput: async () => ({ path: '/kept/output.txt', bytes: 100_000 }) };
+    expect(await handedAround({ jobId: 'agent_1', output: 'short', metadata }, records)).toEqual({ jobId: 'agent_1', output: 'short', metadata: { summary: 's' } });
+    expect(await handedAround({ jobId: 'agent_1', output: 'short', metadata }, undefined)).toEqual({ jobId: 'agent_1', output: 'short', metadata: { summary: 's' } });
+    const long = await handedAround({ jobId: 'agent_1', output: 'x'.repeat(100_000), metadata }, records);
+    expect(long.metadata).toEqual({ summary: 's', outputPath: '/kept/output.txt', outputBytes: 100_000 });
+    expect(await handedAround({ jobId: 'agent_1', output: 'short' }, records)).toEqual({ jobId: 'agent_1', output: 'short' });
+  });
+});

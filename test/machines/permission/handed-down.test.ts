@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { holdsAll, isTakenAway, ownBounds, withPolicy } from '../../../src/machines/permission/handed-down.ts';
+import type { Restriction } from '../../../src/machines/session/event-schemas.ts';
+import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
+
+const OPEN = { mode: 'preapproved', ask: [], deny: [] } as const;
+const BOUND = { mode: 'ask' as const, ask: ['write'], deny: ['shell_run(touch)'], tools: ['read', 'write'], withoutTools: ['edit'] };
+
+describe('what is handed down to whoever works for a session', () => {
+  it('is all of its agent, of what was narrowed, and of whoever it works for', () => {
+    const session = { narrowing: { tools: ['read', 'grep'], withoutTools: ['glob'] }, restriction: BOUND };
+    expect(ownBounds(session, { mode: 'preapproved', ask: ['look'], deny: ['launch'] })).toEqual({ mode: 'ask', ask: ['look', 'write'], deny: ['launch', 'shell_run(touch)'], tools: ['read'], withoutTools: ['edit', 'glob'] });
+    expect(ownBounds({}, OPEN)).toEqual(OPEN);
+  });
+
+  it('is what the policy denies and asks besides', () => {
+    const policy = ['allow look', 'deny shell_run(rm)', 'ask write(a/**)'].map((rule) => parseRule(rule));
+    expect(withPolicy({ mode: 'preapproved', ask: [], deny: ['x'] }, policy)).toEqual({ mode: 'preapproved', ask: ['write(a/**)'], deny: ['x', 'shell_run(rm)'] });
+  });
+
+  it('asks for everything where the policy cannot be read, and never loosens a stricter mode', () => {
+    expect(withPolicy({ ...OPEN, ask: [], deny: [] }, { error: 'torn' }).mode).toBe('ask');
+    expect(withPolicy({ mode: 'deny', ask: [], deny: [] }, { error: 'torn' }).mode).toBe('deny');
+  });
+});
+
+describe('a tool', () => {
+  it.each<[readonly string[], object, boolean]>([
+    [['read'], {}, false],
+    [['read'], { withoutTools: ['read'] }, true],
+    [['shell_run', 'shell_exec', 'Bash'], { withoutTools: ['Bash'] }, true],
+    [['read'], { tools: ['write'] }, true],
+    [['read'], { tools: ['read'] }, false],
+    [['write', 'edit'], { tools: ['edit'] }, true],
+  ])('%j is taken away by %j: %s', (names, bounds, is) => {
+    expect(isTakenAway(names, bounds)).toBe(is);
+  });
+});
+
+describe('what holds for a session', () => {
+  it.each<[object | undefined, boolean]>([
+    [BOUND, true],
+    // A rule that denies stands in for the same rule that asks.
+    [{ ...BOUND, mode: 'deny', tools: ['read'], deny: ['shell_run(touch)', 'write'], ask: [] }, true],
+    [{ ...BOUND, ask: [] }, false],
+    [{ ...BOUND, mode: 'deny', tools: ['read'], deny: [...BOUND.deny, 'write'] }, true],
+    [undefined, false],
+    [{ ...BOUND, mode: 'preapproved' }, false],
+    [{ ...BOUND, deny: [] }, false],
+    [{ ...BOUND, withoutTools: undefined }, false],
+    [{ ...BOUND, tools: undefined }, false],
+    [{ ...BOUND, tools: ['read', 'write', 'glob'] }, false],
+  ])('%j forbids all that the bounds do: %s', (held, does) => {
+    expect(holdsAll(held as Restriction | undefined, BOUND)).toBe(does);
+  });
+});
