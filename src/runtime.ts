@@ -12,6 +12,7 @@ import type { IdSource } from './actors/session/id-source.ts';
 import type { SessionDirectories } from './actors/session/session-directories.ts';
 import { JournalCache } from './actors/session/journal-cache.ts';
 import { tellParent } from './actors/session/lineage.ts';
+import type { LineagePorts } from './actors/session/lineage.ts';
 import type { SessionWorker } from './actors/session/session-worker.ts';
 import type { SessionWorkerOptions } from './actors/session/session-worker-types.ts';
 import { SessionWorkers } from './actors/session/session-workers.ts';
@@ -19,7 +20,7 @@ import { Sessions } from './actors/session/sessions.ts';
 import { reportToConsole, safely } from './actors/streams/listener-errors.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import { createSubagentHouse } from './actors/subagent/subagent-house.ts';
-import type { ReconciledSubagents, SubagentHouse, SubagentPorts } from './actors/subagent/subagent-house.ts';
+import type { ReconciledSubagents, SubagentHouse, SubagentHouseOptions, SubagentPorts } from './actors/subagent/subagent-house.ts';
 import type { SubagentManager } from './actors/subagent/subagent-manager.ts';
 import type { SubagentRunner } from './actors/subagent/subagent-runner.ts';
 import type { WorktreeKeeper } from './actors/subagent/worktree-adapter.ts';
@@ -149,15 +150,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const onListenerError = safely(ports.onListenerError ?? reportToConsole);
   const runtimes = new AgentRuntimeRegistry(ports.runtimes);
   const core = { store, ids, clock, journals: new JournalCache({ store, ids, clock }) };
-  const closeSession = async (sessionId: string): Promise<void> => ports.closeSession?.(sessionId);
-  const endSession = async (sessionId: string, reason: string): Promise<void> => {
-    await closeSession(sessionId);
-    await house.endSession(sessionId, reason);
-  };
-  const sessions = new Sessions({ ...core, agents, attachments: ports.attachments, closeSession: endSession, onListenerError });
   const trigger = (sessionId: string, options: WakeOptions): Promise<WakeOutcome> => waker.trigger(sessionId, options);
-  const { directories, policy, guard, humans = 'reachable' } = ports;
-  const house: SubagentHouse = createSubagentHouse({ ...core, ports: ports.subagents ?? {}, sessions, agents, policy, guard, directories, humans, trigger, closeSession, onListenerError });
+  const { sessions, house } = sessionsAndJobs(ports, { ...core, trigger, onListenerError });
   const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> => (await ports.processTree?.reconcile()) ?? [];
   const waker: Waker = new Waker({
     ...core,
@@ -175,18 +169,13 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   });
 
   const workers = new SessionWorkers({ ...core, wake: (sessionId, options) => waker.wake(sessionId, options), supervisor: tasks.supervisor, onListenerError });
-
   let ending: Promise<void> | undefined;
-  const end = (reason: string): Promise<void> =>
-    // Jobs and wakes first: they use the tasks, and they want to write how they ended.
-    takeEvery([() => workers.shutdown(reason), () => house.shutdown(reason), () => waker.shutdown(reason), async () => ports.closeTools?.(reason), async () => ports.toolSource?.close(reason), () => tasks.shutdown(reason), async () => sessions.close(), async () => ports.telemetry?.close(), () => store.close()]);
+  // Jobs and wakes first: they use the tasks, and they want to write how they ended.
+  const end = (reason: string): Promise<void> => takeEvery([() => workers.shutdown(reason), () => house.shutdown(reason), () => waker.shutdown(reason), ...lastSteps(ports, sessions, reason)]);
   const shutdown = (reason = 'the runtime is shutting down'): Promise<void> => (ending ??= end(reason));
-
   return {
     tasks,
-    subagents: house.jobs,
-    localSubagents: house.local,
-    worktrees: house.worktrees,
+    ...subagentsOf(house),
     sessions,
     agents,
     runtimes,
@@ -197,6 +186,28 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     shutdown,
     [Symbol.asyncDispose]: () => shutdown(),
   };
+}
+
+type SessionCore = LineagePorts & Pick<SubagentHouseOptions, 'trigger' | 'onListenerError'>;
+
+/** Each ends what the other has begun. */
+function sessionsAndJobs({ agents, attachments, directories, policy, guard, humans = 'reachable', ...ports }: RuntimePorts, core: SessionCore): { readonly sessions: Sessions; readonly house: SubagentHouse } {
+  const closeSession = async (sessionId: string): Promise<void> => ports.closeSession?.(sessionId);
+  const endSession = async (sessionId: string, reason: string): Promise<void> => {
+    await closeSession(sessionId);
+    await house.endSession(sessionId, reason);
+  };
+  const sessions = new Sessions({ ...core, agents, attachments, closeSession: endSession });
+  const house: SubagentHouse = createSubagentHouse({ ...core, ports: ports.subagents ?? {}, sessions, agents, policy, guard, directories, humans, closeSession });
+  return { sessions, house };
+}
+
+function subagentsOf({ jobs, local, worktrees }: SubagentHouse): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees'> {
+  return { subagents: jobs, localSubagents: local, worktrees };
+}
+
+function lastSteps({ closeTools, toolSource, tasks, telemetry, store }: RuntimePorts, sessions: Sessions, reason: string): readonly (() => Promise<void>)[] {
+  return [async () => closeTools?.(reason), async () => toolSource?.close(reason), () => tasks.shutdown(reason), async () => sessions.close(), async () => telemetry?.close(), () => store.close()];
 }
 
 /** What wakes need for their turns. */

@@ -20,7 +20,7 @@ export const openWorker = createWorkerService(openHouse);
 async function optionsFrom(setup: string | undefined): Promise<object> {
   if (setup === undefined) return {};
   const { runtimeOptions } = (await import(pathToFileURL(setup).href)) as { readonly runtimeOptions?: unknown };
-  const options: unknown = typeof runtimeOptions === 'function' ? await runtimeOptions() : runtimeOptions;
+  const options: unknown = typeof runtimeOptions === 'function' ? await (runtimeOptions as () => unknown)() : runtimeOptions;
   if (typeof options === 'object' && options !== null) return options;
   throw new Error(`expected ${setup} to export runtimeOptions, an object or a function that gives one`);
 }

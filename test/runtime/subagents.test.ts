@@ -73,7 +73,7 @@ describe('an agent that another one calls', () => {
     await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
     expect(await runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep', summary: 'Good.' });
     const [result] = await dataOf(sessionId, 'agent.tool_result');
-    const { worktree } = result?.output as { readonly worktree: { readonly branchName: string; readonly worktreeStatus: string; readonly worktreeNextAction: string } };
+    const { worktree } = (result?.output ?? {}) as { readonly worktree: { readonly branchName: string; readonly worktreeStatus: string; readonly worktreeNextAction: string } };
     expect(worktree).toMatchObject({ worktreeStatus: 'preserved' });
     const command = /git -C .* merge \S+/.exec(worktree.worktreeNextAction)?.[0] ?? 'false';
     execFileSync('sh', ['-c', command], { stdio: 'ignore' });

@@ -1,5 +1,5 @@
 /** What a session does, told as what its job does: the words it says, the tools it uses. */
-import type { SessionEvent } from '../../machines/session/session-event.ts';
+import type { SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';
 import type { BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 
@@ -27,31 +27,27 @@ export class SessionRelay {
 
   /** What is stored in the log of the session. */
   log(event: SessionEvent): void {
-    const taskId = this.#jobId;
-    switch (event.type) {
-      case 'agent.tool_use': {
-        const { callId, name, input } = event.data;
-        this.#names.set(callId, name);
-        const firstArg = firstArgumentOf(input);
-        this.#emit({ type: 'background_task_tool_start', taskId, toolName: name, ...(firstArg === undefined ? {} : { firstArg }) });
-        return;
-      }
-      case 'agent.tool_result': {
-        const { callId, name, outcome, output } = event.data;
-        if (!this.#names.delete(callId)) return;
-        const isSuccess = outcome === 'completed';
-        this.#emit({ type: 'background_task_tool_end', taskId, toolName: name, success: isSuccess, ...(isSuccess ? {} : { error: textOf(output) ?? outcome }) });
-        return;
-      }
-      default:
-        this.alive();
-    }
+    if (event.type === 'agent.tool_use') this.#begins(event.data);
+    else if (event.type === 'agent.tool_result') this.#ends(event.data);
+    else this.alive();
+  }
+
+  #begins({ callId, name, input }: SessionEventData<'agent.tool_use'>): void {
+    this.#names.set(callId, name);
+    const firstArg = firstArgumentOf(input);
+    this.#emit({ type: 'background_task_tool_start', taskId: this.#jobId, toolName: name, ...(firstArg === undefined ? {} : { firstArg }) });
+  }
+
+  #ends({ callId, name, outcome, output }: SessionEventData<'agent.tool_result'>): void {
+    if (!this.#names.delete(callId)) return;
+    const isSuccess = outcome === 'completed';
+    this.#emit({ type: 'background_task_tool_end', taskId: this.#jobId, toolName: name, success: isSuccess, ...(isSuccess ? {} : { error: textOf(output) ?? outcome }) });
   }
 }
 
 function firstArgumentOf(input: unknown): string | undefined {
   if (typeof input !== 'object' || input === null) return textOf(input);
-  const [first] = Object.values(input);
+  const [first] = Object.values(input) as unknown[];
   return textOf(first);
 }
 

@@ -188,10 +188,12 @@ export class SessionWork {
 
   /** The session and the children that it waits for, however deep. */
   async #familyOf(state: SessionState): Promise<readonly SessionState[]> {
-    const children = delegatedCalls(state).flatMap(({ request }) => (request?.kind === 'subflow' ? [request.childSessionId] : []));
-    const states = await Promise.all(children.map((id) => this.#ports.sessions.get(id).catch(() => undefined)));
-    const below = await Promise.all(states.map((child) => (child === undefined ? [] : this.#familyOf(child))));
-    return [state, ...below.flat()];
+    const family = [state];
+    for (const { request } of delegatedCalls(state)) {
+      const child = request?.kind === 'subflow' ? await this.#ports.sessions.get(request.childSessionId).catch(() => undefined) : undefined;
+      if (child !== undefined) family.push(...(await this.#familyOf(child)));
+    }
+    return family;
   }
 
   /** Resolves once one of the logs is longer than it is known to be. */
@@ -247,7 +249,7 @@ export class SessionWork {
     let hear: (() => void) | undefined;
     const heard = new Promise<void>((resolve) => {
       hear = resolve;
-      signal.addEventListener('abort', resolve as () => void, { once: true });
+      signal.addEventListener('abort', hear, { once: true });
     });
     try {
       if (!signal.aborted) await Promise.race([awaited, heard]);

@@ -107,7 +107,7 @@ export function createSubagentHouse(options: SubagentHouseOptions): SubagentHous
     ...(ports.inspect === undefined ? {} : { inspect: ports.inspect }),
   });
   const wakes = processRunner === undefined ? undefined : wakeTasks(processRunner, options);
-  const subflowWorktrees = keeper === undefined ? undefined : createSubflowWorktrees({ keeper, filesOf: filesOf(options), closeSession, journals: options.journals, onListenerError });
+  const subflowWorktrees = keeper === undefined ? undefined : createSubflowWorktrees({ keeper, filesOf: filesOfSessions(options), closeSession, journals: options.journals, onListenerError });
   return {
     jobs,
     local,
@@ -176,6 +176,6 @@ function filesOfJob(request: SubagentJobRequest, { filesOf }: SubagentPorts): st
 }
 
 /** Where nobody says, it lies beside the worktree. */
-function filesOf({ ports }: SubagentHouseOptions): (session: SessionIdentity) => string | undefined {
+function filesOfSessions({ ports }: SubagentHouseOptions): (session: SessionIdentity) => string | undefined {
   return (session) => ports.filesOf?.(session);
 }

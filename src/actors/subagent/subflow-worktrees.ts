@@ -4,6 +4,7 @@ import type { WorktreeHandoff, WorktreeInspection } from '../../machines/subagen
 import type { SessionIdentity } from '../session/event-store.ts';
 import type { JournalCache } from '../session/journal-cache.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
+import { handoffOfWorktree } from './worktree-handoff.ts';
 import type { KeptWorktree, PreparedSubagentWorktree, WorktreeKeeper, WorktreeRequest } from './worktree-adapter.ts';
 
 export interface SubflowWorktrees {
@@ -40,60 +41,78 @@ export interface SubflowWorktreesOptions {
 /** Characters of a session's id that tell its worktree apart for people. */
 const SHORT_ID_CHARACTERS = 8;
 
-export function createSubflowWorktrees({ keeper, filesOf, closeSession, journals, onListenerError }: SubflowWorktreesOptions): SubflowWorktrees {
-  const settle = async (worktree: KeptWorktree, childSessionId: string): Promise<WorktreeHandoff> => {
+export function createSubflowWorktrees(options: SubflowWorktreesOptions): SubflowWorktrees {
+  return new KeptForCalls(options);
+}
+
+class KeptForCalls implements SubflowWorktrees {
+  readonly #options: SubflowWorktreesOptions;
+
+  constructor(options: SubflowWorktreesOptions) {
+    this.#options = options;
+  }
+
+  async prepare(child: SubflowChild): Promise<string> {
+    const { keeper } = this.#options;
+    const worktree = await keeper.prepare(this.#requestFor(child));
+    // Only of a new one: what is in one that was worked in is work.
+    await keeper.begin?.(worktree);
+    return worktree.cwd ?? worktree.worktreePath;
+  }
+
+  async keep(child: SubflowChild): Promise<void> {
+    await this.#options.keeper.prepare(this.#requestFor(child));
+  }
+
+  async settle({ parentSessionId, childSessionId }: Pick<SubflowChild, 'parentSessionId' | 'childSessionId'>): Promise<WorktreeHandoff | undefined> {
+    const [worktree] = await this.#keptFor((key) => key === keyOf(parentSessionId, childSessionId));
+    return worktree === undefined ? undefined : this.#settle(worktree, childSessionId);
+  }
+
+  async settleAll(parentSessionId: string): Promise<void> {
+    const beginning = keyOf(parentSessionId, '');
+    for (const worktree of await this.#keptFor((key) => key.startsWith(beginning))) {
+      await this.#settle(worktree, (worktree.key ?? '').slice(beginning.length)).catch((error: unknown) => this.#options.onListenerError(error, 'listener'));
+    }
+  }
+
+  async isAwaited(key: string): Promise<boolean> {
+    const [parentSessionId, childSessionId] = key.split('/');
+    if (parentSessionId === undefined || childSessionId === undefined) return false;
+    try {
+      const { openToolCalls } = (await this.#options.journals.open(parentSessionId)).state;
+      return openToolCalls.some(({ request }) => request?.kind === 'subflow' && request.childSessionId === childSessionId);
+    } catch (error) {
+      // Of a log that cannot be read nobody can tell.
+      return !RuntimeError.is(error) || error.code !== 'SESSION_NOT_FOUND';
+    }
+  }
+
+  async #settle(worktree: KeptWorktree, childSessionId: string): Promise<WorktreeHandoff> {
+    const { keeper, closeSession, onListenerError } = this.#options;
     await closeSession(childSessionId);
     const inspection = await inspected(keeper, worktree);
-    if (inspection.isClean) {
-      try {
-        await keeper.remove(worktree);
-        return handoffOf(worktree, 'removed', undefined);
-      } catch (error) {
-        // It is all there still: something came, or somebody went in.
-        const again = await inspected(keeper, worktree);
-        const why = { kind: 'unknown', text: `it could not be removed: ${messageOf(error)}` } as const;
-        return preserved(keeper, worktree, { ...again, isClean: false, findings: [...again.findings, why] }, onListenerError);
-      }
+    if (!inspection.isClean) return preserved(keeper, worktree, inspection, onListenerError);
+    try {
+      await keeper.remove(worktree);
+      return handoffOfWorktree(worktree, 'removed', undefined);
+    } catch (error) {
+      // It is all there still: something came, or somebody went in.
+      const again = await inspected(keeper, worktree);
+      const why = { kind: 'unknown', text: `it could not be removed: ${messageOf(error)}` } as const;
+      return preserved(keeper, worktree, { ...again, isClean: false, findings: [...again.findings, why] }, onListenerError);
     }
-    return preserved(keeper, worktree, inspection, onListenerError);
-  };
-  const requestFor = ({ parentSessionId, childSessionId, agentId, parentWorkspace }: SubflowChild): WorktreeRequest => {
-    const keepFilesIn = filesOf({ sessionId: childSessionId, agentId });
+  }
+
+  #requestFor({ parentSessionId, childSessionId, agentId, parentWorkspace }: SubflowChild): WorktreeRequest {
+    const keepFilesIn = this.#options.filesOf({ sessionId: childSessionId, agentId });
     const jobId = `${agentId}-${childSessionId.slice(-SHORT_ID_CHARACTERS)}`;
     return { jobId, cwd: parentWorkspace, key: keyOf(parentSessionId, childSessionId), ...(keepFilesIn === undefined ? {} : { keepFilesIn }) };
-  };
-  const keptFor = async (isWanted: (key: string) => boolean): Promise<readonly KeptWorktree[]> => (await keeper.list()).filter(({ key }) => key !== undefined && isWanted(key));
-  return {
-    async isAwaited(key) {
-      const [parentSessionId, childSessionId] = key.split('/');
-      if (parentSessionId === undefined || childSessionId === undefined) return false;
-      try {
-        const { openToolCalls } = (await journals.open(parentSessionId)).state;
-        return openToolCalls.some(({ request }) => request?.kind === 'subflow' && request.childSessionId === childSessionId);
-      } catch (error) {
-        // Of a log that cannot be read nobody can tell.
-        return !RuntimeError.is(error) || error.code !== 'SESSION_NOT_FOUND';
-      }
-    },
-    async prepare(child) {
-      const worktree = await keeper.prepare(requestFor(child));
-      // Only of a new one: what is in one that was worked in is work.
-      await keeper.begin?.(worktree);
-      return worktree.cwd ?? worktree.worktreePath;
-    },
-    async keep(child) {
-      await keeper.prepare(requestFor(child));
-    },
-    async settle({ parentSessionId, childSessionId }) {
-      const [worktree] = await keptFor((key) => key === keyOf(parentSessionId, childSessionId));
-      return worktree === undefined ? undefined : settle(worktree, childSessionId);
-    },
-    async settleAll(parentSessionId) {
-      for (const worktree of await keptFor((key) => key.startsWith(keyOf(parentSessionId, '')))) {
-        await settle(worktree, (worktree.key ?? '').slice(keyOf(parentSessionId, '').length)).catch((error: unknown) => onListenerError(error, 'listener'));
-      }
-    },
-  };
+  }
+
+  async #keptFor(isWanted: (key: string) => boolean): Promise<readonly KeptWorktree[]> {
+    return (await this.#options.keeper.list()).filter(({ key }) => key !== undefined && isWanted(key));
+  }
 }
 
 /** What an inspection says; one that fails finds that nobody can tell. */
@@ -113,18 +132,7 @@ async function preserved(keeper: WorktreeKeeper, worktree: KeptWorktree, inspect
     // It stays whether or not its record says so.
     onListenerError(error, 'listener');
   }
-  return handoffOf(worktree, 'preserved', inspection.nextAction);
-}
-
-function handoffOf({ worktreePath, branchName, baseRevision, parentStatus }: PreparedSubagentWorktree, worktreeStatus: 'removed' | 'preserved', nextAction: string | undefined): WorktreeHandoff {
-  return {
-    worktreePath,
-    branchName,
-    ...(baseRevision === undefined ? {} : { baseRevision }),
-    ...(parentStatus === undefined ? {} : { parentStatus }),
-    worktreeStatus,
-    ...(nextAction === undefined ? {} : { worktreeNextAction: nextAction }),
-  };
+  return handoffOfWorktree(worktree, 'preserved', inspection.nextAction);
 }
 
 function keyOf(parentSessionId: string, childSessionId: string): string {

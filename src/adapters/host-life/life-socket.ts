@@ -94,6 +94,6 @@ function verdictOf(code: string): boolean | undefined {
   return NOBODY_LISTENS.has(code) ? false : undefined;
 }
 
-export function codeOf(error: unknown): string {
+function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

@@ -47,7 +47,11 @@ function failureOf({ status, summary, parked, sessionId }: SessionState, { outco
       return failed('SUBAGENT_INTERRUPTED', `its session was interrupted: ${told}`, 'runner');
     case 'aborted':
       return failed('SUBAGENT_ABORTED', told, 'runner');
-    default:
+    case 'sleep':
+    case 'requires_action':
+    case 'rescheduled':
+    case 'terminated':
+    case 'nothing_to_do':
       return undefined;
   }
 }

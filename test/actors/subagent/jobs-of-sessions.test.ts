@@ -1,5 +1,6 @@
 /** Jobs that work for a session: its log says when they begin and how they end, they live within its bounds, and they end with it. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { RuntimeError } from '../../../src/machines/errors.ts';
 import type { SubagentSpawnRequest } from '../../../src/machines/subagent/subagent-request.ts';
 import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
@@ -26,7 +27,7 @@ async function open(fixer: Model | readonly Said[], lead: Partial<AgentFrontmatt
 const spawn = (parentSessionId: string, changes: Partial<SubagentSpawnRequest> = {}): ReturnType<TurnHouse['runtime']['subagents']['spawn']> =>
   house.runtime.subagents.spawn({ type: 'fixer', prompt: 'Fix it.', cwd: house.layout.home, parentSessionId, permissionPolicy: 'prompt', ...changes });
 
-const codeOf = (working: Promise<unknown>): Promise<string> => working.then(() => 'none', (error: { readonly code?: string }) => error.code ?? 'other');
+const codeOf = (working: Promise<unknown>): Promise<string> => working.then(() => 'none', (error: unknown) => (RuntimeError.is(error) ? error.code : 'other'));
 
 describe('the log of a session', () => {
   it('says when a job begins and how it ends, and the session is due with its end', async () => {

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SubagentJobHandle, SubagentJobRequest } from '../../../src/actors/subagent/subagent-runner.ts';
+import { RuntimeError } from '../../../src/machines/errors.ts';
 import { SESSION_KEY } from '../../../src/machines/subagent/subagent-request.ts';
 import type { AgentTaskRequest } from '../../../src/machines/task/task-request.ts';
 import type { BackgroundTaskRunnerEvent } from '../../../src/machines/task/task-state.ts';
@@ -48,7 +49,7 @@ async function start(changes: Partial<AgentTaskRequest> = {}): Promise<SubagentJ
 }
 
 const asked = (): readonly string[] => said.flatMap((event) => (event.type === 'background_task_permission_request' ? [event.requestId] : []));
-const codeOf = (working: Promise<unknown>): Promise<string> => working.then(() => 'none', (error: { readonly code?: string }) => error.code ?? 'other');
+const codeOf = (working: Promise<unknown>): Promise<string> => working.then(() => 'none', (error: unknown) => (RuntimeError.is(error) ? error.code : 'other'));
 
 describe('a job in this process', () => {
   it('is a session in the folder it was asked for, whose last words are the answer', async () => {
@@ -96,7 +97,7 @@ describe('a job in this process', () => {
     await open([{ payloads: [{ type: 'directive', directive: later }] }, { text: 'Looked again.' }]);
     const { result } = await start();
     await until(() => said.some(({ type }) => type === 'background_task_sleeping'));
-    house.clock.advance(60_000);
+    await house.clock.advance(60_000);
     expect(await result).toMatchObject({ output: 'Looked again.' });
     expect(said.map(({ type }) => type)).toContain('background_task_waking');
   });
@@ -163,16 +164,16 @@ describe('a job', () => {
   });
 
   it('reads a follow-up that comes while it works, before it ends', async () => {
-    let handle: SubagentJobHandle | undefined;
+    const begun: SubagentJobHandle[] = [];
     let steps = 0;
     await open(async () => {
       steps += 1;
       if (steps > 1) return { text: 'Both done.' };
-      await handle?.send?.('And the other one.');
+      await begun[0]?.send?.('And the other one.');
       return { text: 'One done.' };
     });
-    handle = await start();
-    expect(await handle.result).toMatchObject({ output: 'Both done.' });
+    begun.push(await start());
+    expect(await begun[0]?.result).toMatchObject({ output: 'Both done.' });
     expect(house.asked.at(-1)?.read).toContain('And the other one.');
   });
 

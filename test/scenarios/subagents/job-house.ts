@@ -14,7 +14,7 @@ import type { KindOfWork } from './kinds-of-work.ts';
 /** For what hangs; nothing that is only slow comes near it. */
 const PATIENCE_MS = 120_000;
 
-export const PARENT_AGENT = 'parent';
+const PARENT_AGENT = 'parent';
 
 export interface JobHouse {
   /** Holds all the others, and what tests put there. */
@@ -77,7 +77,7 @@ export async function jobHouse(): Promise<JobHouse> {
   };
 }
 
-export async function writeAgent(home: string, id: string, steps: readonly object[], frontmatter = 'permission: preapproved\n'): Promise<void> {
+async function writeAgent(home: string, id: string, steps: readonly object[], frontmatter = 'permission: preapproved\n'): Promise<void> {
   const folder = join(home, 'agents', id);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'play.json'), JSON.stringify({ format: 'wakechart-script/1', steps }));

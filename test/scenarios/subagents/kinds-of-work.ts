@@ -33,7 +33,7 @@ const inGit = (object: string) => ({ worktreePath }: PlaceOfWork): boolean => gi
 const inHistory: KindOfWork['isThere'] = ({ worktreePath }) => git(worktreePath, 'log', '-g', '--format=%s').split('\n').includes('work');
 const nothing = (): boolean => true;
 
-export const CLEAN: readonly KindOfWork[] = [
+const CLEAN: readonly KindOfWork[] = [
   kind('looks', undefined, 'git status --porcelain && git log --oneline && cat a.txt', nothing),
   kind('undoes', undefined, 'echo work >> a.txt && git checkout -q -- a.txt', nothing),
 ];
