@@ -145,12 +145,11 @@ export interface Runtime extends AsyncDisposable {
 
 /** @throws RuntimeError TOOL_INVALID, TOOL_EXISTS, ENVIRONMENT_INVALID */
 export function createRuntime(ports: RuntimePorts): Runtime {
-  const { clock, store, agents, tasks } = ports;
-  const ids = ports.ids ?? createIdSource({ clock });
+  const { clock, store, agents, tasks, ids = createIdSource({ clock }) } = ports;
   const onListenerError = safely(ports.onListenerError ?? reportToConsole);
   const runtimes = new AgentRuntimeRegistry(ports.runtimes);
   const core = { store, ids, clock, journals: new JournalCache({ store, ids, clock }) };
-  const trigger = (sessionId: string, options: WakeOptions): Promise<WakeOutcome> => waker.trigger(sessionId, options);
+  const trigger: Runtime['trigger'] = (sessionId, options) => waker.trigger(sessionId, options);
   const { sessions, house } = sessionsAndJobs(ports, { ...core, trigger, onListenerError });
   const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> => (await ports.processTree?.reconcile()) ?? [];
   const waker: Waker = new Waker({
@@ -159,16 +158,15 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     agents,
     runtimes,
     ...turnPorts(ports),
-    worktrees: house.subflowWorktrees,
-    elsewhere: house.elsewhere,
+    ...{ worktrees: house.subflowWorktrees, elsewhere: house.elsewhere },
     trigger,
     owner: ports.owner ?? 'runtime',
     supervisor: tasks.supervisor,
     reconcile: reconcileTrees,
     onListenerError,
   });
-
-  const workers = new SessionWorkers({ ...core, wake: (sessionId, options) => waker.wake(sessionId, options), supervisor: tasks.supervisor, onListenerError });
+  const wake: Runtime['wake'] = (sessionId, options) => waker.wake(sessionId, options);
+  const workers = new SessionWorkers({ ...core, wake, supervisor: tasks.supervisor, onListenerError });
   let ending: Promise<void> | undefined;
   // Jobs and wakes first: they use the tasks, and they want to write how they ended.
   const end = (reason: string): Promise<void> => takeEvery([() => workers.shutdown(reason), () => house.shutdown(reason), () => waker.shutdown(reason), ...lastSteps(ports, sessions, reason)]);
@@ -179,8 +177,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     sessions,
     agents,
     runtimes,
-    wake: (sessionId, options) => waker.wake(sessionId, options),
-    trigger: (sessionId, options) => waker.trigger(sessionId, options),
+    wake,
+    trigger,
     startWorker: (options) => workers.start(options),
     reconcile: async () => ({ processTrees: await reconcileTrees(), ...(await house.reconcile()) }),
     shutdown,
