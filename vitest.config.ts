@@ -13,7 +13,8 @@ const LONG_RUNS = areLongRunsAskedFor
       'test/**/*-processes.test.ts',
       'test/actors/shell/shell-stopping.test.ts',
       'test/adapters/acp/{behaving,files,opening,terminals,tools}.test.ts',
-      'test/adapters/{cli-agent/misbehavior,mcp/stdio-life,process-tree/reconcile,shell/shell-chaos}.test.ts',
+      'test/adapters/git/{create,keeping,reconcile,unsafe-repository}.test.ts',
+      'test/adapters/{child-process/real-worker,cli-agent/misbehavior,mcp/stdio-life,process-tree/reconcile,shell/shell-chaos}.test.ts',
     ];
 
 /** Files that leave their process as they found it, so that many of them can run in one, which spares each the start and the imports.
