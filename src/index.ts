@@ -44,16 +44,20 @@ export type { BackgroundTaskEventFilter, BackgroundTaskListener } from './actors
 export type { ListenerSource, OnListenerError } from './actors/streams/listener-errors.ts';
 
 export { SubagentManager } from './actors/subagent/subagent-manager.ts';
-export type { SubagentManagerOptions } from './actors/subagent/subagent-manager-options.ts';
+export type { SubagentJobFilter } from './actors/subagent/subagent-manager.ts';
+export type { ManagedRunnerOptions, ManagedTasksOptions, SubagentManagerOptions } from './actors/subagent/subagent-manager-options.ts';
+export type { SubagentWaitOptions } from './actors/subagent/wait-for-job.ts';
+export type { ReconciledJob } from './actors/subagent/job-recovery.ts';
+export type { HookRun, HookTypeExecutor, HookTypeExecutors } from './actors/subagent/worktree-hooks.ts';
 export { WorktreeSubagentRunner, createWorktreeSubagentRunner } from './actors/subagent/worktree-subagent-runner.ts';
 export type { WorktreeSubagentRunnerOptions } from './actors/subagent/worktree-subagent-runner.ts';
 export type { SubagentRunner, SubagentRunnerFactory, SubagentJobHandle, SubagentJobRequest, SubagentJobResult, SubagentJobStart } from './actors/subagent/subagent-runner.ts';
-export type { SubagentPorts } from './actors/subagent/subagent-house.ts';
+export type { ReconciledSubagents, SubagentPorts } from './actors/subagent/subagent-house.ts';
 export type { SubagentSpawnRequest } from './machines/subagent/subagent-request.ts';
 export type { SubagentJobState } from './machines/subagent/subagent-job.ts';
 export type { SubagentLimits, SubagentLimitsInput } from './machines/subagent/subagent-limits.ts';
 export type { WorktreeFinding, WorktreeFindingKind, WorktreeHandoff, WorktreeInspection } from './machines/subagent/worktree-findings.ts';
-export type { HookDefinition, HookGroup, WorktreeHookInput, WorktreeHooks } from './machines/subagent/hook-config.ts';
+export type { HookDefinition, HookGroup, WorktreeHookContext, WorktreeHookEvent, WorktreeHookFunction, WorktreeHookInput, WorktreeHooks } from './machines/subagent/hook-config.ts';
 export { isSubagentWorkerChildMessage, isSubagentWorkerParentMessage } from './machines/subagent/worker-messages.ts';
 export type { SubagentWorkerChildMessage, SubagentWorkerParentMessage, SubagentWorkerStartPayload } from './machines/subagent/worker-protocol.ts';
 
@@ -89,7 +93,7 @@ export type { SessionEvents, SessionEventsOptions } from './actors/session/sessi
 export type { Sessions } from './actors/session/sessions.ts';
 export type { SendReceipt } from './actors/session/ingress.ts';
 export type { MessageReader } from './machines/session/message-reader.ts';
-export type { Allowance, AllowedBy, Attachment, DeliveryMode, Restriction } from './machines/session/event-schemas.ts';
+export type { Allowance, AllowedBy, Attachment, DeliveryMode, Narrowing, Restriction } from './machines/session/event-schemas.ts';
 export type { SessionEvent, SessionEventData, SessionEventDraft, SessionEventOf, SessionEventType } from './machines/session/session-event.ts';
 export type { SessionStatus, SessionStopReason } from './machines/session/session-machine.ts';
 export type { ForkOptions, InterruptOptions, NewSession, SendOptions, SessionFilter, SessionIngress, TerminateOptions } from './machines/session/session-requests.ts';
@@ -98,6 +102,7 @@ export type {
   CallRequest,
   ChildSession,
   LastWake,
+  OpenJob,
   OpenToolCall,
   OpenWake,
   PendingAction,

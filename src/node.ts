@@ -95,8 +95,13 @@ export type { FileAgentCatalogOptions } from './adapters/agents/file-agent-catal
 export type { NodeSubagentOptions } from './node-subagents.ts';
 export { GitWorktreeIsolationAdapter, createGitWorktreeIsolationAdapter } from './adapters/git/git-worktree-adapter.ts';
 export type { GitWorktreeOptions } from './adapters/git/git-worktree-options.ts';
+export type { WorktreeOwner } from './machines/subagent/worktree-record.ts';
+export type { SubagentProviderProfile } from './machines/subagent/worker-provider.ts';
+export type { WorkerAgentDefinition } from './machines/subagent/worker-protocol.ts';
+export type { WorkerKeysRequest } from './actors/subagent/worker-keys.ts';
 export { ChildProcessSubagentRunner } from './adapters/child-process/child-process-runner.ts';
-export type { ChildProcessSubagentRunnerOptions } from './adapters/child-process/runner-options.ts';
+export type { ChildProcessLimits, ChildProcessSubagentRunnerOptions } from './adapters/child-process/runner-options.ts';
+export type { ChildProcessSubagentRunnerFactory } from './adapters/child-process/runner-factory.ts';
 export { createChildProcessSubagentRunnerFactory } from './adapters/child-process/runner-factory.ts';
 export { getDefaultSubagentWorkerPath } from './adapters/child-process/default-worker-path.ts';
 export { createRuntime } from './runtime.ts';

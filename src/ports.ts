@@ -27,7 +27,7 @@ export type { SchedulePlan, ScheduleRecord } from './machines/schedule/slot-reco
 export type { AgentCatalog, AgentListing, NewAgent } from './actors/session/agent-catalog.ts';
 export type { AgentDefinition, AgentFrontmatter } from './machines/agent/agent-definition.ts';
 export type { IdSource } from './actors/session/id-source.ts';
-export type { SessionDirectories } from './actors/session/session-directories.ts';
+export type { SessionDirectories, SessionPlace } from './actors/session/session-directories.ts';
 
 export {
   MAX_READ_EVENTS,
@@ -86,15 +86,17 @@ export type {
   DiscardWorktreeOptions,
   KeptWorktree,
   PreparedSubagentWorktree,
+  ReconcileWorktreesOptions,
   ReconciledWorktree,
   SubagentWorktreeAdapter,
   WorktreeKeeper,
   WorktreeRequest,
 } from './actors/subagent/worktree-adapter.ts';
-export type { FoundJobRecord, JobRecords } from './actors/subagent/job-records.ts';
+export type { FoundJobRecord, JobRecords, KeptJobOutput } from './actors/subagent/job-records.ts';
 export type { JobRecord, JobStage } from './machines/subagent/job-record.ts';
 export type { EndedJob, StartedJob, SubagentLog } from './actors/subagent/subagent-log.ts';
 export type { WakeElsewhere } from './actors/wake/wake-ports.ts';
+export type { HostLife } from './actors/host/host-life.ts';
 export type { Telemetry } from './actors/telemetry/telemetry.ts';
 export type { AgentRunEvent, AgentRunEventBody, BackendToolOutcome, OpaquePart, RunPayload, RunUsage } from './machines/run/run-output.ts';
 export type { RunFailure, RunFailureKind } from './machines/run/run-failure.ts';
@@ -109,7 +111,7 @@ export type {
   ToolResultPart,
   UserMessage,
 } from './machines/turn/provider-message.ts';
-export type { Tool, ToolContext, ToolProgress } from './actors/turn/tool.ts';
+export type { Subflow, Tool, ToolContext, ToolProgress } from './actors/turn/tool.ts';
 export type { ToolDefinition, ToolDescriptor, ToolEffect } from './machines/turn/tool-definition.ts';
 export type { KeptOutput, OutputKeeper } from './actors/turn/output-keeper.ts';
 export type { AttachmentStore } from './actors/session/attachment-store.ts';

@@ -2,7 +2,7 @@
 import { createSimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
 import type { SimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
 import { SubagentManager } from '../../src/actors/subagent/subagent-manager.ts';
-import type { RunnerOptions } from '../../src/actors/subagent/subagent-manager-options.ts';
+import type { ManagedRunnerOptions } from '../../src/actors/subagent/subagent-manager-options.ts';
 import { createMemoryLog, createMemoryRecords, createScriptedRunner } from './scripted-subagents.ts';
 import type { MemoryLog, MemoryRecords, ScriptedRunner } from './scripted-subagents.ts';
 
@@ -18,7 +18,7 @@ export interface ManagerHouse {
 const managers: SubagentManager[] = [];
 
 /** `options.runner`, where it is given, is the one that runs the jobs. */
-export function managerHouse(options: Partial<RunnerOptions> = {}): ManagerHouse {
+export function managerHouse(options: Partial<ManagedRunnerOptions> = {}): ManagerHouse {
   const clock = createSimulatedClock();
   const runner = createScriptedRunner();
   const records = createMemoryRecords();

@@ -23,7 +23,7 @@ export interface JobRecords {
    */
   takeOver(jobId: string): Promise<JobRecord | undefined>;
   /** Keeps an output that is too large to be handed around. */
-  keepOutput(jobId: string, output: string): Promise<KeptOutput>;
+  keepOutput(jobId: string, output: string): Promise<KeptJobOutput>;
   /** Forgets a job with everything kept of it. Its id is not given again. Idempotent. */
   remove(jobId: string): Promise<void>;
 }
@@ -34,7 +34,7 @@ export type FoundJobRecord =
   /** It stays where it is, or aside of it: never deleted. */
   | { readonly kind: 'unreadable'; readonly jobId: string; readonly reason: string };
 
-export interface KeptOutput {
+export interface KeptJobOutput {
   /** Absolute. */
   readonly path: string;
   readonly bytes: number;

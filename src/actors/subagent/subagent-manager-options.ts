@@ -35,7 +35,7 @@ interface SharedOptions {
 }
 
 /** With a runner: a task manager is made for it. The settings of that may be given too. */
-export interface RunnerOptions extends SharedOptions, Omit<TaskSettingsInput, 'maxDepth'> {
+export interface ManagedRunnerOptions extends SharedOptions, Omit<TaskSettingsInput, 'maxDepth'> {
   readonly runner: SubagentRunner;
   readonly backgroundTaskManager?: undefined;
   /** Runners for tasks of other kinds that are to have the same slots. */
@@ -47,12 +47,12 @@ export interface RunnerOptions extends SharedOptions, Omit<TaskSettingsInput, 'm
 }
 
 /** With a task manager that is there: its own runner for agent tasks carries out the jobs, and it is not shut down with the jobs. */
-export interface TaskManagerOptions extends SharedOptions {
+export interface ManagedTasksOptions extends SharedOptions {
   readonly backgroundTaskManager: BackgroundTaskManager;
   readonly runner?: undefined;
 }
 
-export type SubagentManagerOptions = RunnerOptions | TaskManagerOptions;
+export type SubagentManagerOptions = ManagedRunnerOptions | ManagedTasksOptions;
 
 /** How long a stop may take: a worker is asked, told and killed, and its worktree looked at, before its job ends. */
 const CANCEL_DEADLINE_MS = 120_000;

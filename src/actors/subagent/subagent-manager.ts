@@ -39,7 +39,7 @@ import type { SubagentManagerOptions } from './subagent-manager-options.ts';
 import type { SubagentJobResult } from './subagent-runner.ts';
 import { SubagentTaskRunner } from './subagent-task-runner.ts';
 import { waitFor } from './wait-for-job.ts';
-import type { WaitOptions } from './wait-for-job.ts';
+import type { SubagentWaitOptions } from './wait-for-job.ts';
 import { withDetails } from './worktree-handoff.ts';
 
 export interface SubagentJobFilter {
@@ -115,7 +115,7 @@ export class SubagentManager {
    * Resolves with the result of a job that completes; rejects with the job's own error otherwise. Giving up on it leaves the job alone.
    * @throws BackgroundTaskError SUBAGENT_WAIT_TIMEOUT, SUBAGENT_WAIT_ABORTED when the waiting ended first
    */
-  async wait(jobId: string, options: WaitOptions = {}): Promise<SubagentJobResult> {
+  async wait(jobId: string, options: SubagentWaitOptions = {}): Promise<SubagentJobResult> {
     this.#require(jobId);
     return waitFor(this.#outcome(jobId), { jobId, status: () => this.get(jobId)?.status ?? 'closed' }, options, this.#clock);
   }

@@ -2,7 +2,7 @@
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../clock/clock.ts';
 
-export interface WaitOptions {
+export interface SubagentWaitOptions {
   /** Aborting it ends the waiting. */
   readonly signal?: AbortSignal | undefined;
   /** In milliseconds. Default: for ever. */
@@ -16,7 +16,7 @@ export interface AwaitedJob {
 }
 
 /** @throws what `outcome` rejects with, and BackgroundTaskError SUBAGENT_WAIT_TIMEOUT or SUBAGENT_WAIT_ABORTED: then the job goes on */
-export async function waitFor<Result>(outcome: Promise<Result>, job: AwaitedJob, { signal, timeoutMs }: WaitOptions, clock: Clock): Promise<Result> {
+export async function waitFor<Result>(outcome: Promise<Result>, job: AwaitedJob, { signal, timeoutMs }: SubagentWaitOptions, clock: Clock): Promise<Result> {
   if (timeoutMs !== undefined && !(timeoutMs >= 0)) {
     throw new BackgroundTaskError('validation', `timeoutMs must be a number of milliseconds, 0 or more, got ${timeoutMs}`, { code: 'SUBAGENT_WAIT_INVALID' });
   }

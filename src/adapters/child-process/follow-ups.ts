@@ -41,7 +41,7 @@ export class FollowUps {
       await this.#worker.send({ type: 'send', prompt, id });
     } catch (error) {
       this.#unconfirmed.delete(id);
-      throw this.#worker.process.isConnected ? BackgroundTaskError.from(error, 'process') : notRunning(this.#jobId);
+      throw this.#worker.process.isConnected && !isBroken(error) ? BackgroundTaskError.from(error, 'process') : notRunning(this.#jobId);
     }
     await confirmed;
   }
@@ -70,4 +70,9 @@ export class FollowUps {
     confirmation.catch(() => undefined);
     return confirmation;
   }
+}
+
+/** The other end is gone, and this one has yet to hear of it. */
+function isBroken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ECONNRESET' || error.code === 'ERR_IPC_CHANNEL_CLOSED');
 }

@@ -15,7 +15,7 @@ import { utf8Length } from '../../machines/utf8.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { HostLife } from '../../actors/host/host-life.ts';
-import type { FoundJobRecord, JobRecords, KeptOutput } from '../../actors/subagent/job-records.ts';
+import type { FoundJobRecord, JobRecords, KeptJobOutput } from '../../actors/subagent/job-records.ts';
 import { codeOf, createFile, makeFolder, namesIn, replaceFile, replaceFileSoon, sweepDrafts, syncFolder } from './durable-writes.ts';
 import type { Durability } from './durable-writes.ts';
 import { JobNumbers, numberOf } from './job-numbers.ts';
@@ -138,7 +138,7 @@ class FileJobRecords implements JobRecords {
     });
   }
 
-  async keepOutput(jobId: string, output: string): Promise<KeptOutput> {
+  async keepOutput(jobId: string, output: string): Promise<KeptJobOutput> {
     const folder = this.#folderOf(jobId);
     return this.#doing(`keep the output of job ${jobId}`, async () => {
       await makeFolder(folder, this.#durability);

@@ -1,7 +1,7 @@
 /** How many jobs there may be, what is kept of them, and where their tasks run. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { SubagentManager } from '../../../src/actors/subagent/subagent-manager.ts';
-import type { RunnerOptions } from '../../../src/actors/subagent/subagent-manager-options.ts';
+import type { ManagedRunnerOptions } from '../../../src/actors/subagent/subagent-manager-options.ts';
 import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
 import { closeManagers, managerHouse } from '../../support/manager-house.ts';
 import { createManualRunner } from '../../support/manual-runner.ts';
@@ -12,7 +12,7 @@ afterEach(closeManagers);
 describe('the limits', () => {
   type Changes = Parameters<typeof jobRequest>[0];
 
-  it.each<readonly [string, Partial<RunnerOptions>, readonly Changes[], Changes, string]>([
+  it.each<readonly [string, Partial<ManagedRunnerOptions>, readonly Changes[], Changes, string]>([
     ['deep jobs nest', {}, [], { depth: 4 }, 'SUBAGENT_TOO_DEEP'],
     ['deep jobs nest below each other, whatever they say', { maxDepth: 1 }, [{}, { parentJobId: 'agent_1' }], { parentJobId: 'agent_2', depth: 0 }, 'SUBAGENT_TOO_DEEP'],
     ['many one session has', { limits: { maxJobsPerParent: 2 } }, [{ parentSessionId: 's' }, { parentSessionId: 's' }, { parentSessionId: 't' }], { parentSessionId: 's' }, 'SUBAGENT_FAN_OUT'],
