@@ -62,15 +62,18 @@ function isAsBefore(files: FolderWalk, { files: before }: Baseline): boolean {
 function changesIn({ files, baseline, missingIsFine }: FilesQuestion, status: string): WorktreeFinding[] {
   const staged: string[] = [];
   const changed: string[] = [];
+  const inConflict: string[] = [];
   for (const { path, line, staged: inIndex, changed: inFile } of parseStatus(status)) {
     const signature = files.entries.get(path)?.signature;
     const isSameFile = signature !== undefined && baseline?.files[path] === signature;
     if (isSameFile && baseline?.changed[path] === line) continue;
+    if (inIndex === 'U') inConflict.push(path);
     if (inIndex !== '.') staged.push(path);
     // Filters do not run here, so git may take a file for changed that it has just written itself.
     if (inFile !== '.' && !isSameFile && !(missingIsFine && inFile === 'D')) changed.push(path);
   }
-  return [...findingOf('staged', 'staged', staged), ...findingOf('changed', 'changed', changed)];
+  // Nobody has decided what they are to be: to commit them would commit the marks of the conflict.
+  return [...findingOf('operation', 'in conflict', inConflict), ...findingOf('staged', 'staged', staged), ...findingOf('changed', 'changed', changed)];
 }
 
 /** Git was told not to look at some files; those are compared here. */

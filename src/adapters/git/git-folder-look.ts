@@ -15,7 +15,7 @@ export interface GitFolderLook {
 }
 
 /** Change with every use; what they name is looked for among the commits. */
-const LIVING: ReadonlySet<string> = new Set(['HEAD', 'index', 'logs/HEAD', 'ORIG_HEAD', 'FETCH_HEAD', 'COMMIT_EDITMSG', 'gitdir']);
+const LIVING: ReadonlySet<string> = new Set(['HEAD', 'index', 'logs/HEAD', 'ORIG_HEAD', 'FETCH_HEAD', 'COMMIT_EDITMSG', 'gitdir', 'AUTO_MERGE']);
 /** What git, or this runtime, puts there when it makes one. */
 const MADE_WITH: ReadonlySet<string> = new Set(['commondir', 'locked', 'config.worktree', 'info/sparse-checkout', MARKER]);
 /** Without them nothing that git says of it can be trusted. */
@@ -23,7 +23,7 @@ const NEEDED = ['HEAD', 'commondir', 'gitdir', 'index', 'logs/HEAD'];
 
 const OPERATIONS: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/^rebase-(?:merge|apply)\//, 'a rebase, or patches being applied'],
-  [/^(?:MERGE_|AUTO_MERGE|SQUASH_MSG)/, 'a merge'],
+  [/^(?:MERGE_|SQUASH_MSG)/, 'a merge'],
   [/^CHERRY_PICK_HEAD/, 'a cherry-pick'],
   [/^REVERT_HEAD/, 'a revert'],
   [/^REBASE_HEAD/, 'a rebase'],

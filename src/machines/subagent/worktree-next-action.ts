@@ -39,20 +39,42 @@ export function worktreeNextAction(place: WorktreeWhereabouts, findings: readonl
   if (findings.length === 0) return undefined;
   const kinds = new Set(findings.map(({ kind }) => kind));
   if (place.isMerged === true && kinds.size === 1 && kinds.has('committed')) return `It is merged already. Remove it: wakechart worktree remove ${shellWord(place.id)}`;
-  const has = (wanted: ReadonlySet<WorktreeFindingKind>): boolean => [...kinds].some((kind) => wanted.has(kind));
-  const sentences: string[] = [];
-  if (kinds.has('in_use')) sentences.push('A process still works in it: end that first.');
-  if (kinds.has('operation')) sentences.push(`Look at what was begun there and not ended: ${git(place.worktreePath)} status`);
-  if (kinds.has('stashed')) sentences.push(`Take what was stashed back out: ${git(place.worktreePath)} stash pop ${shellWord(place.stash ?? 'stash@{0}')}`);
-  if (has(UNCOMMITTED)) sentences.push(`Commit what is there and merge it: ${commitCommand(place)} && ${mergeCommand(place)}`);
-  else if (has(COMMITTED)) sentences.push(`Merge what was committed: ${place.made === undefined ? mergeCommand(place) : `${git(place.repoRoot)} merge ${place.made}`}`);
+  const sentences = [...beforeWork(place, kinds, findings), ...bringHome(place, kinds)];
   const lost = place.unreachable?.[0];
   if (kinds.has('unreachable_commit') && lost !== undefined) {
     sentences.push(`Give the commits that no branch has a name: git -C ${shellWord(place.repoRoot)} branch ${shellWord(`${place.branchName}-found`)} ${lost}`);
   }
   if (sentences.length === 0) sentences.push(`Look at it, and take from it what you need: cd ${shellWord(place.worktreePath)}`);
-  sentences.push(`When nothing of it is needed any more: wakechart worktree remove ${shellWord(place.id)} --discard`);
-  return sentences.join('\n');
+  const remove = `wakechart worktree remove ${shellWord(place.id)}`;
+  return [...sentences, `Then remove it: ${remove}`, `If what is left in it is not needed: ${remove} --discard`].join('\n');
+}
+
+/** What has to be looked at first: what would be carried along wrongly, or left behind, if everything there was simply committed. */
+function beforeWork(place: WorktreeWhereabouts, kinds: ReadonlySet<WorktreeFindingKind>, findings: readonly WorktreeFinding[]): string[] {
+  const folder = git(place.worktreePath);
+  const pathsOf = (kind: WorktreeFindingKind): string => {
+    const paths = findings.flatMap((finding) => (finding.kind === kind ? (finding.paths ?? []) : []));
+    return paths.length === 0 ? '' : ` (${paths.slice(0, SHOWN_PATHS).join(', ')}${paths.length > SHOWN_PATHS ? ', …' : ''})`;
+  };
+  const sentences: string[] = [];
+  if (kinds.has('in_use')) sentences.push('A process still works in it: end that first.');
+  if (kinds.has('operation')) sentences.push(`Something was begun there and not ended. Go on with it or give it up as git says, before anything is committed: ${folder} status`);
+  if (kinds.has('nested_repository')) sentences.push(`A repository of its own lies in it${pathsOf('nested_repository')}: move that out first. To commit its folder would keep a pointer to it and nothing of what is in it.`);
+  if (kinds.has('ignored')) sentences.push(`Copy out what git ignores and you want to keep${pathsOf('ignored')}: no commit takes it along.`);
+  if (kinds.has('stashed')) sentences.push(`Take what was stashed back out: ${folder} stash pop ${shellWord(place.stash ?? 'stash@{0}')}`);
+  return sentences;
+}
+
+/** Paths that a sentence names. */
+const SHOWN_PATHS = 5;
+
+/** The commands that bring the work into the repository. There is none while a pasted one would do harm. */
+function bringHome(place: WorktreeWhereabouts, kinds: ReadonlySet<WorktreeFindingKind>): string[] {
+  const has = (wanted: ReadonlySet<WorktreeFindingKind>): boolean => [...kinds].some((kind) => wanted.has(kind));
+  if (kinds.has('operation') || (kinds.has('nested_repository') && has(UNCOMMITTED))) return [];
+  if (has(UNCOMMITTED)) return [`Commit what is there and merge it: ${commitCommand(place)} && ${mergeCommand(place)}`];
+  if (!has(COMMITTED)) return [];
+  return [`Merge what was committed: ${place.made === undefined ? mergeCommand(place) : `${git(place.repoRoot)} merge ${place.made}`}`];
 }
 
 function git(folder: string): string {

@@ -49,7 +49,7 @@ describe('work that others do', () => {
   const { id, seq, sessionId, at, v } = asked;
   const envelope = { id, seq, sessionId, at, v } as const;
   const next = `To bring it home: git -C '${'/a long folder'.repeat(12)}' merge wakechart/agent_1-a`;
-  const worktree = { worktreePath: '/w', branchName: 'b', worktreeStatus: 'preserved', worktreeNextAction: `${next}\nWhen nothing of it is needed any more: wakechart worktree remove agent_1-a --discard` } as const;
+  const worktree = { worktreePath: '/w', branchName: 'b', worktreeStatus: 'preserved', worktreeNextAction: `${next}\nThen remove it: wakechart worktree remove agent_1-a` } as const;
   const job = { jobId: 'agent_1', childSessionId: 'child', agentId: 'scribe' } as const;
   const delegated: readonly SessionEvent[] = [
     { ...envelope, type: 'agent.tool_use', data: { callId: 'c1', name: 'scribe', input: { message: 'Write.' }, spanId: 's' } },

@@ -109,6 +109,7 @@ const COMMITS: readonly LostWork[] = [
 
 const OPERATIONS: readonly LostWork[] = [
   way('operation', 'leaves a merge undecided', all(conflict, writes('a.txt', 'ours\n'), runs(['commit', '-qam', 'ours']), quietly(runs(['merge', '-q', 'theirs']))), (worktree) => existsSync(join(gitFolder(worktree), 'MERGE_HEAD'))),
+  way('operation', 'leaves a stash undecided', all(writes('a.txt', 'stashed\n'), runs(['stash', 'push', '-q']), writes('a.txt', 'ours\n'), runs(['commit', '-qam', 'ours']), quietly(runs(['stash', 'pop', '-q']))), (worktree) => git(worktree.worktreePath, 'status', '--porcelain').startsWith('UU')),
   way('operation', 'begins a merge that changes nothing yet', all(conflict, runs(['merge', '-q', '--no-commit', '--no-ff', 'theirs'])), (worktree) => existsSync(join(gitFolder(worktree), 'MERGE_HEAD'))),
   way('operation', 'leaves a rebase undecided', all(conflict, writes('a.txt', 'ours\n'), runs(['commit', '-qam', 'ours']), quietly(runs(['rebase', '-q', 'theirs']))), (worktree) => existsSync(join(gitFolder(worktree), 'rebase-merge'))),
   way('operation', 'leaves a cherry-pick undecided', all(conflict, writes('a.txt', 'ours\n'), runs(['commit', '-qam', 'ours']), quietly(runs(['cherry-pick', 'theirs']))), (worktree) => existsSync(join(gitFolder(worktree), 'CHERRY_PICK_HEAD'))),

@@ -23,11 +23,23 @@ describe('the next action', () => {
     [['in_use'], 'A process still works in it'],
     [['operation'], 'git -C /w status'],
     [['stashed'], 'git -C /w stash pop'],
-    [['ignored'], 'cd /w'],
+    [['ignored'], 'Copy out what git ignores'],
+    [['nested_repository'], 'move that out first'],
     [['unknown'], 'cd /w'],
   ] as const)('for %j says %s', (kinds, words) => {
     expect(actionFor(...kinds)).toContain(words);
     expect(actionFor(...kinds)).toMatch(/wakechart worktree remove job-1 --discard$/);
+  });
+
+  it.each([
+    ['what was begun and not ended', ['changed', 'staged', 'operation']],
+    ['a repository inside', ['untracked', 'nested_repository']],
+  ] as const)('commits and merges nothing over %s', (_what, kinds) => {
+    expect(actionFor(...kinds)).not.toMatch(/ commit -m| merge /);
+  });
+
+  it('names first how to remove one that has been dealt with, and then how to let go what is left', () => {
+    expect(actionFor('committed')).toMatch(/\nThen remove it: wakechart worktree remove job-1\nIf what is left in it is not needed: wakechart worktree remove job-1 --discard$/);
   });
 
   it('asks for a detached HEAD only when it is carried out', () => {
