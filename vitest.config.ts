@@ -12,8 +12,9 @@ const LONG_RUNS = areLongRunsAskedFor
       'test/runtime/{chaos*,crash,crash-matrix,shells-of-ended-sessions}.test.ts',
       'test/**/*-processes.test.ts',
       'test/actors/shell/shell-stopping.test.ts',
-      'test/adapters/acp/{behaving,files,opening,terminals,tools}.test.ts',
-      'test/adapters/git/{create,keeping,reconcile,unsafe-repository}.test.ts',
+      'test/adapters/acp/{behaving,contract,files,opening,terminals,tools}.test.ts',
+      'test/package/build.test.ts',
+      'test/adapters/git/{clean-worktrees,create,keeping,reconcile,remove,unsafe-repository}.test.ts',
       'test/adapters/{child-process/real-worker,cli-agent/misbehavior,mcp/stdio-life,process-tree/reconcile,shell/shell-chaos}.test.ts',
     ];
 
@@ -24,7 +25,7 @@ const SHARING = areLongRunsAskedFor
   ? []
   : [
       'test/{histories,machines,properties}/**/*.test.ts',
-      'test/actors/{run,schedule,session,task,turn,wake}/**/*.test.ts',
+      'test/actors/{run,schedule,session,subagent,task,turn,wake}/**/*.test.ts',
       'test/adapters/{command-places,cron,file-tools,files,memory,policy-files,schedule-files,script,shell-syntax}/**/*.test.ts',
     ];
 

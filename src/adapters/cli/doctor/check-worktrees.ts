@@ -1,7 +1,7 @@
 /** Checks the worktrees that subagents were given: which of them belong to processes that are gone. Those that wait for a person are in order. */
 import { stat } from 'node:fs/promises';
-import { messageOf } from '../../../machines/errors.ts';
-import type { KeptWorktree, WorktreeKeeper } from '../../../actors/subagent/worktree-adapter.ts';
+import { RuntimeError, messageOf } from '../../../machines/errors.ts';
+import type { KeptWorktree, ReconciledWorktree, WorktreeKeeper } from '../../../actors/subagent/worktree-adapter.ts';
 import { systemCodeOf } from '../../files/storage-errors.ts';
 import { note, problem } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
@@ -14,9 +14,16 @@ export async function checkWorktrees(keeper: Pick<WorktreeKeeper, 'list' | 'reco
   } catch (error) {
     return [problem({ area: 'worktrees', where: directory, what: `nobody can tell what lies there: ${messageOf(error)}`, remedy: 'Check who owns it and its permissions.' })];
   }
-  const repair = async (): Promise<void> => void (await keeper.reconcile());
-  const found = await Promise.all(worktrees.filter(({ isOwned, status }) => !isOwned || status === 'preserved').map((worktree) => findingOf(worktree, repair)));
+  const repair = async (worktree: KeptWorktree): Promise<void> => requireSettled(worktree, await keeper.reconcile());
+  const found = await Promise.all(worktrees.filter(({ isOwned, status }) => !isOwned || status === 'preserved').map((worktree) => findingOf(worktree, () => repair(worktree))));
   return found.flat();
+}
+
+/** @throws RuntimeError WORKTREE_LEFT when somebody is going to go on in it, or has it in hand */
+function requireSettled({ id, key }: KeptWorktree, ends: readonly ReconciledWorktree[]): void {
+  const end = ends.find((each) => each.id === id);
+  if (end?.action !== 'left') return;
+  throw new RuntimeError('WORKTREE_LEFT', `it was left: ${end.reason ?? 'somebody has it in hand'}`, { category: 'conflict', hint: `Wake or terminate the session that it is for: ${key?.split('/')[0] ?? 'see wakechart worktree list'}.` });
 }
 
 async function findingOf({ id, jobId, status, worktreePath }: KeptWorktree, repair: () => Promise<void>): Promise<RepairableFinding[]> {
@@ -29,7 +36,7 @@ async function findingOf({ id, jobId, status, worktreePath }: KeptWorktree, repa
       area: 'worktrees',
       where: worktreePath,
       what: `the process that made it for job ${jobId} is gone, and left it as "${status}"`,
-      remedy: 'The next start removes it if nothing in it could be lost, and keeps it otherwise.',
+      remedy: 'The next start removes it if nothing in it could be lost, and keeps it otherwise. One that a called agent is to go on in stays for that.',
       repair,
     }),
   ];
