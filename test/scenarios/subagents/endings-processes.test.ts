@@ -130,13 +130,13 @@ describe('work of every kind in worktrees', { timeout: TIMEOUT_MS }, () => {
     expect(DIRTY.filter(({ name }) => !wrong.some((complaint) => complaint.startsWith(`${name} `) && complaint.endsWith('its work is lost'))).map(({ name }) => name)).toEqual(DIRTY.flatMap(({ name }) => (kept.has(name) ? [name] : [])));
   });
 
-  it('is kept when another job goes on in the same worktree and cannot start', async () => {
+  it('is kept when another job goes on in the same worktree and can do nothing', async () => {
     const work = await spawnAll((kind) => [working(kind, house.marks), { text: 'Done.' }]);
     await allEnded(work);
     const again: EndedWork[] = [];
     for (const { jobId, kind } of work) {
       const job = house.runtime.subagents.get(jobId);
-      const request = jobFor(house, 'nobody', parentId, { sessionId: String(job?.metadata?.['wakechart.sessionId']) });
+      const request = jobFor(house, kind.name, parentId, { sessionId: String(job?.metadata?.['wakechart.sessionId']) });
       await house.agent(kind.name, [{ error: { kind: 'auth', message: 'no key' } }]);
       again.push({ jobId: (await house.runtime.subagents.spawn(request)).id, kind });
     }
