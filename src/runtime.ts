@@ -6,7 +6,9 @@ import { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
 import type { Clock } from './actors/clock/clock.ts';
 import type { AgentCatalog } from './actors/session/agent-catalog.ts';
 import type { AttachmentStore } from './actors/session/attachment-store.ts';
+import type { SessionEnvironments } from './actors/environment/session-environment.ts';
 import type { EventStore } from './actors/session/event-store.ts';
+import type { JournalPorts } from './actors/session/session-journal.ts';
 import { createIdSource } from './actors/session/id-source.ts';
 import type { IdSource } from './actors/session/id-source.ts';
 import type { SessionDirectories } from './actors/session/session-directories.ts';
@@ -41,6 +43,7 @@ import type { RunLimits } from './machines/run/run-decision.ts';
 import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
 import type { Telemetry } from './actors/telemetry/telemetry.ts';
+import type { WakeCompanion } from './actors/wake/wake-companion.ts';
 import type { WakeOptions } from './actors/wake/wake-ports.ts';
 import { Waker } from './actors/wake/waker.ts';
 import { checkTools } from './machines/turn/tool-check.ts';
@@ -88,6 +91,10 @@ export interface RuntimePorts {
   readonly outputs?: OutputKeeper | undefined;
   /** Keeps the files that come with messages. Without it messages are texts only. */
   readonly attachments?: AttachmentStore | undefined;
+  /** What sessions work in. Without it in their workspace, with nothing shut in. */
+  readonly environments?: SessionEnvironments | undefined;
+  /** What goes along with wakes: tools about sessions, and what is done before and after their turns. */
+  readonly companionships?: readonly ((services: RuntimeServices) => Companionship)[] | undefined;
   /** `none`: nobody can be asked, so whatever would ask is denied. Default `reachable`. */
   readonly humans?: 'reachable' | 'none' | undefined;
   /** Prices of models in US dollars per million tokens, before the known ones. */
@@ -109,6 +116,25 @@ export interface RuntimePorts {
   /** Owns the processes of tasks; ends those that a crashed process left. */
   readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
   readonly onListenerError?: OnListenerError | undefined;
+}
+
+/** What companions of wakes may use of the runtime that they are a part of. */
+export interface RuntimeServices extends JournalPorts {
+  readonly sessions: Sessions;
+  readonly journals: JournalCache;
+  readonly agents: AgentCatalog;
+  readonly directories: SessionDirectories;
+  readonly tasks: BackgroundTaskManager;
+  readonly runtimes: AgentRuntimeRegistry;
+  readonly runConfig: AgentRunConfig;
+  readonly onListenerError: OnListenerError;
+}
+
+export interface Companionship {
+  readonly tools?: readonly Tool[] | undefined;
+  readonly companion?: WakeCompanion | undefined;
+  /** After the last wake and before the store closes. */
+  close?(): Promise<void>;
 }
 
 export interface Runtime extends AsyncDisposable {
@@ -152,12 +178,13 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const trigger: Runtime['trigger'] = (sessionId, options) => waker.trigger(sessionId, options);
   const { sessions, house } = sessionsAndJobs(ports, { ...core, trigger, onListenerError });
   const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> => (await ports.processTree?.reconcile()) ?? [];
+  const companionships = companionshipsOf(ports, { ...core, sessions, runtimes, onListenerError });
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
     agents,
     runtimes,
-    ...turnPorts(ports),
+    ...turnPorts(ports, companionships),
     ...{ worktrees: house.subflowWorktrees, elsewhere: house.elsewhere },
     trigger,
     owner: ports.owner ?? 'runtime',
@@ -169,7 +196,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const workers = new SessionWorkers({ ...core, wake, supervisor: tasks.supervisor, onListenerError });
   let ending: Promise<void> | undefined;
   // Jobs and wakes first: they use the tasks, and they want to write how they ended.
-  const end = (reason: string): Promise<void> => takeEvery([() => workers.shutdown(reason), () => house.shutdown(reason), () => waker.shutdown(reason), ...lastSteps(ports, sessions, reason)]);
+  const end = (reason: string): Promise<void> => takeEvery([() => workers.shutdown(reason), () => house.shutdown(reason), () => waker.shutdown(reason), ...lastSteps(ports, { sessions, companionships, reason })]);
   const shutdown = (reason = 'the runtime is shutting down'): Promise<void> => (ending ??= end(reason));
   return {
     tasks,
@@ -204,16 +231,26 @@ function subagentsOf({ jobs, local, worktrees }: SubagentHouse): Pick<Runtime, '
   return { subagents: jobs, localSubagents: local, worktrees };
 }
 
-function lastSteps({ closeTools, toolSource, tasks, telemetry, store }: RuntimePorts, sessions: Sessions, reason: string): readonly (() => Promise<void>)[] {
-  return [async () => closeTools?.(reason), async () => toolSource?.close(reason), () => tasks.shutdown(reason), async () => sessions.close(), async () => telemetry?.close(), () => store.close()];
+interface LastParts {
+  readonly sessions: Sessions;
+  readonly companionships: readonly Companionship[];
+  readonly reason: string;
+}
+
+function companionshipsOf({ companionships = [], agents, directories, tasks, runConfig = {} }: RuntimePorts, services: Omit<RuntimeServices, 'agents' | 'directories' | 'tasks' | 'runConfig'>): readonly Companionship[] {
+  return companionships.map((join) => join({ ...services, agents, directories, tasks, runConfig }));
+}
+
+function lastSteps({ closeTools, toolSource, tasks, telemetry, store }: RuntimePorts, { sessions, companionships, reason }: LastParts): readonly (() => Promise<void>)[] {
+  return [...companionships.map((each) => async () => each.close?.()), async () => closeTools?.(reason), async () => toolSource?.close(reason), () => tasks.shutdown(reason), async () => sessions.close(), async () => telemetry?.close(), () => store.close()];
 }
 
 /** What wakes need for their turns. */
-function turnPorts({ clock, tasks, directories, runConfig = {}, runLimits = {}, profiles, standings, telemetry, tools = [], toolSource, readShell, policy, places, guard, outputs, humans = 'reachable', prices = {}, ...ports }: RuntimePorts) {
+function turnPorts({ clock, tasks, directories, runConfig = {}, runLimits = {}, profiles, standings, telemetry, tools = [], toolSource, readShell, policy, places, guard, outputs, environments, humans = 'reachable', prices = {}, ...ports }: RuntimePorts, companionships: readonly Companionship[]) {
   const shellRun = createShellRunTool(tasks, { clock, host: ports.shellHost, environment: ports.commandEnvironment, keeper: outputs });
-  const all = [shellRun, createAskHumanTool(), ...tools];
+  const all = [shellRun, createAskHumanTool(), ...companionships.flatMap((each) => each.tools ?? []), ...tools];
   checkTools(all);
-  return { directories, runConfig, runLimits, profiles, standings, telemetry, tools: all, toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, guard, outputs, humans, prices };
+  return { directories, runConfig, runLimits, profiles, standings, telemetry, tools: all, toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, guard, outputs, environments, companions: companionships.flatMap((each) => each.companion ?? []), humans, prices };
 }
 
 /** Takes each step after the one before it has ended, also when that failed. @throws the first failure, in the end */

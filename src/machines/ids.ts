@@ -20,6 +20,9 @@ export const agentId = z
   .string()
   .regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, 'a lower-case name of letters, digits, "-" and "_", at most 64 characters, such as code-reviewer');
 
+/** Names a file, too. */
+export const environmentId = agentId;
+
 export function isUuidV7(text: string): boolean {
   return UUID_V7.test(text);
 }

@@ -63,12 +63,12 @@ export class Sessions {
    *   SESSION_TOO_DEEP or CHILD_LIMIT. Nothing is made then.
    */
   async create(request: NewSession): Promise<SessionState> {
-    const { agentId, title, parentSessionId } = checkNewSession(request);
+    const { agentId, title, environmentId, parentSessionId } = checkNewSession(request);
     await this.#options.agents.get(agentId);
     const identity = { sessionId: this.#options.ids.next(), agentId };
     const parent = parentSessionId === undefined ? undefined : placeOfChild((await this.#journals.open(parentSessionId)).state, identity);
     const journal = new SessionJournal(identity, this.#options);
-    const data = { agentId, ...(title === undefined ? {} : { title }), ...(parent === undefined ? {} : { parent }) };
+    const data = { agentId, ...(title === undefined ? {} : { title }), ...(environmentId === undefined ? {} : { environmentId }), ...(parent === undefined ? {} : { parent }) };
     await this.#options.store.create(identity, journal.envelopes([{ type: 'session.created', data }]));
     await journal.refresh();
     await keepView(this.#options.store, journal.state);

@@ -4,6 +4,8 @@ import type { ToolAttachment } from '../../machines/agent/tool-attachment.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { agentToolDefinition, customToolDefinition } from '../../machines/turn/agent-tool.ts';
 import type { AgentToolInput } from '../../machines/turn/agent-tool.ts';
+import { STANDARD_FAMILIES, isToolFamily } from '../../machines/turn/tool-family.ts';
+import type { SessionEnvironment } from '../environment/session-environment.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { ToolSource } from './tool-source.ts';
 import type { Tool } from './tool.ts';
@@ -16,6 +18,8 @@ export interface ToolBox {
   readonly source?: ToolSource | undefined;
   /** Absolute: the folder of the agent's file. */
   readonly agentDirectory: string;
+  /** In which its tools run. */
+  readonly environment?: SessionEnvironment | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -38,7 +42,7 @@ export function loadAgent(agentId: string, catalog: AgentCatalog): Promise<Agent
 /** The tools of an agent. One that is not there is skipped; the others are not held up by it. */
 export async function buildTools(agent: AgentDefinition, box: ToolBox): Promise<BuiltTools> {
   if (agent.permission.mode === 'deny') return { tools: new Map(), skipped: [] };
-  const attachments: readonly ToolAttachment[] = agent.tools ?? box.tools.map(({ definition: { name } }) => ({ type: 'builtin', name }));
+  const attachments: readonly ToolAttachment[] = agent.tools?.flatMap((attachment) => unfolded(attachment, box.tools)) ?? box.tools.filter(isStandard).map(builtin);
   const built = await Promise.all(attachments.map((attachment) => toolsOrReason(attachment, agent, box)));
   const tools = new Map<string, Tool>();
   const skipped: SkippedTool[] = [];
@@ -48,6 +52,23 @@ export async function buildTools(agent: AgentDefinition, box: ToolBox): Promise<
     else tools.set(each.definition.name, each);
   }
   return { tools, skipped };
+}
+
+/** The name of a family stands for all its tools, unless some tool has that name. */
+function unfolded(attachment: ToolAttachment, tools: readonly Tool[]): readonly ToolAttachment[] {
+  const { type, name } = attachment;
+  if (type !== 'builtin' || !isToolFamily(name) || tools.some(({ definition }) => definition.name === name)) return [attachment];
+  const family = tools.filter(({ definition }) => definition.family === name).map(builtin);
+  return family.length === 0 ? [attachment] : family;
+}
+
+function builtin({ definition: { name } }: Tool): Extract<ToolAttachment, { readonly type: 'builtin' }> {
+  return { type: 'builtin', name };
+}
+
+/** What a program brings is meant for its agents. */
+function isStandard({ definition: { family } }: Tool): boolean {
+  return family === undefined || STANDARD_FAMILIES.has(family);
 }
 
 /**
@@ -97,7 +118,7 @@ async function serverTools({ server: name, tools: wanted }: Extract<ToolAttachme
   const server = mcp !== undefined && Object.hasOwn(mcp, name) ? mcp[name] : undefined;
   if (server === undefined) throw unavailable(`the agent file names no MCP server "${name}"`);
   if (box.source === undefined) throw unavailable('this runtime connects to no MCP servers');
-  const tools = await box.source.toolsOf({ agentId, agentDirectory: box.agentDirectory, name, server, signal: box.signal, ...(wanted === undefined ? {} : { tools: wanted }) });
+  const tools = await box.source.toolsOf({ agentId, agentDirectory: box.agentDirectory, name, server, environment: box.environment, signal: box.signal, ...(wanted === undefined ? {} : { tools: wanted }) });
   return wanted === undefined ? tools : tools.filter(({ definition }) => wanted.some((each) => isNamed(definition.name, name, each)));
 }
 

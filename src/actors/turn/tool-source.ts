@@ -1,5 +1,6 @@
 /** The port to tools that live outside the runtime, such as those of MCP servers: connected for a wake, kept for the next. */
 import type { McpServer } from '../../machines/agent/mcp-server.ts';
+import type { SessionEnvironment } from '../environment/session-environment.ts';
 import type { Tool } from './tool.ts';
 
 export interface ToolServerRequest {
@@ -12,6 +13,8 @@ export interface ToolServerRequest {
   /** The tools that are wanted, by the names that the server gives them. Default: all. Those it does not have are news, not errors. */
   readonly tools?: readonly string[] | undefined;
   /** Ends the wait. What others wait for too goes on. */
+  /** Of the session that wants them: a program of the server's runs in its sandbox, and headers may hold its secrets. */
+  readonly environment?: SessionEnvironment | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -1,13 +1,19 @@
 /** The port to a tool: what it is, and how one call of it runs. */
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
 import type { ToolDefinition } from '../../machines/turn/tool-definition.ts';
+import type { SessionEnvironment } from '../environment/session-environment.ts';
 import type { SessionPlace } from '../session/session-directories.ts';
+import type { CompanionWake } from '../wake/wake-companion.ts';
 
 export interface ToolContext {
   readonly session: SessionPlace;
   readonly callId: string;
   /** Absolute; it exists. */
   readonly workspaceDirectory: string;
+  /** In which it runs: mounts, sandbox, secrets. Absent where the runtime knows of none: then there is the workspace, and nothing shut in. */
+  readonly environment?: SessionEnvironment | undefined;
+  /** The wake that it is a part of, for tools about the session itself. */
+  readonly wake?: CompanionWake | undefined;
   /** What was allowed. A tool that finds that it would do something else must not do it. Absent where nobody was asked about anything. */
   readonly subject?: PermissionSubject | undefined;
   /** Aborted when the call is to stop. The tool must have stopped before its promise settles. */
@@ -42,7 +48,7 @@ export interface Tool<Input = unknown> {
   /** Why the tool cannot be offered now, if it cannot. Such a tool is skipped, and the log says so. */
   unavailable?(): Promise<string | undefined>;
   /** What a call would do, for the rules that allow or deny it. A call without a subject is judged by its tool alone. */
-  subject?(input: Input, context: Pick<ToolContext, 'session' | 'workspaceDirectory'>): PermissionSubject;
+  subject?(input: Input, context: Pick<ToolContext, 'session' | 'workspaceDirectory' | 'environment'>): PermissionSubject;
   /** For a tool that is a question: what to ask somebody outside, whose answer is the result. Such a tool is never run. */
   question?(input: Input): { readonly question: string; readonly choices?: string[] | undefined };
   /** For a tool that is another agent: which one, and what it is told. Such a tool is never run; a child session is. */

@@ -2,8 +2,9 @@
  * Ends what a process that died left running, before another wake goes on with a session of it: a command of the dead wake must not
  * work beside the wake that takes over.
  */
-import { RuntimeError } from '../../machines/errors.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { Clock } from '../clock/clock.ts';
+import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { ReconciledProcessTree } from '../task/process-tree.ts';
 
 /** Deals with what dead processes left, as `ProcessTree.reconcile` does. */
@@ -70,4 +71,15 @@ function survivorsLeft(why: string): RuntimeError {
     category: 'process',
     hint: 'Look for these processes and end them; the session goes on without waiting for them.',
   });
+}
+
+/** The same for a wake that goes on in any case. @returns what of the dead process could not be ended, if anything */
+export async function survivorsOf({ reconcile, clock, onListenerError }: Omit<EndSurvivorsOptions, 'signal'> & { readonly onListenerError: OnListenerError }, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    await endSurvivors({ reconcile, clock, signal });
+    return undefined;
+  } catch (error) {
+    onListenerError(error, 'listener');
+    return messageOf(error);
+  }
 }

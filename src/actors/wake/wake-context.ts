@@ -18,6 +18,7 @@ import { estimateMessages } from '../../machines/turn/token-estimate.ts';
 import { boundTranscript } from '../../machines/turn/transcript-bounds.ts';
 import { instructionsFor } from '../../machines/wake/instructions.ts';
 import type { AgentRunConfig, AgentRunParams, AgentRuntime } from '../run/agent-runtime.ts';
+import type { SessionEnvironment } from '../environment/session-environment.ts';
 import { placeOfSession } from '../session/session-directories.ts';
 import { buildTools, loadAgent } from '../turn/agent-tools.ts';
 import type { SkippedTool } from '../turn/agent-tools.ts';
@@ -33,16 +34,21 @@ export interface PreparedAgent {
   readonly skippedTools: readonly SkippedTool[];
   readonly workspaceDirectory: string;
   readonly agentDirectory: string;
+  /** Absent where the runtime knows of none. */
+  readonly environment?: SessionEnvironment | undefined;
 }
 
-/** @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, AGENT_RUNTIME_NOT_FOUND */
+/** @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, AGENT_RUNTIME_NOT_FOUND, and what entering the environment throws */
 export async function prepareAgent(session: SessionState, ports: WakePorts, signal: AbortSignal): Promise<PreparedAgent> {
-  const definition = narrowedAgent(await loadAgent(session.agentId, ports.agents), session.narrowing);
+  const own = narrowedAgent(await loadAgent(session.agentId, ports.agents), session.narrowing);
+  const workspaceDirectory = await ports.directories.workspaceDirectory(placeOfSession(session));
+  const entered = await ports.environments?.enter({ session, agent: own, workspaceDirectory });
+  const definition = entered?.agent ?? own;
   // A fallback that nobody could run is found now, not in the middle of an outage.
   const [runtime] = modelsOf(definition).map(({ provider }) => ports.runtimes.resolve(provider, ports.runConfig));
   if (runtime === undefined) throw new RuntimeError('AGENT_INVALID', `expected a model for the agent ${session.agentId}`, { category: 'validation' });
   const agentDirectory = ports.directories.agentDirectory(session.agentId);
-  const built = await buildTools(definition, { tools: ports.tools, agents: ports.agents, source: ports.toolSource, agentDirectory, signal });
+  const built = await buildTools(definition, { tools: ports.tools, agents: ports.agents, source: ports.toolSource, agentDirectory, environment: entered?.environment, signal });
   // Also what was taken from whoever it works for.
   const tools = narrowedTools(narrowedTools(built.tools, session.narrowing), session.restriction);
   return {
@@ -51,8 +57,9 @@ export async function prepareAgent(session: SessionState, ports: WakePorts, sign
     tools,
     descriptors: [...tools.values()].map((tool) => describeTool(tool.definition)),
     skippedTools: built.skipped,
-    workspaceDirectory: await ports.directories.workspaceDirectory(placeOfSession(session)),
+    workspaceDirectory,
     agentDirectory,
+    ...(entered === undefined ? {} : { environment: entered.environment }),
   };
 }
 

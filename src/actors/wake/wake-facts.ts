@@ -4,6 +4,8 @@ import type { ErrorRecord } from '../../machines/errors.ts';
 import { adviceFor } from '../../machines/run/run-failure.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { SessionState, WakeTrigger } from '../../machines/session/session-state.ts';
+import type { SessionEventDraft } from '../../machines/session/session-event.ts';
+import type { PreparedAgent } from './wake-context.ts';
 import type { WakeOptions } from './wake-ports.ts';
 
 /** Why the wake begins. Whatever somebody outside wrote comes first: what they asked for is not held against the session's budget. */
@@ -11,6 +13,14 @@ export function triggerOf(state: SessionState, due: readonly string[], { isAuton
   if (state.pending.some(({ type }) => type !== 'session.child_idle' && type !== 'subagent.ended')) return 'ingress';
   if (isAutonomous !== true) return 'manual';
   return due.length > 0 ? 'wake' : 'retry';
+}
+
+/** Says in the log in which environment the wake works, where the runtime knows of any. */
+export function enteredEnvironment({ environment }: PreparedAgent): SessionEventDraft[] {
+  if (environment === undefined) return [];
+  const { definition, fingerprint, sandbox, within } = environment;
+  const { environmentId, network } = definition;
+  return [{ type: 'environment.entered', data: { environmentId, fingerprint, sandbox: sandbox?.kind ?? 'off', network, ...(within.length === 0 ? {} : { within: [...within] }) } }];
 }
 
 /** A log that still says `running` belongs to a wake that died: it is put right even when nothing else is to do. */

@@ -14,6 +14,7 @@ import type { AuthProfiles } from '../run/auth-profiles.ts';
 import type { CandidateStandings } from '../run/candidate-standings.ts';
 import type { AgentRuntimeRegistry } from '../run/agent-runtime-registry.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
+import type { SessionEnvironments } from '../environment/session-environment.ts';
 import type { SessionDirectories } from '../session/session-directories.ts';
 import type { JournalCache } from '../session/journal-cache.ts';
 import type { JournalPorts, SessionJournal } from '../session/session-journal.ts';
@@ -25,6 +26,7 @@ import type { ToolExecutor } from '../turn/tool-executor.ts';
 import type { OutputKeeper } from '../turn/output-keeper.ts';
 import type { ToolSource } from '../turn/tool-source.ts';
 import type { Reconcile } from './end-survivors.ts';
+import type { WakeCompanion } from './wake-companion.ts';
 
 export interface WakePorts extends JournalPorts {
   /** Sessions whose state is folded already. */
@@ -50,6 +52,10 @@ export interface WakePorts extends JournalPorts {
   readonly places: CommandPlaces | undefined;
   readonly guard: PlaceGuard | undefined;
   readonly outputs: OutputKeeper | undefined;
+  /** What sessions work in. Absent: in their workspace, with nothing shut in. */
+  readonly environments: SessionEnvironments | undefined;
+  /** What goes along with wakes, in this order. */
+  readonly companions: readonly WakeCompanion[];
   /** Whether somebody can be asked, unless a wake says otherwise. */
   readonly humans: 'reachable' | 'none';
   /** Prices of one's own. */

@@ -17,6 +17,7 @@ import type { CallGate } from './call-gate.ts';
 import { confirmCall, planCalls, resolved, resultDraft } from './call-plan.ts';
 import type { RunningCall, SettledCall } from './call-plan.ts';
 import type { Subflows } from './subflows.ts';
+import type { CompanionWake } from './wake-companion.ts';
 import type { PreparedAgent } from './wake-context.ts';
 
 export interface WakeToolsOptions {
@@ -30,6 +31,8 @@ export interface WakeToolsOptions {
   readonly calls: readonly ToolCallInput[];
   readonly state: () => SessionState;
   readonly append: (drafts: readonly SessionEventDraft[]) => Promise<void>;
+  /** What tools about the session itself are given. */
+  readonly wake: CompanionWake;
   readonly newId: () => string;
   /** ISO-8601. */
   readonly now: string;
@@ -70,12 +73,12 @@ function inRecords(settled: readonly SettledCall[]): SessionEventDraft[][] {
 }
 
 async function execute(options: WakeToolsOptions, running: readonly RunningCall[]): Promise<void> {
-  const { executor, agent, outputs, state, append, signal, force, onProgress, parent } = options;
+  const { executor, agent, outputs, state, append, wake, signal, force, onProgress, parent } = options;
   const plans = new Map(running.map((plan) => [plan.call.callId, plan]));
   await executor.runStep({
     calls: running.map(({ call }) => call),
     tools: agent.tools,
-    context: { session: placeOfSession(state()), workspaceDirectory: agent.workspaceDirectory, signal },
+    context: { session: placeOfSession(state()), workspaceDirectory: agent.workspaceDirectory, environment: agent.environment, wake, signal },
     force,
     onProgress,
     outputs,
@@ -96,6 +99,6 @@ async function execute(options: WakeToolsOptions, running: readonly RunningCall[
 }
 
 function startDraft({ call: { callId, name }, open: { attempt }, allowedBy }: RunningCall, agent: PreparedAgent): SessionEventDraft {
-  const isIdempotent = agent.tools.get(name)?.definition.idempotent === true;
-  return { type: 'agent.tool_started', data: { callId, allowedBy, ...(attempt === undefined ? {} : { attempt }), ...(isIdempotent ? { ifLost: 'retry' } : {}) } };
+  const { idempotent: isIdempotent = false, readOnly = false } = agent.tools.get(name)?.definition ?? {};
+  return { type: 'agent.tool_started', data: { callId, allowedBy, ...(attempt === undefined ? {} : { attempt }), ...(isIdempotent ? { ifLost: 'retry' } : {}), ...(readOnly ? { isReadOnly: true } : {}) } };
 }

@@ -28,19 +28,23 @@ import { keepView, wakeConflict } from '../session/event-store.ts';
 import type { RunRequest } from '../run/run-options.ts';
 import type { SessionIdentity, WakeRight } from '../session/event-store.ts';
 import { SessionJournal } from '../session/session-journal.ts';
+import { NO_SECRETS } from '../environment/session-secrets.ts';
+import type { SessionSecrets } from '../environment/session-secrets.ts';
 import { CallGate } from './call-gate.ts';
 import { Subflows } from './subflows.ts';
 import { compactIfFull } from './wake-compaction.ts';
 import { needOf, remainingOf, wakeLimits } from './wake-budget.ts';
+import type { CompanionWake } from './wake-companion.ts';
+import { WakeCompanions } from './wake-companions.ts';
 import { assembleStep, maxContextTokens, prepareAgent } from './wake-context.ts';
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
-import { endSurvivors } from './end-survivors.ts';
+import { survivorsOf } from './end-survivors.ts';
 import { runModel } from './model-run.ts';
 import type { FinishedRun } from './model-run.ts';
 import { ModelStep } from './model-step.ts';
 import { requireAskingBackends } from './unasking-backends.ts';
 import { WakeConversation } from './wake-conversation.ts';
-import { failureRecord, isOvertaken, isStale, recordOf, superseded, triggerOf } from './wake-facts.ts';
+import { enteredEnvironment, failureRecord, isOvertaken, isStale, recordOf, superseded, triggerOf } from './wake-facts.ts';
 import { runReadyCalls } from './wake-tools.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
 
@@ -72,6 +76,9 @@ export class WakeWork {
   #hasDriven = false;
   readonly #meter = new ProgressMeter();
   readonly #subflows: Subflows;
+  readonly #companions: WakeCompanions;
+  /** Taken out of everything that is stored. */
+  #secrets: SessionSecrets = NO_SECRETS;
   #gate: CallGate | undefined;
   /** What the next step will use up at least. */
   #nextStep: Allowance = {};
@@ -91,6 +98,7 @@ export class WakeWork {
     this.#ports = ports;
     this.#options = options;
     this.#journal = new SessionJournal(identity, ports);
+    this.#companions = new WakeCompanions(ports);
     this.#subflows = new Subflows({ ...ports, newId: () => ports.ids.next(), remaining: () => remainingOf(this.#limits(), this.#journal.state) });
   }
 
@@ -108,7 +116,7 @@ export class WakeWork {
     let state = await this.#acquireRight(known);
     let survivors: string | undefined;
     if (isStale(state)) {
-      survivors = await this.#endSurvivors();
+      survivors = await survivorsOf(this.#ports, this.#abort.signal);
       // That takes its time, and the session may have been terminated meanwhile.
       state = await this.#journal.refresh();
     }
@@ -144,6 +152,7 @@ export class WakeWork {
       prices: this.#ports.prices,
     });
     this.#nextStep = needOf(this.#step, this.#ports.prices);
+    await this.#companions.beforeStep(this.#companionWake(this.#agent));
   }
 
   async #compact(agent: PreparedAgent, rows: readonly TranscriptRow[]): Promise<void> {
@@ -211,6 +220,7 @@ export class WakeWork {
       calls: this.#calls,
       state: () => this.#journal.state,
       append: (drafts) => this.#append(drafts),
+      wake: this.#companionWake(this.#agent),
       newId: () => this.#ports.ids.next(),
       now: this.#now(),
       signal: this.#abort.signal,
@@ -264,11 +274,22 @@ export class WakeWork {
     this.#unwatch?.();
     this.#ports.clock.clearTimeout(this.#timeLimit);
     try {
+      await this.#endCompanions();
       if (this.#epoch !== undefined) await keepView(this.#ports.store, this.#journal.state);
       await this.#ports.tellParent(this.#journal).catch((error: unknown) => this.#ports.onListenerError(error, 'listener'));
     } finally {
       await this.#right?.release();
     }
+  }
+
+  /** They may write as long as nobody has taken over. */
+  async #endCompanions(): Promise<void> {
+    if (this.#agent === undefined || this.#end === undefined || this.#right?.lost.aborted !== false) return;
+    await this.#companions.ended(this.#companionWake(this.#agent));
+  }
+
+  #companionWake(agent: PreparedAgent): CompanionWake {
+    return { state: () => this.#journal.state, agent, context: this.#step?.context, append: (drafts) => this.#append(drafts), signal: this.#abort.signal };
   }
 
   /** What the caller learns, once the wake is over. */
@@ -418,18 +439,6 @@ export class WakeWork {
     if (event.epoch !== undefined && event.epoch === this.#right?.epoch) this.#ports.telemetry?.take(event, this.#identity.agentId);
   }
 
-  /** What of the dead process could not be ended, if anything. */
-  async #endSurvivors(): Promise<string | undefined> {
-    const { reconcile, clock, onListenerError } = this.#ports;
-    try {
-      await endSurvivors({ reconcile, clock, signal: this.#abort.signal });
-      return undefined;
-    } catch (error) {
-      onListenerError(error, 'listener');
-      return messageOf(error);
-    }
-  }
-
   async #appendEnd(end: WakeEnd, { onlyAtHead }: { readonly onlyAtHead: boolean }): Promise<void> {
     const { state } = this.#journal;
     const { openWake } = state;
@@ -454,7 +463,9 @@ export class WakeWork {
     const agent = await prepareAgent(this.#journal.state, this.#ports, this.#abort.signal);
     requireAskingBackends(agent.definition, await this.#gateOf(agent).restriction(this.#journal.state), this.#ports);
     const skipped = agent.skippedTools.map((data): SessionEventDraft => ({ type: 'tool.skipped', data }));
-    if (skipped.length > 0) await this.#append(skipped);
+    const known = [...enteredEnvironment(agent), ...skipped];
+    this.#secrets = agent.environment?.secrets ?? NO_SECRETS;
+    if (known.length > 0) await this.#append(known);
     this.#armTimeLimit(agent.definition.budget.maxSecondsPerWake);
     return agent;
   }
@@ -472,7 +483,7 @@ export class WakeWork {
   async #append(drafts: readonly SessionEventDraft[], onlyAtHead = false): Promise<void> {
     // What somebody who took over has closed is no longer ours to judge: that it is theirs is what has to be said.
     if (this.#epoch !== undefined && this.#journal.state.epoch > this.#epoch) throw superseded(this.#wakeId);
-    await this.#journal.append(drafts, { epoch: this.#epoch, onlyAtHead });
+    await this.#journal.append(this.#secrets.drafts(drafts), { epoch: this.#epoch, onlyAtHead });
   }
 
   #assembled(): AssembledStep {

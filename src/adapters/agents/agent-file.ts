@@ -60,7 +60,7 @@ function readAgentFile({ agentId, source, fileName }: AgentFile): ReadFile {
   if (parts === null) throw invalid(fileName, [{ line: 1, message: 'expected frontmatter between two lines of "---" at the start of the file' }]);
   const [, yaml = '', body = ''] = parts;
   const { frontmatter, complaintOf } = readFrontmatter(yaml, fileName);
-  const { tools, mcp, name, description, model, provider, permission, budget, context, profile, profiles, fallbacks } = frontmatter;
+  const { tools, mcp, name, description, model, provider, permission, budget, context, profile, profiles, fallbacks, environment } = frontmatter;
   const definition = {
     agentId,
     name,
@@ -76,6 +76,7 @@ function readAgentFile({ agentId, source, fileName }: AgentFile): ReadFile {
     ...(fallbacks === undefined ? {} : { fallbacks }),
     ...(tools === undefined ? {} : { tools }),
     ...(mcp === undefined ? {} : { mcp }),
+    ...(environment === undefined ? {} : { environment }),
   };
   return { definition: Object.freeze(definition), complaintOf };
 }

@@ -1,4 +1,5 @@
 /** One event of a session as one line for people: what happened, in as many words as it takes. */
+import { environmentText } from './environment-text.ts';
 import { z } from 'zod';
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
 import { bothEnds, exactLine, unmistakableLine } from './exact-text.ts';
@@ -60,6 +61,14 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
   'agent.tool_result': ({ data }) => `${data.name} ${toolResultText(data)}`,
   'agent.custom_tool_use': ({ data }) => ({ name: data.name, input: data.input, after: `(request ${data.requestId})` }),
   'context.compacted': ({ data }) => `events up to ${data.throughSeq}: ${data.tokensBefore} tokens are ${data.tokensAfter} now`,
+  'learning.kept': ({ data }) => `${data.learningId}: ${data.as}`,
+  'environment.entered': ({ data }) => environmentText(data),
+  'outcome.defined': ({ data }) => data.title,
+  'outcome.graded': ({ data }) => `${data.grade}: ${data.because}`,
+  'outcome.evaluated': ({ data }) => `${data.verdict}: ${data.because}`,
+  'memory.promoted': ({ data }) => `version ${data.version}: ${data.learningIds.join(', ')}`,
+  'substrate.promoted': ({ data }) => `version ${data.version}: ${data.paths.join(', ')}`,
+  'promotion.refused': ({ data }) => `${data.what}: ${data.because}`,
   'tool.skipped': ({ data }) => `${data.name}: ${data.reason}`,
   'directive.accepted': ({ data }) => `${data.directive.outcome}: ${data.directive.summary}`,
   'directive.rejected': ({ data }) => data.reason,

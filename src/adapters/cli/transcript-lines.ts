@@ -1,4 +1,5 @@
 /** What is told of each event in a transcript. A new type of event does not compile until it has an entry. */
+import { environmentText } from './environment-text.ts';
 import type { SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
 import { handoverLines, surroundings, toolCallText, toolEnding, toolOutputText } from './event-text.ts';
 import { exactLine } from './exact-text.ts';
@@ -77,6 +78,14 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
   'wake.cancelled': (session, { data }) => session.notes('wakechart', '✗', `a queued wake was cancelled: ${data.because}`),
   'learning.captured': (session, { data }) => session.notes('agent', '★', `learned: ${data.title}`),
   'context.compacted': (session, { data }) => session.notes('wakechart', '≡', `what came before is summed up: ${data.tokensBefore} tokens are ${data.tokensAfter} now`),
+  'learning.kept': () => [],
+  'environment.entered': (session, { data }) => session.notes('wakechart', '·', `works in ${environmentText(data)}`),
+  'outcome.defined': (session, { data }) => session.notes('agent', '◎', `is to achieve: ${data.title}`),
+  'outcome.graded': (session, { data }) => session.notes('wakechart', '◎', `${data.grade}: ${data.because}`),
+  'outcome.evaluated': (session, { data }) => session.notes('wakechart', '◎', `the outcome: ${data.verdict}: ${data.because}`),
+  'memory.promoted': (session, { data }) => session.notes('wakechart', '★', `version ${data.version} of the memory holds ${data.learningIds.length} more learnings`),
+  'substrate.promoted': (session, { data }) => session.notes('wakechart', '★', `version ${data.version} of the agent's files: ${data.paths.join(', ')}`),
+  'promotion.refused': (session, { data }) => session.notes('wakechart', session.options.styles.yellow('!'), `not promoted: ${data.because}`),
   'tool.skipped': (session, { data }) => session.notes('wakechart', session.options.styles.yellow('!'), `does without ${data.name}: ${data.reason}`),
   'directive.rejected': (session, { data }) => session.notes('wakechart', session.options.styles.yellow('!'), `what the agent said about what comes next is not understood: ${data.reason}`),
   'wake.started': (session, { at }) => {

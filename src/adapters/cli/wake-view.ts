@@ -1,4 +1,5 @@
 /** A wake as it is lived, for people: what the agent says, what it runs and how that ended, as the events come. */
+import { environmentText } from './environment-text.ts';
 import { candidateText } from '../../machines/run/candidate.ts';
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
 import { handoverLines, surroundings, toolCallText, toolEnding, toolOutputText } from './event-text.ts';
@@ -84,6 +85,14 @@ export class WakeView {
     'agent.subflow_started': (view, { data }) => view.#labelled('asks', `the agent ${data.agentId}${surroundings(data)}: ${oneLine(data.message)} ${view.#options.out.styles.dim(`(session ${data.childSessionId})`)}`),
     'agent.tool_requeued': (view, { data }) => view.#labelled('repeats', `a call that a crash had cut off, attempt ${data.attempt}`),
     'context.compacted': (view, { data }) => view.#labelled('sums up', `what came before: ${data.tokensBefore} tokens are ${data.tokensAfter} now`),
+    'learning.kept': (view, { data }) => (data.as === 'new' ? [] : view.#labelled('knew', 'what it learned was known already')),
+    'environment.entered': (view, { data }) => view.#labelled('works in', environmentText(data)),
+    'outcome.defined': (view, { data }) => view.#labelled('aims at', oneLine(data.title)),
+    'outcome.graded': (view, { data }) => view.#labelled('grades', `${data.grade}: ${oneLine(data.because)}`),
+    'outcome.evaluated': (view, { data }) => view.#labelled('judges', `${data.verdict}: ${oneLine(data.because)}`),
+    'memory.promoted': (view, { data }) => view.#labelled('remembers', `${data.learningIds.length} learnings, in version ${data.version} of the memory`),
+    'substrate.promoted': (view, { data }) => view.#labelled('promotes', `${data.paths.map(oneLine).join(', ')}, in version ${data.version}`),
+    'promotion.refused': (view, { data }) => view.#labelled('keeps back', oneLine(data.because)),
     'tool.skipped': (view, { data }) => view.#labelled('lacks', `${oneLine(data.name)}: ${oneLine(data.reason)}`),
     'directive.rejected': (view, { data }) => view.#labelled('unclear', oneLine(data.reason)),
     // Bookkeeping: it shows in what comes of it.

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { messageOf } from '../errors.ts';
 import { parseRule } from '../permission/permission-rule.ts';
+import { environmentId } from '../ids.ts';
 import { modelChoice } from '../run/candidate.ts';
 import type { ModelChoice } from '../run/candidate.ts';
 import { MAX_MODEL_STEPS_PER_WAKE } from '../session/limits.ts';
@@ -15,15 +16,11 @@ export const MAX_AGENT_FILE_CHARACTERS = 256_000;
 
 const text = z.string().trim().min(1);
 
-/** Fails closed: a key that promises something this version does not do is refused, never ignored. */
-const unsupported = (what: string): z.ZodType<undefined> =>
-  z.undefined({ error: `${what} is not supported by this version; remove the key` });
-
 /** `preapproved`: only tools that always ask do ask. `ask`: every tool that changes something asks. `deny`: none runs. */
-const permissionMode = z.enum(['preapproved', 'ask', 'deny']);
+export const permissionMode = z.enum(['preapproved', 'ask', 'deny']);
 
 /** Rules as people write them, without the effect that the key says: `shell_run(npm test)`. */
-const ruleTexts = (effect: 'allow' | 'ask' | 'deny'): z.ZodDefault<z.ZodArray<z.ZodString>> => z.array(ruleText(effect)).max(200).default([]);
+export const ruleTexts = (effect: 'allow' | 'ask' | 'deny'): z.ZodDefault<z.ZodArray<z.ZodString>> => z.array(ruleText(effect)).max(200).default([]);
 
 function ruleText(effect: string): z.ZodString {
   return z.string().min(1).max(500).superRefine((rule, context) => {
@@ -63,6 +60,25 @@ const modelText = z.string().transform((written, context) => {
 
 const fallback = z.union([modelText, modelChoice.omit({ backend: true })]);
 
+/** Bounds of what wakes and sessions may use up. */
+export const agentBudget = z.strictObject({
+  maxModelStepsPerWake: z.number().int().min(1).max(MAX_MODEL_STEPS_PER_WAKE).optional(),
+  /** Input and output together, as far as the provider tells. */
+  maxTokensPerWake: z.number().int().min(1).optional(),
+  /** Over all wakes of a session. */
+  maxTokensPerSession: z.number().int().min(1).optional(),
+  /** In US dollars. Where the price of the model is not known, nothing runs. */
+  maxCostPerWake: z.number().positive().optional(),
+  maxCostPerSession: z.number().positive().optional(),
+  /** How often in a row the same call may come to the same result. */
+  maxIdenticalCalls: z.number().int().min(1).optional(),
+  /** Steps in a row of which nothing new comes. */
+  maxStepsWithoutProgress: z.number().int().min(1).optional(),
+  maxSecondsPerWake: z.number().int().min(1).optional(),
+  /** Wakes in a row that nobody outside asked for; then the session is parked. */
+  maxAutonomousWakes: z.number().int().min(0).optional(),
+});
+
 /** The frontmatter. Keys that nobody knows are errors: a misspelled limit must not be no limit. */
 export const agentFrontmatter = z.strictObject({
   name: text.max(100),
@@ -76,25 +92,7 @@ export const agentFrontmatter = z.strictObject({
   /** MCP servers, by the name under which `tools` takes tools of them. */
   mcp: z.record(z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, 'expected a name of lower-case letters, digits, "_" and "-", 32 at most'), mcpServer).optional(),
   permission,
-  budget: z
-    .strictObject({
-      maxModelStepsPerWake: z.number().int().min(1).max(MAX_MODEL_STEPS_PER_WAKE).optional(),
-      /** Input and output together, as far as the provider tells. */
-      maxTokensPerWake: z.number().int().min(1).optional(),
-      /** Over all wakes of a session. */
-      maxTokensPerSession: z.number().int().min(1).optional(),
-      /** In US dollars. Where the price of the model is not known, nothing runs. */
-      maxCostPerWake: z.number().positive().optional(),
-      maxCostPerSession: z.number().positive().optional(),
-      /** How often in a row the same call may come to the same result. */
-      maxIdenticalCalls: z.number().int().min(1).optional(),
-      /** Steps in a row of which nothing new comes. */
-      maxStepsWithoutProgress: z.number().int().min(1).optional(),
-      maxSecondsPerWake: z.number().int().min(1).optional(),
-      /** Wakes in a row that nobody outside asked for; then the session is parked. */
-      maxAutonomousWakes: z.number().int().min(0).optional(),
-    })
-    .default({}),
+  budget: agentBudget.default({}),
   context: z
     .strictObject({
       /** Tokens that the model is given to read, by estimate. */
@@ -109,7 +107,8 @@ export const agentFrontmatter = z.strictObject({
   profiles: z.array(text.max(64)).min(1).max(50).optional(),
   /** Models that are tried in order when the first cannot answer: `provider/model`, or the same with an account. */
   fallbacks: z.array(fallback).max(20).optional(),
-  environment: unsupported('an environment').optional(),
+  /** The environment in which its sessions work. Default: the one that the runtime names, which is `host` unless it says otherwise. */
+  environment: environmentId.optional(),
 });
 
 /** The frontmatter as a whole: what it names must be there, and no two tools may share a name. */
@@ -156,6 +155,7 @@ function holderOf(name: string, taken: ReadonlySet<string>): string | undefined 
   return [...taken].find((other) => (other.endsWith('*') && name.startsWith(other.slice(0, -1))) || (name.endsWith('*') && other.startsWith(name.slice(0, -1))));
 }
 
+export type AgentBudget = Readonly<z.output<typeof agentBudget>>;
 export type AgentFrontmatter = z.input<typeof agentFrontmatter>;
 
 export interface AgentDefinition {
@@ -172,7 +172,8 @@ export interface AgentDefinition {
   readonly mcp?: Readonly<Record<string, McpServer>> | undefined;
   readonly permission: AgentPermission;
   readonly context: Readonly<z.output<typeof agentFrontmatter>['context']>;
-  readonly budget: Readonly<z.output<typeof agentFrontmatter>['budget']>;
+  readonly budget: AgentBudget;
+  readonly environment?: string | undefined;
   /** The body of the file: what the model is told. */
   readonly instructions: string;
 }

@@ -11,7 +11,12 @@ import { runDecision } from '../run/run-attempt.ts';
 import { runFailure } from '../run/run-failure.ts';
 import { opaquePart, runUsage } from '../run/run-output.ts';
 import { directive, wakePriority } from '../wake/directive.ts';
+import { define } from './event-definition.ts';
+import { improvementEvents, outcomeCheck, outcomeText } from './improvement-events.ts';
 import { MAX_MESSAGE_CHARACTERS, MAX_SUMMARY_CHARACTERS } from './limits.ts';
+
+export { outcomeGrade, outcomeVerdict } from './improvement-events.ts';
+export type { OutcomeEvidence, OutcomeGrade, OutcomeVerdict } from './improvement-events.ts';
 
 const id = z.string().min(1).max(200);
 const summary = z.string().max(MAX_SUMMARY_CHARACTERS);
@@ -69,6 +74,8 @@ export type Allowance = Readonly<z.output<typeof allowance>>;
  * that were taken from whoever it works for. `tools`: the only ones.
  */
 const restriction = z.object({
+  /** Environments whose bounds hold besides those of its own one. */
+  environments: z.array(id).optional(),
   mode: z.enum(['preapproved', 'ask', 'deny']),
   deny: z.array(z.string()),
   ask: z.array(z.string()),
@@ -109,23 +116,6 @@ const worktreeHandoff = z.object({
  */
 const wakeEnding = z.enum(['sleep', 'requires_action', 'rescheduled', 'budget_reached', 'failed', 'interrupted', 'aborted', 'terminated', 'lost']);
 
-/** Makes data of the next version out of data of the one before. Total: what it cannot read it passes on for the schema to refuse. */
-type Upcaster = (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
-
-interface Definition<Data extends z.ZodType> {
-  /** The version that is written. */
-  readonly v: number;
-  readonly description: string;
-  readonly data: Data;
-  /** From version 1 on, one step each. */
-  readonly upcasters: readonly Upcaster[];
-}
-
-/** The version follows from how many came before it. */
-function define<Data extends z.ZodType>(description: string, data: Data, upcasters: readonly Upcaster[] = []): Definition<Data> {
-  return { v: upcasters.length + 1, description, data, upcasters };
-}
-
 const note = z.string().max(2_000);
 
 const ingress = {
@@ -146,7 +136,7 @@ const ingress = {
   'user.answer': define('Somebody answered a question of the agent.', z.object({ requestId: id, response: z.string().min(1).max(MAX_MESSAGE_CHARACTERS) })),
   'user.define_outcome': define(
     'Somebody said what the session is to achieve. The newest one counts.',
-    z.object({ title: z.string().min(1).max(200), detail: note.optional(), criteria: z.array(z.string().min(1).max(500)).max(20).optional() }),
+    z.object({ ...outcomeText, check: outcomeCheck.optional() }),
   ),
   'user.interrupt': define('Somebody cut the running turn short. What it cancels is said in events of the same record.', z.object({ reason: summary.optional() })),
 } as const;
@@ -163,6 +153,8 @@ const lifecycle = {
       jobId: id.optional(),
       /** The folder in which it works, absolute. Default: one of its own. */
       workspace: z.string().min(1).max(4_096).optional(),
+      /** The environment in which it works. Default: that of its agent. */
+      environmentId: id.optional(),
       /** `process`: its wakes run in processes of their own. Default: where they are asked for. */
       runsIn: z.literal('process').optional(),
       /** What whoever asked for it changes in its agent, for good. */
@@ -378,6 +370,8 @@ const agent = {
       /** What happens to it when its process dies. Default `report`. */
       ifLost: z.enum(['report', 'retry']).optional(),
       allowedBy: allowedBy.optional(),
+      /** It changes nothing anywhere. */
+      isReadOnly: z.literal(true).optional(),
     }),
   ),
   'agent.tool_requeued': define('A call whose process died is to be run again, since its tool is idempotent.', z.object({ callId: id, attempt: z.number().int().positive() })),
@@ -433,16 +427,9 @@ const agent = {
   'tool.skipped': define('A tool of the agent is not available in this wake.', z.object({ name: z.string(), reason: z.string() })),
   'directive.accepted': define('The model said what comes next.', z.object({ directive, spanId: id })),
   'directive.rejected': define('What the model said about what comes next could not be understood.', z.object({ reason: z.string(), received: z.string(), spanId: id })),
-  'learning.captured': define(
-    'The agent learned something.',
-    z.object({
-      learningId: id,
-      kind: z.enum(['lesson', 'correction', 'error']),
-      title: z.string(),
-      detail: z.string(),
-      promoteToMemory: z.boolean(),
-      dedupeKey: z.string().optional(),
-    }),
+  'environment.entered': define(
+    'A wake works in this environment. The fingerprint changes with everything that the environment says.',
+    z.object({ environmentId: id, fingerprint: z.string().min(1).max(100), sandbox: z.enum(['bubblewrap', 'off']), network: z.enum(['open', 'disabled']), within: z.array(id).optional() }),
   ),
 } as const;
 
@@ -453,4 +440,4 @@ const unrecognized = {
   ),
 } as const;
 
-export const sessionEventDefinitions = { ...ingress, ...lifecycle, ...wake, ...agent, ...unrecognized } as const;
+export const sessionEventDefinitions = { ...ingress, ...lifecycle, ...wake, ...agent, ...improvementEvents, ...unrecognized } as const;

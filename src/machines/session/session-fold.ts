@@ -17,7 +17,7 @@ import type { Directive } from '../wake/directive.ts';
 type Fold<Type extends SessionEventType> = (state: SessionState, event: SessionEventOf<Type>) => Change;
 
 /** Changes when the fold gives another state for the same log; views and checkpoints written by another version are rebuilt. */
-export const SESSION_FOLD_VERSION = 7;
+export const SESSION_FOLD_VERSION = 8;
 
 const NOTHING: Change = {};
 
@@ -33,6 +33,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
     workspace: data.workspace,
     runsIn: data.runsIn,
     narrowing: data.narrowing,
+    environmentId: data.environmentId,
   }),
   'session.status_changed': (state, { data, seq, at }) => {
     const change = move(state, chartEventOf(data));
@@ -61,7 +62,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'user.custom_tool_result': (state, event) => foldCustomToolResult(state, event),
   'user.tool_confirmation': (state, event) => foldConfirmation(state, event),
   'user.answer': (state, event) => foldAnswer(state, event),
-  'user.define_outcome': (state, event) => (state.status === 'terminated' ? NOTHING : { outcome: event.data, ...receive(state, event, 'queue') }),
+  'user.define_outcome': (state, event) => (state.status === 'terminated' ? NOTHING : { outcome: { ...event.data, seq: event.seq, by: 'person' }, ...receive(state, event, 'queue') }),
   'user.interrupt': (state, event) => foldInterrupt(state, event),
   'message.consumed': (state, { data }) => {
     const consumed = new Set(data.eventIds);
@@ -84,10 +85,13 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'agent.thinking': () => NOTHING,
   'agent.message': () => NOTHING,
   'agent.tool_use': (state, { data, seq }) => ({
+    // What a backend runs itself is not known to change nothing.
+    ...(data.by === undefined ? NOTHING : { changedAtSeq: seq }),
     openToolCalls: [...state.openToolCalls, { callId: data.callId, name: data.name, seq, phase: data.mayHaveStarted === true ? 'started' : 'requested', ...given({ by: data.by }) }],
     ...count(state, { toolCalls: 1 }),
   }),
-  'agent.tool_started': (state, { data: { callId, attempt, ifLost } }) => ({
+  'agent.tool_started': (state, { seq, data: { callId, attempt, ifLost, isReadOnly } }) => ({
+    ...(isReadOnly === true ? NOTHING : { changedAtSeq: seq }),
     openToolCalls: withCall(state, callId, (call) => ({ ...call, phase: 'started', ...(attempt === undefined ? {} : { attempt }), ...(ifLost === undefined ? {} : { ifLost }) })),
   }),
   // What it was allowed is spent: whoever runs it again decides anew.
@@ -125,7 +129,16 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
     continuesInARow: goesOn(directive) ? state.continuesInARow + 1 : 0,
   }),
   'directive.rejected': () => NOTHING,
-  'learning.captured': () => NOTHING,
+  'learning.captured': (state, { seq, data: { learningId, promoteToMemory } }) => ({ learningsToKeep: [...(state.learningsToKeep ?? []), { learningId, seq, promoteToMemory }] }),
+  'learning.kept': (state, { data }) => foldLearningKept(state, data),
+  'environment.entered': (_state, { data }) => ({ environment: data }),
+  // What somebody outside wants is not talked away by the agent.
+  'outcome.defined': (state, { seq, data }) => (state.outcome?.by === 'person' ? NOTHING : { outcome: { ...data, seq, by: 'agent' } }),
+  'outcome.graded': () => NOTHING,
+  'outcome.evaluated': (_state, { seq, data: { verdict, because, throughSeq } }) => ({ evaluation: { verdict, because, throughSeq, seq } }),
+  'memory.promoted': (state, { data }) => ({ learningsToPromote: withoutLearnings(state.learningsToPromote, data.learningIds) }),
+  'substrate.promoted': () => NOTHING,
+  'promotion.refused': () => NOTHING,
   'event.unrecognized': () => NOTHING,
 };
 
@@ -168,6 +181,25 @@ function foldJobEnded(state: SessionState, event: SessionEventOf<'subagent.ended
     ...useByChild(state, used),
     ...(state.status === 'terminated' ? NOTHING : { pending: [...state.pending, { eventId: event.id, seq: event.seq, at: event.at, type: 'subagent.ended', delivery: 'queue' }] }),
   };
+}
+
+/** A learning that was known already is in the memory when it is to be, or somebody decided otherwise. */
+function foldLearningKept({ learningsToKeep, learningsToPromote }: SessionState, { learningId, as }: SessionEventOf<'learning.kept'>['data']): Change {
+  const kept = learningsToKeep?.find((each) => each.learningId === learningId);
+  const isToBePromoted = kept?.promoteToMemory === true && as === 'new';
+  return {
+    learningsToKeep: learningsToKeep === undefined ? undefined : leftOf(learningsToKeep.filter((each) => each !== kept)),
+    ...(isToBePromoted ? { learningsToPromote: [...(learningsToPromote ?? []), learningId] } : NOTHING),
+  };
+}
+
+function withoutLearnings(ids: readonly string[] | undefined, gone: readonly string[]): readonly string[] | undefined {
+  return ids === undefined ? undefined : leftOf(ids.filter((each) => !gone.includes(each)));
+}
+
+/** Nothing rather than an empty list: states of sessions that learn nothing stay small. */
+function leftOf<Item>(items: readonly Item[]): readonly Item[] | undefined {
+  return items.length === 0 ? undefined : items;
 }
 
 function foldToolResult(state: SessionState, { data }: SessionEventOf<'agent.tool_result'>): Change {

@@ -1,7 +1,7 @@
 /** What callers pass to the sessions service, checked before anything is written. */
 import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
-import { agentId, eventId, sessionId } from '../ids.ts';
+import { agentId, environmentId, eventId, sessionId } from '../ids.ts';
 import { MAX_ATTACHMENT_NAME_CHARACTERS } from './attachment-name.ts';
 import { MAX_ATTACHMENTS, approvalScope, deliveryMode } from './event-schemas.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS, MAX_SUMMARY_CHARACTERS } from './limits.ts';
@@ -12,6 +12,8 @@ const title = z.string().min(1).max(200);
 const newSession = z.strictObject({
   agentId,
   title: title.optional(),
+  /** The environment in which it works. Default: that of its agent. */
+  environmentId: environmentId.optional(),
   /** The session that this one works for; it hears when this one comes to rest. */
   parentSessionId: sessionId.optional(),
 });
@@ -63,6 +65,8 @@ const ingress = z.discriminatedUnion('type', [
     title,
     detail: note.optional(),
     criteria: z.array(z.string().min(1).max(500)).max(20).optional(),
+    /** A command that is run in the session's environment; exit code 0 speaks for the outcome, any other against it. */
+    check: z.strictObject({ command: z.string().min(1).max(2_000), timeoutSeconds: z.number().int().min(1).max(3_600).optional() }).optional(),
   }),
 ]);
 

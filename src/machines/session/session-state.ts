@@ -130,6 +130,11 @@ export interface ChildSession {
   readonly rest?: Pick<SessionEventData<'session.child_idle'>, 'turn' | 'reason' | 'summary'> | undefined;
 }
 
+/** `seq`: the event that holds it. */
+export interface LearningToKeep extends Pick<SessionEventData<'learning.captured'>, 'learningId' | 'promoteToMemory'> {
+  readonly seq: number;
+}
+
 /** A subagent job that has not ended. */
 export type OpenJob = Pick<SessionEventData<'subagent.started'>, 'jobId' | 'childSessionId' | 'agentId' | 'label' | 'allowance' | 'restriction'>;
 
@@ -157,8 +162,20 @@ export interface SessionState {
   readonly used: { readonly tokens: number; readonly cost: number };
   /** What somebody has allowed until the session ends, as rules. */
   readonly sessionRules: readonly string[];
-  /** What the session is to achieve, as somebody outside said last. */
-  readonly outcome?: SessionEventData<'user.define_outcome'> | undefined;
+  /** What the session is to achieve, as somebody outside said last; as its agent did where nobody has. `seq`: the event that says so. */
+  readonly outcome?: (SessionEventData<'user.define_outcome'> & { readonly seq: number; readonly by: 'person' | 'agent' }) | undefined;
+  /** Whether the outcome was reached, when that was looked at last. `seq`: the event that says so. */
+  readonly evaluation?: (Pick<SessionEventData<'outcome.evaluated'>, 'verdict' | 'because' | 'throughSeq'> & { readonly seq: number }) | undefined;
+  /** The last tool call that may have changed something began here. */
+  readonly changedAtSeq?: number | undefined;
+  /** The environment that somebody chose for it. Default: that of its agent. */
+  readonly environmentId?: string | undefined;
+  /** The environment in which it last worked. */
+  readonly environment?: SessionEventData<'environment.entered'> | undefined;
+  /** What it has learned and nobody has kept yet. */
+  readonly learningsToKeep?: readonly LearningToKeep[] | undefined;
+  /** Of what is kept, by id: what is to be in the agent's memory and is not yet. */
+  readonly learningsToPromote?: readonly string[] | undefined;
   /** Why the session wakes nobody by itself any more. */
   readonly parked?: (SessionEventData<'session.parked'> & { readonly seq: number }) | undefined;
   /** When the last event happened, as whoever appended it saw the time. */

@@ -1,8 +1,19 @@
 /** What the runtime and a model know about a tool. */
 import { z } from 'zod';
+import type { ToolFamily } from './tool-family.ts';
 
-/** What running a tool can do outside the session. */
-export type ToolEffect = 'reads_files' | 'writes_files' | 'runs_processes' | 'uses_network' | 'asks_people' | 'delegates';
+/** What running a tool can do. `writes_session`: adds to the log of its own session. `promotes`: changes what all sessions of the agent share. */
+export type ToolEffect =
+  | 'reads_files'
+  | 'writes_files'
+  | 'runs_processes'
+  | 'uses_network'
+  | 'uses_secrets'
+  | 'reads_sessions'
+  | 'writes_session'
+  | 'promotes'
+  | 'asks_people'
+  | 'delegates';
 
 /** For a tool whose input somebody else checks. */
 export const anyInput: z.ZodType = z.unknown();
@@ -17,6 +28,8 @@ export interface ToolDefinition<Input = unknown> {
   readonly inputJsonSchema?: Readonly<Record<string, unknown>> | undefined;
   readonly outputSchema?: z.ZodType | undefined;
   readonly ownership: 'managed' | 'mcp' | 'custom';
+  /** Of managed tools. */
+  readonly family?: ToolFamily | undefined;
   /** `always_ask` needs a human; where none can be asked the call is refused. */
   readonly permissionPolicy: 'always_allow' | 'always_ask';
   /** What a call can do at most. */

@@ -93,7 +93,7 @@ describe('an agent file is refused with its line', () => {
     ['with too large a budget', file('name: a\nprovider: script\nmodel: c\nbudget:\n  maxModelStepsPerWake: 5000'), 6, /budget\.maxModelStepsPerWake/],
     ['with a tool that is no name', file('name: a\nprovider: script\nmodel: c\ntools:\n  - shell_run\n  - 7'), 7, /tools\[1\]/],
     ['with a fallback that names no model', file('name: a\nprovider: script\nmodel: c\nfallbacks: [x]'), 5, /fallbacks\[0\]: expected provider\/model/],
-    ['with a promise this version does not keep', file('name: a\nprovider: script\nmodel: c\nenvironment: x'), 5, /environment is not supported/],
+    ['with an environment that has no name', file('name: a\nprovider: script\nmodel: c\nenvironment: ../x'), 5, /environment: /],
     ['that is a list', file('- name: a'), 2, /expected object, received array/],
     ['that says nothing', file(''), 2, /expected object, received null/],
   ])('%s', (_name, source, line, pattern) => {

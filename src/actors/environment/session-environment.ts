@@ -1,0 +1,35 @@
+/** The environment of one wake of a session: what was declared, and what of the host stands behind it. */
+import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
+import type { Mount } from '../../machines/environment/mount-table.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { CommandSandbox } from './command-sandbox.ts';
+import type { SessionSecrets } from './session-secrets.ts';
+
+export interface SessionEnvironment {
+  /** With the bounds of those that hold besides it. */
+  readonly definition: EnvironmentDefinition;
+  /** Over everything that the definition says. */
+  readonly fingerprint: string;
+  /** Ids of environments whose bounds hold besides: those of whoever the session works for. */
+  readonly within: readonly string[];
+  readonly mounts: readonly Mount[];
+  /** Absent: commands run on the host, since the environment says so. */
+  readonly sandbox?: CommandSandbox | undefined;
+  readonly secrets: SessionSecrets;
+}
+
+export interface EnvironmentRequest {
+  readonly session: SessionState;
+  readonly agent: AgentDefinition;
+  /** Absolute; it exists. */
+  readonly workspaceDirectory: string;
+}
+
+export interface SessionEnvironments {
+  /**
+   * What a wake of the session works in, and the agent under the bounds of that.
+   * @throws RuntimeError ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID, SANDBOX_UNAVAILABLE, MOUNT_UNAVAILABLE, VAULT_INVALID
+   */
+  enter(request: EnvironmentRequest): Promise<{ readonly environment: SessionEnvironment; readonly agent: AgentDefinition }>;
+}

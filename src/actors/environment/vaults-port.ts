@@ -1,0 +1,11 @@
+/** The port to vaults: the secrets that people have put there, opened for one session. */
+import type { SessionIdentity } from '../session/event-store.ts';
+import type { SessionSecrets } from './session-secrets.ts';
+
+export interface Vaults {
+  /**
+   * The secrets of these vaults. One that cannot be had now is known by name and refused when it is used.
+   * @throws RuntimeError VAULT_NOT_FOUND, VAULT_INVALID naming the file, never a value
+   */
+  open(session: SessionIdentity, vaults: readonly string[]): Promise<SessionSecrets>;
+}

@@ -1,0 +1,38 @@
+/** The gate before everything that all sessions of an agent share: only what was evaluated to reach its outcome goes through, whoever asks. */
+import { RuntimeError } from '../../machines/errors.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+
+const MADE_HERE = Symbol('made by the gate');
+
+/** That a session may promote now. Only the gate makes them, and what promotes asks for one. */
+export class PromotionPermit {
+  readonly sessionId: string;
+  /** The evaluation that passed: the number of its event. */
+  readonly evaluationSeq: number;
+
+  constructor(madeHere: typeof MADE_HERE, { sessionId, evaluationSeq }: Pick<PromotionPermit, 'sessionId' | 'evaluationSeq'>) {
+    if (madeHere !== MADE_HERE) throw new RuntimeError('PROMOTION_REFUSED', 'expected a permit of the promotion gate', { category: 'permission', hint: 'Evaluate the outcome of the session first.' });
+    this.sessionId = sessionId;
+    this.evaluationSeq = evaluationSeq;
+  }
+}
+
+/** Why a session may not promote anything now; undefined when it may. */
+export function promotionProblem({ outcome, evaluation, changedAtSeq = 0 }: SessionState): string | undefined {
+  if (outcome === undefined) return 'the session has no outcome that could be reached';
+  if (evaluation === undefined || evaluation.seq < outcome.seq) return 'the outcome has not been evaluated';
+  if (evaluation.verdict !== 'pass') return `the outcome was evaluated as "${evaluation.verdict}": ${evaluation.because}`;
+  // What came after may have undone what was evaluated.
+  if (evaluation.throughSeq < changedAtSeq) return 'something was changed since the outcome was evaluated';
+  return undefined;
+}
+
+/** @throws RuntimeError PROMOTION_REFUSED saying why */
+export function requirePromotion(state: SessionState): PromotionPermit {
+  const problem = promotionProblem(state);
+  if (problem === undefined && state.evaluation !== undefined) return new PromotionPermit(MADE_HERE, { sessionId: state.sessionId, evaluationSeq: state.evaluation.seq });
+  throw new RuntimeError('PROMOTION_REFUSED', `expected an outcome that was evaluated as reached: ${problem ?? 'nothing was evaluated'}`, {
+    category: 'permission',
+    hint: 'Define an outcome, do the work, and evaluate it (outcome_evaluate, or wakechart outcome evaluate). What passes can be promoted until something is changed.',
+  });
+}

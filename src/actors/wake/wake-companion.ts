@@ -1,0 +1,28 @@
+/**
+ * The port to what goes along with wakes: it lays things out for the agent before its turn, and draws conclusions after it. What fails there is
+ * reported, and keeps no wake from going on.
+ */
+import type { SessionEventDraft } from '../../machines/session/session-event.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { ContextReport } from '../../machines/turn/context-report.ts';
+import type { PreparedAgent } from './wake-context.ts';
+
+export interface CompanionWake {
+  /** As the log stands now. */
+  state(): SessionState;
+  readonly agent: PreparedAgent;
+  /** Of the step that comes, or came last. */
+  readonly context?: ContextReport | undefined;
+  /** Stores events under the right of the wake. Not after `ended` has resolved. */
+  append(drafts: readonly SessionEventDraft[]): Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+export interface WakeCompanion {
+  /** For reports. */
+  readonly name: string;
+  /** Before each model step: what the agent can read then is up to date. Cheap when nothing has changed. */
+  beforeStep?(wake: CompanionWake): Promise<void>;
+  /** The wake has ended in the log and holds the right to write still. What it leaves undone the next wake does. */
+  ended?(wake: CompanionWake): Promise<void>;
+}

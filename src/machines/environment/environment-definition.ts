@@ -1,0 +1,92 @@
+/** What an environment is: how commands are shut in, what is mounted, which secrets may be used, what needs consent, what may be used up. Written as YAML. */
+import { z } from 'zod';
+import { agentBudget, permissionMode, ruleTexts } from '../agent/agent-definition.ts';
+import { canonicalJson } from '../canonical-json.ts';
+import { environmentId } from '../ids.ts';
+
+/** Characters of an environment file. */
+export const MAX_ENVIRONMENT_FILE_CHARACTERS = 64_000;
+
+/** Absolute, as the agent sees it: names that cannot climb. The runtime's own mounts come with every environment. */
+const mountPath = z.string().regex(/^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+)+$/, 'expected an absolute path of plain names, such as /data').max(200);
+
+const declaredMount = z.strictObject({
+  path: mountPath,
+  /** On the host: absolute, or from the home of Wakechart. It must be there when a wake begins. */
+  source: z.string().min(1).max(4_096).regex(/^[^\0]*$/, 'expected a path without NUL characters'),
+  access: z.enum(['ro', 'rw']).default('ro'),
+});
+
+export const vaultName = environmentId;
+
+/** Whose paths declared mounts may not take or hide. */
+const RESERVED = ['/workspace', '/runtime', '/memory', '/vaults', '/skills', '/proc', '/dev', '/tmp', '/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/opt'];
+
+export const environmentFile = z
+  .strictObject({
+    description: z.string().trim().max(1_000).default(''),
+    /** `required`: commands run in a sandbox, or not at all. `off`: on the host, with the rights of whoever runs Wakechart. */
+    sandbox: z.enum(['required', 'off']),
+    /** Of commands. `disabled` needs a sandbox. Default: `disabled` in a sandbox, else `open`. */
+    network: z.enum(['open', 'disabled']).optional(),
+    mounts: z.array(declaredMount).max(50).default([]),
+    /** The vaults whose secrets may be used. */
+    vaults: z.array(vaultName).max(50).default([]),
+    /** Besides what the agent's own file says: the stricter mode holds, and every rule that asks or denies. */
+    permission: z.strictObject({ mode: permissionMode.default('preapproved'), ask: ruleTexts('ask'), deny: ruleTexts('deny') }).default({ mode: 'preapproved', ask: [], deny: [] }),
+    /** Besides that of the agent: the lower bound holds. */
+    budget: agentBudget.default({}),
+    /** What commands get of the environment variables of the host, by name, and what is set besides. */
+    variables: z.strictObject({ pass: z.array(z.string().min(1)).max(200).default([]), set: z.record(z.string(), z.string()).default({}) }).default({ pass: [], set: {} }),
+    /** What the workspace of a session may hold. */
+    quota: z.strictObject({ maxBytes: z.number().int().min(1).optional(), maxFiles: z.number().int().min(1).optional() }).default({}),
+    /** What has to speak for an outcome besides the log before anything is promoted. */
+    evaluation: z
+      .strictObject({
+        /** Run in the workspace; exit code 0 speaks for the outcome. */
+        check: z.strictObject({ command: z.string().min(1).max(2_000), timeoutSeconds: z.number().int().min(1).max(3_600).default(600) }).optional(),
+        /** A model that judges by what the log shows. */
+        judge: z.strictObject({ provider: z.string().min(1), model: z.string().min(1), profile: z.string().min(1).optional() }).optional(),
+      })
+      .default({}),
+  })
+  .superRefine(({ sandbox, network, mounts }, context) => {
+    if (sandbox === 'off' && network === 'disabled') context.addIssue({ code: 'custom', path: ['network'], message: 'expected "open": without a sandbox nothing keeps commands from the network' });
+    const taken = new Set<string>();
+    for (const [index, { path }] of mounts.entries()) {
+      const problem = mountProblem(path, taken);
+      if (problem !== undefined) context.addIssue({ code: 'custom', path: ['mounts', index, 'path'], message: problem });
+      taken.add(path);
+    }
+  })
+  .transform(({ network, ...rest }) => ({ ...rest, network: network ?? (rest.sandbox === 'required' ? ('disabled' as const) : ('open' as const)) }));
+
+function mountProblem(path: string, taken: ReadonlySet<string>): string | undefined {
+  const reserved = RESERVED.find((each) => path === each || path.startsWith(`${each}/`));
+  if (reserved !== undefined) return `expected a path of its own: ${reserved} is the runtime's or the system's`;
+  const other = [...taken].find((each) => each === path || each.startsWith(`${path}/`) || path.startsWith(`${each}/`));
+  return other === undefined ? undefined : `expected paths apart from each other: ${other} is mounted too`;
+}
+
+export type EnvironmentFile = z.input<typeof environmentFile>;
+
+/** Mount sources are absolute. */
+export interface EnvironmentDefinition extends Readonly<z.output<typeof environmentFile>> {
+  readonly environmentId: string;
+}
+
+export type DeclaredMount = EnvironmentDefinition['mounts'][number];
+
+/** The environment of agents that name none: nothing is shut in, and every status says so. */
+export const HOST_ENVIRONMENT: EnvironmentDefinition = { ...environmentFile.parse({ description: 'Commands run on the host, with all rights of whoever runs Wakechart.', sandbox: 'off' }), environmentId: 'host' };
+
+/** Commands see the workspace and the programs of the system, and no network. */
+export const SANDBOXED_ENVIRONMENT: EnvironmentDefinition = { ...environmentFile.parse({ description: 'Commands see their workspace and the programs of the system, and no network.', sandbox: 'required' }), environmentId: 'sandboxed' };
+
+/** Those that are there without a file. A file of the same name goes before. */
+export const BUILT_IN_ENVIRONMENTS: readonly EnvironmentDefinition[] = [HOST_ENVIRONMENT, SANDBOXED_ENVIRONMENT];
+
+/** What a fingerprint is made of: the same text for environments that say the same, and for no others. */
+export function fingerprintText({ environmentId: id, ...definition }: EnvironmentDefinition): string {
+  return canonicalJson({ environmentId: id, ...definition });
+}

@@ -1,0 +1,49 @@
+/** The paths that an agent sees, and the folders of the host that they stand for. */
+import { z } from 'zod';
+
+/**
+ * What lies there. `workspace`: where the session works. `agent`: what all sessions of the agent share, changed by promotion only. `runtime`:
+ * what the session keeps for itself. `learnings`: what the agent has learned. `vault`: secrets, which nobody reads.
+ */
+export const mountKind = z.enum(['workspace', 'agent', 'runtime', 'learnings', 'skills', 'vault', 'declared']);
+
+export type MountKind = z.output<typeof mountKind>;
+
+/** `none`: it is there by name only. */
+export type MountAccess = 'rw' | 'ro' | 'none';
+
+export interface Mount {
+  readonly kind: MountKind;
+  /** As the agent sees it: absolute, without a slash at the end. */
+  readonly path: string;
+  /** On the host: absolute, every link followed. A vault has none. */
+  readonly directory?: string | undefined;
+  readonly access: MountAccess;
+}
+
+export const WORKSPACE_PATH = '/workspace';
+export const AGENT_PATH = '/workspace/agent';
+export const RUNTIME_PATH = '/runtime';
+export const LEARNINGS_PATH = '/memory/learnings';
+export const SKILLS_PATH = '/skills';
+export const VAULTS_PATH = '/vaults';
+
+export interface MountedPath {
+  readonly mount: Mount;
+  /** From the mount's folder, with slashes; empty for the folder itself. */
+  readonly rest: string;
+}
+
+/** What a path that an agent named stands for, by the longest mount that it lies in. Undefined for one that lies in none. @param path absolute and plain: without `.`, `..` and double slashes */
+export function mountAt(mounts: readonly Mount[], path: string): MountedPath | undefined {
+  const found = mounts.filter((mount) => path === mount.path || path.startsWith(`${mount.path}/`)).toSorted((one, other) => other.path.length - one.path.length)[0];
+  return found === undefined ? undefined : { mount: found, rest: path.slice(found.path.length + 1) };
+}
+
+/** What a path of the host is called by the agent: by the longest folder that it lies in. Undefined where it lies in none. */
+export function shownPath(mounts: readonly Mount[], realPath: string): string | undefined {
+  const found = mounts
+    .flatMap(({ path, directory }) => (directory !== undefined && (realPath === directory || realPath.startsWith(`${directory}/`)) ? [{ path, directory }] : []))
+    .toSorted((one, other) => other.directory.length - one.directory.length)[0];
+  return found === undefined ? undefined : `${found.path}${realPath.slice(found.directory.length)}`;
+}
