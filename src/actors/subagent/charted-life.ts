@@ -2,7 +2,7 @@
 import { createActor } from 'xstate';
 import type { AnyActorLogic, AnyActorRef, AnyEventObject, StateValue } from 'xstate';
 import type { CompiledLifecycle, LifecycleSnapshot } from '../../machines/lifecycle.ts';
-import { startChild } from '../xstate-child.ts';
+import { startChild, stopChild } from '../xstate-child.ts';
 
 export interface ChartedLifeOptions<Value extends StateValue, Event extends AnyEventObject> {
   readonly lifecycle: CompiledLifecycle<Value, Event>;
@@ -36,6 +36,11 @@ export class ChartedLife<Value extends StateValue, Event extends AnyEventObject>
 
   matches(value: StateValue): boolean {
     return this.#snapshot.matches(value);
+  }
+
+  /** Lets the actor go, in whatever state it is: nobody moves it any more. */
+  end(): void {
+    if (this.#actor.getSnapshot().status === 'active') stopChild(this.#actor);
   }
 
   /** Tells the actor what happened. @returns false, and nothing changes, when the chart knows nothing of it here */

@@ -107,7 +107,7 @@ export function createSubagentHouse(options: SubagentHouseOptions): SubagentHous
     ...(ports.inspect === undefined ? {} : { inspect: ports.inspect }),
   });
   const wakes = processRunner === undefined ? undefined : wakeTasks(processRunner, options);
-  const subflowWorktrees = keeper === undefined ? undefined : createSubflowWorktrees({ keeper, filesOf: filesOfSessions(options), closeSession, journals: options.journals, onListenerError });
+  const subflowWorktrees = keeper === undefined ? undefined : createSubflowWorktrees({ keeper, filesOf: filesOfSessions(options), closeSession, journals: options.journals, parent: jobs.getBackgroundTaskManager().supervisor, onListenerError });
   return {
     jobs,
     local,

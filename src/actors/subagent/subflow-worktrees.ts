@@ -1,9 +1,16 @@
-/** Worktrees for the child sessions that answer calls: made before the child, settled once it has answered or will not any more. */
+/**
+ * Worktrees for the child sessions that answer calls: made before the child, settled once it has answered or will not any more. Each one is an
+ * actor of the worktree chart while this process makes, keeps or settles it.
+ */
+import type { AnyActorRef, StateValueFrom } from 'xstate';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { WorktreeHandoff, WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
+import { worktreeLifecycle } from '../../machines/subagent/worktree-machine.ts';
+import type { WorktreeChartEvent, WorktreeChartEventType, worktreeMachine } from '../../machines/subagent/worktree-machine.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
 import type { JournalCache } from '../session/journal-cache.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
+import { ChartedLife } from './charted-life.ts';
 import { handoffOfWorktree } from './worktree-handoff.ts';
 import type { KeptWorktree, PreparedSubagentWorktree, WorktreeKeeper, WorktreeRequest } from './worktree-adapter.ts';
 
@@ -35,8 +42,15 @@ export interface SubflowWorktreesOptions {
   /** Ends what tools keep running for a session: its shells would be in the worktree still. */
   readonly closeSession: (sessionId: string) => Promise<void>;
   readonly journals: JournalCache;
+  /** Of the actors. Absent: they stand alone. */
+  readonly parent?: AnyActorRef | undefined;
   readonly onListenerError: OnListenerError;
 }
+
+type WorktreeLife = ChartedLife<StateValueFrom<typeof worktreeMachine>, WorktreeChartEvent>;
+
+/** What a worktree has lived through that a process made which is gone. */
+const FOUND = ['CREATE', 'CREATED', 'OWNER_LOST'] as const satisfies readonly WorktreeChartEventType[];
 
 /** Characters of a session's id that tell its worktree apart for people. */
 const SHORT_ID_CHARACTERS = 8;
@@ -47,6 +61,8 @@ export function createSubflowWorktrees(options: SubflowWorktreesOptions): Subflo
 
 class KeptForCalls implements SubflowWorktrees {
   readonly #options: SubflowWorktreesOptions;
+  /** Of those that are in use here, by key. */
+  readonly #lives = new Map<string, WorktreeLife>();
 
   constructor(options: SubflowWorktreesOptions) {
     this.#options = options;
@@ -54,14 +70,25 @@ class KeptForCalls implements SubflowWorktrees {
 
   async prepare(child: SubflowChild): Promise<string> {
     const { keeper } = this.#options;
-    const worktree = await keeper.prepare(this.#requestFor(child));
-    // Only of a new one: what is in one that was worked in is work.
-    await keeper.begin?.(worktree);
+    const key = keyOf(child.parentSessionId, child.childSessionId);
+    const life = this.#lifeOf(key, ['CREATE']);
+    let worktree: PreparedSubagentWorktree | undefined;
+    try {
+      worktree = await keeper.prepare(this.#requestFor(child));
+      // Only of a new one: what is in one that was worked in is work.
+      await keeper.begin?.(worktree);
+    } catch (error) {
+      life.move(worktree === undefined ? 'CREATE_FAILED' : 'CREATE_UNKNOWN');
+      this.#leave(key);
+      throw error;
+    }
+    life.move('CREATED');
     return worktree.cwd ?? worktree.worktreePath;
   }
 
   async keep(child: SubflowChild): Promise<void> {
     await this.#options.keeper.prepare(this.#requestFor(child));
+    this.#lifeOf(keyOf(child.parentSessionId, child.childSessionId), FOUND).move('ADOPT');
   }
 
   async settle({ parentSessionId, childSessionId }: Pick<SubflowChild, 'parentSessionId' | 'childSessionId'>): Promise<WorktreeHandoff | undefined> {
@@ -89,19 +116,49 @@ class KeptForCalls implements SubflowWorktrees {
   }
 
   async #settle(worktree: KeptWorktree, childSessionId: string): Promise<WorktreeHandoff> {
-    const { keeper, closeSession, onListenerError } = this.#options;
-    await closeSession(childSessionId);
+    const { key = worktree.worktreePath } = worktree;
+    const life = this.#lifeOf(key, FOUND);
+    try {
+      await this.#options.closeSession(childSessionId);
+      life.move('INSPECT');
+      return await this.#removeOrKeep(worktree, life);
+    } finally {
+      this.#leave(key);
+    }
+  }
+
+  async #removeOrKeep(worktree: KeptWorktree, life: WorktreeLife): Promise<WorktreeHandoff> {
+    const { keeper, onListenerError } = this.#options;
     const inspection = await inspected(keeper, worktree);
+    life.move(inspection.isClean ? 'CLEAN' : 'DIRTY');
     if (!inspection.isClean) return preserved(keeper, worktree, inspection, onListenerError);
     try {
       await keeper.remove(worktree);
-      return handoffOfWorktree(worktree, 'removed', undefined);
     } catch (error) {
+      life.move('REMOVE_FAILED');
       // It is all there still: something came, or somebody went in.
       const again = await inspected(keeper, worktree);
       const why = { kind: 'unknown', text: `it could not be removed: ${messageOf(error)}` } as const;
       return preserved(keeper, worktree, { ...again, isClean: false, findings: [...again.findings, why] }, onListenerError);
     }
+    life.move('REMOVED');
+    return handoffOfWorktree(worktree, 'removed', undefined);
+  }
+
+  /** The actor of a worktree; a new one has lived through `before`. */
+  #lifeOf(key: string, before: readonly WorktreeChartEventType[]): WorktreeLife {
+    const known = this.#lives.get(key);
+    if (known !== undefined) return known;
+    const life: WorktreeLife = new ChartedLife({ lifecycle: worktreeLifecycle, id: `${key}.worktree`, parent: this.#options.parent });
+    this.#lives.set(key, life);
+    for (const event of before) life.move(event);
+    return life;
+  }
+
+  /** What stays on the disk is on record there; nobody here is at it any more. */
+  #leave(key: string): void {
+    this.#lives.get(key)?.end();
+    this.#lives.delete(key);
   }
 
   #requestFor({ parentSessionId, childSessionId, agentId, parentWorkspace }: SubflowChild): WorktreeRequest {

@@ -1,5 +1,6 @@
 /** Where the agents that answer calls work: in a process of their own, in a worktree of their own, or both. */
 import { afterEach, describe, expect, it } from 'vitest';
+import type { AnyMachineSnapshot, InspectionEvent } from 'xstate';
 import type { SubagentRunner } from '../../../src/actors/subagent/subagent-runner.ts';
 import { BackgroundTaskError } from '../../../src/machines/task/task-error.ts';
 import type { Runtime } from '../../../src/runtime.ts';
@@ -16,6 +17,8 @@ let keeper: NotedKeeper;
 let other: Runtime;
 let started: string[];
 let deaths: number;
+/** What the actors of worktrees have lived through. */
+let lives: string[];
 afterEach(() => house[Symbol.asyncDispose]());
 
 const DO: Said = { calls: [{ name: 'helper', input: { message: 'Do it.' } }] };
@@ -32,12 +35,19 @@ async function open(place: Place, helper: Model | readonly Said[], lead: readonl
   keeper = createNotedKeeper(house.layout.home);
   started = [];
   deaths = 0;
+  lives = [];
   other = house.runtime;
-  house.open({ subagents: { processRunner: runner(), worktrees: keeper } });
+  house.open({ subagents: { processRunner: runner(), worktrees: keeper, inspect: note } });
   await house.agent('helper', helper, { tools: ['look', 'launch'] });
   await house.agent('lead', lead, { tools: [{ agent: 'helper', ...place }] });
   return house.start('lead');
 }
+
+const note = (event: InspectionEvent): void => {
+  if (event.type !== '@xstate.snapshot' || !('id' in event.actorRef) || !event.actorRef.id.endsWith('.worktree')) return;
+  const { value } = event.snapshot as AnyMachineSnapshot;
+  if (lives.at(-1) !== value) lives.push(String(value));
+};
 
 const runner = (): SubagentRunner => ({
   async start(start) {
@@ -118,6 +128,36 @@ describe('an agent that is called into a worktree', () => {
       { output: { output: 'Committed.', worktree: { worktreePath: worktree?.worktreePath, branchName: 'wakechart/tree_1', worktreeStatus: 'preserved', worktreeNextAction: expect.stringMatching(/^git merge helper/) } } },
     ]);
     expect(house.asked.at(-1)?.read).toContain('git merge helper');
+  });
+
+  it('has an actor for its worktree, whose states tell what becomes of that', async () => {
+    const parent = await open({ isolation: 'worktree' }, [{ text: 'Nothing to do.' }]);
+    await house.runtime.wake(parent);
+    expect(lives).toEqual(['absent', 'creating', 'ready', 'inspecting', 'removing', 'removed']);
+  });
+
+  it('keeps its worktree by its actor too, when something is in it or it cannot be removed', async () => {
+    const parent = await open({ isolation: 'worktree' }, [{ text: 'Committed.' }, { text: 'Again.' }], [DO, DO, { text: 'All done.' }]);
+    keeper.findings.set('helper', 'one commit');
+    keeper.remove = () => Promise.reject(new Error('somebody is in it'));
+    await house.runtime.wake(parent);
+    expect(lives.slice(0, 5)).toEqual(['absent', 'creating', 'ready', 'inspecting', 'preserved']);
+    keeper.findings.clear();
+    lives = [];
+    const second = await house.start('lead');
+    await house.runtime.wake(second);
+    expect(lives.filter((state) => state === 'removing' || state === 'preserved').slice(-2)).toEqual(['removing', 'preserved']);
+  });
+
+  it('is taken over with its worktree by the process that goes on with it', async () => {
+    const parent = await open({ isolation: 'worktree' }, [{ calls: [{ name: 'launch' }] }, { text: 'Launched.' }]);
+    await house.runtime.wake(parent);
+    lives = [];
+    const runtime = house.open({ subagents: { processRunner: runner(), worktrees: keeper, inspect: note } });
+    await house.confirm(await childOf(parent));
+    await house.settle();
+    expect(runtime).toBe(house.runtime);
+    expect(lives).toEqual(['absent', 'creating', 'ready', 'orphaned', 'inspecting', 'removing', 'removed']);
   });
 
   it('is not started where none can be made, and the model reads why', async () => {
