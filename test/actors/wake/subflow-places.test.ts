@@ -44,7 +44,7 @@ async function open(place: Place, helper: Model | readonly Said[], lead: readonl
 }
 
 const note = (event: InspectionEvent): void => {
-  if (event.type !== '@xstate.snapshot' || !('id' in event.actorRef) || !event.actorRef.id.endsWith('.worktree')) return;
+  if (event.type !== '@xstate.snapshot' || !String('id' in event.actorRef ? event.actorRef.id : '').endsWith('.worktree')) return;
   const { value } = event.snapshot as AnyMachineSnapshot;
   if (lives.at(-1) !== value) lives.push(String(value));
 };
