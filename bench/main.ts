@@ -22,6 +22,8 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[]
   'subagent-jobs': () => import('./subagents/jobs.ts'),
   'subagent-messages': () => import('./subagents/messages.ts'),
   worktrees: () => import('./worktrees/create-remove.ts'),
+  'retrieval-quality': () => import('./retrieval/quality.ts'),
+  'retrieval-scale': () => import('./retrieval/scale.ts'),
 };
 
 const wanted = process.argv.slice(2);

@@ -1,5 +1,5 @@
 /** The composition root for Node.js: picks the default adapters and keeps everything under one home directory. */
-import { open as openFile, stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { InspectionEvent } from 'xstate';
@@ -12,18 +12,16 @@ import { createDurableScheduleRunner } from './actors/schedule/durable-runner.ts
 import { DurableSchedules } from './actors/schedule/durable-schedules.ts';
 import { createScheduledTaskRunner } from './actors/schedule/scheduled-task-runner.ts';
 import { LET_GO, WorkerFires } from './actors/session/worker-fires.ts';
+import { reportToConsole } from './actors/streams/listener-errors.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
 import type { ProcessTree } from './actors/task/process-tree.ts';
 import type { HostLife } from './actors/host/host-life.ts';
 import type { BackgroundTaskRunners } from './actors/task/task-runner.ts';
-import type { EventStore, SessionIdentity } from './actors/session/event-store.ts';
-import { createIdSource } from './actors/session/id-source.ts';
-import type { SessionHold } from './actors/shell/session-watch.ts';
-import { createShellTools } from './actors/shell/shell-tools.ts';
-import { TaskOutputFeed } from './actors/shell/task-output-feed.ts';
+import type { EnvironmentCatalog } from './actors/environment/environment-catalog.ts';
+import type { VaultCatalog } from './actors/vault/vault-catalog.ts';
 import type { Tool } from './actors/turn/tool.ts';
-import type { ToolServerNews, ToolSource } from './actors/turn/tool-source.ts';
+import type { ToolServerNews } from './actors/turn/tool-source.ts';
 import { FileAgentCatalog } from './adapters/agents/file-agent-catalog.ts';
 import { createCronerPlan } from './adapters/cron/croner-plan.ts';
 import { createAttachmentFiles } from './adapters/files/attachment-files.ts';
@@ -31,31 +29,31 @@ import { makePrivateDirectory } from './adapters/files/durable-files.ts';
 import { FileEventStore } from './adapters/files/file-event-store.ts';
 import { createHomeGuard } from './adapters/files/home-guard.ts';
 import { HomeLayout } from './adapters/files/layout.ts';
-import { storageFailed, systemCodeOf } from './adapters/files/storage-errors.ts';
+import { storageFailed } from './adapters/files/storage-errors.ts';
 import { HOSTS_FOLDER, createHostLife } from './adapters/host-life/socket-host-life.ts';
 import { createProcessTree } from './adapters/process-tree/process-tree.ts';
 import { createFileScheduleStore } from './adapters/schedule-files/file-schedule-store.ts';
 import { createFileScheduleDefinitions } from './adapters/schedule-files/schedule-definitions.ts';
 import { createFileScheduleStandings } from './adapters/schedule-files/schedule-standings.ts';
 import { FileCommandPlaces } from './adapters/command-places/file-command-places.ts';
-import { createFileTools } from './adapters/file-tools/file-tools.ts';
-import { createOutputFiles } from './adapters/file-tools/output-files.ts';
-import type { McpToolSourceOptions } from './adapters/mcp/mcp-tool-source.ts';
 import { FilePolicyStore } from './adapters/policy-files/file-policy-store.ts';
 import { createOpenTelemetry } from './adapters/opentelemetry/open-telemetry.ts';
 import type { Telemetry } from './actors/telemetry/telemetry.ts';
 import type { RunLimits } from './machines/run/run-decision.ts';
 import { nodeBackends } from './node-backends.ts';
+import { nodeEnvironments } from './node-environments.ts';
+import { nodeMemory } from './node-memory.ts';
+import type { HomeMemory } from './node-memory.ts';
+import { nodeTools, redactionFor } from './node-tools.ts';
 import { nodeSubagentOptions, nodeSubagents } from './node-subagents.ts';
 import type { NodeSubagentOptions } from './node-subagents.ts';
-import { createShellHost } from './adapters/shell/shell-host.ts';
 import { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
+import type { ManagedShellProcessRunnerOptions } from './adapters/shell/shell-runner.ts';
 import { readShell } from './adapters/shell-syntax/shell-reader.ts';
 import { priceTable } from './machines/run/prices.ts';
 import type { PriceTable } from './machines/run/prices.ts';
-import { checkedEnvironmentSettings } from './machines/turn/shell/environment.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
-import { MAX_OPEN_SHELLS } from './machines/turn/shell/shell-limits.ts';
+import { environmentId } from './machines/ids.ts';
 import { parseOrThrow } from './machines/validate.ts';
 import { createRuntime } from './runtime.ts';
 import type { Runtime, RuntimePorts } from './runtime.ts';
@@ -92,6 +90,14 @@ export type { LeaseOptions } from './adapters/files/lease.ts';
 export type { LogLimits } from './adapters/files/session-log.ts';
 export { FileAgentCatalog } from './adapters/agents/file-agent-catalog.ts';
 export type { FileAgentCatalogOptions } from './adapters/agents/file-agent-catalog.ts';
+export type { HomeMemory } from './node-memory.ts';
+export { Retrieval } from './actors/retrieval/retrieval.ts';
+export type { RetrievalAnswer, RetrievalOptions, RetrievalRequest } from './actors/retrieval/retrieval.ts';
+export type { RetrievalSources } from './actors/retrieval/retrieval-sources.ts';
+export { FileRetrievalIndex } from './adapters/retrieval-files/file-retrieval-index.ts';
+export type { FileRetrievalIndexOptions } from './adapters/retrieval-files/file-retrieval-index.ts';
+export { OutcomeEvaluator } from './actors/outcome/outcome-evaluator.ts';
+export { AgentMemory } from './actors/memory/agent-memory.ts';
 export type { NodeSubagentOptions } from './node-subagents.ts';
 export { GitWorktreeIsolationAdapter, createGitWorktreeIsolationAdapter } from './adapters/git/git-worktree-adapter.ts';
 export type { GitWorktreeOptions } from './adapters/git/git-worktree-options.ts';
@@ -153,6 +159,8 @@ export interface NodeRuntimeOptions {
   readonly runLimits?: Partial<RunLimits> | undefined;
   /** How subagents run: in processes, in worktrees, and how many. */
   readonly subagents?: NodeSubagentOptions | undefined;
+  /** The environment of agents that name none. Default `host`: nothing is shut in. */
+  readonly environment?: string | undefined;
   /** Hears what wakes store. Default: spans of OpenTelemetry, as soon as somebody registers a provider of it. */
   readonly telemetry?: Telemetry | undefined;
   readonly clock?: Clock | undefined;
@@ -180,6 +188,7 @@ const optionShapes = {
   runConfig: port.optional(),
   runLimits: z.strictObject({ maxAttempts: z.number().int().min(1).max(1_000), maxBackOffs: z.number().int().nonnegative(), maxWaitMs: z.number().nonnegative() }).partial().optional(),
   subagents: nodeSubagentOptions.optional(),
+  environment: environmentId.optional(),
   telemetry: port.optional(),
   clock: port.optional(),
   inspect: listener.optional(),
@@ -197,6 +206,8 @@ export interface DefaultRunnersOptions {
   readonly clock?: Clock | undefined;
   /** Default: one that keeps its records in the home. */
   readonly processTree?: ProcessTree | undefined;
+  /** Takes secrets out of what commands put out. */
+  readonly redactionOf?: ManagedShellProcessRunnerOptions['redactionOf'];
 }
 
 /** The runners that come with Wakechart: shell commands as `process` tasks, cron schedules as `scheduled` tasks. */
@@ -205,7 +216,7 @@ export function createDefaultBackgroundTaskRunners(options: DefaultRunnersOption
   const home = resolve(options.home);
   const processTree = options.processTree ?? createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) });
   return {
-    process: createManagedShellProcessRunner({ processTree, clock, logDirectory: join(home, TASK_LOGS_FOLDER) }),
+    process: createManagedShellProcessRunner({ processTree, clock, logDirectory: join(home, TASK_LOGS_FOLDER), redactionOf: options.redactionOf }),
     scheduled: createScheduledTaskRunner({ clock, cron: createCronerPlan(), store: createFileScheduleStore({ directory: join(home, SCHEDULES_FOLDER) }) }),
   };
 }
@@ -215,7 +226,11 @@ export interface StopSchedulesOptions {
   readonly drainLimitMs?: number | undefined;
 }
 
-export interface NodeRuntime extends Runtime {
+export interface NodeRuntime extends Runtime, HomeMemory {
+  /** What sessions may work in, as people have written it. */
+  readonly environments: EnvironmentCatalog;
+  /** The vaults of the home: names of secrets, never their values. */
+  readonly vaults: VaultCatalog;
   /** The schedules that are kept in the home, whoever fires them. */
   readonly schedules: ScheduleRegistry;
   /** Fires them here from now on, as a worker does, until they are stopped or the runtime shuts down. Idempotent. */
@@ -229,13 +244,14 @@ export interface NodeRuntime extends Runtime {
  * @throws RuntimeError RUNTIME_OPTIONS_INVALID, or STORAGE_FAILED when the home cannot be made
  */
 export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promise<NodeRuntime> {
-  const { home: named, durability, leaseMs, maxConcurrentTasks, reconcileOnStart } = parseOrThrow(settings, options, { what: 'runtime options', code: 'RUNTIME_OPTIONS_INVALID' });
+  const { home: named, durability, leaseMs, maxConcurrentTasks, reconcileOnStart, environment } = parseOrThrow(settings, options, { what: 'runtime options', code: 'RUNTIME_OPTIONS_INVALID' });
   const { clock = createSystemClock(), inspect, onListenerError } = options;
   const layout = new HomeLayout(named ?? (process.env['WAKECHART_HOME'] || DEFAULT_HOME));
   await makeHome(layout);
   const hostLife = createHostLife({ directory: join(layout.home, HOSTS_FOLDER) });
   const processTree = createProcessTree({ clock, directory: join(layout.home, PROCESSES_FOLDER), hostLife });
-  const runners = createDefaultBackgroundTaskRunners({ home: layout.home, clock, processTree });
+  const worked = nodeEnvironments({ layout, clock, defaultEnvironmentId: environment, onTrouble: onListenerError ?? reportToConsole });
+  const runners = createDefaultBackgroundTaskRunners({ home: layout.home, clock, processTree, redactionOf: redactionFor(worked.secrets) });
   const scheduled = createDurableScheduleRunner(runners.scheduled);
   const tasks = new BackgroundTaskManager({
     runners: { ...runners, scheduled },
@@ -245,122 +261,43 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     ...(maxConcurrentTasks === undefined ? {} : { maxConcurrent: maxConcurrentTasks }),
   });
   const store = new FileEventStore({ home: layout.home, clock, durability, leaseMs });
+  const backends = await nodeBackends({ home: layout.home, clock, processTree, onListenerError, runConfig: options.runConfig, runtimes: options.runtimes ?? [] });
+  const gate = { readShell, places: new FileCommandPlaces(), guard: createHomeGuard(layout.home), policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }) };
+  const tools = nodeTools({ layout, secrets: worked.secrets, store, processTree, clock, options });
+  const knowing = nodeMemory({
+    layout,
+    clock,
+    environments: worked.environments,
+    commands: { host: tools.ports.shellHost, environment: tools.ports.commandEnvironment, keeper: tools.ports.outputs },
+    gate: { ...gate, humans: options.humans ?? 'reachable' },
+    models: backends,
+    shells: tools.shells,
+  });
   const runtime = createRuntime({
     clock,
     store,
     directories: layout,
     agents: new FileAgentCatalog({ agentsDirectory: layout.agents }),
     attachments: createAttachmentFiles(layout),
-    ...(await nodeBackends({ home: layout.home, clock, processTree, onListenerError, runConfig: options.runConfig, runtimes: options.runtimes ?? [] })),
+    ...backends,
     telemetry: options.telemetry ?? createOpenTelemetry(onListenerError === undefined ? {} : { onError: (error) => onListenerError(error, 'listener') }),
     ...(options.runLimits === undefined ? {} : { runLimits: options.runLimits }),
     tasks,
     processTree,
     owner: `${hostname()}:${process.pid}`,
-    readShell,
-    places: new FileCommandPlaces(),
-    guard: createHomeGuard(layout.home),
-    policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),
-    ...nodeTools({ layout, store, processTree, clock, options }),
+    ...gate,
+    ...tools.ports,
+    ...knowing.ports,
+    environments: worked.environments,
     subagents: nodeSubagents({ layout, clock, processTree, hostLife, providers: options.runConfig?.providers, humans: options.humans, options: options.subagents ?? {} }),
     ...givenPorts(options),
   });
   if (reconcileOnStart) await runtime.reconcile();
-  return withSchedules(runtime, { home: layout.home, clock, hostLife, scheduled, onListenerError });
+  return withSchedules({ ...runtime, ...knowing.opened(), environments: worked.catalog, vaults: worked.vaults }, { home: layout.home, clock, hostLife, scheduled, onListenerError });
 }
 
 function givenPorts({ humans, prices, onListenerError }: NodeRuntimeOptions): Pick<RuntimePorts, 'humans' | 'prices' | 'onListenerError'> {
   return { ...(humans === undefined ? {} : { humans }), ...(prices === undefined ? {} : { prices }), ...(onListenerError === undefined ? {} : { onListenerError }) };
-}
-
-interface ToolParts {
-  readonly layout: HomeLayout;
-  readonly store: EventStore;
-  readonly processTree: ProcessTree;
-  readonly clock: Clock;
-  readonly options: NodeRuntimeOptions;
-}
-
-/** The managed tools that need Node, and what they share. */
-function nodeTools({ layout, store, processTree, clock, options }: ToolParts): Pick<RuntimePorts, 'tools' | 'outputs' | 'shellHost' | 'commandEnvironment' | 'toolSource' | 'closeTools' | 'closeSession'> {
-  const host = createShellHost();
-  const environment = commandSettings(options.commandEnvironment);
-  const feed = new TaskOutputFeed();
-  // Shells that rest must not take the slots of tasks. Their output is nobody's but the session's, so it is not logged.
-  const shellTasks = new BackgroundTaskManager({
-    runners: { process: createManagedShellProcessRunner({ processTree, clock, onOutput: feed.take, environment: () => ({}) }) },
-    clock,
-    maxConcurrent: MAX_OPEN_SHELLS,
-    ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
-    ...(options.onListenerError === undefined ? {} : { onListenerError: options.onListenerError }),
-  });
-  const sessions = { store, clock, ids: createIdSource({ clock }), hold: (session: SessionIdentity) => holdLog(layout.log(session)) };
-  const shells = createShellTools({ tasks: shellTasks, feed, host, clock, environment, sessions });
-  const outputs = createOutputFiles({ workspaceDirectory: (identity) => layout.workspaceDirectory(identity) });
-  return {
-    tools: [...createFileTools(), ...shells.tools, ...(options.tools ?? [])],
-    outputs,
-    shellHost: host,
-    commandEnvironment: environment,
-    toolSource: mcpServers({ processTree, clock, files: outputs, clientInfo: CLIENT, ...(options.onToolServerNews === undefined ? {} : { onNews: options.onToolServerNews }) }),
-    closeSession: (sessionId) => shells.closeSession(sessionId),
-    async closeTools(reason) {
-      await shells.close();
-      await shellTasks.shutdown(reason);
-    },
-  };
-}
-
-/**
- * A session is the one that it was while its log is the same file. That is held open, so that none that takes its place can have its number.
- * @throws RuntimeError STORAGE_FAILED
- */
-async function holdLog(path: string): Promise<SessionHold> {
-  const failed = (error: unknown): never => {
-    throw storageFailed(`look for ${path}`, error);
-  };
-  const handle = await openFile(path, 'r').catch(failed);
-  const held = await handle.stat({ bigint: true }).catch(async (error: unknown) => {
-    await handle.close();
-    return failed(error);
-  });
-  const isSame = ({ dev, ino }: Pick<typeof held, 'dev' | 'ino'>): boolean => dev === held.dev && ino === held.ino;
-  return {
-    isThere: () => stat(path, { bigint: true }).then(isSame, (error: unknown) => systemCodeOf(error) !== 'ENOENT' && failed(error)),
-    release: () => handle.close(),
-  };
-}
-
-/** Most agents name no MCP server: what speaks to them is loaded with the first one. */
-function mcpServers(given: McpToolSourceOptions): ToolSource {
-  let source: Promise<ToolSource> | undefined;
-  const open = async (): Promise<ToolSource> => (await import('./adapters/mcp/mcp-tool-source.ts')).createMcpToolSource(given);
-  return {
-    toolsOf: async (request) => (await (source ??= open())).toolsOf(request),
-    close: async (reason) => (await source)?.close(reason),
-  };
-}
-
-/** How MCP servers see us. */
-const CLIENT = { name: 'wakechart', version: '0.1.0' };
-
-/** Says who commits and where git looks for its settings: no secrets, and without them git in a tool is another git than its owner's. */
-const GIT_NAMES = ['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_NOSYSTEM', 'GIT_CONFIG_SYSTEM', 'GIT_AUTHOR_NAME', 'GIT_AUTHOR_EMAIL', 'GIT_COMMITTER_NAME', 'GIT_COMMITTER_EMAIL'];
-
-/** Keeps git from running what a repository in the workspace names: its commands that only read are allowed without asking. */
-const GIT_SAFETY = {
-  GIT_CONFIG_COUNT: '2',
-  GIT_CONFIG_KEY_0: 'safe.bareRepository',
-  GIT_CONFIG_VALUE_0: 'explicit',
-  GIT_CONFIG_KEY_1: 'core.fsmonitor',
-  GIT_CONFIG_VALUE_1: 'false',
-};
-
-/** @throws RuntimeError ENVIRONMENT_INVALID */
-function commandSettings(given: CommandEnvironmentSettings | undefined): CommandEnvironmentSettings {
-  const named = (process.env['WAKECHART_PASS_ENV'] ?? '').split(',').map((name) => name.trim()).filter((name) => name !== '');
-  const { pass, set } = checkedEnvironmentSettings({ ...given, pass: [...GIT_NAMES, ...named, ...(given?.pass ?? [])] });
-  return { pass, set: { ...GIT_SAFETY, ...set } };
 }
 
 interface ScheduleParts {
@@ -371,7 +308,9 @@ interface ScheduleParts {
   readonly onListenerError: OnListenerError | undefined;
 }
 
-function withSchedules(runtime: Runtime, { home, clock, hostLife, scheduled, onListenerError }: ScheduleParts): NodeRuntime {
+type HomeRuntime = Omit<NodeRuntime, 'schedules' | 'startSchedules' | 'stopSchedules'>;
+
+function withSchedules(runtime: HomeRuntime, { home, clock, hostLife, scheduled, onListenerError }: ScheduleParts): NodeRuntime {
   const directory = join(home, SCHEDULES_FOLDER);
   const cron = createCronerPlan();
   const registry = new ScheduleRegistry({

@@ -35,6 +35,8 @@ import type { Tool } from './actors/turn/tool.ts';
 import type { ShellHost } from './actors/shell/shell-host.ts';
 import type { OutputKeeper } from './actors/turn/output-keeper.ts';
 import type { ToolSource } from './actors/turn/tool-source.ts';
+import { withQuotaNotes } from './actors/turn/quota-notes.ts';
+import type { QuotaNote } from './actors/turn/quota-notes.ts';
 import type { CommandPlaces } from './actors/permission/command-places.ts';
 import type { PlaceGuard } from './actors/permission/place-guard.ts';
 import type { PolicyStore } from './actors/permission/policy-store.ts';
@@ -44,7 +46,7 @@ import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
 import type { Telemetry } from './actors/telemetry/telemetry.ts';
 import type { WakeCompanion } from './actors/wake/wake-companion.ts';
-import type { WakeOptions } from './actors/wake/wake-ports.ts';
+import type { WakeMemory, WakeOptions } from './actors/wake/wake-ports.ts';
 import { Waker } from './actors/wake/waker.ts';
 import { checkTools } from './machines/turn/tool-check.ts';
 import type { WakeOutcome } from './machines/wake/wake-outcome.ts';
@@ -73,6 +75,8 @@ export interface RuntimePorts {
   readonly shellHost?: ShellHost | undefined;
   /** What commands get besides the usual variables. */
   readonly commandEnvironment?: CommandEnvironmentSettings | undefined;
+  /** What to tell an agent after a command, if anything. */
+  readonly quotaNote?: QuotaNote | undefined;
   /** Ends what tools keep beyond a call, after the wakes and before the tasks. */
   readonly closeTools?: ((reason: string) => Promise<void>) | undefined;
   /** Ends what tools keep for a session, when it is terminated or deleted here. */
@@ -93,6 +97,8 @@ export interface RuntimePorts {
   readonly attachments?: AttachmentStore | undefined;
   /** What sessions work in. Without it in their workspace, with nothing shut in. */
   readonly environments?: SessionEnvironments | undefined;
+  /** What agents have learned before. Without it wakes are told nothing of it. */
+  readonly memory?: WakeMemory | undefined;
   /** What goes along with wakes: tools about sessions, and what is done before and after their turns. */
   readonly companionships?: readonly ((services: RuntimeServices) => Companionship)[] | undefined;
   /** `none`: nobody can be asked, so whatever would ask is denied. Default `reachable`. */
@@ -147,6 +153,8 @@ export interface Runtime extends AsyncDisposable {
   readonly worktrees: WorktreeKeeper | undefined;
   readonly sessions: Sessions;
   readonly agents: AgentCatalog;
+  /** The managed tools and those that the program brings: whatever an agent file can name by its name alone. */
+  readonly tools: readonly Tool[];
   readonly runtimes: AgentRuntimeRegistry;
   /** One wake of a session, to its end. */
   wake(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
@@ -179,12 +187,13 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const { sessions, house } = sessionsAndJobs(ports, { ...core, trigger, onListenerError });
   const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> => (await ports.processTree?.reconcile()) ?? [];
   const companionships = companionshipsOf(ports, { ...core, sessions, runtimes, onListenerError });
+  const turn = turnPorts(ports, companionships);
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
     agents,
     runtimes,
-    ...turnPorts(ports, companionships),
+    ...turn,
     ...{ worktrees: house.subflowWorktrees, elsewhere: house.elsewhere },
     trigger,
     owner: ports.owner ?? 'runtime',
@@ -203,6 +212,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     ...subagentsOf(house),
     sessions,
     agents,
+    tools: turn.tools,
     runtimes,
     wake,
     trigger,
@@ -216,14 +226,14 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 type SessionCore = LineagePorts & Pick<SubagentHouseOptions, 'trigger' | 'onListenerError'>;
 
 /** Each ends what the other has begun. */
-function sessionsAndJobs({ agents, attachments, directories, policy, guard, humans = 'reachable', ...ports }: RuntimePorts, core: SessionCore): { readonly sessions: Sessions; readonly house: SubagentHouse } {
+function sessionsAndJobs({ agents, attachments, environments, directories, policy, guard, humans = 'reachable', ...ports }: RuntimePorts, core: SessionCore): { readonly sessions: Sessions; readonly house: SubagentHouse } {
   const closeSession = async (sessionId: string): Promise<void> => ports.closeSession?.(sessionId);
   const endSession = async (sessionId: string, reason: string): Promise<void> => {
     await closeSession(sessionId);
     await house.endSession(sessionId, reason);
   };
-  const sessions = new Sessions({ ...core, agents, attachments, closeSession: endSession });
-  const house: SubagentHouse = createSubagentHouse({ ...core, ports: ports.subagents ?? {}, sessions, agents, policy, guard, directories, humans, closeSession });
+  const sessions = new Sessions({ ...core, agents, attachments, environments, closeSession: endSession });
+  const house: SubagentHouse = createSubagentHouse({ ...core, ports: ports.subagents ?? {}, sessions, agents, policy, guard, environments, directories, humans, closeSession });
   return { sessions, house };
 }
 
@@ -248,9 +258,10 @@ function lastSteps({ closeTools, toolSource, tasks, telemetry, store }: RuntimeP
 /** What wakes need for their turns. */
 function turnPorts({ clock, tasks, directories, runConfig = {}, runLimits = {}, profiles, standings, telemetry, tools = [], toolSource, readShell, policy, places, guard, outputs, environments, humans = 'reachable', prices = {}, ...ports }: RuntimePorts, companionships: readonly Companionship[]) {
   const shellRun = createShellRunTool(tasks, { clock, host: ports.shellHost, environment: ports.commandEnvironment, keeper: outputs });
-  const all = [shellRun, createAskHumanTool(), ...companionships.flatMap((each) => each.tools ?? []), ...tools];
+  const commands = ports.quotaNote === undefined ? [shellRun as Tool] : withQuotaNotes([shellRun as Tool], ports.quotaNote);
+  const all = [...commands, createAskHumanTool(), ...companionships.flatMap((each) => each.tools ?? []), ...tools];
   checkTools(all);
-  return { directories, runConfig, runLimits, profiles, standings, telemetry, tools: all, toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, guard, outputs, environments, companions: companionships.flatMap((each) => each.companion ?? []), humans, prices };
+  return { directories, runConfig, runLimits, profiles, standings, telemetry, tools: all, toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, guard, outputs, environments, memory: ports.memory, companions: companionships.flatMap((each) => each.companion ?? []), humans, prices };
 }
 
 /** Takes each step after the one before it has ended, also when that failed. @throws the first failure, in the end */

@@ -25,3 +25,7 @@ export { subagentRunnerContract } from './testing/subagent-runner-contract.ts';
 export type { SubagentRunnerUnderTest, SubagentSituations } from './testing/subagent-runner-contract.ts';
 export { worktreeAdapterContract } from './testing/worktree-adapter-contract.ts';
 export type { WorktreeAdapterUnderTest } from './testing/worktree-adapter-contract.ts';
+export { learningStoreContract } from './testing/learning-store-contract.ts';
+export type { LearningStoreUnderTest } from './testing/learning-store-contract.ts';
+export { substrateStoreContract } from './testing/substrate-store-contract.ts';
+export type { SubstrateStoreUnderTest } from './testing/substrate-store-contract.ts';

@@ -5,6 +5,7 @@ import { createProgram } from '../../src/adapters/cli/program.ts';
 import { withReference } from '../../src/adapters/cli/reference.ts';
 import { eventCatalogue } from './event-catalogue.ts';
 import { checkout, codeBlocks, pages, readPage } from './pages.ts';
+import { toolCatalogue } from './tool-catalogue.ts';
 
 /** Brought up to date with `npx vitest run test/docs/pages.test.ts --update`. */
 describe('a page that is written from the code', () => {
@@ -16,6 +17,10 @@ describe('a page that is written from the code', () => {
 
   it('says about events what their schemas say', async () => {
     await expect(eventCatalogue()).toMatchFileSnapshot(join(checkout, 'docs/events.md'));
+  });
+
+  it('says about managed tools what the tools of a runtime say', async () => {
+    await expect(await toolCatalogue()).toMatchFileSnapshot(join(checkout, 'docs/tool-catalogue.md'));
   });
 });
 

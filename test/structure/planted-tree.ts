@@ -48,6 +48,9 @@ const HEALTHY: Planted = {
   ),
   'src/worker-house.ts': lines('/** What a worker loads. */', "import { shell } from './adapters/shell/shell.ts';", 'export const house = [shell];'),
   'src/subagent-worker.ts': lines('/** The program of a worker. */', "import { subagents } from './node-subagents.ts';", 'export const worker = subagents;'),
+  'src/node-environments.ts': lines('/** Chooses what environments need. */', "import { shell } from './adapters/shell/shell.ts';", 'export const environments = [shell];'),
+  'src/node-memory.ts': lines('/** Chooses what memory needs. */', "import { shell } from './adapters/shell/shell.ts';", 'export const memory = [shell];'),
+  'src/node-tools.ts': lines('/** Chooses what tools need. */', "import { shell } from './adapters/shell/shell.ts';", 'export const tools = [shell];'),
   'src/node-subagents.ts': lines('/** Chooses what subagents need. */', "import { shell } from './adapters/shell/shell.ts';", 'export const subagents = [shell];'),
   'src/node-backends.ts': lines('/** Chooses backends. */', "import { shell } from './adapters/shell/shell.ts';", 'export const backends = [shell];'),
   'src/machines/chart.ts': lines(

@@ -14,7 +14,7 @@ import { createScriptAgentRuntime } from '../../src/adapters/script/script-agent
 import type { AgentFrontmatter } from '../../src/machines/agent/agent-definition.ts';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import { createRuntime } from '../../src/runtime.ts';
-import type { Runtime } from '../../src/runtime.ts';
+import type { Runtime, RuntimePorts } from '../../src/runtime.ts';
 import { createManualRunner } from './manual-runner.ts';
 import type { ManualRunner } from './manual-runner.ts';
 import { temporaryHome } from './temporary-home.ts';
@@ -41,6 +41,7 @@ export interface SessionHouseOptions {
   readonly store?: (house: { readonly home: string; readonly clock: SimulatedClock }) => EventStore;
   readonly runtimes?: readonly AgentRuntime[];
   readonly tools?: readonly Tool[];
+  readonly companionships?: RuntimePorts['companionships'];
   /** What sessions are told of where they work, for those that do nothing there. */
   readonly workspace?: string;
 }
@@ -66,6 +67,7 @@ export async function openHouse(options: SessionHouseOptions = {}): Promise<Sess
     runtimes: [createScriptAgentRuntime({ clock }), ...(options.runtimes ?? [])],
     tasks: new BackgroundTaskManager({ runners: { process: processes }, clock, onListenerError }),
     tools: options.tools,
+    companionships: options.companionships,
     owner: 'house',
     onListenerError,
   });

@@ -27,6 +27,10 @@ export interface EnvironmentRequest {
 }
 
 export interface SessionEnvironments {
+  /** The environment that a session works in, by name: the one chosen for it, else that of its agent, else the one that holds for all. */
+  idFor(session: Pick<SessionState, 'environmentId'>, agent: Pick<AgentDefinition, 'environment'> | undefined): string;
+  /** Whether an environment of that name is there and can be read. @throws RuntimeError ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID */
+  require(environmentId: string): Promise<void>;
   /**
    * What a wake of the session works in, and the agent under the bounds of that.
    * @throws RuntimeError ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID, SANDBOX_UNAVAILABLE, MOUNT_UNAVAILABLE, VAULT_INVALID

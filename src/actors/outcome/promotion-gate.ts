@@ -6,6 +6,8 @@ const MADE_HERE = Symbol('made by the gate');
 
 /** That a session may promote now. Only the gate makes them, and what promotes asks for one. */
 export class PromotionPermit {
+  /** So that nothing that merely looks like a permit is one, for the compiler and when it runs. */
+  readonly #isMadeHere = true;
   readonly sessionId: string;
   /** The evaluation that passed: the number of its event. */
   readonly evaluationSeq: number;
@@ -14,13 +16,22 @@ export class PromotionPermit {
     if (madeHere !== MADE_HERE) throw new RuntimeError('PROMOTION_REFUSED', 'expected a permit of the promotion gate', { category: 'permission', hint: 'Evaluate the outcome of the session first.' });
     this.sessionId = sessionId;
     this.evaluationSeq = evaluationSeq;
+    Object.freeze(this);
+  }
+
+  /** Whoever promotes asks this first. @throws RuntimeError PROMOTION_REFUSED for what the gate has not made, or has made for another session */
+  static check(permit: PromotionPermit, sessionId: string): void {
+    const isPermit = typeof permit === 'object' && permit !== null && #isMadeHere in permit && permit.#isMadeHere;
+    if (isPermit && permit.sessionId === sessionId) return;
+    throw new RuntimeError('PROMOTION_REFUSED', isPermit ? `expected a permit for session ${sessionId}, received one for session ${permit.sessionId}` : 'expected a permit of the promotion gate', { category: 'permission', hint: 'Evaluate the outcome of the session first.' });
   }
 }
 
 /** Why a session may not promote anything now; undefined when it may. */
 export function promotionProblem({ outcome, evaluation, changedAtSeq = 0 }: SessionState): string | undefined {
   if (outcome === undefined) return 'the session has no outcome that could be reached';
-  if (evaluation === undefined || evaluation.seq < outcome.seq) return 'the outcome has not been evaluated';
+  // One that was defined during the evaluation was not what was evaluated.
+  if (evaluation === undefined || evaluation.throughSeq < outcome.seq || evaluation.seq < outcome.seq) return 'the outcome has not been evaluated';
   if (evaluation.verdict !== 'pass') return `the outcome was evaluated as "${evaluation.verdict}": ${evaluation.because}`;
   // What came after may have undone what was evaluated.
   if (evaluation.throughSeq < changedAtSeq) return 'something was changed since the outcome was evaluated';

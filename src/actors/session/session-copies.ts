@@ -3,7 +3,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { activationsOf } from '../../machines/session/activation.ts';
 import { asCopied, forkedEvents, settlingDrafts } from '../../machines/session/session-fork.ts';
 import { checkDraft, placeEvent } from '../../machines/session/session-event.ts';
-import type { NewSessionEvent, SessionEvent } from '../../machines/session/session-event.ts';
+import type { NewSessionEvent, SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';
 import { foldSession } from '../../machines/session/session-fold.ts';
 import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -32,8 +32,9 @@ export async function forkSession(sourceId: string, { atSeq, title }: ForkReques
   const identity = { sessionId: ids.next(), agentId };
   const at = isoTimeOf(clock.now());
   const envelope = (draft: Parameters<typeof checkDraft>[0]): NewSessionEvent => ({ id: draft.id ?? ids.next(), at, ...checkDraft(draft) });
-  const created = envelope({ type: 'session.created', data: { agentId, ...(title === undefined ? {} : { title }), forkOf: { sessionId: sourceId, seq } } });
-  const copied = [created, ...forkedEvents(await eventsUpTo(store, sourceId, seq))];
+  const past = await eventsUpTo(store, sourceId, seq);
+  const created = envelope({ type: 'session.created', data: { agentId, ...(title === undefined ? {} : { title }), ...boundsOf(past[0]), forkOf: { sessionId: sourceId, seq } } });
+  const copied = [created, ...forkedEvents(past)];
   const settling = settlingDrafts(foldAll(identity, copied)).map(envelope);
   const state = foldAll(identity, [...copied, ...settling]);
   // Before the session is there: a hint without a session costs a look, a session without its hint would wait for ever.
@@ -44,6 +45,13 @@ export async function forkSession(sourceId: string, { atSeq, title }: ForkReques
   const journal = await SessionJournal.open(identity.sessionId, ports);
   await keepView(store, journal.state);
   return journal.state;
+}
+
+/** Where it works and what binds it: a fork is no way out of either. */
+function boundsOf(first: SessionEvent | undefined): Pick<SessionEventData<'session.created'>, 'environmentId' | 'restriction'> {
+  if (first?.type !== 'session.created') return {};
+  const { environmentId, restriction } = first.data;
+  return { ...(environmentId === undefined ? {} : { environmentId }), ...(restriction === undefined ? {} : { restriction }) };
 }
 
 export interface ImportPorts extends JournalPorts {

@@ -16,13 +16,15 @@ import {
 import type { CheckedSendOptions, ForkOptions, InterruptOptions, NewSession, SendOptions, SessionFilter, SessionIngress, TerminateOptions } from '../../machines/session/session-requests.ts';
 import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import { childBounds } from '../environment/child-bounds.ts';
+import type { SessionEnvironments } from '../environment/session-environment.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import { SafeObservable } from '../streams/safe-observable.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
 import { keepAttachments } from './kept-attachments.ts';
 import type { AttachmentStore } from './attachment-store.ts';
 import { keepView } from './event-store.ts';
-import type { AppendResult, SessionListing } from './event-store.ts';
+import type { AppendResult, SessionIdentity, SessionListing } from './event-store.ts';
 import { frozen } from './frozen.ts';
 import { accept, appendAtHead, interrupt, receiptOf } from './ingress.ts';
 import type { SendReceipt } from './ingress.ts';
@@ -40,6 +42,8 @@ import { endJobsOf, interruptSubflows } from './subflow-session.ts';
 
 export interface SessionsOptions extends LineagePorts {
   readonly agents: AgentCatalog;
+  /** Absent: sessions work in their workspace, with nothing shut in. */
+  readonly environments?: Pick<SessionEnvironments, 'idFor' | 'require'> | undefined;
   /** Without it no message can come with files. */
   readonly attachments?: AttachmentStore | undefined;
   readonly onListenerError: OnListenerError;
@@ -59,21 +63,27 @@ export class Sessions {
 
   /**
    * Makes a session, or a child of one.
-   * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, or SESSION_REQUEST_INVALID; for a child also SESSION_NOT_FOUND, SESSION_TERMINATED,
+   * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID, or SESSION_REQUEST_INVALID; for a child also SESSION_NOT_FOUND, SESSION_TERMINATED,
    *   SESSION_TOO_DEEP or CHILD_LIMIT. Nothing is made then.
    */
   async create(request: NewSession): Promise<SessionState> {
     const { agentId, title, environmentId, parentSessionId } = checkNewSession(request);
     await this.#options.agents.get(agentId);
     const identity = { sessionId: this.#options.ids.next(), agentId };
-    const parent = parentSessionId === undefined ? undefined : placeOfChild((await this.#journals.open(parentSessionId)).state, identity);
+    if (environmentId !== undefined) await this.#options.environments?.require(environmentId);
+    const parent = parentSessionId === undefined ? {} : await this.#relation((await this.#journals.open(parentSessionId)).state, identity);
     const journal = new SessionJournal(identity, this.#options);
-    const data = { agentId, ...(title === undefined ? {} : { title }), ...(environmentId === undefined ? {} : { environmentId }), ...(parent === undefined ? {} : { parent }) };
+    const data = { agentId, ...(title === undefined ? {} : { title }), ...(environmentId === undefined ? {} : { environmentId }), ...parent };
     await this.#options.store.create(identity, journal.envelopes([{ type: 'session.created', data }]));
     await journal.refresh();
     await keepView(this.#options.store, journal.state);
     await this.#announce(journal.state);
     return frozen(journal.state);
+  }
+
+  /** What whoever it works for may not do, it may not do either. */
+  async #relation(parent: SessionState, child: SessionIdentity): Promise<Pick<SessionState, 'parent' | 'restriction'>> {
+    return { parent: placeOfChild(parent, child), restriction: await childBounds(parent, this.#options) };
   }
 
   /** Whoever cuts a session short cuts its children short that it waits for; and who waits for this one is told. */

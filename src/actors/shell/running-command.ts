@@ -1,6 +1,7 @@
 /** One command of a shell, from its begin until long after its end: its output, its outcome, and how much of both has been told. */
 import { KeptOutput } from '../../machines/turn/shell/kept-output.ts';
 import type { ShellCommandReply } from '../../machines/turn/shell/shell-results.ts';
+import type { ByteRedaction } from '../environment/session-secrets.ts';
 
 export interface CommandOutcome {
   /** Null when a signal ended the shell under it. */
@@ -10,7 +11,10 @@ export interface CommandOutcome {
 }
 
 export class RunningCommand {
+  /** Without what nobody may see. */
   readonly output = new KeptOutput();
+  readonly #openRedaction: () => ByteRedaction | undefined;
+  #redaction: ByteRedaction | undefined;
   /** Resolves when it has an outcome. */
   readonly over: Promise<void>;
   #outcome: CommandOutcome | undefined;
@@ -19,7 +23,10 @@ export class RunningCommand {
   /** A stop of it that is under way, or was. */
   stopping: Promise<void> | undefined;
 
-  constructor() {
+  /** @param openRedaction takes secrets out of what it puts out */
+  constructor(openRedaction: () => ByteRedaction | undefined = () => undefined) {
+    this.#openRedaction = openRedaction;
+    this.#redaction = openRedaction();
     this.over = new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -29,7 +36,15 @@ export class RunningCommand {
     return this.#outcome;
   }
 
+  append(bytes: Uint8Array): void {
+    this.output.append(this.#redaction?.add(bytes) ?? bytes);
+  }
+
   end(outcome: CommandOutcome): void {
+    const rest = this.#redaction?.end();
+    if (rest !== undefined) this.output.append(rest);
+    // What background jobs put out later comes after it.
+    this.#redaction = this.#openRedaction();
     this.#outcome ??= outcome;
     this.#settle();
   }

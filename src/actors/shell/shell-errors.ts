@@ -3,7 +3,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_OPEN_SHELLS, MAX_SHELLS_PER_SESSION } from '../../machines/turn/shell/shell-limits.ts';
 
 export function shellNotOpen(shell: string): RuntimeError {
-  return new RuntimeError('SHELL_CLOSED', `no shell "${shell}" is open: it was never opened or was closed long ago, or the runtime restarted`, {
+  return new RuntimeError('SHELL_CLOSED', `no shell "${shell}" is open: it was never opened or was closed long ago, or the runtime restarted and nothing is known of it`, {
     category: 'not_found',
     hint: 'Open another with shell_open. Its folder and variables begin anew.',
     details: { shell },
@@ -91,4 +91,17 @@ export function shellVariableRefused(shell: string, name: string): RuntimeError 
 
 export function shellsAreClosed(): RuntimeError {
   return new RuntimeError('SHELLS_CLOSED', 'the runtime is shutting down and opens no shells', { category: 'conflict' });
+}
+
+/** The process that had it has ended; what was open in it is known, what ran in it is not. */
+export function shellOfAnotherProcess(shell: string): RuntimeError {
+  return new RuntimeError('SHELL_CLOSED', `the process in which the shell "${shell}" was open has ended, and its last command with it; how far that came is not known`, {
+    category: 'not_found',
+    hint: 'Use the shell with shell_exec: it is opened again, in its folder and with its variables.',
+    details: { shell },
+  });
+}
+
+export function noSecretsHere(): RuntimeError {
+  return new RuntimeError('SECRET_UNKNOWN', 'this runtime knows of no vaults, so a command cannot be given a secret', { category: 'permission', hint: 'Leave "secrets" out.' });
 }

@@ -1,6 +1,7 @@
 /** What has been run in a shell, the newest of it, and the names of variables that were set. */
-import { MAX_HISTORY_COMMAND_CHARACTERS, MAX_HISTORY_ENTRIES } from '../../machines/turn/shell/shell-limits.ts';
+import { MAX_HISTORY_COMMAND_CHARACTERS, MAX_HISTORY_ENTRIES, MAX_SHELL_VARIABLES } from '../../machines/turn/shell/shell-limits.ts';
 import type { ShellHistoryEntry } from '../../machines/turn/shell/shell-results.ts';
+import type { ShellRecord, ShellRecordVariable } from '../../machines/turn/shell/shell-record.ts';
 import type { Clock } from '../clock/clock.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 
@@ -9,14 +10,21 @@ type Ended = Pick<ShellHistoryEntry, 'exitCode'> & { readonly status: Exclude<Sh
 /** Ends the entry that it was given for. */
 export type EndEntry = (ended: Ended) => void;
 
+export type HistoryBefore = Pick<ShellRecord, 'entries' | 'forgotten' | 'variables'>;
+
 export class ShellHistoryBook {
   readonly #clock: Clock;
-  readonly #entries: ShellHistoryEntry[] = [];
-  readonly #variables = new Set<string>();
-  #forgotten = 0;
+  readonly #entries: ShellHistoryEntry[];
+  readonly #variables: Map<string, ShellRecordVariable>;
+  #forgotten: number;
 
-  constructor(clock: Clock) {
+  /** @param before what is known of the shell in whose place this one is */
+  constructor(clock: Clock, before: HistoryBefore = { entries: [], forgotten: 0, variables: [] }) {
     this.#clock = clock;
+    // Whatever ran in it ended with its process.
+    this.#entries = before.entries.map((entry) => (entry.status === 'running' ? { ...entry, status: 'shell_ended' } : entry));
+    this.#forgotten = before.forgotten;
+    this.#variables = new Map(before.variables.map((variable) => [variable.name, variable]));
   }
 
   get entries(): readonly ShellHistoryEntry[] {
@@ -28,8 +36,14 @@ export class ShellHistoryBook {
     return this.#forgotten;
   }
 
+  /** Names of those that are set. */
   get variables(): readonly string[] {
-    return [...this.#variables];
+    return [...this.#variables.values()].flatMap((variable) => ('removed' in variable ? [] : [variable.name]));
+  }
+
+  /** For a record. */
+  get known(): HistoryBefore {
+    return { entries: this.entries, forgotten: this.#forgotten, variables: [...this.#variables.values()] };
   }
 
   begin(command: string): EndEntry {
@@ -52,9 +66,12 @@ export class ShellHistoryBook {
     };
   }
 
-  noteVariable(name: string, isSet: boolean): void {
-    if (isSet) this.#variables.add(name);
-    else this.#variables.delete(name);
+  /** Beyond the limit the oldest is forgotten. */
+  noteVariable(variable: ShellRecordVariable): void {
+    this.#variables.delete(variable.name);
+    this.#variables.set(variable.name, variable);
+    const [oldest] = this.#variables.keys();
+    if (this.#variables.size > MAX_SHELL_VARIABLES && oldest !== undefined) this.#variables.delete(oldest);
   }
 
   #now(): string {

@@ -16,6 +16,11 @@ export interface ShellHost {
   resolveInside(workspace: string, path: string): string;
   /** Whether `path`, which is absolute and need not exist, lies in `folder` (a real path), or leads through it by symbolic links. Never throws. */
   leadsThrough(folder: string, path: string): boolean;
-  /** The folder that a process is in now, by its real path. Never throws. */
+  /**
+   * What runs in the sandbox that the process keeps: the program that was started in it, and the group that gets its interrupts, both as the
+   * host numbers them. Undefined as long as there is none. Never throws.
+   */
+  programInside(processId: number): { readonly processId: number; readonly group: number } | undefined;
+  /** The folder that a process is in now, by its real path; of one in a sandbox, by the path that it has there. Never throws. */
   folderOfProcess(processId: number): ProcessFolder;
 }

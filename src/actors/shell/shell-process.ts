@@ -2,8 +2,7 @@
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { EndMarkReader } from '../../machines/turn/shell/end-mark.ts';
 import type { CommandEnd } from '../../machines/turn/shell/end-mark.ts';
-import type { KeptOutput } from '../../machines/turn/shell/kept-output.ts';
-import { SHELL_START_COMMAND, endReport } from '../../machines/turn/shell/shell-script.ts';
+import { endReport } from '../../machines/turn/shell/shell-script.ts';
 import type { IdSource } from '../session/id-source.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import { shellDidNotOpen } from './shell-errors.ts';
@@ -15,7 +14,7 @@ export type ShellTasks = Pick<BackgroundTaskManager, 'spawn' | 'wait' | 'cancel'
 export interface ShellProcessPorts {
   readonly tasks: ShellTasks;
   readonly feed: TaskOutputFeed;
-  readonly host: Pick<ShellHost, 'interrupt' | 'folderOfProcess'>;
+  readonly host: Pick<ShellHost, 'interrupt' | 'folderOfProcess' | 'programInside'>;
   readonly ids: IdSource;
 }
 
@@ -23,8 +22,18 @@ export interface ShellProcessRequest {
   readonly name: string;
   readonly sessionId: string;
   readonly cwd: string;
+  /** The command line that becomes the shell: SHELL_START_COMMAND, or what runs that in a sandbox. */
+  readonly command: string;
+  /** Whether the shell is in a sandbox that its process keeps. */
+  readonly isShutIn: boolean;
   /** The whole environment. */
   readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Takes the output of a script. */
+export interface OutputSink {
+  /** Copies what it keeps. */
+  append(bytes: Uint8Array): void;
 }
 
 /** How the process ended: by itself, with a code or a signal, or for a reason the task manager gives. */
@@ -44,19 +53,21 @@ export class ShellProcess {
   readonly #ports: ShellProcessPorts;
   readonly #taskId: string;
   readonly #reader = new EndMarkReader();
-  #output: KeptOutput | undefined;
+  readonly #isShutIn: boolean;
+  #inside: ReturnType<ShellHost['programInside']>;
+  #output: OutputSink | undefined;
   #onEnd: ((end: ScriptEnd) => void) | undefined;
   #end: ProcessEnd | undefined;
 
   /** @throws RuntimeError SHELL_NOT_OPENED */
-  static async start(ports: ShellProcessPorts, { name, sessionId, cwd, environment }: ShellProcessRequest): Promise<ShellProcess> {
+  static async start(ports: ShellProcessPorts, { name, sessionId, cwd, command, isShutIn, environment }: ShellProcessRequest): Promise<ShellProcess> {
     try {
       const task = await ports.tasks.spawn({
         kind: 'process',
         label: `shell ${name}`,
         // So that its input stays open.
         mode: 'background',
-        command: SHELL_START_COMMAND,
+        command,
         cwd,
         env: { ...environment },
         parentSessionId: sessionId,
@@ -64,7 +75,7 @@ export class ShellProcess {
         outputLimitBytes: 0,
         metadata: { shell: name },
       });
-      const started = new ShellProcess(ports, task.id);
+      const started = new ShellProcess(ports, task.id, isShutIn);
       if (task.status !== 'queued') return started;
       await started.end('it did not get a slot');
     } catch (error) {
@@ -73,10 +84,11 @@ export class ShellProcess {
     throw shellDidNotOpen(name, 'all slots for tasks are taken');
   }
 
-  private constructor(ports: ShellProcessPorts, taskId: string) {
+  private constructor(ports: ShellProcessPorts, taskId: string, isShutIn: boolean) {
     const { tasks, feed } = ports;
     this.#ports = ports;
     this.#taskId = taskId;
+    this.#isShutIn = isShutIn;
     const stopListening = feed.listen(taskId, (chunk) => this.#take(chunk));
     this.gone = tasks
       .wait(taskId)
@@ -99,7 +111,7 @@ export class ShellProcess {
    * Resolves when the script has answered, or cannot any more. One at a time. `output` gets what comes until then, and later what comes
    * from work that was left running, until the next script.
    */
-  run(script: (nonce: string) => string, output: KeptOutput): Promise<ScriptEnd> {
+  run(script: (nonce: string) => string, output: OutputSink): Promise<ScriptEnd> {
     if (this.#end !== undefined) return Promise.resolve({ kind: 'gone', end: this.#end });
     const nonce = this.#ports.ids.next();
     this.#output = output;
@@ -117,9 +129,9 @@ export class ShellProcess {
    * that could hit the next command.
    */
   interrupt(): void {
-    const pid = this.#ports.tasks.get(this.#taskId)?.pid;
-    if (pid === undefined || this.#onEnd === undefined) return;
-    this.#ports.host.interrupt(pid);
+    const found = this.#shell();
+    if (found === undefined || this.#onEnd === undefined) return;
+    this.#ports.host.interrupt(found.group);
     const nonce = this.#ports.ids.next();
     this.#reader.expectAlso(nonce);
     this.#tell(endReport(nonce));
@@ -127,8 +139,8 @@ export class ShellProcess {
 
   /** The folder it is in now. */
   folder(): ProcessFolder {
-    const pid = this.#ports.tasks.get(this.#taskId)?.pid;
-    return pid === undefined ? { kind: 'unknown' } : this.#ports.host.folderOfProcess(pid);
+    const found = this.#shell();
+    return found === undefined ? { kind: 'unknown' } : this.#ports.host.folderOfProcess(found.processId);
   }
 
   /** Ends the process and everything that it started. Resolves when it is gone. */
@@ -136,6 +148,15 @@ export class ShellProcess {
     // It may have ended in between; `gone` knows.
     await this.#ports.tasks.cancel(this.#taskId, reason).catch(() => undefined);
     await this.gone;
+  }
+
+  /** The process of the shell itself, and the group that it leads or is led in. An interrupt of what keeps its sandbox would end it. */
+  #shell(): ReturnType<ShellHost['programInside']> {
+    const pid = this.#ports.tasks.get(this.#taskId)?.pid;
+    if (pid === undefined) return undefined;
+    if (!this.#isShutIn) return { processId: pid, group: pid };
+    this.#inside ??= this.#ports.host.programInside(pid);
+    return this.#inside;
   }
 
   #tell(script: string): void {

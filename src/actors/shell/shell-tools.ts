@@ -1,6 +1,6 @@
 /**
  * The persistent shell tools. A shell is a process of its session that stays between calls and wakes, for as long as this runtime
- * lives; after a restart there is none, and a call on one of before says so.
+ * lives; after a restart it is opened again when it is used, with what can be told of it, and the reply says so.
  *
  * What a shell takes in stays in it: an alias, a function or another PATH makes `git status` mean something else. Its commands are
  * therefore never to be judged by rules for known commands.
@@ -29,15 +29,21 @@ import type {
 } from '../../machines/turn/shell/shell-definitions.ts';
 import { DEFAULT_SHELL_WAIT_MS } from '../../machines/turn/shell/shell-limits.ts';
 import type { ShellClosed, ShellCommandReply, ShellFolder, ShellHistory, ShellOpened, ShellOutputPage, ShellVariable } from '../../machines/turn/shell/shell-results.ts';
+import type { ShellRecordVariable } from '../../machines/turn/shell/shell-record.ts';
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
 import type { Clock } from '../clock/clock.ts';
+import type { SessionIdentity } from '../session/event-store.ts';
 import { createIdSource } from '../session/id-source.ts';
 import type { IdSource } from '../session/id-source.ts';
 import type { Tool, ToolContext } from '../turn/tool.ts';
-import { environmentIn, requireAllowedFolder } from './command-workspace.ts';
+import { fromWorkspace, onHost, requireAllowedFolder } from './command-workspace.ts';
+import type { CommandPlace } from './command-workspace.ts';
 import type { RunningCommand } from './running-command.ts';
-import { shellAtRest } from './shell-errors.ts';
+import { shellAtRest, shellOfAnotherProcess } from './shell-errors.ts';
 import type { ShellHost } from './shell-host.ts';
+import type { ShellRecords } from './shell-records.ts';
+import { folderOfShell, historyOf, isSuperseded, openShell, usableShell } from './usable-shell.ts';
+import type { ShellHouse } from './usable-shell.ts';
 import type { SessionWatchPorts } from './session-watch.ts';
 import type { ShellTasks } from './shell-process.ts';
 import type { Shell } from './shell.ts';
@@ -58,6 +64,8 @@ export interface ShellToolsOptions {
   readonly environment?: CommandEnvironmentSettings | undefined;
   /** Follows the sessions that have shells, so that these end when another process terminates or deletes their session. */
   readonly sessions?: SessionWatchPorts | undefined;
+  /** Where what is known of open shells is kept, so that they can be opened again after a restart. Without it they cannot. */
+  readonly records?: ShellRecords | undefined;
 }
 
 export interface ShellTools {
@@ -65,31 +73,30 @@ export interface ShellTools {
   /** Ends every shell and everything that runs in them. Idempotent. */
   close(): Promise<void>;
   closeSession(sessionId: string): Promise<void>;
+  /** Of every shell of a session that something is known of, open or to be opened again. Values of variables are not in it. */
+  describe(session: SessionIdentity): readonly ShellHistory[];
 }
 
 /** Longer than an interrupt and the end of a process tree may take: the call must not be over before its processes. */
 const STOP_GRACE_MS = 15_000;
 
-type CallContext = Pick<ToolContext, 'session' | 'workspaceDirectory'>;
-
 /** @throws RuntimeError ENVIRONMENT_INVALID */
 export function createShellTools(options: ShellToolsOptions): ShellTools {
   const { tasks, feed, host, clock, ids = createIdSource({ clock }) } = options;
-  const shells = new Shells({ tasks, feed, host, clock, ids, sessions: options.sessions });
-  const house: House = { shells, host, clock, environment: checkedEnvironmentSettings(options.environment) };
+  const { records, sessions } = options;
+  const shells = new Shells({ tasks, feed, host, clock, ids, sessions, records });
+  const house: House = { shells, host, clock, environment: checkedEnvironmentSettings(options.environment), records, log: sessions?.store };
   const tools: readonly Tool[] = [openTool(house), execTool(house), waitTool(house), closeTool(house), historyTool(house), pageTool(house), setCwdTool(house), setEnvTool(house)];
   return {
     tools: tools.map((tool) => withConfirmedSession(tool, shells)),
     close: () => shells.closeAll('the runtime is shutting down'),
     closeSession: (sessionId) => shells.closeSession(sessionId, 'its session was closed'),
+    describe: (session) => [...new Set([...shells.of(session.sessionId).map(({ name }) => name), ...(records?.names(session) ?? [])])].flatMap((name) => historyOf(house, session, name) ?? []),
   };
 }
 
-interface House {
-  readonly shells: Shells;
-  readonly host: ShellHost;
+interface House extends ShellHouse {
   readonly clock: Clock;
-  readonly environment: CommandEnvironmentSettings;
 }
 
 /** A call never sees a shell of a session that was deleted before it. A wake that runs keeps its session from being deleted during the call. */
@@ -108,12 +115,12 @@ function openTool(house: House): Tool<ShellOpenInput> {
   return {
     definition: shellOpenDefinition,
     stopGraceMs: STOP_GRACE_MS,
-    subject: ({ cwd }, { workspaceDirectory }) => ({ kind: 'path', path: folderOf(house.host, workspaceDirectory, cwd), access: 'read' }),
-    async run({ name = MAIN_SHELL, cwd }, context) {
+    subject: ({ cwd }, context) => ({ kind: 'path', path: folderOf(house.host, context, cwd), access: 'read' }),
+    async run({ name = MAIN_SHELL, cwd, secrets }, context) {
       context.signal.throwIfAborted();
-      const folder = house.host.resolveInside(context.workspaceDirectory, cwd ?? '.');
+      const folder = house.host.resolveInside(context.workspaceDirectory, fromWorkspace(context, cwd ?? '.'));
       requireAllowedFolder(context.subject, folder);
-      const shell = await openShell(house, context, { name, cwd: folder });
+      const shell = await openShell(house, context, { name, cwd: folder, secrets });
       await requireOpenedWhereAllowed(house, shell, context);
       return { shell: name, cwd: shell.cwd ?? folder } satisfies ShellOpened;
     },
@@ -124,21 +131,18 @@ function execTool(house: House): Tool<ShellExecInput> {
   return {
     definition: shellExecDefinition,
     stopGraceMs: STOP_GRACE_MS,
-    subject: ({ shell, command }, { session, workspaceDirectory }): PermissionSubject => {
-      const found = house.shells.find(session.sessionId, shell ?? MAIN_SHELL);
-      return { kind: 'shell', command, cwd: (found?.isOpen === true ? found.cwd : undefined) ?? workspaceDirectory, isolated: false };
+    subject: ({ shell, command }, context): PermissionSubject => {
+      const cwd = folderOfShell(house, context.session, shell ?? MAIN_SHELL) ?? context.workspaceDirectory;
+      return { kind: 'shell', command, cwd: onHost(context, cwd), isolated: false };
     },
     async run({ shell: name, command, timeoutMs = DEFAULT_SHELL_WAIT_MS }, context) {
       context.signal.throwIfAborted();
-      const { sessionId } = context.session;
       // Only the shell that is meant by saying nothing comes into being by itself: a named one is expected to have something in it.
-      const isNew = name === undefined && house.shells.find(sessionId, MAIN_SHELL)?.isOpen !== true;
-      if (!isNew) return attend(house, beginWhereAllowed(house.shells.get(sessionId, name ?? MAIN_SHELL), command, context), { name: name ?? MAIN_SHELL, timeoutMs, context });
-      requireAllowedFolder(context.subject, context.workspaceDirectory);
-      const shell = await openShell(house, context, { name: MAIN_SHELL, cwd: context.workspaceDirectory });
+      const { shell, isNew, restoring } = await usableShell(house, context, { name: name ?? MAIN_SHELL, mayBegin: name === undefined });
       context.signal.throwIfAborted();
-      const reply = await attend(house, shell.begin(command), { name: MAIN_SHELL, timeoutMs, context });
-      return { ...reply, opened: true } satisfies ShellCommandReply;
+      const began = isNew ? beginAnew(shell, command, context) : beginWhereAllowed(shell, command, context);
+      const reply = await attend(house, began, { name: shell.name, timeoutMs, context });
+      return { ...reply, ...(isNew ? { opened: true as const } : {}), ...restoring } satisfies ShellCommandReply;
     },
   };
 }
@@ -149,7 +153,7 @@ function waitTool(house: House): Tool<ShellWaitInput> {
     stopGraceMs: STOP_GRACE_MS,
     async run({ shell: name = MAIN_SHELL, timeoutMs = DEFAULT_SHELL_WAIT_MS }, context) {
       context.signal.throwIfAborted();
-      const shell = house.shells.get(context.session.sessionId, name);
+      const shell = shellHere(house, context, name);
       const command = shell.lastCommand;
       if (command !== undefined) return attend(house, command, { name, timeoutMs, context });
       throw shell.closedError() ?? shellAtRest(name);
@@ -157,31 +161,34 @@ function waitTool(house: House): Tool<ShellWaitInput> {
   };
 }
 
-function closeTool({ shells }: House): Tool<ShellNameInput> {
+function closeTool({ shells, records }: House): Tool<ShellNameInput> {
   return {
     definition: shellCloseDefinition,
     stopGraceMs: STOP_GRACE_MS,
     async run({ shell = MAIN_SHELL }, { session }) {
-      const leftOver = await shells.close(session.sessionId, shell);
+      const isKnown = records?.read(session, shell) !== undefined;
+      const leftOver = isKnown && shells.find(session.sessionId, shell) === undefined ? undefined : await shells.close(session.sessionId, shell);
+      // Also that of a shell that another process had.
+      if (isKnown) await records?.remove(session, shell);
       return { shell, closed: true, ...(leftOver === undefined ? {} : { leftOver }) } satisfies ShellClosed;
     },
   };
 }
 
-function historyTool({ shells }: House): Tool<ShellNameInput> {
+function historyTool(house: House): Tool<ShellNameInput> {
   return {
     definition: shellHistoryDefinition,
     async run({ shell = MAIN_SHELL }, { session }) {
-      return shells.get(session.sessionId, shell).describe() satisfies ShellHistory;
+      return historyOf(house, session, shell) ?? (house.shells.get(session.sessionId, shell).describe() satisfies ShellHistory);
     },
   };
 }
 
-function pageTool({ shells }: House): Tool<ShellPageInput> {
+function pageTool(house: House): Tool<ShellPageInput> {
   return {
     definition: shellReadLastOutputDefinition,
-    async run({ shell: name = MAIN_SHELL, offset, limit }, { session }) {
-      const shell = shells.get(session.sessionId, name);
+    async run({ shell: name = MAIN_SHELL, offset, limit }, context) {
+      const shell = shellHere(house, context, name);
       const command = shell.lastCommand;
       if (command === undefined) throw shell.closedError() ?? shellAtRest(name);
       const running = command.outcome === undefined ? { running: true as const } : {};
@@ -194,49 +201,73 @@ function setCwdTool(house: House): Tool<ShellSetCwdInput> {
   return {
     definition: shellSetCwdDefinition,
     stopGraceMs: STOP_GRACE_MS,
-    subject: ({ cwd }, { workspaceDirectory }) => ({ kind: 'path', path: folderOf(house.host, workspaceDirectory, cwd), access: 'read' }),
-    async run({ shell = MAIN_SHELL, cwd }, { session, workspaceDirectory, signal, subject }) {
+    subject: ({ cwd }, context) => ({ kind: 'path', path: folderOf(house.host, context, cwd), access: 'read' }),
+    async run({ shell: name = MAIN_SHELL, cwd }, context) {
+      const { workspaceDirectory, signal, subject } = context;
       signal.throwIfAborted();
-      const folder = house.host.resolveInside(workspaceDirectory, cwd);
+      const folder = house.host.resolveInside(workspaceDirectory, fromWorkspace(context, cwd));
       requireAllowedFolder(subject, folder);
-      const entered = await house.shells.get(session.sessionId, shell).changeFolder(folder);
+      const { shell, restoring } = await usableShell(house, context, { name, mayBegin: false });
+      const entered = await shell.changeFolder(folder);
+      await shell.saved();
       requireAllowedFolder(subject, entered);
-      return { shell, cwd: entered } satisfies ShellFolder;
+      return { shell: name, cwd: entered, ...restoring } satisfies ShellFolder;
     },
   };
 }
 
-function setEnvTool({ shells }: House): Tool<ShellSetEnvInput> {
+function setEnvTool(house: House): Tool<ShellSetEnvInput> {
   return {
     definition: shellSetEnvDefinition,
     stopGraceMs: STOP_GRACE_MS,
-    async run({ shell = MAIN_SHELL, name, value }, { session, signal }) {
-      signal.throwIfAborted();
-      await shells.get(session.sessionId, shell).setVariable(name, value);
-      return { shell, name, set: value !== null } satisfies ShellVariable;
+    async run({ shell: given = MAIN_SHELL, name, value }, context) {
+      context.signal.throwIfAborted();
+      const { shell, restoring } = await usableShell(house, context, { name: given, mayBegin: false });
+      await shell.setVariable(variableOf({ name, value }, context), value);
+      await shell.saved();
+      return { shell: given, name, set: value !== null, ...restoring } satisfies ShellVariable;
     },
   };
 }
 
-async function openShell({ shells, host, environment }: House, { session, workspaceDirectory }: CallContext, { name, cwd }: { readonly name: string; readonly cwd: string }): Promise<Shell> {
-  return shells.open({ name, sessionId: session.sessionId, cwd, environment: environmentIn({ session, workspaceDirectory }, host, environment) });
+/** Where its value is found again: in the log, which has the call that sets it, without what nobody may see. */
+function variableOf({ name, value }: Pick<ShellSetEnvInput, 'name' | 'value'>, { callId, wake, environment }: ToolContext): ShellRecordVariable {
+  if (value === null) return { name, removed: true };
+  const seq = wake?.state().openToolCalls.find((call) => call.callId === callId)?.seq;
+  if (seq === undefined) return { name, lost: 'the call that set it is in no log' };
+  const isWhole = environment === undefined || environment.secrets.text(value) === value;
+  return isWhole ? { name, seq } : { name, lost: 'its value had a secret in it, which no log has' };
+}
+
+/** One whose process is this one's. @throws RuntimeError SHELL_CLOSED */
+function shellHere({ shells, records }: House, { session }: Pick<ToolContext, 'session'>, name: string): Shell {
+  const record = records?.read(session, name);
+  const found = shells.find(session.sessionId, name);
+  if (record !== undefined && (found === undefined || isSuperseded(found, record))) throw shellOfAnotherProcess(name);
+  return shells.get(session.sessionId, name);
 }
 
 /** What was looked at before it opened may be something else by the time it is entered. @throws RuntimeError FOLDER_CHANGED; then it is closed */
-async function requireOpenedWhereAllowed({ shells }: House, shell: Shell, { session, subject }: Pick<ToolContext, 'session' | 'subject'>): Promise<void> {
+async function requireOpenedWhereAllowed({ shells }: House, shell: Shell, context: Pick<ToolContext, 'subject'> & CommandPlace): Promise<void> {
   try {
-    if (shell.cwd !== undefined) requireAllowedFolder(subject, shell.cwd);
+    if (shell.cwd !== undefined) requireAllowedFolder(context.subject, onHost(context, shell.cwd));
   } catch (error) {
-    await shells.close(session.sessionId, shell.name);
+    await shells.close(context.session.sessionId, shell.name);
     throw error;
   }
 }
 
 /** A shell that has ended says so itself. @throws RuntimeError FOLDER_CHANGED, and what `begin` throws */
-function beginWhereAllowed(shell: Shell, command: string, { subject }: Pick<ToolContext, 'subject'>): RunningCommand {
+function beginWhereAllowed(shell: Shell, command: string, context: Pick<ToolContext, 'subject'> & CommandPlace): RunningCommand {
   const { isOpen, cwd } = shell;
-  if (isOpen && cwd !== undefined) requireAllowedFolder(subject, cwd);
-  return shell.begin(command);
+  if (isOpen && cwd !== undefined) requireAllowedFolder(context.subject, onHost(context, cwd));
+  return shell.begin(command, context.environment?.secrets);
+}
+
+/** What was allowed is the workspace by the name that it has, whatever links lead there. */
+function beginAnew(shell: Shell, command: string, { subject, workspaceDirectory, environment }: ToolContext): RunningCommand {
+  requireAllowedFolder(subject, workspaceDirectory);
+  return shell.begin(command, environment?.secrets);
 }
 
 interface Attendance {
@@ -254,13 +285,15 @@ async function attend({ shells, clock }: House, command: RunningCommand, { name,
     signal.throwIfAborted();
   }
   shell.touch();
+  // Whoever has the reply may rely on what it says, whatever becomes of this process.
+  if (command.outcome !== undefined) await shell.saved();
   return command.reply({ shell: name, cwd: shell.cwd });
 }
 
 /** For rules: one that cannot be entered stays as it was named, and is refused when the call runs. */
-function folderOf(host: ShellHost, workspace: string, path = '.'): string {
+function folderOf(host: ShellHost, context: CommandPlace, path = '.'): string {
   try {
-    return host.resolveInside(workspace, path);
+    return host.resolveInside(context.workspaceDirectory, fromWorkspace(context, path));
   } catch {
     return path;
   }

@@ -14,17 +14,37 @@ import { KeptOutput } from '../../machines/turn/shell/kept-output.ts';
 import { INTERRUPT_GRACES_MS, SHELL_ANSWER_MS, SHELL_IDLE_MS, SHELL_UNATTENDED_MS } from '../../machines/turn/shell/shell-limits.ts';
 import { changeFolderScript, commandScript, openingScript, setVariableScript } from '../../machines/turn/shell/shell-script.ts';
 import type { ShellHistory } from '../../machines/turn/shell/shell-results.ts';
+import type { ShellRecord, ShellRecordVariable } from '../../machines/turn/shell/shell-record.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
+import type { SessionSecrets } from '../environment/session-secrets.ts';
+import type { SessionIdentity } from '../session/event-store.ts';
 import { RunningCommand } from './running-command.ts';
 import { shellBusy, shellDidNotOpen, shellEnded, shellFolderGone, shellFolderRefused, shellVariableRefused } from './shell-errors.ts';
 import { ShellHistoryBook } from './shell-history.ts';
-import type { EndEntry } from './shell-history.ts';
+import type { EndEntry, HistoryBefore } from './shell-history.ts';
+import { ShellKeeping } from './shell-keeping.ts';
+import type { ShellRecords } from './shell-records.ts';
 import { ShellProcess } from './shell-process.ts';
-import type { ProcessEnd, ScriptEnd, ShellProcessPorts, ShellProcessRequest } from './shell-process.ts';
+import type { OutputSink, ProcessEnd, ScriptEnd, ShellProcessPorts, ShellProcessRequest } from './shell-process.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface ShellPorts extends ShellProcessPorts {
   readonly clock: Clock;
+  /** Where what is known of open shells is kept. Without it none is opened again. */
+  readonly records?: ShellRecords | undefined;
+}
+
+export interface ShellRequest extends Omit<ShellProcessRequest, 'sessionId'> {
+  readonly session: SessionIdentity;
+  /** Of the environment in which it is opened. */
+  readonly fingerprint?: string | undefined;
+  /** What is known of the shell in whose place it is, and of what it is given. */
+  readonly before?: HistoryBefore | undefined;
+}
+
+/** `keep`: what is known of it stays, so that it can be opened again. */
+export interface ShellEnding {
+  readonly records: 'keep' | 'remove';
 }
 
 type Standing =
@@ -35,11 +55,16 @@ type Standing =
   | { readonly kind: 'ended'; readonly why: string };
 
 const NOTHING_KEPT = { headBytes: 0, tailBytes: 0 };
+/** Of what a shell says that does not open. */
+const SAID_KEPT = { headBytes: 500, tailBytes: 0 };
 
 export class Shell {
   readonly name: string;
   readonly #ports: ShellPorts;
-  readonly #request: ShellProcessRequest;
+  readonly #request: ShellRequest;
+  readonly #keeping: ShellKeeping;
+  /** Tells this shell from others of its name. */
+  readonly instance: string;
   readonly #history: ShellHistoryBook;
   /** Called when it has ended and nobody has asked about it for long. */
   readonly #onForgotten: () => void;
@@ -50,15 +75,19 @@ export class Shell {
   #last: RunningCommand | undefined;
   /** Why it is being ended by us. The first cause stays. */
   #endReason: string | undefined;
+  /** What becomes of what is known of it. A shell that ends by itself is one that nobody wants any more. */
+  #ending: ShellEnding['records'] | undefined;
   #idleTimer: TimerHandle | undefined;
   #isDisposed = false;
   #leftOver: string | undefined;
 
-  constructor(ports: ShellPorts, request: ShellProcessRequest, onForgotten: () => void) {
+  constructor(ports: ShellPorts, request: ShellRequest, onForgotten: () => void) {
     this.name = request.name;
     this.#ports = ports;
     this.#request = request;
-    this.#history = new ShellHistoryBook(ports.clock);
+    this.#history = new ShellHistoryBook(ports.clock, request.before);
+    this.instance = ports.ids.next();
+    this.#keeping = new ShellKeeping({ records: ports.records, session: request.session, name: request.name, instance: this.instance });
     this.#onForgotten = onForgotten;
     this.#cwd = request.cwd;
   }
@@ -73,6 +102,26 @@ export class Shell {
     const now = this.#standing.kind === 'ready' ? this.#process?.folder() : undefined;
     if (now === undefined || now.kind === 'unknown') return this.#cwd;
     return now.kind === 'known' ? now.path : undefined;
+  }
+
+  get fingerprint(): string | undefined {
+    return this.#request.fingerprint;
+  }
+
+  /** Why it is not open any more, as a clause. */
+  get endedBecause(): string | undefined {
+    return this.#standing.kind === 'ended' ? this.#standing.why : undefined;
+  }
+
+  /** What is needed to open it again. */
+  record(): ShellRecord {
+    const { cwd = this.#cwd, fingerprint, instance } = this;
+    return { version: 1, instance, ...(cwd === undefined ? {} : { cwd }), ...(fingerprint === undefined ? {} : { fingerprint }), ...this.#history.known };
+  }
+
+  /** Resolves when what is known of it is kept, as far as that can be. */
+  saved(): Promise<void> {
+    return this.#keeping.settled();
   }
 
   /** What could not be ended with it, in words. */
@@ -92,29 +141,47 @@ export class Shell {
   }
 
   /** Begins a command, at once: nothing can come between. @throws RuntimeError SHELL_CLOSED, SHELL_BUSY or SHELL_FOLDER_GONE */
-  begin(text: string): RunningCommand {
+  begin(text: string, secrets?: Pick<SessionSecrets, 'text' | 'bytes'>): RunningCommand {
     const process = this.#processAtRest();
     if (this.cwd === undefined) throw shellFolderGone(this.name);
-    const command = new RunningCommand();
+    const command = new RunningCommand(() => secrets?.bytes());
     this.#last = command;
-    this.#standing = { kind: 'running', command, endEntry: this.#history.begin(text) };
+    this.#standing = { kind: 'running', command, endEntry: this.#history.begin(secrets?.text(text) ?? text) };
     this.touch();
-    void process.run((nonce) => commandScript(text, nonce), command.output).then((end) => this.#onScriptEnd(end));
+    this.#save();
+    void process.run((nonce) => commandScript(text, nonce), command).then((end) => this.#onScriptEnd(end));
     return command;
   }
 
   /** @param folder absolute @throws RuntimeError also SHELL_FOLDER_REFUSED */
   async changeFolder(folder: string): Promise<string> {
-    const { exitCode } = await this.#adjust(`cd ${folder}`, (nonce) => changeFolderScript(folder, nonce));
+    const { exitCode } = await this.#adjust(`cd ${folder}`, true, (nonce) => changeFolderScript(folder, nonce));
     if (exitCode !== 0) throw shellFolderRefused(this.name, folder);
     return this.cwd ?? folder;
   }
 
   /** @param value null removes it @throws RuntimeError also SHELL_VARIABLE_REFUSED */
-  async setVariable(name: string, value: string | null): Promise<void> {
-    const { exitCode } = await this.#adjust(`${value === null ? 'unset' : 'export'} ${name}`, (nonce) => setVariableScript({ name, value }, nonce));
+  async setVariable(variable: ShellRecordVariable, value: string | null): Promise<void> {
+    const { name } = variable;
+    const { exitCode } = await this.#adjust(`${value === null ? 'unset' : 'export'} ${name}`, true, (nonce) => setVariableScript({ name, value }, nonce));
     if (exitCode !== 0) throw shellVariableRefused(this.name, name);
-    this.#history.noteVariable(name, value !== null);
+    this.#history.noteVariable(variable);
+    this.#save();
+  }
+
+  /** What was in the shell before, which its history knows. @returns what it does not take, in words */
+  async bringBack({ cwd, variables }: { readonly cwd?: string | undefined; readonly variables: readonly { readonly name: string; readonly value: string | null }[] }): Promise<string[]> {
+    const refused: string[] = [];
+    for (const variable of variables) {
+      const { exitCode } = await this.#adjust('', false, (nonce) => setVariableScript(variable, nonce));
+      if (exitCode !== 0) refused.push(`the variable ${variable.name}: the shell does not let it be changed`);
+    }
+    if (cwd !== undefined && cwd !== this.cwd) {
+      const { exitCode } = await this.#adjust('', false, (nonce) => changeFolderScript(cwd, nonce));
+      if (exitCode !== 0) refused.push(`its folder ${cwd}, which cannot be entered any more`);
+    }
+    this.#save();
+    return refused;
   }
 
   /** Stops a command: by an interrupt, and with the shell when that does not help in time. Idempotent. */
@@ -125,11 +192,14 @@ export class Shell {
   }
 
   /** Ends it and everything that runs in it. @param reason as a clause */
-  async end(reason: string): Promise<void> {
+  async end(reason: string, { records }: ShellEnding = { records: 'remove' }): Promise<void> {
     this.#endReason ??= reason;
+    this.#ending ??= records;
     // One that is only just starting is ended when there is something to end.
     if (this.#process === undefined) await this.#opening?.catch(() => undefined);
     await this.#process?.end(reason);
+    // Nobody may find a record of it after this who should not.
+    await this.saved();
   }
 
   /** Somebody is interested: its time without use begins anew. */
@@ -167,26 +237,29 @@ export class Shell {
   }
 
   async #open(): Promise<void> {
+    const said = new KeptOutput(SAID_KEPT);
     try {
-      const process = await ShellProcess.start(this.#ports, this.#request);
+      const process = await ShellProcess.start(this.#ports, { ...this.#request, sessionId: this.#request.session.sessionId });
       this.#process = process;
       void process.gone.then((end) => this.#onGone(end));
-      const end = await this.#answer(process, openingScript);
-      if (end.kind === 'gone') throw shellDidNotOpen(this.name, this.#endReason ?? endOf(end.end));
+      const end = await this.#answer(process, openingScript, said);
+      if (end.kind === 'gone') throw shellDidNotOpen(this.name, this.#endReason ?? withWords(endOf(end.end), said));
       if (this.#endReason !== undefined) throw shellDidNotOpen(this.name, this.#endReason);
       this.#cwd = end.end.cwd;
       this.#standing = { kind: 'ready' };
       this.touch();
+      this.#save();
+      await this.saved();
     } catch (error) {
       if (this.isOpen) this.#standing = { kind: 'ended', why: 'it did not open' };
       throw error;
     }
   }
 
-  async #adjust(entry: string, script: (nonce: string) => string): Promise<{ readonly exitCode: number }> {
+  async #adjust(entry: string, isNoted: boolean, script: (nonce: string) => string): Promise<{ readonly exitCode: number }> {
     const process = this.#processAtRest();
     this.#standing = { kind: 'adjusting' };
-    const endEntry = this.#history.begin(entry);
+    const endEntry: EndEntry = isNoted ? this.#history.begin(entry) : () => undefined;
     const end = await this.#answer(process, script);
     if (end.kind === 'gone') {
       endEntry({ status: 'shell_ended' });
@@ -198,12 +271,13 @@ export class Shell {
     this.#cwd = cwd;
     this.#standing = { kind: 'ready' };
     this.touch();
+    this.#save();
     return { exitCode };
   }
 
   /** The answer to a script that takes no time; a shell that does not give it is ended. */
-  async #answer(process: ShellProcess, script: (nonce: string) => string): Promise<ScriptEnd> {
-    const answer = process.run(script, this.#last?.output ?? new KeptOutput(NOTHING_KEPT));
+  async #answer(process: ShellProcess, script: (nonce: string) => string, output: OutputSink = this.#last ?? new KeptOutput(NOTHING_KEPT)): Promise<ScriptEnd> {
+    const answer = process.run(script, output);
     if ((await waitFor(answer, { clock: this.#ports.clock, timeoutMs: SHELL_ANSWER_MS })) !== 'over') {
       this.#endReason ??= `it did not answer within ${SHELL_ANSWER_MS / 1000} seconds`;
       await process.end(this.#endReason);
@@ -229,6 +303,7 @@ export class Shell {
     this.#cwd = cwd;
     this.#standing = { kind: 'ready' };
     endEntry({ status: command.stopping === undefined ? 'exited' : 'stopped', exitCode });
+    this.#save();
     command.end({ exitCode });
     this.touch();
   }
@@ -244,13 +319,19 @@ export class Shell {
       standing.endEntry({ status: 'shell_ended', exitCode: end.exitCode });
       standing.command.end({ exitCode: end.exitCode ?? null, shellEnded: why });
     }
+    if (this.#ending === 'keep') this.#save();
+    else this.#keeping.remove();
     this.touch();
+  }
+
+  #save(): void {
+    this.#keeping.save(() => this.record());
   }
 
   #onUnused(): void {
     if (this.#standing.kind === 'ended') return this.#onForgotten();
     const unusedMs = this.#standing.kind === 'running' ? SHELL_UNATTENDED_MS : SHELL_IDLE_MS;
-    void this.end(`it was closed after ${unusedMs / 60_000} minutes in which nobody used it`);
+    void this.end(`it was closed after ${unusedMs / 60_000} minutes in which nobody used it`, { records: 'keep' });
   }
 
   /** @throws RuntimeError SHELL_CLOSED or SHELL_BUSY */
@@ -262,6 +343,11 @@ export class Shell {
     if (standing.kind === 'ready' && this.#process !== undefined) return this.#process;
     throw shellBusy(this.name, standing.kind === 'running' ? 'a command runs in it' : standing.kind === 'opening' ? 'it is just being opened' : 'it is just being changed');
   }
+}
+
+function withWords(how: string, said: KeptOutput): string {
+  const { output } = said.page();
+  return output.trim() === '' ? how : `${how}, after it said "${output.trim()}"`;
 }
 
 function endOf({ exitCode, signalCode, reason }: ProcessEnd): string {

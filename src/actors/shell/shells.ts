@@ -5,8 +5,7 @@ import { FollowedSessions } from './followed-sessions.ts';
 import type { SessionEnd, SessionWatchPorts } from './session-watch.ts';
 import { shellDidNotOpen, shellIsOpen, shellNotOpen, shellsAreClosed, tooManyShells } from './shell-errors.ts';
 import { Shell } from './shell.ts';
-import type { ShellPorts } from './shell.ts';
-import type { ShellProcessRequest } from './shell-process.ts';
+import type { ShellEnding, ShellPorts, ShellRequest } from './shell.ts';
 
 export interface ShellsPorts extends ShellPorts {
   /** Follows the sessions that have shells, so that these end with them, whoever ends them. Without it only `closeSession` does that. */
@@ -54,8 +53,8 @@ export class Shells {
   }
 
   /** Opens one in place of an ended one of its name. @throws RuntimeError SHELL_ALREADY_OPEN, SHELL_LIMIT, SHELLS_CLOSED or SHELL_NOT_OPENED */
-  async open(request: ShellProcessRequest): Promise<Shell> {
-    const { sessionId, name } = request;
+  async open(request: ShellRequest): Promise<Shell> {
+    const { session: { sessionId }, name } = request;
     this.#requireRoom(sessionId, name);
     if (this.#followed === undefined) return this.#open(request);
     this.#awaited.set(sessionId, (this.#awaited.get(sessionId) ?? 0) + 1);
@@ -80,23 +79,28 @@ export class Shells {
     return shell.leftOver;
   }
 
-  async closeSession(sessionId: string, reason: string): Promise<void> {
-    const shells = [...(this.#sessions.get(sessionId)?.values() ?? [])];
-    await Promise.all(shells.map((shell) => shell.end(reason)));
+  /** Every shell of a session that something is known of. */
+  of(sessionId: string): readonly Shell[] {
+    return [...(this.#sessions.get(sessionId)?.values() ?? [])];
+  }
+
+  async closeSession(sessionId: string, reason: string, ending: ShellEnding = { records: 'remove' }): Promise<void> {
+    const shells = this.of(sessionId);
+    await Promise.all(shells.map((shell) => shell.end(reason, ending)));
     for (const shell of shells) if (this.find(sessionId, shell.name) === shell) this.#forget(sessionId, shell.name);
   }
 
   /** Ends every shell, and opens none from now on. Idempotent. */
   closeAll(reason: string): Promise<void> {
     this.#closing ??= Promise.resolve().then(async () => {
-      await Promise.all([...[...this.#sessions.keys()].map((sessionId) => this.closeSession(sessionId, reason)), ...this.#leaving]);
+      await Promise.all([...[...this.#sessions.keys()].map((sessionId) => this.closeSession(sessionId, reason, { records: 'keep' })), ...this.#leaving]);
     });
     return this.#closing;
   }
 
   /** At once from its beginning: nobody can come between. There is room. */
-  async #open(request: ShellProcessRequest): Promise<Shell> {
-    const { sessionId, name } = request;
+  async #open(request: ShellRequest): Promise<Shell> {
+    const { session: { sessionId }, name } = request;
     const shell = new Shell(this.#ports, request, () => {
       if (this.find(sessionId, name) === shell) this.#forget(sessionId, name);
     });
@@ -118,7 +122,7 @@ export class Shells {
 
   /** What ran in the shells of a terminated session can still be read: its wake may be at it. A deleted one leaves nothing. */
   #onSessionEnd(sessionId: string, end: SessionEnd): void {
-    const shells = [...(this.#sessions.get(sessionId)?.values() ?? [])];
+    const shells = this.of(sessionId);
     // Before they have ended: a session that was brought back under the same id must find none of them.
     if (end === 'deleted') for (const { name } of shells) this.#forget(sessionId, name);
     const leaving = Promise.all(shells.map((shell) => shell.end(whyOver(end))));

@@ -1,12 +1,11 @@
 /** What the session that a job works for hears of it: that it was accepted, and how it ended. */
-import { narrowedAgent } from '../../machines/agent/narrowed-agent.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
 import { isUuidV7 } from '../../machines/ids.ts';
-import { ownBounds, withPolicy } from '../../machines/permission/handed-down.ts';
+import { withPolicy } from '../../machines/permission/handed-down.ts';
 import type { PermissionRule } from '../../machines/permission/permission-rule.ts';
 import { delegatedCalls } from '../../machines/session/activation.ts';
-import type { Allowance, Restriction } from '../../machines/session/event-schemas.ts';
+import type { Allowance } from '../../machines/session/event-schemas.ts';
 import { MAX_OPEN_SUBFLOWS, MAX_SUMMARY_CHARACTERS } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { OWN_KEYS } from '../../machines/session/session-requests.ts';
@@ -15,6 +14,8 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import type { WorktreeHandoff } from '../../machines/subagent/worktree-findings.ts';
 import { heldBySubflows } from '../../machines/wake/held-budget.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import { boundsWithin } from '../environment/child-bounds.ts';
+import type { SessionEnvironments } from '../environment/session-environment.ts';
 import type { PolicyStore } from '../permission/policy-store.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import { keepView } from '../session/event-store.ts';
@@ -61,6 +62,8 @@ export interface SubagentLogOptions extends LineagePorts {
   readonly agents: AgentCatalog;
   /** What is kept of rules binds jobs too. */
   readonly policy: PolicyStore | undefined;
+  /** Absent: the runtime knows of no environments. */
+  readonly environments?: Pick<SessionEnvironments, 'idFor'> | undefined;
 }
 
 const MAX_PROMPT_CHARACTERS = 120;
@@ -78,7 +81,7 @@ async function logStart(job: StartedJob, options: SubagentLogOptions): Promise<v
   const policy = await policyOf(journal.state.agentId, options);
   const draftsFor = (state: SessionState): SessionEventDraft[] => {
     if (state.status === 'terminated') throw refusalError(state.sessionId, 'subagent.started', terminated(state));
-    return [{ type: 'subagent.started', data: { ...wordsOf(job), ...boundsOf(state, definition), restriction: restrictionOf(state, definition, policy) } }];
+    return [{ type: 'subagent.started', data: { ...wordsOf(job), ...boundsOf(state, definition), restriction: withPolicy(boundsWithin(state, definition, options.environments), policy) } }];
   };
   await appendAtHead(journal, draftsFor, { idempotencyKey: keyOf('job-started', job) });
   await keepView(store, journal.state);
@@ -125,14 +128,6 @@ function boundsOf(state: SessionState, definition: AgentDefinition | undefined):
   const allowance = { ...(tokens === undefined ? {} : { tokens: Math.floor(tokens) }), ...(cost === undefined ? {} : { cost }) };
   return Object.keys(allowance).length === 0 ? {} : { allowance };
 }
-
-/** The same as for an agent that it calls. An agent whose file is gone may do nothing unasked. */
-function restrictionOf(state: SessionState, definition: AgentDefinition | undefined, policy: readonly PermissionRule[] | { readonly error: string }): Restriction {
-  const permission = definition === undefined ? FILE_IS_GONE : narrowedAgent(definition, state.narrowing).permission;
-  return withPolicy(ownBounds(state, permission), policy);
-}
-
-const FILE_IS_GONE = { mode: 'ask', ask: [], deny: [] } as const;
 
 async function policyOf(agentId: string, { policy }: SubagentLogOptions): Promise<readonly PermissionRule[] | { readonly error: string }> {
   if (policy === undefined) return [];

@@ -8,8 +8,8 @@ import { DEFAULT_SHELL_RUN_TIMEOUT_MS, shellRunDefinition } from '../../machines
 import type { ShellRunInput, ShellRunOutput } from '../../machines/turn/shell-run.ts';
 import type { Clock } from '../clock/clock.ts';
 import { createSystemClock } from '../clock/system-clock.ts';
-import { environmentIn, requireAllowedFolder } from '../shell/command-workspace.ts';
-import type { WorkspaceHost } from '../shell/command-workspace.ts';
+import { commandIn, environmentIn, fromWorkspace, requireAllowedFolder, secretsFor } from '../shell/command-workspace.ts';
+import type { CommandPlace, WorkspaceHost } from '../shell/command-workspace.ts';
 import { waitFor } from '../shell/wait-for.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { OutputKeeper } from './output-keeper.ts';
@@ -41,22 +41,23 @@ export function createShellRunTool(tasks: ShellRunTasks, options: ShellRunOption
   return {
     definition: shellRunDefinition,
     stopGraceMs: STOP_GRACE_MS,
-    subject: ({ command, cwd }, { workspaceDirectory }) => ({ kind: 'shell', command, cwd: judgedFolder(host, workspaceDirectory, cwd) }),
-    async run({ command, cwd, timeoutMs = DEFAULT_SHELL_RUN_TIMEOUT_MS }, context) {
+    subject: ({ command, cwd }, context) => ({ kind: 'shell', command, cwd: judgedFolder(host, context, cwd) }),
+    async run({ command, cwd, secrets, timeoutMs = DEFAULT_SHELL_RUN_TIMEOUT_MS }, context) {
       context.signal.throwIfAborted();
-      const { workspaceDirectory } = context;
-      const folder = folderOf(host, workspaceDirectory, cwd);
+      const folder = folderOf(host, context, cwd);
       requireAllowedFolder(context.subject, folder);
+      const variables = { ...(host === undefined ? {} : environmentIn(context, host, settings)), ...secretsFor(context, secrets) };
       const task = await tasks.spawn({
         kind: 'process',
-        label: command.slice(0, LABEL_CHARACTERS),
+        label: (context.environment?.secrets.text(command) ?? command).slice(0, LABEL_CHARACTERS),
         mode: 'foreground',
-        command,
+        command: commandIn(context, command, folder),
         cwd: folder,
         parentSessionId: context.session.sessionId,
         outputLimitBytes: RUN_CAPTURE_BYTES,
         metadata: { callId: context.callId },
-        ...(host === undefined ? {} : { inheritEnv: false, env: { ...environmentIn(context, host, settings) } }),
+        ...(host === undefined ? {} : { inheritEnv: false }),
+        ...(host === undefined && Object.keys(variables).length === 0 ? {} : { env: variables }),
       });
       try {
         return await outputOf(await attend({ tasks, clock, taskId: task.id, timeoutMs, signal: context.signal }), { keeper, context });
@@ -102,11 +103,11 @@ function ignore(): void {
 
 interface Keeping {
   readonly keeper: OutputKeeper | undefined;
-  readonly context: Pick<ToolContext, 'session' | 'callId'>;
+  readonly context: Pick<ToolContext, 'session' | 'callId' | 'environment'>;
 }
 
 async function outputOf({ result, timedOut }: Attended, { keeper, context }: Keeping): Promise<ShellRunOutput> {
-  const { shown, long } = longOutput({ output: result.output ?? '', metadata: result.metadata });
+  const { shown, long } = longOutput({ output: result.output ?? '', metadata: result.metadata }, (text) => context.environment?.secrets.text(text) ?? text);
   const outputFile = long === undefined ? undefined : await kept(keeper, context, long.kept);
   return {
     output: shown,
@@ -124,17 +125,18 @@ async function kept(keeper: OutputKeeper | undefined, { session, callId }: Keepi
 }
 
 /** @throws RuntimeError SHELL_FOLDERS_UNSUPPORTED, and what the host throws */
-function folderOf(host: ShellRunOptions['host'], workspace: string, cwd: string | undefined): string {
-  if (cwd === undefined) return workspace;
-  if (host !== undefined) return host.resolveInside(workspace, cwd);
+function folderOf(host: ShellRunOptions['host'], place: CommandPlace, cwd: string | undefined): string {
+  // A sandbox has it by its real path.
+  if (cwd === undefined) return place.environment?.sandbox === undefined || host === undefined ? place.workspaceDirectory : host.resolveInside(place.workspaceDirectory, '.');
+  if (host !== undefined) return host.resolveInside(place.workspaceDirectory, fromWorkspace(place, cwd));
   throw new RuntimeError('SHELL_FOLDERS_UNSUPPORTED', 'commands run in the workspace here, in no other folder', { category: 'validation', hint: 'Leave cwd out, and begin the command with cd.' });
 }
 
 /** For rules: one that cannot be entered stays as it was named, and is refused when the call runs. */
-function judgedFolder(host: ShellRunOptions['host'], workspace: string, cwd: string | undefined): string {
+function judgedFolder(host: ShellRunOptions['host'], place: CommandPlace, cwd: string | undefined): string {
   try {
-    return folderOf(host, workspace, cwd);
+    return folderOf(host, place, cwd);
   } catch {
-    return cwd ?? workspace;
+    return cwd ?? place.workspaceDirectory;
   }
 }

@@ -171,7 +171,9 @@ async function executeCall(step: ToolStep, { callId, name, input }: ToolCallInpu
   if (subject !== undefined && canonicalJson(subject) !== canonicalJson(tool.subject?.(reading.input, context) ?? subject)) return failed(CHANGED);
   const stop = stopOf(tool, step, clock);
   const run = tool.run.bind(tool);
-  const work = async (): Promise<ToolCallResult> => storable(await run(reading.input, { ...context, subject, signal: stop.signal, callId, onProgress: stop.onProgress({ callId, name, input }) }), { outputs: step.outputs, session: context.session, callId });
+  // Before it is cut: of half a secret nobody could tell what it is.
+  const redacted = (output: unknown): unknown => context.environment?.secrets.json(output) ?? output;
+  const work = async (): Promise<ToolCallResult> => storable(redacted(await run(reading.input, { ...context, subject, signal: stop.signal, callId, onProgress: stop.onProgress({ callId, name, input }) })), { outputs: step.outputs, session: context.session, callId });
   const givenUp = (): ToolCallResult => cancelled(stop.signal, 'The tool did not stop in time and may still be at work.');
   try {
     return await settledOrStopped(work(), { signal: stop.signal, force: step.force, clock, graceMs: tool.stopGraceMs, givenUp });
@@ -190,8 +192,8 @@ export function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): str
 }
 
 /** When a call is told to stop: with its wake, or, if it may come to its end, a while later or when nobody wants to wait any more. */
-function stopOf({ definition }: Tool, { context: { signal }, force, onProgress }: ToolStep, clock: Clock): { readonly signal: AbortSignal; onProgress(call: ToolCallInput): ToolContext['onProgress']; dispose(): void } {
-  const tell = (call: ToolCallInput): ToolContext['onProgress'] => (onProgress === undefined ? undefined : (progress) => onProgress(call, progress));
+function stopOf({ definition }: Tool, { context: { signal, environment }, force, onProgress }: ToolStep, clock: Clock): { readonly signal: AbortSignal; onProgress(call: ToolCallInput): ToolContext['onProgress']; dispose(): void } {
+  const tell = (call: ToolCallInput): ToolContext['onProgress'] => (onProgress === undefined ? undefined : (progress) => onProgress(call, environment?.secrets.json(progress) ?? progress));
   if (definition.interruptBehavior === 'cancel') return { signal, onProgress: tell, dispose: () => undefined };
   const stop = new AbortController();
   let timer: TimerHandle | undefined;

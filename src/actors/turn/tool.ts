@@ -4,6 +4,7 @@ import type { ToolDefinition } from '../../machines/turn/tool-definition.ts';
 import type { SessionEnvironment } from '../environment/session-environment.ts';
 import type { SessionPlace } from '../session/session-directories.ts';
 import type { CompanionWake } from '../wake/wake-companion.ts';
+import type { PreparedAgent } from '../wake/wake-context.ts';
 
 export interface ToolContext {
   readonly session: SessionPlace;
@@ -51,8 +52,11 @@ export interface Tool<Input = unknown> {
   subject?(input: Input, context: Pick<ToolContext, 'session' | 'workspaceDirectory' | 'environment'>): PermissionSubject;
   /** For a tool that is a question: what to ask somebody outside, whose answer is the result. Such a tool is never run. */
   question?(input: Input): { readonly question: string; readonly choices?: string[] | undefined };
-  /** For a tool that is another agent: which one, and what it is told. Such a tool is never run; a child session is. */
-  subflow?(input: Input): Subflow;
+  /**
+   * For a tool that is another agent: which one, and what it is told. Such a tool is never run; a child session is. `agent` is the one that
+   * calls. What it throws is the answer to the call.
+   */
+  subflow?(input: Input, agent?: PreparedAgent): Subflow;
   /**
    * Runs one call with validated input. The result is a JSON value for the model; what it throws is told to the model. A tool that
    * somebody outside runs has no `run`: the call waits for the result to be sent.

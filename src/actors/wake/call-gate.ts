@@ -4,7 +4,7 @@
  */
 import { messageOf } from '../../machines/errors.ts';
 import { lookOf } from '../../machines/permission/command-look.ts';
-import { isTakenAway, ownBounds, ruleText, withPolicy } from '../../machines/permission/handed-down.ts';
+import { isTakenAway, ownBounds, ruleText, withEnvironment, withPolicy } from '../../machines/permission/handed-down.ts';
 import { decidePermission, unsafe } from '../../machines/permission/permission-decision.ts';
 import type { PermissionDecision, PermissionQuestion } from '../../machines/permission/permission-decision.ts';
 import { parseRule } from '../../machines/permission/permission-rule.ts';
@@ -135,7 +135,8 @@ export class CallGate {
 
   /** What no agent that works for this one may do either. Where the policy cannot be read, everything asks. */
   async restriction(state: SessionState): Promise<Restriction> {
-    return withPolicy(ownBounds(state, this.#options.agent.definition.permission), await this.#rules());
+    const { definition, environment } = this.#options.agent;
+    return withPolicy(withEnvironment(ownBounds(state, definition.permission), environment?.definition.environmentId), await this.#rules());
   }
 
   async #judge({ tool, subject, judgedAs: { kin, allowedAs, doubt } = {} }: Judged, state: SessionState, humans: GatePorts['humans']): Promise<PermissionDecision> {

@@ -156,8 +156,8 @@ class CallPlanner {
       if (!reading.ok) return { reason: reading.reason };
       const { input } = reading;
       const { sessionId, agentId } = state();
-      const subject = tool.subject?.(input, { session: { sessionId, agentId }, workspaceDirectory: agent.workspaceDirectory }) ?? { kind: 'tool' };
-      return { call, tool, subject, question: tool.question?.(input), subflow: tool.subflow?.(input) };
+      const subject = tool.subject?.(input, { session: { sessionId, agentId }, workspaceDirectory: agent.workspaceDirectory, environment: agent.environment }) ?? { kind: 'tool' };
+      return { call, tool, subject, question: tool.question?.(input), subflow: tool.subflow?.(input, agent) };
     } catch (error) {
       // What one tool cannot say about its call must not keep the session from everything else.
       return { reason: cannotBeCalled(call.name, messageOf(error)) };

@@ -12,6 +12,8 @@ export interface GuardedCall {
 /** Why it would, for people; undefined when nothing tells that it would. */
 export async function guardedPlace(guard: PlaceGuard | undefined, { subject, reading, workspaceDirectory }: GuardedCall): Promise<string | undefined> {
   if (guard === undefined || subject.kind === 'tool') return undefined;
+  // What a mount gives the environment has given, also where it lies in the home.
+  if (subject.kind === 'path' && subject.mount !== undefined) return undefined;
   for (const path of placesOf(subject, reading)) {
     if (await guard.protects(path, workspaceDirectory)) return `"${path}" lies in the home of the runtime, where no rule and no mode allows anything`;
   }

@@ -12,9 +12,11 @@ import { unsaidPayloads } from '../../machines/turn/unsaid-payloads.ts';
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
 import type { Allowance } from '../../machines/session/event-schemas.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
-import type { AgentRuntime, MessageIntake, RunResumption } from '../run/agent-runtime.ts';
+import type { AgentRuntime, MessageIntake, RunPermissionAnswer, RunPermissionRequest, RunResumption } from '../run/agent-runtime.ts';
 import type { RunDecisionRecord } from '../run/run-options.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
+import { redactedListener } from '../vault/live-redaction.ts';
+import { SECRET_IN_INPUT, holdsSecret, withoutSecrets } from '../vault/calls-with-secrets.ts';
 import { AttemptBudget } from './attempt-budget.ts';
 import { BackendCalls } from './backend-calls.ts';
 import type { CallGate } from './call-gate.ts';
@@ -59,6 +61,8 @@ export class ModelStep {
   #runsTools = false;
   #hasSpan = false;
   readonly #budget: AttemptBudget;
+  /** Hears what the run streams, without secrets. */
+  readonly #onLive: ((event: AgentRunEvent) => void) | undefined;
   /** Stops the run when the log cannot be told any more what it does. */
   readonly #cut = new AbortController();
   /** Whether the attempt goes on with the backend's own session; if not, though there is one, why. */
@@ -73,6 +77,7 @@ export class ModelStep {
     const { clock, prices, onListenerError } = ports;
     this.#spanId = step.params.runId;
     this.#budget = new AttemptBudget({ step, remaining, prices });
+    this.#onLive = redactedListener(agent.environment?.secrets, options.options.onRunEvent);
     this.#calls = new BackendCalls({
       ...{ identity, gate, state, refresh, append, signal, clock },
       spanId: this.#spanId,
@@ -98,8 +103,9 @@ export class ModelStep {
     const wasInterrupted = this.#options.wasInterrupted();
     const consumed = [...step.consumed, ...this.#messages.taken];
     const finished = stepEvents({ spanId: this.#spanId, payloads: unsaidPayloads(result.payloads, this.#calls.said), usage, error, modelSteps, consumed, newCallId: () => this.#newCallId(), wasInterrupted, streamedText, bound: this.#bound(run) });
-    await append(finished.drafts);
-    return { calls: finished.calls, text: finished.text, error, wasInterrupted };
+    const { calls, refusals } = withoutSecrets(finished.calls, this.#options.agent.environment?.secrets);
+    await append([...finished.drafts, ...refusals]);
+    return { calls, text: finished.text, error, wasInterrupted };
   }
 
   /** Without dashes: 40 characters are the most that every provider takes. */
@@ -114,7 +120,7 @@ export class ModelStep {
     try {
       return await runModel({
         ports,
-        request: { ...request, requestPermission: (asked) => this.#calls.requestPermission(asked) },
+        request: { ...request, requestPermission: (asked) => this.#permission(asked) },
         models: modelsOf(agent.definition),
         signal: AbortSignal.any([signal, this.#cut.signal]),
         force: options.force,
@@ -131,6 +137,12 @@ export class ModelStep {
       unwatch();
       await this.#messages.close();
     }
+  }
+
+  /** What would run is not what the log says of it. */
+  async #permission(asked: RunPermissionRequest): Promise<RunPermissionAnswer> {
+    const secrets = this.#options.agent.environment?.secrets;
+    return secrets !== undefined && holdsSecret(secrets, asked) ? { decision: 'deny', message: SECRET_IN_INPUT } : this.#calls.requestPermission(asked);
   }
 
   async #textOf(seq: number): Promise<string | undefined> {
@@ -157,9 +169,15 @@ export class ModelStep {
   }
 
   #hear(event: AgentRunEvent): void {
-    if (this.#runsTools) this.#calls.take(event);
+    if (this.#runsTools) this.#calls.take(this.#logged(event));
     if (event.stream === 'assistant' || event.stream === 'tool') this.#messages.heard();
-    this.#options.options.onRunEvent?.(event);
+    this.#onLive?.(event);
+  }
+
+  /** What a tool has put out is cut before it is logged, and of half a secret nobody could tell what it is. */
+  #logged(event: AgentRunEvent): AgentRunEvent {
+    const secrets = this.#options.agent.environment?.secrets;
+    return event.stream === 'tool' && secrets !== undefined ? secrets.json(event) : event;
   }
 
   /** Stored before the run acts on it. */

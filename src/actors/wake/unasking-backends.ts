@@ -1,8 +1,12 @@
-/** An agent whose permissions would bind what it does is not run by a program that asks nobody before it acts: they would be worth nothing. */
+/**
+ * What would make bounds worth nothing: a program that asks nobody before it acts, for an agent whose permissions bind it, and one with tools of
+ * its own, for an agent that is to be shut in.
+ */
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { Restriction } from '../../machines/session/event-schemas.ts';
+import type { PreparedAgent } from './wake-context.ts';
 import type { WakePorts } from './wake-ports.ts';
 
 /**
@@ -19,5 +23,21 @@ export function requireAskingBackends(definition: AgentDefinition, { mode, ask, 
     category: 'validation',
     hint: 'Name another provider; or bound the program by its own options in providers.yaml, such as its sandbox, and give the agent "permission: preapproved" without rules that ask or deny, here and in the policy.',
     details: { provider: unasking.provider, mode, ask, deny },
+  });
+}
+
+/**
+ * A program that runs tools of its own runs them outside the sandbox of the session. Checks fallbacks too.
+ * @throws RuntimeError SANDBOX_BYPASSED
+ */
+export function requireConfinedBackends({ definition, environment }: Pick<PreparedAgent, 'definition' | 'environment'>, { runtimes, runConfig }: Pick<WakePorts, 'runtimes' | 'runConfig'>): void {
+  if (environment?.definition.sandbox !== 'required') return;
+  const bypassing = modelsOf(definition).find(({ provider }) => runtimes.resolve(provider, runConfig).runs === 'turn');
+  if (bypassing === undefined) return;
+  const { environmentId } = environment.definition;
+  throw new RuntimeError('SANDBOX_BYPASSED', `expected a provider for the agent ${definition.agentId} whose tools run in the sandbox that the environment "${environmentId}" requires, and "${bypassing.provider}" runs tools of its own outside of it`, {
+    category: 'permission',
+    hint: 'Name a provider of models, such as anthropic or openai; or let the agent work in an environment with "sandbox: off".',
+    details: { provider: bypassing.provider, environmentId },
   });
 }

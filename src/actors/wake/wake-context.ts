@@ -34,6 +34,8 @@ export interface PreparedAgent {
   readonly skippedTools: readonly SkippedTool[];
   readonly workspaceDirectory: string;
   readonly agentDirectory: string;
+  /** What it has learned before, as it is told in its instructions. */
+  readonly memory?: string | undefined;
   /** Absent where the runtime knows of none. */
   readonly environment?: SessionEnvironment | undefined;
 }
@@ -59,8 +61,19 @@ export async function prepareAgent(session: SessionState, ports: WakePorts, sign
     skippedTools: built.skipped,
     workspaceDirectory,
     agentDirectory,
+    ...(await rememberedBy(session.agentId, ports)),
     ...(entered === undefined ? {} : { environment: entered.environment }),
   };
+}
+
+/** A memory that cannot be read keeps no wake from going on. */
+async function rememberedBy(agentId: string, { memory, onListenerError }: WakePorts): Promise<Pick<PreparedAgent, 'memory'>> {
+  try {
+    return { memory: await memory?.brief(agentId) };
+  } catch (error) {
+    onListenerError(error, 'listener');
+    return {};
+  }
 }
 
 export interface StepSource {
@@ -89,7 +102,7 @@ export interface AssembledStep {
 /** @throws RuntimeError CONTEXT_TOO_LARGE when what the model has to answer cannot be made to fit */
 export function assembleStep({ agent, state, messages, consumed, runId, runConfig, remaining, prices }: StepSource): AssembledStep {
   const { definition, runtime, descriptors: tools, workspaceDirectory, agentDirectory } = agent;
-  const instructions = instructionsFor(definition.instructions, state.outcome);
+  const instructions = instructionsFor(definition.instructions, state.outcome, agent.memory);
   const space = { instructions, tools, maxTokens: maxContextTokens(definition), reservedForOutput: outputReserve(definition) };
   const bounded = boundTranscript(messages, { maxTokens: tokensForMessages(space) });
   if (bounded.kind === 'too_large') throw tooLarge(bounded);

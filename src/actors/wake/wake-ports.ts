@@ -54,6 +54,8 @@ export interface WakePorts extends JournalPorts {
   readonly outputs: OutputKeeper | undefined;
   /** What sessions work in. Absent: in their workspace, with nothing shut in. */
   readonly environments: SessionEnvironments | undefined;
+  /** What agents have learned before. Absent: nothing is told of it. */
+  readonly memory?: WakeMemory | undefined;
   /** What goes along with wakes, in this order. */
   readonly companions: readonly WakeCompanion[];
   /** Whether somebody can be asked, unless a wake says otherwise. */
@@ -77,6 +79,12 @@ export interface WakePorts extends JournalPorts {
   /** Hears what wakes store. */
   readonly telemetry: Telemetry | undefined;
   readonly onListenerError: OnListenerError;
+}
+
+/** What a wake is told of what its agent has learned before. */
+export interface WakeMemory {
+  /** A part of the instructions; undefined when there is nothing to tell. */
+  brief(agentId: string): Promise<string | undefined>;
 }
 
 /** Runs one wake in another process, to its end. */

@@ -7,6 +7,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import { mayChangeWork } from '../../machines/outcome/changes-work.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import type { EventStore } from '../session/event-store.ts';
 import { placeOfSession } from '../session/session-directories.ts';
@@ -99,6 +100,8 @@ async function execute(options: WakeToolsOptions, running: readonly RunningCall[
 }
 
 function startDraft({ call: { callId, name }, open: { attempt }, allowedBy }: RunningCall, agent: PreparedAgent): SessionEventDraft {
-  const { idempotent: isIdempotent = false, readOnly = false } = agent.tools.get(name)?.definition ?? {};
-  return { type: 'agent.tool_started', data: { callId, allowedBy, ...(attempt === undefined ? {} : { attempt }), ...(isIdempotent ? { ifLost: 'retry' } : {}), ...(readOnly ? { isReadOnly: true } : {}) } };
+  const definition = agent.tools.get(name)?.definition;
+  const isIdempotent = definition?.idempotent === true;
+  const leavesWork = definition !== undefined && !mayChangeWork(definition);
+  return { type: 'agent.tool_started', data: { callId, allowedBy, ...(attempt === undefined ? {} : { attempt }), ...(isIdempotent ? { ifLost: 'retry' } : {}), ...(leavesWork ? { isReadOnly: true } : {}) } };
 }

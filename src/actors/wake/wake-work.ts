@@ -42,7 +42,7 @@ import { survivorsOf } from './end-survivors.ts';
 import { runModel } from './model-run.ts';
 import type { FinishedRun } from './model-run.ts';
 import { ModelStep } from './model-step.ts';
-import { requireAskingBackends } from './unasking-backends.ts';
+import { requireAskingBackends, requireConfinedBackends } from './unasking-backends.ts';
 import { WakeConversation } from './wake-conversation.ts';
 import { enteredEnvironment, failureRecord, isOvertaken, isStale, recordOf, superseded, triggerOf } from './wake-facts.ts';
 import { runReadyCalls } from './wake-tools.ts';
@@ -299,7 +299,7 @@ export class WakeWork {
     const where = { sessionId, status, ...(stopReason === undefined ? {} : { stopReason }), head, modelSteps: this.#modelSteps };
     const end = this.#end;
     if (this.#epoch !== undefined && end !== undefined) {
-      const error = end.outcome === 'failed' ? { error: end.error } : {};
+      const error = end.outcome === 'failed' ? { error: this.#secrets.json(end.error) } : {};
       return { ...where, outcome: end.outcome, wakeId: this.#wakeId, epoch: this.#epoch, summary: this.#summary, ...error };
     }
     if (this.#wasParked) return { ...where, outcome: 'parked', summary: state.parked?.reason ?? 'The session is parked.' };
@@ -454,13 +454,14 @@ export class WakeWork {
       newId: () => this.#ports.ids.next(),
     });
     await this.#append(drafts, onlyAtHead);
-    this.#summary = drafts.flatMap((draft) => (draft.type === 'wake.ended' ? [draft.data.summary] : [])).join('');
+    this.#summary = this.#secrets.text(drafts.flatMap((draft) => (draft.type === 'wake.ended' ? [draft.data.summary] : [])).join(''));
   }
 
   /** The agent is read once per wake: a file that is edited meanwhile counts from the next one on. */
   async #prepareAgent(): Promise<PreparedAgent> {
     if (this.#agent !== undefined) return this.#agent;
     const agent = await prepareAgent(this.#journal.state, this.#ports, this.#abort.signal);
+    requireConfinedBackends(agent, this.#ports);
     requireAskingBackends(agent.definition, await this.#gateOf(agent).restriction(this.#journal.state), this.#ports);
     const skipped = agent.skippedTools.map((data): SessionEventDraft => ({ type: 'tool.skipped', data }));
     const known = [...enteredEnvironment(agent), ...skipped];

@@ -60,7 +60,7 @@ function readAgentFile({ agentId, source, fileName }: AgentFile): ReadFile {
   if (parts === null) throw invalid(fileName, [{ line: 1, message: 'expected frontmatter between two lines of "---" at the start of the file' }]);
   const [, yaml = '', body = ''] = parts;
   const { frontmatter, complaintOf } = readFrontmatter(yaml, fileName);
-  const { tools, mcp, name, description, model, provider, permission, budget, context, profile, profiles, fallbacks, environment } = frontmatter;
+  const { tools, mcp, name, description, model, provider, permission, budget, context, profile, profiles, fallbacks, environment, skills } = frontmatter;
   const definition = {
     agentId,
     name,
@@ -77,6 +77,7 @@ function readAgentFile({ agentId, source, fileName }: AgentFile): ReadFile {
     ...(tools === undefined ? {} : { tools }),
     ...(mcp === undefined ? {} : { mcp }),
     ...(environment === undefined ? {} : { environment }),
+    ...(skills === undefined ? {} : { skills }),
   };
   return { definition: Object.freeze(definition), complaintOf };
 }

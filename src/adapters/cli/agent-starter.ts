@@ -14,6 +14,11 @@ export interface ModelOfAgent {
   readonly model: string;
 }
 
+/** Said, not left to be found out. */
+const ENVIRONMENT = `# Where its commands run. host: with all your rights. sandboxed: shut in with their workspace, without network ("wakechart env list" shows all).
+environment: host
+`;
+
 export function starterAgent(name: string): string {
   return `---
 name: ${JSON.stringify(name)}
@@ -21,7 +26,7 @@ description: Plays script.json, step by step
 provider: script
 model: ${SCRIPT_FILE}
 tools: [shell_run]
----
+${ENVIRONMENT}---
 
 You are ${name}. Replace these lines with what the agent is to do.
 `;
@@ -34,7 +39,7 @@ name: ${JSON.stringify(name)}
 description: ${JSON.stringify(`Works with ${provider}/${model}`)}
 provider: ${JSON.stringify(provider)}
 model: ${JSON.stringify(model)}
----
+${ENVIRONMENT}---
 
 You are ${name}. You help with what lies in the workspace. Replace these lines with what the agent is to do.
 `;

@@ -1,5 +1,6 @@
 /** Opens the sessions of a home for a command that looks and sends, and never wakes. */
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
+import { environmentNames } from '../../actors/environment/environment-names.ts';
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import type { EventStore } from '../../actors/session/event-store.ts';
 import { createIdSource } from '../../actors/session/id-source.ts';
@@ -7,6 +8,7 @@ import { JournalCache } from '../../actors/session/journal-cache.ts';
 import { Sessions } from '../../actors/session/sessions.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { createAttachmentFiles } from '../files/attachment-files.ts';
+import { FileEnvironmentCatalog } from '../environment-files/file-environment-catalog.ts';
 import { FileEventStore } from '../files/file-event-store.ts';
 import { HomeLayout } from '../files/layout.ts';
 import type { CommandContext } from './context.ts';
@@ -22,5 +24,5 @@ export function openSessions({ home, err }: Pick<CommandContext, 'home' | 'err'>
   const store = new FileEventStore({ home, clock });
   const onListenerError = (error: unknown): void => void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
   const ports = { store, ids: createIdSource({ clock }), clock };
-  return { store, sessions: new Sessions({ ...ports, journals: new JournalCache(ports), agents, attachments: createAttachmentFiles(new HomeLayout(home)), onListenerError }) };
+  return { store, sessions: new Sessions({ ...ports, journals: new JournalCache(ports), agents, environments: environmentNames({ catalog: new FileEnvironmentCatalog({ home }) }), attachments: createAttachmentFiles(new HomeLayout(home)), onListenerError }) };
 }

@@ -6,10 +6,17 @@ import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { addAuthCommands } from './auth-program.ts';
 import type { CommandContext } from './context.ts';
+import { addEnvironmentCommands } from './environment-program.ts';
+import { addImportCommand, addToolsCommand } from './import-program.ts';
+import { addOutcomeCommands } from './outcome-program.ts';
+import { addRetrievalCommands } from './commands/retrieval-program.ts';
+import { addMemoryCommands } from './memory-program.ts';
 import { addPermissionCommands } from './permission-program.ts';
 import { addScheduleCommands } from './schedule-program.ts';
 import { addSessionCommands, sessionOption } from './session-program.ts';
+import { addSkillsCommands } from './skills-program.ts';
 import { nonEmpty, wholeNumber } from './usage.ts';
+import { addVaultCommands } from './vault-program.ts';
 import { addWorktreeCommands } from './worktree-program.ts';
 
 /** Runs a command's work and answers with its exit code. */
@@ -42,19 +49,27 @@ export function createProgram(run: RunWork): Command {
   addDemo(program, run);
   addAgentCommands(program, run);
   addSessionCommands(program, { run, withExamples });
+  addEnvironmentCommands(program, { run, withExamples });
+  addOutcomeCommands(program, { run, withExamples });
+  addMemoryCommands(program, { run, withExamples });
+  addRetrievalCommands(program, { run, withExamples });
+  addSkillsCommands(program, { run, withExamples });
   addPermissionCommands(program, { run, withExamples });
+  addVaultCommands(program, { run, withExamples });
   addAuthCommands(program, { run, withExamples });
   addWake(program, run);
   addWorker(program, run);
   addTaskCommands(program, run);
   addScheduleCommands(program, { run, withExamples });
   addWorktreeCommands(program, { run, withExamples });
+  addToolsCommand(program, { run, withExamples });
+  addImportCommand(program, { run, withExamples });
   addDoctor(program, run);
   return program;
 }
 
 function addDoctor(program: Command, run: RunWork): void {
-  const doctor = program.command('doctor').description('check a home: logs, what is made from them, what is due, processes, worktrees, subagents, agents, schedules, tools');
+  const doctor = program.command('doctor').description('check a home: logs, what is made from them, what is due, processes, worktrees, subagents, agents, environments, schedules, tools');
   withExamples(doctor, 'wakechart doctor', 'wakechart doctor --repair')
     .option('--repair', 'put right what can be made again, and deal with what processes that are gone left: processes, worktrees, jobs')
     .action((options: { readonly repair?: boolean }) => run(doctor, async (context) => (await import('./commands/doctor.ts')).examineHome(context, { repair: options.repair === true })));

@@ -37,12 +37,13 @@ function addWhy(session: Command, { run, withExamples }: SessionProgram): void {
 function addMaking(session: Command, { run, withExamples }: SessionProgram): void {
   const load = (): Promise<typeof import('./commands/session.ts')> => import('./commands/session.ts');
   const create = session.command('create').description('make a session of an agent');
-  withExamples(create, 'wakechart session create --agent reviewer')
+  withExamples(create, 'wakechart session create --agent reviewer', 'wakechart session create --agent reviewer --environment sandboxed')
     .requiredOption('--agent <name>', 'the agent')
     .option('--title <text>', 'what to call it', nonEmpty)
+    .option('--environment <name>', "the environment in which it works, as `env list` shows it (default: its agent's)", nonEmpty)
     .option('--parent <id>', 'the session it works for, which hears when it comes to rest')
-    .action((options: { readonly agent: string; readonly title?: string; readonly parent?: string }) =>
-      run(create, async (context) => (await load()).createSession(context, { agent: options.agent, title: options.title, parent: options.parent })),
+    .action((options: { readonly agent: string; readonly title?: string; readonly environment?: string; readonly parent?: string }) =>
+      run(create, async (context) => (await load()).createSession(context, { agent: options.agent, title: options.title, environment: options.environment, parent: options.parent })),
     );
   const list = session.command('list').description('list the sessions, oldest first');
   withExamples(list, 'wakechart session list').action(() => run(list, async (context) => (await load()).listSessions(context)));

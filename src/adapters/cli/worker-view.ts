@@ -2,6 +2,8 @@
 import type { SessionWorkerEvent } from '../../actors/session/session-worker-types.ts';
 import type { ActivationKind } from '../../machines/session/activation.ts';
 import type { Output } from './output.ts';
+import { textOfPosture } from './posture.ts';
+import type { Posture } from './posture.ts';
 import type { Progress } from './progress.ts';
 import { durationText, localTime, oneLine } from './text.ts';
 
@@ -26,22 +28,23 @@ export class WorkerView {
     options.progress.waitFor('looking for what is due');
   }
 
-  async show(event: SessionWorkerEvent): Promise<void> {
+  /** @param posture what a wake that begins is shut in by */
+  async show(event: SessionWorkerEvent, posture?: Posture): Promise<void> {
     const { out, progress } = this.#options;
     if (event.type === 'woke') this.#running += 1;
     else if ('sessionId' in event) this.#running -= 1;
-    const line = this.#lineOf(event);
+    const line = this.#lineOf(event, posture);
     progress.clear();
     progress.waitFor(this.#running > 0 ? `${this.#running} at work` : waitingText(event));
     if (line !== undefined) await out.line(line);
   }
 
-  #lineOf(event: SessionWorkerEvent): string | undefined {
+  #lineOf(event: SessionWorkerEvent, posture: Posture | undefined): string | undefined {
     const { styles } = this.#options.out;
     switch (event.type) {
       case 'woke': {
         const late = event.latenessMs < WORTH_SAYING_MS ? '' : `, ${durationText(event.latenessMs)} late`;
-        return this.#line(event, styles.cyan('wakes'.padEnd(LABEL_WIDTH)), `${REASONS[event.activation.kind]}${late}`);
+        return this.#line(event, styles.cyan('wakes'.padEnd(LABEL_WIDTH)), `${REASONS[event.activation.kind]}${late}${posture === undefined ? '' : styles.dim(`, in ${textOfPosture(posture)}`)}`);
       }
       case 'slept':
         return this.#line(event, styles.green(event.outcome.outcome.padEnd(LABEL_WIDTH)), `${oneLine(event.outcome.summary, 120)} ${styles.dim(durationText(event.tookMs))}`);

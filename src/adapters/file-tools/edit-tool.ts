@@ -13,7 +13,7 @@ import { shownPath } from '../../machines/turn/files/file-path.ts';
 import { lineDiff } from '../../machines/turn/files/line-diff.ts';
 import { chunksOf, contentVersion } from './file-chunks.ts';
 import { fileFailed, notFound } from './file-errors.ts';
-import { pathSubject } from './file-house.ts';
+import { lockedFolder, pathSubject } from './file-house.ts';
 import type { FileHouse } from './file-house.ts';
 import type { Place } from './places.ts';
 import { encodeText, withPresentFile } from './present-file.ts';
@@ -25,7 +25,7 @@ export function createEditTool(house: FileHouse): Tool<EditInput> {
     subject: ({ path }, context) => pathSubject(path, 'write', context),
     async run(input, context) {
       const places = await house.places(context);
-      const { realPath } = await places.locate(input.path, 'write');
+      const { root } = await places.locate(input.path, 'write');
       const edit = async (): Promise<EditOutput> => {
         const place = await places.locate(input.path, 'write');
         if (place.missing.length > 0) throw notFound('edit', input.path);
@@ -34,8 +34,10 @@ export function createEditTool(house: FileHouse): Tool<EditInput> {
           return await withPresentFile(folder, place, async ({ handle, mode, confirm }) => {
             const before = await readAll(handle, place, context.signal);
             const change = changeOf(before, input);
+            const grown = await house.admit(context, { places, place, change: { bytes: change.content.length - before.length, files: 0 } });
             context.signal.throwIfAborted();
             await putWholeFile(folder, { name: basename(place.realPath), content: change.content, mode, as: 'replace', confirm });
+            grown();
             rememberChange(house, { place, context, before, after: change.content });
             return { path: place.shown, replacements: change.replacements, diff: change.diff };
           });
@@ -43,7 +45,7 @@ export function createEditTool(house: FileHouse): Tool<EditInput> {
           await folder.close();
         }
       };
-      return house.lanes.run(realPath, edit).catch((error: unknown) => {
+      return house.locks.run(lockedFolder(root), edit, context.signal).catch((error: unknown) => {
         throw fileFailed('edit', input.path, error);
       });
     },

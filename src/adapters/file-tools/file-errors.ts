@@ -51,11 +51,12 @@ export function notFound(what: string, path: string): RuntimeError {
   return new RuntimeError(NOT_FOUND.code, `cannot ${what} ${shownPath(path)}: ${NOT_FOUND.says}`, { category: NOT_FOUND.category, hint: NOT_FOUND.hint, details: { path } });
 }
 
-/** `access` decides which folders are meant. */
-export function outside(path: string, access: 'read' | 'write'): RuntimeError {
-  return new RuntimeError('PATH_OUTSIDE_WORKSPACE', `cannot ${access} ${shownPath(path)}: it lies outside the workspace, or leads out of it through a symbolic link`, {
+/** `access` decides which folders are meant; `mounts` are those besides the workspace. */
+export function outside(path: string, access: 'read' | 'write', mounts: readonly string[] = []): RuntimeError {
+  const others = mounts.length === 0 ? '' : `, or one in ${mounts.join(', ')}`;
+  return new RuntimeError('PATH_OUTSIDE_WORKSPACE', `cannot ${access} ${shownPath(path)}: it lies outside the workspace${mounts.length === 0 ? '' : ' and the other mounts'}, or leads out of it through a symbolic link`, {
     category: 'permission',
-    hint: path.startsWith('~') ? 'A "~" is not expanded. Use a path from the workspace.' : 'Use a path from the workspace, such as "src/index.ts".',
+    hint: path.startsWith('~') ? 'A "~" is not expanded. Use a path from the workspace.' : `Use a path from the workspace, such as "src/index.ts"${others}.`,
     details: { path, access },
   });
 }

@@ -3,12 +3,17 @@ import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ToolContext } from '../../actors/turn/tool.ts';
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
-import { PathLanes } from './path-lanes.ts';
-import { Places, pathForRules } from './places.ts';
-import type { Access } from './places.ts';
+import { MountRoots } from './mount-roots.ts';
+import type { Root } from './mount-roots.ts';
+import { Places } from './places.ts';
+import type { Access, Place } from './places.ts';
 import { SeenFiles } from './seen-files.ts';
+import { WorkspaceQuotas } from './workspace-quotas.ts';
+import type { Usage } from './workspace-quotas.ts';
+import { WriteLocks } from './write-locks.ts';
+import type { LockedFolder, WriteLocksOptions } from './write-locks.ts';
 
-export interface FileToolsOptions {
+export interface FileToolsOptions extends WriteLocksOptions {
   /** Folders outside the workspace that may be read, absolute. Default: none. */
   readonly readRoots?: readonly string[] | undefined;
   /**
@@ -17,29 +22,63 @@ export interface FileToolsOptions {
   readonly usesDescriptors?: boolean | undefined;
 }
 
+type Surroundings = Pick<ToolContext, 'workspaceDirectory' | 'environment'>;
+
 export class FileHouse {
   readonly seen = new SeenFiles();
-  readonly lanes = new PathLanes();
-  readonly #options: FileToolsOptions;
+  readonly locks: WriteLocks;
+  readonly quotas = new WorkspaceQuotas();
+  readonly #options: Pick<FileToolsOptions, 'readRoots' | 'usesDescriptors'>;
 
-  constructor(options: FileToolsOptions) {
-    this.#options = options;
+  constructor({ readRoots, usesDescriptors, ...locks }: FileToolsOptions) {
+    this.#options = { readRoots, usesDescriptors };
+    this.locks = new WriteLocks(locks);
   }
 
-  async places({ workspaceDirectory, subject }: Pick<ToolContext, 'workspaceDirectory' | 'subject'>): Promise<Places> {
-    const allowedPath = subject?.kind === 'path' ? resolve(workspaceDirectory, subject.path) : undefined;
-    return Places.open({ workspaceDirectory, allowedPath, ...this.#options });
+  async places({ workspaceDirectory, environment, subject }: Surroundings & Pick<ToolContext, 'subject'>): Promise<Places> {
+    const allowed = subject?.kind === 'path' ? { path: subject.mount === undefined ? resolve(workspaceDirectory, subject.path) : subject.path, mount: subject.mount } : undefined;
+    return Places.open({ workspaceDirectory, mounts: environment?.mounts, allowed, ...this.#options });
+  }
+
+  /**
+   * Refuses what would make a workspace hold more than its environment allows. Gives what is to be called when the change was made.
+   * @throws RuntimeError QUOTA_EXCEEDED
+   */
+  async admit({ environment, signal }: Pick<ToolContext, 'environment' | 'signal'>, { places, place, change }: Change): Promise<() => void> {
+    if (environment === undefined || place.root.kind !== 'workspace') return () => undefined;
+    await this.quotas.admit({ places, limits: environment.definition.quota, signal }, change);
+    return () => this.quotas.add(places, change);
+  }
+
+  /** Undefined as long as the workspace holds no more than it may. */
+  async quotaNote({ workspaceDirectory, environment, signal }: ToolContext): Promise<string | undefined> {
+    const limits = environment?.definition.quota;
+    if (limits === undefined || (limits.maxBytes === undefined && limits.maxFiles === undefined)) return undefined;
+    return this.quotas.note({ places: await this.places({ workspaceDirectory, environment }), limits, signal });
   }
 }
 
+interface Change {
+  readonly places: Places;
+  readonly place: Place;
+  readonly change: Usage;
+}
+
+/** What one writer at a time writes in. */
+export function lockedFolder({ realPath, mount }: Root): LockedFolder {
+  return { realPath, shown: mount ?? 'the workspace' };
+}
+
 /**
- * A path in the terms of a rule: where it leads now, so that a symbolic link is judged by what it stands for, and under the name that the
- * workspace has for the runtime.
+ * A path in the terms of a rule: where it leads now, so that a symbolic link is judged by what it stands for; in the workspace under the name
+ * that this has for the runtime, in another mount as the agent names it.
  */
-export function pathSubject(path: string, access: Access, { workspaceDirectory }: Pick<ToolContext, 'workspaceDirectory'>): Extract<PermissionSubject, { readonly kind: 'path' }> {
-  const absolute = resolve(workspaceDirectory, path);
-  const workspace = { directory: workspaceDirectory, realPath: nearestRealPath(workspaceDirectory) };
-  return { kind: 'path', path: pathForRules(nearestRealPath(absolute), workspace), access };
+export function pathSubject(path: string, access: Access, { workspaceDirectory, environment }: Surroundings): Extract<PermissionSubject, { readonly kind: 'path' }> {
+  const roots = new MountRoots({ directory: workspaceDirectory, workspace: nearestRealPath(resolve(workspaceDirectory)), mounts: environment?.mounts, readRoots: [] });
+  const named = roots.named(path);
+  if (named.kind === 'vault') return { kind: 'path', path: named.path, mount: named.mount, access };
+  const realPath = nearestRealPath(named.absolute);
+  return { kind: 'path', ...roots.forRules(realPath, roots.rootOf(realPath, named.root)), access };
 }
 
 /** Links that are followed one after another, as systems bound it too. */

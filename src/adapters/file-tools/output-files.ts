@@ -32,13 +32,15 @@ const MAX_BYTES_PER_CHARACTER = 3;
 export interface OutputFilesOptions extends Pick<SessionDirectories, 'workspaceDirectory'> {
   /** Bytes of all kept outputs of one session. Default: 256 MiB. */
   readonly maxSessionBytes?: number | undefined;
+  /** Takes the secrets of a session out of texts. Bytes are their keeper's to look at: what is changed in an image breaks it. */
+  readonly redacted?: ((session: SessionPlace, text: string) => string) | undefined;
 }
 
 /**
  * Files in `.wakechart-runtime/outputs`, readable by their owner only: `<callId>.txt` for text, and `<callId>.<hash>.<extension>` for bytes,
  * so that what the log refers to stays what it was when a provider uses a call id twice.
  */
-export function createOutputFiles({ workspaceDirectory, maxSessionBytes = MAX_SESSION_OUTPUT_BYTES }: OutputFilesOptions): OutputKeeper & FileKeeper {
+export function createOutputFiles({ workspaceDirectory, maxSessionBytes = MAX_SESSION_OUTPUT_BYTES, redacted = (_session, text) => text }: OutputFilesOptions): OutputKeeper & FileKeeper {
   const lanes = new PathLanes();
   const put = async (session: SessionPlace, name: string, content: Uint8Array): Promise<string> => {
     const places = await Places.open({ workspaceDirectory: await workspaceDirectory(session) });
@@ -56,7 +58,7 @@ export function createOutputFiles({ workspaceDirectory, maxSessionBytes = MAX_SE
   return {
     async keep({ session, callId, text }: KeptOutput): Promise<string> {
       try {
-        return await put(session, `${fileNameOf(callId)}.txt`, bounded(text));
+        return await put(session, `${fileNameOf(callId)}.txt`, bounded(redacted(session, text)));
       } catch (error) {
         throw storageFailed(callId, error);
       }

@@ -1,13 +1,18 @@
 /**
- * Where the file tools may go: the workspace of a session, and folders that may be read besides. Paths are judged by where they lead once
- * every symbolic link is followed, and what was opened is judged again, so that a link put in between changes nothing.
+ * Where the file tools may go: the workspace of a session, its other mounts, and folders that may be read besides. Paths are judged by where
+ * they lead once every symbolic link is followed, under the right of the mount that this is, and what was opened is judged again, so that a
+ * link put in between changes nothing.
  */
 import { constants, existsSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { lstat, open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import type { Mount } from '../../machines/environment/mount-table.ts';
 import { fileFailed, movedSince, notAFile, notAFolder, notFound, outside, systemCodeOf } from './file-errors.ts';
+import { readOnlyMount, vaultNotReadable } from './mount-errors.ts';
+import { MountRoots } from './mount-roots.ts';
+import type { NamedPlace, Root } from './mount-roots.ts';
 import { OpenFolder, pathOfHandle } from './open-folder.ts';
 
 export type Access = 'read' | 'write';
@@ -17,8 +22,10 @@ export interface Place {
   /** As it was given. */
   readonly path: string;
   readonly access: Access;
-  /** As results name it: from the workspace with slashes, or absolute when it lies elsewhere. */
+  /** As results name it: from the workspace with slashes; elsewhere by the name of its mount, or absolute. */
   readonly shown: string;
+  /** The folder that it lies in and by whose right it is touched. */
+  readonly root: Root;
   /** Where it leads; for what does not exist, where it would be. */
   readonly realPath: string;
   /** The nearest folder, or the thing itself, that exists. */
@@ -29,10 +36,12 @@ export interface Place {
 
 export interface PlacesOptions {
   readonly workspaceDirectory: string;
+  /** Without any there is the workspace alone, under no name. */
+  readonly mounts?: readonly Mount[] | undefined;
   /** Absolute. Those that do not exist are passed over. */
   readonly readRoots?: readonly string[] | undefined;
-  /** The path that was allowed, absolute and as rules name it, when one was: then no other is located. */
-  readonly allowedPath?: string | undefined;
+  /** The path that was allowed, absolute and as rules name it, with its mount, when one was: then no other is located. */
+  readonly allowed?: { readonly path: string; readonly mount?: string | undefined } | undefined;
   /** Whether the system tells where an open file is, as Linux does. */
   readonly usesDescriptors?: boolean | undefined;
 }
@@ -43,28 +52,31 @@ const HAS_DESCRIPTORS = process.platform === 'linux' && existsSync('/proc/self/f
 /** A FIFO is opened without waiting for somebody at its other end, a terminal without becoming ours. Windows knows neither. */
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
+interface PlacesParts extends Pick<PlacesOptions, 'allowed' | 'usesDescriptors'> {
+  readonly roots: MountRoots;
+  readonly workspace: string;
+}
+
 export class Places {
-  readonly #directory: string;
+  readonly #roots: MountRoots;
   readonly #workspace: string;
-  readonly #readRoots: readonly string[];
-  readonly #allowedPath: string | undefined;
+  readonly #allowed: PlacesOptions['allowed'];
   readonly #usesDescriptors: boolean;
 
-  private constructor({ workspaceDirectory, readRoots = [], allowedPath, usesDescriptors = HAS_DESCRIPTORS }: PlacesOptions, workspace: string) {
-    this.#directory = workspaceDirectory;
+  private constructor({ roots, workspace, allowed, usesDescriptors = HAS_DESCRIPTORS }: PlacesParts) {
+    this.#roots = roots;
     this.#workspace = workspace;
-    this.#readRoots = readRoots;
-    this.#allowedPath = allowedPath;
+    this.#allowed = allowed;
     this.#usesDescriptors = usesDescriptors;
   }
 
-  static async open(options: PlacesOptions): Promise<Places> {
-    const { workspaceDirectory, readRoots = [] } = options;
+  static async open({ workspaceDirectory, mounts, readRoots = [], ...options }: PlacesOptions): Promise<Places> {
     const workspace = await realpath(workspaceDirectory).catch((error: unknown) => {
       throw fileFailed('use the workspace', workspaceDirectory, error);
     });
-    const roots = await Promise.all(readRoots.map((root) => realpath(root).catch(() => undefined)));
-    return new Places({ ...options, readRoots: roots.flatMap((root) => root ?? []) }, workspace);
+    const readable = await Promise.all(readRoots.map((root) => realpath(root).catch(() => undefined)));
+    const roots = new MountRoots({ directory: workspaceDirectory, workspace, mounts, readRoots: readable.flatMap((root) => root ?? []) });
+    return new Places({ ...options, roots, workspace });
   }
 
   /** The real path of the workspace. */
@@ -72,23 +84,31 @@ export class Places {
     return this.#workspace;
   }
 
-  /** @throws RuntimeError PATH_OUTSIDE_WORKSPACE, PATH_CHANGED, PATH_INVALID, NOT_A_FILE, FILE_ACCESS_DENIED */
+  /** @throws RuntimeError PATH_OUTSIDE_WORKSPACE, MOUNT_READ_ONLY, VAULT_NOT_READABLE, PATH_CHANGED, PATH_INVALID, NOT_A_FILE, FILE_ACCESS_DENIED */
   async locate(path: string, access: Access): Promise<Place> {
-    const { existing, missing, error } = await nearestExisting(resolve(this.#directory, path));
-    if (!this.#isAllowed(existing, access)) throw outside(path, access);
+    const named = this.#named(path);
+    const { existing, missing, error } = await nearestExisting(named.absolute, path);
+    const root = this.#roots.rootOf(existing, named.root);
+    if (root === undefined) throw outside(path, access, this.#roots.names);
     const realPath = join(existing, ...missing);
-    const forRules = pathForRules(realPath, { directory: this.#directory, realPath: this.#workspace });
-    if (this.#allowedPath !== undefined && this.#allowedPath !== forRules) throw movedSince(path);
+    const forRules = this.#roots.forRules(realPath, root);
+    if (this.#allowed !== undefined && (this.#allowed.path !== forRules.path || this.#allowed.mount !== forRules.mount)) throw movedSince(path);
+    if (access === 'write' && root.access === 'ro') throw root.kind === 'read' ? outside(path, access, this.#roots.names) : readOnlyMount(path, root);
     if (error !== undefined && systemCodeOf(error) !== 'ENOENT') throw fileFailed(access, path, error);
     const [first] = missing;
     // It would be followed by whoever makes the file that it names.
     if (first !== undefined && (await isLink(join(existing, first)))) throw notAFile(path, 'a symbolic link that leads nowhere');
-    return { path, access, shown: this.shownAs(realPath), realPath, existing, missing };
+    return { path, access, shown: this.#roots.shownAs(realPath, root), root, realPath, existing, missing };
+  }
+
+  #named(path: string): Extract<NamedPlace, { readonly kind: 'place' }> {
+    const named = this.#roots.named(path);
+    if (named.kind === 'vault') throw vaultNotReadable(named.path);
+    return named;
   }
 
   shownAs(realPath: string): string {
-    if (!isWithin(this.#workspace, realPath)) return realPath;
-    return relative(this.#workspace, realPath).split(sep).join('/') || '.';
+    return this.#roots.shownAs(realPath);
   }
 
   async isFolder({ realPath }: Place): Promise<boolean> {
@@ -151,17 +171,13 @@ export class Places {
 
   /** What is said when something is opened and lies elsewhere than it did when it was located. */
   #refused(actual: string | undefined, { path, access }: Pick<Place, 'path' | 'access'>): Error {
-    return actual !== undefined && this.#isAllowed(actual, access) ? movedSince(path) : outside(path, access);
+    return actual !== undefined && this.#isAllowed(actual, access) ? movedSince(path) : outside(path, access, this.#roots.names);
   }
 
   #isAllowed(realPath: string, access: Access): boolean {
-    return isWithin(this.#workspace, realPath) || (access === 'read' && this.#readRoots.some((root) => isWithin(root, realPath)));
+    const root = this.#roots.rootOf(realPath);
+    return root !== undefined && (access === 'read' || root.access === 'rw');
   }
-}
-
-/** How rules name a place: under the name that the workspace has for the runtime, which may lead there through links; others by their real path. */
-export function pathForRules(realPath: string, workspace: { readonly directory: string; readonly realPath: string }): string {
-  return isWithin(workspace.realPath, realPath) ? resolve(workspace.directory, relative(workspace.realPath, realPath)) : realPath;
 }
 
 /** What results call a file in a folder that they call `shownFolder`. */
@@ -194,8 +210,8 @@ function requireFile(stats: Stats, path: string): void {
   throw notAFile(path, stats.isSocket() ? 'a socket' : 'a device');
 }
 
-/** Where a path leads, as far as it exists; `error` is what the whole of it met. */
-async function nearestExisting(absolute: string): Promise<{ readonly existing: string; readonly missing: readonly string[]; readonly error: unknown }> {
+/** Where a path leads, as far as it exists; `error` is what the whole of it met. `path` is what errors call it. */
+async function nearestExisting(absolute: string, path: string): Promise<{ readonly existing: string; readonly missing: readonly string[]; readonly error: unknown }> {
   const missing: string[] = [];
   let first: unknown;
   for (let current = absolute; ; current = dirname(current)) {
@@ -203,7 +219,7 @@ async function nearestExisting(absolute: string): Promise<{ readonly existing: s
       return { existing: await realpath(current), missing, error: first };
     } catch (error) {
       first ??= error;
-      if (dirname(current) === current) throw fileFailed('find', absolute, error);
+      if (dirname(current) === current) throw fileFailed('find', path, error);
       missing.unshift(basename(current));
     }
   }
@@ -212,8 +228,4 @@ async function nearestExisting(absolute: string): Promise<{ readonly existing: s
 async function isLink(path: string): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined);
   return stats?.isSymbolicLink() === true;
-}
-
-function isWithin(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

@@ -2,6 +2,7 @@
 import { Buffer } from 'node:buffer';
 import { lstat } from 'node:fs/promises';
 import type { OpenFolder } from './open-folder.ts';
+import type { Places } from './places.ts';
 import { putWholeFile } from './whole-file.ts';
 
 export const RUNTIME_FOLDER = '.wakechart-runtime';
@@ -16,4 +17,21 @@ export async function keepOutOfGit(runtimeFolder: OpenFolder): Promise<void> {
   if (present !== undefined) return;
   // An output that could be committed by mistake is better than none.
   await putWholeFile(runtimeFolder, { name: IGNORE_FILE, content: EVERYTHING, as: 'create' }).catch(() => undefined);
+}
+
+const PRIVATE_FOLDER_MODE = 0o700;
+
+/** The folder itself, or one in it, made when it is not there; never one that a link leads to. The caller closes it. */
+export async function openRuntimeFolder(places: Places, names: readonly string[] = []): Promise<OpenFolder> {
+  let folder = await places.openFolderAt(places.workspace, 'write');
+  for (const name of [RUNTIME_FOLDER, ...names]) {
+    const parent = folder;
+    try {
+      folder = await parent.enterOrMake(name, PRIVATE_FOLDER_MODE);
+    } finally {
+      await parent.close();
+    }
+    if (name === RUNTIME_FOLDER) await keepOutOfGit(folder);
+  }
+  return folder;
 }

@@ -1,4 +1,5 @@
 /** `write`: a whole file, put in place at once, and never over something that the session has not seen. */
+import { lstat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Tool, ToolContext } from '../../actors/turn/tool.ts';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -8,7 +9,7 @@ import { writeDefinition } from '../../machines/turn/files/write-file.ts';
 import type { WriteInput, WriteOutput } from '../../machines/turn/files/write-file.ts';
 import { contentVersion, versionOf } from './file-chunks.ts';
 import { changedSince, fileFailed, systemCodeOf } from './file-errors.ts';
-import { pathSubject } from './file-house.ts';
+import { lockedFolder, pathSubject } from './file-house.ts';
 import type { FileHouse } from './file-house.ts';
 import type { OpenFolder } from './open-folder.ts';
 import type { Place, Places } from './places.ts';
@@ -22,7 +23,7 @@ export function createWriteTool(house: FileHouse): Tool<WriteInput> {
     async run({ path, content }, context) {
       const bytes = encodeText(content, path);
       const places = await house.places(context);
-      const { realPath } = await places.locate(path, 'write');
+      const { root } = await places.locate(path, 'write');
       // Looked up again when it is its turn: the one before may have made the file.
       const write = async (): Promise<WriteOutput> => {
         const place = await places.locate(path, 'write');
@@ -30,7 +31,7 @@ export function createWriteTool(house: FileHouse): Tool<WriteInput> {
         house.seen.remember(context.session.sessionId, place.realPath, contentVersion(bytes));
         return { path: place.shown, action, lines: countLines(content), bytes: bytes.length };
       };
-      return house.lanes.run(realPath, write).catch((error: unknown) => {
+      return house.locks.run(lockedFolder(root), write, context.signal).catch((error: unknown) => {
         throw fileFailed('write', path, error);
       });
     },
@@ -46,17 +47,22 @@ interface Writing {
 }
 
 async function writeFile(writing: Writing): Promise<WriteOutput['action']> {
-  const { places, place, content, context } = writing;
+  const { house, places, place, content, context } = writing;
+  const before = place.missing.length > 0 ? 0 : await lstat(place.realPath).then(({ size }) => size, () => 0);
+  // Before a folder is made for it.
+  const grown = await house.admit(context, { places, place, change: { bytes: content.length - before, files: place.missing.length } });
   const folder = await places.openParent(place);
   try {
     if (place.missing.length === 0) {
       await replaceSeenFile(folder, writing);
+      grown();
       return 'replaced';
     }
     context.signal.throwIfAborted();
     await putWholeFile(folder, { name: basename(place.realPath), content, as: 'create' }).catch((error: unknown) => {
       throw systemCodeOf(error) === 'EEXIST' ? notSeen(place) : error;
     });
+    grown();
     return 'created';
   } finally {
     await folder.close();

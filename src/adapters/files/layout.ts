@@ -45,6 +45,11 @@ export class HomeLayout implements SessionDirectories {
     return join(this.sessionsOf(agentId), sessionId);
   }
 
+  /** What the runtime keeps for a session beside its log. */
+  runtimeDirectory(identity: SessionIdentity): string {
+    return join(this.session(identity), RUNTIME_FOLDER);
+  }
+
   log(identity: SessionIdentity): string {
     return join(this.session(identity), LOG_FILE);
   }

@@ -8,11 +8,15 @@ import { RUNTIME_FOLDER } from './house.ts';
 import { runtimeFoldersIn } from './look.ts';
 import { makePrivateFolder } from './private-files.ts';
 
+/** In the runtime's folder: what is laid out for each session, and the page that says so. */
+const ARTIFACTS = ['sessions', 'index.md'];
+
 /** @returns where they lie now. @throws when they cannot be taken out: they are all there then */
 export async function takeRuntimeFiles(record: WorktreeRecord, place: string): Promise<readonly string[]> {
   const kept: string[] = [];
   for (const path of await runtimeFoldersIn(record, place)) {
     const folder = join(place, path);
+    await removeArtifacts(folder);
     if (await isEmpty(folder)) {
       await rm(folder, { recursive: true });
     } else {
@@ -22,6 +26,11 @@ export async function takeRuntimeFiles(record: WorktreeRecord, place: string): P
     }
   }
   return kept;
+}
+
+/** What tells an agent of its session is made anew wherever the session goes on. */
+async function removeArtifacts(folder: string): Promise<void> {
+  for (const name of ARTIFACTS) await rm(join(folder, name), { recursive: true, force: true });
 }
 
 /** Nothing but the line that hides it from git. */

@@ -117,8 +117,9 @@ class McpToolSource implements ToolSource {
 
   #settingsOf(target: Target): ServerSettings {
     const { environment = () => process.env } = this.#options;
+    const { agentDirectory, environment: session } = target;
     try {
-      return settingsOf(target.server, { agentDirectory: target.agentDirectory, environment: environment() });
+      return settingsOf(target.server, { agentDirectory, environment: environment(), session });
     } catch (error) {
       throw serverUnavailable(labelOf(target), messageOf(error), error);
     }
@@ -200,10 +201,15 @@ function labelOf({ agentId, name }: Target): ServerLabel {
   return { agentId, server: name };
 }
 
-/** One connection for what is the same in every respect, the values behind references included: a token that was renewed is another. */
-function keyOf({ agentId, name, server, agentDirectory }: Target, settings: ServerSettings): string {
+/**
+ * One connection for what is the same in every respect, the values behind references included: a token that was renewed is another. So are
+ * sessions with other secrets, and those that are shut in with other folders: what one of them leaves with a server another could be told.
+ */
+function keyOf({ agentId, name, server, agentDirectory, environment }: Target, settings: ServerSettings): string {
   const { redaction: _, ...values } = settings;
-  return createHash('sha256').update(JSON.stringify([agentId, name, agentDirectory, server, values])).digest('hex');
+  const secrets = environment?.secrets.names.map(({ reference }) => reference) ?? [];
+  const sandbox = environment?.sandbox === undefined ? null : [environment.mounts, environment.definition.network];
+  return createHash('sha256').update(JSON.stringify([agentId, name, agentDirectory, server, values, secrets, sandbox])).digest('hex');
 }
 
 /** Somebody else's function, called from within the SDK. */

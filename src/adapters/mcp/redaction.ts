@@ -1,9 +1,12 @@
-/** Takes the values of secrets out of what a server says, before anybody reads or stores it. */
+/** Takes the values of secrets out of what a server says, before anybody reads or stores it: those that its settings refer to, and those of the session. */
+import type { SessionSecrets } from '../../actors/environment/session-secrets.ts';
 
 /** What is shorter is no secret, and would tear every text to pieces. */
 const MIN_SECRET_CHARACTERS = 4;
 /** Lines of a secret that has several, such as a key, count on their own from this length on. */
 const MIN_LINE_CHARACTERS = 8;
+/** A form of a secret of a vault is hardly longer: as many characters of a text that was cut may be the rest of one. */
+const LONGEST_OF_VAULTS = 4_096;
 /** JSON that is nested more deeply is cut. */
 const MAX_DEPTH = 200;
 
@@ -16,17 +19,21 @@ export class Redaction {
   readonly #patterns: readonly Pattern[];
   /** Characters of the longest text that is looked for; 0 when there is none. */
   readonly longest: number;
+  readonly #vaults: SessionSecrets | undefined;
 
-  /** @param secrets values by the names of the variables that hold them */
-  constructor(secrets: ReadonlyMap<string, string>) {
+  /** @param secrets values by the names of the variables that hold them @param vaults the secrets of the session, wherever the server has them from */
+  constructor(secrets: ReadonlyMap<string, string>, vaults?: SessionSecrets) {
     const patterns = [...secrets].flatMap(([name, value]) => formsOf(value).map((text) => ({ text, mark: `[redacted ${name}]` })));
     // The longest first: one secret may hold another.
     this.#patterns = patterns.toSorted((one, other) => other.text.length - one.text.length);
-    this.longest = this.#patterns[0]?.text.length ?? 0;
+    this.#vaults = vaults?.bytes() === undefined ? undefined : vaults;
+    this.longest = Math.max(this.#patterns[0]?.text.length ?? 0, this.#vaults === undefined ? 0 : LONGEST_OF_VAULTS);
   }
 
   text(text: string): string {
-    return this.#patterns.reduce((left, { text: secret, mark }) => left.replaceAll(secret, () => mark), text);
+    // Theirs first: what stands in place of a secret of ours could cut one of theirs in two.
+    const left = this.#vaults?.text(text) ?? text;
+    return this.#patterns.reduce((kept, { text: secret, mark }) => kept.replaceAll(secret, () => mark), left);
   }
 
   /** A JSON value with every text in it redacted, keys included. */

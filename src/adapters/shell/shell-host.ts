@@ -1,5 +1,5 @@
 /** What the shell tools need of Node besides tasks: the environment, an interrupt, and where a path or a process really is. */
-import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, readFileSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { ProcessFolder, ShellHost } from '../../actors/shell/shell-host.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -24,6 +24,7 @@ export function createShellHost(): ShellHost {
       throw new RuntimeError('PATH_OUTSIDE_WORKSPACE', `expected a folder in the workspace, received ${path}`, { category: 'permission', hint: 'Name a folder from the workspace, such as "src".' });
     },
     leadsThrough,
+    programInside,
     folderOfProcess,
   };
 }
@@ -65,6 +66,54 @@ function targetOf(path: string): string | undefined {
     return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** The process in a sandbox whose number is 1 keeps the others; the program that was asked for is the first of those. */
+const FIRST_PROGRAM = 2;
+
+function programInside(processId: number): { readonly processId: number; readonly group: number } | undefined {
+  const keepers = childrenOf(processId);
+  for (const program of keepers.flatMap(childrenOf)) {
+    if (!isNumberedInside(program, FIRST_PROGRAM)) continue;
+    const group = statFields(program)?.[2];
+    if (group !== undefined) return { processId: program, group };
+  }
+  return undefined;
+}
+
+function childrenOf(processId: number): readonly number[] {
+  const listed = textOf(`/proc/${processId}/task/${processId}/children`);
+  if (listed !== undefined) return listed.split(' ').filter((word) => word !== '').map(Number);
+  // A kernel without such lists.
+  return namesIn('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((each) => statFields(each)?.[1] === processId);
+}
+
+/** Its number in the innermost namespace. */
+function isNumberedInside(processId: number, number: number): boolean {
+  const numbers = /^NSpid:\s*(?<numbers>.*)$/m.exec(textOf(`/proc/${processId}/status`) ?? '')?.groups?.['numbers']?.trim().split(/\s+/) ?? [];
+  return numbers.length > 1 && Number(numbers.at(-1)) === number;
+}
+
+/** State, parent and group, after the name, which may hold anything. */
+function statFields(processId: number): readonly [string, number, number] | undefined {
+  const [state, parent, group] = textOf(`/proc/${processId}/stat`)?.replace(/^[\s\S]*\) /, '').split(' ') ?? [];
+  return state === undefined || parent === undefined || group === undefined ? undefined : [state, Number(parent), Number(group)];
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 

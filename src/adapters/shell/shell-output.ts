@@ -1,4 +1,5 @@
 /** Carries the output of a process to its log and its captures, as fast as it comes and no faster than a listener allows. */
+import type { ByteRedaction } from '../../actors/environment/session-secrets.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { createLimitedOutputCapture } from '../../machines/task/output-capture.ts';
 import type { LimitedOutputCapture } from '../../machines/task/output-capture.ts';
@@ -23,6 +24,8 @@ export interface ShellOutputOptions {
   readonly log: TaskLog;
   readonly limitBytes: number;
   readonly onOutput: OnShellOutput | undefined;
+  /** Takes secrets out of one stream, before anything of it is kept or told. Without it, and where it gives undefined, there are none. */
+  readonly redaction?: (() => ByteRedaction | undefined) | undefined;
   /** Something was written, whatever it was. */
   readonly onActivity: () => void;
 }
@@ -81,17 +84,24 @@ export class ShellOutput {
   }
 
   async #carry(source: 'stdout' | 'stderr', stream: OutputSource): Promise<void> {
-    const { log, onActivity } = this.#options;
+    const { log, onActivity, redaction } = this.#options;
+    const secrets = redaction?.();
     stream.start((chunk) => {
       this.#receivedBytes += chunk.length;
       onActivity();
-      this.#hold(stream, log.append(source, chunk));
-      this.head.append(chunk, source);
-      this.tail.append(chunk, source);
-      if (this.#onOutput !== undefined) this.#tell(this.#onOutput, source, stream, chunk);
+      this.#take(source, stream, secrets === undefined ? chunk : secrets.add(chunk));
     });
     await stream.closed;
+    if (secrets !== undefined) this.#take(source, stream, secrets.end());
     log.endSource(source);
+  }
+
+  #take(source: 'stdout' | 'stderr', stream: OutputSource, chunk: Uint8Array): void {
+    if (chunk.length === 0) return;
+    this.#hold(stream, this.#options.log.append(source, chunk));
+    this.head.append(chunk, source);
+    this.tail.append(chunk, source);
+    if (this.#onOutput !== undefined) this.#tell(this.#onOutput, source, stream, chunk);
   }
 
   #tell(listener: OnShellOutput, source: 'stdout' | 'stderr', stream: OutputSource, chunk: Uint8Array): void {

@@ -1,6 +1,7 @@
 /** Runs process tasks: a command in a POSIX shell, its whole process tree owned from before the start until it is proven gone. */
 import { z } from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
+import type { ByteRedaction } from '../../actors/environment/session-secrets.ts';
 import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
 import type { BackgroundTaskRunner, BackgroundTaskStart } from '../../actors/task/task-runner.ts';
 import { messageOf } from '../../machines/errors.ts';
@@ -54,6 +55,11 @@ export interface ManagedShellProcessRunnerOptions {
   /** What commands inherit; a request's own variables are added to it. Default: the environment of this process. */
   readonly environment?: (() => Readonly<Record<string, string | undefined>>) | undefined;
   readonly onOutput?: OnShellOutput | undefined;
+  /**
+   * Takes secrets out of what a command puts out, before it is logged, captured or told: asked once for each stream of a task. Where it throws
+   * the command is not run.
+   */
+  readonly redactionOf?: ((request: ProcessTaskRequest) => ByteRedaction | undefined) | undefined;
 }
 
 /**
@@ -66,12 +72,12 @@ export interface ManagedShellProcessRunnerOptions {
  * @throws BackgroundTaskError category `validation` for bad options
  */
 export function createManagedShellProcessRunner(options: ManagedShellProcessRunnerOptions): BackgroundTaskRunner<ProcessTaskRequest> {
-  const { processTree, clock, environment = () => process.env, onOutput, ...given } = options;
+  const { processTree, clock, environment = () => process.env, onOutput, redactionOf, ...given } = options;
   const parsed = settingsSchema.safeParse(given);
   if (!parsed.success) {
     throw new BackgroundTaskError('validation', `invalid shell runner options: ${z.prettifyError(parsed.error)}`, { code: 'TASK_OPTIONS_INVALID' });
   }
-  const runner = { processTree, clock, environment, onOutput, settings: parsed.data };
+  const runner = { processTree, clock, environment, onOutput, redactionOf, settings: parsed.data };
   return { kind: 'process', start: (start) => startTask(runner, start) };
 }
 
@@ -80,6 +86,7 @@ interface Runner {
   readonly clock: Clock;
   readonly environment: () => Readonly<Record<string, string | undefined>>;
   readonly onOutput: OnShellOutput | undefined;
+  readonly redactionOf: ManagedShellProcessRunnerOptions['redactionOf'];
   readonly settings: Settings;
 }
 
@@ -110,14 +117,15 @@ interface StartedShell extends Pick<BackgroundTaskStart<ProcessTaskRequest>, 'ta
 }
 
 /** Connects everything before the process can say a word: until the first await nothing of it has been read. */
-async function attachTask({ settings, clock, onOutput }: Runner, { taskId, request, emit, tree, process }: StartedShell): Promise<ShellTask> {
+async function attachTask({ settings, clock, onOutput, redactionOf }: Runner, { taskId, request, emit, tree, process }: StartedShell): Promise<ShellTask> {
   const attached = tree.attach(process.pid);
   const log = new TaskLog({ taskId, memoryLimitBytes: settings.logLimitBytes, hasFile: settings.logDirectory !== undefined });
   const input = new ShellInput({ taskId, stream: process.stdin, limitBytes: settings.inputLimitBytes });
   const { stdout, stderr } = process;
   const activity = { type: 'background_task_activity', taskId } as const;
   const limitBytes = request.outputLimitBytes ?? settings.outputLimitBytes;
-  const output = new ShellOutput({ taskId, stdout, stderr, log, onOutput, limitBytes, onActivity: () => emit(activity) });
+  const redaction = redactionOf === undefined ? undefined : (): ByteRedaction | undefined => redactionOf(request);
+  const output = new ShellOutput({ taskId, stdout, stderr, log, onOutput, limitBytes, redaction, onActivity: () => emit(activity) });
   if (request.stdin !== undefined) input.write(request.stdin, { end: true }).catch((error: unknown) => log.system(messageOf(error)));
   const { killGraceMs, lingerMs, logDirectory, logFileLimitBytes } = settings;
   const task = new ShellTask({ taskId, process, tree, log, input, output, clock, killGraceMs, lingerMs, timeoutMs: request.timeoutMs ?? 0 });

@@ -109,6 +109,8 @@ export const agentFrontmatter = z.strictObject({
   fallbacks: z.array(fallback).max(20).optional(),
   /** The environment in which its sessions work. Default: the one that the runtime names, which is `host` unless it says otherwise. */
   environment: environmentId.optional(),
+  /** The only skills that it may use, by name. Default: all of its own and all that are for everybody. */
+  skills: z.array(text.max(64)).max(200).optional(),
 });
 
 /** The frontmatter as a whole: what it names must be there, and no two tools may share a name. */
@@ -174,6 +176,7 @@ export interface AgentDefinition {
   readonly context: Readonly<z.output<typeof agentFrontmatter>['context']>;
   readonly budget: AgentBudget;
   readonly environment?: string | undefined;
+  readonly skills?: readonly string[] | undefined;
   /** The body of the file: what the model is told. */
   readonly instructions: string;
 }

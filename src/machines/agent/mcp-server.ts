@@ -1,11 +1,17 @@
-/** How an agent file names an MCP server. Secrets come by reference: a value may be taken from the environment of the runtime. */
+/** How an agent file names an MCP server. Secrets come by reference: a value may be taken from the environment of the runtime, or from a vault. */
 import { z } from 'zod';
 
 /** What no argument, variable or header can carry. */
 const text = z.string().max(10_000).regex(/^[^\0]*$/, 'expected text without NUL characters');
 
-/** A text, or the name of a variable in the environment of the runtime that holds it. */
-const value = z.union([text, z.strictObject({ env: z.string().min(1).max(200) })]);
+/** A secret of a vault that the environment of the agent names: `vault/secret`. */
+const secretReference = z.string().max(130).regex(/^[a-z0-9][a-z0-9_-]*\/[a-z0-9][a-z0-9_-]*$/, 'expected a secret as vault/name, such as github/token');
+
+/** A secret of a vault, with what stands before it, such as `Bearer `. */
+export const vaultValue = z.strictObject({ vault: secretReference, prefix: text.max(200).optional() });
+
+/** A text, the name of a variable in the environment of the runtime that holds it, or a secret of a vault. */
+const value = z.union([text, z.strictObject({ env: z.string().min(1).max(200) }), vaultValue]);
 
 /** What a variable of an environment can be called. */
 const variableName = z.string().max(200).regex(/^[^=\0]+$/, 'expected the name of a variable: no "=", not empty');

@@ -20,36 +20,57 @@ const declaredMount = z.strictObject({
 export const vaultName = environmentId;
 
 /** Whose paths declared mounts may not take or hide. */
-const RESERVED = ['/workspace', '/runtime', '/memory', '/vaults', '/skills', '/proc', '/dev', '/tmp', '/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/opt'];
+const RESERVED = ['/workspace', '/runtime', '/memory', '/vaults', '/skills', '/agent', '/agent-skills', '/home', '/root', '/var', '/sys', '/run', '/boot', '/proc', '/dev', '/tmp', '/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/opt'];
 
-export const environmentFile = z
-  .strictObject({
-    description: z.string().trim().max(1_000).default(''),
-    /** `required`: commands run in a sandbox, or not at all. `off`: on the host, with the rights of whoever runs Wakechart. */
-    sandbox: z.enum(['required', 'off']),
-    /** Of commands. `disabled` needs a sandbox. Default: `disabled` in a sandbox, else `open`. */
-    network: z.enum(['open', 'disabled']).optional(),
-    mounts: z.array(declaredMount).max(50).default([]),
-    /** The vaults whose secrets may be used. */
-    vaults: z.array(vaultName).max(50).default([]),
-    /** Besides what the agent's own file says: the stricter mode holds, and every rule that asks or denies. */
-    permission: z.strictObject({ mode: permissionMode.default('preapproved'), ask: ruleTexts('ask'), deny: ruleTexts('deny') }).default({ mode: 'preapproved', ask: [], deny: [] }),
-    /** Besides that of the agent: the lower bound holds. */
-    budget: agentBudget.default({}),
-    /** What commands get of the environment variables of the host, by name, and what is set besides. */
-    variables: z.strictObject({ pass: z.array(z.string().min(1)).max(200).default([]), set: z.record(z.string(), z.string()).default({}) }).default({ pass: [], set: {} }),
-    /** What the workspace of a session may hold. */
-    quota: z.strictObject({ maxBytes: z.number().int().min(1).optional(), maxFiles: z.number().int().min(1).optional() }).default({}),
-    /** What has to speak for an outcome besides the log before anything is promoted. */
-    evaluation: z
-      .strictObject({
-        /** Run in the workspace; exit code 0 speaks for the outcome. */
-        check: z.strictObject({ command: z.string().min(1).max(2_000), timeoutSeconds: z.number().int().min(1).max(3_600).default(600) }).optional(),
-        /** A model that judges by what the log shows. */
-        judge: z.strictObject({ provider: z.string().min(1), model: z.string().min(1), profile: z.string().min(1).optional() }).optional(),
-      })
-      .default({}),
-  })
+const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'expected the name of one variable: letters, digits and "_", not beginning with a digit');
+const variableValue = z.string().max(4_096).regex(/^[^\0]*$/, 'expected text without NUL characters');
+
+/** Longer commands come of several that all have to hold: see `strictestEnvironment`. */
+const MAX_CHECK_CHARACTERS = 2_000;
+const MAX_CHECK_SECONDS = 3_600;
+
+const checkCommand = z.string().min(1).max(MAX_CHECK_CHARACTERS).regex(/^[^\0]*$/, 'expected text without NUL characters');
+const checkSeconds = z.number().int().min(1);
+
+const judge = z.strictObject({ provider: z.string().min(1).max(200), model: z.string().min(1).max(200), profile: z.string().min(1).max(64).optional() });
+
+const shape = {
+  description: z.string().trim().max(1_000).default(''),
+  /** `required`: commands run in a sandbox, or not at all. `off`: on the host, with the rights of whoever runs Wakechart. */
+  sandbox: z.enum(['required', 'off']),
+  /** Of commands. `disabled` needs a sandbox. Default: `disabled` in a sandbox, else `open`. */
+  network: z.enum(['open', 'disabled']).optional(),
+  mounts: z.array(declaredMount).max(50).default([]),
+  /** The vaults whose secrets may be used. */
+  vaults: z.array(vaultName).max(50).default([]),
+  /** Besides what the agent's own file says: the stricter mode holds, and every rule that asks or denies. */
+  permission: z.strictObject({ mode: permissionMode.default('preapproved'), ask: ruleTexts('ask'), deny: ruleTexts('deny') }).default({ mode: 'preapproved', ask: [], deny: [] }),
+  /** Besides that of the agent: the lower bound holds. */
+  budget: agentBudget.default({}),
+  /** What commands get of the environment variables of the host, by name, and what is set besides. */
+  variables: z
+    .strictObject({
+      pass: z.array(variableName).max(200).default([]),
+      set: z.record(variableName, variableValue).refine((set) => Object.keys(set).length <= 200, 'expected at most 200 variables').default({}),
+    })
+    .default({ pass: [], set: {} }),
+  /** What the workspace of a session may hold. */
+  quota: z.strictObject({ maxBytes: z.number().int().min(1).optional(), maxFiles: z.number().int().min(1).optional() }).default({}),
+  /** What has to speak for an outcome besides the log before anything is promoted. */
+  evaluation: z
+    .strictObject({
+      /** Run in the workspace; exit code 0 speaks for the outcome. */
+      check: z.strictObject({ command: checkCommand, timeoutSeconds: checkSeconds.max(MAX_CHECK_SECONDS).default(600) }).optional(),
+      /** A model that judges by what the log shows. */
+      judge: judge.optional(),
+    })
+    .default({}),
+};
+
+/** The keys of an environment file, without what they have to do with each other. */
+export const environmentShape = z.strictObject(shape);
+
+export const environmentFile = environmentShape
   .superRefine(({ sandbox, network, mounts }, context) => {
     if (sandbox === 'off' && network === 'disabled') context.addIssue({ code: 'custom', path: ['network'], message: 'expected "open": without a sandbox nothing keeps commands from the network' });
     const taken = new Set<string>();
@@ -60,6 +81,14 @@ export const environmentFile = z
     }
   })
   .transform(({ network, ...rest }) => ({ ...rest, network: network ?? (rest.sandbox === 'required' ? ('disabled' as const) : ('open' as const)) }));
+
+/** A definition as a record keeps it: also one that several were merged into, and one of a version that asked for less. */
+export const rememberedEnvironment = z.object({
+  ...shape,
+  environmentId,
+  network: z.enum(['open', 'disabled']),
+  evaluation: z.object({ check: z.object({ command: z.string().min(1), timeoutSeconds: checkSeconds }).optional(), judge: judge.optional() }),
+});
 
 function mountProblem(path: string, taken: ReadonlySet<string>): string | undefined {
   const reserved = RESERVED.find((each) => path === each || path.startsWith(`${each}/`));

@@ -25,8 +25,43 @@ export const WORKSPACE_PATH = '/workspace';
 export const AGENT_PATH = '/workspace/agent';
 export const RUNTIME_PATH = '/runtime';
 export const LEARNINGS_PATH = '/memory/learnings';
+/** Of all agents. */
 export const SKILLS_PATH = '/skills';
+/** Of the agent itself, where it has any. */
+export const AGENT_SKILLS_PATH = '/agent-skills';
 export const VAULTS_PATH = '/vaults';
+
+/** Real paths: absolute, every link followed. */
+export interface MountFolders {
+  readonly workspace: string;
+  readonly agent: string;
+  readonly runtime: string;
+  readonly learnings: string;
+  readonly skills: string;
+  readonly agentSkills?: string | undefined;
+}
+
+export interface MountTableParts {
+  readonly folders: MountFolders;
+  /** With the real paths of their sources. */
+  readonly declared: readonly { readonly path: string; readonly source: string; readonly access: 'ro' | 'rw' }[];
+  readonly vaults: readonly string[];
+}
+
+/** What every session has, then what its environment declares, then its vaults. */
+export function mountTable({ folders, declared, vaults }: MountTableParts): readonly Mount[] {
+  const { workspace, agent, runtime, learnings, skills, agentSkills } = folders;
+  return [
+    { kind: 'workspace', path: WORKSPACE_PATH, directory: workspace, access: 'rw' },
+    { kind: 'agent', path: AGENT_PATH, directory: agent, access: 'ro' },
+    { kind: 'runtime', path: RUNTIME_PATH, directory: runtime, access: 'rw' },
+    { kind: 'learnings', path: LEARNINGS_PATH, directory: learnings, access: 'ro' },
+    { kind: 'skills', path: SKILLS_PATH, directory: skills, access: 'ro' },
+    ...(agentSkills === undefined ? [] : [{ kind: 'skills' as const, path: AGENT_SKILLS_PATH, directory: agentSkills, access: 'ro' as const }]),
+    ...declared.map(({ path, source, access }): Mount => ({ kind: 'declared', path, directory: source, access })),
+    ...vaults.map((name): Mount => ({ kind: 'vault', path: `${VAULTS_PATH}/${name}`, access: 'none' })),
+  ];
+}
 
 export interface MountedPath {
   readonly mount: Mount;

@@ -1,4 +1,5 @@
 /** What has to be looked at on the disk before a command runs only because it is known to be safe. */
+import { patternsInWorkspace } from './mounted-path.ts';
 import type { PermissionDecision, PermissionQuestion } from './permission-decision.ts';
 import { allowsCommand } from './rule-match.ts';
 import { isAboutReading } from './rule-reach.ts';
@@ -36,6 +37,6 @@ export function lookOf(question: PermissionQuestion, decision: PermissionDecisio
     return [{ argv: command.argv, paths: safety.paths, usesGit: safety.usesGit }];
   });
   if (commands.length === 0) return undefined;
-  const forbidden = rules.filter((rule) => rule.effect !== 'allow' && isAboutReading(rule)).flatMap(({ pathGlob }) => pathGlob ?? []);
+  const forbidden = rules.filter((rule) => rule.effect !== 'allow' && isAboutReading(rule)).flatMap(({ pathGlob }) => (pathGlob === undefined ? [] : patternsInWorkspace(pathGlob, workspaceDirectory)));
   return { commands, cwd: subject.cwd, workspaceDirectory, forbidden };
 }

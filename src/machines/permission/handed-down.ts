@@ -23,12 +23,19 @@ export function ownBounds({ narrowing, restriction }: BoundSession, { mode, ask,
   const tools = common(restriction?.tools, narrowing?.tools);
   const withoutTools = [...new Set([...(restriction?.withoutTools ?? []), ...(narrowing?.withoutTools ?? [])])];
   return {
+    ...(restriction?.environments === undefined ? {} : { environments: restriction.environments }),
     mode: restriction === undefined ? mode : stricter(mode, restriction.mode),
     ask: [...ask, ...(restriction?.ask ?? [])],
     deny: [...deny, ...(restriction?.deny ?? [])],
     ...(tools === undefined ? {} : { tools: [...tools] }),
     ...(withoutTools.length === 0 ? {} : { withoutTools }),
   };
+}
+
+/** With the environment that it works in, whose bounds hold besides those of whoever that works for. Undefined where the runtime knows of none. */
+export function withEnvironment(bounds: Restriction, environmentId: string | undefined): Restriction {
+  const { environments = [] } = bounds;
+  return environmentId === undefined || environments.includes(environmentId) ? bounds : { ...bounds, environments: [environmentId, ...environments] };
 }
 
 /** With the rules that are kept for its agent. Where those cannot be read, everything asks. */
@@ -45,7 +52,8 @@ export function isTakenAway([own = '', ...kin]: readonly string[], { tools, with
 
 /** Whether whatever `wanted` forbids is forbidden by `held` too. */
 export function holdsAll(held: Restriction | undefined, wanted: Restriction): boolean {
-  const { mode, ask, deny, tools, withoutTools = [] } = held ?? { mode: 'preapproved', ask: [], deny: [] };
+  const { environments = [], mode, ask, deny, tools, withoutTools = [] } = held ?? { mode: 'preapproved', ask: [], deny: [] };
+  if (!(wanted.environments ?? []).every((id) => environments.includes(id))) return false;
   if (STRICTNESS[mode] < STRICTNESS[wanted.mode]) return false;
   if (!wanted.deny.every((rule) => deny.includes(rule)) || !wanted.ask.every((rule) => ask.includes(rule) || deny.includes(rule))) return false;
   if (!(wanted.withoutTools ?? []).every((name) => withoutTools.includes(name))) return false;

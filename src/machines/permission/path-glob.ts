@@ -13,13 +13,22 @@ export interface GlobMatching {
   readonly matching: 'strict' | 'wide';
 }
 
+/** Folders in which nothing is mounted, or nothing that could be read. */
+const NEVER_MOUNTED: ReadonlySet<string> = new Set(['proc', 'dev', 'sys', 'tmp', 'usr', 'bin', 'sbin', 'lib', 'lib64', 'etc', 'opt', 'vaults']);
+
 /** What is wrong with a pattern; undefined when it can be used. For people. */
 export function globProblem(glob: string): string | undefined {
   if (glob.length > MAX_GLOB_CHARACTERS) return `a pattern of at most ${MAX_GLOB_CHARACTERS} characters`;
-  if (glob.startsWith('/') || glob.includes('\\') || /^[A-Za-z]:/.test(glob)) return 'a pattern from the workspace, with "/" between folders';
-  const segments = glob.split('/');
+  if (glob.includes('\\') || /^[A-Za-z]:/.test(glob) || (glob.startsWith('/') && !isInMount(glob))) return 'a pattern from the workspace, with "/" between folders, or one in a mount, such as "/runtime/**"';
+  const segments = (glob.startsWith('/') ? glob.slice(1) : glob).split('/');
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) return 'a pattern without empty parts, "." and ".."';
   return segments.some((segment) => segment !== ANY_FOLDERS && segment.includes(ANY_FOLDERS)) ? '"**" as a whole part between slashes' : undefined;
+}
+
+/** Whether a pattern that begins with a slash may name a mount: by a plain name, and with something below it. */
+function isInMount(glob: string): boolean {
+  const [, top = '', ...below] = glob.split('/');
+  return below.length > 0 && /^[A-Za-z0-9._-]+$/.test(top) && !NEVER_MOUNTED.has(top.toLowerCase());
 }
 
 /**

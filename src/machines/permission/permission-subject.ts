@@ -15,6 +15,8 @@ export type PermissionSubject =
       readonly access: 'read' | 'write';
       /** Whether the call may reach whatever lies below the folder, as a search does. Default false. */
       readonly reachesBelow?: boolean | undefined;
+      /** The mount that it lies in, where that is not the workspace, such as `/runtime`: then the path is as the agent names it. */
+      readonly mount?: string | undefined;
     }
   /** Nothing that could be told apart: the tool as such. */
   | { readonly kind: 'tool' };

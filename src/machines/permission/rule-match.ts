@@ -5,7 +5,8 @@
 import { plainArgv } from './command-name.ts';
 import { hidesWhatItRuns } from './command-power.ts';
 import { areCovered } from './further-words.ts';
-import { isKnownFolderOf, matchesAllBelow, matchesGlob, mayMatchBelow, workspacePath } from './path-glob.ts';
+import { allowedPath, restrictedPaths } from './mounted-path.ts';
+import { isKnownFolderOf, matchesAllBelow, matchesGlob, mayMatchBelow } from './path-glob.ts';
 import type { PermissionRule } from './permission-rule.ts';
 import type { PermissionSubject } from './permission-subject.ts';
 import { safetyOf } from './safe-commands.ts';
@@ -68,11 +69,11 @@ function isSubsequence(wanted: readonly string[], words: readonly string[]): boo
   return at === wanted.length;
 }
 
-function restrictionOnPath(glob: string, { path, reachesBelow }: PathSubject, workspaceDirectory: string): Restriction {
-  const inside = workspacePath(path, workspaceDirectory);
-  if (inside === undefined) return { matches: 'perhaps', because: 'there are rules about paths, and this one cannot be followed from the workspace' };
-  if (matchesGlob(glob, inside, { matching: 'wide' })) return YES;
-  const isAbove = reachesBelow === true ? mayMatchBelow(glob, inside, { matching: 'wide' }) : isKnownFolderOf(glob, inside);
+function restrictionOnPath(pattern: string, subject: PathSubject, workspaceDirectory: string): Restriction {
+  const ways = restrictedPaths(pattern, subject, workspaceDirectory);
+  if (ways === undefined) return { matches: 'perhaps', because: 'there are rules about paths, and this one cannot be followed from the workspace' };
+  if (ways.some(({ glob, path }) => matchesGlob(glob, path, { matching: 'wide' }))) return YES;
+  const isAbove = ways.some(({ glob, path }) => (subject.reachesBelow === true ? mayMatchBelow(glob, path, { matching: 'wide' }) : isKnownFolderOf(glob, path)));
   return isAbove ? { matches: 'perhaps', because: 'there is a rule about something below that folder' } : NO;
 }
 
@@ -84,10 +85,10 @@ export function allowsCommand({ commandPrefix, exact }: PermissionRule, { argv }
 }
 
 /** For a rule that allows, of the same tool: whether it allows a call on this path. */
-export function allowsPath({ pathGlob = '**', commandPrefix }: PermissionRule, { path, reachesBelow }: Pick<PathSubject, 'path' | 'reachesBelow'>, workspaceDirectory: string): boolean {
-  const inside = workspacePath(path, workspaceDirectory);
-  const matches = reachesBelow === true ? matchesAllBelow : matchesGlob;
-  return commandPrefix === undefined && inside !== undefined && matches(pathGlob, inside, { matching: 'strict' });
+export function allowsPath({ pathGlob, commandPrefix }: PermissionRule, subject: Pick<PathSubject, 'path' | 'mount' | 'reachesBelow'>, workspaceDirectory: string): boolean {
+  const way = commandPrefix === undefined ? allowedPath(pathGlob, subject, workspaceDirectory) : undefined;
+  const matches = subject.reachesBelow === true ? matchesAllBelow : matchesGlob;
+  return way !== undefined && matches(way.glob, way.path, { matching: 'strict' });
 }
 
 /** For a rule that allows, of the same tool: whether it allows every call of it. */

@@ -65,9 +65,11 @@ function ruleFor(tool: string, words: readonly string[], { isExact }: { readonly
 
 /** This path and no other, with what the call reaches below it; none where it lies outside the workspace, holds secrets or decides what git runs. */
 export function suggestForPath(tool: string, subject: Extract<PermissionSubject, { readonly kind: 'path' }>, workspaceDirectory: string): readonly PermissionRule[] {
-  const inside = workspacePath(subject.path, workspaceDirectory);
+  const { path, mount } = subject;
+  const inside = mount === undefined ? workspacePath(path, workspaceDirectory) : path.slice(1);
   if (inside === undefined || /[*?]/.test(inside) || pathProblem(inside) !== undefined || inside.split('/').some(isNeverMeantByWildcard)) return [];
-  const rule = checked({ effect: 'allow', tool, pathGlob: subject.reachesBelow === true ? `${inside}/**` : inside });
+  const named = mount === undefined ? inside : path;
+  const rule = checked({ effect: 'allow', tool, pathGlob: subject.reachesBelow === true ? `${named}/**` : named });
   return rule !== undefined && allowsPath(rule, subject, workspaceDirectory) ? [rule] : [];
 }
 

@@ -180,7 +180,7 @@ const lifecycle = {
   ),
   'session.parked': define(
     'The session wakes nobody any more by itself. A message, an answer or an explicit wake makes it go on.',
-    z.object({ code: z.enum(['failures', 'idle_wakes', 'autonomous_wakes']), reason: summary }),
+    z.object({ code: z.enum(['failures', 'idle_wakes', 'autonomous_wakes', 'imported']), reason: summary }),
   ),
   'session.unparked': define('Somebody woke the parked session.', z.object({ wakeId: id })),
   'session.child_created': define('The session has a child.', z.object({ childSessionId: id, agentId, label: z.string().max(200).optional() })),
@@ -370,7 +370,7 @@ const agent = {
       /** What happens to it when its process dies. Default `report`. */
       ifLost: z.enum(['report', 'retry']).optional(),
       allowedBy: allowedBy.optional(),
-      /** It changes nothing anywhere. */
+      /** It cannot change what the outcome of a session is judged by. */
       isReadOnly: z.literal(true).optional(),
     }),
   ),

@@ -52,7 +52,8 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
     children: [...state.children.filter((child) => child.sessionId !== sessionId), { sessionId, agentId, label }],
   }),
   'session.child_idle': (state, event) => foldChildIdle(state, event),
-  'subagent.started': (state, { data: { jobId, childSessionId, agentId, label, allowance, restriction } }) => ({
+  'subagent.started': (state, { seq, data: { jobId, childSessionId, agentId, label, allowance, restriction } }) => ({
+    changedAtSeq: seq,
     jobs: [...state.jobs.filter((job) => job.jobId !== jobId), { jobId, childSessionId, agentId, ...given({ label, allowance, restriction }) }],
   }),
   'subagent.ended': (state, event) => foldJobEnded(state, event),
@@ -99,6 +100,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
     openToolCalls: withCall(state, callId, ({ request: _request, answer: _answer, ...call }) => ({ ...call, phase: 'requested', attempt })),
   }),
   'agent.subflow_started': (state, { seq, data: { callId, childSessionId, agentId, allowance, isolation } }) => ({
+    changedAtSeq: seq,
     openToolCalls: withCall(state, callId, (call) => ({ ...call, phase: 'waiting', request: { kind: 'subflow', childSessionId, agentId, seq, used: {}, ...given({ allowance, isolation }) } })),
   }),
   'agent.tool_result': (state, event) => foldToolResult(state, event),

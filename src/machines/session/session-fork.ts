@@ -6,7 +6,7 @@ import type { NewSessionEvent, SessionEvent, SessionEventData, SessionEventDraft
 import type { SessionState } from './session-state.ts';
 
 /** Facts about the first session that are none about its fork: who its relatives are, and that it was given up. */
-const ITS_OWN: ReadonlySet<SessionEventType> = new Set(['session.created', 'session.child_created', 'session.child_idle', 'subagent.started', 'subagent.ended', 'session.parent_told', 'session.parked']);
+const ITS_OWN: ReadonlySet<SessionEventType> = new Set(['session.created', 'session.child_created', 'session.child_idle', 'subagent.started', 'subagent.ended', 'session.parent_told', 'session.parked', 'outcome.graded', 'outcome.evaluated']);
 
 /** The events as they were stored, but for those that are facts about the first session only. */
 export function forkedEvents(events: readonly SessionEvent[]): NewSessionEvent[] {

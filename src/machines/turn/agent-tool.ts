@@ -11,6 +11,9 @@ const agentToolInput = z.strictObject({
 
 export type AgentToolInput = z.output<typeof agentToolInput>;
 
+/** What the other agent answered. `output` is all of it, `summary` how its turn ended. */
+const agentToolOutput = z.looseObject({ output: z.unknown(), summary: z.string(), agent: z.string(), sessionId: z.string(), worktree: z.unknown().optional() });
+
 type AttachmentOf<Type extends ToolAttachment['type']> = Extract<ToolAttachment, { readonly type: Type }>;
 
 export function agentToolDefinition({ name, description }: AttachmentOf<'agent'>, agent: { readonly name: string; readonly description: string }): ToolDefinition<AgentToolInput> {
@@ -18,6 +21,7 @@ export function agentToolDefinition({ name, description }: AttachmentOf<'agent'>
     name,
     description: description ?? `${agent.description || agent.name} (an agent of its own; its answer is the result)`,
     inputSchema: agentToolInput,
+    outputSchema: agentToolOutput,
     ownership: 'managed',
     permissionPolicy: 'always_allow',
     effects: ['delegates'],

@@ -1,6 +1,7 @@
 /** The managed tool `shell_run`: one command in the session's workspace, run to its end in a shell of its own. */
 import { z } from 'zod';
 import { shellCommand } from './shell/shell-definitions.ts';
+import { secretVariables } from './shell/environment.ts';
 import type { ToolDefinition } from './tool-definition.ts';
 
 /** An hour. */
@@ -16,6 +17,7 @@ const shellRunInput = z.strictObject({
     .regex(/^[^\0]*$/, 'expected a path without NUL characters')
     .optional()
     .describe('The folder to run it in, from the workspace and inside it. Default: the workspace.'),
+  secrets: secretVariables,
   timeoutMs: z
     .number()
     .int()
@@ -28,28 +30,26 @@ const shellRunInput = z.strictObject({
 export type ShellRunInput = Readonly<z.output<typeof shellRunInput>>;
 
 /** What the model gets. An exit code, a signal or the end of its time is a result, not an error. */
-export interface ShellRunOutput {
-  /** Standard output and errors as they came. The middle of a lot is left out, and says so. */
-  readonly output: string;
-  /** Null when a signal ended it. */
-  readonly exitCode: number | null;
-  /** Null when it exited by itself. */
-  readonly signalCode: string | null;
-  /** It was ended because its time was up; `output` is what it had put out until then. */
-  readonly timedOut?: true | undefined;
-  /** Bytes put out in all, where `output` leaves some out. */
-  readonly outputBytes?: number | undefined;
-  /** The file that has more of the output than `output`, from the workspace. */
-  readonly outputFile?: string | undefined;
-}
+const shellRunOutput = z.object({
+  output: z.string().describe('Standard output and errors as they came. The middle of a lot is left out, and says so.'),
+  exitCode: z.number().int().nullable().describe('Null when a signal ended it; in a sandbox that is 128 plus the number of the signal.'),
+  signalCode: z.string().nullable().describe('Null when it exited by itself.'),
+  timedOut: z.literal(true).optional().describe('It was ended because its time was up; the output is what it had put out until then.'),
+  outputBytes: z.number().int().optional().describe('Bytes put out in all, where the output leaves some out.'),
+  outputFile: z.string().optional().describe('The file that has more of the output, from the workspace.'),
+});
+
+export type ShellRunOutput = Readonly<z.output<typeof shellRunOutput>>;
 
 export const shellRunDefinition: ToolDefinition<ShellRunInput> = {
   name: 'shell_run',
   description: 'Runs one shell command in the workspace of the session and returns its output and exit code when it has ended, together with everything it started.',
   inputSchema: shellRunInput,
+  outputSchema: shellRunOutput,
   ownership: 'managed',
+  family: 'shell',
   permissionPolicy: 'always_allow',
-  effects: ['runs_processes', 'reads_files', 'writes_files', 'uses_network'],
+  effects: ['runs_processes', 'reads_files', 'writes_files', 'uses_network', 'uses_secrets'],
   readOnly: false,
   destructive: true,
   interruptBehavior: 'cancel',

@@ -1,6 +1,7 @@
 /**
  * Keeps what a model is given within a size. First the outputs of old calls are left out, then whole exchanges, the oldest first; a call
- * and its result always stay together. What the model has to answer is always kept, and cut in the middle when it alone is too large.
+ * and its result always stay together. The newest exchanges are protected: they are cut in the middle before any of them is left out. What
+ * the model has to answer is always kept, and cut in the middle when it alone is too large.
  */
 import type { ProviderMessage, TextPart, UserMessage } from './provider-message.ts';
 import { asText, estimateMessage, estimateMessages, estimatePart, estimateTokens } from './token-estimate.ts';
@@ -12,6 +13,8 @@ export interface TranscriptBounds {
   readonly maxTokens: number;
   /** How many of the newest exchanges keep the outputs of their tools. Default 8. */
   readonly keepOutputs?: number | undefined;
+  /** How many of the newest exchanges are protected, what the model has to answer among them. Default PROTECTED_EXCHANGES. */
+  readonly protectExchanges?: number | undefined;
 }
 
 export type BoundedTranscript =
@@ -28,7 +31,11 @@ export type BoundedTranscript =
   /** What the model has to answer cannot be made to fit: `tokens` is its size as it came. */
   | { readonly kind: 'too_large'; readonly tokens: number; readonly maxTokens: number };
 
-const DEFAULT_KEEP_OUTPUTS = 8;
+/** A model that has lost its last few steps takes them again. */
+export const PROTECTED_EXCHANGES = 4;
+
+/** Exchanges that keep the outputs of their tools. */
+export const KEPT_OUTPUTS = 8;
 
 /** An old output that is shorter stays: the words that would stand for it are no shorter. */
 const SHORT_OUTPUT_TOKENS = 64;
@@ -43,13 +50,19 @@ const DROPPED_SHARE = 1 / 8;
  * As much of the newest part of `messages` as fits, beginning with a user message that says what is missing and repeats what a person
  * asked for last. The messages themselves when they fit.
  */
-export function boundTranscript(messages: readonly ProviderMessage[], { maxTokens, keepOutputs = DEFAULT_KEEP_OUTPUTS }: TranscriptBounds): BoundedTranscript {
+export function boundTranscript(messages: readonly ProviderMessage[], { maxTokens, keepOutputs = KEPT_OUTPUTS, protectExchanges = PROTECTED_EXCHANGES }: TranscriptBounds): BoundedTranscript {
   const tokens = estimateMessages(messages);
   if (tokens <= maxTokens) return { kind: 'fits', messages, tokens, omittedMessages: 0, shortenedMessages: 0 };
   const shortened = withoutOldOutputs(messages, keepOutputs);
   const shortenedTokens = estimateMessages(shortened);
   if (shortenedTokens <= maxTokens) return { kind: 'fits', messages: shortened, tokens: shortenedTokens, omittedMessages: 0, shortenedMessages: changedIn(messages, shortened) };
-  return withoutOldest({ given: messages, messages: shortened }, maxTokens);
+  return withoutOldest({ given: messages, messages: shortened, guarded: protectedStart(messages, protectExchanges) }, maxTokens);
+}
+
+/** Where the protected exchanges begin: the newest ones, and in any case what the model has to answer. */
+export function protectedStart(messages: readonly ProviderMessage[], protectExchanges = PROTECTED_EXCHANGES): number {
+  const newest = exchangesOf(messages).at(-Math.max(1, protectExchanges))?.start ?? 0;
+  return Math.min(newest, lastExchangeStart(messages));
 }
 
 /** What is not whole any more: parts that stay are the same objects. */
@@ -62,10 +75,12 @@ interface Shortening {
   readonly given: readonly ProviderMessage[];
   /** The same ones, without the outputs of old calls. */
   readonly messages: readonly ProviderMessage[];
+  /** Where the protected exchanges begin. */
+  readonly guarded: number;
 }
 
 /** The outputs go by groups of exchanges: with each step another one, the cache of a provider would never hold. */
-function withoutOldOutputs(messages: readonly ProviderMessage[], keepOutputs: number): readonly ProviderMessage[] {
+export function withoutOldOutputs(messages: readonly ProviderMessage[], keepOutputs = KEPT_OUTPUTS): readonly ProviderMessage[] {
   const exchanges = exchangesOf(messages);
   const group = Math.max(1, keepOutputs);
   const old = Math.floor(Math.max(0, exchanges.length - keepOutputs) / group) * group;
@@ -79,20 +94,51 @@ function withoutOutputs(message: Extract<ProviderMessage, { role: 'tool' }>): Pr
   return { role: 'tool', content };
 }
 
-/** The oldest exchanges go, as many at once as make room for a while, so that the rest begins at the same place for some steps. */
+/** The oldest exchanges go, and the protected ones only where they do not fit even when they are cut. */
 function withoutOldest(shortening: Shortening, maxTokens: number): BoundedTranscript {
   const { messages } = shortening;
   const last = lastExchangeStart(messages);
+  const start = startOfKept(shortening, maxTokens);
+  const later = exchangesOf(messages).map((exchange) => exchange.start).filter((each) => each > start && each < last);
+  for (const from of start < last ? [start, ...later] : []) {
+    const bounded = keptFrom(shortening, { start: from, last, maxTokens });
+    if (bounded !== undefined) return bounded;
+  }
+  return last === 0 ? cutWhole(shortening, maxTokens) : withHead(shortening, last, maxTokens);
+}
+
+/** So many go at once that there is room for a while, and the rest begins at the same place for some steps. */
+function startOfKept({ messages, guarded }: Shortening, maxTokens: number): number {
   const excess = estimateMessages(messages) - maxTokens * (1 - HEAD_SHARE);
   const portion = maxTokens * DROPPED_SHARE;
   let toDrop = Math.ceil(excess / portion) * portion;
   let start = 0;
   for (const exchange of exchangesOf(messages)) {
-    if (toDrop <= 0 || exchange.start >= last) break;
+    if (toDrop <= 0 || exchange.start >= guarded) break;
     for (const message of messages.slice(exchange.start, exchange.end)) toDrop -= estimateMessage(message);
-    start = Math.min(exchange.end, last);
+    start = Math.min(exchange.end, guarded);
   }
-  return start === 0 ? cutWhole(shortening, maxTokens) : withHead(shortening, start, maxTokens);
+  return start;
+}
+
+interface KeptPart {
+  readonly start: number;
+  /** Where what the model has to answer begins. */
+  readonly last: number;
+  readonly maxTokens: number;
+}
+
+/** Everything from `start` on, with what the model has to answer whole and what stands before that cut where it has to be. */
+function keptFrom({ given, messages }: Shortening, { start, last, maxTokens }: KeptPart): BoundedTranscript | undefined {
+  for (const head of start === 0 ? [[]] : [headOf(messages, start, maxTokens * HEAD_SHARE), [noteOf(start)]]) {
+    const room = maxTokens - (head.length === 0 ? 0 : estimateMessages(joined(head, [])) + 1) - estimateMessages(messages.slice(last));
+    const cut = room > 0 ? cutToFit(messages.slice(start, last), room) : undefined;
+    if (cut === undefined) continue;
+    const kept = [...cut, ...messages.slice(last)];
+    const whole = head.length === 0 ? kept : joined(head, kept);
+    return { kind: 'fits', messages: whole, tokens: estimateMessages(whole), omittedMessages: start, shortenedMessages: changedIn(given.slice(start), kept) };
+  }
+  return undefined;
 }
 
 function cutWhole({ given, messages }: Shortening, maxTokens: number): BoundedTranscript {

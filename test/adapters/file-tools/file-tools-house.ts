@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { PermissionSubject } from '../../../src/machines/permission/permission-subject.ts';
-import type { Tool } from '../../../src/actors/turn/tool.ts';
+import type { Tool, ToolContext } from '../../../src/actors/turn/tool.ts';
 import type { FileToolsOptions } from '../../../src/adapters/file-tools/file-house.ts';
 import { createFileTools } from '../../../src/adapters/file-tools/file-tools.ts';
 import { readToolInput } from '../../../src/machines/turn/tool-schema.ts';
@@ -16,7 +16,7 @@ export interface FileToolsHouse {
   readonly outside: string;
   tool(name: string): Tool;
   /** What a call is allowed or denied by. */
-  subject(name: string, input: unknown): PermissionSubject | undefined;
+  subject(name: string, input: unknown, environment?: ToolContext['environment']): PermissionSubject | undefined;
   /** Runs a tool as a call of a model is run: its input is checked first. */
   call(name: string, input: unknown, options?: CallOptions): Promise<unknown>;
   /** Puts a file into the workspace, behind the back of the tools. */
@@ -28,6 +28,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** What was allowed. */
   readonly subject?: PermissionSubject | undefined;
+  readonly environment?: ToolContext['environment'];
 }
 
 export interface HouseOptions extends FileToolsOptions {
@@ -54,11 +55,11 @@ export async function fileToolsHouse({ mayReadOutside = false, ...options }: Hou
     workspace,
     outside,
     tool,
-    subject: (name, input) => tool(name).subject?.(input, { session: { sessionId: 'session', agentId: 'agent' }, workspaceDirectory: workspace }),
-    async call(name, input, { sessionId = 'session', signal = new AbortController().signal, subject } = {}) {
+    subject: (name, input, environment) => tool(name).subject?.(input, { session: { sessionId: 'session', agentId: 'agent' }, workspaceDirectory: workspace, environment }),
+    async call(name, input, { sessionId = 'session', signal = new AbortController().signal, subject, environment } = {}) {
       const reading = readToolInput(tool(name).definition, input);
       if (!reading.ok) throw new Error(reading.reason);
-      return tool(name).run?.(reading.input, { session: { sessionId, agentId: 'agent' }, callId: 'call', workspaceDirectory: workspace, signal, subject });
+      return tool(name).run?.(reading.input, { session: { sessionId, agentId: 'agent' }, callId: 'call', workspaceDirectory: workspace, signal, subject, environment });
     },
     async put(path, content) {
       await mkdir(dirname(join(workspace, path)), { recursive: true });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { holdsAll, isTakenAway, ownBounds, withPolicy } from '../../../src/machines/permission/handed-down.ts';
+import { holdsAll, isTakenAway, ownBounds, withEnvironment, withPolicy } from '../../../src/machines/permission/handed-down.ts';
 import type { Restriction } from '../../../src/machines/session/event-schemas.ts';
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 
@@ -11,6 +11,15 @@ describe('what is handed down to whoever works for a session', () => {
     const session = { narrowing: { tools: ['read', 'grep'], withoutTools: ['glob'] }, restriction: BOUND };
     expect(ownBounds(session, { mode: 'preapproved', ask: ['look'], deny: ['launch'] })).toEqual({ mode: 'ask', ask: ['look', 'write'], deny: ['launch', 'shell_run(touch)'], tools: ['read'], withoutTools: ['edit', 'glob'] });
     expect(ownBounds({}, OPEN)).toEqual(OPEN);
+  });
+
+  it('is the environment that it works in, and those that bind it already', () => {
+    const bound = { ...OPEN, ask: [], deny: [], environments: ['first'] };
+    expect(withEnvironment(ownBounds({ restriction: bound }, OPEN), 'second').environments).toEqual(['second', 'first']);
+    expect(withEnvironment(bound, 'first').environments).toEqual(['first']);
+    expect(withEnvironment(ownBounds({}, OPEN), 'only').environments).toEqual(['only']);
+    expect(withEnvironment(ownBounds({}, OPEN), undefined)).toEqual(OPEN);
+    expect(withPolicy(withEnvironment(bound, 'second'), { error: 'torn' }).environments).toEqual(['second', 'first']);
   });
 
   it('is what the policy denies and asks besides', () => {
@@ -52,5 +61,15 @@ describe('what holds for a session', () => {
     [{ ...BOUND, tools: ['read', 'write', 'glob'] }, false],
   ])('%j forbids all that the bounds do: %s', (held, does) => {
     expect(holdsAll(held as Restriction | undefined, BOUND)).toBe(does);
+  });
+
+  it.each<[readonly string[] | undefined, boolean]>([
+    [['sandboxed', 'host'], true],
+    [['sandboxed'], true],
+    [['host'], false],
+    [undefined, false],
+  ])('has to be bound by the environments that bind: %j does, %s', (environments, does) => {
+    const held = { ...BOUND, ...(environments === undefined ? {} : { environments: [...environments] }) };
+    expect(holdsAll(held, { ...BOUND, environments: ['sandboxed'] })).toBe(does);
   });
 });

@@ -19,6 +19,7 @@ import { withAgents } from '../stores.ts';
 import { fieldLines, tableLines } from '../table.ts';
 import { printable } from '../text.ts';
 import { readTextFile } from '../text-file.ts';
+import { posturesOf, textOfPosture } from '../posture.ts';
 import { usageError } from '../usage.ts';
 
 /** A character takes at most four bytes. */
@@ -46,9 +47,12 @@ export async function createAgent(context: CommandContext, { name, from, ...want
     const folder = layout.agentDirectory(id);
     if (script !== undefined) await keepScript(folder, script);
     await tellWarnings(context, warnings);
-    if (json) return out.document({ ...definition, folder });
+    const posture = await posturesOf({ home: context.home, agents }).ofAgent(definition);
+    if (json) return out.document({ ...definition, folder, posture });
+    if (posture.sandbox === 'unknown') await context.err.line(`${context.err.styles.yellow('warning:')} ${printable(posture.problem)}: none of its sessions will wake`);
     await out.line(`${out.styles.green('Created')} agent ${out.styles.bold(id)}`);
     await out.line(`  ${folder}`);
+    await out.line(`  works in ${textOfPosture(posture)}`);
     if (model !== undefined) for (const need of needsOf(model, own)) await out.line(`Needs ${need}`);
     await out.line(`Next: ${nextCommand(context, 'session', 'create', '--agent', id)}`);
   });
@@ -81,8 +85,9 @@ export async function showAgent(context: CommandContext, name: string): Promise<
   await withAgents(context, async ({ agents, layout }) => {
     const definition = await agents.get(id);
     const folder = layout.agentDirectory(id);
-    if (json) return out.document({ ...definition, folder });
-    for (const line of fieldLines([['agent', out.styles.bold(id)], ...describe(definition), ['folder', folder]], out)) await out.line(line);
+    const posture = await posturesOf({ home: context.home, agents }).ofAgent(definition);
+    if (json) return out.document({ ...definition, folder, posture });
+    for (const line of fieldLines([['agent', out.styles.bold(id)], ...describe(definition), ['environment', textOfPosture(posture)], ['folder', folder]], out)) await out.line(line);
     await out.line(`\n${printable(definition.instructions)}`);
   });
   return EXIT_SUCCESS;

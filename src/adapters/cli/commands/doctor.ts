@@ -4,13 +4,16 @@ import { RuntimeError, messageOf } from '../../../machines/errors.ts';
 import { createSystemClock } from '../../../actors/clock/system-clock.ts';
 import { createIdSource } from '../../../actors/session/id-source.ts';
 import { SessionJournal } from '../../../actors/session/session-journal.ts';
+import { FileEnvironmentCatalog } from '../../environment-files/file-environment-catalog.ts';
 import { FileEventStore } from '../../files/file-event-store.ts';
+import { createBubblewrap } from '../../bubblewrap/bubblewrap.ts';
 import { createProcessTree } from '../../process-tree/process-tree.ts';
 import { createFileJobRecords } from '../../subagent-files/file-job-records.ts';
 import { createFileScheduleDefinitions } from '../../schedule-files/schedule-definitions.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { checkAgents, checkHomeFolder, checkProcesses, checkSchedules, checkTools } from '../doctor/check-home.ts';
+import { checkEnvironments, unconfinedAgents } from '../doctor/check-environments.ts';
 import { checkSessions } from '../doctor/check-sessions.ts';
 import { checkSubagents } from '../doctor/check-subagents.ts';
 import { checkWorktrees } from '../doctor/check-worktrees.ts';
@@ -40,9 +43,21 @@ export async function examineHome(context: CommandContext, { repair }: { readonl
     return done;
   });
   const left = all.filter(({ severity, isRepaired }) => severity === 'problem' && !isRepaired);
-  if (json) await out.document({ home, findings: all, problems: left.length });
-  else await tell(context, all, left.length);
+  const unconfined = await withAgents(context, ({ agents }) => unconfinedAgents({ catalog: new FileEnvironmentCatalog({ home }), agents }));
+  if (json) await out.document({ home, findings: all, problems: left.length, unconfined });
+  else {
+    await tell(context, all, left.length);
+    if (unconfined.length > 0) await out.line(`sandbox: off for ${namesText(unconfined)}: their commands run with all your rights`);
+  }
   return left.length === 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/** More names than these help nobody. */
+const MAX_NAMES = 10;
+
+function namesText(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).join(', ');
+  return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
 }
 
 /** One that cannot be put right keeps no other from it. */
@@ -69,6 +84,7 @@ function withFindings<Result>(context: CommandContext, use: (findings: readonly 
       const findings = [
         ...(await checkHomeFolder(home)),
         ...(await checkAgents(agents)),
+        ...(await checkEnvironments({ catalog: new FileEnvironmentCatalog({ home }), agents, home, sandboxes: createBubblewrap() })),
         ...(await checkSessions({ layout, store, nowMs: clock.now(), onCounted, renew: (sessionId) => renew(store, sessionId) })),
         ...(await checkSchedules(createFileScheduleDefinitions({ directory: join(home, SCHEDULES_FOLDER) }))),
         ...(await checkProcesses(createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER), hostLife: hostLifeOf(home) }), home)),

@@ -10,26 +10,34 @@ import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import type { Output } from '../output.ts';
 import { placesOf } from '../places.ts';
+import { posturesOf, textOfPosture } from '../posture.ts';
+import type { Posture } from '../posture.ts';
 import { withSessions } from '../stores.ts';
 import type { SessionStore } from '../stores.ts';
 import { fieldLines, tableLines } from '../table.ts';
 import { counted, localTime, oneLine } from '../text.ts';
 import { checkedAgentName } from './agent.ts';
+import { checkedEnvironmentName } from './env.ts';
 
 export interface CreateOptions {
   readonly agent: string;
   readonly title: string | undefined;
+  /** Default: that of its agent. */
+  readonly environment: string | undefined;
   readonly parent: string | undefined;
 }
 
-export async function createSession(context: CommandContext, { agent, title, parent }: CreateOptions): Promise<number> {
+export async function createSession(context: CommandContext, { agent, title, environment, parent }: CreateOptions): Promise<number> {
   const { out, json } = context;
   const agentId = checkedAgentName(agent);
-  await withSessions(context, async ({ sessions, layout }) => {
+  const chosen = environment === undefined ? {} : { environmentId: checkedEnvironmentName(environment) };
+  await withSessions(context, async ({ agents, sessions, layout }) => {
     const lineage = parent === undefined ? {} : { parentSessionId: checkedSessionId(parent) };
-    const state = await sessions.create({ agentId, ...(title === undefined ? {} : { title }), ...lineage });
-    if (json) return out.document(withPlaces(state, layout));
+    const state = await sessions.create({ agentId, ...(title === undefined ? {} : { title }), ...chosen, ...lineage });
+    const posture = await posturesOf({ home: context.home, agents }).ofSession(state);
+    if (json) return out.document({ ...withPlaces(state, layout), posture });
     await out.line(`${out.styles.green('Created')} session ${out.styles.bold(state.sessionId)} of agent ${agentId}`);
+    await out.line(`  works in ${textOfPosture(posture)}`);
     await out.line(`Next: ${nextCommand(context, 'session', 'send', '--session', state.sessionId, '--message', 'Hello.')}`);
   });
   return EXIT_SUCCESS;
@@ -37,7 +45,7 @@ export async function createSession(context: CommandContext, { agent, title, par
 
 export async function listSessions(context: CommandContext): Promise<number> {
   const { out, json, home } = context;
-  const sessions = await withSessions(context, (stores) => stores.sessions.list());
+  const sessions = await withSessions(context, (stores) => listed(stores, home));
   if (json) await out.document({ sessions });
   else if (sessions.length === 0) await out.line(`No sessions in ${home} yet. Make one: ${nextCommand(context, 'session', 'create', '--agent', 'NAME')}`);
   else {
@@ -47,13 +55,20 @@ export async function listSessions(context: CommandContext): Promise<number> {
   return EXIT_SUCCESS;
 }
 
+/** With what their next wakes will be shut in by. */
+async function listed({ sessions, agents }: SessionStore, home: string): Promise<readonly (SessionState & { readonly posture?: Posture })[]> {
+  const postures = posturesOf({ home, agents });
+  return Promise.all((await sessions.list()).map(async (state) => (state.unreadable === undefined ? { ...state, posture: await postures.ofSession(state) } : state)));
+}
+
 export async function showStatus(context: CommandContext, session: string): Promise<number> {
   const { out, json } = context;
-  await withSessions(context, async ({ sessions, layout }) => {
+  await withSessions(context, async ({ agents, sessions, layout }) => {
     const state = await sessions.status(checkedSessionId(session));
     const asked = await ownRequests(sessions, state);
-    if (json) return out.document({ ...withPlaces(state, layout), ...(state.pendingActions.length === 0 ? {} : { asked: askedRecords(asked) }) });
-    for (const line of fieldLines(statusFields(state, { layout, asked, out }), out)) await out.line(line);
+    const posture = await posturesOf({ home: context.home, agents }).ofSession(state);
+    if (json) return out.document({ ...withPlaces(state, layout), posture, ...(state.pendingActions.length === 0 ? {} : { asked: askedRecords(asked) }) });
+    for (const line of fieldLines(statusFields(state, { layout, asked, posture, out }), out)) await out.line(line);
   });
   return EXIT_SUCCESS;
 }
@@ -90,6 +105,7 @@ function waitFields({ pendingActions }: SessionState, { asked, out }: Pick<Shown
 interface Shown {
   readonly layout: SessionStore['layout'];
   readonly asked: readonly AskedRequest[];
+  readonly posture: Posture;
   readonly out: Output;
 }
 
@@ -100,6 +116,7 @@ function statusFields(state: SessionState, { layout, ...shown }: Shown): [string
     ['session', state.sessionId],
     ['agent', state.agentId],
     ['status', statusText(state)],
+    ['environment', textOfPosture(shown.posture, state.environment)],
     ['summary', state.summary === undefined ? undefined : oneLine(state.summary)],
     ['events', String(state.head)],
     ['unread', state.pending.length === 0 ? undefined : counted(state.pending.length, 'message')],

@@ -1,11 +1,13 @@
 /** `wakechart worker`: wakes the sessions that have something to do, until it is told to stop. */
 import type { SessionWorker } from '../../../actors/session/session-worker.ts';
-import type { SessionWorkerSummary } from '../../../actors/session/session-worker-types.ts';
+import type { SessionWorkerEvent, SessionWorkerSummary } from '../../../actors/session/session-worker-types.ts';
 import { agentId } from '../../../machines/ids.ts';
 import type { NodeRuntime } from '../../../node.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { withRuntime } from '../open-runtime.ts';
+import { posturesOf } from '../posture.ts';
+import type { Posture } from '../posture.ts';
 import { Progress } from '../progress.ts';
 import { counted } from '../text.ts';
 import { usageError } from '../usage.ts';
@@ -40,10 +42,16 @@ export async function runWorker(context: CommandContext, { concurrency, agent, u
 }
 
 /** Tells what the worker does until it has ended; the first signal lets it come to an end, the second one stops it. */
-async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err, json, interruption }: CommandContext): Promise<SessionWorkerSummary> {
+async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err, json, home, interruption }: CommandContext): Promise<SessionWorkerSummary> {
   const progress = new Progress(err);
   const view = new WorkerView({ out, progress });
-  const subscription = worker.events$.subscribe((event) => void (json ? out.record(event) : view.show(event)));
+  const tell = async (event: SessionWorkerEvent): Promise<void> => {
+    const posture = event.type === 'woke' ? await postureOf(event.sessionId, runtime, home) : undefined;
+    return json ? out.record(posture === undefined ? event : { ...event, posture }) : view.show(event, posture);
+  };
+  // One after the other, in the order in which they came, though something is looked up for some of them.
+  let told: Promise<void> = Promise.resolve();
+  const subscription = worker.events$.subscribe((event) => void (told = told.then(() => tell(event)).catch(() => undefined)));
   let giveUp: (() => void) | undefined;
   const forced = new Promise<void>((resolve) => {
     giveUp = resolve;
@@ -66,12 +74,22 @@ async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err,
     const summary = await worker.ended;
     // The shutdown that follows ends what is left of commands, and waits no longer than that takes.
     await Promise.race([drained, forced]);
+    await told;
     return summary;
   } finally {
     interruption.signal.removeEventListener('abort', drain);
     subscription.unsubscribe();
     progress.stop();
     release();
+  }
+}
+
+/** As the files say now; undefined for a session that is gone. */
+async function postureOf(sessionId: string, { sessions, agents }: NodeRuntime, home: string): Promise<Posture | undefined> {
+  try {
+    return await posturesOf({ home, agents }).ofSession(await sessions.status(sessionId));
+  } catch {
+    return undefined;
   }
 }
 

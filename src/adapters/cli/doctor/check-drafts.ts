@@ -21,6 +21,7 @@ const DRAFT = /^(\.|.*\.jsonl\.).*[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}.*\.(
 /** Folders of a home, and of a workspace. */
 const POLICY_FOLDER = 'policy';
 const SCHEDULES_FOLDER = 'schedules';
+const ENVIRONMENTS_PATHS = [['environments'], ['environments', '.known']] as const;
 const KEPT_FOLDERS = [[], ['attachments'], ['outputs']] as const;
 const WORKSPACE_RUNTIME_FOLDER = '.wakechart-runtime';
 
@@ -36,10 +37,11 @@ interface DraftsPlace {
   readonly nowMs: number;
 }
 
-/** Drafts beside the sessions of a home: of agents, rules and schedules. */
+/** Drafts beside the sessions of a home: of agents, environments, rules and schedules. */
 export async function homeDrafts(home: string, nowMs: number): Promise<RepairableFinding[]> {
   const { agents } = new HomeLayout(home);
   const findings = await draftsIn({ area: 'home', root: home, path: [POLICY_FOLDER], nowMs });
+  for (const path of ENVIRONMENTS_PATHS) findings.push(...(await draftsIn({ area: 'environments', root: home, path, nowMs })));
   for (const agentId of await foldersIn(agents)) findings.push(...(await draftsIn({ area: 'agents', root: agents, path: [agentId], nowMs })));
   for (const path of await foldersBelow(home, [SCHEDULES_FOLDER], SCHEDULES_DEPTH)) findings.push(...(await draftsIn({ area: 'schedules', root: home, path, nowMs })));
   return findings;

@@ -31,14 +31,13 @@ const editInput = z
 
 export type EditInput = Readonly<z.output<typeof editInput>>;
 
-export interface EditOutput {
-  /** From the workspace. */
-  readonly path: string;
-  /** Places that were changed. */
-  readonly replacements: number;
-  /** What changed, as a unified diff without file names. */
-  readonly diff: string;
-}
+const editOutput = z.strictObject({
+  path: z.string().describe('From the workspace, or by the name of its mount.'),
+  replacements: z.number().int().positive().describe('Places that were changed.'),
+  diff: z.string().describe('What changed, as a unified diff without file names.'),
+});
+
+export type EditOutput = Readonly<z.output<typeof editOutput>>;
 
 /** The changes of a call, whichever form they came in. */
 export function editsOf({ oldText: before, newText: after, replaceAll: everywhere, edits }: EditInput): readonly TextEdit[] {
@@ -52,7 +51,9 @@ export const editDefinition: ToolDefinition<EditInput> = {
     'Replaces text in a file. oldText must be exactly what the file holds, indentation included, and be found once: take in more lines around it if it is not unique, ' +
     'or set replaceAll. Line endings stay as they are in the file. Several changes go in edits and are made together or not at all.',
   inputSchema: editInput,
+  outputSchema: editOutput,
   ownership: 'managed',
+  family: 'files',
   permissionPolicy: 'always_allow',
   effects: ['reads_files', 'writes_files'],
   readOnly: false,

@@ -1,11 +1,14 @@
 /** What a file is, told from how it begins: an image, some other known kind of data, or text. */
+import { z } from 'zod';
 
 export type FileKind =
   | { readonly kind: 'text' }
   | { readonly kind: 'image'; readonly mediaType: ImageMediaType }
   | { readonly kind: 'binary'; readonly mediaType: string };
 
-export type ImageMediaType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+export const imageMediaType = z.enum(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+export type ImageMediaType = z.output<typeof imageMediaType>;
 
 /** Bytes from the beginning of a text that are looked at for a NUL. */
 const FILE_KIND_BYTES = 8_192;

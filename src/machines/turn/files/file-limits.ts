@@ -82,3 +82,7 @@ export const MAX_SEEN_SESSIONS = 500;
 export const MAX_OUTPUT_FILE_BYTES = 64 * 1024 * 1024;
 export const MAX_SESSION_OUTPUT_BYTES = 256 * 1024 * 1024;
 export const MAX_SESSION_OUTPUT_FILES = 2_000;
+
+/** Files, folders and links up to which a workspace is measured for its quota, and workspaces of which the measure is remembered. */
+export const MAX_MEASURED_ENTRIES = 500_000;
+export const MAX_MEASURED_WORKSPACES = 200;

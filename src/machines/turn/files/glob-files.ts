@@ -19,20 +19,21 @@ const globInput = z.strictObject({
 
 export type GlobInput = Readonly<z.output<typeof globInput>>;
 
-export interface GlobOutput {
-  /** From the workspace, the one changed last first. */
-  readonly files: readonly string[];
-  /** Files that matched. */
-  readonly found: number;
-  /** What was not looked at or not named, and why. */
-  readonly notes?: readonly string[] | undefined;
-}
+const globOutput = z.strictObject({
+  files: z.array(z.string()).readonly().describe('From the workspace, or by the name of their mount; the one changed last first.'),
+  found: z.number().int().nonnegative().describe('Files that matched.'),
+  notes: z.array(z.string()).readonly().optional().describe('What was not looked at or not named, and why.'),
+});
+
+export type GlobOutput = Readonly<z.output<typeof globOutput>>;
 
 export const globDefinition: ToolDefinition<GlobInput> = {
   name: 'glob',
   description: 'Finds files by a pattern for their paths from the folder it begins in; the one changed last comes first. "*.ts" finds files in that folder only, "**/*.ts" in all below it too.',
   inputSchema: globInput,
+  outputSchema: globOutput,
   ownership: 'managed',
+  family: 'files',
   permissionPolicy: 'always_allow',
   effects: ['reads_files'],
   readOnly: true,

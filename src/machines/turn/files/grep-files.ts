@@ -18,13 +18,17 @@ const grepInput = z.strictObject({
 
 export type GrepInput = Readonly<z.output<typeof grepInput>>;
 
+const grepOutput = z.string().describe('What was found, as lines.');
+
 export const grepDefinition: ToolDefinition<GrepInput> = {
   name: 'grep',
   description:
     'Searches files for lines that match a regular expression. Each file comes as its path, then its lines: "12:" before a line that matches, "11-" before one around it, "--" between places. ' +
     'Remarks stand in square brackets at the end.',
   inputSchema: grepInput,
+  outputSchema: grepOutput,
   ownership: 'managed',
+  family: 'files',
   permissionPolicy: 'always_allow',
   effects: ['reads_files'],
   readOnly: true,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ToolDefinition } from '../tool-definition.ts';
 import { DEFAULT_READ_LINES, MAX_READ_LINES } from './file-limits.ts';
-import type { ImageMediaType } from './file-kind.ts';
+import { imageMediaType } from './file-kind.ts';
 import { filePath } from './file-path.ts';
 
 const readInput = z.strictObject({
@@ -17,10 +17,13 @@ export type ReadInput = Readonly<z.output<typeof readInput>>;
  * Of a text: its lines, each as its number, a tab and its text, then remarks in square brackets, which have no number. Of an image: where it is,
  * for whoever shows it to the model. Of anything else: what it is.
  */
-export type ReadOutput =
-  | string
-  | { readonly type: 'image'; readonly mediaType: ImageMediaType; readonly path: string; readonly bytes: number }
-  | { readonly type: 'binary'; readonly mediaType: string; readonly path: string; readonly bytes: number; readonly note: string };
+const readOutput = z.union([
+  z.string(),
+  z.strictObject({ type: z.literal('image'), mediaType: imageMediaType, path: z.string(), bytes: z.number().int().nonnegative() }),
+  z.strictObject({ type: z.literal('binary'), mediaType: z.string(), path: z.string(), bytes: z.number().int().nonnegative(), note: z.string() }),
+]);
+
+export type ReadOutput = Readonly<z.output<typeof readOutput>>;
 
 export const readDefinition: ToolDefinition<ReadInput> = {
   name: 'read',
@@ -28,7 +31,9 @@ export const readDefinition: ToolDefinition<ReadInput> = {
     'Reads a file. Text comes by lines: the number of the line, a tab, and the line itself; remarks stand in square brackets without a number. ' +
     'A long file comes in pages: go on with the offset that the last remark names. Images can be read too.',
   inputSchema: readInput,
+  outputSchema: readOutput,
   ownership: 'managed',
+  family: 'files',
   permissionPolicy: 'always_allow',
   effects: ['reads_files'],
   readOnly: true,

@@ -11,13 +11,14 @@ const writeInput = z.strictObject({
 
 export type WriteInput = Readonly<z.output<typeof writeInput>>;
 
-export interface WriteOutput {
-  /** From the workspace. */
-  readonly path: string;
-  readonly action: 'created' | 'replaced';
-  readonly lines: number;
-  readonly bytes: number;
-}
+const writeOutput = z.strictObject({
+  path: z.string().describe('From the workspace, or by the name of its mount.'),
+  action: z.enum(['created', 'replaced']),
+  lines: z.number().int().nonnegative(),
+  bytes: z.number().int().nonnegative(),
+});
+
+export type WriteOutput = Readonly<z.output<typeof writeOutput>>;
 
 export const writeDefinition: ToolDefinition<WriteInput> = {
   name: 'write',
@@ -25,7 +26,9 @@ export const writeDefinition: ToolDefinition<WriteInput> = {
     'Writes a whole file, and the folders above it. A file that is there already must have been read before in this session and must not have changed since. ' +
     'To change a part of a file use edit.',
   inputSchema: writeInput,
+  outputSchema: writeOutput,
   ownership: 'managed',
+  family: 'files',
   permissionPolicy: 'always_allow',
   effects: ['writes_files'],
   readOnly: false,

@@ -46,6 +46,34 @@ export function commandEnvironment(host: HostEnvironment, { pass = [], set = {} 
   return { ...rest, PATH: searchPath(PATH, isAbsolute) };
 }
 
+/** Both, where they name the same the second one. */
+export function joinedSettings(first: CommandEnvironmentSettings, second: CommandEnvironmentSettings): CommandEnvironmentSettings {
+  return { pass: [...(first.pass ?? []), ...(second.pass ?? [])], set: { ...first.set, ...second.set } };
+}
+
+/** What loads code into a program: into the sandbox's own too, on the host, before anything is shut in. */
+const LOADS_CODE = /^(?:LD_|GLIBC_TUNABLES$|BASH_ENV$|ENV$|BASH_FUNC_|SHELLOPTS$|BASHOPTS$|PS4$)/;
+
+/** The same for a line that begins a sandbox. */
+export function sandboxedEnvironment(environment: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !LOADS_CODE.test(name)));
+}
+
+/** Names that a command must not get by a call: what they are decides which programs run, and as whose. */
+const KEPT_NAMES = /^(?:PATH|HOME|IFS|SHELL|TMPDIR|PWD|OLDPWD|NODE_OPTIONS|PYTHONSTARTUP|PERL5OPT|RUBYOPT|GIT_(?!TOKEN$|USERNAME$|PASSWORD$).*|DYLD_.*|WAKECHART_.*)$/;
+
+const MAX_SECRET_VARIABLES = 20;
+
+/** The environment variables that a call fills with secrets, by name; each value is the name of a secret, never the secret. */
+export const secretVariables = z
+  .record(
+    variableName.max(200).refine((name) => !LOADS_CODE.test(name) && !KEPT_NAMES.test(name), 'expected a variable that decides nothing about which programs run'),
+    z.string().regex(/^[^/\0]{1,200}\/[^\0]{1,200}$/, 'expected the name of a secret, as vault/secret'),
+  )
+  .refine((given) => Object.keys(given).length <= MAX_SECRET_VARIABLES, `expected at most ${MAX_SECRET_VARIABLES} secrets`)
+  .optional()
+  .describe('Secrets for its environment: the name of each variable, and of the secret that is put into it, such as {"GITHUB_TOKEN": "github/token"}. vault_list names them.');
+
 export interface CommandWorkspace {
   /** Its real path. */
   readonly folder: string;

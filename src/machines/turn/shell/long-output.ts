@@ -13,11 +13,11 @@ export interface LongOutput {
   readonly long?: { readonly totalBytes: number; readonly kept: string } | undefined;
 }
 
-/** @param result of a task whose `outputLimitBytes` was RUN_CAPTURE_BYTES */
-export function longOutput({ output, metadata }: Pick<BackgroundTaskResult, 'output' | 'metadata'>): LongOutput {
+/** @param result of a task whose `outputLimitBytes` was RUN_CAPTURE_BYTES @param redact takes out what nobody may see, before anything is cut off */
+export function longOutput({ output, metadata }: Pick<BackgroundTaskResult, 'output' | 'metadata'>, redact: (text: string) => string = (text) => text): LongOutput {
   const { outputTail, outputBytes } = metadata ?? {};
   const isCut = typeof outputTail === 'string' && typeof outputBytes === 'number';
-  const kept = isCut ? joinEnds(output, outputTail, outputBytes) : output;
+  const kept = redact(isCut ? joinEnds(output, outputTail, outputBytes) : output);
   const bytes = new TextEncoder().encode(kept);
   const whole = new KeptOutput({ headBytes: bytes.length, tailBytes: 0 });
   whole.append(bytes);

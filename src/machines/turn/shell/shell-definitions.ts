@@ -1,6 +1,8 @@
 /** The managed tools around persistent shells: what a model is told of each, and what it may send. */
 import { z } from 'zod';
 import type { ToolDefinition } from '../tool-definition.ts';
+import { secretVariables } from './environment.ts';
+import { shellClosed, shellCommandReply, shellFolder, shellHistory, shellOpened, shellOutputPage, shellVariable } from './shell-results.ts';
 import {
   DEFAULT_OUTPUT_PAGE_BYTES,
   DEFAULT_SHELL_WAIT_MS,
@@ -42,6 +44,7 @@ const inputs = {
   open: z.strictObject({
     name: shellName.optional().describe(`What to call it. Default "${MAIN_SHELL}".`),
     cwd: path.optional().describe('The folder to begin in, from the workspace. Default: the workspace.'),
+    secrets: secretVariables,
   }),
   exec: z.strictObject({ shell, command: shellCommand, timeoutMs: waitMs }),
   wait: z.strictObject({ shell, timeoutMs: waitMs }),
@@ -70,18 +73,19 @@ export type ShellPageInput = Readonly<z.output<typeof inputs.page>>;
 export type ShellSetCwdInput = Readonly<z.output<typeof inputs.folder>>;
 export type ShellSetEnvInput = Readonly<z.output<typeof inputs.variable>>;
 
-const managed = { ownership: 'managed', permissionPolicy: 'always_allow', interruptBehavior: 'cancel' } as const;
+const managed = { ownership: 'managed', family: 'shell', permissionPolicy: 'always_allow', interruptBehavior: 'cancel' } as const;
 const acting = { ...managed, readOnly: false, destructive: false } as const;
-const looking = { ...managed, readOnly: true, destructive: false, idempotent: true } as const;
+const looking = { ...managed, effects: [], readOnly: true, destructive: false, idempotent: true } as const;
 
 export const shellOpenDefinition: ToolDefinition<ShellOpenInput> = {
   ...acting,
   name: 'shell_open',
   description:
     `Opens a POSIX shell that stays open between calls: its folder, variables, functions and background jobs persist. At most ${MAX_SHELLS_PER_SESSION} at once. ` +
-    `It is closed after ${SHELL_IDLE_MS / 60_000} minutes without use, and does not survive a restart of the runtime.`,
+    `It is closed after ${SHELL_IDLE_MS / 60_000} minutes without use. When the runtime restarts, it is opened again as soon as it is used, with its folder, history and the variables of shell_set_env; the reply says so.`,
   inputSchema: inputs.open,
-  effects: ['runs_processes'],
+  outputSchema: shellOpened,
+  effects: ['runs_processes', 'uses_secrets'],
 };
 
 export const shellExecDefinition: ToolDefinition<ShellExecInput> = {
@@ -91,6 +95,7 @@ export const shellExecDefinition: ToolDefinition<ShellExecInput> = {
     `Runs a command in an open shell and returns its output, its exit code and the folder the shell is in then. Without a shell, "${MAIN_SHELL}" is used and opened if need be. ` +
     'A command that is not over in time goes on: use shell_wait. Its standard input is empty. "exit", "exec" and a failure under "set -e" end the shell.',
   inputSchema: inputs.exec,
+  outputSchema: shellCommandReply,
   effects: ['runs_processes', 'reads_files', 'writes_files', 'uses_network'],
   destructive: true,
 };
@@ -100,6 +105,7 @@ export const shellWaitDefinition: ToolDefinition<ShellWaitInput> = {
   name: 'shell_wait',
   description: 'Waits for the command that runs in a shell, and returns what it has put out since the last reply. Running out of time does not end the command; stopping this call does.',
   inputSchema: inputs.wait,
+  outputSchema: shellCommandReply,
 };
 
 export const shellCloseDefinition: ToolDefinition<ShellNameInput> = {
@@ -107,6 +113,7 @@ export const shellCloseDefinition: ToolDefinition<ShellNameInput> = {
   name: 'shell_close',
   description: 'Closes a shell and ends everything that runs in it.',
   inputSchema: inputs.one,
+  outputSchema: shellClosed,
   effects: ['runs_processes'],
   idempotent: true,
 };
@@ -116,6 +123,7 @@ export const shellHistoryDefinition: ToolDefinition<ShellNameInput> = {
   name: 'shell_history',
   description: 'Lists the commands of a shell with their exit codes and times, and the names of the variables that were set in it.',
   inputSchema: inputs.one,
+  outputSchema: shellHistory,
 };
 
 export const shellReadLastOutputDefinition: ToolDefinition<ShellPageInput> = {
@@ -123,6 +131,7 @@ export const shellReadLastOutputDefinition: ToolDefinition<ShellPageInput> = {
   name: 'shell_read_last_output',
   description: "Reads the output of a shell's last command by position, such as the part that a reply left out, and what background jobs have put out since.",
   inputSchema: inputs.page,
+  outputSchema: shellOutputPage,
 };
 
 export const shellSetCwdDefinition: ToolDefinition<ShellSetCwdInput> = {
@@ -130,6 +139,7 @@ export const shellSetCwdDefinition: ToolDefinition<ShellSetCwdInput> = {
   name: 'shell_set_cwd',
   description: 'Moves a shell to another folder of the workspace.',
   inputSchema: inputs.folder,
+  outputSchema: shellFolder,
   effects: ['runs_processes'],
 };
 
@@ -138,5 +148,6 @@ export const shellSetEnvDefinition: ToolDefinition<ShellSetEnvInput> = {
   name: 'shell_set_env',
   description: 'Sets or removes a variable of a shell for the commands to come. The value does not appear in its history.',
   inputSchema: inputs.variable,
+  outputSchema: shellVariable,
   effects: ['runs_processes'],
 };

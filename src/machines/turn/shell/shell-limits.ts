@@ -30,6 +30,9 @@ export const MAX_SHELL_WAIT_MS = 3_600_000;
 
 export const MAX_COMMAND_CHARACTERS = 100_000;
 
+/** Variables of a shell that are set again when it is opened again. */
+export const MAX_SHELL_VARIABLES = 200;
+
 /** Commands that a shell's history holds, and characters of each. */
 export const MAX_HISTORY_ENTRIES = 100;
 export const MAX_HISTORY_COMMAND_CHARACTERS = 2_000;

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# What the tests need besides Node and git, from Debian's packages, where it is missing: bubblewrap, which shuts commands in.
+# Called before the tests. Changes nothing where everything is there; fails, and says so, where it cannot be had.
+set -euo pipefail
+
+declare -A packages=([bwrap]=bubblewrap [script]=bsdutils [setsid]=util-linux)
+
+missing=()
+for program in "${!packages[@]}"; do
+  command -v "$program" >/dev/null || missing+=("${packages[$program]}")
+done
+[[ ${#missing[@]} -eq 0 ]] && exit 0
+
+as_root=()
+[[ $(id -u) -eq 0 ]] || as_root=(sudo -n)
+if ! command -v apt-get >/dev/null; then
+  printf 'the tests need %s, and this system has no apt-get to install them with\n' "${missing[*]}" >&2
+  exit 1
+fi
+printf 'installing %s\n' "${missing[*]}"
+"${as_root[@]}" apt-get update -qq </dev/null
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null

@@ -1,0 +1,126 @@
+/** Lays the facts of a session out as files before each model step, and once more when its wake has ended. */
+import { EMPTY_TAIL } from '../../machines/artifact/log-tail.ts';
+import type { Artifact } from '../../machines/artifact/artifact.ts';
+import { sessionArtifacts } from '../../machines/artifact/session-artifacts.ts';
+import type { ShownShell } from '../../machines/artifact/shell-artifacts.ts';
+import { NO_SECRETS } from '../environment/session-secrets.ts';
+import type { EventStore, SessionIdentity } from '../session/event-store.ts';
+import type { OnListenerError } from '../streams/listener-errors.ts';
+import type { CompanionWake, WakeCompanion } from '../wake/wake-companion.ts';
+import type { ArtifactFiles } from './artifact-files.ts';
+import { LogTails } from './log-tails.ts';
+import { factsOf } from './session-facts.ts';
+import type { ShellView } from './shell-view.ts';
+
+export interface ArtifactOptions {
+  readonly files: ArtifactFiles;
+  /** Without it only the log tells of commands. */
+  readonly shells?: ShellView | undefined;
+}
+
+export interface ArtifactServices {
+  readonly store: Pick<EventStore, 'read'>;
+  readonly onListenerError: OnListenerError;
+}
+
+/** Sessions whose files are kept as they were laid out last, and those whose trouble was reported. */
+const MAX_KNOWN_SESSIONS = 16;
+const MAX_TROUBLED_SESSIONS = 1_000;
+
+/** To be given to the runtime as one of its companionships. */
+export function createArtifactCompanionship(options: ArtifactOptions): (services: ArtifactServices) => { readonly companion: WakeCompanion } {
+  return (services) => ({ companion: new ArtifactCompanion(options, services) });
+}
+
+/** What can go wrong by itself. */
+type Part = 'files' | 'log' | 'shells';
+
+interface LaidOut {
+  readonly head: number;
+  readonly agent: CompanionWake['agent'];
+  readonly context: CompanionWake['context'];
+  readonly shells: string;
+  readonly artifacts: readonly Artifact[];
+}
+
+class ArtifactCompanion implements WakeCompanion {
+  readonly name = 'artifacts';
+  readonly #options: ArtifactOptions;
+  readonly #onListenerError: OnListenerError;
+  readonly #tails: LogTails;
+  /** The one used last at the end. */
+  readonly #known = new Map<string, LaidOut>();
+  /** Parts of sessions whose trouble was reported. */
+  readonly #troubled = new Set<string>();
+
+  constructor(options: ArtifactOptions, { store, onListenerError }: ArtifactServices) {
+    this.#options = options;
+    this.#onListenerError = onListenerError;
+    this.#tails = new LogTails(store);
+  }
+
+  beforeStep(wake: CompanionWake): Promise<void> {
+    return this.#layOut(wake);
+  }
+
+  ended(wake: CompanionWake): Promise<void> {
+    return this.#layOut(wake);
+  }
+
+  async #layOut(wake: CompanionWake): Promise<void> {
+    const { sessionId, workspace } = wake.state();
+    try {
+      const artifacts = await this.#artifacts(wake, sessionId);
+      await this.#options.files.layOut({ workspaceDirectory: wake.agent.workspaceDirectory, ...(workspace === undefined ? {} : { sessionId }) }, artifacts);
+      this.#works(sessionId, 'files');
+    } catch (error) {
+      this.#report(sessionId, 'files', error);
+    }
+  }
+
+  /** Those of the last time, when nothing has changed since. */
+  async #artifacts(wake: CompanionWake, sessionId: string): Promise<readonly Artifact[]> {
+    const { agent, context } = wake;
+    const { head } = wake.state();
+    const shells = await this.#shells(wake.state());
+    const shown = JSON.stringify(shells ?? null);
+    const known = this.#known.get(sessionId);
+    if (known !== undefined && known.head === head && known.agent === agent && known.context === context && known.shells === shown) return known.artifacts;
+    const tail = await this.#tails.upTo(sessionId, head).catch((error: unknown) => {
+      this.#report(sessionId, 'log', error);
+      return EMPTY_TAIL;
+    });
+    const { secrets = NO_SECRETS } = agent.environment ?? {};
+    // What the log holds is clean already; what shells know of themselves may not be.
+    const artifacts = sessionArtifacts(factsOf(wake, { tail, shells })).map(({ name, text }) => ({ name, text: secrets.text(text) }));
+    this.#known.delete(sessionId);
+    this.#known.set(sessionId, { head, agent, context, shells: shown, artifacts });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_KNOWN_SESSIONS && oldest !== undefined) this.#known.delete(oldest);
+    return artifacts;
+  }
+
+  async #shells({ sessionId, agentId }: SessionIdentity): Promise<readonly ShownShell[] | undefined> {
+    try {
+      const shells = await this.#options.shells?.describe({ sessionId, agentId });
+      this.#works(sessionId, 'shells');
+      return shells;
+    } catch (error) {
+      this.#report(sessionId, 'shells', error);
+      return undefined;
+    }
+  }
+
+  /** Once, until it works again: a workspace that is read-only stays so. */
+  #report(sessionId: string, part: Part, error: unknown): void {
+    const key = `${part} ${sessionId}`;
+    if (this.#troubled.has(key)) return;
+    if (this.#troubled.size >= MAX_TROUBLED_SESSIONS) this.#troubled.clear();
+    this.#troubled.add(key);
+    this.#onListenerError(error, 'listener');
+  }
+
+  #works(sessionId: string, part: Part): void {
+    this.#troubled.delete(`${part} ${sessionId}`);
+  }
+}

@@ -1,0 +1,111 @@
+/** Enters environments: finds out what holds for a session, shuts in what has to be, and opens what may be used. */
+import { fingerprintText } from '../../machines/environment/environment-definition.ts';
+import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
+import { mountTable } from '../../machines/environment/mount-table.ts';
+import type { Mount } from '../../machines/environment/mount-table.ts';
+import { agentWithin, strictestEnvironment } from '../../machines/environment/strictest-environment.ts';
+import { RuntimeError } from '../../machines/errors.ts';
+import type { SessionIdentity } from '../session/event-store.ts';
+import type { OnListenerError } from '../streams/listener-errors.ts';
+import type { CommandSandbox, Sandboxes } from './command-sandbox.ts';
+import type { EnvironmentCatalog } from './environment-catalog.ts';
+import { environmentNames } from './environment-names.ts';
+import type { MountPlaces } from './mount-places.ts';
+import type { EnvironmentRequest, SessionEnvironment, SessionEnvironments } from './session-environment.ts';
+import { NO_SECRETS } from './session-secrets.ts';
+import type { SessionSecrets } from './session-secrets.ts';
+import type { Vaults } from './vaults-port.ts';
+
+export interface SessionEnvironmentPorts {
+  readonly catalog: EnvironmentCatalog;
+  readonly places: MountPlaces;
+  /** Absent: nothing can be shut in here, so that an environment which asks for it is refused. */
+  readonly sandboxes?: Sandboxes | undefined;
+  /** Absent: an environment that names vaults is refused. */
+  readonly vaults?: Vaults | undefined;
+  /** Of sessions whose agent names none. Default `host`. */
+  readonly defaultEnvironmentId?: string | undefined;
+  /** Hears why an environment could not be remembered: no wake fails over it. */
+  readonly onTrouble: OnListenerError;
+}
+
+export function createSessionEnvironments(ports: SessionEnvironmentPorts): SessionEnvironments {
+  const names = environmentNames(ports);
+  return {
+    ...names,
+    async enter(request) {
+      const environment = await enter(request, names.idFor(request.session, request.agent), ports);
+      return { environment, agent: agentWithin(request.agent, environment.definition) };
+    },
+  };
+}
+
+async function enter({ session, workspaceDirectory }: EnvironmentRequest, environmentId: string, ports: SessionEnvironmentPorts): Promise<SessionEnvironment> {
+  const identity = { sessionId: session.sessionId, agentId: session.agentId };
+  const within = [...new Set(session.restriction?.environments ?? [])].filter((id) => id !== environmentId);
+  const own = await ports.catalog.get(environmentId);
+  const others = await Promise.all(within.map((id) => bindingEnvironment(id, ports.catalog)));
+  const definition = strictestEnvironment(own, others);
+  const fingerprint = await fingerprintOf(definition, within);
+  const mounts = await mountsOf(definition, { identity, workspaceDirectory, places: ports.places });
+  const sandbox = await sandboxOf(definition, { identity, workspaceDirectory, mounts, sandboxes: ports.sandboxes });
+  const secrets = await secretsOf(definition, { identity, vaults: ports.vaults });
+  await ports.catalog.remember(fingerprint, definition).catch((error: unknown) => ports.onTrouble(error, 'listener'));
+  return { definition, fingerprint, within, mounts, ...(sandbox === undefined ? {} : { sandbox }), secrets };
+}
+
+/** One of whoever the session works for. Without it nobody knows what is forbidden, so that nothing runs. */
+async function bindingEnvironment(environmentId: string, catalog: EnvironmentCatalog): Promise<EnvironmentDefinition> {
+  try {
+    return await catalog.get(environmentId);
+  } catch (error) {
+    if (!RuntimeError.is(error)) throw error;
+    const { code, category, details, recoverable, hint } = error;
+    throw new RuntimeError(code, `the environment "${environmentId}" binds this session, since it works for one in it, and cannot be known: ${error.message}`, {
+      category,
+      hint: hint === undefined ? `Put the environment "${environmentId}" back.` : `Put the environment "${environmentId}" back. ${hint}`,
+      details,
+      recoverable,
+      cause: error,
+    });
+  }
+}
+
+/** SHA-256, as 64 hexadecimal digits. */
+export async function fingerprintOf(definition: EnvironmentDefinition, within: readonly string[] = []): Promise<string> {
+  const text = within.length === 0 ? fingerprintText(definition) : `${fingerprintText(definition)}\n${JSON.stringify(within.toSorted())}`;
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
+  return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+interface Surroundings {
+  readonly identity: SessionIdentity;
+  readonly workspaceDirectory: string;
+}
+
+async function mountsOf({ environmentId, mounts, vaults }: EnvironmentDefinition, { identity: session, workspaceDirectory, places }: Surroundings & Pick<SessionEnvironmentPorts, 'places'>): Promise<readonly Mount[]> {
+  const { folders, declared } = await places.resolve({ session, workspaceDirectory, declared: mounts, environmentId });
+  return mountTable({ folders, declared, vaults });
+}
+
+async function sandboxOf(
+  { environmentId, sandbox, network }: EnvironmentDefinition,
+  { identity, mounts, workspaceDirectory, sandboxes }: Surroundings & Pick<SessionEnvironmentPorts, 'sandboxes'> & { readonly mounts: readonly Mount[] },
+): Promise<CommandSandbox | undefined> {
+  if (sandbox === 'off') return undefined;
+  if (sandboxes === undefined) throw unavailable(environmentId, 'this runtime has none', 'Give the runtime a sandbox, or say "sandbox: off" in the environment: commands then run on the host.');
+  const found = await sandboxes.availability();
+  if (found.kind === 'missing') throw unavailable(environmentId, found.reason, found.hint);
+  const workspace = mounts.find(({ kind }) => kind === 'workspace')?.directory ?? workspaceDirectory;
+  return sandboxes.open({ sessionId: identity.sessionId, mounts, network, workspaceDirectory: workspace });
+}
+
+function unavailable(environmentId: string, reason: string, hint: string): RuntimeError {
+  return new RuntimeError('SANDBOX_UNAVAILABLE', `expected a sandbox for the environment "${environmentId}", which requires one: ${reason}`, { category: 'permission', hint, details: { environmentId } });
+}
+
+async function secretsOf({ environmentId, vaults: names }: EnvironmentDefinition, { identity, vaults }: Pick<Surroundings, 'identity'> & Pick<SessionEnvironmentPorts, 'vaults'>): Promise<SessionSecrets> {
+  if (names.length === 0) return NO_SECRETS;
+  if (vaults !== undefined) return vaults.open(identity, names);
+  throw new RuntimeError('VAULT_NOT_FOUND', `expected vaults for the environment "${environmentId}", which names ${names.join(', ')}: this runtime has none`, { category: 'not_found', hint: 'Give the runtime vaults, or take them out of the environment.' });
+}

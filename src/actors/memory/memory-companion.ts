@@ -1,0 +1,57 @@
+/**
+ * Goes along with wakes: what a session has learned is kept for all sessions of its agent, and what is to be in the agent's memory gets there
+ * once the session's outcome is reached. Each part is in a store before the log says so; whoever dies in between does it again, to no effect.
+ */
+import { RuntimeError } from '../../machines/errors.ts';
+import { MAX_SUMMARY_CHARACTERS } from '../../machines/session/limits.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import { promotionProblem } from '../outcome/promotion-gate.ts';
+import type { CompanionWake, WakeCompanion } from '../wake/wake-companion.ts';
+import { idOnce } from './once-id.ts';
+import { keepLearnings, promoteForSession, waitingForPromotion } from './session-promotion.ts';
+import type { KeepingPorts, PromotionPorts } from './session-promotion.ts';
+
+export type MemoryCompanionPorts = KeepingPorts & PromotionPorts;
+
+export function createMemoryCompanion(ports: MemoryCompanionPorts): WakeCompanion {
+  return {
+    name: 'memory',
+    async beforeStep(wake) {
+      await keepLearnings(wake, ports);
+      if (promotionProblem(wake.state()) === undefined) await promoteLearnings(wake, ports);
+    },
+    async ended(wake) {
+      await keepLearnings(wake, ports);
+      await promoteLearnings(wake, ports);
+    },
+  };
+}
+
+/** Somebody has to put these right; whoever reads the log is told. */
+const TELLING: ReadonlySet<string> = new Set(['MEMORY_DAMAGED', 'MEMORY_FULL', 'SUBSTRATE_TOO_LARGE', 'SUBSTRATE_PATH_TAKEN', 'SUBSTRATE_DAMAGED']);
+
+/** Promotes what waits for it, or says once why not. */
+async function promoteLearnings(wake: CompanionWake, ports: PromotionPorts): Promise<void> {
+  const learningIds = waitingForPromotion({ state: wake.state() });
+  if (learningIds.length === 0) return;
+  const problem = promotionProblem(wake.state());
+  if (problem !== undefined) return refuseOnce(wake, problem, learningIds);
+  try {
+    await promoteForSession(wake, ports, { learningIds: [] });
+  } catch (error) {
+    if (!RuntimeError.is(error)) throw error;
+    if (error.code === 'NOTHING_TO_PROMOTE') return;
+    if (TELLING.has(error.code)) await refuseOnce(wake, error.message, learningIds);
+    throw error;
+  }
+}
+
+/** One refusal for each state of the evaluation, however many wakes find it so. */
+async function refuseOnce(wake: CompanionWake, because: string, learningIds: readonly string[]): Promise<void> {
+  const id = await idOnce(refusalKey(wake.state(), because, learningIds), wake.state().createdAt);
+  await wake.append([{ id, type: 'promotion.refused', data: { what: 'memory', because: because.slice(0, MAX_SUMMARY_CHARACTERS), learningIds: [...learningIds] } }]);
+}
+
+function refusalKey({ sessionId, outcome, evaluation }: SessionState, because: string, learningIds: readonly string[]): string {
+  return JSON.stringify(['promotion.refused', sessionId, outcome?.seq ?? 0, evaluation?.seq ?? 0, because, learningIds]);
+}

@@ -1,0 +1,33 @@
+/** What the memory of agents adds to a runtime: its tools, and what goes along with wakes. */
+import type { EventStore } from '../session/event-store.ts';
+import type { IdSource } from '../session/id-source.ts';
+import type { Tool } from '../turn/tool.ts';
+import type { WakeCompanion } from '../wake/wake-companion.ts';
+import { AgentMemory } from './agent-memory.ts';
+import type { LearningStore } from './learning-store.ts';
+import { createMemoryCompanion } from './memory-companion.ts';
+import { createMemoryTools } from './memory-tools.ts';
+import { createResourceTools } from './resource-tools.ts';
+import type { SubstrateStage } from './substrate-stage.ts';
+import type { SubstrateStore } from './substrate-store.ts';
+
+export interface MemoryParts {
+  readonly substrate: SubstrateStore;
+  readonly learnings: LearningStore;
+  readonly stage: SubstrateStage;
+}
+
+export interface MemoryServices {
+  readonly store: Pick<EventStore, 'read'>;
+  readonly ids: IdSource;
+}
+
+export interface MemoryCompanionship {
+  readonly tools: readonly Tool[];
+  readonly companion: WakeCompanion;
+}
+
+export function createMemoryCompanionship(parts: MemoryParts, { store, ids }: MemoryServices): MemoryCompanionship {
+  const ports = { ...parts, store, ids, memory: new AgentMemory(parts) };
+  return { tools: [...createMemoryTools(ports), ...createResourceTools(ports)], companion: createMemoryCompanion(ports) };
+}

@@ -1,0 +1,66 @@
+/** A judge that is a model, run as every model is: over accounts, with fallbacks to none, and without any tool. */
+import { messageOf } from '../../machines/errors.ts';
+import { JUDGE_INSTRUCTIONS, MAX_JUDGE_OUTPUT_TOKENS, judgeQuestion, readJudgement } from '../../machines/outcome/judge-words.ts';
+import type { Judgement } from '../../machines/outcome/outcome-verdict.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { AgentRunConfig } from '../run/agent-runtime.ts';
+import type { AgentRuntimeRegistry } from '../run/agent-runtime-registry.ts';
+import type { AuthProfiles } from '../run/auth-profiles.ts';
+import type { CandidateStandings } from '../run/candidate-standings.ts';
+import { executeAgentRun } from '../run/execute-agent-run.ts';
+import type { ExecuteAgentRunOptions } from '../run/run-options.ts';
+import type { IdSource } from '../session/id-source.ts';
+import type { OnListenerError } from '../streams/listener-errors.ts';
+import type { JudgeRequest, OutcomeJudge } from './outcome-judge.ts';
+
+export interface ModelJudgeOptions {
+  readonly runtimes: AgentRuntimeRegistry;
+  readonly runConfig: AgentRunConfig;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly profiles?: AuthProfiles | undefined;
+  readonly standings?: CandidateStandings | undefined;
+  readonly limits?: ExecuteAgentRunOptions['limits'];
+  readonly onListenerError: OnListenerError;
+}
+
+export function createModelJudge(options: ModelJudgeOptions): OutcomeJudge {
+  return {
+    async judge(request) {
+      try {
+        return await ask(options, request);
+      } catch (error) {
+        return { verdict: 'uncertain', because: `the judge could not be asked: ${messageOf(error)}` };
+      } finally {
+        request.signal.throwIfAborted();
+      }
+    },
+  };
+}
+
+async function ask({ runtimes, runConfig, ids, ...run }: ModelJudgeOptions, request: JudgeRequest): Promise<Judgement> {
+  const { model, signal, sessionId, workspaceDirectory, agentDirectory } = request;
+  // What runs tools of its own could be talked into changing what it judges.
+  if (runtimes.resolve(model.provider, runConfig).runs === 'turn') return { verdict: 'uncertain', because: `the judge ${model.provider} runs tools of its own; name a model that runs none` };
+  const execution = executeAgentRun({
+    ...run,
+    registry: runtimes,
+    models: [{ provider: model.provider, model: model.model, ...(model.profile === undefined ? {} : { profile: model.profile }) }],
+    request: {
+      runId: ids.next(),
+      sessionId,
+      instructions: JUDGE_INSTRUCTIONS,
+      prompt: judgeQuestion(request.outcome, request.evidence),
+      config: runConfig,
+      workspaceDir: workspaceDirectory,
+      agentDir: agentDirectory,
+      modelStepsTaken: 0,
+      tools: [],
+      budget: { maxOutputTokens: MAX_JUDGE_OUTPUT_TOKENS },
+    },
+    signal,
+  });
+  const { payloads, meta } = await execution.result;
+  if (meta?.error !== undefined) return { verdict: 'uncertain', because: `the judge could not answer (${meta.error.kind}): ${meta.error.message}` };
+  return readJudgement(payloads.flatMap((payload) => (payload.type === 'text' ? [payload.text] : [])).join(''));
+}

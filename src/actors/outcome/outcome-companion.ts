@@ -1,0 +1,35 @@
+/** Evaluates by itself what a wake has brought to rest, where people have set a check: once for each change, never again for nothing. */
+import { gradeOf } from '../../machines/outcome/outcome-grade.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { CompanionWake, WakeCompanion } from '../wake/wake-companion.ts';
+import { checksOf, evaluateOutcome } from './evaluation.ts';
+import type { EvaluationPorts } from './evaluation.ts';
+import type { OutcomeEvaluator } from './outcome-evaluator.ts';
+import { readWork } from './read-work.ts';
+
+export interface OutcomeCompanionOptions extends EvaluationPorts {
+  readonly evaluator: Pick<OutcomeEvaluator, 'alone'>;
+}
+
+export function createOutcomeCompanion(options: OutcomeCompanionOptions): WakeCompanion {
+  return {
+    name: 'outcomes',
+    async ended(wake) {
+      const state = wake.state();
+      if (wake.signal.aborted || !isDue(state) || checksOf(state.outcome, wake.agent.environment).length === 0) return;
+      if (gradeOf({ state, record: await readWork(options.store, state) }).grade !== 'done_candidate') return;
+      await options.evaluator.alone(state.sessionId, () => evaluateOutcome(placeOf(wake), options));
+    },
+  };
+}
+
+/** Whether something was done towards the outcome that no evaluation has seen. */
+function isDue({ outcome, evaluation, changedAtSeq = 0 }: SessionState): boolean {
+  if (outcome === undefined) return false;
+  return evaluation === undefined || evaluation.throughSeq < outcome.seq || evaluation.throughSeq < changedAtSeq;
+}
+
+function placeOf(wake: CompanionWake): Parameters<typeof evaluateOutcome>[0] {
+  const { environment, workspaceDirectory, agentDirectory } = wake.agent;
+  return { state: () => wake.state(), environment, workspaceDirectory, agentDirectory, append: (draftsFor) => wake.append(draftsFor(wake.state())), signal: wake.signal };
+}

@@ -1,0 +1,106 @@
+/** Brings the index of an agent up to where its logs are: reads what is new of each session, and all of one whose log is another one. */
+import { MAX_DOCUMENTS_PER_AGENT } from '../../machines/retrieval/retrieval-limits.ts';
+import { CURSOR_AT_START, SessionDocuments } from '../../machines/retrieval/session-documents.ts';
+import type { SessionCursor } from '../../machines/retrieval/session-documents.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { AgentIndex, RetrievalIndex } from './retrieval-index.ts';
+import type { RetrievalSources } from './retrieval-sources.ts';
+import { learningDocuments, memoryDocuments } from './shared-documents.ts';
+
+export interface RefreshPorts {
+  readonly index: RetrievalIndex;
+  readonly sources: RetrievalSources;
+  /** Hears why something could not be read; the rest is found all the same. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+export interface RefreshReport {
+  /** Sessions of which something was read. */
+  readonly sessionsRead: number;
+  readonly eventsRead: number;
+  /** Sessions that are left out, since there is no room for them. */
+  readonly sessionsLeftOut: number;
+}
+
+/** Events that are taken in before others have their turn. */
+const EVENTS_AT_ONCE = 128;
+
+/** Events that are read before what came of them is kept: a log of any length is read in bounded memory. */
+const EVENTS_PER_UPDATE = 4_000;
+
+/** Sessions, with their newest first: where there is no room for all, the newest are found. */
+export async function refreshSessions(index: AgentIndex, states: readonly SessionState[], ports: RefreshPorts): Promise<RefreshReport> {
+  const readable = states.filter(({ unreadable }) => unreadable === undefined);
+  await forgetGone(index, new Set(readable.map(({ sessionId }) => sessionId)));
+  const newest = readable.toSorted((one, other) => ((other.updatedAt ?? '') < (one.updatedAt ?? '') ? -1 : 1));
+  let [sessionsRead, eventsRead, sessionsLeftOut] = [0, 0, 0];
+  for (const state of newest) {
+    const cursor = index.cursors().get(state.sessionId);
+    if (cursor?.seq === state.head) continue;
+    if (cursor === undefined && index.size().documents >= MAX_DOCUMENTS_PER_AGENT) {
+      sessionsLeftOut += 1;
+      continue;
+    }
+    const events = await refreshSession(index, state.sessionId, ports).catch((error: unknown) => void ports.onTrouble(error));
+    sessionsRead += 1;
+    eventsRead += events ?? 0;
+  }
+  return { sessionsRead, eventsRead, sessionsLeftOut };
+}
+
+/** @returns how many events were read */
+export async function refreshSession(index: AgentIndex, sessionId: string, ports: RefreshPorts): Promise<number> {
+  const known = index.cursors().get(sessionId);
+  const isSame = known !== undefined && (await holds(sessionId, known, ports));
+  return readOn({ index, sessionId, cursor: isSame ? known : CURSOR_AT_START, isAnew: !isSame }, ports);
+}
+
+/** Learnings and memory are few; they are taken anew each time. */
+export async function refreshShared(index: AgentIndex, agentId: string, { sources, onTrouble }: RefreshPorts): Promise<void> {
+  const { learnings, memory } = sources;
+  try {
+    if (learnings !== undefined) await index.share('learning', learningDocuments(await learnings.learnings(agentId)));
+  } catch (error) {
+    onTrouble(error);
+  }
+  try {
+    if (memory !== undefined) await index.share('memory', memoryDocuments(await memory.memoryEntries(agentId)));
+  } catch (error) {
+    onTrouble(error);
+  }
+}
+
+async function forgetGone(index: AgentIndex, there: ReadonlySet<string>): Promise<void> {
+  for (const sessionId of [...index.cursors().keys()]) if (!there.has(sessionId)) await index.forget(sessionId);
+}
+
+/** A session that was deleted and brought back, or a log that was repaired, may hold something else there. */
+async function holds(sessionId: string, { seq, eventId }: SessionCursor, { sources }: RefreshPorts): Promise<boolean> {
+  if (seq === 0) return true;
+  for await (const event of sources.sessions.events(sessionId, { from: seq, limit: 1 })) return event.seq === seq && event.id === eventId;
+  return false;
+}
+
+interface ReadingOn {
+  readonly index: AgentIndex;
+  readonly sessionId: string;
+  readonly cursor: SessionCursor;
+  readonly isAnew: boolean;
+}
+
+async function readOn({ index, sessionId, cursor, isAnew }: ReadingOn, { index: whole, sources }: RefreshPorts): Promise<number> {
+  const documents = new SessionDocuments(sessionId, cursor);
+  let read = 0;
+  for (let isFirst = true, more = true; more; isFirst = false) {
+    let page = 0;
+    for await (const event of sources.sessions.events(sessionId, { from: documents.cursor.seq + 1, limit: EVENTS_PER_UPDATE })) {
+      documents.ingest(event);
+      page += 1;
+      if (page % EVENTS_AT_ONCE === 0) await whole.breathe();
+    }
+    read += page;
+    more = page === EVENTS_PER_UPDATE;
+    if (page > 0 || (isFirst && isAnew)) await index.update(sessionId, { cursor: documents.cursor, documents: documents.take(), isAnew: isFirst && isAnew });
+  }
+  return read;
+}

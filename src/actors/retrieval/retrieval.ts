@@ -1,0 +1,158 @@
+/**
+ * Finds what an agent's sessions, learnings and memory hold about something: candidates, which are hints, each with the calls that open the
+ * truth again. Everything is of one agent; nothing of another one is ever looked at.
+ */
+import { RuntimeError } from '../../machines/errors.ts';
+import { candidateOf } from '../../machines/retrieval/candidate.ts';
+import type { RetrievalCandidate } from '../../machines/retrieval/candidate.ts';
+import { prepareQuery } from '../../machines/retrieval/query.ts';
+import { rank } from '../../machines/retrieval/ranking.ts';
+import type { RetrievalDocument, RetrievalKind } from '../../machines/retrieval/retrieval-document.ts';
+import { DEFAULT_CANDIDATES, MAX_HITS } from '../../machines/retrieval/retrieval-limits.ts';
+import { isWithin, kinshipOf } from '../../machines/retrieval/session-relations.ts';
+import type { Kinship, SessionRelation } from '../../machines/retrieval/session-relations.ts';
+import type { Clock } from '../clock/clock.ts';
+import { parentsOf } from '../session/session-tools-kin.ts';
+import type { SessionParents } from '../session/session-tools-kin.ts';
+import { refreshSession, refreshSessions, refreshShared } from './index-refresh.ts';
+import type { RefreshPorts, RefreshReport } from './index-refresh.ts';
+import type { IndexSize } from './retrieval-index.ts';
+
+export interface RetrievalOptions extends RefreshPorts {
+  readonly clock: Clock;
+}
+
+export interface RetrievalRequest {
+  readonly agentId: string;
+  readonly query: string;
+  /** The session that asks. Relations are as seen from it. */
+  readonly sessionId?: string | undefined;
+  /** From this event on nothing of the session that asks is found: it is before the model already. */
+  readonly beforeSeq?: number | undefined;
+  readonly kinds?: readonly RetrievalKind[] | undefined;
+  /** Default `agent`. Others than that leave learnings and memory out, which are of no session. */
+  readonly relation?: SessionRelation | undefined;
+  /** Only this session. */
+  readonly within?: string | undefined;
+  /** ISO-8601, both inclusive. What has no time is found whatever they are. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  /** Only traces of this tool. */
+  readonly tool?: string | undefined;
+  /** Default DEFAULT_CANDIDATES. */
+  readonly limit?: number | undefined;
+}
+
+export interface RetrievalAnswer {
+  /** The best first. */
+  readonly candidates: readonly RetrievalCandidate[];
+  readonly searched: IndexSize;
+  /** Sessions that were left out, since there is no room for them in the index. */
+  readonly sessionsLeftOut: number;
+}
+
+/** Listing all sessions again within this time finds nothing that matters, in milliseconds. */
+const LISTING_IS_NEW_MS = 1_000;
+
+interface Looked {
+  readonly atMs: number;
+  readonly report: RefreshReport;
+  readonly parents: SessionParents;
+}
+
+export class Retrieval {
+  readonly #options: RetrievalOptions;
+  readonly #looked = new Map<string, Looked>();
+  /** One at a time for each agent. */
+  readonly #lanes = new Map<string, Promise<unknown>>();
+
+  constructor(options: RetrievalOptions) {
+    this.#options = options;
+  }
+
+  /** Reads what is new in every session of the agent. */
+  refresh(agentId: string): Promise<RefreshReport> {
+    return this.#alone(agentId, async () => (await this.#look(agentId, 0)).report);
+  }
+
+  /** Reads what is new in one session: cheap, for the end of a wake. */
+  refreshSession(agentId: string, sessionId: string): Promise<void> {
+    return this.#alone(agentId, async () => {
+      await refreshSession(await this.#options.index.of(agentId), sessionId, this.#options);
+    });
+  }
+
+  /** Forgets the index of an agent; the next search builds it anew. */
+  clear(agentId: string): Promise<void> {
+    return this.#alone(agentId, async () => {
+      this.#looked.delete(agentId);
+      await this.#options.index.clear(agentId);
+    });
+  }
+
+  /** What is new is read first. What could not be read is told to `onTrouble`, and the rest is searched. */
+  search(request: RetrievalRequest): Promise<RetrievalAnswer> {
+    const { agentId, query, limit = DEFAULT_CANDIDATES } = request;
+    return this.#alone(agentId, async () => {
+      const looked = await this.#look(agentId, LISTING_IS_NEW_MS);
+      const index = await this.#options.index.of(agentId);
+      const own = request.sessionId;
+      if (own !== undefined && looked.parents.has(own)) await refreshSession(index, own, this.#options);
+      const prepared = prepareQuery(query);
+      const now = this.#options.clock.now();
+      const kin = (sessionId: string | undefined): Kinship => (own === undefined || sessionId === undefined ? 'none' : kinshipOf(own, sessionId, (id) => looked.parents.get(id)));
+      const accepts = filterOf(request, kin);
+      const hits = index.search({ terms: prepared.terms, accepts, limit: MAX_HITS });
+      const ranked = rank(hits, { query: prepared, rarity: (word) => index.rarity(word), around: (document) => index.around(document), kinshipOf: kin, accepts, now }, limit);
+      const best = ranked[0]?.score ?? 0;
+      return { candidates: ranked.map((each) => candidateOf(each, best)), searched: index.size(), sessionsLeftOut: looked.report.sessionsLeftOut };
+    });
+  }
+
+  async #look(agentId: string, newEnoughMs: number): Promise<Looked> {
+    const { clock, index, sources } = this.#options;
+    const known = this.#looked.get(agentId);
+    if (known !== undefined && clock.now() - known.atMs < newEnoughMs) return known;
+    const agentIndex = await index.of(agentId);
+    await refreshShared(agentIndex, agentId, this.#options);
+    const states = await sources.sessions.list({ agentId });
+    const looked = { atMs: clock.now(), report: await refreshSessions(agentIndex, states, this.#options), parents: await parentsOf(states, (sessionId) => sources.sessions.get(sessionId)) };
+    this.#looked.set(agentId, looked);
+    return looked;
+  }
+
+  #alone<Result>(agentId: string, work: () => Promise<Result>): Promise<Result> {
+    const turn = (this.#lanes.get(agentId) ?? Promise.resolve()).then(work);
+    const settled = turn.then(() => undefined, () => undefined);
+    this.#lanes.set(agentId, settled);
+    void settled.then(() => {
+      if (this.#lanes.get(agentId) === settled) this.#lanes.delete(agentId);
+    });
+    return turn;
+  }
+}
+
+function filterOf(request: RetrievalRequest, kin: (sessionId: string | undefined) => Kinship): (document: RetrievalDocument) => boolean {
+  const { sessionId: own, beforeSeq = Infinity, kinds, relation = 'agent', within, tool } = request;
+  const since = timeOf(request.since, 'since', -Infinity);
+  const until = timeOf(request.until, 'until', Infinity);
+  const wantsRelated = relation !== 'agent';
+  return ({ kind, sessionId, seqs, at, tool: usedTool }) => {
+    if (kinds !== undefined && !kinds.includes(kind)) return false;
+    if (tool !== undefined && usedTool !== tool) return false;
+    if (within !== undefined && (sessionId !== within || kind === 'learning')) return false;
+    // What all sessions share belongs to none of them, wherever it was learned.
+    if (wantsRelated && (kind === 'learning' || kind === 'memory' || !isWithin(kin(sessionId), relation))) return false;
+    if (sessionId === own && own !== undefined && kind !== 'learning' && (seqs.at(-1) ?? 0) >= beforeSeq) return false;
+    const time = at === undefined ? Number.NaN : Date.parse(at);
+    return !(time < since) && !(time > until);
+  };
+}
+
+/** @throws RuntimeError RETRIEVAL_REQUEST_INVALID */
+function timeOf(text: string | undefined, name: string, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const time = Date.parse(text);
+  if (!Number.isNaN(time)) return time;
+  throw new RuntimeError('RETRIEVAL_REQUEST_INVALID', `expected a time for "${name}", received ${JSON.stringify(text)}`, { category: 'validation', hint: 'Write a date or a time like 2026-03-01 or 2026-03-01T12:00:00Z.' });
+}

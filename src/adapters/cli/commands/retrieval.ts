@@ -1,0 +1,86 @@
+/** `wakechart retrieval …`: looks for what an agent knows, as its own tool does, and makes the index anew. */
+import { memorySectionsOf } from '../../../machines/memory/memory-sections.ts';
+import { join } from 'node:path';
+import { createSystemClock } from '../../../actors/clock/system-clock.ts';
+import { Retrieval } from '../../../actors/retrieval/retrieval.ts';
+import { messageOf } from '../../../machines/errors.ts';
+import type { RetrievalCandidate } from '../../../machines/retrieval/candidate.ts';
+import { HINTS_NOTE, retrievalSearchDefinition } from '../../../machines/retrieval/retrieval-tool.ts';
+import { parseOrThrow } from '../../../machines/validate.ts';
+import { FileRetrievalIndex } from '../../retrieval-files/file-retrieval-index.ts';
+import type { CommandContext } from '../context.ts';
+import { EXIT_SUCCESS } from '../failure.ts';
+import { withSessions } from '../stores.ts';
+import { counted, localTime, printable } from '../text.ts';
+import { checkedAgentName } from './agent.ts';
+import { memoryHouse } from './memory-house.ts';
+import { checkedSessionId } from './session.ts';
+
+export interface SearchOptions {
+  readonly agent: string;
+  readonly query: string;
+  readonly kind?: readonly string[];
+  readonly session?: string;
+  readonly relation?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly tool?: string;
+  readonly limit?: number;
+}
+
+/** The folder of the index in that of an agent. */
+const RETRIEVAL_FOLDER = 'retrieval';
+
+export async function searchRetrieval(context: CommandContext, { agent, session, kind, ...wanted }: SearchOptions): Promise<number> {
+  const { query, relation, since, until, tool, limit } = wanted;
+  const input = parseOrThrow(retrievalSearchDefinition.inputSchema, definedOnly({ query, kinds: kind, relation, since, until, tool, limit }), { what: 'search', code: 'RETRIEVAL_REQUEST_INVALID' });
+  const sessionId = session === undefined ? undefined : checkedSessionId(session);
+  const answer = await withRetrieval(context, agent, (retrieval, agentId) => retrieval.search({ ...input, agentId, sessionId }));
+  const { out, json } = context;
+  if (json) await out.document({ ...answer, note: HINTS_NOTE });
+  else {
+    for (const candidate of answer.candidates) await tell(context, candidate);
+    const { sessions, documents } = answer.searched;
+    await out.line(out.styles.dim(`${counted(answer.candidates.length, 'candidate')} from ${counted(sessions, 'session')}, ${counted(documents, 'document')}. What a session holds is the truth; these are hints.`));
+  }
+  return EXIT_SUCCESS;
+}
+
+export async function rebuildRetrieval(context: CommandContext, agent: string): Promise<number> {
+  const report = await withRetrieval(context, agent, async (retrieval, agentId) => {
+    await retrieval.clear(agentId);
+    return retrieval.refresh(agentId);
+  });
+  const { out, json } = context;
+  if (json) await out.document(report);
+  else await out.line(`Made anew from ${counted(report.sessionsRead, 'session')}, ${counted(report.eventsRead, 'event')}.`);
+  return EXIT_SUCCESS;
+}
+
+/** @throws RuntimeError AGENT_NOT_FOUND */
+function withRetrieval<Result>(context: CommandContext, agent: string, work: (retrieval: Retrieval, agentId: string) => Promise<Result>): Promise<Result> {
+  const name = checkedAgentName(agent);
+  return withSessions(context, async ({ agents, layout, sessions }) => {
+    const { agentId } = await agents.get(name);
+    const { err } = context;
+    const onTrouble = (error: unknown): void => void err.push(`${err.styles.yellow('note:')} ${printable(messageOf(error))}\n`);
+    const index = new FileRetrievalIndex({ folderOf: (id) => join(layout.agentDirectory(id), RETRIEVAL_FOLDER), onTrouble });
+    const { memory, learnings } = memoryHouse(layout);
+    const sources = { sessions, learnings: { learnings: (id: string) => learnings.list(id) }, memory: { memoryEntries: async (id: string) => memorySectionsOf(await memory.read(id)) } };
+    try {
+      return await work(new Retrieval({ index, sources, clock: createSystemClock(), onTrouble }), agentId);
+    } finally {
+      await index.close();
+    }
+  });
+}
+
+async function tell({ out }: CommandContext, { kind, confidence, sessionId, seqs, at, evidence }: RetrievalCandidate): Promise<void> {
+  const place = sessionId === undefined ? '' : `  session ${sessionId}${seqs.length === 0 ? '' : ` event ${seqs.join(', ')}`}`;
+  await out.line(`${out.styles.cyan(kind)}  ${confidence}${place}${at === undefined ? '' : `  ${out.styles.dim(localTime(at))}`}`);
+  await out.line(`  ${printable(evidence)}`);
+}
+
+function definedOnly(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

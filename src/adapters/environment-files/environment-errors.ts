@@ -1,0 +1,53 @@
+/** The errors of environment files. */
+import { closestName } from '../../machines/closest-name.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+
+export interface Complaint {
+  /** 1-based. */
+  readonly line: number;
+  readonly message: string;
+}
+
+/** More than a few complaints help nobody. */
+const MAX_COMPLAINTS = 5;
+
+export function environmentInvalid(fileName: string, complaints: readonly Complaint[]): RuntimeError {
+  const [first] = complaints;
+  const shown = complaints.slice(0, MAX_COMPLAINTS).map(({ line, message }) => `line ${line}: ${message}`);
+  const more = complaints.length - shown.length;
+  return new RuntimeError('ENVIRONMENT_INVALID', `environment file ${fileName} is not valid: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`, {
+    category: 'validation',
+    hint: 'An environment needs "sandbox: required" or "sandbox: off", and may have description, network, mounts, vaults, permission, budget, variables, quota and evaluation.',
+    details: { fileName, line: first?.line ?? 1, issues: complaints },
+  });
+}
+
+/** A place that somebody else may have made or may change. */
+export function environmentExposed(path: string, problem: string, hint: string): RuntimeError {
+  return new RuntimeError('ENVIRONMENT_INVALID', `the environment in ${path} cannot be relied on: ${problem}`, { category: 'permission', hint, details: { path } });
+}
+
+export function environmentNotFound(environmentId: string, known: readonly string[]): RuntimeError {
+  const meant = closestName(environmentId, known);
+  return new RuntimeError('ENVIRONMENT_NOT_FOUND', `there is no environment "${environmentId}"`, {
+    category: 'not_found',
+    hint: `${meant === undefined ? '' : `Did you mean "${meant}"? `}Environments that are there: ${known.join(', ')}. A file ${environmentId}.yaml in the folder "environments" of the home makes one.`,
+    details: { environmentId, known },
+  });
+}
+
+export function environmentExists(environmentId: string): RuntimeError {
+  return new RuntimeError('ENVIRONMENT_EXISTS', `there is a file for the environment "${environmentId}" already`, { category: 'conflict', hint: 'Edit it, or choose another name.', details: { environmentId } });
+}
+
+export function unreadable(path: string, cause: unknown): RuntimeError {
+  return new RuntimeError('STORAGE_FAILED', `could not read ${path}: ${messageOf(cause)}`, { category: 'storage', cause });
+}
+
+export function unwritable(path: string, cause: unknown): RuntimeError {
+  return new RuntimeError('STORAGE_FAILED', `could not write ${path}: ${messageOf(cause)}`, { category: 'storage', cause });
+}
+
+export function systemCodeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

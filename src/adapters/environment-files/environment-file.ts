@@ -1,0 +1,99 @@
+/** An environment as YAML: what is wrong with it is named with its line, and a key that nobody knows with the one that was probably meant. */
+import { isAbsolute, resolve } from 'node:path';
+import { LineCounter, isCollection, isMap, isNode, parseDocument } from 'yaml';
+import type { Document, Node } from 'yaml';
+import { z } from 'zod';
+import { frontmatterIssues } from '../../machines/agent/frontmatter-issues.ts';
+import { closestName } from '../../machines/closest-name.ts';
+import { MAX_ENVIRONMENT_FILE_CHARACTERS, environmentFile, environmentShape } from '../../machines/environment/environment-definition.ts';
+import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
+import { messageOf } from '../../machines/errors.ts';
+import { pathOf } from '../../machines/validate.ts';
+import { environmentInvalid } from './environment-errors.ts';
+
+export interface EnvironmentSource {
+  readonly environmentId: string;
+  readonly source: string;
+  /** What errors call it. */
+  readonly fileName: string;
+  /** Where sources of mounts start that are not absolute: the home. */
+  readonly home: string;
+}
+
+/** @throws RuntimeError ENVIRONMENT_INVALID */
+export function parseEnvironment({ environmentId, source, fileName, home }: EnvironmentSource): EnvironmentDefinition {
+  if (source.length > MAX_ENVIRONMENT_FILE_CHARACTERS) throw environmentInvalid(fileName, [{ line: 1, message: `expected at most ${MAX_ENVIRONMENT_FILE_CHARACTERS} characters, received ${source.length}` }]);
+  const lines = new LineCounter();
+  const document = parseDocument(source.replace(/^\uFEFF/, ''), { lineCounter: lines, prettyErrors: false });
+  const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
+  if (document.errors.length > 0) throw environmentInvalid(fileName, document.errors.map(({ pos, message }) => ({ line: lineAt(pos[0]), message })));
+  const value = plainValue(document, fileName);
+  const parsed = readValue(value, fileName);
+  if (!parsed.success) {
+    throw environmentInvalid(
+      fileName,
+      frontmatterIssues(parsed.error).map(({ path, message }) => ({ line: lineAt(offsetOf(document, path)), message: path.length === 0 ? message : `${pathOf(path)}: ${message}${meantKey(path, message)}` })),
+    );
+  }
+  const tilde = parsed.data.mounts.findIndex((mount) => mount.source.startsWith('~'));
+  if (tilde >= 0) throw environmentInvalid(fileName, [{ line: lineAt(offsetOf(document, ['mounts', tilde, 'source'])), message: `mounts[${tilde}].source: expected a path from "/" or from the home of Wakechart; "~" is not read here` }]);
+  const mounts = parsed.data.mounts.map((mount) => ({ ...mount, source: isAbsolute(mount.source) ? resolve(mount.source) : resolve(home, mount.source) }));
+  return { ...parsed.data, mounts, environmentId };
+}
+
+/** Text that is nested deeper than the stack is no crash but a file that is not valid. */
+function readValue(value: unknown, fileName: string): ReturnType<typeof environmentFile.safeParse> {
+  try {
+    return environmentFile.safeParse(value);
+  } catch (cause) {
+    throw environmentInvalid(fileName, [{ line: 1, message: `it cannot be read to its end (${messageOf(cause)})` }]);
+  }
+}
+
+function plainValue(document: Document, fileName: string): unknown {
+  try {
+    return document.toJS() as unknown;
+  } catch (cause) {
+    // Too many aliases, which is how a small file grows into a large one.
+    throw environmentInvalid(fileName, [{ line: 1, message: messageOf(cause) }]);
+  }
+}
+
+/** Where the key or the entry at `path` stands; for one that is missing, where what is around it does. */
+function offsetOf(document: Document, path: readonly PropertyKey[]): number {
+  for (let length = path.length; length > 0; length -= 1) {
+    const node = keyOrValueAt(document, path.slice(0, length));
+    if (node?.range !== null && node?.range !== undefined) return node.range[0];
+  }
+  return 0;
+}
+
+function keyOrValueAt(document: Document, path: readonly PropertyKey[]): Node | undefined {
+  const around: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  const name = path.at(-1);
+  // A value may begin on a line below its key.
+  const key = isMap(around) ? around.items.find((pair) => isNode(pair.key) && pair.key.toJSON() === name)?.key : undefined;
+  const node: unknown = key ?? (isCollection(around) ? around.get(name, true) : undefined);
+  return isNode(node) ? node : undefined;
+}
+
+/** For a key that nobody knows: the one that was probably meant, or all that there are. */
+function meantKey(path: readonly PropertyKey[], message: string): string {
+  if (message !== 'nobody knows this key') return '';
+  const known = keysAt(environmentShape, path.slice(0, -1));
+  const meant = closestName(String(path.at(-1)), known);
+  return meant === undefined ? `; expected one of ${known.join(', ')}` : `; did you mean "${meant}"?`;
+}
+
+function keysAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+  const [next, ...rest] = path;
+  const plain = unwrapped(schema);
+  if (plain instanceof z.ZodArray) return keysAt(plain.element, rest);
+  if (!(plain instanceof z.ZodObject)) return [];
+  const shape = plain.shape as Readonly<Record<string, unknown>>;
+  return next === undefined ? Object.keys(shape) : keysAt(shape[String(next)], rest);
+}
+
+function unwrapped(schema: unknown): unknown {
+  return schema instanceof z.ZodDefault || schema instanceof z.ZodOptional ? unwrapped(schema.unwrap()) : schema;
+}

@@ -1,0 +1,131 @@
+/** Environments as files: `<home>/environments/<id>.yaml`, and what wakes ran in: `<home>/environments/.known/<fingerprint>.json`. */
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { EnvironmentCatalog, EnvironmentListing } from '../../actors/environment/environment-catalog.ts';
+import { canonicalJson } from '../../machines/canonical-json.ts';
+import { BUILT_IN_ENVIRONMENTS, MAX_ENVIRONMENT_FILE_CHARACTERS, rememberedEnvironment } from '../../machines/environment/environment-definition.ts';
+import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { environmentId as environmentIdSchema } from '../../machines/ids.ts';
+import { parseOrThrow } from '../../machines/validate.ts';
+import { environmentExists, environmentExposed, environmentNotFound, systemCodeOf, unreadable } from './environment-errors.ts';
+import { parseEnvironment } from './environment-file.ts';
+import { makeOwnFolder, readOwnFile, replaceFile, writeNewFile } from './environment-place.ts';
+
+const ENVIRONMENTS_FOLDER = 'environments';
+const KNOWN_FOLDER = '.known';
+const SUFFIX = '.yaml';
+
+/** A character takes at most four bytes. */
+const MAX_FILE_BYTES = MAX_ENVIRONMENT_FILE_CHARACTERS * 4;
+/** Several environments may have been merged into a remembered one. */
+const MAX_KNOWN_BYTES = 16 * MAX_FILE_BYTES;
+
+/** What `fingerprintOf` makes. */
+const FINGERPRINT = /^[0-9a-f]{64}$/;
+
+export interface FileEnvironmentCatalogOptions {
+  /** The home directory. The folder of environments is made with the first one that is written. */
+  readonly home: string;
+}
+
+export class FileEnvironmentCatalog implements EnvironmentCatalog {
+  readonly #home: string;
+  readonly #directory: string;
+
+  constructor({ home }: FileEnvironmentCatalogOptions) {
+    this.#home = resolve(home);
+    this.#directory = join(this.#home, ENVIRONMENTS_FOLDER);
+  }
+
+  async list(): Promise<readonly EnvironmentListing[]> {
+    const names = await this.#fileNames();
+    const found = await Promise.all(names.map((name) => this.#listingOf(name)));
+    const taken = new Set(found.map(({ environmentId }) => environmentId));
+    const builtIn = BUILT_IN_ENVIRONMENTS.filter(({ environmentId }) => !taken.has(environmentId)).map((definition) => ({ environmentId: definition.environmentId, definition, isBuiltIn: true }));
+    return [...found, ...builtIn].toSorted((one, other) => (one.environmentId < other.environmentId ? -1 : 1));
+  }
+
+  async get(environmentId: string): Promise<EnvironmentDefinition> {
+    const id = checkedId(environmentId);
+    const source = await readOwnFile(this.#pathOf(id), MAX_FILE_BYTES);
+    if (source !== undefined) return this.validate(id, source);
+    const builtIn = BUILT_IN_ENVIRONMENTS.find((definition) => definition.environmentId === id);
+    if (builtIn !== undefined) return builtIn;
+    throw environmentNotFound(id, (await this.list()).map((listing) => listing.environmentId));
+  }
+
+  validate(environmentId: string, source: string, fileName = `${environmentId}${SUFFIX}`): EnvironmentDefinition {
+    return parseEnvironment({ environmentId: checkedId(environmentId), source, fileName, home: this.#home });
+  }
+
+  async create(environmentId: string, source: string): Promise<EnvironmentDefinition> {
+    const definition = this.validate(environmentId, source);
+    await makeOwnFolder(this.#directory);
+    if (!(await writeNewFile(this.#pathOf(definition.environmentId), source))) throw environmentExists(definition.environmentId);
+    return definition;
+  }
+
+  async remember(fingerprint: string, definition: EnvironmentDefinition): Promise<void> {
+    const path = this.#knownPath(fingerprint);
+    const content = `${canonicalJson(definition)}\n`;
+    // One that was damaged is written anew.
+    const known = await readOwnFile(path, MAX_KNOWN_BYTES).catch(() => undefined);
+    if (known === content) return;
+    await makeOwnFolder(this.#directory);
+    await makeOwnFolder(join(this.#directory, KNOWN_FOLDER));
+    await replaceFile(path, content);
+  }
+
+  async recall(fingerprint: string): Promise<EnvironmentDefinition | undefined> {
+    const path = this.#knownPath(fingerprint);
+    const content = await readOwnFile(path, MAX_KNOWN_BYTES);
+    if (content === undefined) return undefined;
+    return parseOrThrow(rememberedEnvironment, plainJson(content, path), { what: `the record ${path}`, code: 'ENVIRONMENT_INVALID', hint: 'Remove it: the next wake in that environment writes it anew.' });
+  }
+
+  async #fileNames(): Promise<readonly string[]> {
+    try {
+      return (await readdir(this.#directory)).filter((name) => /\.ya?ml$/i.test(name) && !name.startsWith('.'));
+    } catch (error) {
+      if (systemCodeOf(error) === 'ENOENT') return [];
+      throw unreadable(this.#directory, error);
+    }
+  }
+
+  async #listingOf(name: string): Promise<EnvironmentListing> {
+    const id = name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : name;
+    try {
+      if (!name.endsWith(SUFFIX) || !environmentIdSchema.safeParse(id).success) throw misnamed(name);
+      return { environmentId: id, definition: await this.get(id), isBuiltIn: false };
+    } catch (error) {
+      const known = RuntimeError.is(error) ? error : unreadable(join(this.#directory, name), messageOf(error));
+      return { environmentId: id, error: known.toJSON() };
+    }
+  }
+
+  #pathOf(environmentId: string): string {
+    return join(this.#directory, `${environmentId}${SUFFIX}`);
+  }
+
+  #knownPath(fingerprint: string): string {
+    if (FINGERPRINT.test(fingerprint)) return join(this.#directory, KNOWN_FOLDER, `${fingerprint}.json`);
+    throw new RuntimeError('ENVIRONMENT_INVALID', `expected the fingerprint of an environment, received ${JSON.stringify(fingerprint.slice(0, 100))}`, { category: 'validation', hint: 'A fingerprint has 64 hexadecimal digits.' });
+  }
+}
+
+function checkedId(environmentId: unknown): string {
+  return parseOrThrow(environmentIdSchema, environmentId, { what: 'environment name', code: 'ENVIRONMENT_INVALID' });
+}
+
+function misnamed(name: string): RuntimeError {
+  return new RuntimeError('ENVIRONMENT_INVALID', `nobody can name the environment in ${name}`, { category: 'validation', hint: `Call the file NAME${SUFFIX}, with a name of lower-case letters, digits, "-" and "_".` });
+}
+
+function plainJson(content: string, path: string): unknown {
+  try {
+    return JSON.parse(content) as unknown;
+  } catch {
+    throw environmentExposed(path, 'it is no JSON', 'Remove it: the next wake in that environment writes it anew.');
+  }
+}

@@ -1,0 +1,31 @@
+/** What no environment may mount: the home of Wakechart, what holds the keys of people and of the system, and what is not files at all. */
+import { join } from 'node:path';
+
+/** In the home folder of whoever runs Wakechart. */
+const OF_PEOPLE = [
+  '.ssh',
+  '.aws',
+  '.gnupg',
+  '.azure',
+  '.kube',
+  '.docker',
+  '.config/gh',
+  '.config/gcloud',
+  '.config/op',
+  '.local/share/keyrings',
+  '.password-store',
+  '.netrc',
+  '.npmrc',
+  '.pypirc',
+  '.git-credentials',
+  '.claude',
+  '.codex',
+  'Library/Keychains',
+];
+
+const OF_THE_SYSTEM = ['/proc', '/sys', '/dev', '/run', '/var/run', '/boot', '/etc/shadow', '/etc/gshadow', '/etc/sudoers', '/etc/sudoers.d', '/etc/ssh', '/etc/ssl/private'];
+
+/** @param userHome absolute */
+export function placesOfSecrets(userHome: string): readonly string[] {
+  return [...OF_THE_SYSTEM, ...OF_PEOPLE.map((name) => join(userHome, name))];
+}

@@ -1,0 +1,119 @@
+/** Skills as folders: `<home>/skills/<name>/SKILL.md` for all agents, `<home>/agents/<id>/skills/<name>/SKILL.md` for one. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SkillCatalog, SkillListing, SkillQuery, SkillText } from '../../actors/skill/skill-catalog.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { agentId as agentIdSchema } from '../../machines/ids.ts';
+import { MAX_SKILLS, MAX_SKILL_FILE_CHARACTERS, MAX_SKILL_RESOURCE_BYTES, SKILL_FILE, skillName } from '../../machines/skill/skill-definition.ts';
+import type { Skill, SkillScope } from '../../machines/skill/skill-definition.ts';
+import { skillResourcePath } from '../../machines/skill/skill-definitions.ts';
+import { parseOrThrow } from '../../machines/validate.ts';
+import { parseSkillFile } from './skill-file.ts';
+import { isMissing, listFolder, readFolderText } from './skill-folder.ts';
+
+export interface FileSkillCatalogOptions {
+  /** The folder of the skills of all agents. Absolute; it need not be there. */
+  readonly directory: string;
+  /** That of one agent's skills. */
+  readonly agentDirectory: (agentId: string) => string;
+}
+
+/** A character takes at most four bytes. */
+const MAX_SKILL_FILE_BYTES = MAX_SKILL_FILE_CHARACTERS * 4;
+
+/** Of the names that an error lists. */
+const MAX_NAMES = 20;
+
+interface SkillPlace {
+  readonly name: string;
+  readonly scope: SkillScope;
+  /** Absolute. */
+  readonly folder: string;
+}
+
+export class FileSkillCatalog implements SkillCatalog {
+  readonly #options: FileSkillCatalogOptions;
+
+  constructor(options: FileSkillCatalogOptions) {
+    this.#options = options;
+  }
+
+  async list(query: SkillQuery = {}): Promise<readonly SkillListing[]> {
+    const listings: SkillListing[] = [];
+    // One after the other: many small files at once would only wait for each other.
+    for (const place of await this.#places(query)) listings.push(...(await listingOf(place)));
+    return listings;
+  }
+
+  async get(name: string, query: SkillQuery = {}): Promise<Skill> {
+    return skillIn(await this.#placeOf(name, query));
+  }
+
+  async read(name: string, { file = SKILL_FILE, ...query }: SkillQuery & { readonly file?: string | undefined } = {}): Promise<SkillText> {
+    const path = parseOrThrow(skillResourcePath, file, { what: 'file of a skill', code: 'SKILL_FILE_REFUSED' });
+    const place = await this.#placeOf(name, query);
+    // What has no valid SKILL.md is no skill, and nothing of it is read.
+    await skillIn(place);
+    const read = await readFolderText(place.folder, path, path === SKILL_FILE ? MAX_SKILL_FILE_BYTES : MAX_SKILL_RESOURCE_BYTES);
+    return { name: place.name, file: path, ...read, files: await listFolder(place.folder) };
+  }
+
+  validate(source: string, fileName: string = SKILL_FILE): Skill {
+    return parseSkillFile({ source, fileName, scope: 'home' });
+  }
+
+  async #placeOf(name: string, query: SkillQuery): Promise<SkillPlace> {
+    const id = parseOrThrow(skillName, name, { what: 'name of a skill', code: 'SKILL_NOT_FOUND', hint: 'Skills are listed by skills_list, or wakechart skills list.' });
+    const places = await this.#places(query);
+    const place = places.find((each) => each.name === id);
+    if (place === undefined) throw notFound(id, places.map((each) => each.name));
+    // A folder without a SKILL.md is no skill.
+    if ((await listingOf(place)).length === 0) throw notFound(id, places.flatMap((each) => (each === place ? [] : [each.name])));
+    return place;
+  }
+
+  /** By name, the agent's own before those of all. */
+  async #places({ agentId, only }: SkillQuery): Promise<readonly SkillPlace[]> {
+    const ofAgent = agentId === undefined ? [] : await placesIn(this.#options.agentDirectory(checkedAgentId(agentId)), 'agent');
+    const ofAll = await placesIn(this.#options.directory, 'home');
+    const own = new Set(ofAgent.map(({ name }) => name));
+    return [...ofAgent, ...ofAll.filter(({ name }) => !own.has(name))].filter(({ name }) => only === undefined || only.includes(name)).toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  }
+}
+
+async function placesIn(directory: string, scope: SkillScope): Promise<readonly SkillPlace[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw new RuntimeError('STORAGE_FAILED', `could not read ${directory}: ${messageOf(error)}`, { category: 'storage', cause: error });
+  });
+  return entries
+    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && skillName.safeParse(entry.name).success)
+    .map(({ name }): SkillPlace => ({ name, scope, folder: join(directory, name) }))
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+    .slice(0, MAX_SKILLS);
+}
+
+/** None for a folder without a SKILL.md. */
+async function listingOf(place: SkillPlace): Promise<readonly SkillListing[]> {
+  const { name, scope } = place;
+  try {
+    return [{ name, scope, skill: await skillIn(place) }];
+  } catch (error) {
+    if (!RuntimeError.is(error)) throw error;
+    return error.code === 'SKILL_FILE_NOT_FOUND' ? [] : [{ name, scope, error: error.toJSON() }];
+  }
+}
+
+async function skillIn({ name, scope, folder }: SkillPlace): Promise<Skill> {
+  const { text } = await readFolderText(folder, SKILL_FILE, MAX_SKILL_FILE_BYTES);
+  return parseSkillFile({ source: text, fileName: `${name}/${SKILL_FILE}`, scope, folderName: name });
+}
+
+function checkedAgentId(agentId: string): string {
+  return parseOrThrow(agentIdSchema, agentId, { what: 'agent id', code: 'AGENT_INVALID' });
+}
+
+function notFound(name: string, names: readonly string[]): RuntimeError {
+  const shown = names.slice(0, MAX_NAMES).join(', ');
+  return new RuntimeError('SKILL_NOT_FOUND', `there is no skill "${name}"`, { category: 'not_found', hint: shown === '' ? 'There are no skills here.' : `There are: ${shown}${names.length > MAX_NAMES ? ', …' : ''}.`, details: { name } });
+}

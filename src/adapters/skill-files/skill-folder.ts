@@ -1,0 +1,90 @@
+/** Reads files of one folder and of nothing else: every link is followed before anything is opened, and what was opened is what was looked at. */
+import { constants } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
+import { lstat, open, readdir, realpath } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { MAX_SKILL_DEPTH, MAX_SKILL_FILES } from '../../machines/skill/skill-definition.ts';
+
+/** Absent where the system has none. */
+const NO_LINK = constants.O_NOFOLLOW ?? 0;
+const NO_WAIT = constants.O_NONBLOCK ?? 0;
+
+export interface FolderText {
+  readonly text: string;
+  readonly bytes: number;
+}
+
+/**
+ * @param folder absolute @param file from there, with slashes
+ * @throws RuntimeError SKILL_FILE_NOT_FOUND; SKILL_FILE_REFUSED for what lies elsewhere, is no text, or holds more than `maxBytes`
+ */
+export async function readFolderText(folder: string, file: string, maxBytes: number): Promise<FolderText> {
+  try {
+    const root = await realpath(folder);
+    const path = await realpath(join(root, file));
+    if (!path.startsWith(`${root}${sep}`)) throw refused(file, 'it leads out of the folder of the skill');
+    // A link that took its place just now is not followed, and a pipe that nobody writes to is not waited for.
+    const handle = await open(path, constants.O_RDONLY | NO_LINK | NO_WAIT);
+    try {
+      const opened = await handle.stat({ bigint: true });
+      if (!opened.isFile()) throw refused(file, 'it is no file');
+      if (!(await isStillThere(path, opened))) throw refused(file, 'it was replaced while it was opened');
+      if (opened.size > maxBytes) throw refused(file, `it holds ${opened.size} bytes, more than ${maxBytes}`);
+      const bytes = Buffer.alloc(Number(opened.size));
+      const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
+      return { text: decoded(bytes.subarray(0, bytesRead), file), bytes: bytesRead };
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (RuntimeError.is(error)) throw error;
+    throw isMissing(error) ? notFound(file) : refused(file, messageOf(error));
+  }
+}
+
+/** The folders above it may have been replaced by links between the look and the opening. */
+async function isStillThere(path: string, opened: BigIntStats): Promise<boolean> {
+  if ((await realpath(path)) !== path) return false;
+  const now = await lstat(path, { bigint: true });
+  return now.ino === opened.ino && now.dev === opened.dev;
+}
+
+/** Plain files below a folder, from there with slashes, by name; links are left out. At most MAX_SKILL_FILES. */
+export async function listFolder(folder: string): Promise<readonly string[]> {
+  const files: string[] = [];
+  const look = async (path: string, prefix: string, depth: number): Promise<void> => {
+    const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+    for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
+      if (files.length >= MAX_SKILL_FILES) return;
+      if (entry.name.startsWith('.')) continue;
+      if (entry.isFile()) files.push(`${prefix}${entry.name}`);
+      else if (entry.isDirectory() && depth < MAX_SKILL_DEPTH) await look(join(path, entry.name), `${prefix}${entry.name}/`, depth + 1);
+    }
+  };
+  await look(folder, '', 1);
+  return files;
+}
+
+export function isMissing(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+function decoded(bytes: Uint8Array, file: string): string {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (!text.includes('\0')) return text;
+  } catch {
+    // Told below.
+  }
+  throw refused(file, 'it is not UTF-8 text');
+}
+
+function notFound(file: string): RuntimeError {
+  return new RuntimeError('SKILL_FILE_NOT_FOUND', `the skill has no file ${JSON.stringify(file)}`, { category: 'not_found', hint: 'Read the skill without a file: the reply names those that it has.' });
+}
+
+function refused(file: string, because: string): RuntimeError {
+  return new RuntimeError('SKILL_FILE_REFUSED', `the file ${JSON.stringify(file)} of the skill is not read: ${because}`, { category: 'permission', hint: 'Skills hold text files of their own, in their folder.' });
+}

@@ -1,0 +1,199 @@
+/**
+ * What agents have learned, as files: `learnings/learnings.jsonl`, which only grows, and `learnings/learnings.md` for reading, made from it.
+ * A record that is torn or damaged is left out; the logs of the sessions have what it held.
+ */
+import { open, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../../actors/clock/clock.ts';
+import { isoTimeOf } from '../../actors/clock/iso-time.ts';
+import { filteredLearnings, learningsFull } from '../../actors/memory/learning-store.ts';
+import type { LearningFilter, LearningStore, LearningsExamination } from '../../actors/memory/learning-store.ts';
+import type { ExclusiveWork } from '../../actors/run/exclusive-work.ts';
+import { RuntimeError } from '../../machines/errors.ts';
+import { agentId as agentIdSchema } from '../../machines/ids.ts';
+import { MAX_LEARNINGS, capturedLearning } from '../../machines/memory/learning.ts';
+import type { CapturedLearning, KeptLearning } from '../../machines/memory/learning.ts';
+import { LearningLedger } from '../../machines/memory/learning-ledger.ts';
+import type { Keeping, LearningRecord } from '../../machines/memory/learning-ledger.ts';
+import { learningsText } from '../../machines/memory/learnings-text.ts';
+import { parseOrThrow } from '../../machines/validate.ts';
+import { lineOf, readLines } from './learning-lines.ts';
+import { FILE_MODE, isAbsence, makeFolder, readIfThere, replaceFile, storageFailed, storing, syncFolder } from './storage.ts';
+
+const FOLDER = 'learnings';
+const LINES_FILE = 'learnings.jsonl';
+const TEXT_FILE = 'learnings.md';
+const LOCK = '.lock';
+
+/** More than any number of learnings takes that may be kept. */
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
+
+const APPENDING = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
+
+export interface FileLearningStoreOptions {
+  /** Absolute: where an agent's file lies. */
+  readonly agentDirectory: (agentId: string) => string;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly exclusively: ExclusiveWork;
+}
+
+interface Folded {
+  /** Of the file that was read. */
+  readonly stamp: string;
+  readonly ledger: LearningLedger;
+  readonly damaged: number;
+}
+
+export class FileLearningStore implements LearningStore {
+  readonly #options: FileLearningStoreOptions;
+  /** By agent, as long as the file stays as it was. */
+  readonly #folded = new Map<string, Folded>();
+
+  constructor(options: FileLearningStoreOptions) {
+    this.#options = options;
+  }
+
+  async keep(agentId: string, learning: CapturedLearning): Promise<Keeping> {
+    const id = checkedAgent(agentId);
+    const captured = parseOrThrow(capturedLearning, learning, { what: 'learning', code: 'LEARNING_INVALID' });
+    const known = (await this.#fold(id)).ledger.keepingOf(captured.learningId);
+    if (known !== undefined) return known;
+    return this.#alone(id, async () => {
+      const { ledger } = await this.#fold(id);
+      const keeping = ledger.foresee(captured);
+      if (ledger.keepingOf(captured.learningId) !== undefined) return keeping;
+      if (keeping.as === 'new' && ledger.size >= MAX_LEARNINGS) throw learningsFull(id, MAX_LEARNINGS);
+      await this.#add(id, { type: 'captured', learning: captured });
+      return keeping;
+    });
+  }
+
+  async list(agentId: string, filter: LearningFilter = {}): Promise<readonly KeptLearning[]> {
+    return filteredLearnings((await this.#fold(checkedAgent(agentId))).ledger.all, filter);
+  }
+
+  async get(agentId: string, learningId: string): Promise<KeptLearning | undefined> {
+    const found = (await this.#fold(checkedAgent(agentId))).ledger.get(learningId);
+    return found?.isForgotten === true ? undefined : found;
+  }
+
+  async forget(agentId: string, learningId: string): Promise<boolean> {
+    const id = checkedAgent(agentId);
+    if ((await this.get(id, learningId)) === undefined) return false;
+    return this.#alone(id, async () => {
+      if ((await this.get(id, learningId)) === undefined) return false;
+      await this.#add(id, { type: 'forgotten', learningId, at: isoTimeOf(this.#options.clock.now()) });
+      return true;
+    });
+  }
+
+  async rebuild(agentId: string, captured: AsyncIterable<CapturedLearning>): Promise<LearningsExamination> {
+    const id = checkedAgent(agentId);
+    const found: CapturedLearning[] = [];
+    for await (const learning of captured) found.push(parseOrThrow(capturedLearning, learning, { what: 'learning', code: 'LEARNING_INVALID' }));
+    return this.#alone(id, async () => {
+      const before = (await this.#fold(id)).ledger;
+      const ledger = new LearningLedger();
+      const records: LearningRecord[] = [];
+      const take = (record: LearningRecord): void => {
+        ledger.take(record);
+        records.push(record);
+      };
+      // In the order of time; what a session that is gone has taught stays.
+      const all = new Map<string, CapturedLearning>([...before.all.map(capturedPart), ...found].map((each) => [each.learningId, each]));
+      for (const learning of [...all.values()].toSorted(byTime)) if (ledger.size < MAX_LEARNINGS || ledger.foresee(learning).as === 'duplicate') take({ type: 'captured', learning });
+      const at = isoTimeOf(this.#options.clock.now());
+      for (const { learningId, isForgotten } of before.all) if (isForgotten) take({ type: 'forgotten', learningId: whoseNow(ledger, learningId), at });
+      await replaceFile(this.#pathOf(id), records.map(lineOf).join(''));
+      await this.#render(id);
+      return { learnings: ledger.all.filter(({ isForgotten }) => !isForgotten).length, damagedLines: 0 };
+    });
+  }
+
+  async examine(agentId: string): Promise<LearningsExamination> {
+    const { ledger, damaged } = await this.#fold(checkedAgent(agentId));
+    return { learnings: ledger.all.filter(({ isForgotten }) => !isForgotten).length, damagedLines: damaged };
+  }
+
+  async #add(agentId: string, record: LearningRecord): Promise<void> {
+    const path = this.#pathOf(agentId);
+    await storing(`write ${path}`, async () => {
+      const handle = await open(path, APPENDING, FILE_MODE);
+      try {
+        const stats = await handle.stat();
+        if (!stats.isFile()) throw new Error('it is no file');
+        const last = stats.size === 0 ? '\n' : (await handle.read(Buffer.alloc(1), 0, 1, stats.size - 1)).buffer.toString();
+        // What a crash has torn stays alone on its line.
+        await handle.appendFile((last === '\n' ? '' : '\n') + lineOf(record));
+        await handle.datasync();
+        if (stats.size === 0) await syncFolder(this.#directoryOf(agentId));
+      } finally {
+        await handle.close();
+      }
+    });
+    await this.#render(agentId);
+  }
+
+  /** It is made from the records, so whatever comes of it, they count. */
+  async #render(agentId: string): Promise<void> {
+    const { ledger } = await this.#fold(agentId);
+    await replaceFile(join(this.#directoryOf(agentId), TEXT_FILE), learningsText(ledger.all)).catch(() => undefined);
+  }
+
+  async #fold(agentId: string): Promise<Folded> {
+    const path = this.#pathOf(agentId);
+    const stamp = await stampOf(path);
+    const known = this.#folded.get(agentId);
+    if (known?.stamp === stamp) return known;
+    const { records, damaged } = readLines((await readIfThere(path, MAX_FILE_BYTES))?.toString() ?? '');
+    const ledger = new LearningLedger();
+    for (const record of records) ledger.take(record);
+    const folded = { stamp, ledger, damaged };
+    this.#folded.set(agentId, folded);
+    return folded;
+  }
+
+  async #alone<Result>(agentId: string, work: () => Promise<Result>): Promise<Result> {
+    const directory = this.#directoryOf(agentId);
+    await makeFolder(directory);
+    return this.#options.exclusively(join(directory, LOCK), work, (waitedMs) => new RuntimeError('LEARNINGS_BUSY', `the learnings of agent ${agentId} were being changed by others for ${waitedMs} ms`, { category: 'conflict', hint: 'Try again.', details: { agentId, waitedMs } }));
+  }
+
+  #directoryOf(agentId: string): string {
+    return join(this.#options.agentDirectory(agentId), FOLDER);
+  }
+
+  #pathOf(agentId: string): string {
+    return join(this.#directoryOf(agentId), LINES_FILE);
+  }
+}
+
+/** A file only grows, so its size tells one content from another; a rebuilt one is another file. */
+async function stampOf(path: string): Promise<string> {
+  try {
+    const { ino, size, mtimeNs } = await stat(path, { bigint: true });
+    return `${ino} ${size} ${mtimeNs}`;
+  } catch (error) {
+    if (isAbsence(error)) return 'none';
+    throw storageFailed(`read ${path}`, error);
+  }
+}
+
+function capturedPart({ count: _count, lastSeenAt: _lastSeenAt, sessionIds: _sessionIds, isForgotten: _isForgotten, ...captured }: KeptLearning): CapturedLearning {
+  return captured;
+}
+
+/** The learning that holds what was forgotten: an earlier capture may have come back. */
+function whoseNow(ledger: LearningLedger, learningId: string): string {
+  const keeping = ledger.keepingOf(learningId);
+  return keeping?.as === 'duplicate' ? keeping.duplicateOf : learningId;
+}
+
+function byTime(one: CapturedLearning, other: CapturedLearning): number {
+  return one.at < other.at ? -1 : one.at > other.at ? 1 : one.seq - other.seq;
+}
+
+function checkedAgent(agentId: string): string {
+  return parseOrThrow(agentIdSchema, agentId, { what: 'agent id', code: 'AGENT_ID_INVALID' });
+}

@@ -1,0 +1,138 @@
+/**
+ * The versions of what the sessions of one agent share, on the disk:
+ *
+ *   substrate-versions/000000001.json   what a version holds; there at once or not at all, and never changed
+ *                     /blobs/<sha256>   contents, each kept once
+ *                     /checked-out      the version that the shared folder was last made to be
+ */
+import { lstat, readdir, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SubstrateHead } from '../../actors/memory/substrate-store.ts';
+import { RuntimeError } from '../../machines/errors.ts';
+import { MAX_SUBSTRATE_FILE_BYTES, NO_FILES, substrateManifest } from '../../machines/memory/substrate-version.ts';
+import type { SubstrateFile, SubstrateVersion } from '../../machines/memory/substrate-version.ts';
+import { describeIssues } from '../../machines/validate.ts';
+import { createWhole, isAbsence, isDraft, makeFolder, readIfThere, replaceFile, sha256Of, storageFailed, storing, systemCodeOf } from './storage.ts';
+
+const BLOBS = 'blobs';
+const CHECKED_OUT = 'checked-out';
+const MANIFEST = /^(\d{9})\.json$/;
+const MAX_MANIFEST_BYTES = 1024 * 1024;
+
+export class VersionFiles {
+  readonly directory: string;
+  #head: { readonly stamp: string; readonly version: SubstrateVersion } | undefined;
+
+  constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  /** The newest version. @throws RuntimeError SUBSTRATE_DAMAGED, STORAGE_FAILED */
+  async head(): Promise<SubstrateHead> {
+    let number = this.#head?.version.version ?? 0;
+    if (number === 0 || !(await this.#isThere(number))) number = await this.#highest();
+    while (await this.#isThere(number + 1)) number += 1;
+    return number === 0 ? { version: 0, files: NO_FILES } : this.#read(number);
+  }
+
+  /** Undefined for one that was never made. */
+  async get(number: number): Promise<SubstrateVersion | undefined> {
+    return (await this.#isThere(number)) ? this.#read(number) : undefined;
+  }
+
+  /** Makes a version what all see. @returns false when somebody else has made one of this number */
+  async commit(version: SubstrateVersion): Promise<boolean> {
+    return createWhole(this.#pathOf(version.version), `${JSON.stringify(version, null, 2)}\n`);
+  }
+
+  /** Keeps a content. */
+  async keep(path: string, content: Uint8Array): Promise<SubstrateFile> {
+    const sha256 = sha256Of(content);
+    await makeFolder(join(this.directory, BLOBS));
+    const blob = join(this.directory, BLOBS, sha256);
+    // One that a crash has spoiled is made anew.
+    if ((await this.#blob(sha256)) === undefined && !(await createWhole(blob, content))) await replaceFile(blob, content);
+    return { path, sha256, bytes: content.length };
+  }
+
+  /** @throws RuntimeError SUBSTRATE_DAMAGED */
+  async content({ path, sha256 }: Pick<SubstrateFile, 'path' | 'sha256'>): Promise<Buffer> {
+    const content = await this.#blob(sha256);
+    if (content === undefined) throw damaged(join(this.directory, BLOBS, sha256), `the content of ${path} is not there as it was kept`);
+    return content;
+  }
+
+  async checkedOut(): Promise<number> {
+    const text = (await readIfThere(join(this.directory, CHECKED_OUT), 100))?.toString() ?? '';
+    return /^\d{1,9}\n$/.test(text) ? Number(text) : 0;
+  }
+
+  async setCheckedOut(number: number): Promise<void> {
+    await replaceFile(join(this.directory, CHECKED_OUT), `${number}\n`);
+  }
+
+  /** Removes what the killed were writing. Only for whoever is alone here. */
+  async sweep(): Promise<void> {
+    for (const folder of [this.directory, join(this.directory, BLOBS)]) {
+      const names = await readdir(folder).catch(() => []);
+      await Promise.all(names.filter(isDraft).map((name) => unlink(join(folder, name)).catch(() => undefined)));
+    }
+  }
+
+  async #blob(sha256: string): Promise<Buffer | undefined> {
+    const content = await readIfThere(join(this.directory, BLOBS, sha256), MAX_SUBSTRATE_FILE_BYTES);
+    return content !== undefined && sha256Of(content) === sha256 ? content : undefined;
+  }
+
+  async #read(number: number): Promise<SubstrateVersion> {
+    const path = this.#pathOf(number);
+    const found = await storing(`read ${path}`, () => stat(path, { bigint: true }));
+    const stamp = `${found.ino} ${found.mtimeNs} ${found.size}`;
+    if (this.#head?.version.version === number && this.#head.stamp === stamp) return this.#head.version;
+    const version = parsed(path, number, (await readIfThere(path, MAX_MANIFEST_BYTES))?.toString() ?? '');
+    if (number >= (this.#head?.version.version ?? 0)) this.#head = { stamp, version };
+    return version;
+  }
+
+  async #isThere(number: number): Promise<boolean> {
+    if (number < 1) return false;
+    try {
+      return (await lstat(this.#pathOf(number))).isFile();
+    } catch (error) {
+      if (isAbsence(error)) return false;
+      throw storageFailed(`look for ${this.#pathOf(number)}`, error);
+    }
+  }
+
+  async #highest(): Promise<number> {
+    this.#head = undefined;
+    try {
+      const numbers = (await readdir(this.directory)).flatMap((name) => MANIFEST.exec(name)?.[1] ?? []).map(Number);
+      return numbers.reduce((most, each) => Math.max(most, each), 0);
+    } catch (error) {
+      if (systemCodeOf(error) === 'ENOENT') return 0;
+      throw storageFailed(`read ${this.directory}`, error);
+    }
+  }
+
+  #pathOf(number: number): string {
+    return join(this.directory, `${String(number).padStart(9, '0')}.json`);
+  }
+}
+
+function parsed(path: string, number: number, text: string): SubstrateVersion {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw damaged(path, 'it is not JSON');
+  }
+  const result = substrateManifest.safeParse(value);
+  if (!result.success) throw damaged(path, describeIssues(result.error).join('; '));
+  if (result.data.version !== number) throw damaged(path, `it says that it is version ${result.data.version}`);
+  return result.data;
+}
+
+function damaged(path: string, problem: string): RuntimeError {
+  return new RuntimeError('SUBSTRATE_DAMAGED', `${path} cannot be relied on: ${problem}`, { category: 'storage', hint: 'Bring it back from a backup, or move the folder substrate-versions away: the files that are there now become its first version.', details: { path } });
+}

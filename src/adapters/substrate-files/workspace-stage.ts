@@ -1,0 +1,192 @@
+/**
+ * The stage in a workspace. Its agent may put anything there, at any time: folders are held open while something is done in them and no link
+ * is followed, so that nothing outside of the workspace is ever read or written. On Linux files are reached through the open folder; elsewhere the
+ * folder is looked at again.
+ */
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, realpath, rename, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Stage, StagedFile, SubstrateStage } from '../../actors/memory/substrate-stage.ts';
+import { RuntimeError } from '../../machines/errors.ts';
+import { STAGE_FOLDER } from '../../machines/memory/resource-tool-definitions.ts';
+import { substratePath, substratePathProblem } from '../../machines/memory/substrate-path.ts';
+import { MAX_SUBSTRATE_BYTES, MAX_SUBSTRATE_FILES, MAX_SUBSTRATE_FILE_BYTES, versionNumber } from '../../machines/memory/substrate-version.ts';
+import { READING, draftName, isAbsence, storing, systemCodeOf } from './storage.ts';
+
+/** Begins with a point: it is no shared file. */
+const ORIGIN_FILE = '.staged-version.json';
+const IGNORE_FILE = '.gitignore';
+
+const FOLDER_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
+const NEW_FILE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+const FOLDER_MODE = 0o755;
+const FILE_MODE = 0o644;
+
+const USES_DESCRIPTORS = process.platform === 'linux';
+
+const origin = z.strictObject({ version: z.union([z.literal(0), versionNumber]), paths: z.array(substratePath).max(MAX_SUBSTRATE_FILES * 2) });
+
+const MAX_ORIGIN_BYTES = 512 * 1024;
+
+export function createWorkspaceStage(): SubstrateStage {
+  return {
+    put: (workspaceDirectory, version, files) =>
+      storing(`stage files in ${workspaceDirectory}`, () =>
+        inStage(workspaceDirectory, { isMade: true }, async (stage) => {
+          for (const { path, content } of files) await putFile(stage, path, content);
+          const before = await readOrigin(stage);
+          const paths = [...new Set([...(before?.paths ?? []), ...files.map(({ path }) => path)])].slice(0, MAX_SUBSTRATE_FILES * 2);
+          await putIn(stage, ORIGIN_FILE, Buffer.from(`${JSON.stringify({ version, paths })}\n`));
+          // In a worktree it is nobody's work to commit.
+          await putIn(stage, IGNORE_FILE, Buffer.from('*\n'));
+        }),
+      ).then(() => undefined),
+    read: (workspaceDirectory) => storing(`read what is staged in ${workspaceDirectory}`, async () => (await inStage(workspaceDirectory, { isMade: false }, readStage)) ?? { files: [] }),
+  };
+}
+
+/** A folder that is held open. */
+class Held {
+  readonly #handle: FileHandle;
+  readonly #path: string;
+
+  constructor(handle: FileHandle, path: string) {
+    this.#handle = handle;
+    this.#path = path;
+  }
+
+  at(name = ''): string {
+    return USES_DESCRIPTORS ? join(`/proc/self/fd/${this.#handle.fd}`, name) : join(this.#path, name);
+  }
+
+  /** Works in a folder in it. Undefined when there is none and none is to be made. */
+  async within<Result>(name: string, { isMade }: { readonly isMade: boolean }, work: (folder: Held) => Promise<Result>): Promise<Result | undefined> {
+    if (isMade) await mkdir(this.at(name), { mode: FOLDER_MODE }).catch(ignoring('EEXIST'));
+    return held(this.at(name), join(this.#path, name), isMade, work);
+  }
+}
+
+async function held<Result>(at: string, path: string, isNeeded: boolean, work: (folder: Held) => Promise<Result>): Promise<Result | undefined> {
+  const handle = await open(at, FOLDER_FLAGS).catch((error: unknown) => {
+    if (!isNeeded && systemCodeOf(error) === 'ENOENT') return undefined;
+    if (isAbsence(error)) throw unsafe(path);
+    throw error;
+  });
+  if (handle === undefined) return undefined;
+  try {
+    if (!USES_DESCRIPTORS && (await realpath(path)) !== path) throw unsafe(path);
+    return await work(new Held(handle, path));
+  } finally {
+    await handle.close();
+  }
+}
+
+async function inStage<Result>(workspaceDirectory: string, options: { readonly isMade: boolean }, work: (stage: Held) => Promise<Result>): Promise<Result | undefined> {
+  const workspace = await realpath(workspaceDirectory);
+  return held(workspace, workspace, true, (folder) => folder.within(STAGE_FOLDER, options, work));
+}
+
+async function putFile(folder: Held, path: string, content: Uint8Array): Promise<void> {
+  const slash = path.indexOf('/');
+  if (slash === -1) return putIn(folder, path, content);
+  await folder.within(path.slice(0, slash), { isMade: true }, (inner) => putFile(inner, path.slice(slash + 1), content));
+}
+
+/** All at once, and in the place of a link rather than through it. */
+async function putIn(folder: Held, name: string, content: Uint8Array): Promise<void> {
+  const draft = draftName(folder.at());
+  try {
+    const handle = await open(draft, NEW_FILE_FLAGS, FILE_MODE);
+    try {
+      await handle.writeFile(content);
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, folder.at(name));
+  } catch (error) {
+    await unlink(draft).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function readStage(stage: Held): Promise<Stage> {
+  const files: StagedFile[] = [];
+  await collect(stage, '', { files, room: MAX_SUBSTRATE_BYTES });
+  const from = await readOrigin(stage);
+  return { ...(from === undefined ? {} : { origin: from }), files: files.toSorted((one, other) => (one.path < other.path ? -1 : 1)) };
+}
+
+interface Collection {
+  readonly files: StagedFile[];
+  room: number;
+}
+
+async function collect(folder: Held, below: string, collection: Collection): Promise<void> {
+  for (const entry of await readdir(folder.at(), { withFileTypes: true })) {
+    const path = below === '' ? entry.name : `${below}/${entry.name}`;
+    if (substratePathProblem(path) !== undefined) continue;
+    if (entry.isDirectory()) await folder.within(entry.name, { isMade: false }, (inner) => collect(inner, path, collection));
+    else if (entry.isFile()) await collectFile(folder, entry.name, path, collection);
+  }
+}
+
+async function collectFile(folder: Held, name: string, path: string, collection: Collection): Promise<void> {
+  const content = await readPlain(folder, name, MAX_SUBSTRATE_FILE_BYTES, path);
+  if (content === undefined) return;
+  collection.files.push({ path, content });
+  collection.room -= content.length;
+  if (collection.room < 0) throw tooLarge(`the files together hold more than ${MAX_SUBSTRATE_BYTES} bytes`);
+  if (collection.files.length > MAX_SUBSTRATE_FILES) throw tooLarge(`there are more than ${MAX_SUBSTRATE_FILES} files`);
+}
+
+/** A second name may be that of a file elsewhere, whose content is nobody's to share. */
+async function readPlain(folder: Held, name: string, maxBytes: number, path: string): Promise<Buffer | undefined> {
+  const handle = await open(folder.at(name), READING).catch(ignoringAbsence);
+  if (handle === undefined) return undefined;
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) return undefined;
+    if (stats.nlink > 1) throw new RuntimeError('STAGE_UNSAFE', `${path} in ${STAGE_FOLDER} has a second name elsewhere`, { category: 'permission', hint: 'Copy it instead of linking it.' });
+    if (stats.size > maxBytes) throw tooLarge(`${path} holds ${stats.size} bytes, at most ${maxBytes} are shared`);
+    const buffer = Buffer.alloc(maxBytes + 1);
+    let length = 0;
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+      length += bytesRead;
+      if (bytesRead === 0) return Buffer.from(buffer.subarray(0, length));
+      if (length > maxBytes) throw tooLarge(`${path} grows while it is read`);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What an agent has made of it is read as nothing. */
+async function readOrigin(stage: Held): Promise<Stage['origin']> {
+  const text = await readPlain(stage, ORIGIN_FILE, MAX_ORIGIN_BYTES, ORIGIN_FILE).catch(() => undefined);
+  try {
+    return origin.parse(JSON.parse(text?.toString() ?? ''));
+  } catch {
+    return undefined;
+  }
+}
+
+function ignoring(code: string): (error: unknown) => undefined {
+  return (error) => {
+    if (systemCodeOf(error) !== code) throw error;
+  };
+}
+
+function ignoringAbsence(error: unknown): undefined {
+  if (!isAbsence(error)) throw error;
+}
+
+function unsafe(path: string): RuntimeError {
+  return new RuntimeError('STAGE_UNSAFE', `expected ${path} to be a folder, and no link`, { category: 'permission', hint: 'Move away what is in its place.', details: { path } });
+}
+
+function tooLarge(problem: string): RuntimeError {
+  return new RuntimeError('STAGE_TOO_LARGE', `what is staged is too much: ${problem}`, { category: 'capacity', hint: 'Remove what is not to be shared.' });
+}

@@ -1,0 +1,95 @@
+/** Everything that is laid out for an agent about its session, as files: a pure function of what is known, so that the same facts give the same files. */
+import type { SessionState } from '../session/session-state.ts';
+import { describeContext } from '../turn/context-report.ts';
+import type { ContextReport } from '../turn/context-report.ts';
+import { contextPressure } from '../turn/context-pressure.ts';
+import { permissionArtifacts, toolArtifacts } from './agent-artifacts.ts';
+import type { AgentFacts } from './agent-artifacts.ts';
+import { jsonArtifact, list, oneLine, table, textArtifact } from './artifact.ts';
+import type { Artifact } from './artifact.ts';
+import { feedArtifacts } from './event-feed.ts';
+import type { LogTail } from './log-tail.ts';
+import { environmentArtifacts } from './posture-artifacts.ts';
+import type { EnvironmentFacts } from './posture-artifacts.ts';
+import { shellArtifacts } from './shell-artifacts.ts';
+import type { ShownShell } from './shell-artifacts.ts';
+import { traceArtifacts } from './trace-list.ts';
+
+export interface SessionFacts {
+  readonly state: SessionState;
+  readonly agent: AgentFacts;
+  /** Absent where the runtime knows of none. */
+  readonly environment?: EnvironmentFacts | undefined;
+  /** Of the step that comes, or came last. */
+  readonly context?: ContextReport | undefined;
+  /** Absent where nobody can tell. */
+  readonly shells?: readonly ShownShell[] | undefined;
+  readonly tail: LogTail;
+}
+
+export function sessionArtifacts({ state, agent, environment, context, shells, tail }: SessionFacts): readonly Artifact[] {
+  const artifacts = [
+    ...environmentArtifacts(environment),
+    ...toolArtifacts(agent),
+    ...permissionArtifacts(agent, state),
+    ...contextArtifacts(context),
+    ...outcomeArtifacts(state),
+    ...relationArtifacts(state),
+    ...shellArtifacts(shells, tail),
+    ...feedArtifacts(tail),
+    ...traceArtifacts(tail.traces),
+  ];
+  return [indexArtifact(state, artifacts), ...artifacts];
+}
+
+const ABOUT: Readonly<Record<string, string>> = {
+  environment: 'how the session is shut in: sandbox, network, quotas, names of variables',
+  mounts: 'the folders that there are, and what may be done in each',
+  vaults: 'which secrets there are, by name',
+  tools: 'every tool, what it can do, and why others are not there',
+  permissions: 'mode, rules, grants of this session, what waits for an answer',
+  context: 'what the context is spent on, and how full it is',
+  outcome: 'what the session is to achieve, and whether it did',
+  relations: 'parent, children, jobs, forks',
+  shells: 'open shells, names of their variables, commands run last',
+  'last-shell-output': 'what the last command put out',
+  events: 'the newest events of the log',
+  traces: 'the newest model steps and tool calls, with how long they took',
+};
+
+function indexArtifact({ sessionId, agentId }: SessionState, artifacts: readonly Artifact[]): Artifact {
+  const subjectOf = (name: string): string => name.slice(0, name.lastIndexOf('.'));
+  const names = artifacts.map(({ name }) => name);
+  const rows = [...new Set(names.map(subjectOf))].map((subject) => [names.filter((name) => subjectOf(name) === subject).join(', '), ABOUT[subject] ?? '']);
+  const intro = `Facts about session ${sessionId} of agent ${agentId}, laid out by the runtime before each model step. What is written here is overwritten, and changes nothing. The log of the session is the truth.`;
+  return textArtifact('index', 'What is here', intro, table(['file', 'what it says'], rows), 'Outputs that were too long to be shown whole are in `outputs` in the folder above them all, `.wakechart-runtime`.');
+}
+
+function contextArtifacts(context: ContextReport | undefined): readonly Artifact[] {
+  if (context === undefined) return [];
+  const pressure = contextPressure(context);
+  return [jsonArtifact('context', { pressure, report: context }), textArtifact('context', 'Context', `Pressure: ${pressure.level}. ${pressure.because}`, describeContext(context))];
+}
+
+function outcomeArtifacts({ outcome, evaluation, changedAtSeq }: SessionState): readonly Artifact[] {
+  const isStale = evaluation !== undefined && ((changedAtSeq ?? 0) > evaluation.throughSeq || (outcome?.seq ?? 0) > evaluation.throughSeq);
+  const facts = { outcome: outcome ?? null, evaluation: evaluation ?? null, evaluationIsOutOfDate: isStale };
+  if (outcome === undefined) return [jsonArtifact('outcome', facts), textArtifact('outcome', 'Outcome', 'Nobody has said what the session is to achieve.')];
+  const { title, detail = '', criteria = [], by, seq } = outcome;
+  const judged = evaluation === undefined ? 'It was not evaluated yet.' : `Evaluated at event ${evaluation.seq}: ${evaluation.verdict}. ${oneLine(evaluation.because, 2_000)}${isStale ? ' Something has changed since: evaluate again.' : ''}`;
+  return [jsonArtifact('outcome', facts), textArtifact('outcome', 'Outcome', `**${oneLine(title)}** (said by ${by === 'person' ? 'a person' : 'the agent'} at event ${seq})`, detail, list(criteria), judged)];
+}
+
+function relationArtifacts(state: SessionState): readonly Artifact[] {
+  const { sessionId, agentId, title, createdAt, status, parent, forkOf, jobId, children, jobs } = state;
+  const facts = { sessionId, agentId, title, createdAt, parent, forkOf, jobId, children, jobs: jobs.map(({ jobId: id, childSessionId, agentId: worker, label }) => ({ jobId: id, childSessionId, agentId: worker, label })) };
+  const rows = [
+    ['session', sessionId, `agent ${agentId}, ${status}${title === undefined ? '' : `, "${title}"`}`],
+    ...(parent === undefined ? [] : [['parent', parent.sessionId, `depth ${parent.depth}`]]),
+    ...(forkOf === undefined ? [] : [['fork of', forkOf.sessionId, `at event ${forkOf.seq}`]]),
+    ...(jobId === undefined ? [] : [['works for job', jobId, '']]),
+    ...children.map(({ sessionId: id, agentId: childAgent, label, rest }) => ['child', id, [`agent ${childAgent}`, ...(label === undefined ? [] : [label]), ...(rest === undefined ? ['at work'] : [`${rest.reason}: ${rest.summary}`])].join(', ')]),
+    ...facts.jobs.map(({ jobId: id, childSessionId, agentId: worker, label }) => ['open job', id, [`session ${childSessionId}`, `agent ${worker}`, ...(label === undefined ? [] : [label])].join(', ')]),
+  ];
+  return [jsonArtifact('relations', facts), textArtifact('relations', 'Relations', table(['what', 'id', ''], rows))];
+}

@@ -1,0 +1,60 @@
+/** A candidate: a hint at where something can be read, with how sure that is and how to read it. */
+import { evidenceOf } from './evidence.ts';
+import { expansionPlan } from './expansion-plan.ts';
+import type { PlannedCall } from './expansion-plan.ts';
+import type { RankedDocument } from './ranking.ts';
+import type { RetrievalKind } from './retrieval-document.ts';
+
+export type Confidence = 'low' | 'medium' | 'high';
+
+export interface RetrievalCandidate {
+  /** The same each time that it is found: `learning:` with the id of the learning, `memory:` with the place in the memory, or a place in a session. */
+  readonly id: string;
+  readonly kind: RetrievalKind;
+  readonly sessionId?: string | undefined;
+  /** The events that it was found in. Empty for learnings and memory that no event of a session holds. */
+  readonly seqs: readonly number[];
+  /** ISO-8601. */
+  readonly at?: string | undefined;
+  /** Comparable within one search only: the best has 1. */
+  readonly score: number;
+  readonly confidence: Confidence;
+  /** The rule by which the confidence was given, with its numbers. */
+  readonly because: string;
+  /** The words that fit stand in «guillemets». */
+  readonly evidence: string;
+  readonly expansionPlan: readonly PlannedCall[];
+}
+
+/** The share of the query's telling words that must be there, and how near to the best. */
+const HIGH = { coverage: 0.7, score: 0.75 } as const;
+const MEDIUM = { coverage: 0.4, score: 0.4 } as const;
+
+export function candidateOf(ranked: RankedDocument, best: number): RetrievalCandidate {
+  const { document, coverage, terms, duplicates } = ranked;
+  const score = best > 0 ? ranked.score / best : 0;
+  const { confidence, because } = confidenceOf(ranked, score);
+  return {
+    id: document.id,
+    kind: document.kind,
+    ...(document.sessionId === undefined ? {} : { sessionId: document.sessionId }),
+    seqs: document.seqs,
+    ...(document.at === undefined ? {} : { at: document.at }),
+    score: rounded(score),
+    confidence,
+    because: `${because} (words found ${rounded(coverage)}, score ${rounded(score)} of the best)${duplicates === 0 ? '' : `; ${duplicates} more say nearly the same`}`,
+    evidence: evidenceOf(document, new Set(terms)),
+    expansionPlan: expansionPlan(document),
+  };
+}
+
+function confidenceOf({ coverage, isBeside }: RankedDocument, score: number): { readonly confidence: Confidence; readonly because: string } {
+  if (isBeside) return { confidence: 'low', because: 'it stands beside what fits, and none of the words is in it' };
+  if (coverage >= HIGH.coverage && score >= HIGH.score) return { confidence: 'high', because: 'most of the telling words are in it, and little fits better' };
+  if (coverage >= MEDIUM.coverage && score >= MEDIUM.score) return { confidence: 'medium', because: 'a good part of the telling words is in it' };
+  return { confidence: 'low', because: 'few of the telling words are in it, or others fit far better' };
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,42 @@
+/** The unit of retrieval: a short piece of something that an agent can open again, with where it came from. */
+import { z } from 'zod';
+import { MAX_DOCUMENT_CHARACTERS } from './retrieval-limits.ts';
+
+/** Where something is found. The order is how much each is trusted when the words fit equally well. */
+export const retrievalKind = z.enum(['learning', 'memory', 'checkpoint', 'text', 'trace']);
+
+export type RetrievalKind = z.output<typeof retrievalKind>;
+
+/** A cut may leave a mark that makes the text a little longer. */
+const ROOM_FOR_MARKS = 200;
+
+export const retrievalDocument = z.strictObject({
+  /** One of a kind within its agent. */
+  id: z.string().min(1).max(300),
+  kind: retrievalKind,
+  sessionId: z.string().max(100).optional(),
+  /** The events that it was made of, in order. Empty for what no event says. */
+  seqs: z.array(z.number().int().positive()).max(4),
+  /** ISO-8601. */
+  at: z.string().max(40).optional(),
+  /** What it is about in a few words: the command, the path, the heading. May be empty. */
+  title: z.string().max(400),
+  text: z.string().max(MAX_DOCUMENT_CHARACTERS + ROOM_FOR_MARKS),
+  /** Of a trace: the name of the tool, how the call ended, and which call it was. */
+  tool: z.string().max(200).optional(),
+  outcome: z.string().max(40).optional(),
+  callId: z.string().max(200).optional(),
+  /** Of memory: the file, as the agent names it. */
+  path: z.string().max(400).optional(),
+});
+
+export type RetrievalDocument = Readonly<z.output<typeof retrievalDocument>>;
+
+/** Text that fits into a document: cut at its end, at a white space where one is near, never within a character. */
+export function bounded(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
+  const cut = text.slice(0, maxCharacters - 1);
+  const space = cut.lastIndexOf(' ');
+  const whole = space > maxCharacters * 0.8 ? cut.slice(0, space) : cut.replace(/[\uD800-\uDBFF]$/, '');
+  return `${whole}…`;
+}

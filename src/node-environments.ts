@@ -1,0 +1,60 @@
+/** What the sessions of a home work in: environments, the sandbox that shuts their commands in, and the vaults with their secrets. */
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from './actors/clock/clock.ts';
+import type { EnvironmentCatalog } from './actors/environment/environment-catalog.ts';
+import { createSessionEnvironments } from './actors/environment/session-environments.ts';
+import type { SessionEnvironments } from './actors/environment/session-environment.ts';
+import type { OnListenerError } from './actors/streams/listener-errors.ts';
+import { createVaults } from './actors/vault/open-vaults.ts';
+import type { SessionVaults } from './actors/vault/open-vaults.ts';
+import type { VaultCatalog } from './actors/vault/vault-catalog.ts';
+import { createKeychainCommand } from './adapters/auth-files/keychain-command.ts';
+import { createBubblewrap } from './adapters/bubblewrap/bubblewrap.ts';
+import { FileEnvironmentCatalog } from './adapters/environment-files/file-environment-catalog.ts';
+import { createFileMountPlaces } from './adapters/environment-files/file-mount-places.ts';
+import type { HomeLayout } from './adapters/files/layout.ts';
+import { FileVaultCatalog, readSecretFile } from './adapters/vault-files/file-vault-catalog.ts';
+
+/** Folder of a home with the vaults. */
+const VAULTS_FOLDER = 'vaults';
+
+export interface EnvironmentsOptions {
+  readonly layout: HomeLayout;
+  readonly clock: Clock;
+  /** Of sessions whose agent names none. */
+  readonly defaultEnvironmentId: string | undefined;
+  readonly onTrouble: OnListenerError;
+}
+
+export interface NodeEnvironments {
+  readonly catalog: EnvironmentCatalog;
+  readonly vaults: VaultCatalog;
+  /** The secrets of sessions that work in this process. */
+  readonly secrets: SessionVaults;
+  readonly environments: SessionEnvironments;
+}
+
+export function nodeEnvironments({ layout, clock, defaultEnvironmentId, onTrouble }: EnvironmentsOptions): NodeEnvironments {
+  const catalog = new FileEnvironmentCatalog({ home: layout.home });
+  const vaults = vaultsOfHome(layout.home);
+  const secrets = createVaults({
+    catalog: vaults,
+    clock,
+    sources: { environment: () => process.env, runCommand: createKeychainCommand({ clock, environment: process.env }), readFile: readSecretFile },
+  });
+  const environments = createSessionEnvironments({
+    catalog,
+    places: createFileMountPlaces({ layout }),
+    sandboxes: createBubblewrap({ hidden: [realpathSync.native(layout.home)] }),
+    vaults: secrets,
+    onTrouble,
+    ...(defaultEnvironmentId === undefined ? {} : { defaultEnvironmentId }),
+  });
+  return { catalog, vaults, secrets, environments };
+}
+
+/** The vaults of a home. */
+export function vaultsOfHome(home: string): VaultCatalog {
+  return new FileVaultCatalog({ directory: join(home, VAULTS_FOLDER) });
+}

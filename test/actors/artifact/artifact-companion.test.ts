@@ -1,0 +1,99 @@
+/** Artifacts in real wakes: a real runtime whose agents play scripts, over real files. */
+import { lstat, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createArtifactCompanionship } from '../../../src/actors/artifact/artifact-companion.ts';
+import { LogTails } from '../../../src/actors/artifact/log-tails.ts';
+import type { ShellView } from '../../../src/actors/artifact/shell-view.ts';
+import { createArtifactFiles } from '../../../src/adapters/file-tools/artifact-files.ts';
+import { createFileTools } from '../../../src/adapters/file-tools/file-tools.ts';
+import { MAX_FEED_EVENTS } from '../../../src/machines/artifact/log-tail.ts';
+import { logOf, message } from '../../support/session-events.ts';
+import { openHouse } from '../../support/session-house.ts';
+import type { SessionHouse } from '../../support/session-house.ts';
+
+const open = (shells?: ShellView): Promise<SessionHouse> =>
+  openHouse({ tools: createFileTools(), companionships: [createArtifactCompanionship({ files: createArtifactFiles(), shells })] });
+
+const READ_INDEX = { toolCalls: [{ name: 'read', input: { path: '.wakechart-runtime/index.md' } }] };
+
+function folderOf({ home }: SessionHouse, sessionId: string): string {
+  return join(home, 'agents/player/sessions', sessionId, 'workspace/.wakechart-runtime');
+}
+
+describe('an agent', () => {
+  it('finds the facts of its session before its first step, and they are up to date after its last', async () => {
+    await using house = await open();
+    const sessionId = await house.session([READ_INDEX, { text: 'Read it.' }], { message: 'Look around.' });
+    await house.runtime.wake(sessionId);
+    const result = (await house.log(sessionId)).find(({ type }) => type === 'agent.tool_result');
+    expect(JSON.stringify(result?.data)).toContain('Facts about session');
+    const folder = folderOf(house, sessionId);
+    expect(await readFile(join(folder, 'events.md'), 'utf8')).toMatch(/\*\*wake\.ended\*\*/);
+    expect(await readFile(join(folder, 'traces.md'), 'utf8')).toMatch(/tool call \| read \| completed/);
+    expect(await readFile(join(folder, 'relations.md'), 'utf8')).toContain('player, idle');
+    expect(JSON.parse(await readFile(join(folder, 'tools.json'), 'utf8'))).toMatchObject({ tools: expect.arrayContaining([expect.objectContaining({ name: 'write', family: 'files' })]) });
+    expect(house.reported).toEqual([]);
+  });
+
+  it('finds files that say the same untouched', async () => {
+    await using house = await open();
+    const sessionId = await house.session([{ text: 'One.' }, { text: 'Two.' }], { message: 'Go.' });
+    await house.runtime.wake(sessionId);
+    const tools = join(folderOf(house, sessionId), 'tools.md');
+    const before = await lstat(tools);
+    await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'On.' });
+    await house.runtime.wake(sessionId);
+    expect((await lstat(tools)).ino).toBe(before.ino);
+    expect(await readFile(join(folderOf(house, sessionId), 'events.md'), 'utf8')).toContain('Two.');
+  });
+
+  it('is told of its shells what the port tells', async () => {
+    await using house = await open({ describe: () => [{ shell: 'main', open: true, cwd: '/workspace', variables: ['TOKEN'], entries: [] }] });
+    const sessionId = await house.session([{ text: 'Done.' }], { message: 'Go.' });
+    await house.runtime.wake(sessionId);
+    expect(await readFile(join(folderOf(house, sessionId), 'shells.md'), 'utf8')).toContain('| main | idle | /workspace | TOKEN |');
+  });
+
+  it('works on where they cannot be laid out, and that is reported once', async () => {
+    await using house = await open();
+    const sessionId = await house.session([{ toolCalls: [{ name: 'glob', input: { pattern: '*' } }] }, { text: 'Done.' }, { text: 'Again.' }], { message: 'Go.' });
+    const folder = folderOf(house, sessionId);
+    await mkdir(join(folder, '..'), { recursive: true });
+    await writeFile(folder, 'in the way');
+    expect(await house.runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep' });
+    expect(house.reported).toEqual([expect.objectContaining({ code: 'ARTIFACTS_NOT_WRITTEN' })]);
+    await rm(folder);
+    await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'On.' });
+    await house.runtime.wake(sessionId);
+    expect(await readdir(folder)).toContain('index.md');
+    expect(house.reported).toHaveLength(1);
+  });
+
+  it('works on when shells cannot be looked at', async () => {
+    await using house = await open({ describe: () => Promise.reject(new Error('no shells')) });
+    const sessionId = await house.session([{ text: 'Done.' }], { message: 'Go.' });
+    expect(await house.runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep' });
+    expect(await readdir(folderOf(house, sessionId))).toContain('events.md');
+    expect(house.reported).toEqual([expect.objectContaining({ message: 'no shells' })]);
+  });
+});
+
+describe('the end of a long log', () => {
+  it('is all that is read of it, and from then on what is new', async () => {
+    const log = logOf(...Array.from({ length: 5_000 }, (_, index) => message(`message ${index + 1}`)));
+    const read: number[] = [];
+    const tails = new LogTails({
+      read: async (_sessionId, { from = 1, limit = 1_000 } = {}) => {
+        const events = log.slice(from - 1, from - 1 + limit);
+        read.push(events.length);
+        return events;
+      },
+    });
+    expect((await tails.upTo('session', 4_990)).feed.at(-1)).toMatchObject({ seq: 4_990, text: 'message 4990' });
+    expect(read.reduce((sum, count) => sum + count, 0)).toBe(2 * MAX_FEED_EVENTS);
+    expect((await tails.upTo('session', 4_990)).feed).toHaveLength(MAX_FEED_EVENTS);
+    expect((await tails.upTo('session', 5_000)).feed.map(({ seq }) => seq)).toEqual(Array.from({ length: MAX_FEED_EVENTS }, (_, index) => 4_801 + index));
+    expect(read.reduce((sum, count) => sum + count, 0)).toBe(2 * MAX_FEED_EVENTS + 10);
+  });
+});

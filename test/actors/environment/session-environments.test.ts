@@ -1,0 +1,244 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { compareEnvironments } from '../../../src/machines/environment/environment-changes.ts';
+import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
+import type { Said } from '../../support/turn-house.ts';
+import { noteTools } from '../../support/turn-tools.ts';
+import { toldRuntime, says } from '../../support/told-runtime.ts';
+import { openEnvironmentHouse } from './environment-house.ts';
+import type { EnvironmentHouse } from './environment-house.ts';
+
+let open: EnvironmentHouse;
+let ran: string[];
+afterEach(() => open.house[Symbol.asyncDispose]());
+
+async function begin(...more: [] | [Parameters<typeof openEnvironmentHouse>[0]] | [Parameters<typeof openEnvironmentHouse>[0], Parameters<typeof openEnvironmentHouse>[1]]): Promise<void> {
+  const tools = noteTools();
+  ran = tools.ran;
+  const [options, ports] = more;
+  open = await openEnvironmentHouse({ tools: [tools.tool('launch'), tools.tool('look')], ...options }, ports);
+}
+
+const look: Said = { calls: [{ name: 'look' }] };
+const ask = (agent: string): Said => ({ calls: [{ name: agent, input: { message: 'Do it.' } }] });
+
+async function woken(agentId: string, steps: readonly Said[] = [{ text: 'Done.' }], frontmatter: Partial<AgentFrontmatter> = {}): Promise<{ readonly id: string; readonly outcome: unknown }> {
+  await open.house.agent(agentId, steps, frontmatter);
+  const id = await open.house.start(agentId);
+  return { id, outcome: await open.house.runtime.wake(id) };
+}
+
+const entered = (sessionId: string): ReturnType<typeof open.house.dataOf<'environment.entered'>> => open.house.dataOf(sessionId, 'environment.entered');
+
+describe('a wake', () => {
+  it('of an agent that names no environment works on the host, and its log says so', async () => {
+    await begin();
+    const { id } = await woken('free');
+    expect(await entered(id)).toEqual([{ environmentId: 'host', fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown, sandbox: 'off', network: 'open' }]);
+    expect(open.opened).toEqual([]);
+    expect((await open.house.state(id)).environment).toMatchObject({ sandbox: 'off' });
+  });
+
+  it('works in the environment of its session, else in that of its agent', async () => {
+    await begin();
+    const { id } = await woken('shut', undefined, { environment: 'sandboxed' });
+    expect(await entered(id)).toMatchObject([{ environmentId: 'sandboxed', sandbox: 'bubblewrap', network: 'disabled' }]);
+    const { sessionId } = await open.house.runtime.sessions.create({ agentId: 'shut', environmentId: 'host' });
+    await open.house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
+    await open.house.runtime.wake(sessionId);
+    expect(await entered(sessionId)).toMatchObject([{ environmentId: 'host', sandbox: 'off' }]);
+  });
+
+  it('works in the one that the runtime names for all others', async () => {
+    await begin({}, { defaultEnvironmentId: 'sandboxed' });
+    expect(await entered((await woken('any')).id)).toMatchObject([{ environmentId: 'sandboxed' }]);
+  });
+
+  it('has mounts whose folders are there, in the sandbox too', async () => {
+    await begin();
+    const home = await realpath(open.house.layout.home);
+    await open.put('builds', 'sandbox: required\nvaults: [github]\n');
+    const { id } = await woken('builder', undefined, { environment: 'builds' });
+    const [scope] = open.opened;
+    expect(scope).toMatchObject({ sessionId: id, network: 'disabled', workspaceDirectory: join(home, 'agents/builder/sessions', id, 'workspace') });
+    expect(scope?.mounts.map(({ path, access }) => `${path} ${access}`)).toEqual(['/workspace rw', '/workspace/agent ro', '/runtime rw', '/memory/learnings ro', '/skills ro', '/vaults/github none']);
+    expect(open.vaults).toEqual([['github']]);
+  });
+
+  it('leaves what it worked in to be compared with the next one, after the file has changed', async () => {
+    await begin();
+    await open.put('builds', 'sandbox: required\n');
+    const { id } = await woken('builder', undefined, { environment: 'builds' });
+    await open.put('builds', 'sandbox: required\nnetwork: open\n');
+    await open.house.runtime.sessions.send(id, { type: 'user.message', text: 'Again' });
+    await open.house.runtime.wake(id);
+    const [before, after] = await Promise.all((await entered(id)).map(({ fingerprint }) => open.catalog.recall(fingerprint)));
+    expect(before !== undefined && after !== undefined && compareEnvironments(before, after)).toMatchObject({ posture: 'looser', changes: [{ key: 'network' }] });
+  });
+
+  it('has the same fingerprint as long as the environment says the same', async () => {
+    await begin();
+    const [one, other] = [await woken('one', undefined, { environment: 'sandboxed' }), await woken('other', undefined, { environment: 'sandboxed' })];
+    expect((await entered(one.id))[0]?.fingerprint).toBe((await entered(other.id))[0]?.fingerprint);
+  });
+
+  it('is held by the rules, the mode and the budget of its environment', async () => {
+    await begin();
+    await open.put('careful', 'sandbox: off\npermission: { deny: [look] }\nbudget: { maxModelStepsPerWake: 2 }\n');
+    const { id, outcome } = await woken('eager', [look, look, look, { text: 'Done.' }], { environment: 'careful', permission: 'preapproved' });
+    expect(ran).toEqual([]);
+    expect(await open.house.results(id)).toMatchObject([{ outcome: 'denied' }, { outcome: 'denied' }]);
+    expect(outcome).toMatchObject({ outcome: 'budget_reached' });
+  });
+
+  it('goes on when what it worked in cannot be remembered, and somebody hears why', async () => {
+    await begin();
+    await open.put('builds', 'sandbox: required\n');
+    open.catalog.remember = () => Promise.reject(new Error('the disk is full'));
+    expect((await woken('builder', undefined, { environment: 'builds' })).outcome).toMatchObject({ outcome: 'sleep' });
+    expect(open.house.reported).toMatchObject([{ message: 'the disk is full' }]);
+  });
+});
+
+describe('no wake begins, and no model is asked,', () => {
+  it.each<[string, string, string]>([
+    ['in an environment that is not there', '', 'ENVIRONMENT_NOT_FOUND'],
+    ['in one that cannot be read', 'sandbox: perhaps\n', 'ENVIRONMENT_INVALID'],
+    ['where a mount is missing', 'sandbox: off\nmounts: [{ path: /data, source: /nowhere/at/all }]\n', 'MOUNT_UNAVAILABLE'],
+  ])('%s', async (_what, text, code) => {
+    await begin();
+    if (text !== '') await open.put('bad', text);
+    expect((await woken('lost', undefined, { environment: 'bad' })).outcome).toMatchObject({ outcome: 'failed', error: { code } });
+    expect(open.house.asked).toEqual([]);
+  });
+
+  it('where the sandbox that is required is missing', async () => {
+    await begin({}, { sandboxes: { availability: async () => ({ kind: 'missing', reason: 'bwrap is not installed', hint: 'apt install bubblewrap' }), open: () => Promise.reject(new Error('opened all the same')) } });
+    expect((await woken('shut', undefined, { environment: 'sandboxed' })).outcome).toMatchObject({ outcome: 'failed', error: { code: 'SANDBOX_UNAVAILABLE', hint: 'apt install bubblewrap', message: expect.stringContaining('bwrap is not installed') as unknown } });
+    expect((await woken('free')).outcome).toMatchObject({ outcome: 'sleep' });
+  });
+
+  it('where the runtime has no sandbox or no vaults', async () => {
+    await begin({}, { sandboxes: undefined, vaults: undefined });
+    await open.put('secretive', 'sandbox: off\nvaults: [github]\n');
+    expect((await woken('shut', undefined, { environment: 'sandboxed' })).outcome).toMatchObject({ error: { code: 'SANDBOX_UNAVAILABLE' } });
+    expect((await woken('keyed', undefined, { environment: 'secretive' })).outcome).toMatchObject({ error: { code: 'VAULT_NOT_FOUND' } });
+  });
+});
+
+describe('a backend that runs tools of its own', () => {
+  it.each<[string, Partial<AgentFrontmatter>, string | undefined]>([
+    ['is refused where a sandbox is required', { environment: 'sandboxed' }, 'SANDBOX_BYPASSED'],
+    ['is refused as a fallback too', { environment: 'sandboxed', provider: 'steps', fallbacks: ['turns/m'] as never }, 'SANDBOX_BYPASSED'],
+    ['is run where none is', { environment: 'host' }, undefined],
+  ])('%s', async (_what, frontmatter, code) => {
+    const turns = toldRuntime('turns', [says('Done.')], { runs: 'turn' });
+    await begin({ runtimes: [turns, toldRuntime('steps', [says('Else.')])] });
+    const { outcome } = await woken('worker', [], { provider: 'turns', model: 'm', ...frontmatter });
+    expect(turns.asked).toHaveLength(code === undefined ? 1 : 0);
+    expect(outcome).toMatchObject(code === undefined ? { outcome: 'sleep' } : { outcome: 'failed', error: { code } });
+  });
+});
+
+describe('a session that works for another one', () => {
+  const pair = async (lead: Partial<AgentFrontmatter>, helper: Partial<AgentFrontmatter>): Promise<{ readonly parent: string; readonly child: string }> => {
+    await open.house.agent('helper', [{ text: 'Helped.' }], helper);
+    const { id } = await woken('lead', [ask('helper'), { text: 'All done.' }], { tools: [{ agent: 'helper' }], ...lead });
+    return { parent: id, child: (await open.house.children(id))[0] ?? 'none' };
+  };
+
+  it('is bound by the environment of that one: called by it', async () => {
+    await begin();
+    await open.put('helping', 'sandbox: required\nnetwork: open\nvaults: [github, npm]\n');
+    await open.put('leading', 'sandbox: required\nvaults: [github]\nquota: { maxFiles: 5 }\n');
+    const { child } = await pair({ environment: 'leading' }, { environment: 'helping' });
+    expect((await open.house.state(child)).restriction?.environments).toEqual(['leading']);
+    expect(await entered(child)).toMatchObject([{ environmentId: 'helping', network: 'disabled', within: ['leading'] }]);
+    expect(open.vaults.at(-1)).toEqual(['github']);
+    const definition = await open.catalog.recall((await entered(child))[0]?.fingerprint ?? '');
+    expect(definition).toMatchObject({ environmentId: 'helping', vaults: ['github'], quota: { maxFiles: 5 } });
+  });
+
+  it('is shut in though its own environment shuts nothing in, and so is whoever works for it', async () => {
+    await begin();
+    await open.house.agent('grandchild', [{ text: 'Deep.' }]);
+    await open.house.agent('helper', [ask('grandchild'), { text: 'Helped.' }], { tools: [{ agent: 'grandchild' }] });
+    const { id } = await woken('lead', [ask('helper'), { text: 'Done.' }], { tools: [{ agent: 'helper' }], environment: 'sandboxed' });
+    const [child = ''] = await open.house.children(id);
+    const [grandchild = ''] = await open.house.children(child);
+    expect(await entered(child)).toMatchObject([{ environmentId: 'host', sandbox: 'bubblewrap', within: ['sandboxed'] }]);
+    expect((await open.house.state(grandchild)).restriction?.environments).toEqual(['host', 'sandboxed']);
+    expect(await entered(grandchild)).toMatchObject([{ sandbox: 'bubblewrap', network: 'disabled', within: ['sandboxed'] }]);
+  });
+
+  it('is bound as a job of it, also when that has never been awake', async () => {
+    await begin();
+    await open.house.agent('lead', [], { environment: 'sandboxed' });
+    await open.house.agent('fixer', [{ text: 'Fixed.' }]);
+    const parent = (await open.house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
+    const cwd = join(open.house.layout.home, '..');
+    const { id } = await open.house.runtime.subagents.spawn({ type: 'fixer', prompt: 'Fix it.', cwd, parentSessionId: parent, permissionPolicy: 'prompt' });
+    await open.house.runtime.subagents.wait(id);
+    const [started] = await open.house.dataOf(parent, 'subagent.started');
+    const childSessionId = started?.childSessionId ?? 'none';
+    expect((await open.house.state(childSessionId)).restriction?.environments).toEqual(['sandboxed']);
+    expect(await entered(childSessionId)).toMatchObject([{ sandbox: 'bubblewrap', within: ['sandboxed'] }]);
+  });
+
+  it('is bound when somebody makes it for that one, by its rules too', async () => {
+    await begin();
+    await open.house.agent('lead', [], { environment: 'sandboxed', permission: { mode: 'ask', deny: ['launch'] } as never });
+    await open.house.agent('helper', [look, { text: 'Done.' }], { permission: 'preapproved' });
+    const parent = (await open.house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
+    const child = await open.house.runtime.sessions.create({ agentId: 'helper', parentSessionId: parent });
+    expect(child.restriction).toEqual({ environments: ['sandboxed'], mode: 'ask', ask: [], deny: ['launch'] });
+  });
+
+  it('stays bound in a fork, which works where it worked', async () => {
+    await begin();
+    const { child } = await pair({ environment: 'sandboxed' }, {});
+    const fork = await open.house.runtime.sessions.fork(child, {});
+    expect(fork.restriction?.environments).toEqual(['sandboxed']);
+    await open.house.runtime.sessions.send(fork.sessionId, { type: 'user.message', text: 'On.' });
+    await open.house.runtime.wake(fork.sessionId);
+    expect((await entered(fork.sessionId)).at(-1)).toMatchObject({ sandbox: 'bubblewrap', within: ['sandboxed'] });
+    const chosen = await open.house.runtime.sessions.create({ agentId: 'helper', environmentId: 'sandboxed' });
+    expect((await open.house.runtime.sessions.fork(chosen.sessionId, {})).environmentId).toBe('sandboxed');
+  });
+
+  it.each<[string, string | undefined, string]>([
+    ['was deleted', undefined, 'ENVIRONMENT_NOT_FOUND'],
+    ['cannot be read', 'sandbox: [', 'ENVIRONMENT_INVALID'],
+  ])('does nothing when the environment that binds it %s', async (_what, text, code) => {
+    await begin();
+    await open.put('leading', 'sandbox: required\n');
+    const { child } = await pair({ environment: 'leading' }, {});
+    const asked = open.house.asked.length;
+    await open.put('leading', text);
+    await open.house.runtime.sessions.send(child, { type: 'user.message', text: 'More.' });
+    expect(await open.house.runtime.wake(child)).toMatchObject({ outcome: 'failed', error: { code, message: expect.stringContaining('binds this session') as unknown } });
+    expect(open.house.asked).toHaveLength(asked);
+  });
+
+  it('may not be run by a backend with tools of its own where that one is shut in', async () => {
+    const turns = toldRuntime('turns', [says('Done.')], { runs: 'turn' });
+    const lead = toldRuntime('lead', [() => ({ payloads: [{ type: 'tool_call', callId: 'c', name: 'helper', input: { message: 'Go.' } }], meta: { modelSteps: 1 } }), says('Done.')]);
+    await begin({ runtimes: [turns, lead] });
+    await open.house.agent('helper', [], { provider: 'turns', model: 'm' });
+    const { id } = await woken('boss', [], { provider: 'lead', model: 'm', tools: [{ agent: 'helper' }], environment: 'sandboxed' });
+    const [child = ''] = await open.house.children(id);
+    expect((await open.house.dataOf(child, 'wake.ended'))[0]).toMatchObject({ error: { code: 'SANDBOX_BYPASSED' } });
+    expect(turns.asked).toEqual([]);
+  });
+});
+
+describe('a session for an environment that is not there', () => {
+  it('is not made', async () => {
+    await begin();
+    await mkdir(open.house.layout.agents, { recursive: true });
+    await open.house.agent('free', []);
+    await expect(open.house.runtime.sessions.create({ agentId: 'free', environmentId: 'ghost' })).rejects.toMatchObject({ code: 'ENVIRONMENT_NOT_FOUND' });
+    expect(await open.house.runtime.sessions.list()).toEqual([]);
+  });
+});
