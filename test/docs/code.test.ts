@@ -70,7 +70,7 @@ describe.concurrent('the code in', { timeout: PATIENCE_MS }, () => {
 });
 
 it('pages that show how to do something show code that runs', () => {
-  expect(running).toEqual(expect.arrayContaining(['README.md', 'docs/background-tasks.md', 'docs/sessions.md', 'docs/command-line.md', 'docs/processes.md', 'docs/backends.md', 'docs/subagents.md']));
+  expect(running).toEqual(expect.arrayContaining(['README.md', 'docs/background-tasks.md', 'docs/sessions.md', 'docs/command-line.md', 'docs/processes.md', 'docs/backends.md', 'docs/subagents.md', 'docs/walk-through.md']));
 });
 
 describe.concurrent('an example', { timeout: PATIENCE_MS }, () => {
@@ -83,7 +83,7 @@ describe.concurrent('an example', { timeout: PATIENCE_MS }, () => {
     ['fallback.mjs', [/^ {2}failed: overloaded, so fall_back\. .*$/m, /^agent: Here I am instead\.$/m, /^ {2}passed over: busy\/large cools down for a while \(overloaded\)$/m, /^[\da-f-]{36} +helper +idle$/m]],
     ['model-server.mjs', [/^the server is asked for parrot-7b at \/v1\/chat\/completions$/m, /^it came in pieces$/m, /^agent: You said: hello over there$/m, /^it took 12 tokens to read and 6 to say$/m]],
     ['subagents.mjs', [/^writer: The guide is written and committed\.$/m, /^dreamer: .*somebody changed their mind$/m, /^writer is completed, its worktree is preserved\. Merge what was committed: git -C …\/shop merge wakechart\/agent_1-\S+$/m, /^checker is completed, its worktree is removed\.$/m, /^dreamer is cancelled, its worktree is preserved\. Commit what is there/m, /^merged: A guide$/m]],
-    ['session.mjs', [/^stored as event 2, disk$/m, /^8 agent\.tool_use$/m, /^sleep: Made notes\.txt\.$/m, /queued: look again$/m]],
+    ['session.mjs', [/^stored as event 2, disk$/m, /^9 agent\.tool_use$/m, /^sleep: Made notes\.txt\.$/m, /queued: look again$/m]],
   ])('%s runs as it stands and leaves nothing behind', async (name, expected) => {
     const cwd = await readersFolder();
     const { code, output, complaints } = await runProgram(process.execPath, [join(checkout, 'examples', name)], cwd);

@@ -1,6 +1,7 @@
 /** What every managed tool of a runtime says of itself, and that what it gives is what it said. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MANAGED_TOOL_NAMES } from '../../src/machines/turn/managed-tools.ts';
 import { managedToolCatalogue } from '../../src/machines/turn/tool-catalogue.ts';
 import type { ToolDefinition } from '../../src/machines/turn/tool-definition.ts';
 import { createNodeRuntime } from '../../src/node.ts';
@@ -25,6 +26,10 @@ afterAll(async () => {
 const managed = (): readonly ToolDefinition[] => runtime.tools.map(({ definition }) => definition).filter(({ ownership }) => ownership === 'managed');
 
 describe('every managed tool', () => {
+  it('is in the one table of them, and what is in that is there', () => {
+    expect(managed().map(({ name }) => name).toSorted()).toEqual(MANAGED_TOOL_NAMES.toSorted());
+  });
+
   it('says what it is for, whose family it is of, what it gives and what it can do', () => {
     const silent = managed().filter(({ description, family, outputSchema, effects }) => !/^[A-Z].{20,}\.$/s.test(description) || family === undefined || outputSchema === undefined || effects === undefined);
     expect(silent.map(({ name }) => name)).toEqual([]);

@@ -74,8 +74,9 @@ function addSend(session: Command, { run, withExamples }: SessionProgram): void 
     .requiredOption('--title <text>', 'what is to be achieved', nonEmpty)
     .option('--detail <text>', 'more about it', nonEmpty)
     .option('--criterion <text>', 'how to tell that it is achieved; may be given again', several, [])
-    .action((options: OfSession & { readonly title: string; readonly detail?: string; readonly criterion: readonly string[] }) =>
-      run(outcome, async (context) => (await loadIngress()).defineOutcome(context, { ...options, detail: options.detail })),
+    .option('--check <command>', 'a command that says by exit code 0 that it is achieved, run where the session works', nonEmpty)
+    .action((options: OfSession & { readonly title: string; readonly detail?: string; readonly check?: string; readonly criterion: readonly string[] }) =>
+      run(outcome, async (context) => (await loadIngress()).defineOutcome(context, { ...options, detail: options.detail, check: options.check })),
     );
 }
 

@@ -9,7 +9,7 @@ import { detourText, failedAttemptText, lessToReadText } from './model-text.ts';
 import { inputLines, permissionLines } from './permission-text.ts';
 import type { PermissionTextOptions } from './permission-text.ts';
 import type { Progress } from './progress.ts';
-import { durationText, lastLines, localTime, oneLine, printable } from './text.ts';
+import { counted, durationText, lastLines, localTime, oneLine, printable } from './text.ts';
 
 export interface WakeViewOptions {
   readonly out: Output;
@@ -86,13 +86,13 @@ export class WakeView {
     'agent.tool_requeued': (view, { data }) => view.#labelled('repeats', `a call that a crash had cut off, attempt ${data.attempt}`),
     'context.compacted': (view, { data }) => view.#labelled('sums up', `what came before: ${data.tokensBefore} tokens are ${data.tokensAfter} now`),
     'learning.kept': (view, { data }) => (data.as === 'new' ? [] : view.#labelled('knew', 'what it learned was known already')),
-    'environment.entered': (view, { data }) => view.#labelled('works in', environmentText(data)),
+    'environment.entered': (view, { data }) => view.#labelled('enters', environmentText(data)),
     'outcome.defined': (view, { data }) => view.#labelled('aims at', oneLine(data.title)),
     'outcome.graded': (view, { data }) => view.#labelled('grades', `${data.grade}: ${oneLine(data.because)}`),
     'outcome.evaluated': (view, { data }) => view.#labelled('judges', `${data.verdict}: ${oneLine(data.because)}`),
-    'memory.promoted': (view, { data }) => view.#labelled('remembers', `${data.learningIds.length} learnings, in version ${data.version} of the memory`),
-    'substrate.promoted': (view, { data }) => view.#labelled('promotes', `${data.paths.map(oneLine).join(', ')}, in version ${data.version}`),
-    'promotion.refused': (view, { data }) => view.#labelled('keeps back', oneLine(data.because)),
+    'memory.promoted': (view, { data }) => view.#labelled('recalls', `${counted(data.learningIds.length, 'learning')} from now on, in version ${data.version} of what all its sessions share`),
+    'substrate.promoted': (view, { data }) => view.#labelled('shares', `${data.paths.map(oneLine).join(', ')}, in version ${data.version}`),
+    'promotion.refused': (view, { data }) => view.#labelled('holds', `what it learned is not promoted: ${oneLine(data.because)}`),
     'tool.skipped': (view, { data }) => view.#labelled('lacks', `${oneLine(data.name)}: ${oneLine(data.reason)}`),
     'directive.rejected': (view, { data }) => view.#labelled('unclear', oneLine(data.reason)),
     // Bookkeeping: it shows in what comes of it.

@@ -13,7 +13,7 @@ import type { AgentRunParams, AgentRuntime } from '../../actors/run/agent-runtim
 import { createAgentRuntime } from '../../actors/run/create-agent-runtime.ts';
 import type { RunEnding, RunVoice } from '../../actors/run/create-agent-runtime.ts';
 import type { OnListenerError } from '../../actors/streams/listener-errors.ts';
-import { unmetExpectation } from './script-expect.ts';
+import { beginsWith, unmetExpectation } from './script-expect.ts';
 import { ScriptFiles } from './script-files.ts';
 import type { Script, ScriptStep } from './script-schema.ts';
 
@@ -64,7 +64,7 @@ interface Stage {
 async function play(params: AgentRunParams, { files, clock, voice }: Stage): Promise<RunEnding> {
   const script = await loadScript(params, files);
   const position = params.modelStepsTaken;
-  const step = stepAt(script, position, params.model);
+  const step = stepAt(partOf(script, params), position, params.model);
   if (step === undefined) {
     voice.direct(END_OF_SCRIPT);
     return { meta: { modelSteps: 0 } };
@@ -92,7 +92,14 @@ async function loadScript({ model, agentDir }: AgentRunParams, files: ScriptFile
   }
 }
 
-function stepAt({ steps, onEnd }: Script, position: number, fileName: string): ScriptStep | undefined {
+/** The steps of a session like this one. */
+function partOf({ steps, conversations = [], onEnd }: Script, params: AgentRunParams): Pick<Script, 'steps' | 'onEnd'> {
+  const messages = messagesOf(params);
+  const fitting = conversations.find(({ firstUserMessageIncludes }) => beginsWith(firstUserMessageIncludes, messages));
+  return { steps: fitting?.steps ?? steps, onEnd };
+}
+
+function stepAt({ steps, onEnd }: Pick<Script, 'steps' | 'onEnd'>, position: number, fileName: string): ScriptStep | undefined {
   const step = steps[position];
   if (step !== undefined || onEnd === 'sleep') return step;
   const last = steps.at(-1);

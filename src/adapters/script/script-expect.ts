@@ -45,6 +45,13 @@ function lastUserText(messages: readonly ProviderMessage[]): string {
   return last?.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n') ?? '';
 }
 
+/** Whether a conversation began with a message that holds each of the texts. */
+export function beginsWith(texts: string | readonly string[], messages: readonly ProviderMessage[]): boolean {
+  const first = messages.find((message): message is UserMessage => message.role === 'user');
+  const said = first?.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n') ?? '';
+  return listOf(texts).every((text) => said.includes(text));
+}
+
 function listOf(texts: string | readonly string[] | undefined): readonly string[] {
   if (texts === undefined) return [];
   return typeof texts === 'string' ? [texts] : texts;

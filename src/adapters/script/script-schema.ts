@@ -51,6 +51,8 @@ const script = z.strictObject({
   /** For people: what a recording could not say. */
   notes: z.array(z.string()).optional(),
   steps: z.array(scriptStep).max(MAX_SCRIPT_STEPS),
+  /** Sessions that begin with such a message play other steps: the first that fits. */
+  conversations: z.array(z.strictObject({ firstUserMessageIncludes: texts, steps: z.array(scriptStep).max(MAX_SCRIPT_STEPS) })).max(100).optional(),
   /** What comes after the last step: nothing more to say, the last step again, or a failure. */
   onEnd: z.enum(['sleep', 'repeat-last', 'error']).default('sleep'),
 });

@@ -3,6 +3,7 @@ import { modelsOf } from './agent-definition.ts';
 import type { AgentDefinition } from './agent-definition.ts';
 import type { FrontmatterIssue } from './frontmatter-issues.ts';
 import type { McpServer } from './mcp-server.ts';
+import { isToolFamily } from '../turn/tool-family.ts';
 import { modelWarnings } from './model-warnings.ts';
 import type { KnownHome } from './model-warnings.ts';
 
@@ -25,7 +26,7 @@ export function agentWarnings(agent: Omit<AgentDefinition, 'agentId' | 'instruct
   return [
     ...(home === undefined ? [] : [...modelWarnings(agent, home), ...unaskingProviders(agent, home)]),
     ...tools.flatMap(({ type, name }, index): FrontmatterIssue[] =>
-      type === 'builtin' && !builtinTools.includes(name) ? [{ path: ['tools', index], message: `no tool "${name}" comes with Wakechart; unless the program brings one, the agent does without it` }] : [],
+      type === 'builtin' && !builtinTools.includes(name) && !isToolFamily(name) ? [{ path: ['tools', index], message: `no tool "${name}" comes with Wakechart; unless the program brings one, the agent does without it` }] : [],
     ),
     ...Object.entries(mcp).flatMap(([name, server]) => secretsOf(server).map(({ path, message }): FrontmatterIssue => ({ path: ['mcp', name, ...path], message }))),
     ...Object.keys(mcp).flatMap((name): FrontmatterIssue[] => (used.has(name) ? [] : [{ path: ['mcp', name], message: `no entry of "tools" takes tools of it; add { mcp: ${name} }` }])),

@@ -14,7 +14,7 @@ import { chosenModel, modelAgent, needsOf, starterAgent, starterScript } from '.
 import type { ModelOfAgent } from '../agent-starter.ts';
 import { absolutePath, makeHome } from '../home.ts';
 import { homeProviders, knownHome } from '../known-home.ts';
-import { MANAGED_TOOLS } from '../managed-tools.ts';
+import { MANAGED_TOOL_NAMES } from '../../../machines/turn/managed-tools.ts';
 import { withAgents } from '../stores.ts';
 import { fieldLines, tableLines } from '../table.ts';
 import { printable } from '../text.ts';
@@ -39,7 +39,7 @@ export async function createAgent(context: CommandContext, { name, from, ...want
   const own = wanted.provider === undefined ? {} : await homeProviders(context.home);
   const model = chosenModel(wanted, own);
   const source = from === undefined ? madeUp(id, model) : await readAgentFile(from);
-  const { definition: parsed, warnings } = inspectAgentFile({ agentId: id, source, fileName: from ?? `${id}.md` }, { builtinTools: MANAGED_TOOLS, home: await knownHome(context) });
+  const { definition: parsed, warnings } = inspectAgentFile({ agentId: id, source, fileName: from ?? `${id}.md` }, { builtinTools: MANAGED_TOOL_NAMES, home: await knownHome(context) });
   const script = from === undefined ? (model === undefined ? starterScript() : undefined) : await scriptBeside(from, parsed);
   await makeHome(context.home);
   await withAgents(context, async ({ agents, layout }) => {
@@ -97,7 +97,7 @@ export async function showAgent(context: CommandContext, name: string): Promise<
 export async function validateAgent(context: CommandContext, file: string): Promise<number> {
   const { out, json } = context;
   const source = await readAgentFile(file);
-  const { definition: parsed, warnings } = inspectAgentFile({ agentId: 'agent', source, fileName: file }, { builtinTools: MANAGED_TOOLS, home: await knownHome(context) });
+  const { definition: parsed, warnings } = inspectAgentFile({ agentId: 'agent', source, fileName: file }, { builtinTools: MANAGED_TOOL_NAMES, home: await knownHome(context) });
   const { agentId: _, ...definition } = parsed;
   await scriptBeside(file, definition);
   if (json) return out.document({ valid: true, file: absolutePath(file), definition, warnings }).then(() => EXIT_SUCCESS);

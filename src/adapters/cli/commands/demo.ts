@@ -3,15 +3,15 @@ import type { SessionEvent } from '../../../machines/session/session-event.ts';
 import type { SessionState } from '../../../machines/session/session-state.ts';
 import { RuntimeError } from '../../../machines/errors.ts';
 import type { WakeOutcome } from '../../../machines/wake/wake-outcome.ts';
-import type { Runtime } from '../../../runtime.ts';
+import type { NodeRuntime } from '../../../node.ts';
 import { HomeLayout } from '../../files/layout.ts';
 import { keepScript } from '../agent-script.ts';
 import type { CommandContext } from '../context.ts';
-import { DEMO_AGENT, DEMO_MESSAGE, DEMO_SUBAGENT, demoAgents } from '../demo/demo-agent.ts';
+import { DEMO_AGENT, DEMO_MESSAGE, DEMO_OUTCOME, DEMO_QUESTION, DEMO_SUBAGENT, demoAgents } from '../demo/demo-agent.ts';
 import { demoFolder, isolateEnvironment } from '../demo/demo-folder.ts';
 import { makeProject, newestCommit } from '../demo/demo-project.ts';
 import { demoDocument, stepLine, tellEnd, titleLine } from '../demo/demo-story.ts';
-import type { DemoDelegation, DemoPermission, DemoResult } from '../demo/demo-story.ts';
+import type { DemoDelegation, DemoLearning, DemoPermission, DemoResult } from '../demo/demo-story.ts';
 import { handedOver, toolInputText } from '../event-text.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { followedWake } from '../followed-wake.ts';
@@ -50,13 +50,13 @@ export async function runDemo(given: CommandContext, { dir }: DemoOptions): Prom
 
 class Demo {
   readonly #context: CommandContext;
-  readonly #runtime: Runtime;
+  readonly #runtime: NodeRuntime;
   readonly #layout: HomeLayout;
   readonly #events: SessionEvent[] = [];
   readonly #progress: Progress;
   readonly #view: WakeView;
 
-  constructor(context: CommandContext, runtime: Runtime) {
+  constructor(context: CommandContext, runtime: NodeRuntime) {
     this.#context = context;
     this.#runtime = runtime;
     this.#layout = new HomeLayout(context.home);
@@ -77,8 +77,9 @@ class Demo {
     const state = await sessions.create({ agentId: DEMO_AGENT });
     const files = await makeProject(placesOf(this.#layout, state).workspace);
     await this.#tell(2, 'A session with a git repository to work in', `${files.join(' and ')}, and one of two tests fails`);
+    await sessions.send(state.sessionId, { type: 'user.define_outcome', ...DEMO_OUTCOME });
     const { seq } = await sessions.send(state.sessionId, { type: 'user.message', text: DEMO_MESSAGE });
-    await this.#tell(3, 'A message, stored before it is answered', `"${DEMO_MESSAGE}" is event ${seq} of the log`);
+    await this.#tell(3, 'A message, stored before it is answered', `"${DEMO_MESSAGE}" is event ${seq} of the log; the one before says what is to be reached, and how that is checked`);
     return state;
   }
 
@@ -95,9 +96,10 @@ class Demo {
     }
     const { queuedWakes } = await this.#runtime.sessions.status(sessionId);
     if (outcome.outcome === 'sleep' && queuedWakes.length > 0) await this.#untilFired(sessionId);
+    const learned = await this.#remember(sessionId);
     const state = await this.#runtime.sessions.status(sessionId);
     const places = placesOf(this.#layout, state);
-    return { home, places, state, outcome, permission, events: this.#events, commit: await newestCommit(places.workspace), delegation: await this.#delegation() };
+    return { home, places, state, outcome, permission, events: this.#events, commit: await newestCommit(places.workspace), delegation: await this.#delegation(), learned };
   }
 
   /** A worker wakes it when its time has come, as `wakechart worker` does. */
@@ -121,6 +123,23 @@ class Demo {
       signal.removeEventListener('abort', leave);
       await worker.stop();
     }
+    // What is concluded from a wake comes after its end.
+    for await (const event of sessions.events(sessionId, { from: (this.#events.at(-1)?.seq ?? head) + 1 })) await this.#hear(event);
+  }
+
+  /** What was learned counts once the outcome is reached; a second session, which knows nothing of the first, finds it again. */
+  async #remember(sessionId: string): Promise<DemoLearning | undefined> {
+    const { sessions, memory } = this.#runtime;
+    const { signal } = this.#context.interruption;
+    if (signal.aborted) return undefined;
+    await this.#tell(8, 'What it learned is promoted, since the check passes', 'a second session of the agent is asked about it');
+    const [entry] = (await memory.read(DEMO_AGENT)).entries;
+    const second = await sessions.create({ agentId: DEMO_AGENT });
+    await sessions.send(second.sessionId, { type: 'user.message', text: DEMO_QUESTION });
+    const { outcome } = await this.#wake(second.sessionId);
+    const { evaluation } = await sessions.status(sessionId);
+    if (entry === undefined || evaluation?.verdict !== 'pass' || outcome !== 'sleep') return undefined;
+    return { title: entry.title, evaluation: evaluation.verdict, foundIn: second.sessionId };
   }
 
   /** What the other agent was asked for, and what it left. */
@@ -169,7 +188,7 @@ class Demo {
 }
 
 /** The demo shows what really happened, so it fails when that is not what it promises. */
-function checkResult({ outcome, permission, delegation, state, places, home }: DemoResult): void {
+function checkResult({ outcome, permission, delegation, learned, state, places, home }: DemoResult): void {
   if (outcome.outcome !== 'sleep') {
     throw new RuntimeError('DEMO_FAILED', `expected the demo to end asleep, it ended as ${outcome.outcome}: ${outcome.error?.message ?? outcome.summary}`, {
       category: 'process',
@@ -178,6 +197,7 @@ function checkResult({ outcome, permission, delegation, state, places, home }: D
   }
   if (permission === undefined) throw neverHappened('ask for a permission');
   if (delegation === undefined) throw neverHappened('leave a commit in a worktree');
+  if (learned === undefined) throw neverHappened('find again what it had learned');
   if (state.queuedWakes.length > 0) throw neverHappened('fire the wake that it queued');
 }
 

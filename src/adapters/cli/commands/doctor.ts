@@ -6,16 +6,22 @@ import { createIdSource } from '../../../actors/session/id-source.ts';
 import { SessionJournal } from '../../../actors/session/session-journal.ts';
 import { FileEnvironmentCatalog } from '../../environment-files/file-environment-catalog.ts';
 import { FileEventStore } from '../../files/file-event-store.ts';
+import type { HomeLayout } from '../../files/layout.ts';
 import { createBubblewrap } from '../../bubblewrap/bubblewrap.ts';
 import { createProcessTree } from '../../process-tree/process-tree.ts';
+import { FileRetrievalIndex } from '../../retrieval-files/file-retrieval-index.ts';
 import { createFileJobRecords } from '../../subagent-files/file-job-records.ts';
 import { createFileScheduleDefinitions } from '../../schedule-files/schedule-definitions.ts';
+import { FileVaultCatalog } from '../../vault-files/file-vault-catalog.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { checkAgents, checkHomeFolder, checkProcesses, checkSchedules, checkTools } from '../doctor/check-home.ts';
 import { checkEnvironments, unconfinedAgents } from '../doctor/check-environments.ts';
+import { checkMemory } from '../doctor/check-memory.ts';
+import type { MemoryCheck } from '../doctor/check-memory.ts';
 import { checkSessions } from '../doctor/check-sessions.ts';
 import { checkSubagents } from '../doctor/check-subagents.ts';
+import { checkVaults } from '../doctor/check-vaults.ts';
 import { checkWorktrees } from '../doctor/check-worktrees.ts';
 import type { RepairableFinding } from '../doctor/finding.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
@@ -24,12 +30,16 @@ import { Progress } from '../progress.ts';
 import type { Reconciliation } from '../../../runtime.ts';
 import { withAgents } from '../stores.ts';
 import { counted, printable } from '../text.ts';
+import { memoryHouse } from './memory-house.ts';
 import { WORKTREES_FOLDER, hostLifeOf, worktreeKeeper } from '../worktree-house.ts';
 
 /** Folders of a home beside its agents. */
 const PROCESSES_FOLDER = 'processes';
 const SCHEDULES_FOLDER = 'schedules';
 const JOBS_FOLDER = 'subagents';
+const VAULTS_FOLDER = 'vaults';
+/** Of an agent's folder. */
+const RETRIEVAL_FOLDER = 'retrieval';
 
 interface Treated extends Omit<RepairableFinding, 'repair'> {
   readonly isRepaired: boolean;
@@ -85,7 +95,10 @@ function withFindings<Result>(context: CommandContext, use: (findings: readonly 
         ...(await checkHomeFolder(home)),
         ...(await checkAgents(agents)),
         ...(await checkEnvironments({ catalog: new FileEnvironmentCatalog({ home }), agents, home, sandboxes: createBubblewrap() })),
+        ...(await checkVaults(new FileVaultCatalog({ directory: join(home, VAULTS_FOLDER) }), join(home, VAULTS_FOLDER))),
         ...(await checkSessions({ layout, store, nowMs: clock.now(), onCounted, renew: (sessionId) => renew(store, sessionId) })),
+        // After the sessions, of whose logs learnings are made anew.
+        ...(await checkMemory({ agents, store, ...memoryHouse(layout), openIndex: indexOf(layout) })),
         ...(await checkSchedules(createFileScheduleDefinitions({ directory: join(home, SCHEDULES_FOLDER) }))),
         ...(await checkProcesses(createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER), hostLife: hostLifeOf(home) }), home)),
         // After the processes, since what works in a worktree keeps it, and the jobs before their worktrees, since they say what those hold.
@@ -100,6 +113,11 @@ function withFindings<Result>(context: CommandContext, use: (findings: readonly 
       await store.close();
     }
   });
+}
+
+function indexOf(layout: HomeLayout): MemoryCheck['openIndex'] {
+  const folderOf = (agentId: string): string => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER);
+  return (onTrouble) => new FileRetrievalIndex({ folderOf, onTrouble });
 }
 
 /** Only a runtime knows who is going to go on with what was left. */

@@ -35,7 +35,7 @@ export function withMemory<Result>(context: CommandContext, agent: string, work:
   });
 }
 
-export function versionRows(versions: readonly SubstrateVersion[]): string[][] {
+function versionRows(versions: readonly SubstrateVersion[]): string[][] {
   return versions.map(({ version, at, by, why, changed }) => [String(version), localTime(at), by.kind === 'people' ? 'people' : `session ${by.sessionId}`, changed.join(' '), why]);
 }
 

@@ -52,10 +52,10 @@ export function sendMessage(context: CommandContext, { session, message, deliver
 
 export function defineOutcome(
   context: CommandContext,
-  { session, title, detail, criterion }: { readonly session: string; readonly title: string; readonly detail: string | undefined; readonly criterion: readonly string[] },
+  { session, title, detail, check, criterion }: { readonly session: string; readonly title: string; readonly detail: string | undefined; readonly check: string | undefined; readonly criterion: readonly string[] },
 ): Promise<number> {
   const criteria = criterion.length === 0 ? {} : { criteria: [...criterion] };
-  return tell(context, session, ({ sessions }, id) => sessions.send(id, { type: 'user.define_outcome', title, ...(detail === undefined ? {} : { detail }), ...criteria }));
+  return tell(context, session, ({ sessions }, id) => sessions.send(id, { type: 'user.define_outcome', title, ...(detail === undefined ? {} : { detail }), ...(check === undefined ? {} : { check: { command: check } }), ...criteria }));
 }
 
 export function answerQuestion(context: CommandContext, { session, request, text }: { readonly session: string; readonly request: string; readonly text: string }): Promise<number> {

@@ -8,6 +8,7 @@ import { askedLines, askedRecords, waitText } from '../asked-text.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
+import { improvementFields } from '../improvement-text.ts';
 import type { Output } from '../output.ts';
 import { placesOf } from '../places.ts';
 import { posturesOf, textOfPosture } from '../posture.ts';
@@ -122,7 +123,7 @@ function statusFields(state: SessionState, { layout, ...shown }: Shown): [string
     ['unread', state.pending.length === 0 ? undefined : counted(state.pending.length, 'message')],
     ...waitFields(state, shown),
     ['parked', state.parked === undefined ? undefined : oneLine(state.parked.reason)],
-    ['outcome', state.outcome === undefined ? undefined : oneLine(state.outcome.title)],
+    ...improvementFields(state),
     ['parent', state.parent?.sessionId],
     ['children', state.children.map((child) => `${child.sessionId} (${child.agentId}${child.rest === undefined ? '' : `, ${child.rest.reason}`})`).join(', ')],
     ['job', state.jobId],

@@ -5,6 +5,12 @@ export const DEMO_AGENT = 'fixer';
 /** The agent that works for it. */
 export const DEMO_SUBAGENT = 'scribe';
 
+/** How anybody can tell whether it is done: what is learned on the way counts only then. */
+export const DEMO_OUTCOME = { title: 'The tests of the cart pass.', criteria: ['node cart.test.mjs exits with 0'], check: { command: 'node cart.test.mjs' } };
+
+/** For a second session, which knows nothing of the first. */
+export const DEMO_QUESTION = 'A total is wrong again. What do you know about that?';
+
 export const DEMO_MESSAGE = 'The tests fail. Find out why, fix it, commit the fix, and have it noted in the changelog.';
 
 const SCRIPT_FILE = 'script.json';
@@ -15,9 +21,12 @@ name: Fixer
 description: Mends a failing test, then says what it did
 provider: script
 model: ${SCRIPT_FILE}
+environment: host
 tools:
   - shell_run
   - edit
+  - retrieval_search
+  - session_get_events
   - { agent: ${DEMO_SUBAGENT}, run: process, isolation: worktree }
 permission:
   mode: ask
@@ -38,6 +47,7 @@ name: Scribe
 description: Keeps the changelog
 provider: script
 model: ${SCRIPT_FILE}
+environment: host
 tools: [write, shell_run]
 permission:
   mode: ask
@@ -64,6 +74,13 @@ const SUBJECT = 'Count the quantity in the total';
 const NOTED = 'The change is noted, and that is committed.';
 const RECHECK_SECONDS = 1;
 
+const LEARNING = {
+  kind: 'lesson',
+  title: 'A wrong total leaves the quantity out',
+  detail: 'Sums over lines of a cart have to count cents times quantity; look at cart.mjs first.',
+  promoteToMemory: true,
+} as const;
+
 const RECHECK: readonly Step[] = [
   { text: 'I check whether the tests still pass.', commands: ['node cart.test.mjs'] },
   { expect: { lastToolResultIncludes: 'fail 0' }, directive: { outcome: 'sleep', summary: 'The tests still pass.' } },
@@ -86,11 +103,18 @@ const FIXER_STEPS: readonly Step[] = [
       outcome: 'sleep',
       summary: 'The total left the quantity out. It counts now, both tests pass, and the fix is committed. The changelog waits on a branch of its own.',
       queuedWakes: [{ reason: 'recheck the tests', delaySeconds: RECHECK_SECONDS, dedupeKey: 'recheck' }],
+      learnings: [LEARNING],
     },
   },
   ...RECHECK,
   // For whoever sends another message.
   ...RECHECK,
+];
+
+/** What a session plays that begins with the question. */
+const ASKED_STEPS: readonly Step[] = [
+  { text: 'I look for what I know.', calls: [{ name: 'retrieval_search', input: { query: 'wrong total of a cart' } }] },
+  { expect: { lastToolResultIncludes: 'leaves the quantity out' }, text: 'I have learned that before: sums over lines count cents times quantity. I would look at cart.mjs first.', directive: { outcome: 'sleep', summary: 'It remembers what the first session learned.' } },
 ];
 
 const SCRIBE_STEPS: readonly Step[] = [
@@ -108,12 +132,19 @@ export interface DemoAgent {
 }
 
 export const demoAgents: readonly DemoAgent[] = [
-  { agentId: DEMO_AGENT, source: fixerFile, script: scriptOf('The demo: a failing test is mended and committed, and the change is noted.', FIXER_STEPS) },
+  { agentId: DEMO_AGENT, source: fixerFile, script: scriptOf('The demo: a failing test is mended and committed, and the change is noted.', FIXER_STEPS, [{ firstUserMessageIncludes: DEMO_QUESTION, steps: ASKED_STEPS }]) },
   { agentId: DEMO_SUBAGENT, source: scribeFile, script: scriptOf('The demo: a change is noted and committed.', SCRIBE_STEPS) },
 ];
 
-function scriptOf(description: string, steps: readonly Step[]): DemoAgent['script'] {
-  return { fileName: SCRIPT_FILE, source: `${JSON.stringify({ format: 'wakechart-script/1', description, steps: steps.map(scriptStep), onEnd: 'sleep' }, undefined, 2)}\n` };
+interface Conversation {
+  readonly firstUserMessageIncludes: string;
+  readonly steps: readonly Step[];
+}
+
+function scriptOf(description: string, steps: readonly Step[], conversations: readonly Conversation[] = []): DemoAgent['script'] {
+  const others = conversations.map((conversation) => ({ ...conversation, steps: conversation.steps.map(scriptStep) }));
+  const script = { format: 'wakechart-script/1', description, steps: steps.map(scriptStep), ...(others.length === 0 ? {} : { conversations: others }), onEnd: 'sleep' };
+  return { fileName: SCRIPT_FILE, source: `${JSON.stringify(script, undefined, 2)}\n` };
 }
 
 function scriptStep({ commands = [], calls = [], ...step }: Step): object {

@@ -1,4 +1,4 @@
-/** How the demo is told: to people in eight short steps, to programs as one document. */
+/** How the demo is told: to people in nine short steps, to programs as one document. */
 import type { SessionEvent } from '../../../machines/session/session-event.ts';
 import type { SessionState } from '../../../machines/session/session-state.ts';
 import type { WakeOutcome } from '../../../machines/wake/wake-outcome.ts';
@@ -20,7 +20,16 @@ export interface DemoResult {
   readonly permission: DemoPermission | undefined;
   /** What another agent did for it; absent when nothing was. */
   readonly delegation: DemoDelegation | undefined;
+  /** What it learned, and another session found again; absent when nothing was. */
+  readonly learned: DemoLearning | undefined;
   readonly tookMs: number;
+}
+
+export interface DemoLearning {
+  readonly title: string;
+  readonly evaluation: 'pass';
+  /** The session that found it. */
+  readonly foundIn: string;
 }
 
 export interface DemoPermission {
@@ -45,7 +54,7 @@ interface DemoCommand {
 }
 
 export function demoDocument(result: DemoResult): object {
-  const { home, places, state, outcome, permission, delegation, commit, tookMs } = result;
+  const { home, places, state, outcome, permission, delegation, learned, commit, tookMs } = result;
   return {
     home,
     ...places,
@@ -56,6 +65,7 @@ export function demoDocument(result: DemoResult): object {
     permission,
     commit,
     delegation,
+    learned,
     firedWakes: firedWakesOf(result),
     tookMs: Math.round(tookMs),
     next: nextCommands(result),
@@ -63,12 +73,12 @@ export function demoDocument(result: DemoResult): object {
 }
 
 export async function tellEnd(out: Output, result: DemoResult): Promise<void> {
-  const { places, outcome, commit, delegation, tookMs } = result;
+  const { places, outcome, commit, delegation, learned, tookMs } = result;
   const { styles } = out;
-  await out.line(stepLine(out, 8, 'What came of it'));
+  await out.line(stepLine(out, 9, 'What came of it'));
   await out.line(`  ${styles.bold(printable(outcome.summary))}`);
   await out.line();
-  await out.line(`${styles.green('Done')} in ${durationText(tookMs)}: ${counted(commandsOf(result).length, 'command')} run, one of them after somebody allowed it, commit ${commit.hash} made${delegation === undefined ? '' : `, commit ${delegation.commit.hash} left in a worktree`}, ${counted(firedWakesOf(result).length, 'queued wake')} fired.`);
+  await out.line(`${styles.green('Done')} in ${durationText(tookMs)}: ${counted(commandsOf(result).length, 'command')} run, one of them after somebody allowed it, commit ${commit.hash} made${delegation === undefined ? '' : `, commit ${delegation.commit.hash} left in a worktree`}, ${counted(firedWakesOf(result).length, 'queued wake')} fired${learned === undefined ? '' : ', 1 learning promoted and found again'}.`);
   await out.line();
   await out.line(styles.bold('Where to look'));
   await out.line(`  log        ${places.log}`);

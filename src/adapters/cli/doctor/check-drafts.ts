@@ -22,6 +22,8 @@ const DRAFT = /^(\.|.*\.jsonl\.).*[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}.*\.(
 const POLICY_FOLDER = 'policy';
 const SCHEDULES_FOLDER = 'schedules';
 const ENVIRONMENTS_PATHS = [['environments'], ['environments', '.known']] as const;
+/** Of an agent. What lies in `substrate` is written by people too, and is left to them. */
+const AGENT_FOLDERS = [[], ['learnings'], ['substrate-versions'], ['substrate-versions', 'blobs'], ['retrieval']] as const;
 const KEPT_FOLDERS = [[], ['attachments'], ['outputs']] as const;
 const WORKSPACE_RUNTIME_FOLDER = '.wakechart-runtime';
 
@@ -42,7 +44,9 @@ export async function homeDrafts(home: string, nowMs: number): Promise<Repairabl
   const { agents } = new HomeLayout(home);
   const findings = await draftsIn({ area: 'home', root: home, path: [POLICY_FOLDER], nowMs });
   for (const path of ENVIRONMENTS_PATHS) findings.push(...(await draftsIn({ area: 'environments', root: home, path, nowMs })));
-  for (const agentId of await foldersIn(agents)) findings.push(...(await draftsIn({ area: 'agents', root: agents, path: [agentId], nowMs })));
+  for (const agentId of await foldersIn(agents)) {
+    for (const names of AGENT_FOLDERS) findings.push(...(await draftsIn({ area: 'agents', root: agents, path: [agentId, ...names], nowMs })));
+  }
   for (const path of await foldersBelow(home, [SCHEDULES_FOLDER], SCHEDULES_DEPTH)) findings.push(...(await draftsIn({ area: 'schedules', root: home, path, nowMs })));
   return findings;
 }

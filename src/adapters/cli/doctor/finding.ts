@@ -1,7 +1,7 @@
 /** What the doctor finds: one thing that is not as it should be, and what to do about it. */
 
 export interface Finding {
-  readonly area: 'home' | 'agents' | 'environments' | 'sessions' | 'activations' | 'processes' | 'worktrees' | 'subagents' | 'schedules' | 'tools';
+  readonly area: 'home' | 'agents' | 'environments' | 'vaults' | 'memory' | 'sessions' | 'activations' | 'processes' | 'worktrees' | 'subagents' | 'schedules' | 'tools';
   /** A note is as it may be; a problem has to be dealt with. */
   readonly severity: 'problem' | 'note';
   /** A path, or the name of a thing. */
