@@ -62,7 +62,9 @@ export { isSubagentWorkerChildMessage, isSubagentWorkerParentMessage } from './m
 export type { SubagentWorkerChildMessage, SubagentWorkerParentMessage, SubagentWorkerStartPayload } from './machines/subagent/worker-protocol.ts';
 
 export { createRuntime } from './runtime.ts';
-export type { Reconciliation, Runtime, RuntimePorts } from './runtime.ts';
+export type { Companionship, Reconciliation, Runtime, RuntimePorts, RuntimeServices } from './runtime.ts';
+export type { JournalCache } from './actors/session/journal-cache.ts';
+export type { JournalAppendOptions, JournalPorts, SessionJournal } from './actors/session/session-journal.ts';
 export { executeAgentRun } from './actors/run/execute-agent-run.ts';
 export type { ExecuteAgentRunOptions, FinishedAttempt, RunDecisionRecord, RunRequest, SkippedCandidate } from './actors/run/run-options.ts';
 export { createAgentRuntime } from './actors/run/create-agent-runtime.ts';
@@ -78,7 +80,7 @@ export type { RunLimits } from './machines/run/run-decision.ts';
 export { KNOWN_PROVIDERS } from './machines/run/provider-settings.ts';
 export type { ProviderSettings, ProviderTable } from './machines/run/provider-settings.ts';
 export { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
-export type { AgentDefinition, AgentFrontmatter, AgentPermission } from './machines/agent/agent-definition.ts';
+export type { AgentBudget, AgentDefinition, AgentFrontmatter, AgentPermission } from './machines/agent/agent-definition.ts';
 export type { McpServer, McpServerInput } from './machines/agent/mcp-server.ts';
 export type { ToolAttachment, ToolAttachmentInput } from './machines/agent/tool-attachment.ts';
 export { buildTools, loadAgent, mapAgentTool } from './actors/turn/agent-tools.ts';
@@ -94,6 +96,7 @@ export type { Sessions } from './actors/session/sessions.ts';
 export type { SendReceipt } from './actors/session/ingress.ts';
 export type { MessageReader } from './machines/session/message-reader.ts';
 export type { Allowance, AllowedBy, Attachment, DeliveryMode, Narrowing, Restriction } from './machines/session/event-schemas.ts';
+export type { Definition as SessionEventDefinition, Upcaster as SessionEventUpcaster } from './machines/session/event-definition.ts';
 export type { SessionEvent, SessionEventData, SessionEventDraft, SessionEventOf, SessionEventType } from './machines/session/session-event.ts';
 export type { SessionStatus, SessionStopReason } from './machines/session/session-machine.ts';
 export type { ForkOptions, InterruptOptions, NewSession, SendOptions, SessionFilter, SessionIngress, TerminateOptions } from './machines/session/session-requests.ts';
@@ -102,6 +105,7 @@ export type {
   CallRequest,
   ChildSession,
   LastWake,
+  LearningToKeep,
   OpenJob,
   OpenToolCall,
   OpenWake,

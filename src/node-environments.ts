@@ -1,5 +1,5 @@
 /** What the sessions of a home work in: environments, the sandbox that shuts their commands in, and the vaults with their secrets. */
-import { realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from './actors/clock/clock.ts';
 import type { EnvironmentCatalog } from './actors/environment/environment-catalog.ts';
@@ -13,6 +13,7 @@ import { createKeychainCommand } from './adapters/auth-files/keychain-command.ts
 import { createBubblewrap } from './adapters/bubblewrap/bubblewrap.ts';
 import { FileEnvironmentCatalog } from './adapters/environment-files/file-environment-catalog.ts';
 import { createFileMountPlaces } from './adapters/environment-files/file-mount-places.ts';
+import { placesOfKeys } from './adapters/environment-files/kept-from-mounts.ts';
 import type { HomeLayout } from './adapters/files/layout.ts';
 import { FileVaultCatalog, readSecretFile } from './adapters/vault-files/file-vault-catalog.ts';
 
@@ -46,7 +47,7 @@ export function nodeEnvironments({ layout, clock, defaultEnvironmentId, onTroubl
   const environments = createSessionEnvironments({
     catalog,
     places: createFileMountPlaces({ layout }),
-    sandboxes: createBubblewrap({ hidden: [realpathSync.native(layout.home)] }),
+    sandboxes: createBubblewrap({ hidden: [layout.home, ...placesOfKeys(homedir())] }),
     vaults: secrets,
     onTrouble,
     ...(defaultEnvironmentId === undefined ? {} : { defaultEnvironmentId }),
@@ -55,6 +56,6 @@ export function nodeEnvironments({ layout, clock, defaultEnvironmentId, onTroubl
 }
 
 /** The vaults of a home. */
-export function vaultsOfHome(home: string): VaultCatalog {
+function vaultsOfHome(home: string): VaultCatalog {
   return new FileVaultCatalog({ directory: join(home, VAULTS_FOLDER) });
 }

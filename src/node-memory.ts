@@ -7,6 +7,7 @@ import type { SessionEnvironments } from './actors/environment/session-environme
 import { AgentMemory } from './actors/memory/agent-memory.ts';
 import type { LearningStore } from './actors/memory/learning-store.ts';
 import { createMemoryCompanionship } from './actors/memory/memory-companionship.ts';
+import type { SubstrateStage } from './actors/memory/substrate-stage.ts';
 import type { SubstrateStore } from './actors/memory/substrate-store.ts';
 import { createCheckRunner } from './actors/outcome/check-runner.ts';
 import { createModelJudge } from './actors/outcome/model-judge.ts';
@@ -25,6 +26,7 @@ import type { AuthProfiles } from './actors/run/auth-profiles.ts';
 import type { CandidateStandings } from './actors/run/candidate-standings.ts';
 import { createSessionTools } from './actors/session/session-tools.ts';
 import type { ShellHost } from './actors/shell/shell-host.ts';
+import type { ShellTools } from './actors/shell/shell-tools.ts';
 import type { SkillCatalog } from './actors/skill/skill-catalog.ts';
 import { createSkillTools } from './actors/skill/skill-tools.ts';
 import { createShellRunTool } from './actors/turn/shell-run-tool.ts';
@@ -51,7 +53,7 @@ export interface MemoryOptions {
   /** The same as those of the gate. */
   readonly gate: { readonly readShell: ReadShell; readonly policy: PolicyStore; readonly places: CommandPlaces; readonly guard: PlaceGuard; readonly humans: 'reachable' | 'none' };
   readonly models: { readonly profiles?: AuthProfiles | undefined; readonly standings?: CandidateStandings | undefined };
-  readonly shells: ShellView | undefined;
+  readonly shells: (ShellView & Pick<ShellTools, 'leftRunning'>) | undefined;
 }
 
 /** What a home's agents know, for programs and the command line. */
@@ -81,7 +83,7 @@ export function nodeMemory(options: MemoryOptions): NodeMemory {
   // In this order after a wake: what is evaluated decides what is promoted, and what was learned is to be found.
   const companionships: RuntimePorts['companionships'] = [
     (services) => {
-      const made = outcomesOf(options, services);
+      const made = outcomesOf(options, services, files.stage);
       outcomes = made.evaluator;
       return made;
     },
@@ -104,12 +106,14 @@ export function nodeMemory(options: MemoryOptions): NodeMemory {
   };
 }
 
-function outcomesOf({ clock, environments, commands, gate: { readShell }, models }: MemoryOptions, services: RuntimeServices): Companionship & { readonly evaluator: OutcomeEvaluator } {
+function outcomesOf({ clock, environments, commands, gate: { readShell }, models, shells }: MemoryOptions, services: RuntimeServices, stage: SubstrateStage): Companionship & { readonly evaluator: OutcomeEvaluator } {
   const shellRun = createShellRunTool(services.tasks, { clock, ...commands });
   return createOutcomes({
     ...services,
     readShell,
     environments,
+    stage,
+    leftRunning: shells === undefined ? undefined : (session) => shells.leftRunning(session),
     checks: createCheckRunner(shellRun),
     judge: createModelJudge({ ...services, ...models }),
   });

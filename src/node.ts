@@ -96,8 +96,20 @@ export type { RetrievalAnswer, RetrievalOptions, RetrievalRequest } from './acto
 export type { RetrievalSources } from './actors/retrieval/retrieval-sources.ts';
 export { FileRetrievalIndex } from './adapters/retrieval-files/file-retrieval-index.ts';
 export type { FileRetrievalIndexOptions } from './adapters/retrieval-files/file-retrieval-index.ts';
+export type { RefreshPorts, RefreshReport } from './actors/retrieval/index-refresh.ts';
+export type { Confidence, RetrievalCandidate } from './machines/retrieval/candidate.ts';
+export type { PlannedCall } from './machines/retrieval/expansion-plan.ts';
+export type { SessionRelation } from './machines/retrieval/session-relations.ts';
 export { OutcomeEvaluator } from './actors/outcome/outcome-evaluator.ts';
+export type { OutcomeEvaluateOptions, OutcomeEvaluatorOptions } from './actors/outcome/outcome-evaluator.ts';
+export type { EvaluationPorts, OutcomeReport } from './actors/outcome/evaluation.ts';
+export type { OutcomeHistory, OutcomeHistoryEntry } from './actors/outcome/outcome-history.ts';
+export type { EventReader } from './actors/outcome/read-work.ts';
+export type { Grade } from './machines/outcome/outcome-grade.ts';
+export type { OutcomeTrend } from './machines/outcome/outcome-trend.ts';
+export type { Evaluation } from './machines/outcome/outcome-verdict.ts';
 export { AgentMemory } from './actors/memory/agent-memory.ts';
+export type { AgentMemoryPorts, MemoryPromotion, MemoryReading, MemoryRestore } from './actors/memory/agent-memory.ts';
 export type { NodeSubagentOptions } from './node-subagents.ts';
 export { GitWorktreeIsolationAdapter, createGitWorktreeIsolationAdapter } from './adapters/git/git-worktree-adapter.ts';
 export type { GitWorktreeOptions } from './adapters/git/git-worktree-options.ts';
@@ -251,28 +263,13 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
   const hostLife = createHostLife({ directory: join(layout.home, HOSTS_FOLDER) });
   const processTree = createProcessTree({ clock, directory: join(layout.home, PROCESSES_FOLDER), hostLife });
   const worked = nodeEnvironments({ layout, clock, defaultEnvironmentId: environment, onTrouble: onListenerError ?? reportToConsole });
-  const runners = createDefaultBackgroundTaskRunners({ home: layout.home, clock, processTree, redactionOf: redactionFor(worked.secrets) });
-  const scheduled = createDurableScheduleRunner(runners.scheduled);
-  const tasks = new BackgroundTaskManager({
-    runners: { ...runners, scheduled },
-    clock,
-    inspect,
-    onListenerError,
-    ...(maxConcurrentTasks === undefined ? {} : { maxConcurrent: maxConcurrentTasks }),
-  });
+  const { tasks, scheduled } = homeTasks({ home: layout.home, clock, processTree, redactionOf: redactionFor(worked.secrets) }, { maxConcurrent: maxConcurrentTasks, inspect, onListenerError });
   const store = new FileEventStore({ home: layout.home, clock, durability, leaseMs });
   const backends = await nodeBackends({ home: layout.home, clock, processTree, onListenerError, runConfig: options.runConfig, runtimes: options.runtimes ?? [] });
   const gate = { readShell, places: new FileCommandPlaces(), guard: createHomeGuard(layout.home), policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }) };
   const tools = nodeTools({ layout, secrets: worked.secrets, store, processTree, clock, options });
-  const knowing = nodeMemory({
-    layout,
-    clock,
-    environments: worked.environments,
-    commands: { host: tools.ports.shellHost, environment: tools.ports.commandEnvironment, keeper: tools.ports.outputs },
-    gate: { ...gate, humans: options.humans ?? 'reachable' },
-    models: backends,
-    shells: tools.shells,
-  });
+  const commands = { host: tools.ports.shellHost, environment: tools.ports.commandEnvironment, keeper: tools.ports.outputs };
+  const knowing = nodeMemory({ layout, clock, environments: worked.environments, commands, gate: { ...gate, humans: options.humans ?? 'reachable' }, models: backends, shells: tools.shells });
   const runtime = createRuntime({
     clock,
     store,
@@ -294,6 +291,18 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
   });
   if (reconcileOnStart) await runtime.reconcile();
   return withSchedules({ ...runtime, ...knowing.opened(), environments: worked.catalog, vaults: worked.vaults }, { home: layout.home, clock, hostLife, scheduled, onListenerError });
+}
+
+interface HomeTasks {
+  readonly tasks: BackgroundTaskManager;
+  readonly scheduled: ReturnType<typeof createDurableScheduleRunner>;
+}
+
+function homeTasks(runnerOptions: DefaultRunnersOptions, { maxConcurrent, ...heard }: Pick<NodeRuntimeOptions, 'inspect' | 'onListenerError'> & { readonly maxConcurrent: number | undefined }): HomeTasks {
+  const runners = createDefaultBackgroundTaskRunners(runnerOptions);
+  const scheduled = createDurableScheduleRunner(runners.scheduled);
+  const tasks = new BackgroundTaskManager({ runners: { ...runners, scheduled }, clock: runnerOptions.clock, ...heard, ...(maxConcurrent === undefined ? {} : { maxConcurrent }) });
+  return { tasks, scheduled };
 }
 
 function givenPorts({ humans, prices, onListenerError }: NodeRuntimeOptions): Pick<RuntimePorts, 'humans' | 'prices' | 'onListenerError'> {

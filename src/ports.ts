@@ -113,6 +113,8 @@ export type {
 } from './machines/turn/provider-message.ts';
 export type { Subflow, Tool, ToolContext, ToolProgress } from './actors/turn/tool.ts';
 export type { ToolDefinition, ToolDescriptor, ToolEffect } from './machines/turn/tool-definition.ts';
+export type { ToolFamily } from './machines/turn/tool-family.ts';
+export type { QuotaNote } from './actors/turn/quota-notes.ts';
 export type { KeptOutput, OutputKeeper } from './actors/turn/output-keeper.ts';
 export type { AttachmentStore } from './actors/session/attachment-store.ts';
 export type { AttachmentSource } from './machines/session/session-requests.ts';
@@ -127,3 +129,36 @@ export type { CommandLook, LookedCommand } from './machines/permission/command-l
 export type { KeptRule, PolicyStore, RuleProvenance } from './actors/permission/policy-store.ts';
 export type { PermissionRule } from './machines/permission/permission-rule.ts';
 export type { PermissionSubject } from './machines/permission/permission-subject.ts';
+
+export type { EnvironmentCatalog, EnvironmentListing } from './actors/environment/environment-catalog.ts';
+export type { EnvironmentRequest, SessionEnvironment, SessionEnvironments } from './actors/environment/session-environment.ts';
+export type { CommandSandbox, SandboxedProgram } from './actors/environment/command-sandbox.ts';
+export type { ByteRedaction, SecretName, SecretReference, SessionSecrets } from './actors/environment/session-secrets.ts';
+export type { EnvironmentDefinition } from './machines/environment/environment-definition.ts';
+export type { Mount, MountAccess, MountKind } from './machines/environment/mount-table.ts';
+export type { VaultCatalog, VaultListing } from './actors/vault/vault-catalog.ts';
+export type { VaultDefinition } from './machines/vault/vault-definition.ts';
+
+export type { CompanionWake, WakeCompanion } from './actors/wake/wake-companion.ts';
+export type { PreparedAgent } from './actors/wake/wake-context.ts';
+export type { ContextReport } from './machines/turn/context-report.ts';
+export type { WakeMemory } from './actors/wake/wake-ports.ts';
+export type { LearningFilter, LearningStore, LearningsExamination } from './actors/memory/learning-store.ts';
+export type { CapturedLearning, KeptLearning } from './machines/memory/learning.ts';
+export type { Keeping } from './machines/memory/learning-ledger.ts';
+export type { LearningKind, MemoryEntry } from './machines/memory/memory-entry.ts';
+export type { SubstrateChange, SubstrateEdit, SubstrateHead, SubstrateRestore, SubstrateResult, SubstrateStore } from './actors/memory/substrate-store.ts';
+export type { SubstrateFile, SubstrateVersion } from './machines/memory/substrate-version.ts';
+export type { PromotionPermit } from './actors/outcome/promotion-gate.ts';
+export type { CheckRequest, CheckRunner } from './actors/outcome/check-runner.ts';
+export type { JudgeModel, JudgeRequest, OutcomeJudge } from './actors/outcome/outcome-judge.ts';
+export type { CheckEnding, Judgement } from './machines/outcome/outcome-verdict.ts';
+export type { OutcomeEvidence, OutcomeGrade, OutcomeVerdict } from './machines/session/improvement-events.ts';
+export type { SkillCatalog, SkillListing, SkillQuery, SkillText } from './actors/skill/skill-catalog.ts';
+export type { Skill, SkillScope, SkillSummary } from './machines/skill/skill-definition.ts';
+export type { AgentIndex, IndexSearch, IndexSize, RetrievalIndex, SessionUpdate } from './actors/retrieval/retrieval-index.ts';
+export type { LearningSource, MemorySource, RetrievalLearning, RetrievalMemoryEntry, SessionSource } from './actors/retrieval/retrieval-sources.ts';
+export type { QueryTerm } from './machines/retrieval/query.ts';
+export type { TextHit } from './machines/retrieval/ranking.ts';
+export type { RetrievalDocument, RetrievalKind } from './machines/retrieval/retrieval-document.ts';
+export type { SessionCursor } from './machines/retrieval/session-documents.ts';

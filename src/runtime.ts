@@ -191,22 +191,18 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
-    agents,
     runtimes,
     ...turn,
     ...{ worktrees: house.subflowWorktrees, elsewhere: house.elsewhere },
     trigger,
-    owner: ports.owner ?? 'runtime',
     supervisor: tasks.supervisor,
     reconcile: reconcileTrees,
     onListenerError,
   });
   const wake: Runtime['wake'] = (sessionId, options) => waker.wake(sessionId, options);
   const workers = new SessionWorkers({ ...core, wake, supervisor: tasks.supervisor, onListenerError });
-  let ending: Promise<void> | undefined;
   // Jobs and wakes first: they use the tasks, and they want to write how they ended.
-  const end = (reason: string): Promise<void> => takeEvery([() => workers.shutdown(reason), () => house.shutdown(reason), () => waker.shutdown(reason), ...lastSteps(ports, { sessions, companionships, reason })]);
-  const shutdown = (reason = 'the runtime is shutting down'): Promise<void> => (ending ??= end(reason));
+  const shutdown = once((reason) => takeEvery([() => workers.shutdown(reason), () => house.shutdown(reason), () => waker.shutdown(reason), ...lastSteps(ports, { sessions, companionships, reason })]));
   return {
     tasks,
     ...subagentsOf(house),
@@ -221,6 +217,12 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     shutdown,
     [Symbol.asyncDispose]: () => shutdown(),
   };
+}
+
+/** The first call ends it; all get its promise. */
+function once(end: (reason: string) => Promise<void>): (reason?: string) => Promise<void> {
+  let ending: Promise<void> | undefined;
+  return (reason = 'the runtime is shutting down') => (ending ??= end(reason));
 }
 
 type SessionCore = LineagePorts & Pick<SubagentHouseOptions, 'trigger' | 'onListenerError'>;
@@ -256,12 +258,12 @@ function lastSteps({ closeTools, toolSource, tasks, telemetry, store }: RuntimeP
 }
 
 /** What wakes need for their turns. */
-function turnPorts({ clock, tasks, directories, runConfig = {}, runLimits = {}, profiles, standings, telemetry, tools = [], toolSource, readShell, policy, places, guard, outputs, environments, humans = 'reachable', prices = {}, ...ports }: RuntimePorts, companionships: readonly Companionship[]) {
+function turnPorts({ clock, tasks, directories, runConfig = {}, runLimits = {}, profiles, standings, telemetry, agents, owner = 'runtime', tools = [], toolSource, readShell, policy, places, guard, outputs, environments, humans = 'reachable', prices = {}, ...ports }: RuntimePorts, companionships: readonly Companionship[]) {
   const shellRun = createShellRunTool(tasks, { clock, host: ports.shellHost, environment: ports.commandEnvironment, keeper: outputs });
-  const commands = ports.quotaNote === undefined ? [shellRun as Tool] : withQuotaNotes([shellRun as Tool], ports.quotaNote);
+  const commands = ports.quotaNote === undefined ? [shellRun] : withQuotaNotes([shellRun], ports.quotaNote);
   const all = [...commands, createAskHumanTool(), ...companionships.flatMap((each) => each.tools ?? []), ...tools];
   checkTools(all);
-  return { directories, runConfig, runLimits, profiles, standings, telemetry, tools: all, toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, guard, outputs, environments, memory: ports.memory, companions: companionships.flatMap((each) => each.companion ?? []), humans, prices };
+  return { directories, runConfig, runLimits, profiles, standings, telemetry, agents, owner, tools: all, toolSource, executor: new ToolExecutor({ clock }), readShell, policy, places, guard, outputs, environments, memory: ports.memory, companions: companionships.flatMap((each) => each.companion ?? []), humans, prices };
 }
 
 /** Takes each step after the one before it has ended, also when that failed. @throws the first failure, in the end */

@@ -88,7 +88,7 @@ function wordsOf(question: string, random: () => number): string {
 }
 
 /** Mulberry32: the same numbers for the same seed, everywhere. */
-export function randomOf(seed: number): () => number {
+function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -16,12 +16,13 @@ export const sessionId = uuidV7;
 export const eventId = uuidV7;
 
 /** Names a folder too, so it is kept to what every file system takes and nothing that can climb out of one. */
-export const agentId = z
+const nameOfFile = z
   .string()
   .regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, 'a lower-case name of letters, digits, "-" and "_", at most 64 characters, such as code-reviewer');
 
-/** Names a file, too. */
-export const environmentId = agentId;
+export const agentId = nameOfFile;
+
+export const environmentId = nameOfFile;
 
 export function isUuidV7(text: string): boolean {
   return UUID_V7.test(text);

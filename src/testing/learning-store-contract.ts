@@ -59,8 +59,10 @@ const cases: readonly Case[] = [
       expectSame(await store.keep(AGENT, learning('b', { title: 'use  ci = TRUE!', detail: 'the tests wait else', sessionId: 'two', at: '2026-02-01T00:00:00.000Z' })), { as: 'duplicate', duplicateOf: 'a' }, 'the same in other clothes');
       expectSame(await store.keep(AGENT, learning('c', { title: 'Use CI=true', detail: 'The tests wait, else.', kind: 'error' })), { as: 'new' }, 'another kind');
       expectSame(await store.keep(AGENT, learning('d', { title: 'Use CI=false', detail: 'The tests wait, else.' })), { as: 'new' }, 'another word');
-      await store.keep(AGENT, learning('e', { dedupeKey: 'ci' }));
-      expectSame(await store.keep(AGENT, learning('f', { title: 'Quite another title', dedupeKey: 'ci' })), { as: 'duplicate', duplicateOf: 'e' }, 'the same key');
+      await store.keep(AGENT, learning('e', { title: 'About CI', dedupeKey: 'ci' }));
+      expectSame(await store.keep(AGENT, learning('f', { title: 'about ci', dedupeKey: 'ci' })), { as: 'duplicate', duplicateOf: 'e' }, 'the same key and words');
+      expectSame(await store.keep(AGENT, learning('g', { title: 'Quite another title', dedupeKey: 'ci' })), { as: 'new' }, 'a correction under the same key');
+      expectSame((await store.get(AGENT, 'e'))?.title, 'About CI', 'what was corrected');
       const { count, lastSeenAt, sessionIds } = (await store.get(AGENT, 'a')) ?? {};
       expectSame({ count, lastSeenAt, sessionIds }, { count: 2, lastSeenAt: '2026-02-01T00:00:00.000Z', sessionIds: ['one', 'two'] }, 'what is known of the first');
     },
@@ -90,9 +92,22 @@ const cases: readonly Case[] = [
   {
     name: 'keeps all that many learn at once',
     async run({ store, beside }) {
-      await Promise.all(Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? store : beside).keep(AGENT, learning(`${index}`, { dedupeKey: `${index % 8}` }))));
+      await Promise.all(Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? store : beside).keep(AGENT, learning(`${index}`, { title: `Title ${index % 8}` }))));
       const all = await store.list(AGENT);
       expectSame(all.map(({ count }) => count), Array.from({ length: 8 }, () => 2), 'the counts');
+    },
+  },
+  {
+    name: 'keeps out what people took out of what a key is about, in other words and made anew too',
+    async run({ store, beside }) {
+      const all = [learning('a', { dedupeKey: 'k' }), learning('b', { dedupeKey: 'k' })];
+      for (const each of all) await store.keep(AGENT, each);
+      await store.forget(AGENT, 'a');
+      const later = learning('c', { dedupeKey: 'k', at: '2026-01-05T00:00:00.000Z' });
+      expectSame(await beside.keep(AGENT, later), { as: 'duplicate', duplicateOf: 'a' }, 'other words under the key');
+      expectSame(await idsOf(store), ['b'], 'what is left');
+      await store.rebuild(AGENT, each([...all, later]));
+      expectSame(await idsOf(store), ['b'], 'what is left once it was made anew');
     },
   },
   {

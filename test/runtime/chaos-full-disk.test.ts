@@ -2,7 +2,6 @@
  * A disk that is really full: a small file system of its own as home. Where nothing can be mounted these tests are skipped, and counted
  * as skipped.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,6 +11,7 @@ import { RuntimeError } from '../../src/machines/errors.ts';
 import { createNodeRuntime } from '../../src/node.ts';
 import type { Runtime } from '../../src/runtime.ts';
 import { program, run } from '../adapters/cli/command-line.ts';
+import { mountSmallDisk, unmount, whyNoSmallDisk } from '../support/small-disk.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
 import { expectAtRest, expectEverythingOnce, readSessions } from './chaos-checks.ts';
@@ -30,27 +30,6 @@ const ENOUGH_REFUSALS = 5;
 
 let folder: TemporaryHome;
 let home: string;
-
-/** A program of the system, to its end. @throws when it fails */
-const call = (name: string, ...words: readonly string[]): void => void execFileSync(name, words, { stdio: 'pipe' });
-
-const tryToMount = (path: string): string | undefined => {
-  try {
-    call('mount', '-t', 'tmpfs', '-o', `size=${DISK_BYTES},mode=0700`, 'tmpfs', path);
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-};
-
-const whyNot = await (async () => {
-  const probe = await temporaryHome();
-  const reason = tryToMount(probe.path);
-  if (reason === undefined) call('umount', probe.path);
-  await probe.remove();
-  return reason;
-})();
-if (whyNot !== undefined) console.warn(`skipped: the tests of a full disk need the right to mount a tmpfs (${whyNot.trim()})`);
 
 interface Sent {
   readonly eventId: string;
@@ -88,17 +67,17 @@ beforeEach(async () => {
   await mkdir(home);
 });
 afterEach(async () => {
-  call('umount', home);
+  unmount(home);
   await folder.remove();
 });
 
-describe.skipIf(whyNot !== undefined)('a disk that is full', () => {
+describe.skipIf(whyNoSmallDisk !== undefined)('a disk that is full', () => {
   let runtime: Runtime;
   let sessionId: string;
   const ballast = (): string => join(home, 'ballast');
 
   beforeEach(async () => {
-    expect(tryToMount(home)).toBeUndefined();
+    expect(mountSmallDisk(home, DISK_BYTES)).toBeUndefined();
     runtime = await createNodeRuntime({ home });
     await runtime.agents.create({ agentId: 'player', source: { frontmatter: { name: 'Player', provider: 'script', model: 'play.json' }, instructions: '' } });
     const steps = Array.from({ length: 60 }, (_, index) => ({ text: `Step ${index}.`, toolCalls: [{ name: 'shell_run', input: { command: `echo s${index} >> effects` } }] }));

@@ -9,7 +9,7 @@ import { initialSessionState } from '../../src/machines/session/session-state.ts
 import type { SessionState } from '../../src/machines/session/session-state.ts';
 import { temporaryHome } from './temporary-home.ts';
 
-export const SESSION = '0192f0c1-2345-7abc-8def-0123456789ab';
+const SESSION = '0192f0c1-2345-7abc-8def-0123456789ab';
 
 export interface MemoryHouse {
   readonly home: string;
@@ -25,7 +25,7 @@ export async function openMemoryHouse(nowMs = Date.UTC(2026, 0, 1)): Promise<Mem
   return { home: home.path, agentDirectory, open: () => createMemoryFiles({ agentDirectory, clock: { now: () => nowMs }, exclusively: underLock }), dispose: () => home.remove() };
 }
 
-export function evaluated(agentId: string, verdict: 'pass' | 'fail' = 'pass', more: Partial<SessionState> = {}): SessionState {
+function evaluated(agentId: string, verdict: 'pass' | 'fail' = 'pass', more: Partial<SessionState> = {}): SessionState {
   return { ...initialSessionState({ sessionId: SESSION, agentId }), outcome: { title: 'Done.', seq: 1, by: 'person' }, evaluation: { verdict, because: 'So it is.', throughSeq: 5, seq: 6 }, ...more };
 }
 

@@ -30,7 +30,7 @@ export interface SandboxRequest extends Partial<Pick<SandboxScope, 'network'>> {
   readonly options?: BubblewrapOptions;
 }
 
-export function mountsOf({ workspace, mounts = [] }: Pick<SandboxRequest, 'workspace' | 'mounts'>): readonly Mount[] {
+function mountsOf({ workspace, mounts = [] }: Pick<SandboxRequest, 'workspace' | 'mounts'>): readonly Mount[] {
   return [{ kind: 'workspace', path: '/workspace', directory: workspace, access: 'rw' }, ...mounts];
 }
 

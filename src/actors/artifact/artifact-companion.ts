@@ -4,6 +4,7 @@ import type { Artifact } from '../../machines/artifact/artifact.ts';
 import { sessionArtifacts } from '../../machines/artifact/session-artifacts.ts';
 import type { ShownShell } from '../../machines/artifact/shell-artifacts.ts';
 import { NO_SECRETS } from '../environment/session-secrets.ts';
+import type { SessionSecrets } from '../environment/session-secrets.ts';
 import type { EventStore, SessionIdentity } from '../session/event-store.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { CompanionWake, WakeCompanion } from '../wake/wake-companion.ts';
@@ -92,7 +93,7 @@ class ArtifactCompanion implements WakeCompanion {
     });
     const { secrets = NO_SECRETS } = agent.environment ?? {};
     // What the log holds is clean already; what shells know of themselves may not be.
-    const artifacts = sessionArtifacts(factsOf(wake, { tail, shells })).map(({ name, text }) => ({ name, text: secrets.text(text) }));
+    const artifacts = sessionArtifacts(factsOf(wake, { tail, shells })).map((artifact) => withoutSecrets(artifact, secrets));
     this.#known.delete(sessionId);
     this.#known.set(sessionId, { head, agent, context, shells: shown, artifacts });
     const [oldest] = this.#known.keys();
@@ -123,4 +124,10 @@ class ArtifactCompanion implements WakeCompanion {
   #works(sessionId: string, part: Part): void {
     this.#troubled.delete(`${part} ${sessionId}`);
   }
+}
+
+/** The same where there is none in it. */
+function withoutSecrets(artifact: Artifact, secrets: SessionSecrets): Artifact {
+  const text = secrets.text(artifact.text);
+  return text === artifact.text ? artifact : { ...artifact, text };
 }

@@ -1,4 +1,5 @@
 /** What is known in a wake, as the plain facts that are laid out for its agent. */
+import type { AgentFacts } from '../../machines/artifact/agent-artifacts.ts';
 import type { LogTail } from '../../machines/artifact/log-tail.ts';
 import type { EnvironmentFacts } from '../../machines/artifact/posture-artifacts.ts';
 import type { SessionFacts } from '../../machines/artifact/session-artifacts.ts';
@@ -11,11 +12,21 @@ export interface FactSources {
   readonly shells?: readonly ShownShell[] | undefined;
 }
 
+const knownAgents = new WeakMap<CompanionWake['agent'], AgentFacts>();
+
+/** The same as long as the agent is. */
+function agentFacts(agent: CompanionWake['agent']): AgentFacts {
+  const { definition, tools, skippedTools: skipped } = agent;
+  const facts = knownAgents.get(agent) ?? { definition, tools: [...tools.values()].map((tool) => tool.definition), skipped };
+  knownAgents.set(agent, facts);
+  return facts;
+}
+
 export function factsOf({ agent, context, ...wake }: CompanionWake, { tail, shells }: FactSources): SessionFacts {
-  const { definition, tools, skippedTools, environment } = agent;
+  const { environment } = agent;
   return {
     state: wake.state(),
-    agent: { definition, tools: [...tools.values()].map((tool) => tool.definition), skipped: skippedTools },
+    agent: agentFacts(agent),
     tail,
     ...(environment === undefined ? {} : { environment: environmentFacts(environment) }),
     ...(context === undefined ? {} : { context }),

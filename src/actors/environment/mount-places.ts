@@ -10,13 +10,15 @@ export interface MountRequest {
   readonly declared: readonly DeclaredMount[];
   /** What declares them, for errors. */
   readonly environmentId: string;
+  /** Whether commands are shut in: then the workspace is looked at as declared mounts are. */
+  readonly sandbox: 'required' | 'off';
 }
 
 export interface MountPlaces {
   /**
    * The folders behind all mounts, every link followed. Those of the runtime's own are made where they are missing.
-   * @throws RuntimeError MOUNT_UNAVAILABLE for a source that is missing, no folder, or not to be mounted, naming the environment;
-   *   STORAGE_FAILED when a folder cannot be made
+   * @throws RuntimeError MOUNT_UNAVAILABLE for a source that is missing, no folder, or not to be mounted, naming the environment, and for a
+   *   workspace or a home that nobody can be shut in with; STORAGE_FAILED when a folder cannot be made
    */
   resolve(request: MountRequest): Promise<{ readonly folders: MountFolders; readonly declared: readonly DeclaredMount[] }>;
 }

@@ -83,8 +83,8 @@ interface Surroundings {
   readonly workspaceDirectory: string;
 }
 
-async function mountsOf({ environmentId, mounts, vaults }: EnvironmentDefinition, { identity: session, workspaceDirectory, places }: Surroundings & Pick<SessionEnvironmentPorts, 'places'>): Promise<readonly Mount[]> {
-  const { folders, declared } = await places.resolve({ session, workspaceDirectory, declared: mounts, environmentId });
+async function mountsOf({ environmentId, sandbox, mounts, vaults }: EnvironmentDefinition, { identity: session, workspaceDirectory, places }: Surroundings & Pick<SessionEnvironmentPorts, 'places'>): Promise<readonly Mount[]> {
+  const { folders, declared } = await places.resolve({ session, workspaceDirectory, declared: mounts, environmentId, sandbox });
   return mountTable({ folders, declared, vaults });
 }
 

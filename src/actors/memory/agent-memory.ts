@@ -69,10 +69,11 @@ export class AgentMemory implements WakeMemory {
     return memoryBrief(entries, counts);
   }
 
-  /** Puts learnings into the section. What is there already stays as it is. @throws RuntimeError as SubstrateStore.promote; MEMORY_DAMAGED, MEMORY_FULL */
+  /** Puts learnings into the section, in the place of earlier ones with the same key. What is there already stays as it is. @throws RuntimeError as SubstrateStore.promote; MEMORY_DAMAGED, MEMORY_FULL */
   async promote(permit: PromotionPermit, { agentId, learnings, expectedVersion, why }: MemoryPromotion): Promise<SubstrateResult> {
     const document = await this.#document(agentId, expectedVersion);
-    const content = withEntries(document, learnings.map(entryOf));
+    const corrected = correctedBy(learnings, await this.#ports.learnings.list(agentId, { includeForgotten: true }));
+    const content = withEntries({ ...document, entries: document.entries.filter(({ learningId }) => !corrected.has(learningId)) }, learnings.map(entryOf));
     return this.#ports.substrate.promote(permit, memoryEdit({ agentId, content, expectedVersion, why }));
   }
 
@@ -108,6 +109,19 @@ export class AgentMemory implements WakeMemory {
 
 function memoryEdit({ content, ...rest }: Omit<SubstrateEdit, 'changes'> & { readonly content: Uint8Array }): SubstrateEdit {
   return { ...rest, changes: [{ path: MEMORY_FILE, content }] };
+}
+
+/** The ids of earlier learnings about the same: what is promoted corrects them. */
+function correctedBy(promoted: readonly KeptLearning[], all: readonly KeptLearning[]): ReadonlySet<string> {
+  const newest = new Map<string, KeptLearning>();
+  for (const learning of promoted) {
+    const { dedupeKey, at } = learning;
+    if (dedupeKey !== undefined && at >= (newest.get(dedupeKey)?.at ?? '')) newest.set(dedupeKey, learning);
+  }
+  return new Set(all.flatMap(({ learningId, dedupeKey = '', at }) => {
+    const by = newest.get(dedupeKey);
+    return by !== undefined && by.learningId !== learningId && at <= by.at ? [learningId] : [];
+  }));
 }
 
 function entryOf({ learningId, at, kind, title, detail }: KeptLearning): MemoryEntry {

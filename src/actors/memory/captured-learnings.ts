@@ -8,7 +8,7 @@ import type { LearningStore, LearningsExamination } from './learning-store.ts';
 
 type Logs = Pick<EventStore, 'read' | 'list'>;
 
-export function capturedBy(sessionId: string, { seq, at, data: { promoteToMemory: _promoteToMemory, title, detail, ...data } }: SessionEventOf<'learning.captured'>): CapturedLearning {
+function capturedBy(sessionId: string, { seq, at, data: { promoteToMemory: _promoteToMemory, title, detail, ...data } }: SessionEventOf<'learning.captured'>): CapturedLearning {
   return { ...data, title: title.slice(0, MAX_KEPT_CHARACTERS) || '(no title)', detail: detail.slice(0, MAX_KEPT_CHARACTERS), sessionId, seq, at };
 }
 
@@ -19,7 +19,7 @@ export async function capturedAt(store: Pick<EventStore, 'read'>, sessionId: str
 }
 
 /** All that the sessions of an agent have learned, session by session. A log that cannot be read is told of and left out. */
-export async function* capturedInLogs(store: Logs, agentId: string, onUnreadable: (sessionId: string, error: unknown) => void): AsyncGenerator<CapturedLearning> {
+async function* capturedInLogs(store: Logs, agentId: string, onUnreadable: (sessionId: string, error: unknown) => void): AsyncGenerator<CapturedLearning> {
   for (const { sessionId } of await store.list({ agentId })) {
     try {
       yield* capturedIn(store, sessionId);
@@ -34,10 +34,15 @@ export async function rebuildLearnings({ agentId, store, learnings, onUnreadable
   return learnings.rebuild(agentId, capturedInLogs(store, agentId, onUnreadable));
 }
 
+/** What was learned in these events of a session. */
+export function capturesAmong(sessionId: string, events: readonly SessionEvent[]): readonly CapturedLearning[] {
+  return events.filter(isCapture).map((event) => capturedBy(sessionId, event));
+}
+
 async function* capturedIn(store: Logs, sessionId: string): AsyncGenerator<CapturedLearning> {
   for (let from = 1; ; ) {
     const page = await store.read(sessionId, { from });
-    for (const event of page) if (isCapture(event)) yield capturedBy(sessionId, event);
+    yield* capturesAmong(sessionId, page);
     const last = page.at(-1);
     if (last === undefined || page.length < MAX_READ_EVENTS) return;
     from = last.seq + 1;

@@ -4,7 +4,7 @@
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SUMMARY_CHARACTERS } from '../../machines/session/limits.ts';
-import type { SessionState } from '../../machines/session/session-state.ts';
+import type { LearningToPromote, SessionState } from '../../machines/session/session-state.ts';
 import { promotionProblem } from '../outcome/promotion-gate.ts';
 import type { CompanionWake, WakeCompanion } from '../wake/wake-companion.ts';
 import { idOnce } from './once-id.ts';
@@ -18,7 +18,7 @@ export function createMemoryCompanion(ports: MemoryCompanionPorts): WakeCompanio
     name: 'memory',
     async beforeStep(wake) {
       await keepLearnings(wake, ports);
-      if (promotionProblem(wake.state()) === undefined) await promoteLearnings(wake, ports);
+      if (promotionProblem(wake.state()) === undefined) await promoteEvaluated(wake, ports);
     },
     async ended(wake) {
       await keepLearnings(wake, ports);
@@ -30,12 +30,20 @@ export function createMemoryCompanion(ports: MemoryCompanionPorts): WakeCompanio
 /** Somebody has to put these right; whoever reads the log is told. */
 const TELLING: ReadonlySet<string> = new Set(['MEMORY_DAMAGED', 'MEMORY_FULL', 'SUBSTRATE_TOO_LARGE', 'SUBSTRATE_PATH_TAKEN', 'SUBSTRATE_DAMAGED']);
 
+const LEARNED_LATER = 'it was learned after the outcome was evaluated';
+
 /** Promotes what waits for it, or says once why not. */
 async function promoteLearnings(wake: CompanionWake, ports: PromotionPorts): Promise<void> {
-  const learningIds = waitingForPromotion({ state: wake.state() });
-  if (learningIds.length === 0) return;
   const problem = promotionProblem(wake.state());
-  if (problem !== undefined) return refuseOnce(wake, problem, learningIds);
+  const { evaluated, later } = waitingForPromotion(wake.state());
+  if (problem !== undefined) return refuseOnce(wake, problem, idsOf([...evaluated, ...later]));
+  await refuseOnce(wake, LEARNED_LATER, idsOf(later));
+  await promoteEvaluated(wake, ports);
+}
+
+async function promoteEvaluated(wake: CompanionWake, ports: PromotionPorts): Promise<void> {
+  const learningIds = idsOf(waitingForPromotion(wake.state()).evaluated);
+  if (learningIds.length === 0) return;
   try {
     await promoteForSession(wake, ports, { learningIds: [] });
   } catch (error) {
@@ -48,8 +56,13 @@ async function promoteLearnings(wake: CompanionWake, ports: PromotionPorts): Pro
 
 /** One refusal for each state of the evaluation, however many wakes find it so. */
 async function refuseOnce(wake: CompanionWake, because: string, learningIds: readonly string[]): Promise<void> {
+  if (learningIds.length === 0) return;
   const id = await idOnce(refusalKey(wake.state(), because, learningIds), wake.state().createdAt);
   await wake.append([{ id, type: 'promotion.refused', data: { what: 'memory', because: because.slice(0, MAX_SUMMARY_CHARACTERS), learningIds: [...learningIds] } }]);
+}
+
+function idsOf(learnings: readonly LearningToPromote[]): readonly string[] {
+  return learnings.map(({ learningId }) => learningId);
 }
 
 function refusalKey({ sessionId, outcome, evaluation }: SessionState, because: string, learningIds: readonly string[]): string {

@@ -13,7 +13,7 @@ import type { IdSource } from '../session/id-source.ts';
 import type { Tool } from '../turn/tool.ts';
 import type { AgentMemory } from './agent-memory.ts';
 import type { LearningStore } from './learning-store.ts';
-import { keepLearnings } from './session-promotion.ts';
+import { keepLearnings, namedLearnings } from './session-promotion.ts';
 import { shownText, shownVersion, wakeOf } from './tool-parts.ts';
 
 export interface MemoryToolPorts {
@@ -74,29 +74,12 @@ function promoteTool({ memory, learnings, store }: MemoryToolPorts, inTurn: InTu
       // Before anything is read: whoever may not promote need not know what is there.
       requirePromotion(wake.state());
       await inTurn(() => keepLearnings(wake, { learnings, store }));
-      const found = await Promise.all(learningIds.map((id) => ownLearning(learnings, { agentId, sessionId, learningId: id })));
+      const found = await namedLearnings(wake, requirePromotion(wake.state()), { store, learnings }, learningIds);
       const result = await memory.promote(requirePromotion(wake.state()), { agentId, learnings: found, expectedVersion, why: `promoted by session ${sessionId}` });
       await wake.append([{ type: 'memory.promoted', data: { version: result.version, expectedVersion, learningIds: found.map(({ learningId }) => learningId) } }]);
       return { ...result, changed: [...result.changed] };
     },
   };
-}
-
-interface Wanted {
-  readonly agentId: string;
-  readonly sessionId: string;
-  readonly learningId: string;
-}
-
-/** What another session has learned was never evaluated here. */
-async function ownLearning(learnings: LearningStore, { agentId, sessionId, learningId }: Wanted): Promise<KeptLearning> {
-  const found = await learnings.get(agentId, learningId);
-  if (found === undefined) throw learningNotFound(agentId, learningId);
-  if (found.sessionIds.includes(sessionId)) return found;
-  throw new RuntimeError('PROMOTION_REFUSED', `learning ${learningId} comes from session ${found.sessionId}, and only what this session has learned was evaluated here`, {
-    category: 'permission',
-    hint: 'Prove it here and capture it again, or leave it to people (wakechart memory promote).',
-  });
 }
 
 function restoreTool({ memory }: MemoryToolPorts): Tool<RestoreInput> {

@@ -16,6 +16,7 @@ import type { ResourcesCompareInput, ResourcesListInput, ResourcesPromoteInput, 
 import { MEMORY_FILE } from '../../machines/memory/substrate-path.ts';
 import { requirePromotion } from '../outcome/promotion-gate.ts';
 import type { Tool, ToolContext } from '../turn/tool.ts';
+import { stageDigest } from './stage-digest.ts';
 import { stagedDifferences } from './staged-differences.ts';
 import type { Stage, SubstrateStage } from './substrate-stage.ts';
 import type { SubstrateChange, SubstrateStore } from './substrate-store.ts';
@@ -100,8 +101,13 @@ function promoteTool({ substrate, stage }: ResourceToolPorts): Tool<ResourcesPro
       const wake = wakeOf(context);
       const { agentId, sessionId } = wake.state();
       requirePromotion(wake.state());
-      const changes = changesOf(await stage.read(context.workspaceDirectory), paths, context);
-      const result = await substrate.promote(requirePromotion(wake.state()), { agentId, changes, expectedVersion, why: why ?? `promoted by session ${sessionId}` });
+      const staged = await stage.read(context.workspaceDirectory);
+      const changes = changesOf(staged, paths, context);
+      const digest = await stageDigest(staged);
+      const permit = requirePromotion(wake.state());
+      // What was just read is what is shared: nothing can come between.
+      if (permit.stageDigest !== digest) throw notAsEvaluated(permit.stageDigest !== undefined);
+      const result = await substrate.promote(permit, { agentId, changes, expectedVersion, why: why ?? `promoted by session ${sessionId}` });
       if (result.isNew) await wake.append([{ type: 'substrate.promoted', data: { version: result.version, expectedVersion, paths: [...result.changed] } }]);
       return { ...result, changed: [...result.changed] };
     },
@@ -142,6 +148,11 @@ function holdsSecret(content: Uint8Array, environment: ToolContext['environment'
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   let at = 0;
   return length !== content.length || parts.some((part) => part.some((byte) => byte !== content[at++]));
+}
+
+function notAsEvaluated(wasLookedAt: boolean): RuntimeError {
+  const because = wasLookedAt ? `what lies in ${STAGE_FOLDER} is not what lay there when the outcome was evaluated` : `nobody looked at ${STAGE_FOLDER} when the outcome was evaluated`;
+  return new RuntimeError('PROMOTION_REFUSED', `${because}; nothing was shared`, { category: 'permission', hint: 'Leave nothing running that changes it, and evaluate the outcome again (outcome_evaluate).' });
 }
 
 function holdsSecretError(path: string): RuntimeError {

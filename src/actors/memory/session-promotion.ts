@@ -2,13 +2,17 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import type { Keeping } from '../../machines/memory/learning-ledger.ts';
 import type { KeptLearning } from '../../machines/memory/learning.ts';
+import type { LearningToPromote, SessionState } from '../../machines/session/session-state.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { requirePromotion } from '../outcome/promotion-gate.ts';
+import type { PromotionPermit } from '../outcome/promotion-gate.ts';
 import type { EventStore } from '../session/event-store.ts';
 import type { CompanionWake } from '../wake/wake-companion.ts';
 import type { AgentMemory } from './agent-memory.ts';
 import { capturedAt } from './captured-learnings.ts';
 import type { LearningStore } from './learning-store.ts';
+import { provenLearning } from './proven-learnings.ts';
+import type { WantedLearning } from './proven-learnings.ts';
 import type { SubstrateResult, SubstrateStore } from './substrate-store.ts';
 
 /** How often a promotion is tried anew when other sessions of the agent were faster. */
@@ -29,6 +33,7 @@ export interface KeepingPorts {
 }
 
 export interface PromotionPorts {
+  readonly store: Pick<EventStore, 'read'>;
   readonly substrate: Pick<SubstrateStore, 'head'>;
   readonly learnings: LearningStore;
   readonly memory: AgentMemory;
@@ -53,7 +58,7 @@ export async function keepLearnings(log: SessionLog, { store, learnings }: Keepi
 }
 
 export interface SessionPromotion {
-  /** None: those of the session that wait for it. */
+  /** None: those of the session that wait for it and were evaluated. */
   readonly learningIds: readonly string[];
   /** Undefined: whatever it is then. */
   readonly expectedVersion?: number | undefined;
@@ -63,19 +68,21 @@ export interface PromotedLearnings extends SubstrateResult {
   readonly learningIds: readonly string[];
 }
 
-/** The learnings of a session that wait to be promoted, as many as go at once. */
-export function waitingForPromotion({ state }: { readonly state: ReturnType<SessionLog['state']> }): readonly string[] {
-  return (state.learningsToPromote ?? []).slice(0, MAX_PROMOTED_AT_ONCE);
+/** The learnings of a session that wait to be promoted, as many as go at once: those that its evaluation has seen, and those that came after it. */
+export function waitingForPromotion({ learningsToPromote = [], evaluation }: Pick<SessionState, 'learningsToPromote' | 'evaluation'>): { readonly evaluated: readonly LearningToPromote[]; readonly later: readonly LearningToPromote[] } {
+  const throughSeq = evaluation?.throughSeq ?? 0;
+  const part = (isEvaluated: boolean): readonly LearningToPromote[] => learningsToPromote.filter(({ seq }) => seq <= throughSeq === isEvaluated).slice(0, MAX_PROMOTED_AT_ONCE);
+  return { evaluated: part(true), later: part(false) };
 }
 
 /**
  * Promotes learnings for a session, and says so in its log. Where no version is expected, others may be faster a few times.
  * @throws RuntimeError PROMOTION_REFUSED, LEARNING_NOT_FOUND, NOTHING_TO_PROMOTE, and as AgentMemory.promote
  */
-export async function promoteForSession(log: SessionLog, { substrate, learnings, memory }: PromotionPorts, { learningIds, expectedVersion }: SessionPromotion): Promise<PromotedLearnings> {
+export async function promoteForSession(log: SessionLog, { store, substrate, learnings, memory }: PromotionPorts, { learningIds, expectedVersion }: SessionPromotion): Promise<PromotedLearnings> {
   const { sessionId, agentId } = log.state();
-  const wanted = learningIds.length > 0 ? learningIds : waitingForPromotion({ state: log.state() });
-  const found = await namedLearnings(learnings, { agentId, wanted, areNamed: learningIds.length > 0 });
+  const permit = requirePromotion(log.state());
+  const found = await (learningIds.length > 0 ? namedLearnings(log, permit, { store, learnings }, learningIds) : waitingLearnings(log, permit, { store, learnings }));
   for (let attempt = 1; ; attempt += 1) {
     const version = expectedVersion ?? (await substrate.head(agentId)).version;
     try {
@@ -89,16 +96,30 @@ export async function promoteForSession(log: SessionLog, { substrate, learnings,
   }
 }
 
-/** What people took out meanwhile is not brought back because a session had it waiting. */
-async function namedLearnings(learnings: LearningStore, { agentId, wanted, areNamed }: { readonly agentId: string; readonly wanted: readonly string[]; readonly areNamed: boolean }): Promise<readonly KeptLearning[]> {
-  const found: KeptLearning[] = [];
-  for (const learningId of wanted) {
-    const each = await learnings.get(agentId, learningId);
-    if (each !== undefined) found.push(each);
-    else if (areNamed) throw new RuntimeError('LEARNING_NOT_FOUND', `agent ${agentId} has no learning ${JSON.stringify(learningId)}`, { category: 'not_found', hint: `List them: wakechart learnings list --agent ${agentId}` });
-  }
+type ProvingPorts = Pick<PromotionPorts, 'store' | 'learnings'>;
+
+/** @throws RuntimeError LEARNING_NOT_FOUND; PROMOTION_REFUSED for what this session has not learned, or not before the evaluation */
+export async function namedLearnings(log: SessionLog, permit: PromotionPermit, ports: ProvingPorts, learningIds: readonly string[]): Promise<readonly KeptLearning[]> {
+  const { agentId } = log.state();
+  return Promise.all(
+    learningIds.map(async (learningId) => {
+      const proven = await provenLearning({ learningId }, permit, log.state(), ports);
+      if (proven !== undefined) return proven;
+      throw new RuntimeError('LEARNING_NOT_FOUND', `agent ${agentId} has no learning ${JSON.stringify(learningId)}`, { category: 'not_found', hint: `learning_list shows those that it has, and so does wakechart learnings list --agent ${agentId}.` });
+    }),
+  );
+}
+
+/** What people took out meanwhile is not brought back because a session had it waiting, and nothing that cannot be proven holds back the rest. */
+async function waitingLearnings(log: SessionLog, permit: PromotionPermit, ports: ProvingPorts): Promise<readonly KeptLearning[]> {
+  const prove = (wanted: WantedLearning): Promise<KeptLearning | undefined> =>
+    provenLearning(wanted, permit, log.state(), ports).catch((error: unknown) => {
+      if (RuntimeError.is(error) && error.code === 'PROMOTION_REFUSED') return undefined;
+      throw error;
+    });
+  const found = (await Promise.all(waitingForPromotion(log.state()).evaluated.map(prove))).filter((each) => each !== undefined);
   if (found.length > 0) return found;
-  throw new RuntimeError('NOTHING_TO_PROMOTE', 'no learning of the session waits to be promoted', { category: 'not_found', hint: 'Name one: learnings wait that were captured with promoteToMemory, and are not in the memory yet.' });
+  throw new RuntimeError('NOTHING_TO_PROMOTE', 'no learning of the session waits to be promoted', { category: 'not_found', hint: 'Name one: learnings wait that were captured with promoteToMemory before the outcome was evaluated, and are not in the memory yet.' });
 }
 
 function isConflict(error: unknown): boolean {

@@ -7,7 +7,10 @@ import type { WorkRecord } from '../../machines/outcome/work-record.ts';
 import type { SessionEventData, SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { SessionEnvironment } from '../environment/session-environment.ts';
+import { stageDigest } from '../memory/stage-digest.ts';
+import type { SubstrateStage } from '../memory/substrate-stage.ts';
 import type { ReadShell } from '../permission/shell-reader.ts';
+import type { SessionIdentity } from '../session/event-store.ts';
 import { placeOfSession } from '../session/session-directories.ts';
 import type { IdSource } from '../session/id-source.ts';
 import type { CheckRunner } from './check-runner.ts';
@@ -22,6 +25,10 @@ export interface EvaluationPorts {
   readonly readShell?: ReadShell | undefined;
   /** Without it a check that is set counts as one that could not be run. */
   readonly checks?: CheckRunner | undefined;
+  /** What is staged to be shared. Without it nothing of that can be. */
+  readonly stage?: Pick<SubstrateStage, 'read'> | undefined;
+  /** What still runs in the open shells of a session, in words; undefined when nothing does. Without it nobody looks. */
+  readonly leftRunning?: ((session: SessionIdentity) => string | undefined) | undefined;
   /** Without it a judge that is named counts as one that does not know. */
   readonly judge?: OutcomeJudge | undefined;
 }
@@ -59,26 +66,35 @@ export async function evaluateOutcome(place: EvaluationPlace, ports: EvaluationP
   signal.throwIfAborted();
   const before = place.state();
   const record = await readWork(ports.store, before);
-  const grade = gradeOf({ state: before, record, askingCallId: place.askingCallId });
+  const grade = gradeOf({ state: before, record, askingCallId: place.askingCallId, leftRunning: ports.leftRunning?.(before) });
   const { outcome } = before;
   if (outcome === undefined) return { grade: grade.grade, verdict: 'not_ready', because: grade.because, evidence: [], throughSeq: before.head, evaluators: ['log'] };
-  const words = grade.grade === 'done_candidate' ? await outsideWords(place, ports, { before, outcome, grade, record }) : { checks: [] };
+  const isCandidate = grade.grade === 'done_candidate';
+  const staged = isCandidate ? await digestOf(place, ports) : undefined;
+  const words = isCandidate ? await outsideWords(place, ports, { before, outcome, grade, record }) : { checks: [] };
+  const stagedAfter = isCandidate ? await digestOf(place, ports) : undefined;
   signal.throwIfAborted();
   const judged = { outcome, grade, record, ...words, readCommand: ports.readShell ?? readNothing };
   const evaluators: OutcomeReport['evaluators'] = ['log', ...(words.checks.length > 0 ? (['check'] as const) : []), ...('judgement' in words && words.judgement !== undefined ? (['judge'] as const) : [])];
   let report: OutcomeReport | undefined;
   const draftsFor = (after: SessionState): readonly SessionEventDraft[] => {
-    const disturbance = disturbanceBetween(before, after, place.askingCallId);
+    const disturbance = disturbanceBetween(before, after, place.askingCallId) ?? (staged === stagedAfter ? undefined : 'What is staged to be shared was changed while the outcome was evaluated.');
     const evaluation = weigh({ ...judged, disturbance });
     report = { ...evaluation, grade: grade.grade, throughSeq: before.head, evaluators };
     return [
       { type: 'outcome.graded', data: { ...grade, evidence: [] } },
-      { type: 'outcome.evaluated', data: { verdict: evaluation.verdict, because: evaluation.because, evidence: [...evaluation.evidence], throughSeq: before.head, evaluators } },
+      { type: 'outcome.evaluated', data: { verdict: evaluation.verdict, because: evaluation.because, evidence: [...evaluation.evidence], throughSeq: before.head, evaluators, ...(staged === undefined ? {} : { stageDigest: staged }) } },
     ];
   };
   await place.append(draftsFor);
   // Whoever appends has asked for the drafts.
   return report ?? { ...weigh(judged), grade: grade.grade, throughSeq: before.head, evaluators };
+}
+
+/** Undefined for a stage that cannot be read, such as one with links in it: of that nothing can be shared. */
+async function digestOf({ workspaceDirectory }: EvaluationPlace, { stage }: EvaluationPorts): Promise<string | undefined> {
+  const staged = await stage?.read(workspaceDirectory).catch(() => undefined);
+  return staged === undefined ? undefined : stageDigest(staged);
 }
 
 interface Looked {

@@ -17,16 +17,18 @@ export function createOutcomeCompanion(options: OutcomeCompanionOptions): WakeCo
     async ended(wake) {
       const state = wake.state();
       if (wake.signal.aborted || !isDue(state) || checksOf(state.outcome, wake.agent.environment).length === 0) return;
-      if (gradeOf({ state, record: await readWork(options.store, state) }).grade !== 'done_candidate') return;
+      if (gradeOf({ state, record: await readWork(options.store, state), leftRunning: options.leftRunning?.(state) }).grade !== 'done_candidate') return;
       await options.evaluator.alone(state.sessionId, () => evaluateOutcome(placeOf(wake), options));
     },
   };
 }
 
-/** Whether something was done towards the outcome that no evaluation has seen. */
-function isDue({ outcome, evaluation, changedAtSeq = 0 }: SessionState): boolean {
+/** Whether something was done towards the outcome, or learned for all sessions, that no evaluation has seen. */
+function isDue({ outcome, evaluation, changedAtSeq = 0, learningsToKeep = [], learningsToPromote = [] }: SessionState): boolean {
   if (outcome === undefined) return false;
-  return evaluation === undefined || evaluation.throughSeq < outcome.seq || evaluation.throughSeq < changedAtSeq;
+  if (evaluation === undefined) return true;
+  const learnedAtSeqs = [...learningsToKeep.filter(({ promoteToMemory }) => promoteToMemory), ...learningsToPromote].map(({ seq }) => seq);
+  return evaluation.throughSeq < Math.max(outcome.seq, changedAtSeq, ...learnedAtSeqs);
 }
 
 function placeOf(wake: CompanionWake): Parameters<typeof evaluateOutcome>[0] {

@@ -52,7 +52,8 @@ export class OutcomeEvaluator {
   /** How far a session has come. Stores nothing. @throws RuntimeError SESSION_NOT_FOUND */
   async grade(sessionId: string): Promise<Grade> {
     const { state } = await this.#options.journals.open(checkSessionId(sessionId));
-    return gradeOf({ state, record: await readWork(this.#options.store, state) });
+    const { store, leftRunning } = this.#options;
+    return gradeOf({ state, record: await readWork(store, state), leftRunning: leftRunning?.(state) });
   }
 
   /** How it was evaluated so far. @param options `limit`: entries at most, the newest; default 20 */

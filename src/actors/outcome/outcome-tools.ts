@@ -40,12 +40,12 @@ function defineTool(): Tool<OutcomeDefineInput> {
   };
 }
 
-function gradeTool({ store }: OutcomeToolsOptions): Tool {
+function gradeTool({ store, leftRunning }: OutcomeToolsOptions): Tool {
   return {
     definition: outcomeGradeDefinition,
     async run(_input, context) {
       const state = wakeOf(context).state();
-      const grade = gradeOf({ state, record: await readWork(store, state), askingCallId: context.callId });
+      const grade = gradeOf({ state, record: await readWork(store, state), askingCallId: context.callId, leftRunning: leftRunning?.(state) });
       const problem = promotionProblem(state);
       const { outcome, evaluation } = state;
       return {

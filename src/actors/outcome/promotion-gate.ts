@@ -11,11 +11,17 @@ export class PromotionPermit {
   readonly sessionId: string;
   /** The evaluation that passed: the number of its event. */
   readonly evaluationSeq: number;
+  /** The last event that it looked at: what came after was not evaluated. */
+  readonly throughSeq: number;
+  /** Of what was staged all through the evaluation. Undefined: nobody looked. */
+  readonly stageDigest: string | undefined;
 
-  constructor(madeHere: typeof MADE_HERE, { sessionId, evaluationSeq }: Pick<PromotionPermit, 'sessionId' | 'evaluationSeq'>) {
+  constructor(madeHere: typeof MADE_HERE, { sessionId, evaluationSeq, throughSeq, stageDigest }: Pick<PromotionPermit, 'sessionId' | 'evaluationSeq' | 'throughSeq' | 'stageDigest'>) {
     if (madeHere !== MADE_HERE) throw new RuntimeError('PROMOTION_REFUSED', 'expected a permit of the promotion gate', { category: 'permission', hint: 'Evaluate the outcome of the session first.' });
     this.sessionId = sessionId;
     this.evaluationSeq = evaluationSeq;
+    this.throughSeq = throughSeq;
+    this.stageDigest = stageDigest;
     Object.freeze(this);
   }
 
@@ -28,10 +34,10 @@ export class PromotionPermit {
 }
 
 /** Why a session may not promote anything now; undefined when it may. */
-export function promotionProblem({ outcome, evaluation, changedAtSeq = 0 }: SessionState): string | undefined {
+export function promotionProblem({ outcome, evaluation, changedAtSeq = 0, importedThroughSeq = 0 }: SessionState): string | undefined {
   if (outcome === undefined) return 'the session has no outcome that could be reached';
   // One that was defined during the evaluation was not what was evaluated.
-  if (evaluation === undefined || evaluation.throughSeq < outcome.seq || evaluation.seq < outcome.seq) return 'the outcome has not been evaluated';
+  if (evaluation === undefined || evaluation.throughSeq < outcome.seq || evaluation.seq < outcome.seq || evaluation.seq <= importedThroughSeq) return 'the outcome has not been evaluated';
   if (evaluation.verdict !== 'pass') return `the outcome was evaluated as "${evaluation.verdict}": ${evaluation.because}`;
   // What came after may have undone what was evaluated.
   if (evaluation.throughSeq < changedAtSeq) return 'something was changed since the outcome was evaluated';
@@ -41,7 +47,10 @@ export function promotionProblem({ outcome, evaluation, changedAtSeq = 0 }: Sess
 /** @throws RuntimeError PROMOTION_REFUSED saying why */
 export function requirePromotion(state: SessionState): PromotionPermit {
   const problem = promotionProblem(state);
-  if (problem === undefined && state.evaluation !== undefined) return new PromotionPermit(MADE_HERE, { sessionId: state.sessionId, evaluationSeq: state.evaluation.seq });
+  if (problem === undefined && state.evaluation !== undefined) {
+    const { seq: evaluationSeq, throughSeq, stageDigest } = state.evaluation;
+    return new PromotionPermit(MADE_HERE, { sessionId: state.sessionId, evaluationSeq, throughSeq, stageDigest });
+  }
   throw new RuntimeError('PROMOTION_REFUSED', `expected an outcome that was evaluated as reached: ${problem ?? 'nothing was evaluated'}`, {
     category: 'permission',
     hint: 'Define an outcome, do the work, and evaluate it (outcome_evaluate, or wakechart outcome evaluate). What passes can be promoted until something is changed.',

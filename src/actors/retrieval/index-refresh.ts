@@ -22,9 +22,6 @@ export interface RefreshReport {
   readonly sessionsLeftOut: number;
 }
 
-/** Events that are taken in before others have their turn. */
-const EVENTS_AT_ONCE = 128;
-
 /** Events that are read before what came of them is kept: a log of any length is read in bounded memory. */
 const EVENTS_PER_UPDATE = 4_000;
 
@@ -36,14 +33,18 @@ export async function refreshSessions(index: AgentIndex, states: readonly Sessio
   let [sessionsRead, eventsRead, sessionsLeftOut] = [0, 0, 0];
   for (const state of newest) {
     const cursor = index.cursors().get(state.sessionId);
-    if (cursor?.seq === state.head) continue;
+    // A session that was deleted and brought back may be as long as before.
+    if (cursor?.seq === state.head && cursor.at === state.updatedAt) continue;
     if (cursor === undefined && index.size().documents >= MAX_DOCUMENTS_PER_AGENT) {
       sessionsLeftOut += 1;
       continue;
     }
-    const events = await refreshSession(index, state.sessionId, ports).catch((error: unknown) => void ports.onTrouble(error));
+    const events = await refreshSession(index, state.sessionId, ports).catch((error: unknown) => {
+      ports.onTrouble(error);
+      return 0;
+    });
     sessionsRead += 1;
-    eventsRead += events ?? 0;
+    eventsRead += events;
   }
   return { sessionsRead, eventsRead, sessionsLeftOut };
 }
@@ -96,7 +97,7 @@ async function readOn({ index, sessionId, cursor, isAnew }: ReadingOn, { index: 
     for await (const event of sources.sessions.events(sessionId, { from: documents.cursor.seq + 1, limit: EVENTS_PER_UPDATE })) {
       documents.ingest(event);
       page += 1;
-      if (page % EVENTS_AT_ONCE === 0) await whole.breathe();
+      await whole.breathe();
     }
     read += page;
     more = page === EVENTS_PER_UPDATE;

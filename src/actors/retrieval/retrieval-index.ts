@@ -2,6 +2,7 @@
  * The port to the index of an agent: a cache beside the store of what its sessions hold. Losing it costs time and nothing else, and nothing
  * that goes wrong with it may cost more.
  */
+import type { DocumentFacts } from '../../machines/retrieval/document-facts.ts';
 import type { QueryTerm } from '../../machines/retrieval/query.ts';
 import type { TextHit } from '../../machines/retrieval/ranking.ts';
 import type { RetrievalDocument } from '../../machines/retrieval/retrieval-document.ts';
@@ -9,7 +10,7 @@ import type { SessionCursor } from '../../machines/retrieval/session-documents.t
 
 export interface IndexSearch {
   readonly terms: readonly QueryTerm[];
-  readonly accepts: (document: RetrievalDocument) => boolean;
+  readonly accepts: (facts: DocumentFacts) => boolean;
   /** Hits at most. */
   readonly limit: number;
 }
@@ -39,11 +40,11 @@ export interface AgentIndex {
   forget(sessionId: string): Promise<void>;
   /** In place of all learnings, or of all memory. */
   share(kind: 'learning' | 'memory', documents: readonly RetrievalDocument[]): Promise<void>;
-  /** The best first. */
-  search(search: IndexSearch): readonly TextHit[];
+  /** The best first. Lets others run while it looks. */
+  search(search: IndexSearch): Promise<readonly TextHit[]>;
   /** How much a word tells: the rarer it is the more, above 0. */
   rarity(word: string): number;
-  /** The messages before and after a message, in its session. */
+  /** The messages before and after a message that a search gave, in its session. */
   around(document: RetrievalDocument): { readonly before?: RetrievalDocument | undefined; readonly after?: RetrievalDocument | undefined };
 }
 

@@ -5,9 +5,11 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import { candidateOf } from '../../machines/retrieval/candidate.ts';
 import type { RetrievalCandidate } from '../../machines/retrieval/candidate.ts';
+import { factsOf } from '../../machines/retrieval/document-facts.ts';
+import type { DocumentFacts } from '../../machines/retrieval/document-facts.ts';
 import { prepareQuery } from '../../machines/retrieval/query.ts';
 import { rank } from '../../machines/retrieval/ranking.ts';
-import type { RetrievalDocument, RetrievalKind } from '../../machines/retrieval/retrieval-document.ts';
+import type { RetrievalKind } from '../../machines/retrieval/retrieval-document.ts';
 import { DEFAULT_CANDIDATES, MAX_HITS } from '../../machines/retrieval/retrieval-limits.ts';
 import { isWithin, kinshipOf } from '../../machines/retrieval/session-relations.ts';
 import type { Kinship, SessionRelation } from '../../machines/retrieval/session-relations.ts';
@@ -102,8 +104,8 @@ export class Retrieval {
       const now = this.#options.clock.now();
       const kin = (sessionId: string | undefined): Kinship => (own === undefined || sessionId === undefined ? 'none' : kinshipOf(own, sessionId, (id) => looked.parents.get(id)));
       const accepts = filterOf(request, kin);
-      const hits = index.search({ terms: prepared.terms, accepts, limit: MAX_HITS });
-      const ranked = rank(hits, { query: prepared, rarity: (word) => index.rarity(word), around: (document) => index.around(document), kinshipOf: kin, accepts, now }, limit);
+      const hits = await index.search({ terms: prepared.terms, accepts, limit: MAX_HITS });
+      const ranked = rank(hits, { query: prepared, rarity: (word) => index.rarity(word), around: (document) => index.around(document), kinshipOf: kin, accepts: (document) => accepts(factsOf(document)), now }, limit);
       const best = ranked[0]?.score ?? 0;
       return { candidates: ranked.map((each) => candidateOf(each, best)), searched: index.size(), sessionsLeftOut: looked.report.sessionsLeftOut };
     });
@@ -132,20 +134,19 @@ export class Retrieval {
   }
 }
 
-function filterOf(request: RetrievalRequest, kin: (sessionId: string | undefined) => Kinship): (document: RetrievalDocument) => boolean {
+function filterOf(request: RetrievalRequest, kin: (sessionId: string | undefined) => Kinship): (facts: DocumentFacts) => boolean {
   const { sessionId: own, beforeSeq = Infinity, kinds, relation = 'agent', within, tool } = request;
   const since = timeOf(request.since, 'since', -Infinity);
   const until = timeOf(request.until, 'until', Infinity);
   const wantsRelated = relation !== 'agent';
-  return ({ kind, sessionId, seqs, at, tool: usedTool }) => {
+  return ({ kind, sessionId, lastSeq, atMs, tool: usedTool }) => {
     if (kinds !== undefined && !kinds.includes(kind)) return false;
     if (tool !== undefined && usedTool !== tool) return false;
     if (within !== undefined && (sessionId !== within || kind === 'learning')) return false;
     // What all sessions share belongs to none of them, wherever it was learned.
     if (wantsRelated && (kind === 'learning' || kind === 'memory' || !isWithin(kin(sessionId), relation))) return false;
-    if (sessionId === own && own !== undefined && kind !== 'learning' && (seqs.at(-1) ?? 0) >= beforeSeq) return false;
-    const time = at === undefined ? Number.NaN : Date.parse(at);
-    return !(time < since) && !(time > until);
+    if (sessionId === own && own !== undefined && kind !== 'learning' && lastSeq >= beforeSeq) return false;
+    return !(atMs < since) && !(atMs > until);
   };
 }
 

@@ -2,6 +2,7 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import { activationsOf } from '../../machines/session/activation.ts';
 import { asCopied, forkedEvents, settlingDrafts } from '../../machines/session/session-fork.ts';
+import { importedBounds } from '../../machines/session/imported-bounds.ts';
 import { checkDraft, placeEvent } from '../../machines/session/session-event.ts';
 import type { NewSessionEvent, SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';
 import { foldSession } from '../../machines/session/session-fold.ts';
@@ -33,7 +34,11 @@ export async function forkSession(sourceId: string, { atSeq, title }: ForkReques
   const at = isoTimeOf(clock.now());
   const envelope = (draft: Parameters<typeof checkDraft>[0]): NewSessionEvent => ({ id: draft.id ?? ids.next(), at, ...checkDraft(draft) });
   const past = await eventsUpTo(store, sourceId, seq);
-  const created = envelope({ type: 'session.created', data: { agentId, ...(title === undefined ? {} : { title }), ...boundsOf(past[0]), forkOf: { sessionId: sourceId, seq } } });
+  const importedThroughSeq = importedPartOf(past);
+  const created = envelope({
+    type: 'session.created',
+    data: { agentId, ...(title === undefined ? {} : { title }), ...boundsOf(past[0]), forkOf: { sessionId: sourceId, seq }, ...(importedThroughSeq === undefined ? {} : { importedThroughSeq }) },
+  });
   const copied = [created, ...forkedEvents(past)];
   const settling = settlingDrafts(foldAll(identity, copied)).map(envelope);
   const state = foldAll(identity, [...copied, ...settling]);
@@ -47,21 +52,41 @@ export async function forkSession(sourceId: string, { atSeq, title }: ForkReques
   return journal.state;
 }
 
-/** Where it works and what binds it: a fork is no way out of either. */
-function boundsOf(first: SessionEvent | undefined): Pick<SessionEventData<'session.created'>, 'environmentId' | 'restriction'> {
+type Created = SessionEventData<'session.created'>;
+
+const BOUNDS = ['environmentId', 'restriction', 'narrowing', 'allowance', 'runsIn'] as const satisfies readonly (keyof Created)[];
+
+/** Where it works, what binds it and what it may use up: a fork is no way out of any of it. */
+function boundsOf(first: SessionEvent | undefined): Pick<Created, (typeof BOUNDS)[number]> {
   if (first?.type !== 'session.created') return {};
-  const { environmentId, restriction } = first.data;
-  return { ...(environmentId === undefined ? {} : { environmentId }), ...(restriction === undefined ? {} : { restriction }) };
+  const { data } = first;
+  return Object.fromEntries(BOUNDS.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]]])));
+}
+
+/** How much of a fork of these events came from elsewhere. */
+function importedPartOf(past: readonly SessionEvent[]): number | undefined {
+  const [first] = past;
+  if (first?.type !== 'session.created' || first.data.importedThroughSeq === undefined) return undefined;
+  const { importedThroughSeq } = first.data;
+  // Its own first event stands in the place of the other one.
+  return 1 + forkedEvents(past.filter(({ seq }) => seq <= importedThroughSeq)).length;
 }
 
 export interface ImportPorts extends JournalPorts {
   readonly agents: AgentCatalog;
 }
 
+export interface ImportOptions {
+  /** Whoever asks knows that the log is as the session has left it: its bounds are those that it says. Default false. */
+  readonly isTrusted?: boolean | undefined;
+}
+
 /** Makes the session that `events` are the log of. They have been checked. @throws RuntimeError SESSION_EXISTS, AGENT_NOT_FOUND */
-export async function createFromLog(identity: SessionIdentity, exported: readonly [NewSessionEvent, ...NewSessionEvent[]], { store, agents }: ImportPorts): Promise<void> {
-  await agents.get(identity.agentId);
-  const [created, ...later] = exported;
+export async function createFromLog(identity: SessionIdentity, exported: readonly [NewSessionEvent, ...NewSessionEvent[]], { store, agents }: ImportPorts, { isTrusted = false }: ImportOptions = {}): Promise<void> {
+  const agent = await agents.get(identity.agentId);
+  const [first, ...later] = exported;
+  const said = first.data as Created;
+  const created = { ...first, data: { ...(isTrusted ? said : importedBounds(said, agent)), importedThroughSeq: exported.length } };
   const events = [created, ...later.map(asCopied)] as const;
   const activations = activationsOf(foldAll(identity, events));
   await store.activations.add(activations);

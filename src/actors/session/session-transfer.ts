@@ -11,7 +11,7 @@ import { isoTimeOf } from '../clock/iso-time.ts';
 import { ChainedHash } from './chained-hash.ts';
 import type { EventStore, SessionIdentity } from './event-store.ts';
 import { createFromLog } from './session-copies.ts';
-import type { ImportPorts } from './session-copies.ts';
+import type { ImportOptions, ImportPorts } from './session-copies.ts';
 import { SessionEvents } from './session-events.ts';
 
 const CODE = 'SESSION_EXPORT_INVALID';
@@ -34,9 +34,9 @@ export async function* exportSession(sessionId: string, { store, clock }: { read
 }
 
 /** @throws RuntimeError SESSION_EXPORT_INVALID, SESSION_EXISTS, AGENT_NOT_FOUND; nothing is made then */
-export async function importSession(lines: AsyncIterable<string> | Iterable<string>, ports: ImportPorts): Promise<SessionIdentity> {
+export async function importSession(lines: AsyncIterable<string> | Iterable<string>, ports: ImportPorts, options: ImportOptions = {}): Promise<SessionIdentity> {
   const { identity, events } = await readExport(lines);
-  await createFromLog(identity, events, ports);
+  await createFromLog(identity, events, ports, options);
   return identity;
 }
 

@@ -6,6 +6,7 @@ import {
   checkEventsOptions,
   checkFilter,
   checkForkOptions,
+  checkImportOptions,
   checkIngress,
   checkInterruptOptions,
   checkNewSession,
@@ -36,6 +37,7 @@ import { SessionEvents } from './session-events.ts';
 import type { SessionEventsOptions } from './session-events.ts';
 import { SessionJournal } from './session-journal.ts';
 import { withReader } from './message-receipt.ts';
+import type { ImportOptions } from './session-copies.ts';
 import { exportSession, importSession } from './session-transfer.ts';
 import { forkSession } from './session-copies.ts';
 import { endJobsOf, interruptSubflows } from './subflow-session.ts';
@@ -171,11 +173,13 @@ export class Sessions {
   }
 
   /**
-   * Brings a session back from the lines of an export, under its id.
+   * Brings a session back from the lines of an export, under its id. Nothing that its log says allows, evaluates or promotes anything here;
+   * unless `isTrusted`, it asks before whatever is not allowed by a rule, and works within the environment of its agent.
    * @throws RuntimeError SESSION_EXPORT_INVALID naming the line, SESSION_EXISTS, AGENT_NOT_FOUND; nothing is made then
    */
-  async import(lines: AsyncIterable<string> | Iterable<string>): Promise<SessionState> {
-    const identity = await importSession(lines, this.#options);
+  async import(lines: AsyncIterable<string> | Iterable<string>, options: ImportOptions = {}): Promise<SessionState> {
+    const { isTrusted } = checkImportOptions(options);
+    const identity = await importSession(lines, this.#options, { isTrusted });
     const journal = await this.#journals.open(identity.sessionId);
     await keepView(this.#options.store, journal.state);
     return frozen(journal.state);

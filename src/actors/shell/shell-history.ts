@@ -12,6 +12,11 @@ export type EndEntry = (ended: Ended) => void;
 
 export type HistoryBefore = Pick<ShellRecord, 'entries' | 'forgotten' | 'variables'>;
 
+/** Of a shell whose process is not there any more: what ran in it ended with that. */
+export function entriesOfEnded(entries: readonly ShellHistoryEntry[]): readonly ShellHistoryEntry[] {
+  return entries.map((entry) => (entry.status === 'running' ? { ...entry, status: 'shell_ended' } : entry));
+}
+
 export class ShellHistoryBook {
   readonly #clock: Clock;
   readonly #entries: ShellHistoryEntry[];
@@ -21,8 +26,7 @@ export class ShellHistoryBook {
   /** @param before what is known of the shell in whose place this one is */
   constructor(clock: Clock, before: HistoryBefore = { entries: [], forgotten: 0, variables: [] }) {
     this.#clock = clock;
-    // Whatever ran in it ended with its process.
-    this.#entries = before.entries.map((entry) => (entry.status === 'running' ? { ...entry, status: 'shell_ended' } : entry));
+    this.#entries = [...entriesOfEnded(before.entries)];
     this.#forgotten = before.forgotten;
     this.#variables = new Map(before.variables.map((variable) => [variable.name, variable]));
   }

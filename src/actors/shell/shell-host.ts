@@ -21,6 +21,8 @@ export interface ShellHost {
    * host numbers them. Undefined as long as there is none. Never throws.
    */
   programInside(processId: number): { readonly processId: number; readonly group: number } | undefined;
+  /** How many processes a shell has left running beside itself: those that it has started, and in a sandbox of its own all that are in it. Never throws. */
+  processesBeside(processId: number, options: { readonly isShutIn: boolean }): number;
   /** The folder that a process is in now, by its real path; of one in a sandbox, by the path that it has there. Never throws. */
   folderOfProcess(processId: number): ProcessFolder;
 }

@@ -2,19 +2,21 @@
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { EndMarkReader } from '../../machines/turn/shell/end-mark.ts';
 import type { CommandEnd } from '../../machines/turn/shell/end-mark.ts';
+import { ExportReportReader } from '../../machines/turn/shell/export-report.ts';
+import type { ExportedVariables } from '../../machines/turn/shell/export-report.ts';
 import { endReport } from '../../machines/turn/shell/shell-script.ts';
 import type { IdSource } from '../session/id-source.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import { shellDidNotOpen } from './shell-errors.ts';
 import type { ProcessFolder, ShellHost } from './shell-host.ts';
-import type { TaskOutputFeed } from './task-output-feed.ts';
+import type { TaskOutputChunk, TaskOutputFeed } from './task-output-feed.ts';
 
 export type ShellTasks = Pick<BackgroundTaskManager, 'spawn' | 'wait' | 'cancel' | 'close' | 'send' | 'get'>;
 
 export interface ShellProcessPorts {
   readonly tasks: ShellTasks;
   readonly feed: TaskOutputFeed;
-  readonly host: Pick<ShellHost, 'interrupt' | 'folderOfProcess' | 'programInside'>;
+  readonly host: Pick<ShellHost, 'interrupt' | 'folderOfProcess' | 'programInside' | 'processesBeside'>;
   readonly ids: IdSource;
 }
 
@@ -45,7 +47,12 @@ export interface ProcessEnd {
   readonly leftOver?: string | undefined;
 }
 
-export type ScriptEnd = { readonly kind: 'answered'; readonly end: CommandEnd } | { readonly kind: 'gone'; readonly end: ProcessEnd };
+export interface ScriptAnswer extends Pick<CommandEnd, 'exitCode' | 'cwd'> {
+  /** What is exported now; undefined where the shell does not say, or nobody can read it. */
+  readonly exported: ExportedVariables | undefined;
+}
+
+export type ScriptEnd = { readonly kind: 'answered'; readonly end: ScriptAnswer } | { readonly kind: 'gone'; readonly end: ProcessEnd };
 
 export class ShellProcess {
   /** Resolves when the process and everything it left running are gone. */
@@ -53,6 +60,9 @@ export class ShellProcess {
   readonly #ports: ShellProcessPorts;
   readonly #taskId: string;
   readonly #reader = new EndMarkReader();
+  readonly #reports = new ExportReportReader();
+  /** An end that has come, whose report is on its way. */
+  #awaited: CommandEnd | undefined;
   readonly #isShutIn: boolean;
   #inside: ReturnType<ShellHost['programInside']>;
   #output: OutputSink | undefined;
@@ -89,7 +99,7 @@ export class ShellProcess {
     this.#ports = ports;
     this.#taskId = taskId;
     this.#isShutIn = isShutIn;
-    const stopListening = feed.listen(taskId, (chunk) => this.#take(chunk));
+    const stopListening = feed.listen(taskId, (chunk, source) => this.#take(chunk, source));
     this.gone = tasks
       .wait(taskId)
       .then(
@@ -116,6 +126,8 @@ export class ShellProcess {
     const nonce = this.#ports.ids.next();
     this.#output = output;
     this.#reader.expect(nonce);
+    this.#reports.expect();
+    this.#awaited = undefined;
     const ended = new Promise<ScriptEnd>((resolve) => {
       this.#onEnd = resolve;
     });
@@ -143,6 +155,12 @@ export class ShellProcess {
     return found === undefined ? { kind: 'unknown' } : this.#ports.host.folderOfProcess(found.processId);
   }
 
+  /** How many processes run in it besides the shell itself. */
+  running(): number {
+    const pid = this.#ports.tasks.get(this.#taskId)?.pid;
+    return pid === undefined ? 0 : this.#ports.host.processesBeside(pid, { isShutIn: this.#isShutIn });
+  }
+
   /** Ends the process and everything that it started. Resolves when it is gone. */
   async end(reason: string): Promise<void> {
     // It may have ended in between; `gone` knows.
@@ -164,11 +182,26 @@ export class ShellProcess {
     this.#ports.tasks.send(this.#taskId, { stdin: script, end: false }).catch(() => this.end('it takes no input any more'));
   }
 
-  #take(chunk: Uint8Array): void {
+  #take(chunk: Uint8Array, source: TaskOutputChunk['source']): void {
+    if (source === 'stderr') return this.#takeReport(chunk);
     const { before, end, after } = this.#reader.push(chunk);
     for (const bytes of before) this.#output?.append(bytes);
-    if (end !== undefined) this.#settle({ kind: 'answered', end });
+    if (end !== undefined) this.#answer(end);
     if (after !== undefined) this.#output?.append(after);
+  }
+
+  #takeReport(chunk: Uint8Array): void {
+    const rest = this.#reports.push(chunk);
+    if (rest.length > 0) this.#output?.append(rest);
+    if (this.#awaited !== undefined) this.#answer(this.#awaited);
+  }
+
+  /** The report was made before the end, and comes on a way of its own: it may still be on it. */
+  #answer(end: CommandEnd): void {
+    const exported = end.report === undefined ? undefined : this.#reports.report(end.report);
+    this.#awaited = exported === 'pending' ? end : undefined;
+    if (exported === 'pending') return;
+    this.#settle({ kind: 'answered', end: { exitCode: end.exitCode, cwd: end.cwd, exported } });
   }
 
   #settle(end: ScriptEnd): void {

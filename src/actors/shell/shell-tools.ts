@@ -75,6 +75,8 @@ export interface ShellTools {
   closeSession(sessionId: string): Promise<void>;
   /** Of every shell of a session that something is known of, open or to be opened again. Values of variables are not in it. */
   describe(session: SessionIdentity): readonly ShellHistory[];
+  /** What still runs in open shells of a session here, in words; undefined when nothing does. */
+  leftRunning(session: Pick<SessionIdentity, 'sessionId'>): string | undefined;
 }
 
 /** Longer than an interrupt and the end of a process tree may take: the call must not be over before its processes. */
@@ -92,6 +94,10 @@ export function createShellTools(options: ShellToolsOptions): ShellTools {
     close: () => shells.closeAll('the runtime is shutting down'),
     closeSession: (sessionId) => shells.closeSession(sessionId, 'its session was closed'),
     describe: (session) => [...new Set([...shells.of(session.sessionId).map(({ name }) => name), ...(records?.names(session) ?? [])])].flatMap((name) => historyOf(house, session, name) ?? []),
+    leftRunning({ sessionId }) {
+      const busy = shells.of(sessionId).flatMap(({ name, running }) => (running === 0 ? [] : [`${running} ${running === 1 ? 'process' : 'processes'} in shell ${name}`]));
+      return busy.length === 0 ? undefined : busy.join(', ');
+    },
   };
 }
 
@@ -142,7 +148,7 @@ function execTool(house: House): Tool<ShellExecInput> {
       context.signal.throwIfAborted();
       const began = isNew ? beginAnew(shell, command, context) : beginWhereAllowed(shell, command, context);
       const reply = await attend(house, began, { name: shell.name, timeoutMs, context });
-      return { ...reply, ...(isNew ? { opened: true as const } : {}), ...restoring } satisfies ShellCommandReply;
+      return { ...reply, ...opened(isNew), ...restoring } satisfies ShellCommandReply;
     },
   };
 }
@@ -202,16 +208,17 @@ function setCwdTool(house: House): Tool<ShellSetCwdInput> {
     definition: shellSetCwdDefinition,
     stopGraceMs: STOP_GRACE_MS,
     subject: ({ cwd }, context) => ({ kind: 'path', path: folderOf(house.host, context, cwd), access: 'read' }),
-    async run({ shell: name = MAIN_SHELL, cwd }, context) {
+    async run({ shell: given, cwd }, context) {
+      const name = given ?? MAIN_SHELL;
       const { workspaceDirectory, signal, subject } = context;
       signal.throwIfAborted();
       const folder = house.host.resolveInside(workspaceDirectory, fromWorkspace(context, cwd));
       requireAllowedFolder(subject, folder);
-      const { shell, restoring } = await usableShell(house, context, { name, mayBegin: false });
+      const { shell, isNew, restoring } = await usableShell(house, context, { name, mayBegin: given === undefined });
       const entered = await shell.changeFolder(folder);
       await shell.saved();
       requireAllowedFolder(subject, entered);
-      return { shell: name, cwd: entered, ...restoring } satisfies ShellFolder;
+      return { shell: name, cwd: entered, ...opened(isNew), ...restoring } satisfies ShellFolder;
     },
   };
 }
@@ -220,14 +227,18 @@ function setEnvTool(house: House): Tool<ShellSetEnvInput> {
   return {
     definition: shellSetEnvDefinition,
     stopGraceMs: STOP_GRACE_MS,
-    async run({ shell: given = MAIN_SHELL, name, value }, context) {
+    async run({ shell: given, name, value }, context) {
       context.signal.throwIfAborted();
-      const { shell, restoring } = await usableShell(house, context, { name: given, mayBegin: false });
+      const { shell, isNew, restoring } = await usableShell(house, context, { name: given ?? MAIN_SHELL, mayBegin: given === undefined });
       await shell.setVariable(variableOf({ name, value }, context), value);
       await shell.saved();
-      return { shell: given, name, set: value !== null, ...restoring } satisfies ShellVariable;
+      return { shell: shell.name, name, set: value !== null, ...opened(isNew), ...restoring } satisfies ShellVariable;
     },
   };
+}
+
+function opened(isNew: boolean): { readonly opened?: true } {
+  return isNew ? { opened: true } : {};
 }
 
 /** Where its value is found again: in the log, which has the call that sets it, without what nobody may see. */

@@ -10,22 +10,24 @@
  *   ended:      no process; its history and last output can be read until it is forgotten.
  */
 import type { RuntimeError } from '../../machines/errors.ts';
+import type { ExportedVariables } from '../../machines/turn/shell/export-report.ts';
 import { KeptOutput } from '../../machines/turn/shell/kept-output.ts';
 import { INTERRUPT_GRACES_MS, SHELL_ANSWER_MS, SHELL_IDLE_MS, SHELL_UNATTENDED_MS } from '../../machines/turn/shell/shell-limits.ts';
 import { changeFolderScript, commandScript, openingScript, setVariableScript } from '../../machines/turn/shell/shell-script.ts';
 import type { ShellHistory } from '../../machines/turn/shell/shell-results.ts';
 import type { ShellRecord, ShellRecordVariable } from '../../machines/turn/shell/shell-record.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
-import type { SessionSecrets } from '../environment/session-secrets.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
 import { RunningCommand } from './running-command.ts';
 import { shellBusy, shellDidNotOpen, shellEnded, shellFolderGone, shellFolderRefused, shellVariableRefused } from './shell-errors.ts';
+import { ShellExports } from './shell-exports.ts';
+import type { ShellSecrets } from './shell-exports.ts';
 import { ShellHistoryBook } from './shell-history.ts';
 import type { EndEntry, HistoryBefore } from './shell-history.ts';
 import { ShellKeeping } from './shell-keeping.ts';
 import type { ShellRecords } from './shell-records.ts';
 import { ShellProcess } from './shell-process.ts';
-import type { OutputSink, ProcessEnd, ScriptEnd, ShellProcessPorts, ShellProcessRequest } from './shell-process.ts';
+import type { OutputSink, ProcessEnd, ScriptAnswer, ScriptEnd, ShellProcessPorts, ShellProcessRequest } from './shell-process.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface ShellPorts extends ShellProcessPorts {
@@ -39,7 +41,23 @@ export interface ShellRequest extends Omit<ShellProcessRequest, 'sessionId'> {
   /** Of the environment in which it is opened. */
   readonly fingerprint?: string | undefined;
   /** What is known of the shell in whose place it is, and of what it is given. */
-  readonly before?: HistoryBefore | undefined;
+  readonly before?: (HistoryBefore & Pick<ShellRecord, 'exports'>) | undefined;
+  /** What of the values of variables may be kept nowhere. */
+  readonly secrets?: ShellSecrets | undefined;
+}
+
+interface NamedValue {
+  readonly name: string;
+  /** Null: it is not set. */
+  readonly value: string | null;
+}
+
+export interface BroughtBack {
+  readonly cwd?: string | undefined;
+  /** As calls have set them. */
+  readonly variables: readonly NamedValue[];
+  /** As commands have exported them: those hold besides. */
+  readonly exports: readonly NamedValue[];
 }
 
 /** `keep`: what is known of it stays, so that it can be opened again. */
@@ -66,6 +84,10 @@ export class Shell {
   /** Tells this shell from others of its name. */
   readonly instance: string;
   readonly #history: ShellHistoryBook;
+  readonly #exports: ShellExports;
+  /** As the shell said last. */
+  #exported: ExportedVariables | undefined;
+  #secrets: ShellSecrets | undefined;
   /** Called when it has ended and nobody has asked about it for long. */
   readonly #onForgotten: () => void;
   #standing: Standing = { kind: 'opening' };
@@ -86,6 +108,8 @@ export class Shell {
     this.#ports = ports;
     this.#request = request;
     this.#history = new ShellHistoryBook(ports.clock, request.before);
+    this.#exports = new ShellExports(request.before?.exports);
+    this.#secrets = request.secrets;
     this.instance = ports.ids.next();
     this.#keeping = new ShellKeeping({ records: ports.records, session: request.session, name: request.name, instance: this.instance });
     this.#onForgotten = onForgotten;
@@ -116,7 +140,8 @@ export class Shell {
   /** What is needed to open it again. */
   record(): ShellRecord {
     const { cwd = this.#cwd, fingerprint, instance } = this;
-    return { version: 1, instance, ...(cwd === undefined ? {} : { cwd }), ...(fingerprint === undefined ? {} : { fingerprint }), ...this.#history.known };
+    const { kept } = this.#exports;
+    return { version: 1, instance, ...(cwd === undefined ? {} : { cwd }), ...(fingerprint === undefined ? {} : { fingerprint }), ...this.#history.known, ...(kept === undefined ? {} : { exports: kept }) };
   }
 
   /** Resolves when what is known of it is kept, as far as that can be. */
@@ -141,9 +166,11 @@ export class Shell {
   }
 
   /** Begins a command, at once: nothing can come between. @throws RuntimeError SHELL_CLOSED, SHELL_BUSY or SHELL_FOLDER_GONE */
-  begin(text: string, secrets?: Pick<SessionSecrets, 'text' | 'bytes'>): RunningCommand {
+  begin(text: string, secrets?: ShellSecrets): RunningCommand {
     const process = this.#processAtRest();
     if (this.cwd === undefined) throw shellFolderGone(this.name);
+    // Of the wake that it is for.
+    this.#secrets = secrets ?? this.#secrets;
     const command = new RunningCommand(() => secrets?.bytes());
     this.#last = command;
     this.#standing = { kind: 'running', command, endEntry: this.#history.begin(secrets?.text(text) ?? text) };
@@ -163,23 +190,29 @@ export class Shell {
   /** @param value null removes it @throws RuntimeError also SHELL_VARIABLE_REFUSED */
   async setVariable(variable: ShellRecordVariable, value: string | null): Promise<void> {
     const { name } = variable;
-    const { exitCode } = await this.#adjust(`${value === null ? 'unset' : 'export'} ${name}`, true, (nonce) => setVariableScript({ name, value }, nonce));
+    // Before the shell is asked, so that no value that the log has is kept a second time. One that is in no log is kept as others are.
+    this.#exports.noteGiven(name, 'seq' in variable ? value : null);
+    const { exitCode, exported } = await this.#adjust(`${value === null ? 'unset' : 'export'} ${name}`, true, (nonce) => setVariableScript({ name, value }, nonce));
     if (exitCode !== 0) throw shellVariableRefused(this.name, name);
     this.#history.noteVariable(variable);
+    this.#noteExports(exported);
     this.#save();
   }
 
   /** What was in the shell before, which its history knows. @returns what it does not take, in words */
-  async bringBack({ cwd, variables }: { readonly cwd?: string | undefined; readonly variables: readonly { readonly name: string; readonly value: string | null }[] }): Promise<string[]> {
+  async bringBack({ cwd, variables, exports }: BroughtBack): Promise<string[]> {
     const refused: string[] = [];
-    for (const variable of variables) {
+    for (const variable of [...variables, ...exports]) {
       const { exitCode } = await this.#adjust('', false, (nonce) => setVariableScript(variable, nonce));
       if (exitCode !== 0) refused.push(`the variable ${variable.name}: the shell does not let it be changed`);
     }
+    for (const { name, value } of variables) this.#exports.noteGiven(name, value);
     if (cwd !== undefined && cwd !== this.cwd) {
       const { exitCode } = await this.#adjust('', false, (nonce) => changeFolderScript(cwd, nonce));
       if (exitCode !== 0) refused.push(`its folder ${cwd}, which cannot be entered any more`);
     }
+    this.#exports.noteBroughtBack();
+    this.#noteExports(this.#exported);
     this.#save();
     return refused;
   }
@@ -231,6 +264,11 @@ export class Shell {
     };
   }
 
+  /** How many processes run in it now, in the foreground or left behind. */
+  get running(): number {
+    return this.#process !== undefined && this.isOpen ? this.#process.running() : 0;
+  }
+
   /** What a call on it is told when it has ended. */
   closedError(): RuntimeError | undefined {
     return this.#standing.kind === 'ended' ? shellEnded(this.name, this.#standing.why) : undefined;
@@ -246,6 +284,8 @@ export class Shell {
       if (end.kind === 'gone') throw shellDidNotOpen(this.name, this.#endReason ?? withWords(endOf(end.end), said));
       if (this.#endReason !== undefined) throw shellDidNotOpen(this.name, this.#endReason);
       this.#cwd = end.end.cwd;
+      this.#exports.noteOpening(end.end.exported);
+      this.#noteExports(end.end.exported);
       this.#standing = { kind: 'ready' };
       this.touch();
       this.#save();
@@ -256,7 +296,7 @@ export class Shell {
     }
   }
 
-  async #adjust(entry: string, isNoted: boolean, script: (nonce: string) => string): Promise<{ readonly exitCode: number }> {
+  async #adjust(entry: string, isNoted: boolean, script: (nonce: string) => string): Promise<ScriptAnswer> {
     const process = this.#processAtRest();
     this.#standing = { kind: 'adjusting' };
     const endEntry: EndEntry = isNoted ? this.#history.begin(entry) : () => undefined;
@@ -266,13 +306,14 @@ export class Shell {
       this.#onGone(end.end);
       throw this.closedError() ?? shellEnded(this.name, endOf(end.end));
     }
-    const { exitCode, cwd } = end.end;
+    const { exitCode, cwd, exported } = end.end;
     endEntry({ status: 'exited', exitCode });
     this.#cwd = cwd;
+    this.#noteExports(exported);
     this.#standing = { kind: 'ready' };
     this.touch();
     this.#save();
-    return { exitCode };
+    return end.end;
   }
 
   /** The answer to a script that takes no time; a shell that does not give it is ended. */
@@ -299,8 +340,9 @@ export class Shell {
     if (end.kind === 'gone') return this.#onGone(end.end);
     if (this.#standing.kind !== 'running') return;
     const { command, endEntry } = this.#standing;
-    const { exitCode, cwd } = end.end;
+    const { exitCode, cwd, exported } = end.end;
     this.#cwd = cwd;
+    this.#noteExports(exported);
     this.#standing = { kind: 'ready' };
     endEntry({ status: command.stopping === undefined ? 'exited' : 'stopped', exitCode });
     this.#save();
@@ -322,6 +364,11 @@ export class Shell {
     if (this.#ending === 'keep') this.#save();
     else this.#keeping.remove();
     this.touch();
+  }
+
+  #noteExports(exported: ExportedVariables | undefined): void {
+    this.#exported = exported;
+    this.#exports.note(exported, { variables: this.#history.known.variables, secrets: this.#secrets });
   }
 
   #save(): void {

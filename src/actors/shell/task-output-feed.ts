@@ -2,18 +2,19 @@
 
 export interface TaskOutputChunk {
   readonly taskId: string;
+  readonly source: 'stdout' | 'stderr';
   /** Raw bytes, valid during the call. */
   readonly chunk: Uint8Array;
 }
 
-export type TaskOutputListener = (chunk: Uint8Array) => void;
+export type TaskOutputListener = (chunk: Uint8Array, source: TaskOutputChunk['source']) => void;
 
 /** One for each task manager, whose ids it goes by: its process runner tells it (`onOutput: feed.take`). */
 export class TaskOutputFeed {
   readonly #listeners = new Map<string, TaskOutputListener>();
 
-  readonly take = ({ taskId, chunk }: TaskOutputChunk): void => {
-    this.#listeners.get(taskId)?.(chunk);
+  readonly take = ({ taskId, source, chunk }: TaskOutputChunk): void => {
+    this.#listeners.get(taskId)?.(chunk, source);
   };
 
   /** Output from now on. A task has one listener. Returns the function that ends it. */

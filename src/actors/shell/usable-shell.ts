@@ -10,10 +10,11 @@ import type { CommandEnvironmentSettings } from '../../machines/turn/shell/envir
 import type { EventStore, SessionIdentity } from '../session/event-store.ts';
 import { commandIn, environmentIn, secretsFor } from './command-workspace.ts';
 import type { CommandPlace, SecretVariables } from './command-workspace.ts';
+import { entriesOfEnded } from './shell-history.ts';
 import type { HistoryBefore } from './shell-history.ts';
 import type { ShellHost } from './shell-host.ts';
 import type { ShellRecords } from './shell-records.ts';
-import type { Shell } from './shell.ts';
+import type { Shell, ShellRequest } from './shell.ts';
 import type { Shells } from './shells.ts';
 
 export interface ShellHouse {
@@ -36,7 +37,9 @@ export interface UsableShell {
 const PROCESS_ENDED = 'the process in which it was open has ended';
 const WENT_ON_ELSEWHERE = 'its session has gone on in another process since';
 const ENVIRONMENT_CHANGED = 'SHELL_ENVIRONMENT_CHANGED: the environment of the session is another one now, and whatever ran in the shell was ended';
-const NEVER_RESTORED = 'functions, aliases, background jobs, and variables that commands have set';
+const NEVER_RESTORED = 'functions, aliases, background jobs, and variables that are not exported';
+/** Of a record that says nothing of them. */
+const EXPORTS_UNKNOWN = 'variables that commands have exported: nobody has asked the shell which there are';
 
 /** @param mayBegin whether one is opened where there was none @throws RuntimeError SHELL_CLOSED, and what opening a shell throws */
 export async function usableShell(house: ShellHouse, context: CommandPlace, { name, mayBegin }: { readonly name: string; readonly mayBegin: boolean }): Promise<UsableShell> {
@@ -88,7 +91,7 @@ export function historyOf({ shells, records }: ShellHouse, session: SessionIdent
     ended: `${found === undefined ? PROCESS_ENDED : WENT_ON_ELSEWHERE}; it is opened again when it is used`,
     ...(cwd === undefined ? {} : { cwd }),
     variables: variables.flatMap((variable) => ('removed' in variable ? [] : [variable.name])),
-    entries,
+    entries: entriesOfEnded(entries),
     ...(forgotten > 0 ? { forgotten } : {}),
   };
 }
@@ -98,7 +101,7 @@ export interface ShellOpening {
   /** A real path in the workspace. */
   readonly cwd: string;
   readonly secrets?: SecretVariables | undefined;
-  readonly before?: HistoryBefore | undefined;
+  readonly before?: ShellRequest['before'];
 }
 
 /** @throws RuntimeError SHELL_ALREADY_OPEN, SHELL_LIMIT, SHELLS_CLOSED or SHELL_NOT_OPENED; SECRET_UNKNOWN, SECRET_NOT_FOR_COMMANDS, SECRET_UNAVAILABLE */
@@ -113,6 +116,7 @@ export async function openShell({ shells, host, environment: settings }: ShellHo
     isShutIn: environment?.sandbox !== undefined,
     environment: { ...environmentIn(context, host, settings), ...secretsFor(context, secrets) },
     fingerprint: environment?.fingerprint,
+    secrets: environment?.secrets,
     before: before ?? { entries: [], forgotten: 0, variables: filled },
   });
 }
@@ -124,7 +128,7 @@ function workspaceOf({ host }: ShellHouse, { workspaceDirectory, environment }: 
 
 interface Restoration {
   readonly name: string;
-  readonly before: Pick<ShellRecord, 'cwd'> & HistoryBefore;
+  readonly before: Pick<ShellRecord, 'cwd' | 'exports'> & HistoryBefore;
   readonly because: string;
 }
 
@@ -133,9 +137,12 @@ async function restored(house: ShellHouse, context: CommandPlace, { name, before
   const { secrets, missing } = secretsThatAreThere(context, before);
   const { variables, lost } = await valuesIn(house, context.session, before);
   const shell = await openShell(house, context, { name, cwd, secrets, before });
-  const refused = await shell.bringBack({ cwd: before.cwd, variables });
+  const { variables: exports, notKept } = before.exports ?? { variables: [], notKept: [EXPORTS_UNKNOWN] };
+  const lostNow = lost.filter(({ name: given }) => !exports.some((each) => each.name === given));
+  const notExported = notKept.filter((words) => !lostNow.some(({ name: given }) => words.startsWith(`the exported variable ${given}:`)));
+  const refused = await shell.bringBack({ cwd: before.cwd, variables, exports });
   const running = before.entries.at(-1)?.status === 'running' ? ['the command that ran in it; how far it came is not known'] : [];
-  return { shell, isNew: false, restoring: { restored: true, because, notRestored: [NEVER_RESTORED, ...running, ...missing, ...lost, ...refused] } };
+  return { shell, isNew: false, restoring: { restored: true, because, notRestored: [NEVER_RESTORED, ...notExported, ...running, ...missing, ...lostNow.map(({ words }) => words), ...refused] } };
 }
 
 function secretsThatAreThere(context: CommandPlace, { variables }: HistoryBefore): { readonly secrets: SecretVariables; readonly missing: readonly string[] } {
@@ -155,19 +162,19 @@ function secretsThatAreThere(context: CommandPlace, { variables }: HistoryBefore
 
 interface Values {
   readonly variables: readonly { readonly name: string; readonly value: string | null }[];
-  readonly lost: readonly string[];
+  readonly lost: readonly { readonly name: string; readonly words: string }[];
 }
 
 async function valuesIn({ log }: ShellHouse, { sessionId }: SessionIdentity, { variables }: HistoryBefore): Promise<Values> {
   const found: { name: string; value: string | null }[] = [];
-  const lost: string[] = [];
+  const lost: { name: string; words: string }[] = [];
   for (const variable of variables) {
     const { name } = variable;
     if ('removed' in variable) found.push({ name, value: null });
-    else if ('lost' in variable) lost.push(`the variable ${name}: ${variable.lost}`);
+    else if ('lost' in variable) lost.push({ name, words: `the variable ${name}: ${variable.lost}` });
     else if ('seq' in variable) {
       const value = await valueAt(log, sessionId, { name, seq: variable.seq });
-      if (value === undefined) lost.push(`the variable ${name}: the call that set it cannot be found in the log`);
+      if (value === undefined) lost.push({ name, words: `the variable ${name}: the call that set it cannot be found in the log` });
       else found.push({ name, value });
     }
   }

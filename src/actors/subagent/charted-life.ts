@@ -1,6 +1,6 @@
 /** An actor that runs a compiled lifecycle, moved by somebody who decides what happens: the chart says whether it may. */
 import { createActor } from 'xstate';
-import type { AnyActorLogic, AnyActorRef, AnyEventObject, StateValue } from 'xstate';
+import type { AnyActorLogic, AnyActorRef, AnyEventObject, Snapshot, StateValue } from 'xstate';
 import type { CompiledLifecycle, LifecycleSnapshot } from '../../machines/lifecycle.ts';
 import { startChild, stopChild } from '../xstate-child.ts';
 
@@ -40,7 +40,8 @@ export class ChartedLife<Value extends StateValue, Event extends AnyEventObject>
 
   /** Lets the actor go, in whatever state it is: nobody moves it any more. */
   end(): void {
-    if (this.#actor.getSnapshot().status === 'active') stopChild(this.#actor);
+    const { status } = this.#actor.getSnapshot() as Snapshot<unknown>;
+    if (status === 'active') stopChild(this.#actor);
   }
 
   /** Tells the actor what happened. @returns false, and nothing changes, when the chart knows nothing of it here */

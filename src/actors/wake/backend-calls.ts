@@ -241,7 +241,7 @@ export class BackendCalls {
     gate.refresh();
     const redeemed = await gate.redeem(this.#checked(open, request), open, state());
     if (redeemed.kind === 'deny') return this.#refuse(open, concealed(request, `The call was denied after all: ${redeemed.because}`), 'denied');
-    if (redeemed.kind === 'void') return this.#refuse(open, 'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.', 'expired');
+    if (redeemed.kind !== 'run') return this.#refuse(open, 'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.', 'expired');
     if (open.answer?.kind === 'permission' && open.answer.scope === 'always' && open.request?.kind === 'permission') await gate.keep(open.request.rules ?? [], open.request.requestId);
     return this.#allow(open, (now) => [resolved(now), { type: 'agent.tool_started', data: { callId: open.callId, allowedBy: redeemed.allowedBy } }]);
   }

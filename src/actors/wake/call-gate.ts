@@ -17,7 +17,7 @@ import type { OpenToolCall, SessionState } from '../../machines/session/session-
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { Clock } from '../clock/clock.ts';
-import { grantHash } from '../permission/grant-hash.ts';
+import { environmentHash, grantHash } from '../permission/grant-hash.ts';
 import type { CommandPlaces } from '../permission/command-places.ts';
 import type { PlaceGuard } from '../permission/place-guard.ts';
 import type { PolicyStore } from '../permission/policy-store.ts';
@@ -74,6 +74,8 @@ export type Redemption =
   | { readonly kind: 'run'; readonly allowedBy: AllowedBy }
   /** Nothing any more: it has expired, or the call would be another one now. */
   | { readonly kind: 'void' }
+  /** It was given for another environment, or before grants were bound to one: somebody is to be asked again. */
+  | { readonly kind: 'stale' }
   | { readonly kind: 'deny'; readonly because: string };
 
 export class CallGate {
@@ -108,15 +110,17 @@ export class CallGate {
   }
 
   /**
-   * What an approval is worth now: it is for this tool, input and folder and no other, counts until it expires, and is worth nothing
-   * against a rule that has forbidden the call since.
+   * What an approval is worth now: it is for this tool, input, folder and environment and no other, counts until it expires, and is worth
+   * nothing against a rule that has forbidden the call since.
    */
   async redeem(checked: CheckedCall, { request }: OpenToolCall, state: SessionState): Promise<Redemption> {
     if (request?.kind !== 'permission') return { kind: 'void' };
     const { call, tool, subject } = checked;
-    const { hash, expiresAt } = request;
+    const { hash, expiresAt, environmentHash: shutIn } = request;
     if (expiresAt !== undefined && this.#options.clock.now() >= Date.parse(expiresAt)) return { kind: 'void' };
-    if (hash === undefined || hash !== (await this.#hashOf(call, tool, subject))) return { kind: 'void' };
+    if (hash === undefined) return { kind: 'stale' };
+    if (hash !== (await this.#hashOf(call, tool, subject))) return { kind: 'void' };
+    if (shutIn !== (await environmentHash(this.#options.agent.environment))) return { kind: 'stale' };
     // Somebody has been asked already, whether or not anybody can be now.
     const decision = await this.#judge(checked, state, 'reachable');
     return decision.decision === 'deny' ? { kind: 'deny', because: decision.because } : { kind: 'run', allowedBy: { kind: 'person' } };
@@ -177,6 +181,7 @@ export class CallGate {
     const { newId, clock, agent } = this.#options;
     const requestId = newId();
     const seconds = Math.min(maxSeconds, agent.definition.permission.expiresAfterSeconds ?? DEFAULT_PERMISSION_SECONDS);
+    const shutIn = await environmentHash(agent.environment);
     const texts = suggestions.map((rule) => ruleText(rule));
     // A rule that holds a secret is not written anywhere.
     const rules = texts.every((text) => conceal(text) === text) ? texts : [];
@@ -188,8 +193,9 @@ export class CallGate {
         callId,
         toolName: name,
         input,
-        because: conceal(because),
+        because: conceal(`${because}${whereText(subject, agent.environment)}`),
         hash: await this.#hashOf({ name, input }, tool, subject),
+        ...(shutIn === undefined ? {} : { environmentHash: shutIn }),
         cwd: conceal(this.#folderOf(subject)),
         expiresAt: isoTimeOf(clock.now() + seconds * 1000),
         ...(rules.length === 0 ? {} : { rules }),
@@ -213,6 +219,14 @@ export class CallGate {
 type Judged = Pick<CheckedCall, 'call' | 'tool' | 'subject' | 'judgedAs'>;
 
 const asItIs = (text: string): string => text;
+
+/** Where a command would run, for whoever is asked. */
+function whereText({ kind }: PermissionSubject, environment: PreparedAgent['environment']): string {
+  if (kind !== 'shell' || environment === undefined) return '';
+  const { sandbox, definition } = environment;
+  if (sandbox === undefined) return ` It would run on the host, without a sandbox (environment ${definition.environmentId}).`;
+  return ` It would run in the sandbox of environment ${definition.environmentId}, ${definition.network === 'open' ? 'with the network of the host' : 'without network'}.`;
+}
 
 type RuleTexts = Partial<Readonly<Record<PermissionRule['effect'], readonly string[]>>>;
 

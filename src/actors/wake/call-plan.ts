@@ -118,10 +118,27 @@ class CallPlanner {
     if ('reason' in checked) return this.#fail(call, checked.reason);
     const redeemed = await gate.redeem(checked, this.#open, this.#options.state());
     if (redeemed.kind === 'deny') return this.#deny(call, `The call was denied after all: ${redeemed.because}`);
+    if (redeemed.kind === 'stale') return this.#askAgain(checked);
     if (redeemed.kind === 'void') return this.#deny(call, 'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.', 'expired');
     const { request, answer } = this.#open;
     if (request?.kind === 'permission' && answer?.kind === 'permission' && answer.scope === 'always' && (this.#isFinal || checked.tool.run === undefined)) await gate.keep(request.rules ?? [], request.requestId);
     return this.#proceed(checked, redeemed.allowedBy);
+  }
+
+  /** What was allowed is not what would happen now: it is decided as if nobody had been asked yet. */
+  async #askAgain(checked: CheckedCall): Promise<CallPlan> {
+    const { call } = checked;
+    const spent = resolved(this.#open, 'expired');
+    const decision = await this.#options.gate.decide(checked, this.#options.state());
+    switch (decision.kind) {
+      case 'run':
+        return new CallPlanner(this.#options, withoutScope(this.#open), { isFinal: this.#isFinal }).#proceed(checked, decision.allowedBy);
+      case 'ask':
+        // In its chart it is as it was before anybody was asked.
+        return { kind: 'settle', call: { ...call, history: [] }, next: { type: 'ASK_PERMISSION' }, drafts: [spent, decision.request] };
+      case 'deny':
+        return this.#deny(call, `What was allowed does not count any more, since the session works in another environment now. ${decision.because}`, 'expired');
+    }
   }
 
   async #proceed({ call, tool, subject, question, subflow }: CheckedCall, allowedBy: AllowedBy): Promise<CallPlan> {
@@ -212,6 +229,11 @@ function problemOf(draft: SessionEventDraft): string | undefined {
   } catch (error) {
     return messageOf(error);
   }
+}
+
+/** What somebody allowed for longer was meant for another environment. */
+function withoutScope({ answer, ...open }: OpenToolCall): OpenToolCall {
+  return answer?.kind === 'permission' ? { ...open, answer: { ...answer, scope: 'once' } } : { ...open, answer };
 }
 
 /** What was asked of somebody, as acted upon. */

@@ -31,6 +31,7 @@ import { SessionJournal } from '../session/session-journal.ts';
 import { NO_SECRETS } from '../environment/session-secrets.ts';
 import type { SessionSecrets } from '../environment/session-secrets.ts';
 import { CallGate } from './call-gate.ts';
+import { HeldDrafts } from './held-drafts.ts';
 import { Subflows } from './subflows.ts';
 import { compactIfFull } from './wake-compaction.ts';
 import { needOf, remainingOf, wakeLimits } from './wake-budget.ts';
@@ -77,6 +78,7 @@ export class WakeWork {
   readonly #meter = new ProgressMeter();
   readonly #subflows: Subflows;
   readonly #companions: WakeCompanions;
+  readonly #held = new HeldDrafts();
   /** Taken out of everything that is stored. */
   #secrets: SessionSecrets = NO_SECRETS;
   #gate: CallGate | undefined;
@@ -463,10 +465,9 @@ export class WakeWork {
     const agent = await prepareAgent(this.#journal.state, this.#ports, this.#abort.signal);
     requireConfinedBackends(agent, this.#ports);
     requireAskingBackends(agent.definition, await this.#gateOf(agent).restriction(this.#journal.state), this.#ports);
-    const skipped = agent.skippedTools.map((data): SessionEventDraft => ({ type: 'tool.skipped', data }));
-    const known = [...enteredEnvironment(agent), ...skipped];
+    this.#held.hold(enteredEnvironment(agent));
     this.#secrets = agent.environment?.secrets ?? NO_SECRETS;
-    if (known.length > 0) await this.#append(known);
+    if (agent.skippedTools.length > 0) await this.#append(agent.skippedTools.map((data) => ({ type: 'tool.skipped', data })));
     this.#armTimeLimit(agent.definition.budget.maxSecondsPerWake);
     return agent;
   }
@@ -484,7 +485,7 @@ export class WakeWork {
   async #append(drafts: readonly SessionEventDraft[], onlyAtHead = false): Promise<void> {
     // What somebody who took over has closed is no longer ours to judge: that it is theirs is what has to be said.
     if (this.#epoch !== undefined && this.#journal.state.epoch > this.#epoch) throw superseded(this.#wakeId);
-    await this.#journal.append(this.#secrets.drafts(drafts), { epoch: this.#epoch, onlyAtHead });
+    await this.#held.store(drafts, (all) => this.#journal.append(this.#secrets.drafts(all), { epoch: this.#epoch, onlyAtHead }));
   }
 
   #assembled(): AssembledStep {

@@ -98,7 +98,7 @@ function readFrontmatter(yaml: string, fileName: string): ReadFrontmatter {
   const complaintOf = ({ path, message }: FrontmatterIssue): Complaint => ({ line: lineAt(offsetOf(document, path)), message: path.length === 0 ? message : `${pathOf(path)}: ${message}` });
   const parsed = checkedFrontmatter.safeParse(plainValue(document, fileName));
   if (parsed.success) return { frontmatter: parsed.data, complaintOf };
-  throw invalid(fileName, frontmatterIssues(parsed.error).map(complaintOf));
+  throw invalid(fileName, frontmatterIssues(parsed.error, checkedFrontmatter).map(complaintOf));
 }
 
 function plainValue(document: Document, fileName: string): unknown {

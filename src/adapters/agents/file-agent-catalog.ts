@@ -89,7 +89,7 @@ export class FileAgentCatalog implements AgentCatalog {
 function formatParts({ frontmatter, instructions }: Exclude<NewAgent['source'], string>): string {
   const parsed = checkedFrontmatter.safeParse(frontmatter);
   if (parsed.success) return formatAgentFile(frontmatter, instructions);
-  const issues = frontmatterIssues(parsed.error).map(({ path, message }) => (path.length === 0 ? message : `${pathOf(path)}: ${message}`));
+  const issues = frontmatterIssues(parsed.error, checkedFrontmatter).map(({ path, message }) => (path.length === 0 ? message : `${pathOf(path)}: ${message}`));
   throw new RuntimeError('AGENT_INVALID', `agent is not valid: ${issues.join('; ')}`, { category: 'validation', details: { issues } });
 }
 

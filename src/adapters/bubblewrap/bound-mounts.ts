@@ -5,23 +5,36 @@ import type { FileHandle } from 'node:fs/promises';
 import { AGENT_PATH, WORKSPACE_PATH } from '../../machines/environment/mount-table.ts';
 import type { Mount } from '../../machines/environment/mount-table.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { lookThrough } from './folder-look.ts';
+import type { Repository } from './folder-look.ts';
+import { isWithin } from './hidden-places.ts';
+import type { HiddenPlace, HiddenPlaces } from './hidden-places.ts';
+import type { SystemView } from './system-view.ts';
+import { worktreePlaces } from './worktree-places.ts';
+import type { NeededPlace } from './worktree-places.ts';
 
-export type BoundPlace =
-  | {
-      readonly kind: 'mount';
-      /** In the sandbox. */
-      readonly path: string;
-      /** On the host. */
-      readonly directory: string;
-      readonly access: 'ro' | 'rw';
-      /** `device:inode` of what the session may work in, which somebody could replace. The runtime replaces its own folders itself. */
-      readonly identity?: string | undefined;
-    }
-  | { readonly kind: 'hidden'; readonly path: string };
+export interface ShownPlace {
+  readonly kind: 'mount';
+  /** In the sandbox. */
+  readonly path: string;
+  /** On the host. */
+  readonly directory: string;
+  readonly access: 'ro' | 'rw';
+  /** `device:inode` of what the session may work in, which somebody could replace. The runtime replaces its own folders itself. */
+  readonly identity?: string | undefined;
+}
+
+export type BoundPlace = ShownPlace | { readonly kind: 'hidden'; readonly path: string; readonly what: 'folder' | 'file' };
 
 export interface BoundMounts {
   /** Each after those that it lies in. */
   readonly places: readonly BoundPlace[];
+  /** Sockets of the host that are not to be connected to, by their paths in the sandbox and on the host. */
+  readonly sockets: readonly { readonly path: string; readonly source: string }[];
+  /** What must not be seen anywhere. */
+  readonly hidden: readonly HiddenPlace[];
+  /** Of those, what lies in a folder that can be written: it has to be where it was when a command begins. */
+  readonly settled: readonly HiddenPlace[];
   readonly workspaceDirectory: string;
   /** False where its own path is in the way of its name. */
   readonly linksWorkspace: boolean;
@@ -30,7 +43,9 @@ export interface BoundMounts {
 export interface MountRequest {
   readonly mounts: readonly Mount[];
   readonly workspaceDirectory: string;
-  readonly hidden: readonly string[];
+  readonly hidden: HiddenPlaces;
+  readonly view: SystemView;
+  readonly network: 'open' | 'disabled';
 }
 
 type Held = Mount & { readonly directory: string; readonly access: 'ro' | 'rw' };
@@ -40,17 +55,30 @@ const SYSTEM = ['/proc', '/dev', '/usr', '/bin', '/sbin', '/lib', '/lib64', '/et
 /** Who the agent shares its own folders with, where there is no room for them in the workspace. */
 const SHARED_AGENT_PATH = '/agent';
 
-/** @throws RuntimeError MOUNT_UNAVAILABLE for a folder that is not there, is a link, or cannot be shown where it is to be */
-export async function boundMounts({ mounts, workspaceDirectory, hidden }: MountRequest): Promise<BoundMounts> {
+/** What the sandbox shows of the system itself, where nothing is mounted. */
+export function boundSystem(view: SystemView, { places }: HiddenPlaces): BoundMounts {
+  const programs = programPlaces(view);
+  return { places: inOrder([...programs, ...masksOf(view), ...masksOver([...systemPlaces(view), ...programs], places)]), sockets: [], hidden: places, settled: [], workspaceDirectory: '/', linksWorkspace: false };
+}
+
+/** @throws RuntimeError MOUNT_UNAVAILABLE for a folder that is not there, is a link, cannot be shown where it is to be, or holds what it must not */
+export async function boundMounts({ mounts, workspaceDirectory, hidden, view, network }: MountRequest): Promise<BoundMounts> {
   const held = mounts.filter((mount): mount is Held => mount.directory !== undefined && mount.access !== 'none' && mount.kind !== 'workspace');
   const workspace: Held = { kind: 'workspace', path: workspaceDirectory, directory: workspaceDirectory, access: mounts.find(({ kind }) => kind === 'workspace')?.access === 'ro' ? 'ro' : 'rw' };
   requireRoom(workspaceDirectory, held);
-  const places = await Promise.all([workspace, ...(await withAgent(held, workspaceDirectory))].map(placeOf));
-  const all = [...places, ...hiddenPlaces(places, hidden)];
+  const mounted = await Promise.all([workspace, ...(await withAgent(held, workspaceDirectory))].map(placeOf));
+  requireNotHidden(mounted, hidden);
+  const writable = mounted.filter(({ access }) => access === 'rw');
+  const [kept, guarded] = await Promise.all([keptPlaces(mounted, { hidden: hidden.places, network }), Promise.all(foldersAround(writable, hidden.places).map(shownPlace))]);
+  const shown = [...programPlaces(view), ...mounted, ...guarded, ...kept.places];
+  const places = inOrder([...shown, ...kept.masks, ...masksOf(view), ...masksOver([...systemPlaces(view), ...shown], hidden.places)]);
   return {
-    places: all.toSorted((one, other) => depthOf(one.path) - depthOf(other.path)),
+    places,
+    sockets: kept.sockets,
+    hidden: hidden.places,
+    settled: hidden.places.filter(({ path }) => writable.some(({ directory }) => isWithin(directory, path))),
     workspaceDirectory,
-    linksWorkspace: !all.some(({ path }) => isWithin(WORKSPACE_PATH, path)),
+    linksWorkspace: !places.some(({ path }) => isWithin(WORKSPACE_PATH, path)),
   };
 }
 
@@ -72,10 +100,15 @@ async function withAgent(held: readonly Held[], workspaceDirectory: string): Pro
   return [...others, { ...agent, path: SHARED_AGENT_PATH }, ...(hasRoom ? [{ ...agent, path: inside }] : [])];
 }
 
-async function placeOf({ kind, path, directory, access }: Held): Promise<Extract<BoundPlace, { readonly kind: 'mount' }>> {
+async function placeOf({ kind, path, directory, access }: Held): Promise<ShownPlace> {
   const identity = await identityOf(directory);
   const isSettled = kind === 'workspace' || kind === 'runtime' || kind === 'declared';
   return { kind: 'mount', path, directory, access, ...(isSettled ? { identity } : {}) };
+}
+
+/** Held to what is there now, by its number. */
+async function shownPlace(place: Omit<ShownPlace, 'kind' | 'identity'>): Promise<ShownPlace> {
+  return { kind: 'mount', ...place, identity: await identityOf(place.directory) };
 }
 
 /** Of the very folder that has this path: the look at its name and its number cannot come apart. */
@@ -95,19 +128,94 @@ async function identityOf(directory: string): Promise<string> {
   }
 }
 
-/** Wherever a mount shows what is not to be seen. A mount that lies in that itself is declared, and stays. */
-function hiddenPlaces(places: readonly Extract<BoundPlace, { readonly kind: 'mount' }>[], hidden: readonly string[]): readonly BoundPlace[] {
-  return places.flatMap(({ path, directory }) =>
-    hidden.filter((each) => each !== directory && isWithin(directory, each)).map((each): BoundPlace => ({ kind: 'hidden', path: `${path}${each.slice(directory.length)}` })),
+function requireNotHidden(mounted: readonly ShownPlace[], { places, links }: HiddenPlaces): void {
+  const own = mounted.find(({ directory }) => places.some(({ path }) => path === directory));
+  if (own !== undefined) throw unavailable(`${own.directory} is what no sandbox shows`, 'Give the session another folder.');
+  // It could be led somewhere else, and the runtime with it.
+  const link = links.find((each) => mounted.some(({ directory, access }) => access === 'rw' && isWithin(directory, each)));
+  if (link !== undefined) throw unavailable(`${link} is a link on the way to the home of Wakechart, and lies where commands may write: they could lead it elsewhere`, 'Put the real folder in place of the link, or name the home by its real path.');
+}
+
+interface KeptPlaces extends Pick<BoundMounts, 'sockets'> {
+  readonly places: readonly ShownPlace[];
+  readonly masks: readonly BoundPlace[];
+}
+
+/** What mounts hold that commands may not have as it is: the settings and hooks of repositories, and sockets where there is to be no network. */
+async function keptPlaces(mounted: readonly ShownPlace[], { hidden, network }: { readonly hidden: readonly HiddenPlace[]; readonly network: 'open' | 'disabled' }): Promise<KeptPlaces> {
+  // What lies in the home is the session's own: nobody else keeps anything in there.
+  const foreign = mounted.filter(({ directory, access }) => (access === 'rw' || network === 'disabled') && !hidden.some(({ path }) => isWithin(path, directory)));
+  const looks = await Promise.all(foreign.map(async (place) => ({ place, look: await lookThrough(place.directory, (path) => hidden.some((each) => each.path === path)) })));
+  const repositories = looks.flatMap(({ place, look }) => (place.access === 'rw' ? repositoryPlaces(place, look.repositories) : []));
+  const worktrees = (await Promise.all(mounted.filter(({ access }) => access === 'rw').map(({ path, directory }) => worktreeParts(path, directory)))).flat();
+  const shown = [...new Map([...repositories, ...worktrees.filter((part) => part.access !== 'none')].map((each) => [each.path, each])).values()];
+  return {
+    places: await Promise.all(shown.map(({ path, directory, access }) => shownPlace({ path, directory, access: access === 'rw' ? 'rw' : 'ro' }))),
+    masks: worktrees.flatMap(({ path, access }): readonly BoundPlace[] => (access === 'none' ? [{ kind: 'hidden', path, what: 'file' }] : [])),
+    sockets: network === 'open' ? [] : looks.flatMap(({ place, look }) => look.sockets.map((source) => ({ path: placed(place, source), source }))),
+  };
+}
+
+type Part = Omit<ShownPlace, 'kind' | 'identity' | 'access'> & Pick<NeededPlace, 'access'>;
+
+/** To be read only, and in folders that cannot be moved, so that no other one comes in its place. */
+function repositoryPlaces(place: ShownPlace, repositories: readonly Repository[]): readonly Part[] {
+  const link = repositories.find(({ kind, path }) => kind === 'link' && path === `${place.directory}/.git`);
+  if (link !== undefined) throw unavailable(`${link.path} is a link, which commands could lead to settings of their own`, 'Put the folder of the repository itself in its place.');
+  const kept = repositories.filter(({ kind }) => kind !== 'link').map(({ path }) => path);
+  return [...foldersAround([place], kept.map((path) => ({ path }))), ...kept.map((path): Part => ({ path: placed(place, path), directory: path, access: 'ro' }))];
+}
+
+/** The worktree's own name for its repository, and what git needs of that. */
+async function worktreeParts(path: string, directory: string): Promise<readonly Part[]> {
+  const needed = await worktreePlaces(directory);
+  if (needed.length === 0) return [];
+  return [{ path: `${path}/.git`, directory: `${directory}/.git`, access: 'ro' }, ...needed.map((each): Part => ({ path: each.path, directory: each.path, access: each.access }))];
+}
+
+/** Between a mount and what lies in it: as mounts of their own they cannot be renamed in the sandbox. */
+function foldersAround(mounted: readonly ShownPlace[], inner: readonly { readonly path: string }[]): readonly Omit<ShownPlace, 'kind' | 'identity'>[] {
+  const around = mounted.flatMap((place) =>
+    inner.flatMap(({ path }) => (path !== place.directory && isWithin(place.directory, path) ? between(place.directory, path).map((directory) => ({ path: placed(place, directory), directory, access: place.access })) : [])),
   );
+  return [...new Map(around.map((each) => [each.path, each])).values()];
+}
+
+function between(outer: string, inner: string): readonly string[] {
+  const names = inner.slice(outer.length + 1).split('/').slice(0, -1);
+  return names.map((_, index) => `${outer}/${names.slice(0, index + 1).join('/')}`);
+}
+
+/** Wherever something shows what is not to be seen. A mount that lies in that itself is the session's, and stays. */
+function masksOver(shown: readonly Pick<ShownPlace, 'path' | 'directory'>[], hidden: readonly HiddenPlace[]): readonly BoundPlace[] {
+  return shown.flatMap((place) => hidden.filter(({ path }) => isWithin(place.directory, path)).map(({ path, kind }): BoundPlace => ({ kind: 'hidden', path: placed(place, path), what: kind })));
+}
+
+function masksOf({ maskedFiles, maskedFolders }: SystemView): readonly BoundPlace[] {
+  return [...maskedFiles.map((path): BoundPlace => ({ kind: 'hidden', path, what: 'file' })), ...maskedFolders.map((path): BoundPlace => ({ kind: 'hidden', path, what: 'folder' }))];
+}
+
+function systemPlaces({ folders }: SystemView): readonly Pick<ShownPlace, 'path' | 'directory'>[] {
+  return folders.map((path) => ({ path, directory: path }));
+}
+
+function programPlaces({ programs }: SystemView): readonly ShownPlace[] {
+  return programs.map((path): ShownPlace => ({ kind: 'mount', path, directory: path, access: 'ro' }));
+}
+
+/** Outer ones first. Where something is shown and hidden by the same path, what a session mounts there goes before what the system hides. */
+function inOrder(places: readonly BoundPlace[]): readonly BoundPlace[] {
+  const shown = new Set(places.flatMap(({ kind, path }) => (kind === 'mount' ? [path] : [])));
+  const hidden = new Map(places.flatMap((place) => (place.kind === 'hidden' && !shown.has(place.path) ? [[place.path, place] as const] : [])));
+  return [...places.filter(({ kind }) => kind === 'mount'), ...hidden.values()].toSorted((one, other) => depthOf(one.path) - depthOf(other.path));
+}
+
+function placed({ path, directory }: Pick<ShownPlace, 'path' | 'directory'>, source: string): string {
+  return `${path}${source.slice(directory.length)}`;
 }
 
 function depthOf(path: string): number {
   return path.split('/').length;
-}
-
-function isWithin(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`);
 }
 
 function unavailable(message: string, hint: string, cause?: unknown): RuntimeError {

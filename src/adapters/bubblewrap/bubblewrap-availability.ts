@@ -5,6 +5,8 @@ import { access, readFile } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { messageOf } from '../../machines/errors.ts';
+import { boundSystem } from './bound-mounts.ts';
+import type { HiddenPlaces } from './hidden-places.ts';
 import { sandboxArguments } from './sandbox-arguments.ts';
 import type { BubblewrapAbilities } from './sandbox-arguments.ts';
 import type { SystemView } from './system-view.ts';
@@ -21,10 +23,16 @@ interface Missing {
   readonly hint: string;
 }
 
+interface Surroundings {
+  readonly view: SystemView;
+  readonly hidden: HiddenPlaces;
+}
+
 export interface AvailabilityRequest {
   /** Default: looked for in PATH. */
   readonly program?: string | undefined;
-  readonly view: () => Promise<SystemView>;
+  /** What is tried: the system as sandboxes will show it. */
+  readonly bound: () => Promise<Surroundings>;
 }
 
 /** Without one of these nothing is shut in. */
@@ -35,7 +43,7 @@ const TRIAL_WORD = 'shut in';
 const INSTALL_HINT = 'Install bubblewrap: "apt install bubblewrap", "dnf install bubblewrap", "apk add bubblewrap" or "pacman -S bubblewrap". Or choose "sandbox: off" in the environment file, which lets commands do what you can do yourself.';
 const ELSEWHERE_HINT = 'Run Wakechart on Linux, where bubblewrap is to be had, or choose "sandbox: off" in the environment file, which lets commands do what you can do yourself.';
 
-export async function lookForBubblewrap({ program: given, view }: AvailabilityRequest): Promise<FoundBubblewrap> {
+export async function lookForBubblewrap({ program: given, bound }: AvailabilityRequest): Promise<FoundBubblewrap> {
   if (process.platform !== 'linux') return missing(`bubblewrap needs Linux, and this is ${process.platform}`, ELSEWHERE_HINT);
   const program = given ?? (await firstProgram('bwrap'));
   if (program === undefined) return missing('bubblewrap (the program bwrap) is not installed', INSTALL_HINT);
@@ -47,7 +55,7 @@ export async function lookForBubblewrap({ program: given, view }: AvailabilityRe
     const named = (version ?? '').trim().replace(/^bubblewrap\s+/, '');
     if (lacking.length > 0) return missing(`${program} is too old (${named}): it does not know ${lacking.join(', ')}`, 'Install bubblewrap 0.4 or later.');
     const abilities = { boundsTmpfs: knows(help ?? '', '--size'), forbidsUserNamespaces: knows(help ?? '', '--disable-userns') };
-    return await tried({ kind: 'available', version: named, program, stat, abilities }, await view());
+    return await tried({ kind: 'available', version: named, program, stat, abilities }, await bound());
   } catch (error) {
     return missing(`${program} cannot be run: ${firstLine(messageOf(error))}`, INSTALL_HINT);
   }
@@ -55,18 +63,18 @@ export async function lookForBubblewrap({ program: given, view }: AvailabilityRe
 
 type Available = Extract<FoundBubblewrap, { readonly kind: 'available' }>;
 
-async function tried(found: Available, view: SystemView): Promise<FoundBubblewrap> {
-  const problem = await problemOf(found, view);
+async function tried(found: Available, around: Surroundings): Promise<FoundBubblewrap> {
+  const problem = await problemOf(found, around);
   if (problem === undefined) return found;
   // Some kernels and containers do not let one namespace lie in another; then those inside are kept from it by having no capabilities.
   const without: Available = { ...found, abilities: { ...found.abilities, forbidsUserNamespaces: false } };
-  if (found.abilities.forbidsUserNamespaces && (await problemOf(without, view)) === undefined) return without;
+  if (found.abilities.forbidsUserNamespaces && (await problemOf(without, around)) === undefined) return without;
   return missing(`bubblewrap ${found.version} is installed and cannot shut a command in: ${problem}`, await hintFor(problem));
 }
 
 /** @returns what it says */
-async function problemOf({ program, abilities }: Available, view: SystemView): Promise<string | undefined> {
-  const shut = sandboxArguments({ abilities, view, network: 'disabled', tmpBytes: 1_048_576, bound: { places: [], workspaceDirectory: '/', linksWorkspace: false } });
+async function problemOf({ program, abilities }: Available, { view, hidden }: Surroundings): Promise<string | undefined> {
+  const shut = sandboxArguments({ abilities, view, network: 'disabled', tmpBytes: 1_048_576, bound: boundSystem(view, hidden) });
   try {
     const said = await answerOf(program, [...shut, '--chdir', '/', '--', '/bin/sh', '-c', `echo ${TRIAL_WORD}`]);
     return said.trim() === TRIAL_WORD ? undefined : `a command in it said "${firstLine(said)}"`;

@@ -4,6 +4,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { lookForBubblewrap } from './bubblewrap-availability.ts';
 import type { FoundBubblewrap } from './bubblewrap-availability.ts';
 import { boundMounts } from './bound-mounts.ts';
+import { hiddenPlaces } from './hidden-places.ts';
 import { descriptorCloser } from './open-descriptors.ts';
 import { sandboxArguments } from './sandbox-arguments.ts';
 import { commandLine, programLine } from './sandbox-line.ts';
@@ -14,7 +15,7 @@ import type { SystemView } from './system-view.ts';
 const SYSTEM_VIEW_MS = 60_000;
 
 export interface BubblewrapOptions {
-  /** Folders that no sandbox shows, also where they lie in a mount, such as the home of Wakechart. Absolute, every link followed. */
+  /** What no sandbox shows, wherever it lies, such as the home of Wakechart and the keys of people. Absolute; what is not there is left out. */
   readonly hidden?: readonly string[] | undefined;
   /** Folders with programs that every sandbox shows, to be read only, besides those of the system, of Node and of git. Absolute. */
   readonly programs?: readonly string[] | undefined;
@@ -31,7 +32,7 @@ export function createBubblewrap(options: BubblewrapOptions = {}): Sandboxes {
   let viewed: { readonly at: number; readonly view: Promise<SystemView> } | undefined;
   const view = (): Promise<SystemView> => {
     if (viewed === undefined || performance.now() - viewed.at > SYSTEM_VIEW_MS) {
-      viewed = { at: performance.now(), view: viewSystem(options.programs ?? []) };
+      viewed = { at: performance.now(), view: viewSystem({ programs: options.programs ?? [], hidden: options.hidden ?? [] }) };
       viewed.view.catch(() => {
         viewed = undefined;
       });
@@ -39,7 +40,7 @@ export function createBubblewrap(options: BubblewrapOptions = {}): Sandboxes {
     return viewed.view;
   };
   const look = (): Promise<FoundBubblewrap> => {
-    looking ??= lookForBubblewrap({ program: options.program, view });
+    looking ??= lookForBubblewrap({ program: options.program, bound: async () => ({ view: await view(), hidden: await hiddenPlaces(options.hidden ?? []) }) });
     return looking;
   };
   return {
@@ -63,10 +64,11 @@ interface Surroundings {
 
 async function openSandbox({ mounts, network, workspaceDirectory }: SandboxScope, { found, view, options }: Surroundings): Promise<CommandSandbox> {
   const { program, abilities, stat } = found;
-  const { hidden = [], tmpBytes = DEFAULT_TMP_BYTES } = options;
+  const { hidden: named = [], tmpBytes = DEFAULT_TMP_BYTES } = options;
   // Mounts name what every link leads to.
   const workspace = mounts.find(({ kind }) => kind === 'workspace')?.directory ?? workspaceDirectory;
-  const [bound, closer] = await Promise.all([boundMounts({ mounts, workspaceDirectory: workspace, hidden }), descriptorCloser()]);
+  const hidden = await hiddenPlaces(named);
+  const [bound, closer] = await Promise.all([boundMounts({ mounts, workspaceDirectory: workspace, hidden, view, network }), descriptorCloser()]);
   const shut = sandboxArguments({ abilities, view, network, tmpBytes, bound });
   return {
     kind: 'bubblewrap',

@@ -17,9 +17,11 @@ export interface SandboxLine {
   readonly cwd: string;
 }
 
-/** Of a sandbox in which something else is mounted than was declared. Nothing has run in it. */
-const SWAPPED_EXIT_CODE = 125;
+/** Of a sandbox in which something else would be seen than was declared. Nothing has run in it. */
+const REFUSED_EXIT_CODE = 125;
 const SWAPPED_TEXT = 'sandbox: a mounted folder was replaced after it was looked at; nothing was run';
+const SEEN_TEXT = 'sandbox: the home of Wakechart or a place of keys can be seen in it; nothing was run';
+const MOVED_TEXT = 'sandbox: the home of Wakechart is not where it was when the wake began; nothing was run';
 
 /** That whoever starts the line may have left open. */
 const CLOSED_DESCRIPTORS = [3, 4, 5, 6, 7, 8, 9].map((descriptor) => `${descriptor}>&-`).join(' ');
@@ -30,18 +32,49 @@ export function commandLine(line: SandboxLine, command: string): string {
   return `exec ${[program, ...args].map(quoted).join(' ')} ${CLOSED_DESCRIPTORS}`;
 }
 
-export function programLine({ closer, program, shut, stat, bound, cwd }: SandboxLine, { command, args }: SandboxedProgram): SandboxedProgram {
-  const [first = program, ...rest] = [...closer, program, ...shut, '--chdir', cwd, '--', '/bin/sh', '-c', `${check(stat, bound)}exec "$@"`, 'sh', command, ...args];
+export function programLine(line: SandboxLine, { command, args }: SandboxedProgram): SandboxedProgram {
+  const { closer, program, shut, stat, bound, cwd } = line;
+  const head = [...closer, program, ...shut];
+  const tail = ['--chdir', cwd, '--', '/bin/sh', '-c', `${checkInside(stat, bound)}exec "$@"`, 'sh', command, ...args];
+  const before = checkOutside(stat, bound);
+  const [first = program, ...rest] = before === '' ? [...head, ...tail] : ['/bin/sh', '-c', `${before}exec ${head.map(quoted).join(' ')} "$@"`, 'sh', ...tail];
   return { command: first, args: rest };
 }
 
 /**
- * bubblewrap takes its sources by name. Who can write to the folder around one can put a link in its place between the look at it and the
- * mount; then what is mounted has another number.
+ * On the host, right before bubblewrap begins. What is hidden has to be where it was: the empty folder would lie over another one. Sockets come
+ * and go, and bubblewrap would make a file where there is none any more.
  */
-function check(stat: string, { places }: BoundMounts): string {
+function checkOutside(stat: string, { settled, sockets }: BoundMounts): string {
+  const known = settled.map(({ identity }) => identity).join('\n');
+  const isThere = settled.length === 0 ? '' : `[ ${numbersOf(stat, settled)} = ${quoted(known)} ] || ${refusal(MOVED_TEXT)}; `;
+  return `${isThere}${sockets.map(({ path, source }) => `[ ! -S ${quoted(source)} ] || set -- --ro-bind /dev/null ${quoted(path)} "$@"; `).join('')}`;
+}
+
+/**
+ * bubblewrap takes its sources by name. Who can write to the folder around one can put a link in its place between the look at it and the
+ * mount; then what is mounted has another number. And what is hidden must have its own number nowhere.
+ */
+function checkInside(stat: string, { places, hidden }: BoundMounts): string {
   const known = places.flatMap((place) => (place.kind === 'mount' && place.identity !== undefined ? [{ path: place.path, identity: place.identity }] : []));
-  if (known.length === 0) return '';
-  const seen = `"$(${quoted(stat)} -c %d:%i -- ${known.map(({ path }) => quoted(path)).join(' ')} 2>/dev/null)"`;
-  return `[ ${seen} = ${quoted(known.map(({ identity }) => identity).join('\n'))} ] || { echo ${quoted(SWAPPED_TEXT)} >&2; exit ${SWAPPED_EXIT_CODE}; }; `;
+  const masked = [...hidden, ...places.filter(({ kind }) => kind === 'hidden')];
+  if (known.length + hidden.length === 0) return '';
+  const secret = [...new Set(hidden.map(({ identity }) => `*${quoted(`\n${identity}\n`)}*`))].join('|');
+  return [
+    `seen=${numbersOf(stat, [...known, ...masked])}; `,
+    known.length === 0 ? '' : `case "$seen${NEW_LINE}" in ${quoted(`${known.map(({ identity }) => identity).join('\n')}\n`)}*) ;; *) ${refusal(SWAPPED_TEXT)} ;; esac; `,
+    secret === '' ? '' : `case "${NEW_LINE}$seen${NEW_LINE}" in ${secret}) ${refusal(SEEN_TEXT)} ;; esac; `,
+    'unset seen; ',
+  ].join('');
+}
+
+const NEW_LINE = '\n';
+
+/** One `device:inode` for each that is there, in their order. */
+function numbersOf(stat: string, places: readonly { readonly path: string }[]): string {
+  return `"$(${quoted(stat)} -c %d:%i -- ${places.map(({ path }) => quoted(path)).join(' ')} 2>/dev/null)"`;
+}
+
+function refusal(text: string): string {
+  return `{ echo ${quoted(text)} >&2; exit ${REFUSED_EXIT_CODE}; }`;
 }

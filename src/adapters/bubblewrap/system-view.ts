@@ -33,14 +33,21 @@ const MASKED_IN_PROC = ['/proc/mtrr', '/proc/kcore', '/proc/keys', '/proc/kmsg',
 
 const PROGRAMS = ['git'];
 
-/** @param programFolders shown besides @throws RuntimeError SANDBOX_UNAVAILABLE when the system's secrets cannot be told from the rest */
-export async function viewSystem(programFolders: readonly string[]): Promise<SystemView> {
+export interface ViewRequest {
+  /** Folders shown besides. */
+  readonly programs: readonly string[];
+  /** What no sandbox shows. */
+  readonly hidden: readonly string[];
+}
+
+/** @throws RuntimeError SANDBOX_UNAVAILABLE when the system's secrets cannot be told from the rest */
+export async function viewSystem(request: ViewRequest): Promise<SystemView> {
   const looked = await Promise.all(SYSTEM_FOLDERS.map(lookAt));
   const folders = looked.flatMap((each) => (each?.target === undefined && each !== undefined ? [each.path] : []));
   const links = looked.flatMap((each) => (each?.target === undefined ? [] : [{ path: each.path, target: each.target }]));
   const [secrets, programs, readOnly, masked, resolver] = await Promise.all([
     secretsIn(folders),
-    programsOutside(folders, programFolders),
+    programsOutside(folders, request),
     existing(READ_ONLY_IN_PROC),
     existing(MASKED_IN_PROC),
     resolverOutside(folders),
@@ -64,12 +71,13 @@ async function resolverOutside(folders: readonly string[]): Promise<string | und
   return real === undefined || isShown(real, folders) ? undefined : real;
 }
 
-async function programsOutside(folders: readonly string[], more: readonly string[]): Promise<Pick<SystemView, 'programs' | 'programLinks'>> {
+async function programsOutside(folders: readonly string[], { programs: more, hidden }: ViewRequest): Promise<Pick<SystemView, 'programs' | 'programLinks'>> {
   const search = (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
   const files = [process.execPath, ...(await Promise.all(PROGRAMS.map((name) => firstIn(search, name))))];
   const found = await Promise.all(files.flatMap((file) => (file === undefined ? [] : [realpath(file).catch(() => undefined)])));
   const given = await Promise.all(more.map((folder) => realpath(folder).catch(() => undefined)));
-  const outside = [...found.map((file) => (file === undefined ? undefined : shownFor(file))), ...given].filter((path): path is string => path !== undefined && !isShown(path, folders));
+  const kept = [...hidden, ...(await Promise.all(hidden.map((path) => realpath(path).catch(() => path))))];
+  const outside = [...found.map((file) => (file === undefined ? undefined : shownFor(file, kept))), ...given].filter((path): path is string => path !== undefined && !isShown(path, folders));
   const programs = [...new Set(outside)];
   return { programs: programs.filter((path) => !programs.some((other) => other !== path && path.startsWith(`${other}/`))), programLinks: await linksTo(programs, search) };
 }
@@ -79,10 +87,10 @@ async function firstIn(search: readonly string[], name: string): Promise<string 
 }
 
 /** What was installed together with a program; the program alone where that cannot be told from what people keep. */
-function shownFor(file: string): string {
+function shownFor(file: string, hidden: readonly string[]): string {
   const prefix = dirname(dirname(file));
   const home = homedir();
-  const isTheirs = prefix === '/' || prefix === home || home.startsWith(`${prefix}/`) || prefix === join(home, '.local');
+  const isTheirs = prefix === '/' || prefix === home || home.startsWith(`${prefix}/`) || prefix === join(home, '.local') || hidden.some((path) => isShown(path, [prefix]) || isShown(prefix, [path]));
   return basename(dirname(file)) === 'bin' && !isTheirs ? prefix : file;
 }
 

@@ -10,7 +10,7 @@ export const EXIT_FAILURE = 1;
 export const EXIT_USAGE = 2;
 
 /** Errors that lie in the arguments and in nothing else. */
-const USAGE_CODES: ReadonlySet<string> = new Set([USAGE, 'SESSION_REQUEST_INVALID', 'TASK_REQUEST_INVALID']);
+const USAGE_CODES: ReadonlySet<string> = new Set([USAGE, 'SESSION_REQUEST_INVALID', 'TASK_REQUEST_INVALID', 'RETRIEVAL_REQUEST_INVALID']);
 
 /** What ended because somebody interrupted it has nothing to report. */
 const ENDED_BY_INTERRUPTION: ReadonlySet<string> = new Set(['RUNTIME_SHUT_DOWN', 'TASK_MANAGER_SHUT_DOWN', 'TASK_CANCELLED', 'STORE_CLOSED']);

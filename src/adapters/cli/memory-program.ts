@@ -61,11 +61,12 @@ function addMemory(program: Command, { run, withExamples }: SessionProgram): voi
   withExamples(versions, 'wakechart memory versions --agent reviewer')
     .addOption(agentOption())
     .action(({ agent }: OfAgent) => run(versions, async (context) => (await load()).listMemoryVersions(context, agent)));
-  const diff = memory.command('diff').description('show how the memory differs from an older version');
-  withExamples(diff, 'wakechart memory diff --agent reviewer --at 2')
+  const diff = memory.command('diff').description('show what a version changed; without one, what was edited by hand since the newest');
+  withExamples(diff, 'wakechart memory diff --agent reviewer --at 2', 'wakechart memory diff --agent reviewer --at 5 --against 2', 'wakechart memory diff --agent reviewer')
     .addOption(agentOption())
-    .addOption(versionOption('the older one'))
-    .action((options: OfVersion) => run(diff, async (context) => (await load()).diffMemory(context, { agent: options.agent, version: options.at })));
+    .option('--at <version>', 'what it changed (default: what lies in the folder)', wholeNumber(VERSIONS))
+    .option('--against <version>', 'compared with this one (default: the one before; the newest, for what lies in the folder)', wholeNumber(VERSIONS))
+    .action(({ agent, at, against }: OfAgent & { readonly at?: number; readonly against?: number }) => run(diff, async (context) => (await load()).diffMemory(context, { agent, at, against })));
   const promote = memory.command('promote').description('put learnings into the memory of an agent, for a session whose outcome was evaluated as reached');
   withExamples(promote, 'wakechart memory promote --session ID', 'wakechart memory promote --session ID --learning ID --expected-version 3')
     .addOption(sessionOption())
@@ -97,11 +98,12 @@ function addResources(program: Command, { run, withExamples }: SessionProgram): 
   withExamples(versions, 'wakechart resources versions --agent reviewer')
     .addOption(agentOption())
     .action(({ agent }: OfAgent) => run(versions, async (context) => (await load()).listResourceVersions(context, agent)));
-  const diff = resources.command('diff').description('show how the files differ from those of an older version');
-  withExamples(diff, 'wakechart resources diff --agent reviewer --at 2')
+  const diff = resources.command('diff').description('show what a version changed; without one, what was edited by hand since the newest');
+  withExamples(diff, 'wakechart resources diff --agent reviewer --at 2', 'wakechart resources diff --agent reviewer --at 5 --against 2', 'wakechart resources diff --agent reviewer')
     .addOption(agentOption())
-    .addOption(versionOption('the older one'))
-    .action((options: OfVersion) => run(diff, async (context) => (await load()).diffResources(context, { agent: options.agent, version: options.at })));
+    .option('--at <version>', 'what it changed (default: what lies in the folder)', wholeNumber(VERSIONS))
+    .option('--against <version>', 'compared with this one (default: the one before; the newest, for what lies in the folder)', wholeNumber(VERSIONS))
+    .action(({ agent, at, against }: OfAgent & { readonly at?: number; readonly against?: number }) => run(diff, async (context) => (await load()).diffResources(context, { agent, at, against })));
   const restore = resources.command('restore').description('make all files those of an older version again, as a new version');
   withExamples(restore, 'wakechart resources restore --agent reviewer --at 3')
     .addOption(agentOption())

@@ -59,3 +59,9 @@ export function textOfPosture(posture: Posture, last?: SessionState['environment
   const isSame = last.environmentId === posture.environmentId && (last.sandbox === 'off') === (posture.sandbox === 'off') && (posture.sandbox === 'unknown' || last.network === posture.network);
   return isSame ? now : `${now}; the last wake was in ${environmentText(last)}`;
 }
+
+/** For a column of a table: what stands beside the name is what somebody should know. */
+export function shortTextOfPosture({ environmentId, sandbox }: Posture): string {
+  const beside = { required: '', off: ', no sandbox', unknown: ', cannot be read' } as const satisfies Record<Posture['sandbox'], string>;
+  return `${oneLine(environmentId)}${beside[sandbox]}`;
+}

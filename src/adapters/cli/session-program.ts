@@ -137,7 +137,8 @@ function addCopies(session: Command, { run, withExamples }: SessionProgram): voi
   const importing = session.command('import').description('bring a session back from an export, under its id');
   withExamples(importing, 'wakechart session import session.jsonl')
     .argument('<file>', 'what `session export` wrote')
-    .action((file: string) => run(importing, async (context) => (await load()).importSession(context, file)));
+    .option('--trusted', 'nobody has changed the export since it was written: the bounds of the session are those that it names', false)
+    .action((file: string, { trusted }: { readonly trusted: boolean }) => run(importing, async (context) => (await load()).importSession(context, { file, isTrusted: trusted })));
   const remove = session.command('delete').description('remove a session with its log and its workspace, for ever');
   withExamples(remove, 'wakechart session delete --session ID --yes')
     .addOption(sessionOption())

@@ -1,11 +1,11 @@
 /** What a worker does, for people: one line when a wake begins and one when it ends, and what it waits for in between. */
-import type { SessionWorkerEvent } from '../../actors/session/session-worker-types.ts';
+import type { SessionWorkerEvent, SessionWorkerSummary } from '../../actors/session/session-worker-types.ts';
 import type { ActivationKind } from '../../machines/session/activation.ts';
 import type { Output } from './output.ts';
 import { textOfPosture } from './posture.ts';
 import type { Posture } from './posture.ts';
 import type { Progress } from './progress.ts';
-import { durationText, localTime, oneLine } from './text.ts';
+import { counted, durationText, localTime, oneLine } from './text.ts';
 
 export interface WorkerViewOptions {
   readonly out: Output;
@@ -72,4 +72,35 @@ export class WorkerView {
 function waitingText(event: SessionWorkerEvent): string {
   if (event.type !== 'idle') return 'looking for what is due';
   return event.nextDueAt === undefined ? 'nothing is due; waiting for messages' : `nothing is due before ${localTime(event.nextDueAt)}; waiting for messages`;
+}
+
+/** What did not come to its end, beside the wakes that the summary counts. */
+export interface CutOff {
+  readonly commands: number;
+  /** The time that it was given, in milliseconds; undefined when somebody did not want to wait. */
+  readonly afterMs: number | undefined;
+}
+
+const ENDINGS = {
+  idle: 'Nothing is due.',
+  stopped: 'Stopped.',
+  forced: 'Stopped at once.',
+} as const satisfies Record<SessionWorkerSummary['endedBecause'], string>;
+
+/** The last line of a worker. */
+export function workerEnding({ counts, endedBecause, setAside }: SessionWorkerSummary, { commands, afterMs }: CutOff): string {
+  const cut = workText({ wakes: counts.aborted, commands });
+  const when = afterMs === undefined ? 'at once' : `after ${secondsText(afterMs)}`;
+  const ending = cut === '' ? ENDINGS[endedBecause] : `Stopped ${when}: ${cut} ${counts.aborted + commands === 1 ? 'was' : 'were'} cut off.`;
+  const left = setAside.length === 0 ? '' : ` ${counted(setAside.length, 'session')} left for later.`;
+  return `${ending} ${counted(counts.succeeded, 'wake')} went well, ${counts.failed} failed.${left}`;
+}
+
+/** `1 wake and 2 commands`; empty for nothing. */
+export function workText({ wakes, commands }: { readonly wakes: number; readonly commands: number }): string {
+  return [wakes > 0 ? counted(wakes, 'wake') : '', commands > 0 ? counted(commands, 'command') : ''].filter((words) => words !== '').join(' and ');
+}
+
+export function secondsText(durationMs: number): string {
+  return `${Math.round(durationMs / 1_000)} s`;
 }

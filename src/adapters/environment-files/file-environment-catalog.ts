@@ -1,5 +1,5 @@
 /** Environments as files: `<home>/environments/<id>.yaml`, and what wakes ran in: `<home>/environments/.known/<fingerprint>.json`. */
-import { readdir } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { EnvironmentCatalog, EnvironmentListing } from '../../actors/environment/environment-catalog.ts';
 import { canonicalJson } from '../../machines/canonical-json.ts';
@@ -21,6 +21,9 @@ const MAX_FILE_BYTES = MAX_ENVIRONMENT_FILE_CHARACTERS * 4;
 /** Several environments may have been merged into a remembered one. */
 const MAX_KNOWN_BYTES = 16 * MAX_FILE_BYTES;
 
+/** Records whose state is kept in memory. */
+const MAX_REMEMBERED = 1_000;
+
 /** What `fingerprintOf` makes. */
 const FINGERPRINT = /^[0-9a-f]{64}$/;
 
@@ -32,6 +35,8 @@ export interface FileEnvironmentCatalogOptions {
 export class FileEnvironmentCatalog implements EnvironmentCatalog {
   readonly #home: string;
   readonly #directory: string;
+  /** How the records were that were read and are right, by fingerprint: every wake asks for its own to be there. */
+  readonly #remembered = new Map<string, string>();
 
   constructor({ home }: FileEnvironmentCatalogOptions) {
     this.#home = resolve(home);
@@ -68,10 +73,17 @@ export class FileEnvironmentCatalog implements EnvironmentCatalog {
 
   async remember(fingerprint: string, definition: EnvironmentDefinition): Promise<void> {
     const path = this.#knownPath(fingerprint);
+    const seen = this.#remembered.get(fingerprint);
+    if (seen !== undefined && seen === (await stateOf(path))) return;
     const content = `${canonicalJson(definition)}\n`;
+    const before = await stateOf(path);
     // One that was damaged is written anew.
-    const known = await readOwnFile(path, MAX_KNOWN_BYTES).catch(() => undefined);
-    if (known === content) return;
+    const known = before === undefined ? undefined : await readOwnFile(path, MAX_KNOWN_BYTES).catch(() => undefined);
+    if (known === content && before !== undefined) {
+      if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
+      this.#remembered.set(fingerprint, before);
+      return;
+    }
     await makeOwnFolder(this.#directory);
     await makeOwnFolder(join(this.#directory, KNOWN_FOLDER));
     await replaceFile(path, content);
@@ -128,4 +140,10 @@ function plainJson(content: string, path: string): unknown {
   } catch {
     throw environmentExposed(path, 'it is no JSON', 'Remove it: the next wake in that environment writes it anew.');
   }
+}
+
+/** What changes with every change to a file; undefined when none is there. */
+async function stateOf(path: string): Promise<string | undefined> {
+  const found = await lstat(path, { bigint: true }).catch(() => undefined);
+  return found?.isFile() === true ? `${found.dev} ${found.ino} ${found.size} ${found.mode} ${found.mtimeNs} ${found.ctimeNs}` : undefined;
 }

@@ -8,7 +8,7 @@ import type { DeclaredMount } from '../../machines/environment/environment-defin
 import type { MountFolders } from '../../machines/environment/mount-table.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { systemCodeOf, unwritable } from './environment-errors.ts';
-import { placesOfSecrets } from './kept-from-mounts.ts';
+import { SOCKETS_OF_CONTAINERS, placesOfSecrets } from './kept-from-mounts.ts';
 
 const FOLDER_MODE = 0o700;
 
@@ -33,17 +33,56 @@ export interface FileMountPlacesOptions {
 }
 
 export function createFileMountPlaces({ layout, userHome = homedir() }: FileMountPlacesOptions): MountPlaces {
+  const own = new OwnFolders();
   return {
-    async resolve({ session, workspaceDirectory, declared, environmentId }) {
-      const home = await realpath(layout.home);
-      const kept = declared.length === 0 ? [] : await keptPlaces(userHome);
-      const [folders, sources] = await Promise.all([
-        ownFolders({ layout, session, workspaceDirectory }),
-        Promise.all(declared.map(async (mount) => ({ ...mount, source: await checkedSource(mount, { home, kept, environmentId }) }))),
-      ]);
+    async resolve({ session, workspaceDirectory, declared, environmentId, sandbox }) {
+      await requireRealHome(layout.home);
+      const [folders, sources] = await Promise.all([ownFolders({ layout, session, workspaceDirectory, own }), checkedSources(declared, { home: layout.home, userHome, environmentId })]);
+      const { workspace } = folders;
+      if (sandbox === 'required') await requireShuttable(workspace, { home: layout.home, userHome });
+      const overlap = sources.map((mount) => ({ mount, problem: overlapProblem(mount, { sources, workspace }) })).find(({ problem }) => problem !== undefined);
+      if (overlap?.problem !== undefined) throw notMountable({ ...overlap.mount, environmentId }, overlap.problem, 'Mount folders apart from each other, or with the same access.');
       return { folders, declared: sources };
     },
   };
+}
+
+/** Folders that say what agents may do. A link in place of one could be led elsewhere by whoever can write where it leads. */
+const OF_THE_HOME = ['agents', 'vaults', 'environments'];
+
+async function requireRealHome(home: string): Promise<void> {
+  for (const path of OF_THE_HOME.map((name) => join(home, name))) {
+    if (await lstat(path).then((found) => found.isSymbolicLink(), () => false)) throw unavailable(path, 'it is a link', 'Make it a real folder of the home.');
+  }
+}
+
+/** As declared sources are looked at. What lies in the home is the session's own. */
+async function requireShuttable(workspace: string, { home, userHome }: { readonly home: string; readonly userHome: string }): Promise<void> {
+  const realHome = await nearestRealPath(home);
+  if (workspace.startsWith(`${realHome}${sep}`)) return;
+  const secret = (await keptPlaces(userHome)).find((place) => overlaps(workspace, place));
+  if (secret !== undefined) throw unavailable(workspace, `a sandbox would show ${secret}, which no agent may see`, 'Let the session work in a folder apart from it, such as a project.');
+  const socket = await socketOfContainers(workspace);
+  if (socket !== undefined) throw unavailable(workspace, `it holds ${socket}, by which commands would get out of their sandbox`, 'Let the session work in another folder.');
+}
+
+async function socketOfContainers(folder: string): Promise<string | undefined> {
+  const found = await Promise.all(SOCKETS_OF_CONTAINERS.map((name) => isThere(join(folder, name))));
+  return SOCKETS_OF_CONTAINERS.find((_, index) => found[index]);
+}
+
+/** The same folder with two accesses: what is to be read only could be written by its other name. */
+function overlapProblem(mount: DeclaredMount, { sources, workspace }: { readonly sources: readonly DeclaredMount[]; readonly workspace: string }): string | undefined {
+  if (mount.access === 'rw') return undefined;
+  const other = sources.find(({ source, access }) => access === 'rw' && overlaps(source, mount.source));
+  if (other !== undefined) return `it is to be read only, and overlaps with ${other.source}, which ${other.path} lets agents write`;
+  return overlaps(workspace, mount.source) ? `it is to be read only, and overlaps with the workspace ${workspace}, which agents write` : undefined;
+}
+
+async function checkedSources(declared: readonly DeclaredMount[], { home, userHome, environmentId }: { readonly home: string; readonly userHome: string; readonly environmentId: string }): Promise<readonly DeclaredMount[]> {
+  if (declared.length === 0) return declared;
+  const check = { home: await realpath(home), kept: await keptPlaces(userHome), environmentId };
+  return Promise.all(declared.map(async (mount) => ({ ...mount, source: await checkedSource(mount, check) })));
 }
 
 export interface SourcesCheck {
@@ -67,20 +106,53 @@ async function keptPlaces(userHome: string): Promise<readonly string[]> {
   return [...places, ...(await Promise.all(places.map(nearestRealPath)))];
 }
 
-async function ownFolders({ layout, session, workspaceDirectory }: Pick<FileMountPlacesOptions, 'layout'> & Pick<MountRequest, 'session' | 'workspaceDirectory'>): Promise<MountFolders> {
+interface OwnFoldersRequest extends Pick<FileMountPlacesOptions, 'layout'>, Pick<MountRequest, 'session' | 'workspaceDirectory'> {
+  readonly own: OwnFolders;
+}
+
+async function ownFolders({ layout, session, workspaceDirectory, own }: OwnFoldersRequest): Promise<MountFolders> {
   const agentFolder = layout.agentDirectory(session.agentId);
-  const ofAgent = (name: string): Promise<string> => ownFolder(agentFolder, [name]);
+  const ofAgent = (name: string): Promise<string> => own.at(agentFolder, [name]);
   const [workspace, agent, learnings, runtime, skills, agentSkills] = await Promise.all([
     realpath(workspaceDirectory).catch((error: unknown) => {
       throw unavailable(workspaceDirectory, 'the workspace is not there', messageOf(error));
     }),
     ofAgent(SUBSTRATE_FOLDER),
     ofAgent(LEARNINGS_FOLDER),
-    ownFolder(layout.session(session), AGENT_RUNTIME_FOLDER),
-    ownFolder(layout.home, [SKILLS_FOLDER]),
+    own.at(layout.session(session), AGENT_RUNTIME_FOLDER),
+    own.at(layout.home, [SKILLS_FOLDER]),
     isThere(join(agentFolder, SKILLS_FOLDER)).then((is) => (is ? ofAgent(SKILLS_FOLDER) : undefined)),
   ]);
   return { workspace, agent, learnings, runtime, skills, agentSkills };
+}
+
+/** Folders that are remembered. */
+const MAX_KNOWN_FOLDERS = 1_000;
+
+/** Folders of the runtime's own. One that was proven to be where it should is proven still while the same folder is in its place. */
+class OwnFolders {
+  /** The one proven last at the end. */
+  readonly #known = new Map<string, { readonly identity: string; readonly real: string }>();
+
+  async at(base: string, names: readonly string[]): Promise<string> {
+    const path = join(base, ...names);
+    const known = this.#known.get(path);
+    if (known !== undefined && known.identity === (await identityOf(path))) return known.real;
+    const real = await ownFolder(base, names);
+    const identity = await identityOf(path);
+    if (identity === undefined) return real;
+    this.#known.delete(path);
+    this.#known.set(path, { identity, real });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_KNOWN_FOLDERS && oldest !== undefined) this.#known.delete(oldest);
+    return real;
+  }
+}
+
+/** Undefined for what is no folder, a link to one above all. */
+async function identityOf(path: string): Promise<string | undefined> {
+  const found = await lstat(path, { bigint: true }).catch(() => undefined);
+  return found?.isDirectory() === true ? `${found.dev} ${found.ino}` : undefined;
 }
 
 /** Makes a folder below another one. A link on the way from there would lead the agent somewhere else. */
@@ -116,6 +188,8 @@ async function checkedSource({ path, source }: DeclaredMount, { home, kept, envi
   if (overlaps(real, home)) throw refuse('it is, holds or lies in the home of Wakechart, where policies, agents and logs are', 'Mount a folder apart from the home.');
   const secret = kept.find((place) => overlaps(real, place));
   if (secret !== undefined) throw refuse(`it is, holds or lies in ${secret}, which no agent may see`, 'Mount the folder that is needed; secrets are given through vaults.');
+  const socket = await socketOfContainers(real);
+  if (socket !== undefined) throw refuse(`it holds ${socket}, by which commands would get out of their sandbox`, 'Mount the folder that is needed, without the socket.');
   return real;
 }
 

@@ -27,5 +27,13 @@ const OF_THE_SYSTEM = ['/proc', '/sys', '/dev', '/run', '/var/run', '/boot', '/e
 
 /** @param userHome absolute */
 export function placesOfSecrets(userHome: string): readonly string[] {
-  return [...OF_THE_SYSTEM, ...OF_PEOPLE.map((name) => join(userHome, name))];
+  return [...OF_THE_SYSTEM, ...placesOfKeys(userHome)];
 }
+
+/** What people keep in their home folder. @param userHome absolute */
+export function placesOfKeys(userHome: string): readonly string[] {
+  return OF_PEOPLE.map((name) => join(userHome, name));
+}
+
+/** By which whoever can connect to them is the owner of the machine. */
+export const SOCKETS_OF_CONTAINERS = ['docker.sock', 'podman.sock', 'containerd.sock', 'crio.sock', 'buildkitd.sock'];

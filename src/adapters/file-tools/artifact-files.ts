@@ -4,6 +4,7 @@
  */
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { lstatSync } from 'node:fs';
 import { lstat, opendir, unlink } from 'node:fs/promises';
 import type { ArtifactFiles, ArtifactPlace } from '../../actors/artifact/artifact-files.ts';
 import type { Artifact } from '../../machines/artifact/artifact.ts';
@@ -111,7 +112,7 @@ async function put(folder: OpenFolder, files: KnownFiles, artifact: Artifact): P
   const { name, text } = artifact;
   const hash = hashOf(artifact);
   const before = files.get(name);
-  const present = await stateAt(folder, name);
+  const present = stateAt(folder, name);
   if (before !== undefined && before.hash === hash && present === before.state) return false;
   const content = Buffer.from(text);
   if (before === undefined && present !== undefined && (await holds(folder, name, content))) {
@@ -119,15 +120,22 @@ async function put(folder: OpenFolder, files: KnownFiles, artifact: Artifact): P
     return false;
   }
   await putWholeFile(folder, { name, content, mode: PRIVATE_FILE_MODE, as: 'replace' });
-  const state = await stateAt(folder, name);
+  const state = stateAt(folder, name);
   if (state !== undefined) files.set(name, { hash, state });
   return true;
 }
 
-/** What changes with every change to it, also to its mode; undefined when nothing is there. */
-async function stateAt(folder: OpenFolder, name: string): Promise<string | undefined> {
-  const stats = await lstat(folder.at(name), { bigint: true }).catch(() => undefined);
-  return stats === undefined ? undefined : stateOf(stats);
+/**
+ * What changes with every change to it, also to its mode; undefined when nothing is there. In a folder that has just been opened a look takes
+ * microseconds, and each step looks at all files: to ask another thread for each would cost more than all else that is done here.
+ */
+function stateAt(folder: OpenFolder, name: string): string | undefined {
+  try {
+    const stats = lstatSync(folder.at(name), { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? undefined : stateOf(stats);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether a file of ours says just this, as a process before this one has left it. */

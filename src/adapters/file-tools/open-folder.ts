@@ -2,8 +2,8 @@
  * A folder that is held open while something is done in it. On Linux its files are reached through its descriptor, so that nobody can put a
  * symbolic link in place of the folder or one above it in between; elsewhere the folder is looked at again.
  */
-import { constants } from 'node:fs';
-import { mkdir, open, readlink, realpath, stat } from 'node:fs/promises';
+import { constants, readlinkSync } from 'node:fs';
+import { mkdir, open, realpath, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCodeOf } from './file-errors.ts';
@@ -61,12 +61,18 @@ export class OpenFolder {
 
   /** Opens a folder in it, which is made when it is not there. */
   async enterOrMake(name: string, mode?: number): Promise<OpenFolder> {
+    const enter = (): Promise<OpenFolder> => OpenFolder.#open(this.at(name), join(this.#realPath, name), this.#checks);
+    try {
+      return await enter();
+    } catch (error) {
+      if (systemCodeOf(error) !== 'ENOENT') throw error;
+    }
     try {
       await mkdir(this.at(name), { mode });
     } catch (error) {
       if (systemCodeOf(error) !== 'EEXIST') throw error;
     }
-    return OpenFolder.#open(this.at(name), join(this.#realPath, name), this.#checks);
+    return enter();
   }
 
   async close(): Promise<void> {
@@ -76,7 +82,8 @@ export class OpenFolder {
 
 /** Where an open file or folder is now; undefined when that cannot be told. `expected` is where it was when it was opened. */
 export async function pathOfHandle(handle: FileHandle, expected: string, usesDescriptors: boolean): Promise<string | undefined> {
-  if (usesDescriptors) return withoutRemark(await readlink(`/proc/self/fd/${handle.fd}`), handle);
+  // The kernel answers from memory: to ask in another thread costs far more than the answer.
+  if (usesDescriptors) return withoutRemark(readlinkSync(`/proc/self/fd/${handle.fd}`), handle);
   const actual = await realpath(expected).catch(() => undefined);
   if (actual === undefined) return undefined;
   const [there, opened] = await Promise.all([stat(actual, { bigint: true }), handle.stat({ bigint: true })]);

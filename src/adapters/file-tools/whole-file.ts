@@ -46,7 +46,8 @@ async function writeDraft(draft: string, content: Uint8Array, mode: number | und
   const handle = await open(draft, DRAFT_FLAGS, mode === undefined ? USUAL_MODE : PRIVATE_MODE);
   try {
     await handle.writeFile(content);
-    if (mode !== undefined) await handle.chmod(mode & MODE_BITS);
+    // It was made with that of a private file.
+    if (mode !== undefined && (mode & MODE_BITS) !== PRIVATE_MODE) await handle.chmod(mode & MODE_BITS);
   } finally {
     await handle.close();
   }

@@ -1,206 +1,144 @@
-/** The index of one agent: its words in memory, its documents in memory and in files beside the store. */
-import { mkdir, lstat, readdir, rm, stat, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+/** The index of one agent: a part for each session and for what they share, in memory as in the files beside the store. */
 import type { AgentIndex, IndexSearch, IndexSize, SessionUpdate } from '../../actors/retrieval/retrieval-index.ts';
-import { RuntimeError } from '../../machines/errors.ts';
-import { isUuidV7 } from '../../machines/ids.ts';
 import type { QueryTerm } from '../../machines/retrieval/query.ts';
 import type { TextHit } from '../../machines/retrieval/ranking.ts';
 import type { RetrievalDocument } from '../../machines/retrieval/retrieval-document.ts';
 import type { SessionCursor } from '../../machines/retrieval/session-documents.ts';
-import { isCode, readPart, writePart } from './part-file.ts';
-import { SessionPart } from './session-part.ts';
+import type { Part } from './part.ts';
+import { encodePart } from './part-encoding.ts';
+import { entriesOf, entryOf, merged } from './part-entries.ts';
+import type { PartEntry } from './part-entries.ts';
+import type { PartFolder } from './part-folder.ts';
+import { PartSet } from './part-set.ts';
 import type { Slices } from './slices.ts';
-import { WordIndex } from './word-index.ts';
-import type { WordHit } from './word-index.ts';
+import { soughtTerms } from './sought-terms.ts';
+import { searchWords } from './word-search.ts';
+import type { WordHit } from './word-search.ts';
 
 export interface AgentPartsOptions {
-  /** Absolute. */
-  readonly folder: string;
+  readonly folder: PartFolder;
   readonly slices: Slices;
-  /** Hears why something could not be kept or read. */
-  readonly onTrouble: (error: unknown) => void;
 }
 
-const FOLDER_MODE = 0o700;
-const SUFFIX = '.jsonl';
-const DRAFT = /^\..+\.draft$/;
-
-/** A draft this old belongs to nobody who still writes. Milliseconds. */
-const DRAFT_ABANDONED_MS = 3_600_000;
+interface Place {
+  readonly part: Part;
+  readonly index: number;
+}
 
 /** What a word of a document counts that is only nearly the one that was asked for, or means about the same. */
 const INEXACT_SHARE = 0.7;
 const SYNONYM_SHARE = 0.6;
 
 export class AgentParts implements AgentIndex {
-  readonly #options: AgentPartsOptions;
-  readonly #words = new WordIndex();
-  readonly #parts = new Map<string, SessionPart>();
-  readonly #shared = { learning: new Map<string, RetrievalDocument>(), memory: new Map<string, RetrievalDocument>() };
-  readonly #documents = new Map<string, RetrievalDocument>();
+  readonly #folder: PartFolder;
+  readonly #slices: Slices;
+  readonly #parts = new PartSet();
   readonly #cursors = new Map<string, SessionCursor>();
-  #characters = 0;
+  /** What the sessions share, as it was given last. */
+  readonly #shared = new Map<string, string>();
+  /** Where documents stand that were given out. */
+  readonly #places = new WeakMap<RetrievalDocument, Place>();
 
-  constructor(options: AgentPartsOptions) {
-    this.#options = options;
+  constructor({ folder, slices }: AgentPartsOptions) {
+    this.#folder = folder;
+    this.#slices = slices;
   }
 
   /** Takes in what is kept in the folder. What cannot be read is as if it were not there. */
   async load(): Promise<void> {
-    const { folder, slices, onTrouble } = this.#options;
-    try {
-      if (!(await isFolder(folder))) return;
-      for (const name of await readdir(folder)) {
-        if (DRAFT.test(name)) await removeAbandoned(join(folder, name));
-        const sessionId = name.slice(0, -SUFFIX.length);
-        if (!name.endsWith(SUFFIX) || !isUuidV7(sessionId)) continue;
-        const part = await readPart(join(folder, name), sessionId, slices);
-        if (part !== undefined) await this.#take(sessionId, { ...part, isAnew: false });
-      }
-    } catch (error) {
-      onTrouble(error);
-    }
+    await this.#folder.readAll(async ({ sessionId, cursor, part }) => {
+      this.#parts.put(sessionId, part);
+      this.#cursors.set(sessionId, cursor);
+      await this.#slices.breathe();
+    });
   }
 
   size(): IndexSize {
-    return { sessions: this.#parts.size, documents: this.#documents.size, characters: this.#characters };
+    return { sessions: this.#cursors.size, documents: this.#parts.totals.documents, characters: this.#parts.totals.characters };
   }
 
   cursors(): ReadonlyMap<string, SessionCursor> {
     return this.#cursors;
   }
 
-  async update(sessionId: string, update: SessionUpdate): Promise<void> {
-    const part = await this.#take(sessionId, update);
-    await this.#keep(sessionId, part, update.isAnew);
-    if (this.#words.isDirty) await this.#words.sweep();
+  async update(sessionId: string, { cursor, documents, isAnew }: SessionUpdate): Promise<void> {
+    const known = isAnew ? undefined : this.#parts.get(sessionId);
+    const part = known !== undefined && documents.length === 0 ? known : await this.#made(sessionId, known, documents);
+    this.#parts.put(sessionId, part);
+    this.#cursors.set(sessionId, cursor);
+    await this.#folder.keep(sessionId, { cursor, part }, { isAnew });
+    await this.#parts.tidy(this.#slices);
   }
 
   async forget(sessionId: string): Promise<void> {
-    await this.#drop(sessionId);
-    await rm(this.#pathOf(sessionId), { force: true }).catch(this.#options.onTrouble);
+    this.#parts.remove(sessionId);
+    this.#cursors.delete(sessionId);
+    await this.#folder.remove(sessionId);
+    await this.#parts.tidy(this.#slices);
   }
 
   async share(kind: 'learning' | 'memory', documents: readonly RetrievalDocument[]): Promise<void> {
-    const known = this.#shared[kind];
-    const next = new Map(documents.map((document) => [document.id, document]));
-    for (const [id, document] of known) {
-      if (isSame(document, next.get(id))) continue;
-      this.#remove(document);
-      known.delete(id);
-    }
-    for (const [id, document] of next) {
-      if (known.has(id)) continue;
-      this.#add(document);
-      known.set(id, document);
-      await this.#options.slices.breathe();
-    }
+    const given = JSON.stringify(documents);
+    if (this.#shared.get(kind) === given) return;
+    this.#parts.put(kind, await this.#made(undefined, undefined, documents));
+    this.#shared.set(kind, given);
+    await this.#parts.tidy(this.#slices);
   }
 
-  search({ terms, accepts, limit }: IndexSearch): readonly TextHit[] {
-    const isWanted = (id: string): boolean => {
-      const document = this.#documents.get(id);
-      return document !== undefined && accepts(document);
-    };
+  async search({ terms, accepts, limit }: IndexSearch): Promise<readonly TextHit[]> {
+    const { all, totals, vocabulary } = this.#parts;
+    const sought = soughtTerms(terms, vocabulary);
+    const hits = await searchWords({ parts: all, sought, totals, vocabulary, accepts, limit }, this.#slices);
     const byTerm = new Map(terms.map((term) => [term.term, term]));
-    return this.#words.search(terms, isWanted).slice(0, limit).flatMap((hit) => {
-      const document = this.#documents.get(hit.id);
-      return document === undefined ? [] : [{ document, score: hit.score, terms: hit.terms, words: wordsOf(hit, byTerm) }];
-    });
+    const found: TextHit[] = [];
+    for (const hit of hits) {
+      const document = this.#documentAt({ part: hit.from.part, index: hit.index });
+      if (document !== undefined) found.push({ document, score: hit.score, terms: [...new Set(hit.found.map(({ term }) => term))], words: wordsOf(hit, byTerm) });
+      if (this.#slices.isOver) await this.#slices.breathe();
+    }
+    return found;
   }
 
   rarity(word: string): number {
-    return this.#words.rarity(word);
+    return this.#parts.rarity(word);
   }
 
   around(document: RetrievalDocument): ReturnType<AgentIndex['around']> {
-    return document.kind === 'text' && document.sessionId !== undefined ? (this.#parts.get(document.sessionId)?.around(document) ?? {}) : {};
+    const place = this.#places.get(document);
+    return place === undefined || document.kind !== 'text' ? {} : { before: this.#textFrom(place, -1), after: this.#textFrom(place, 1) };
   }
 
-  async #take(sessionId: string, { cursor, documents, isAnew }: SessionUpdate): Promise<SessionPart> {
-    if (isAnew) await this.#drop(sessionId);
-    const part = this.#parts.get(sessionId) ?? new SessionPart();
-    this.#parts.set(sessionId, part);
-    const { added, removed } = part.take(documents);
-    for (const document of removed) this.#remove(document);
-    for (const document of added) {
-      this.#add(document);
-      await this.#options.slices.breathe();
+  async #made(sessionId: string | undefined, known: Part | undefined, documents: readonly RetrievalDocument[]): Promise<Part> {
+    const added: PartEntry[] = [];
+    for (const document of documents) {
+      added.push(entryOf(document));
+      if (this.#slices.isOver) await this.#slices.breathe();
     }
-    part.cursor = cursor;
-    this.#cursors.set(sessionId, cursor);
-    return part;
+    return encodePart(sessionId, merged(known === undefined ? [] : await entriesOf(known, this.#slices), added), this.#slices);
   }
 
-  async #drop(sessionId: string): Promise<void> {
-    for (const document of this.#parts.get(sessionId)?.documents ?? []) {
-      this.#remove(document);
-      await this.#options.slices.breathe();
-    }
-    this.#parts.delete(sessionId);
-    this.#cursors.delete(sessionId);
+  /** The next message in a direction. */
+  #textFrom({ part, index }: Place, step: 1 | -1): RetrievalDocument | undefined {
+    for (let at = index + step; at >= 0 && at < part.counts.documents; at += step) if (part.isText(at)) return this.#documentAt({ part, index: at });
+    return undefined;
   }
 
-  #add(document: RetrievalDocument): void {
-    if (this.#documents.has(document.id)) return;
-    this.#documents.set(document.id, document);
-    this.#characters += document.title.length + document.text.length;
-    this.#words.add(document);
-  }
-
-  #remove(document: RetrievalDocument): void {
-    if (!this.#documents.delete(document.id)) return;
-    this.#characters -= document.title.length + document.text.length;
-    this.#words.remove(document);
-  }
-
-  /** What cannot be kept is in memory all the same, and read from the log again by the next process. */
-  async #keep(sessionId: string, part: SessionPart, isAnew: boolean): Promise<void> {
-    const { folder, slices, onTrouble } = this.#options;
-    try {
-      await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
-      if (!(await isFolder(folder))) throw notAFolder(folder);
-      await writePart({ path: this.#pathOf(sessionId), sessionId, isAnew }, { cursor: part.cursor, documents: part.documents }, slices);
-    } catch (error) {
-      onTrouble(error);
-    }
-  }
-
-  #pathOf(sessionId: string): string {
-    return join(this.#options.folder, `${sessionId}${SUFFIX}`);
+  #documentAt(place: Place): RetrievalDocument | undefined {
+    const document = place.part.documentAt(place.index);
+    if (document !== undefined) this.#places.set(document, place);
+    return document;
   }
 }
 
 /** How well each word of the query is there. */
-function wordsOf({ queryTerms, isExact }: WordHit, terms: ReadonlyMap<string, QueryTerm>): ReadonlyMap<string, number> {
+function wordsOf({ found }: WordHit, terms: ReadonlyMap<string, QueryTerm>): ReadonlyMap<string, number> {
+  const isExact = found.every(({ term }) => terms.has(term));
   const words = new Map<string, number>();
-  for (const each of queryTerms) {
-    const term = terms.get(each);
+  for (const { source } of found) {
+    const term = terms.get(source);
     if (term === undefined) continue;
     const share = (term.weight === 1 ? 1 : SYNONYM_SHARE) * (isExact ? 1 : INEXACT_SHARE);
     words.set(term.word, Math.max(share, words.get(term.word) ?? 0));
   }
   return words;
-}
-
-function isSame(one: RetrievalDocument, other: RetrievalDocument | undefined): boolean {
-  return other !== undefined && JSON.stringify(one) === JSON.stringify(other);
-}
-
-/** A link is none: it may lead anywhere. */
-async function isFolder(path: string): Promise<boolean> {
-  return lstat(path).then((found) => found.isDirectory(), (error: unknown) => {
-    if (isCode(error, 'ENOENT', 'ENOTDIR')) return false;
-    throw error;
-  });
-}
-
-async function removeAbandoned(path: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
-  if (found !== undefined && Date.now() - found.mtimeMs > DRAFT_ABANDONED_MS) await unlink(path).catch(() => undefined);
-}
-
-function notAFolder(folder: string): RuntimeError {
-  return new RuntimeError('RETRIEVAL_FOLDER_INVALID', `expected a folder at ${folder}, there is something else`, { category: 'storage', hint: `Move it away: the index is made anew.` });
 }

@@ -1,11 +1,12 @@
 /**
- * The index in files beside the store: `<agent>/retrieval/<sessionId>.jsonl`. Any number of processes may use it at once. Each reads a file
+ * The index in files beside the store: `<agent>/retrieval/<sessionId>.part`. Any number of processes may use it at once. Each reads a file
  * whole or not at all, and puts another in its place whole; whoever comes last wins, and whoever finds less than there is reads on from the
- * logs. The words themselves are indexed in memory, for the agents that were searched last.
+ * logs. The parts of the agents that were searched last stay in memory, as they are in their files.
  */
 import { rm } from 'node:fs/promises';
 import type { AgentIndex, RetrievalIndex } from '../../actors/retrieval/retrieval-index.ts';
 import { AgentParts } from './agent-parts.ts';
+import { PartFolder } from './part-folder.ts';
 import { Slices } from './slices.ts';
 
 export interface FileRetrievalIndexOptions {
@@ -13,11 +14,14 @@ export interface FileRetrievalIndexOptions {
   readonly folderOf: (agentId: string) => string;
   /** Hears what goes wrong with the files; retrieval goes on without them. */
   readonly onTrouble: (error: unknown) => void;
-  /** Agents whose words stay in memory. Default 4. */
+  /** Agents whose parts stay in memory. Default 4. */
   readonly maxOpenAgents?: number | undefined;
 }
 
 const DEFAULT_OPEN_AGENTS = 4;
+
+/** Another process may put a file into a folder that is being removed. */
+const MAX_RETRIES = 5;
 
 export class FileRetrievalIndex implements RetrievalIndex {
   readonly #options: FileRetrievalIndexOptions;
@@ -31,7 +35,7 @@ export class FileRetrievalIndex implements RetrievalIndex {
 
   of(agentId: string): Promise<AgentIndex> {
     const { folderOf, onTrouble, maxOpenAgents = DEFAULT_OPEN_AGENTS } = this.#options;
-    const known = this.#agents.get(agentId) ?? loaded(new AgentParts({ folder: folderOf(agentId), slices: this.#slices, onTrouble }));
+    const known = this.#agents.get(agentId) ?? loaded(new AgentParts({ folder: new PartFolder({ folder: folderOf(agentId), onTrouble }), slices: this.#slices }));
     this.#agents.delete(agentId);
     this.#agents.set(agentId, known);
     for (const oldest of this.#agents.keys()) {
@@ -43,7 +47,7 @@ export class FileRetrievalIndex implements RetrievalIndex {
 
   async clear(agentId: string): Promise<void> {
     this.#agents.delete(agentId);
-    await rm(this.#options.folderOf(agentId), { recursive: true, force: true });
+    await rm(this.#options.folderOf(agentId), { recursive: true, force: true, maxRetries: MAX_RETRIES });
   }
 
   breathe(): Promise<void> {

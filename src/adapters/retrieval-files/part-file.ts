@@ -1,62 +1,57 @@
 /**
- * The file of one session's part of the index: a line that says what it is, then a line for each document. Whole or as good as not there:
- * the first line holds the hash of everything. It is put in its place by a rename, so a reader never sees half of it.
+ * The file of one session's part of the index: a line that says what it is, then the part as it is in memory. Whole or as good as not there:
+ * the first line holds the hash of everything. It is put in its place by a rename, so a reader never sees half of it, and it is not synced
+ * (docs/decisions/0012): after a power failure it may be torn, and is made anew.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, rename, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { endianness } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { canonicalJson } from '../../machines/canonical-json.ts';
-import { retrievalDocument } from '../../machines/retrieval/retrieval-document.ts';
-import type { RetrievalDocument } from '../../machines/retrieval/retrieval-document.ts';
-import { MAX_DOCUMENTS_PER_SESSION } from '../../machines/retrieval/retrieval-limits.ts';
 import { sessionCursor } from '../../machines/retrieval/session-documents.ts';
 import type { SessionCursor } from '../../machines/retrieval/session-documents.ts';
-import type { Slices } from './slices.ts';
+import { Part } from './part.ts';
+import { bodySize, partCounts } from './part-layout.ts';
 
-/** Changes with whatever changes what documents are made of a log: a file of another format is made anew. */
-export const PART_FORMAT = 'wakechart-retrieval/1';
+/** Changes with whatever changes what documents are made of a log, or how parts are laid out: a file of another format is made anew. */
+const PART_FORMAT = `wakechart-retrieval/2-${endianness()}`;
 
 const FILE_MODE = 0o600;
-const MAX_FILE_BYTES = 16 * 1024 * 1024;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** More than the first line ever takes. */
-const MAX_HEAD_BYTES = 512 * 1024;
+const MAX_HEAD_BYTES = 1024 * 1024;
+
+/** The numbers after the first line begin at a multiple of this. */
+const ALIGNMENT = 8;
 
 /** A link is not followed, and a pipe does not keep anybody waiting. */
 const READING = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-const headSchema = z.strictObject({
-  format: z.literal(PART_FORMAT),
-  sessionId: z.string(),
-  cursor: sessionCursor,
-  documents: z.number().int().nonnegative().max(MAX_DOCUMENTS_PER_SESSION),
-  sha256: z.string(),
-});
+const NEW_LINE = 0x0a;
 
-export interface Part {
+const headSchema = z.strictObject({ format: z.literal(PART_FORMAT), sessionId: z.string(), cursor: sessionCursor, counts: partCounts, sha256: z.string() });
+
+type Head = Readonly<z.output<typeof headSchema>>;
+
+export interface KeptPart {
   readonly cursor: SessionCursor;
-  readonly documents: readonly RetrievalDocument[];
+  readonly part: Part;
 }
 
 /** Undefined for what is not there, is damaged, of another format or another session's. @throws what the system says when it cannot be read */
-export async function readPart(path: string, sessionId: string, slices: Slices): Promise<Part | undefined> {
-  const text = await textOf(path);
-  if (text === undefined) return undefined;
-  const end = text.indexOf('\n');
-  const head = headSchema.safeParse(jsonOf(text.slice(0, end)));
-  const body = text.slice(end + 1);
-  if (end < 0 || !head.success || head.data.sessionId !== sessionId || hashOf(head.data.cursor, body) !== head.data.sha256) return undefined;
-  const documents: RetrievalDocument[] = [];
-  for (const line of body.split('\n')) {
-    if (line === '') continue;
-    const document = retrievalDocument.safeParse(jsonOf(line));
-    if (!document.success || document.data.sessionId !== sessionId) return undefined;
-    documents.push(document.data);
-    await slices.breathe();
-  }
-  return documents.length === head.data.documents ? { cursor: head.data.cursor, documents } : undefined;
+export async function readPart(path: string, sessionId: string): Promise<KeptPart | undefined> {
+  const bytes = await bytesOf(path);
+  if (bytes === undefined) return undefined;
+  const end = bytes.indexOf(NEW_LINE) + 1;
+  const head = headOf(bytes.subarray(0, end));
+  const body = bytes.subarray(end);
+  if (head === undefined || head.sessionId !== sessionId || body.length !== bodySize(head.counts) || hashOf(head, body) !== head.sha256) return undefined;
+  const part = Part.of(sessionId, head.counts, body);
+  return part === undefined ? undefined : { cursor: head.cursor, part };
 }
 
 export interface PartPlace {
@@ -67,25 +62,21 @@ export interface PartPlace {
 }
 
 /** @throws what the system says when it cannot be written */
-export async function writePart({ path, sessionId, isAnew = false }: PartPlace, { cursor, documents }: Part, slices: Slices): Promise<void> {
+export async function writePart({ path, sessionId, isAnew = false }: PartPlace, { cursor, part }: KeptPart): Promise<void> {
   if (!isAnew && (await seqOf(path, sessionId)) > cursor.seq) return;
-  const lines: string[] = [];
-  for (const document of documents) {
-    lines.push(JSON.stringify(document));
-    await slices.breathe();
-  }
-  const body = lines.length === 0 ? '' : `${lines.join('\n')}\n`;
-  const head: z.output<typeof headSchema> = { format: PART_FORMAT, sessionId, cursor, documents: documents.length, sha256: hashOf(cursor, body) };
-  await replaceFile(path, `${JSON.stringify(head)}\n${body}`);
+  const known: Omit<Head, 'sha256'> = { format: PART_FORMAT, sessionId, cursor, counts: part.counts };
+  const line = JSON.stringify({ ...known, sha256: hashOf(known, part.body) });
+  const length = Buffer.byteLength(line) + 1;
+  const head = `${line}${' '.repeat((ALIGNMENT - (length % ALIGNMENT)) % ALIGNMENT)}\n`;
+  await replaceFile(path, [Buffer.from(head), part.body]);
 }
 
-async function replaceFile(path: string, text: string): Promise<void> {
+async function replaceFile(path: string, pieces: readonly Buffer[]): Promise<void> {
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.draft`);
   try {
     const handle = await open(draft, 'wx', FILE_MODE);
     try {
-      await handle.writeFile(text);
-      await handle.sync();
+      for (const piece of pieces) await handle.writeFile(piece);
     } finally {
       await handle.close();
     }
@@ -101,10 +92,9 @@ async function seqOf(path: string, sessionId: string): Promise<number> {
   const handle = await open(path, READING).catch(() => undefined);
   if (handle === undefined) return 0;
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_HEAD_BYTES), 0, MAX_HEAD_BYTES, 0);
-    const text = buffer.toString('utf8', 0, bytesRead);
-    const head = headSchema.safeParse(jsonOf(text.slice(0, Math.max(0, text.indexOf('\n')))));
-    return head.success && head.data.sessionId === sessionId ? head.data.cursor.seq : 0;
+    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(MAX_HEAD_BYTES), 0, MAX_HEAD_BYTES, 0);
+    const head = headOf(buffer.subarray(0, buffer.subarray(0, bytesRead).indexOf(NEW_LINE) + 1));
+    return head?.sessionId === sessionId ? head.cursor.seq : 0;
   } catch {
     return 0;
   } finally {
@@ -112,12 +102,12 @@ async function seqOf(path: string, sessionId: string): Promise<number> {
   }
 }
 
-async function textOf(path: string): Promise<string | undefined> {
+async function bytesOf(path: string): Promise<Buffer | undefined> {
   try {
     const handle = await open(path, READING);
     try {
       const stats = await handle.stat();
-      return stats.isFile() && stats.size <= MAX_FILE_BYTES ? await handle.readFile('utf8') : undefined;
+      return stats.isFile() && stats.size <= MAX_FILE_BYTES ? await readWhole(handle, stats.size) : undefined;
     } finally {
       await handle.close();
     }
@@ -127,18 +117,26 @@ async function textOf(path: string): Promise<string | undefined> {
   }
 }
 
+/** Into memory of its own, so that its numbers can be read where they stand. */
+async function readWhole(handle: FileHandle, size: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafeSlow(size);
+  let length = 0;
+  for (let read = -1; read !== 0 && length < size; length += read) read = (await handle.read(bytes, length, size - length, length)).bytesRead;
+  return bytes.subarray(0, length);
+}
+
 export function isCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-function jsonOf(line: string): unknown {
+function headOf(line: Buffer): Head | undefined {
   try {
-    return JSON.parse(line);
+    return headSchema.safeParse(JSON.parse(line.toString('utf8'))).data;
   } catch {
     return undefined;
   }
 }
 
-function hashOf(cursor: SessionCursor, body: string): string {
-  return createHash('sha256').update(canonicalJson(cursor)).update('\n').update(body).digest('base64');
+function hashOf({ format, sessionId, cursor, counts }: Omit<Head, 'sha256'>, body: Buffer): string {
+  return createHash('sha256').update(canonicalJson({ format, sessionId, cursor, counts })).update('\n').update(body).digest('base64');
 }

@@ -25,6 +25,7 @@ export function createShellHost(): ShellHost {
     },
     leadsThrough,
     programInside,
+    processesBeside,
     folderOfProcess,
   };
 }
@@ -80,6 +81,19 @@ function programInside(processId: number): { readonly processId: number; readonl
     if (group !== undefined) return { processId: program, group };
   }
   return undefined;
+}
+
+function processesBeside(processId: number, { isShutIn }: { readonly isShutIn: boolean }): number {
+  if (!isShutIn) return childrenOf(processId).filter(isAlive).length;
+  const program = programInside(processId)?.processId;
+  const keepers = childrenOf(processId);
+  // What has lost its parent in the sandbox is a child of what keeps that.
+  return [...keepers.flatMap(childrenOf), ...(program === undefined ? [] : childrenOf(program))].filter((each) => each !== program && isAlive(each)).length;
+}
+
+function isAlive(processId: number): boolean {
+  const state = statFields(processId)?.[0];
+  return state !== undefined && state !== 'Z' && state !== 'X';
 }
 
 function childrenOf(processId: number): readonly number[] {

@@ -1,10 +1,11 @@
 /** A SKILL.md: YAML frontmatter between two `---` lines, then Markdown. What is wrong is named with its line. */
 import { LineCounter, isMap, isNode, isScalar, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
+import { frontmatterIssues } from '../../machines/agent/frontmatter-issues.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SKILL_FILE_CHARACTERS, SKILL_FILE, skillFrontmatter } from '../../machines/skill/skill-definition.ts';
 import type { Skill, SkillFrontmatter, SkillScope } from '../../machines/skill/skill-definition.ts';
-import { describeIssues } from '../../machines/validate.ts';
+import { pathOf } from '../../machines/validate.ts';
 
 export interface SkillSource {
   readonly source: string;
@@ -18,6 +19,9 @@ export interface SkillSource {
 /** The opening line, the frontmatter, the closing line, the body. */
 const PARTS = /^---[ \t]*\n([\s\S]*?\n|)---[ \t]*(?:\n([\s\S]*))?$/;
 const LINES_BEFORE_FRONTMATTER = 1;
+
+/** More than a few complaints help nobody. */
+const MAX_COMPLAINTS = 5;
 
 /** @throws RuntimeError SKILL_INVALID */
 export function parseSkillFile({ source, fileName, scope, folderName }: SkillSource): Skill {
@@ -45,9 +49,9 @@ function readFrontmatter(yaml: string, fileName: string): ReadFrontmatter {
   const lineOf = (key: unknown): number => lineAt(offsetOf(document, key));
   const parsed = skillFrontmatter.safeParse(plainValue(document, fileName));
   if (parsed.success) return { frontmatter: parsed.data, lineOf };
-  const [issue] = parsed.error.issues;
-  const key = issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path[0];
-  throw invalid(fileName, lineOf(key), describeIssues(parsed.error).join('; '));
+  const issues = frontmatterIssues(parsed.error, skillFrontmatter);
+  const complaints = issues.slice(0, MAX_COMPLAINTS).map(({ path, message }) => (path.length === 0 ? message : `${pathOf(path)}: ${message}`));
+  throw invalid(fileName, lineOf(issues[0]?.path[0]), [...complaints, ...(issues.length > MAX_COMPLAINTS ? [`and ${issues.length - MAX_COMPLAINTS} more`] : [])].join('; '));
 }
 
 function plainValue(document: Document, fileName: string): unknown {

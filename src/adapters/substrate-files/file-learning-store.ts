@@ -102,9 +102,16 @@ export class FileLearningStore implements LearningStore {
       };
       // In the order of time; what a session that is gone has taught stays.
       const all = new Map<string, CapturedLearning>([...before.all.map(capturedPart), ...found].map((each) => [each.learningId, each]));
-      for (const learning of [...all.values()].toSorted(byTime)) if (ledger.size < MAX_LEARNINGS || ledger.foresee(learning).as === 'duplicate') take({ type: 'captured', learning });
+      for (const record of recordsInOrder(before, [...all.values()])) {
+        if (record.type === 'forgotten') take({ ...record, learningId: whoseNow(ledger, record.learningId) });
+        else if (ledger.size < MAX_LEARNINGS || ledger.foresee(record.learning).as === 'duplicate') take(record);
+      }
+      // Clocks differ: whatever the order was, what was taken out stays out.
       const at = isoTimeOf(this.#options.clock.now());
-      for (const { learningId, isForgotten } of before.all) if (isForgotten) take({ type: 'forgotten', learningId: whoseNow(ledger, learningId), at });
+      for (const { learningId, isForgotten } of before.all) {
+        const holder = whoseNow(ledger, learningId);
+        if (isForgotten && ledger.get(holder)?.isForgotten === false) take({ type: 'forgotten', learningId: holder, at });
+      }
       await replaceFile(this.#pathOf(id), records.map(lineOf).join(''));
       await this.#render(id);
       return { learnings: ledger.all.filter(({ isForgotten }) => !isForgotten).length, damagedLines: 0 };
@@ -190,8 +197,14 @@ function whoseNow(ledger: LearningLedger, learningId: string): string {
   return keeping?.as === 'duplicate' ? keeping.duplicateOf : learningId;
 }
 
-function byTime(one: CapturedLearning, other: CapturedLearning): number {
-  return one.at < other.at ? -1 : one.at > other.at ? 1 : one.seq - other.seq;
+/** What was kept goes before what was taken out at the same time, and that before everything else. */
+function recordsInOrder(before: LearningLedger, captured: readonly CapturedLearning[]): readonly LearningRecord[] {
+  const learned = captured.map((learning) => ({ at: learning.at, rank: before.get(learning.learningId) === undefined ? 2 : 0, seq: learning.seq, record: { type: 'captured' as const, learning } }));
+  const forgotten = before.all.flatMap(({ learningId }) => {
+    const at = before.forgottenAt(learningId);
+    return at === undefined ? [] : [{ at, rank: 1, seq: 0, record: { type: 'forgotten' as const, learningId, at } }];
+  });
+  return [...learned, ...forgotten].toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : one.rank - other.rank || one.seq - other.seq)).map(({ record }) => record);
 }
 
 function checkedAgent(agentId: string): string {

@@ -87,7 +87,7 @@ export const agentFrontmatter = z.strictObject({
   model: text,
   /** Which backend speaks: the provider's name. */
   provider: text,
-  /** The tools it may use; all managed tools when absent. */
+  /** The tools it may use; when absent, the families of managed tools that are standard. */
   tools: z.array(toolAttachment).max(200).optional(),
   /** MCP servers, by the name under which `tools` takes tools of them. */
   mcp: z.record(z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, 'expected a name of lower-case letters, digits, "_" and "-", 32 at most'), mcpServer).optional(),

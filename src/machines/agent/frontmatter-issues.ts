@@ -1,5 +1,6 @@
 /** What is wrong with a frontmatter, place by place: of the forms that a value may have, the one that was probably meant is judged. */
 import type { z } from 'zod';
+import { meantKey } from './meant-key.ts';
 
 export interface FrontmatterIssue {
   /** The keys that lead there; that of an unknown key too. */
@@ -10,16 +11,21 @@ export interface FrontmatterIssue {
 /** A form that asks for another kind of value altogether is not what was meant. */
 const OTHER_KIND = 100;
 
-export function frontmatterIssues(error: z.ZodError): FrontmatterIssue[] {
-  return error.issues.flatMap((issue) => placed(issue, []));
+/** @param schema what was expected: then a key that nobody knows is named with the one that was probably meant */
+export function frontmatterIssues(error: z.ZodError, schema?: z.ZodType): FrontmatterIssue[] {
+  return error.issues.flatMap((issue) => placed(issue, [], schema));
 }
 
-function placed(issue: z.core.$ZodIssue, before: readonly PropertyKey[]): FrontmatterIssue[] {
+function placed(issue: z.core.$ZodIssue, before: readonly PropertyKey[], schema: z.ZodType | undefined): FrontmatterIssue[] {
   const path = [...before, ...issue.path];
   if (issue.code === 'invalid_key') return issue.issues.map((each) => ({ path, message: plain(each.message) }));
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: [...path, key], message: 'nobody knows this key' }));
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, key], schema));
   const meant = issue.code === 'invalid_union' ? nearest(issue.errors) : undefined;
-  return meant === undefined ? [{ path, message: plain(issue.message) }] : meant.flatMap((each) => placed(each, path));
+  return meant === undefined ? [{ path, message: plain(issue.message) }] : meant.flatMap((each) => placed(each, path, schema));
+}
+
+function unknownKey(path: readonly PropertyKey[], schema: z.ZodType | undefined): FrontmatterIssue {
+  return { path, message: `nobody knows this key${schema === undefined ? '' : meantKey(schema, path)}` };
 }
 
 /** The first of the forms with the least wrong. */

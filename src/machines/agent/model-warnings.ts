@@ -14,6 +14,10 @@ export interface KnownHome {
   readonly profiles: readonly Pick<AuthProfile, 'id' | 'provider'>[];
   /** Those of the providers whose programs ask nobody before they act. */
   readonly unasking?: readonly string[] | undefined;
+  /** Environments that are there. Absent: nothing is said about the one that an agent names. */
+  readonly environments?: readonly string[] | undefined;
+  /** Skills that this agent could use. Absent: nothing is said about those that it names. */
+  readonly skills?: readonly string[] | undefined;
 }
 
 type Path = readonly (string | number)[];
@@ -63,7 +67,8 @@ function accountsOf({ profile, profiles }: ModelChoice): readonly string[] | und
   return profile === undefined ? profiles : [profile];
 }
 
-function meant(given: string, names: readonly string[]): string {
+/** To be put after what is not there. */
+export function meant(given: string, names: readonly string[]): string {
   const name = closestName(given, names);
   return name === undefined ? '' : `; did you mean "${name}"?`;
 }

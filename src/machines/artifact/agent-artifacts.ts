@@ -12,7 +12,16 @@ export interface AgentFacts {
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
 }
 
-export function toolArtifacts({ tools, skipped }: AgentFacts): readonly Artifact[] {
+/** An agent stays as it is for a whole wake. */
+const laidOutTools = new WeakMap<AgentFacts, readonly Artifact[]>();
+
+export function toolArtifacts(agent: AgentFacts): readonly Artifact[] {
+  const artifacts = laidOutTools.get(agent) ?? newToolArtifacts(agent);
+  laidOutTools.set(agent, artifacts);
+  return artifacts;
+}
+
+function newToolArtifacts({ tools, skipped }: AgentFacts): readonly Artifact[] {
   const shown = tools
     .map(({ name, description, family, ownership, effects = [], permissionPolicy, readOnly, destructive, interruptBehavior }) => ({ name, family: family ?? ownership, ownership, effects, permissionPolicy, readOnly, destructive, interruptBehavior, description }))
     .toSorted((one, other) => compare(one.family, other.family) || compare(one.name, other.name));

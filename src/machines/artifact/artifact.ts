@@ -19,9 +19,16 @@ export function textArtifact(name: string, title: string, ...blocks: readonly st
 }
 
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return '';
-  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
-  return [line(headings), `|${'---|'.repeat(headings.length)}`, ...rows.map(line)].join('\n');
+  return tableOf(headings, rows.map(tableRow));
+}
+
+/** @param rows as `tableRow` makes them */
+export function tableOf(headings: readonly string[], rows: readonly string[]): string {
+  return rows.length === 0 ? '' : [tableRow(headings), `|${'---|'.repeat(headings.length)}`, ...rows].join('\n');
+}
+
+export function tableRow(cells: readonly string[]): string {
+  return `| ${cells.map(cell).join(' | ')} |`;
 }
 
 export function list(items: readonly string[]): string {

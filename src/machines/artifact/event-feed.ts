@@ -36,10 +36,27 @@ export function wordsOf(value: unknown): string {
   return text.slice(0, 4 * MAX_CELL_CHARACTERS);
 }
 
+interface ShownLine {
+  readonly json: string;
+  readonly item: string;
+}
+
+/** Each step lays all of them out, and few are new. */
+const shownLines = new WeakMap<FeedLine, ShownLine>();
+
+function shownLine(line: FeedLine): ShownLine {
+  const known = shownLines.get(line);
+  if (known !== undefined) return known;
+  const { seq, at, type, text } = line;
+  const shown = { json: `${JSON.stringify(line)}\n`, item: `- ${`${seq} ${at} **${type}** ${text}`.trimEnd()}\n` };
+  shownLines.set(line, shown);
+  return shown;
+}
+
 export function feedArtifacts({ feed }: LogTail): readonly Artifact[] {
-  const lines = feed.map(({ seq, at, type, text }) => `${seq} ${at} **${type}** ${text}`.trimEnd());
+  const shown = feed.map(shownLine);
   return [
-    { name: 'events.jsonl', text: feed.map((line) => `${JSON.stringify(line)}\n`).join('') },
-    { name: 'events.md', text: `# Events\n\nThe newest ${feed.length}, oldest first. The log has them whole.\n\n${lines.map((line) => `- ${line}\n`).join('')}` },
+    { name: 'events.jsonl', text: shown.map(({ json }) => json).join('') },
+    { name: 'events.md', text: `# Events\n\nThe newest ${feed.length}, oldest first. The log has them whole.\n\n${shown.map(({ item }) => item).join('')}` },
   ];
 }

@@ -81,10 +81,10 @@ function outcomeArtifacts({ outcome, evaluation, changedAtSeq }: SessionState): 
 }
 
 function relationArtifacts(state: SessionState): readonly Artifact[] {
-  const { sessionId, agentId, title, createdAt, status, parent, forkOf, jobId, children, jobs } = state;
+  const { sessionId, agentId, title, createdAt, parent, forkOf, jobId, children, jobs } = state;
   const facts = { sessionId, agentId, title, createdAt, parent, forkOf, jobId, children, jobs: jobs.map(({ jobId: id, childSessionId, agentId: worker, label }) => ({ jobId: id, childSessionId, agentId: worker, label })) };
   const rows = [
-    ['session', sessionId, `agent ${agentId}, ${status}${title === undefined ? '' : `, "${title}"`}`],
+    ['session', sessionId, `agent ${agentId}${title === undefined ? '' : `, "${title}"`}`],
     ...(parent === undefined ? [] : [['parent', parent.sessionId, `depth ${parent.depth}`]]),
     ...(forkOf === undefined ? [] : [['fork of', forkOf.sessionId, `at event ${forkOf.seq}`]]),
     ...(jobId === undefined ? [] : [['works for job', jobId, '']]),

@@ -1,6 +1,6 @@
 /** The newest wakes, model steps and tool calls of a session, with how long each took. */
 import type { SessionEvent } from '../session/session-event.ts';
-import { oneLine, table, textArtifact } from './artifact.ts';
+import { oneLine, tableOf, tableRow, textArtifact } from './artifact.ts';
 import type { Artifact } from './artifact.ts';
 import { wordsOf } from './event-feed.ts';
 import { shownInput } from './shown-input.ts';
@@ -63,10 +63,27 @@ function changed(traces: readonly Trace[], id: string, change: (trace: Trace) =>
   return trace === undefined ? traces : traces.with(index, change(trace));
 }
 
+interface ShownTrace {
+  readonly json: string;
+  readonly row: string;
+}
+
+/** Each step lays all of them out, and few have changed. */
+const shownTraces = new WeakMap<Trace, ShownTrace>();
+
+function shownTrace(trace: Trace): ShownTrace {
+  const known = shownTraces.get(trace);
+  if (known !== undefined) return known;
+  const { seq, kind, name, outcome, durationMs, detail } = trace;
+  const shown = { json: `${JSON.stringify(trace)}\n`, row: tableRow([String(seq), kind.replace('_', ' '), name, outcome ?? 'running', durationMs === undefined ? '' : String(durationMs), detail ?? '']) };
+  shownTraces.set(trace, shown);
+  return shown;
+}
+
 export function traceArtifacts(traces: readonly Trace[]): readonly Artifact[] {
-  const rows = traces.map(({ seq, kind, name, outcome, durationMs, detail }) => [String(seq), kind.replace('_', ' '), name, outcome ?? 'running', durationMs === undefined ? '' : String(durationMs), detail ?? '']);
+  const shown = traces.map(shownTrace);
   return [
-    { name: 'traces.jsonl', text: traces.map((trace) => `${JSON.stringify(trace)}\n`).join('') },
-    textArtifact('traces', 'Traces', `The newest ${traces.length}, oldest first.`, table(['event', 'what', 'name', 'outcome', 'milliseconds', 'detail'], rows)),
+    { name: 'traces.jsonl', text: shown.map(({ json }) => json).join('') },
+    textArtifact('traces', 'Traces', `The newest ${traces.length}, oldest first.`, tableOf(['event', 'what', 'name', 'outcome', 'milliseconds', 'detail'], shown.map(({ row }) => row))),
   ];
 }

@@ -16,12 +16,15 @@ export type Keeping = { readonly as: 'new' } | { readonly as: 'duplicate'; reado
 export class LearningLedger {
   readonly #byId = new Map<string, KeptLearning>();
   readonly #byIdentity = new Map<string, string>();
+  /** By key: what people took out of what is about that. */
+  readonly #forgottenByKey = new Map<string, string>();
+  readonly #forgottenAt = new Map<string, string>();
   /** By the id of the capture: each is counted once, however often it is recorded. */
   readonly #keepings = new Map<string, Keeping>();
 
   take(record: LearningRecord): void {
     if (record.type === 'captured') this.#capture(record.learning);
-    else this.#forget(record.learningId);
+    else this.#forget(record);
   }
 
   /** What became of a capture; undefined for one that is not recorded. */
@@ -33,12 +36,18 @@ export class LearningLedger {
   foresee(learning: CapturedLearning): Keeping {
     const known = this.#keepings.get(learning.learningId);
     if (known !== undefined) return known;
-    const same = this.#byIdentity.get(identityOf(learning));
+    // What people took out does not come back under its key in other words.
+    const same = this.#byIdentity.get(identityOf(learning)) ?? this.#forgottenByKey.get(learning.dedupeKey ?? '');
     return same === undefined ? { as: 'new' } : { as: 'duplicate', duplicateOf: same };
   }
 
   get(learningId: string): KeptLearning | undefined {
     return this.#byId.get(learningId);
+  }
+
+  /** When it was taken out: ISO-8601. */
+  forgottenAt(learningId: string): string | undefined {
+    return this.#forgottenAt.get(learningId);
   }
 
   /** In the order in which they were first learned. */
@@ -71,9 +80,12 @@ export class LearningLedger {
     });
   }
 
-  #forget(learningId: string): void {
+  #forget({ learningId, at }: Extract<LearningRecord, { readonly type: 'forgotten' }>): void {
     const kept = this.#byId.get(learningId);
-    if (kept !== undefined) this.#byId.set(learningId, { ...kept, isForgotten: true });
+    if (kept === undefined) return;
+    this.#byId.set(learningId, { ...kept, isForgotten: true });
+    this.#forgottenAt.set(learningId, at);
+    if (kept.dedupeKey !== undefined) this.#forgottenByKey.set(kept.dedupeKey, learningId);
   }
 }
 

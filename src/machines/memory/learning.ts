@@ -44,18 +44,25 @@ export const newLearning = z.strictObject({
   kind: learningKind.describe('lesson: what works. correction: what you had wrong. error: what goes wrong, and how to get past it.'),
   title: z.string().trim().min(1).max(MAX_TITLE_CHARACTERS).describe('One line.'),
   detail: z.string().trim().min(1).max(MAX_DETAIL_CHARACTERS).describe('What to do with it. No secrets.'),
-  dedupeKey: z.string().min(1).max(200).optional().describe('Learnings with the same key are one. Default: those that say the same.'),
+  dedupeKey: z.string().min(1).max(200).optional().describe('What it is about: another one with the same key and other words corrects the earlier one.'),
   promoteToMemory: z.boolean().optional().describe('Whether it is to be in the memory of all your sessions, once the outcome of this one is reached.'),
 });
 
 export type NewLearning = Readonly<z.output<typeof newLearning>>;
 
 /**
- * The same text for learnings that are the same: those with the same key; without keys, those of the same kind whose title and detail have the
- * same letters and digits in the same order, whatever their case, accents' encoding, white space and punctuation.
+ * The same text for learnings that are the same: those of the same kind and key, or none, whose title and detail have the same letters and
+ * digits in the same order, whatever their case, accents' encoding, white space and punctuation. The same key with other words is a correction.
  */
-export function identityOf({ kind, title, detail, dedupeKey }: Pick<CapturedLearning, 'kind' | 'title' | 'detail' | 'dedupeKey'>): string {
-  return dedupeKey === undefined ? `text ${kind} ${words(title)} / ${words(detail)}` : `key ${dedupeKey}`;
+export function identityOf({ dedupeKey, ...said }: Said & Pick<CapturedLearning, 'dedupeKey'>): string {
+  return dedupeKey === undefined ? wordsOf(said) : `key ${JSON.stringify(dedupeKey)} ${wordsOf(said)}`;
+}
+
+type Said = Pick<CapturedLearning, 'kind' | 'title' | 'detail'>;
+
+/** What it says: the same text for those of the same kind that say the same. */
+export function wordsOf({ kind, title, detail }: Said): string {
+  return `text ${kind} ${words(title)} / ${words(detail)}`;
 }
 
 function words(text: string): string {

@@ -16,7 +16,7 @@ export const END = '<!-- wakechart:memory end -->';
 /** Whatever was once a marker, or is meant to be one. */
 const MARKER_LIKE = /<!-*\s*wakechart\s*:\s*memory|wakechart\s*:\s*memory\s+(?:begin|end)/i;
 
-export const MAX_MEMORY_ENTRIES = 1_000;
+const MAX_MEMORY_ENTRIES = 1_000;
 
 export interface MemoryDocument {
   /** What comes before the section, and after it: never changed. */

@@ -12,7 +12,7 @@ export const MAX_SHOWN_CHARACTERS = 40_000;
 /** Learnings that a session may capture in one wake, besides those of directives. */
 export const MAX_CAPTURES_PER_WAKE = 10;
 
-export const learningIdInput = z.string().min(1).max(200);
+const learningIdInput = z.string().min(1).max(200);
 
 const managed = { ownership: 'managed', destructive: false } as const;
 const reading = { ...managed, family: 'memory', effects: ['reads_files'], permissionPolicy: 'always_allow', readOnly: true, idempotent: true, interruptBehavior: 'cancel' } as const;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** The file whose managed section holds what was promoted of an agent's learnings. */
 export const MEMORY_FILE = 'MEMORY.md';
 
-export const MAX_SUBSTRATE_PATH_CHARACTERS = 300;
+const MAX_SUBSTRATE_PATH_CHARACTERS = 300;
 const MAX_SEGMENTS = 12;
 const MAX_SEGMENT_CHARACTERS = 100;
 

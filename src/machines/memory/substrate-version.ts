@@ -12,7 +12,7 @@ export const MAX_CHANGES = 200;
 
 export const MAX_WHY_CHARACTERS = 500;
 
-export const contentHash = z.string().regex(/^[0-9a-f]{64}$/, 'expected a SHA-256 in hexadecimal digits');
+const contentHash = z.string().regex(/^[0-9a-f]{64}$/, 'expected a SHA-256 in hexadecimal digits');
 
 export const versionNumber = z.number().int().min(1).max(999_999_999);
 

@@ -15,6 +15,8 @@ export interface Graded {
   readonly record: Pick<WorkRecord, 'calls'>;
   /** The call of the wake that asks: it and its wake are no work that is open. */
   readonly askingCallId?: string | undefined;
+  /** What still runs in its open shells, in words. */
+  readonly leftRunning?: string | undefined;
 }
 
 type Row = readonly [grade: OutcomeGrade, because: (graded: Graded) => string | undefined];
@@ -23,6 +25,7 @@ const ROWS: readonly Row[] = [
   ['missing_outcome', ({ state }) => (state.outcome === undefined ? 'Nobody has said what the session is to achieve.' : undefined)],
   ['blocked', ({ state, askingCallId }) => blockOf(state) ?? (askingCallId === undefined ? failureOf(state) : undefined)],
   ['in_progress', (graded) => (graded.askingCallId === undefined ? workOf(graded.state) : workBeside(graded.state, graded.askingCallId))],
+  ['in_progress', ({ leftRunning }) => (leftRunning === undefined ? undefined : `Something still runs: ${leftRunning}.`)],
   ['sleeping', (graded) => planOf(graded)],
   ['in_progress', ({ record }) => ([...record.calls.values()].some(({ result, name }) => result !== undefined && !name.startsWith('outcome_')) ? undefined : 'Nothing has been done since the outcome was defined.')],
 ];

@@ -185,6 +185,7 @@ function whyShellIsBeyondRules({ cwd, isolated }: Extract<PermissionSubject, { k
 
 function ask(call: DecidedCall, rules: AllowingRules): PermissionDecision {
   const { definition, subject, reading, workspaceDirectory } = call;
+  const alwaysAsks = definition.permissionPolicy === 'always_ask' ? `${definition.name} always asks` : undefined;
   switch (subject.kind) {
     case 'shell': {
       const because = whyShellIsBeyondRules(subject, reading, workspaceDirectory);
@@ -192,9 +193,9 @@ function ask(call: DecidedCall, rules: AllowingRules): PermissionDecision {
       return askAboutLine(call, subject.cwd, reading.kind === 'commands' ? reading.commands : [], rules);
     }
     case 'path':
-      return { decision: 'ask', because: `no rule allows ${definition.name} for "${subject.path}"`, suggestions: suggestForPath(definition.name, subject, workspaceDirectory) };
+      return { decision: 'ask', because: alwaysAsks ?? `no rule allows ${definition.name} for "${subject.path}"`, suggestions: suggestForPath(definition.name, subject, workspaceDirectory) };
     case 'tool':
-      return { decision: 'ask', because: `no rule allows ${definition.name}`, suggestions: suggestForTool(definition) };
+      return { decision: 'ask', because: alwaysAsks ?? `no rule allows ${definition.name}`, suggestions: suggestForTool(definition) };
   }
 }
 
@@ -204,9 +205,10 @@ function askAboutLine(call: DecidedCall, cwd: string, commands: readonly ShellCo
   const open = commands.flatMap((command) => {
     const safety = safetyIn(call, cwd, command);
     const isAnswered = (safety.safe && !alwaysAsks) || [...session, ...policy].some((rule) => allowsCommand(rule, command));
-    return isAnswered ? [] : [{ command, because: safety.safe ? `${definition.name} always asks` : safety.because }];
+    return isAnswered ? [] : [{ command, because: safety.safe ? undefined : safety.because }];
   });
   const rule = mode === 'preapproved' ? restricting.find(mayBeBrokenByCommands) : undefined;
-  const whole = rule === undefined || alwaysAsks ? 'no rule allows it' : `a rule forbids something that this may do ("${formatRule(rule)}")`;
-  return { decision: 'ask', because: `${whole}: ${open[0]?.because ?? 'it always asks'}`, suggestions: suggestForCommands(definition.name, open.map(({ command }) => command)) };
+  const whole = rule === undefined ? 'no rule allows it' : `a rule forbids something that this may do ("${formatRule(rule)}")`;
+  const because = alwaysAsks ? `${definition.name} always asks` : `${whole}: ${open[0]?.because ?? 'it may do something else'}`;
+  return { decision: 'ask', because, suggestions: suggestForCommands(definition.name, open.map(({ command }) => command)) };
 }

@@ -10,8 +10,8 @@ export interface PlannedCall {
 const EVENTS_BEFORE = 3;
 const EVENTS_READ = 12;
 
-export const MEMORY_PATH = '/workspace/agent/MEMORY.md';
-export const LEARNINGS_PATH = '/memory/learnings/learnings.md';
+const MEMORY_PATH = '/workspace/agent/MEMORY.md';
+const LEARNINGS_PATH = '/memory/learnings/learnings.md';
 
 export function expansionPlan({ kind, sessionId, seqs, callId, path }: RetrievalDocument): readonly PlannedCall[] {
   const calls: PlannedCall[] = [];

@@ -52,7 +52,7 @@ export interface RankedDocument {
   readonly duplicates: number;
 }
 
-export const KIND_PRIOR = { learning: 1.2, memory: 1.15, checkpoint: 1.05, text: 1, trace: 0.9 } as const satisfies Record<RetrievalKind, number>;
+const KIND_PRIOR = { learning: 1.2, memory: 1.15, checkpoint: 1.05, text: 1, trace: 0.9 } as const satisfies Record<RetrievalKind, number>;
 
 const UNCOVERED_SHARE = 0.35;
 /** What follows upon a question, upon anything else, and what precedes. */

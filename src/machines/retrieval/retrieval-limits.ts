@@ -29,4 +29,4 @@ export const MAX_CANDIDATES = 20;
 export const MAX_EVIDENCE_CHARACTERS = 320;
 
 /** What the text search gives to the ranking. */
-export const MAX_HITS = 400;
+export const MAX_HITS = 200;

@@ -18,6 +18,8 @@ export const sessionCursor = z.strictObject({
   seq: z.number().int().nonnegative(),
   /** Its id. A log that holds another one there is not the one that was read. */
   eventId: z.string().max(200).optional(),
+  /** Its time, ISO-8601. */
+  at: z.string().max(40).optional(),
   title: z.string().max(400).optional(),
   /** The beginning of the first message. */
   opening: z.string().max(1_000).optional(),
@@ -61,11 +63,13 @@ export class SessionDocuments {
   /** The events must come in order; one that was read before is passed over. */
   ingest(event: SessionEvent): void {
     if (event.seq <= this.#cursor.seq) return;
-    this.#cursor = { ...this.#cursor, seq: event.seq, eventId: event.id };
+    this.#cursor = { ...this.#cursor, seq: event.seq, eventId: event.id, at: event.at };
     this.#read(event);
   }
 
   #read(event: SessionEvent): void {
+    // What else happens says nothing that anybody would look for.
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case 'session.created':
         return this.#retitle(event, { title: event.data.title });
@@ -90,6 +94,7 @@ export class SessionDocuments {
   }
 
   #sumUp(event: SessionEvent): void {
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case 'wake.ended':
         return this.#rest(event, [event.data.summary, ...(event.data.error === undefined ? [] : [event.data.error.message])].join('\n'));

@@ -26,7 +26,7 @@ export function isWithin(kinship: Kinship, relation: SessionRelation): boolean {
 }
 
 /** Nearest first. */
-export function ancestorsOf(sessionId: string, parentOf: (sessionId: string) => string | undefined): readonly string[] {
+function ancestorsOf(sessionId: string, parentOf: (sessionId: string) => string | undefined): readonly string[] {
   const ancestors: string[] = [];
   for (let next = parentOf(sessionId); next !== undefined && !ancestors.includes(next) && ancestors.length < MAX_GENERATIONS; next = parentOf(next)) ancestors.push(next);
   return ancestors;

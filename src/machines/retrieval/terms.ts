@@ -18,7 +18,7 @@ const CHUNK = /[\p{L}\p{N}]+(?:[._/:@#-]+[\p{L}\p{N}]+)*/gu;
 
 const MARKS = /[._/:@#-]+/;
 
-const BEYOND_ASCII = /[^\u0000-\u007F]/;
+const BEYOND_ASCII = /\P{ASCII}/u;
 
 const COMBINING = /\p{M}+/gu;
 
@@ -42,7 +42,7 @@ const KNOWN = new Map<string, string | undefined>();
 const MAX_KNOWN = 20_000;
 
 /** One word as a term; undefined for what says nothing. */
-export function termOf(word: string): string | undefined {
+function termOf(word: string): string | undefined {
   if (KNOWN.has(word)) return KNOWN.get(word);
   const term = madeOf(word);
   if (KNOWN.size >= MAX_KNOWN) KNOWN.clear();
@@ -53,7 +53,8 @@ export function termOf(word: string): string | undefined {
 function madeOf(word: string): string | undefined {
   const lower = word.toLowerCase();
   if (STOP_WORDS.has(lower) || (lower.length === 1 && !/\p{N}/u.test(lower))) return undefined;
-  return stem(lower).slice(0, MAX_TERM_CHARACTERS);
+  // Half of a character would not be the same when it is read again.
+  return stem(lower).slice(0, MAX_TERM_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '');
 }
 
 function addChunk(chunk: string, terms: string[]): void {
@@ -77,7 +78,7 @@ function addWord(word: string, terms: string[]): void {
 }
 
 function pairsOf(run: string): string[] {
-  const characters = [...run];
+  const characters = Array.from(run);
   if (characters.length === 1) return characters;
   return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
 }

@@ -199,6 +199,9 @@ export const sessionDelegateDefinition: ToolDefinition<SessionDelegateInput> = {
 
 const runChildInput = z.strictObject({ agentId: asked, message });
 
+/** The child's last message, how it came to rest, and the worktree that it leaves. One that is too long to be shown whole is cut, as every output is. */
+const runChildOutput = z.looseObject({ output: z.unknown(), summary: z.string(), agent: z.string(), sessionId: z.string() });
+
 export type SessionRunChildInput = Readonly<z.output<typeof runChildInput>>;
 
 export const sessionRunChildDefinition: ToolDefinition<SessionRunChildInput> = {
@@ -206,6 +209,7 @@ export const sessionRunChildDefinition: ToolDefinition<SessionRunChildInput> = {
   name: 'session_run_child',
   description: 'Lets another agent do something in a child session of its own and waits for it: its answer is the result. It may do nothing that you may not do.',
   inputSchema: runChildInput,
+  outputSchema: runChildOutput,
   // What it does is decided where it does it.
   readOnly: true,
   interruptBehavior: 'cancel',

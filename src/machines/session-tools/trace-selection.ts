@@ -45,7 +45,7 @@ export class TraceSelection {
   #belongs(event: SessionEvent): boolean {
     const { kind, id } = this.#target;
     if (kind === 'wake') return this.#hasBegun || this.isBeginning(event);
-    const data: Readonly<Record<string, unknown>> = { ...(event.data as object) };
+    const data: Readonly<Record<string, unknown>> = { ...event.data };
     if (kind === 'span') return data['spanId'] === id;
     const { requestId } = data;
     if (data['callId'] === id) {

@@ -15,9 +15,6 @@ import { define } from './event-definition.ts';
 import { improvementEvents, outcomeCheck, outcomeText } from './improvement-events.ts';
 import { MAX_MESSAGE_CHARACTERS, MAX_SUMMARY_CHARACTERS } from './limits.ts';
 
-export { outcomeGrade, outcomeVerdict } from './improvement-events.ts';
-export type { OutcomeEvidence, OutcomeGrade, OutcomeVerdict } from './improvement-events.ts';
-
 const id = z.string().min(1).max(200);
 const summary = z.string().max(MAX_SUMMARY_CHARACTERS);
 const time = z.iso.datetime();
@@ -164,6 +161,8 @@ const lifecycle = {
       /** What its parent may not do, it may not do either. */
       restriction: restriction.optional(),
       forkOf: z.object({ sessionId: id, seq: z.number().int().positive() }).optional(),
+      /** Up to here its log came from elsewhere, and anybody may have written it: it is read, and gives no rights. */
+      importedThroughSeq: z.number().int().positive().optional(),
     }),
   ),
   'session.status_changed': define(
@@ -404,6 +403,8 @@ const agent = {
       because: z.string(),
       /** Over the tool, the input and the folder: what is allowed is this and nothing else. */
       hash: z.string().optional(),
+      /** Over what shuts the call in: the environment, its sandbox, network, mounts and vaults. Where that is another one, somebody is asked again. */
+      environmentHash: z.string().optional(),
       cwd: z.string().optional(),
       /** What an approval for the session or for always would allow from then on. */
       rules: z.array(z.string()).optional(),

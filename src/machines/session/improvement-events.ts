@@ -51,8 +51,8 @@ export const improvementEvents = {
   'outcome.defined': define('The agent said what it is to achieve. What somebody outside said counts before it.', z.object(outcomeText)),
   'outcome.graded': define('How far the session has come with its outcome.', z.object({ grade: outcomeGrade, because: summary, evidence: z.array(evidence).max(50) })),
   'outcome.evaluated': define(
-    'Whether the outcome is reached, by what the log shows up to `throughSeq`.',
-    z.object({ verdict: outcomeVerdict, because: summary, evidence: z.array(evidence).max(50), throughSeq: z.number().int().nonnegative(), evaluators: z.array(z.enum(['log', 'check', 'judge'])) }),
+    'Whether the outcome is reached, by what the log shows up to `throughSeq`. `stageDigest`: of the files that were staged to be shared, all through the evaluation.',
+    z.object({ verdict: outcomeVerdict, because: summary, evidence: z.array(evidence).max(50), throughSeq: z.number().int().nonnegative(), evaluators: z.array(z.enum(['log', 'check', 'judge'])), stageDigest: z.string().max(100).optional() }),
   ),
   'memory.promoted': define(
     'These learnings are in the memory of the agent, from this version on.',

@@ -27,6 +27,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
     title: data.title,
     parent: data.parent,
     forkOf: data.forkOf,
+    importedThroughSeq: data.importedThroughSeq,
     allowance: data.allowance,
     restriction: data.restriction,
     jobId: data.jobId,
@@ -63,7 +64,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'user.custom_tool_result': (state, event) => foldCustomToolResult(state, event),
   'user.tool_confirmation': (state, event) => foldConfirmation(state, event),
   'user.answer': (state, event) => foldAnswer(state, event),
-  'user.define_outcome': (state, event) => (state.status === 'terminated' ? NOTHING : { outcome: { ...event.data, seq: event.seq, by: 'person' }, ...receive(state, event, 'queue') }),
+  'user.define_outcome': (state, event) => (state.status === 'terminated' ? NOTHING : { outcome: outcomeOf(state, event), ...receive(state, event, 'queue') }),
   'user.interrupt': (state, event) => foldInterrupt(state, event),
   'message.consumed': (state, { data }) => {
     const consumed = new Set(data.eventIds);
@@ -110,13 +111,16 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
       : waitFor(state, { requestId, eventId: id, kind: 'custom_tool', toolName, callId }, { kind: 'custom_tool', requestId }),
   'agent.question_asked': (state, { id, data: { requestId, callId, question } }) =>
     waitFor(state, { requestId, eventId: id, kind: 'answer', toolName: 'ask_human', callId, question }, { kind: 'answer', requestId }),
-  'permission.requested': (state, { id, data: { requestId, callId, toolName, because, hash, rules, expiresAt } }) =>
-    waitFor(
+  'permission.requested': (state, { id, seq, data: { requestId, callId, toolName, because, hash, environmentHash, rules, expiresAt } }) => {
+    // What a request of elsewhere shows need not be what its call does: whoever answers it allows nothing yet.
+    const bound = isImported(state, seq) ? {} : { hash, environmentHash, rules };
+    return waitFor(
       state,
-      { requestId, eventId: id, kind: 'permission', toolName, callId, question: because, ...given({ rules, expiresAt }) },
-      { kind: 'permission', requestId, ...given({ hash, rules, expiresAt }) },
-    ),
-  'permission.resolved': (state, event) => foldResolved(state, event),
+      { requestId, eventId: id, kind: 'permission', toolName, callId, question: because, ...given({ rules: bound.rules, expiresAt }) },
+      { kind: 'permission', requestId, ...given({ ...bound, expiresAt }) },
+    );
+  },
+  'permission.resolved': (state, event) => foldResolved(state, isImported(state, event.seq) ? { ...event, data: { ...event.data, rules: [] } } : event),
   'request.cancelled': (state, { data }) => cancelRequest(state, data.requestId),
   'context.compacted': ({ backendSession }, { data }) => ({
     compactedThroughSeq: data.throughSeq,
@@ -124,20 +128,21 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
     ...(backendSession === undefined ? {} : { backendSession: { ...backendSession, isCurrent: false } }),
   }),
   'tool.skipped': () => NOTHING,
-  'directive.accepted': (state, { data: { directive, spanId } }) => ({
-    openDirectives: [...state.openDirectives, directive],
+  'directive.accepted': (state, { seq, data: { directive, spanId } }) => ({
+    openDirectives: [...state.openDirectives, isImported(state, seq) ? withoutPromotion(directive) : directive],
     intent: { spanId, next: goesOn(directive) ? 'go_on' : 'rest' },
     // To go on later is to rest: only what goes on at once is in a row.
     continuesInARow: goesOn(directive) ? state.continuesInARow + 1 : 0,
   }),
   'directive.rejected': () => NOTHING,
-  'learning.captured': (state, { seq, data: { learningId, promoteToMemory } }) => ({ learningsToKeep: [...(state.learningsToKeep ?? []), { learningId, seq, promoteToMemory }] }),
+  'learning.captured': (state, { seq, data: { learningId, promoteToMemory } }) => ({ learningsToKeep: [...(state.learningsToKeep ?? []), { learningId, seq, promoteToMemory: promoteToMemory && !isImported(state, seq) }] }),
   'learning.kept': (state, { data }) => foldLearningKept(state, data),
   'environment.entered': (_state, { data }) => ({ environment: data }),
   // What somebody outside wants is not talked away by the agent.
   'outcome.defined': (state, { seq, data }) => (state.outcome?.by === 'person' ? NOTHING : { outcome: { ...data, seq, by: 'agent' } }),
   'outcome.graded': () => NOTHING,
-  'outcome.evaluated': (_state, { seq, data: { verdict, because, throughSeq } }) => ({ evaluation: { verdict, because, throughSeq, seq } }),
+  // What was said of it elsewhere, nobody here has looked at.
+  'outcome.evaluated': (state, { seq, data: { verdict, because, throughSeq, stageDigest } }) => (isImported(state, seq) ? NOTHING : { evaluation: { verdict, because, throughSeq, seq, ...given({ stageDigest }) } }),
   'memory.promoted': (state, { data }) => ({ learningsToPromote: withoutLearnings(state.learningsToPromote, data.learningIds) }),
   'substrate.promoted': () => NOTHING,
   'promotion.refused': () => NOTHING,
@@ -191,12 +196,28 @@ function foldLearningKept({ learningsToKeep, learningsToPromote }: SessionState,
   const isToBePromoted = kept?.promoteToMemory === true && as === 'new';
   return {
     learningsToKeep: learningsToKeep === undefined ? undefined : leftOf(learningsToKeep.filter((each) => each !== kept)),
-    ...(isToBePromoted ? { learningsToPromote: [...(learningsToPromote ?? []), learningId] } : NOTHING),
+    ...(isToBePromoted ? { learningsToPromote: [...(learningsToPromote ?? []), { learningId, seq: kept.seq }] } : NOTHING),
   };
 }
 
-function withoutLearnings(ids: readonly string[] | undefined, gone: readonly string[]): readonly string[] | undefined {
-  return ids === undefined ? undefined : leftOf(ids.filter((each) => !gone.includes(each)));
+function withoutLearnings(waiting: SessionState['learningsToPromote'], gone: readonly string[]): SessionState['learningsToPromote'] {
+  return waiting === undefined ? undefined : leftOf(waiting.filter(({ learningId }) => !gone.includes(learningId)));
+}
+
+/** Whether an event came with a log from elsewhere. */
+function isImported({ importedThroughSeq = 0 }: SessionState, seq: number): boolean {
+  return seq <= importedThroughSeq;
+}
+
+/** Nobody here has said what a log from elsewhere says that somebody did: it is worth what the agent's own word is, and its check is not run. */
+function outcomeOf(state: SessionState, { seq, data }: SessionEventOf<'user.define_outcome'>): SessionState['outcome'] {
+  if (!isImported(state, seq)) return { ...data, seq, by: 'person' };
+  const { check: _check, ...text } = data;
+  return { ...text, seq, by: 'agent' };
+}
+
+function withoutPromotion(directive: Directive): Directive {
+  return { ...directive, learnings: directive.learnings.map((learning) => ({ ...learning, promoteToMemory: false })) };
 }
 
 /** Nothing rather than an empty list: states of sessions that learn nothing stay small. */

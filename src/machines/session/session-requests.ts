@@ -88,6 +88,7 @@ const sendOptions = z.strictObject({
 
 const interruptOptions = z.strictObject({ reason: z.string().min(1).max(MAX_SUMMARY_CHARACTERS).optional() });
 
+const importOptions = z.strictObject({ isTrusted: z.boolean().optional() });
 const forkOptions = z.strictObject({
   /** The last event that the fork has in common. Default: the newest. */
   atSeq: z.number().int().positive().optional(),
@@ -153,6 +154,10 @@ export function checkTerminateOptions(value: unknown): z.output<typeof terminate
 
 export function checkInterruptOptions(value: unknown): z.output<typeof interruptOptions> {
   return parseOrThrow(interruptOptions, value, { what: 'interrupt options', code: CODE });
+}
+
+export function checkImportOptions(value: unknown): z.output<typeof importOptions> {
+  return parseOrThrow(importOptions, value, { what: 'import options', code: CODE });
 }
 
 export function checkForkOptions(value: unknown): z.output<typeof forkOptions> {

@@ -69,7 +69,7 @@ export interface OpenToolCall {
 
 /** What a call waits for. */
 export type CallRequest =
-  | { readonly kind: 'permission'; readonly requestId: string; readonly hash?: string | undefined; readonly rules?: readonly string[] | undefined; readonly expiresAt?: string | undefined }
+  | { readonly kind: 'permission'; readonly requestId: string; readonly hash?: string | undefined; readonly environmentHash?: string | undefined; readonly rules?: readonly string[] | undefined; readonly expiresAt?: string | undefined }
   | { readonly kind: 'answer' | 'custom_tool'; readonly requestId: string }
   | { readonly kind: 'subflow'; readonly childSessionId: string; readonly agentId: string; readonly seq: number; readonly allowance?: Allowance | undefined; readonly used: Allowance; readonly isolation?: 'worktree' | undefined };
 
@@ -135,6 +135,9 @@ export interface LearningToKeep extends Pick<SessionEventData<'learning.captured
   readonly seq: number;
 }
 
+/** `seq`: the event by which the session has learned it. */
+export type LearningToPromote = Pick<LearningToKeep, 'learningId' | 'seq'>;
+
 /** A subagent job that has not ended. */
 export type OpenJob = Pick<SessionEventData<'subagent.started'>, 'jobId' | 'childSessionId' | 'agentId' | 'label' | 'allowance' | 'restriction'>;
 
@@ -145,6 +148,8 @@ export interface SessionState {
   readonly createdAt?: string | undefined;
   readonly parent?: SessionEventData<'session.created'>['parent'];
   readonly forkOf?: SessionEventData<'session.created'>['forkOf'];
+  /** Up to here its log came from elsewhere: nothing of that part allows, evaluates or promotes anything. */
+  readonly importedThroughSeq?: number | undefined;
   /** The subagent job whose work it is. */
   readonly jobId?: string | undefined;
   /** The folder in which it works, absolute, where that is not one of its own. */
@@ -165,7 +170,7 @@ export interface SessionState {
   /** What the session is to achieve, as somebody outside said last; as its agent did where nobody has. `seq`: the event that says so. */
   readonly outcome?: (SessionEventData<'user.define_outcome'> & { readonly seq: number; readonly by: 'person' | 'agent' }) | undefined;
   /** Whether the outcome was reached, when that was looked at last. `seq`: the event that says so. */
-  readonly evaluation?: (Pick<SessionEventData<'outcome.evaluated'>, 'verdict' | 'because' | 'throughSeq'> & { readonly seq: number }) | undefined;
+  readonly evaluation?: (Pick<SessionEventData<'outcome.evaluated'>, 'verdict' | 'because' | 'throughSeq' | 'stageDigest'> & { readonly seq: number }) | undefined;
   /** The last tool call that may have changed something began here. */
   readonly changedAtSeq?: number | undefined;
   /** The environment that somebody chose for it. Default: that of its agent. */
@@ -174,8 +179,8 @@ export interface SessionState {
   readonly environment?: SessionEventData<'environment.entered'> | undefined;
   /** What it has learned and nobody has kept yet. */
   readonly learningsToKeep?: readonly LearningToKeep[] | undefined;
-  /** Of what is kept, by id: what is to be in the agent's memory and is not yet. */
-  readonly learningsToPromote?: readonly string[] | undefined;
+  /** Of what is kept: what is to be in the agent's memory and is not yet. */
+  readonly learningsToPromote?: readonly LearningToPromote[] | undefined;
   /** Why the session wakes nobody by itself any more. */
   readonly parked?: (SessionEventData<'session.parked'> & { readonly seq: number }) | undefined;
   /** When the last event happened, as whoever appended it saw the time. */

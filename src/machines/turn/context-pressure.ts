@@ -15,7 +15,7 @@ export interface ContextPressure {
 }
 
 /** The share from which each level begins. */
-export const PRESSURE_FROM = { low: 0, moderate: 0.5, high: 0.75, critical: 0.9 } as const satisfies Record<PressureLevel, number>;
+const PRESSURE_FROM = { low: 0, moderate: 0.5, high: 0.75, critical: 0.9 } as const satisfies Record<PressureLevel, number>;
 
 const PARTS = ['instructions', 'tools', 'messages', 'attachments', 'reserved'] as const satisfies readonly (keyof ContextReport)[];
 

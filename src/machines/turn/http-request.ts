@@ -4,9 +4,9 @@ import { vaultValue } from '../agent/mcp-server.ts';
 import type { ToolDefinition } from './tool-definition.ts';
 
 const MAX_BODY_CHARACTERS = 1_000_000;
-export const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
-export const DEFAULT_RESPONSE_BYTES = 256 * 1024;
-export const DEFAULT_HTTP_TIMEOUT_SECONDS = 30;
+const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
+const DEFAULT_RESPONSE_BYTES = 256 * 1024;
+const DEFAULT_HTTP_TIMEOUT_SECONDS = 30;
 const MAX_HTTP_TIMEOUT_SECONDS = 300;
 /** From one URL of a host to another of the same. */
 export const MAX_REDIRECTS = 5;

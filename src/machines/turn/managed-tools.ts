@@ -20,7 +20,7 @@ import { shellCloseDefinition, shellExecDefinition, shellHistoryDefinition, shel
 import { vaultListDefinition } from '../vault/vault-list.ts';
 import type { ToolDefinition } from './tool-definition.ts';
 
-export const MANAGED_TOOLS = [
+const MANAGED_TOOLS = [
   editDefinition,
   globDefinition,
   grepDefinition,

@@ -3,8 +3,14 @@ import { z } from 'zod';
 import { describeIssues } from '../validate.ts';
 import type { ToolDefinition, ToolDescriptor } from './tool-definition.ts';
 
-export function describeTool({ name, description, inputSchema, inputJsonSchema }: ToolDefinition): ToolDescriptor {
-  return { name, description, inputSchema: inputJsonSchema ?? z.toJSONSchema(inputSchema, { io: 'input' }) };
+/** A definition never changes, and every wake asks for all of them. */
+const described = new WeakMap<ToolDefinition, ToolDescriptor>();
+
+export function describeTool(definition: ToolDefinition): ToolDescriptor {
+  const { name, description, inputSchema, inputJsonSchema } = definition;
+  const known = described.get(definition) ?? { name, description, inputSchema: inputJsonSchema ?? z.toJSONSchema(inputSchema, { io: 'input' }) };
+  described.set(definition, known);
+  return known;
 }
 
 export type ToolInputReading<Input> =

@@ -35,7 +35,7 @@ export type BoundedTranscript =
 export const PROTECTED_EXCHANGES = 4;
 
 /** Exchanges that keep the outputs of their tools. */
-export const KEPT_OUTPUTS = 8;
+const KEPT_OUTPUTS = 8;
 
 /** An old output that is shorter stays: the words that would stand for it are no shorter. */
 const SHORT_OUTPUT_TOKENS = 64;

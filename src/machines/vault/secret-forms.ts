@@ -1,14 +1,17 @@
-/** The forms in which a secret may show in what programs put out, as bytes. White space between their characters is for whoever looks for them. */
-import { MAX_NESTING, unescaped } from './unescaped.ts';
+/** The forms in which a secret may show in what programs put out, as bytes. White space between their characters, and capitals, are for whoever looks for them. */
+import { secretParts } from './secret-parts.ts';
+import { unescaped } from './unescaped.ts';
 
-/** A part of a secret counts on its own from this length on, when it looks like a key: the lines of one that is kept in several. */
-const MIN_PART_CHARACTERS = 32;
-const PART = /^[A-Za-z0-9+/=_-]+$/;
+/** Parts of one secret that are looked for in every form. Those beyond are looked for as they are. */
+const MAX_PARTS_IN_ALL_FORMS = 200;
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** Each is told by its bytes; those that are the same come once. */
 export function secretForms(value: string): readonly Uint8Array[] {
   const trimmed = value.trim();
-  const forms = [...formsOfText(trimmed), ...partsOf(trimmed).flatMap((part) => formsOfText(part))];
+  const parts = secretParts(trimmed);
+  const forms = [trimmed, ...parts.slice(0, MAX_PARTS_IN_ALL_FORMS)].flatMap(formsOfText).concat(parts.slice(MAX_PARTS_IN_ALL_FORMS).map(encode));
   const known = new Map(forms.map((form) => [form.join(), form]));
   return [...known.values()];
 }
@@ -16,15 +19,19 @@ export function secretForms(value: string): readonly Uint8Array[] {
 function formsOfText(text: string): Uint8Array[] {
   const bytes = encode(text);
   const hex = hexOf(bytes);
-  const written = [text, ...formsForPages(text), ...hexForms(hex), ...base64Forms(bytes)].map(encode);
-  return [...written, ...unescapedForms(bytes), ...surrogateForm(text)];
+  const written = [text, ...formsForPages(text), ...hexForms(hex), ...base64Forms(bytes), ...base32Forms(bytes), Array.from(text).toReversed().join('')].map(encode);
+  return [...written, ...written.flatMap(unescapedForm), ...surrogateForm(text), ...byteForm(bytes)];
 }
 
-/** A secret may look as if something in it were escaped. */
-function unescapedForms(bytes: Uint8Array): Uint8Array[] {
-  const forms: Uint8Array[] = [];
-  for (let left = MAX_NESTING, form = unescaped(bytes); form !== undefined && left > 0; left -= 1, form = unescaped(form.bytes)) forms.push(form.bytes.slice());
-  return forms;
+/** What is left of it where escapes are resolved: a secret may look as if something in it were escaped. */
+function unescapedForm(bytes: Uint8Array): Uint8Array[] {
+  const read = unescaped(bytes)?.bytes;
+  return read === undefined ? [] : [read.slice()];
+}
+
+/** Each byte as a character of its own, as `\xce\xa9` and `\316\251` are read. */
+function byteForm(bytes: Uint8Array): Uint8Array[] {
+  return bytes.some((byte) => byte >= 0x80) ? [encode(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))] : [];
 }
 
 /** As forms of pages send it, and as HTML and XML show it. */
@@ -37,8 +44,7 @@ function formsForPages(text: string): string[] {
 /** With the signs that programs set between the pairs; spaces need none. */
 function hexForms(hex: string): string[] {
   const pairs = hex.match(/../g) ?? [];
-  const forms = [hex, pairs.join(':'), pairs.map((pair) => `\\x${pair}`).join(''), pairs.map((pair) => `0x${pair}`).join(','), pairs.join('-')];
-  return [...forms, ...forms.map((form) => form.toUpperCase())];
+  return [hex, pairs.join(':'), pairs.map((pair) => `\\x${pair}`).join(''), pairs.map((pair) => `0x${pair}`).join(','), pairs.join('-')];
 }
 
 /** As it is, and as it shows within something longer, such as `user:secret`: what stands before it moves it by up to two bytes. */
@@ -51,19 +57,13 @@ function base64Forms(bytes: Uint8Array): string[] {
   return [...forms, base64Of(bytes).replace(/=+$/, '')].flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')]);
 }
 
-/** Lines of a key that has several, and those of keys that lie in JSON, as accounts of services are given. */
-function partsOf(text: string): string[] {
-  const lines = [text, ...textsIn(text)].flatMap((each) => each.split(/\r?\n/)).map((line) => line.trim());
-  return lines.filter((line) => line !== text && line.length >= MIN_PART_CHARACTERS && !line.startsWith('-----') && PART.test(line));
-}
-
-function textsIn(text: string): string[] {
-  if (!text.startsWith('{')) return [];
-  try {
-    return Object.values(JSON.parse(text) as object).filter((value) => typeof value === 'string');
-  } catch {
-    return [];
-  }
+/** As base64: five bytes are eight characters, so what stands before it moves it by up to four. */
+function base32Forms(bytes: Uint8Array): string[] {
+  return [0, 1, 2, 3, 4].map((moved) => {
+    const bits = [...new Uint8Array(moved), ...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+    const digits = bits.match(/.{5}/g) ?? [];
+    return digits.map((digit) => BASE32[Number.parseInt(digit, 2)]).slice(Math.ceil((moved * 8) / 5)).join('');
+  });
 }
 
 /** Characters beyond the first plane, as `\u` writes them: in two halves. */

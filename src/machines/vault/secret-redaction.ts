@@ -43,7 +43,11 @@ export class SecretRedaction {
   }
 
   bytes(): StreamRedaction {
-    return new StreamRedaction(this.#scan);
+    return new StreamRedaction(() => this.#scan);
+  }
+
+  get scan(): SecretScan {
+    return this.#scan;
   }
 
   #json(value: unknown, options: JsonRedactionOptions, depth: number): unknown {
@@ -89,19 +93,20 @@ function ownKey(key: string, taken: Set<string>): string {
 
 /** Of one stream. Four characters of a secret are kept back until it is clear whether it is one; up to three may have been told before. */
 export class StreamRedaction {
-  readonly #scan: SecretScan;
+  readonly #scan: () => SecretScan;
   /** What was told last, and what was not told yet. */
   #kept: Uint8Array = new Uint8Array(0);
   #told = 0;
 
-  constructor(scan: SecretScan) {
+  /** @param scan asked anew for each piece: secrets may become known while it runs */
+  constructor(scan: () => SecretScan) {
     this.#scan = scan;
   }
 
   /** What can be told of it so far. */
   add(piece: Uint8Array): Uint8Array {
     const bytes = joined(this.#kept, piece);
-    const { found, unsureFrom } = this.#scan.look(bytes);
+    const { found, unsureFrom } = this.#scan().look(bytes, false);
     let until = Math.max(this.#told, unsureFrom);
     for (const { start, end } of found) if (start < until) until = Math.max(until, end);
     const told = replaced(bytes, found, { from: this.#told, until, mark: named });
@@ -113,7 +118,7 @@ export class StreamRedaction {
 
   /** What was kept back: no more pieces come. */
   end(): Uint8Array {
-    const { found } = this.#scan.look(this.#kept);
+    const { found } = this.#scan().look(this.#kept);
     const rest = replaced(this.#kept, found, { from: this.#told, until: this.#kept.length, mark: named });
     this.#kept = new Uint8Array(0);
     this.#told = 0;

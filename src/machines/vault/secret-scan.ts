@@ -1,21 +1,27 @@
 /**
- * Finds secrets in bytes, in every form and however white space divides it, in one or two passes whatever the number of secrets: the first four
- * bytes of each form are looked up at every place, and what begins so is compared.
+ * Finds secrets in bytes, in every form, in either case and however white space divides it, in a few passes whatever the number of secrets: the
+ * first four bytes of each form are looked up at every place, and what begins so is compared. The bytes are looked at as they are, with their
+ * escapes resolved, without what dumps put around them, and where characters are spelled out.
  */
+import { dumped, endOfLine } from './dumped.ts';
 import { secretForms } from './secret-forms.ts';
-import { MAX_NESTING, unescaped } from './unescaped.ts';
-import type { Unescaped } from './unescaped.ts';
+import { spelledOut } from './spelled-out.ts';
+import { unescaped } from './unescaped.ts';
+import type { ReadBytes } from './unescaped.ts';
 
 /** Bytes by which forms are looked up. As many have to be there before the end of a text is kept back as the beginning of a secret. */
 const KEY_BYTES = 4;
 /** What is shorter, as it is looked for, would tear every text to pieces. */
-export const MIN_SECRET_BYTES = 8;
+const MIN_SECRET_BYTES = 8;
 /** Bytes of white space that may stand between two characters of a secret: a line end and the indentation of the next line. */
 const MAX_GAP = 32;
 
 /** Besides white space: bytes of nothing, which every other one is where two are used for each character. */
 const IS_GAP = new Uint8Array(256);
 for (const byte of [0x00, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20]) IS_GAP[byte] = 1;
+
+/** Capitals as small letters. */
+const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte));
 
 const HASH_BITS = 16;
 const HASH_FACTOR = 0x9e3779b1;
@@ -49,7 +55,7 @@ export class SecretScan {
   constructor(secrets: ReadonlyMap<string, readonly string[]>) {
     let longest = 0;
     for (const [name, values] of secrets) {
-      for (const bytes of values.flatMap((value) => secretForms(value)).map(withoutGaps)) {
+      for (const bytes of values.flatMap((value) => secretForms(value)).map(lookedFor)) {
         if (bytes.length < MIN_SECRET_BYTES) continue;
         this.#add({ name, bytes });
         longest = Math.max(longest, bytes.length);
@@ -58,20 +64,35 @@ export class SecretScan {
     this.longest = longest;
   }
 
-  look(bytes: Uint8Array): Scan {
+  /** @param isWhole nothing comes after the bytes */
+  look(bytes: Uint8Array, isWhole = true): Scan {
     const found: FoundSecret[] = [];
     let unsureFrom = bytes.length;
     const unsure = (start: number): void => {
       unsureFrom = Math.min(unsureFrom, start);
     };
-    this.#pass(bytes, (start, end, name) => found.push({ start, end, name }), unsure);
-    let plain = unescaped(bytes);
-    for (let left = MAX_NESTING; plain !== undefined && left > 0; left -= 1) {
-      const { starts, ends, bytes: read, isNested }: Unescaped = plain;
-      this.#pass(read, (start, end, name) => found.push({ start: starts[start] ?? 0, end: ends[end - 1] ?? 0, name }), (start) => unsure(starts[start] ?? 0));
-      plain = isNested ? withPlacesOf(plain, unescaped(read)) : undefined;
+    const heard: Heard = { onFound: (start, end, name) => found.push({ start, end, name }), onUnsure: unsure };
+    this.#pass(bytes, heard);
+    const plain = unescaped(bytes, isWhole);
+    if (plain !== undefined) this.#pass(plain.bytes, heardIn(plain, heard));
+    for (const row of spelledOut(plain?.bytes ?? bytes)) {
+      const { onFound, onUnsure } = heardIn(row, plain === undefined ? heard : heardIn(plain, heard));
+      this.#pass(row.bytes, { onFound, onUnsure: row.isLast ? onUnsure : ignore });
     }
+    this.#lookInDump(bytes, heard);
     return { found: merged(found), unsureFrom };
+  }
+
+  /** With the characters that stand beside the last bytes of it. */
+  #lookInDump(bytes: Uint8Array, { onFound, onUnsure }: Heard): void {
+    const read = dumped(bytes);
+    if (read === undefined) return;
+    const toEndOfLine = (start: number, end: number, name: string): void => {
+      const endOfAll = endOfLine(bytes, end);
+      if (endOfAll === bytes.length) onUnsure(start);
+      onFound(start, endOfAll, name);
+    };
+    this.#pass(read.bytes, heardIn(read, { onFound: toEndOfLine, onUnsure }));
   }
 
   #add(pattern: Pattern): void {
@@ -82,13 +103,13 @@ export class SecretScan {
     this.#mayBegin[hashOf(key)] = 1;
   }
 
-  #pass(bytes: Uint8Array, onFound: (start: number, end: number, name: string) => void, onUnsure: (start: number) => void): void {
+  #pass(bytes: Uint8Array, heard: Heard): void {
     const mayBegin = this.#mayBegin;
     let key = 0;
     let known = 0;
     let gap = 0;
     for (let at = 0; at < bytes.length; at += 1) {
-      const byte = bytes[at] as number;
+      const byte = FOLDED[bytes[at] as number] as number;
       if (IS_GAP[byte] === 1) {
         gap += 1;
         if (gap > MAX_GAP) known = 0;
@@ -99,20 +120,23 @@ export class SecretScan {
       known += 1;
       if (known < KEY_BYTES || mayBegin[hashOf(key)] === 0) continue;
       const patterns = this.#patterns.get(key);
-      if (patterns !== undefined) compare(bytes, at, patterns, { onFound, onUnsure });
+      if (patterns !== undefined) compare(bytes, at, patterns, heard);
     }
   }
-}
-
-/** What was read from what was read, with its places in what was there first. */
-function withPlacesOf(outer: Unescaped, inner: Unescaped | undefined): Unescaped | undefined {
-  if (inner === undefined) return undefined;
-  return { ...inner, starts: inner.starts.map((at) => outer.starts[at] ?? 0), ends: inner.ends.map((end) => outer.ends[end - 1] ?? 0) };
 }
 
 interface Heard {
   readonly onFound: (start: number, end: number, name: string) => void;
   readonly onUnsure: (start: number) => void;
+}
+
+/** What is found in what was read, told by the places in what was there first. */
+function heardIn({ starts, ends }: ReadBytes, { onFound, onUnsure }: Heard): Heard {
+  return { onFound: (start, end, name) => onFound(starts[start] ?? 0, ends[end - 1] ?? 0, name), onUnsure: (start) => onUnsure(starts[start] ?? 0) };
+}
+
+function ignore(): void {
+  // What comes after it is there, and goes on with something else.
 }
 
 /** The last byte of the key is at `at`. */
@@ -132,7 +156,7 @@ function endOf(bytes: Uint8Array, from: number, pattern: Uint8Array): number | '
   for (let at = from; matched < pattern.length; at += 1) {
     const byte = bytes[at];
     if (byte === undefined) return 'unsure';
-    if (byte === pattern[matched]) {
+    if (FOLDED[byte] === pattern[matched]) {
       matched += 1;
       gap = 0;
       if (matched === pattern.length) return at + 1;
@@ -160,8 +184,9 @@ function hashOf(key: number): number {
   return Math.imul(key, HASH_FACTOR) >>> (32 - HASH_BITS);
 }
 
-function withoutGaps(bytes: Uint8Array): Uint8Array {
-  return bytes.filter((byte) => IS_GAP[byte] !== 1);
+/** Without white space, in small letters. */
+function lookedFor(bytes: Uint8Array): Uint8Array {
+  return bytes.filter((byte) => IS_GAP[byte] !== 1).map((byte) => FOLDED[byte] as number);
 }
 
 /** Where one lies over another, both are taken out; the one that begins first gives the name. */

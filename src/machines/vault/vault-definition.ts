@@ -8,7 +8,7 @@ export const MAX_VAULT_FILE_CHARACTERS = 256_000;
 /** Bytes of one secret. */
 export const MAX_SECRET_BYTES = 65_536;
 /** What is shorter cannot be told from ordinary text, and so not be taken out of it. */
-export const MIN_SECRET_CHARACTERS = 8;
+const MIN_SECRET_CHARACTERS = 8;
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -36,7 +36,7 @@ const secretDefinition = z
   });
 
 /** As part of a reference, `vault/secret`. */
-export const secretName = environmentId;
+const secretName = environmentId;
 
 export const vaultFile = z.strictObject({
   description: z.string().trim().max(1_000).default(''),

@@ -31,7 +31,7 @@ describe('an agent', () => {
     const folder = folderOf(house, sessionId);
     expect(await readFile(join(folder, 'events.md'), 'utf8')).toMatch(/\*\*wake\.ended\*\*/);
     expect(await readFile(join(folder, 'traces.md'), 'utf8')).toMatch(/tool call \| read \| completed/);
-    expect(await readFile(join(folder, 'relations.md'), 'utf8')).toContain('player, idle');
+    expect(await readFile(join(folder, 'relations.md'), 'utf8')).toContain('agent player');
     expect(JSON.parse(await readFile(join(folder, 'tools.json'), 'utf8'))).toMatchObject({ tools: expect.arrayContaining([expect.objectContaining({ name: 'write', family: 'files' })]) });
     expect(house.reported).toEqual([]);
   });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { AgentMemory } from '../../../src/actors/memory/agent-memory.ts';
+import { stageDigest } from '../../../src/actors/memory/stage-digest.ts';
 import { createMemoryCompanionship } from '../../../src/actors/memory/memory-companionship.ts';
 import type { Tool } from '../../../src/actors/turn/tool.ts';
 import type { MemoryFiles } from '../../../src/adapters/substrate-files/memory-files.ts';
@@ -22,8 +23,9 @@ const read: string[] = [];
 /** Says of the outcome what it is told to say, as an evaluation does. */
 const evaluate: Tool<{ verdict: 'pass' | 'fail' }> = {
   definition: { name: 'judge', description: 'Judges.', inputSchema: z.strictObject({ verdict: z.enum(['pass', 'fail']) }), ownership: 'custom', permissionPolicy: 'always_allow', readOnly: false, destructive: false, effects: ['writes_session'], interruptBehavior: 'finish' },
-  async run({ verdict }, { wake }) {
-    await wake?.append([{ type: 'outcome.evaluated', data: { verdict, because: 'so it is', evidence: [], throughSeq: wake.state().head, evaluators: ['log'] } }]);
+  async run({ verdict }, { wake, workspaceDirectory }) {
+    const digest = await stageDigest(await stores.stage.read(workspaceDirectory));
+    await wake?.append([{ type: 'outcome.evaluated', data: { verdict, because: 'so it is', evidence: [], throughSeq: wake.state().head, evaluators: ['log'], stageDigest: digest } }]);
     return 'judged';
   },
 };
@@ -50,6 +52,7 @@ afterEach(async () => {
 
 const call = (name: string, input: unknown): Said => ({ calls: [{ name, input }] });
 const LEARNING = { kind: 'lesson', title: 'Use CI=true', detail: 'The tests wait, else.', promoteToMemory: true };
+const captures: Said = call('learning_capture', LEARNING);
 const learns = (...learnings: readonly object[]): Said => ({ text: `\`\`\`wakechart-directive\n${JSON.stringify({ outcome: 'sleep', summary: 'Done.', learnings })}\n\`\`\`` });
 
 async function session(steps: readonly Said[], { outcome = true } = {}): Promise<string> {
@@ -85,7 +88,7 @@ describe('what a session learns', () => {
   });
 
   it('gets into the memory once the outcome is reached, and the next session is told of it', async () => {
-    const id = await session([call('judge', { verdict: 'pass' }), learns(LEARNING)]);
+    const id = await session([captures, call('judge', { verdict: 'pass' }), { text: 'Done.' }]);
     await house.runtime.wake(id);
     const [{ learningId } = { learningId: '' }] = await house.dataOf(id, 'learning.captured');
     expect(await house.dataOf(id, 'memory.promoted')).toEqual([{ version: 1, expectedVersion: 0, learningIds: [learningId] }]);
@@ -118,8 +121,18 @@ describe('what a session learns', () => {
     expect(await house.dataOf(id, 'promotion.refused')).toMatchObject([{ because: 'something was changed since the outcome was evaluated' }]);
   });
 
+  it('waits for an evaluation that has seen it, and the log says so', async () => {
+    const id = await session([call('judge', { verdict: 'pass' }), captures, { text: 'Done.' }, call('judge', { verdict: 'pass' }), { text: 'Done.' }]);
+    await house.runtime.wake(id);
+    expect(await house.dataOf(id, 'promotion.refused')).toMatchObject([{ what: 'memory', because: 'it was learned after the outcome was evaluated' }]);
+    expect(await memoryText()).toBe('');
+    await say(id);
+    await house.runtime.wake(id);
+    expect(await house.dataOf(id, 'memory.promoted')).toHaveLength(1);
+  });
+
   it('does the same once more after a death between the store and the log, to no effect', async () => {
-    const id = await session([call('judge', { verdict: 'pass' }), learns(LEARNING)]);
+    const id = await session([captures, call('judge', { verdict: 'pass' }), { text: 'Done.' }]);
     const dead = house.runtime;
     // The stores take it, and the log never hears of it.
     const failing = house.open({ companionships: [(services) => { const { tools, companion } = createMemoryCompanionship(stores, services); return { tools, companion: { ...companion, ended: (wake) => companion.ended?.({ ...wake, state: () => wake.state(), append: async () => Promise.reject(new Error('dead')) }) ?? Promise.resolve() } }; }] });
@@ -143,9 +156,11 @@ describe('what a session learns', () => {
     const sessions: string[] = [];
     for (let each = 0; each < 6; each += 1) sessions.push(await session([]));
     await house.agent(AGENT, ({ messages = [] }) => {
-      if (!JSON.stringify(messages).includes('judged')) return call('judge', { verdict: 'pass' });
+      const said = JSON.stringify(messages);
+      if (said.includes('judged')) return { text: 'Done.' };
+      if (said.includes('"as":"new"') || said.includes('\\"as\\":\\"new\\"')) return call('judge', { verdict: 'pass' });
       number += 1;
-      return learns({ ...LEARNING, title: `Learned ${number}` });
+      return call('learning_capture', { ...LEARNING, title: `Learned ${number}` });
     });
     await Promise.all(sessions.map((id) => house.runtime.wake(id)));
     const text = await readFile(join(files.agentDirectory(AGENT), 'substrate', 'MEMORY.md'), 'utf8');
@@ -155,7 +170,7 @@ describe('what a session learns', () => {
   });
 
   it('waits while the memory is damaged, and the log says so once', async () => {
-    const id = await session([call('judge', { verdict: 'pass' }), learns(LEARNING), { text: 'a' }]);
+    const id = await session([captures, call('judge', { verdict: 'pass' }), { text: 'Done.' }, { text: 'a' }]);
     await mkdir(join(files.agentDirectory(AGENT), 'substrate'), { recursive: true });
     await writeFile(join(files.agentDirectory(AGENT), 'substrate', 'MEMORY.md'), '<!-- wakechart:memory begin -->\n');
     await house.runtime.wake(id);

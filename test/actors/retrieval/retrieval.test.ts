@@ -168,17 +168,17 @@ describe('the index', () => {
 
   it.each([
     ['is torn', (text: string) => text.slice(0, -20)],
-    ['is of another version', (text: string) => text.replace('wakechart-retrieval/1', 'wakechart-retrieval/0')],
+    ['is of another version', (text: string) => text.replace('wakechart-retrieval/2', 'wakechart-retrieval/1')],
     ['was changed by somebody', (text: string) => text.replace('amber', 'gold!')],
     ['is empty', () => ''],
   ])('is made anew when a file %s', async (_, damage) => {
     const session = fill();
     await process().refresh(AGENT);
-    const file = join(folder(), `${session}.jsonl`);
-    const whole = await readFile(file, 'utf8');
-    await writeFile(file, damage(whole));
+    const file = join(folder(), `${session}.part`);
+    const whole = await readFile(file, 'latin1');
+    await writeFile(file, damage(whole), 'latin1');
     expect(await found(process(), 'amber crate')).not.toEqual([]);
-    expect(await readFile(file, 'utf8')).toBe(whole);
+    expect(await readFile(file, 'latin1')).toBe(whole);
     expect(trouble).toEqual([]);
   });
 
@@ -196,13 +196,25 @@ describe('the index', () => {
     expect(places(await found(process(), 'only silver is left'))).toContain(`${session}:${seq}`);
   });
 
+  it('is made anew for another log that is as long as the one before', async () => {
+    const session = logs.start(1);
+    logs.say(session, 'The kestrel is grey.');
+    const retrieval = process();
+    await retrieval.refresh(AGENT);
+    logs.logs.delete(session);
+    logs.say(logs.start(1), 'The falcon is brown.');
+    expect(await found(process(), 'kestrel')).toEqual([]);
+    await retrieval.refresh(AGENT);
+    expect(await found(retrieval, 'falcon')).not.toEqual([]);
+  });
+
   it('forgets sessions that are gone, with their files', async () => {
     const session = fill();
     await process().refresh(AGENT);
     logs.logs.delete(session);
     logs.start(2);
     await process().refresh(AGENT);
-    expect(await readdir(folder())).toEqual([`${sessionIdOf(2)}.jsonl`]);
+    expect(await readdir(folder())).toEqual([`${sessionIdOf(2)}.part`]);
   });
 
   it('is whole whatever two processes do to it at once', async () => {
@@ -223,7 +235,7 @@ describe('the index', () => {
     fill();
     await process().refresh(AGENT);
     expect((await stat(folder())).mode & 0o777).toBe(0o700);
-    expect((await stat(join(folder(), `${sessionIdOf(1)}.jsonl`))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(folder(), `${sessionIdOf(1)}.part`))).mode & 0o777).toBe(0o600);
   });
 
   it('writes through no link, and finds everything all the same', async () => {

@@ -166,7 +166,7 @@ describe('delegation', () => {
   it('binds the child by whatever binds the parent', async () => {
     await using house = await openToolHouse();
     await house.agent('helper', []);
-    await house.agent('scribe', [{ calls: [{ name: 'session_delegate', input: { agentId: 'helper', message: 'Do it.' } }] }], { tools: NAMED as [], permission: { mode: 'ask', deny: ['shell_run(git push)'], allow: ['session_delegate'] }, budget: { maxTokensPerSession: 100_000 } });
+    await house.agent('scribe', [{ calls: [{ name: 'session_delegate', input: { agentId: 'helper', message: 'Do it.' } }] }], { tools: NAMED, permission: { mode: 'ask', deny: ['shell_run(git push)'], allow: ['session_delegate'] }, budget: { maxTokensPerSession: 100_000 } });
     const sessionId = await house.start('scribe', 'Go on.');
     await house.runtime.wake(sessionId);
     const [child] = (await house.state(sessionId)).children;

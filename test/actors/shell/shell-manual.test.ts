@@ -45,7 +45,7 @@ function openManualStage(): ManualStage {
     put(text) {
       const nonces = work().inputs.flatMap(({ stdin = '' }) => /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}/.exec(stdin) ?? []);
       const said = text.replaceAll(/#(\d)/g, (_, n: string) => nonces[Number(n) - 1] ?? 'missing');
-      feed.take({ taskId: work().start.taskId, chunk: new TextEncoder().encode(said) });
+      feed.take({ source: 'stdout', taskId: work().start.taskId, chunk: new TextEncoder().encode(said) });
     },
   };
 }

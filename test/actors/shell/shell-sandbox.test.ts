@@ -105,7 +105,7 @@ describe.skipIf(!hasSandbox)('a persistent shell in a sandbox', () => {
     const environment = await inSandbox({ fingerprint: 'stricter' });
     const reply = await stage.exec('pwd -P; echo "[$LOST]"; cat ../../outside 2>/dev/null || echo nothing', {}, { environment });
     expect(reply).toMatchObject({ output: `${join(workspace, 'sub')}\n[]\nnothing\n`, restored: true, because: expect.stringMatching(/^SHELL_ENVIRONMENT_CHANGED: /) });
-    expect(reply.notRestored).toEqual(['functions, aliases, background jobs, and variables that commands have set']);
+    expect(reply.notRestored).toEqual(['functions, aliases, background jobs, and variables that are not exported']);
     expect(await stage.exec('pwd', {}, { environment })).not.toHaveProperty('restored');
   });
 

@@ -32,6 +32,7 @@ beforeAll(async () => {
     'misspelled.md': reviewer('modle: reviewer.json'),
     'bad-rule.md': reviewer('model: reviewer.json\npermission:\n  mode: ask\n  deny:\n    - shell_run(rm)\n    - what is this?'),
     'careless.md': reviewer('model: reviewer.json\ntools:\n  - raed\n  - { mcp: docs }\nmcp:\n  docs:\n    command: docs-server\n    env:\n      API_KEY: abc'),
+    'elsewhere.md': reviewer('model: reviewer.json\nenvironment: buidls\nskills: [relase-notes, own]'),
     'lonely.md': reviewer('model: missing.json'),
     'wrong-script.md': reviewer('model: wrong.json'),
     'wrong.json': '{ "format": "wakechart-script/1", "steps": [{ "txt": "oops" }] }',
@@ -109,8 +110,27 @@ describe.concurrent('an agent file', () => {
     expect(z.object({ warnings: z.array(z.strictObject({ line: z.number(), message: z.string() })) }).parse(JSON.parse(json.stdout)).warnings.map(({ line }) => line)).toEqual([6, 12]);
   });
 
+  it('that names an environment or skills that are not there is warned about, when it is checked and when it is kept', async () => {
+    const other = join(folder.path, 'furnished');
+    const own = join(other, 'agents/elsewhere');
+    for (const place of [join(other, 'skills/release-notes'), join(own, 'skills/own')]) {
+      await mkdir(place, { recursive: true });
+      await writeFile(join(place, 'SKILL.md'), `---\nname: ${place.split('/').at(-1)}\ndescription: x\n---\n`);
+    }
+    await runInProcess(['env', 'create', 'builds', '--home', other]);
+    const file = join(folder.path, 'elsewhere.md');
+    const environment = 'warning: line 5: environment: there is no environment "buidls" in this home; did you mean "builds"?; none of its sessions will wake until there is\n';
+    const skill = 'warning: line 6: skills[0]: there is no skill "relase-notes" for it in this home; did you mean "release-notes"?; the agent does without it\n';
+    const foreign = 'warning: line 6: skills[1]: there is no skill "own" for it in this home; the agent does without it\n';
+    expect(await runInProcess(['agent', 'validate', file, '--home', other])).toMatchObject({ code: 0, stderr: environment + skill + foreign });
+    expect(await runInProcess(['agent', 'create', 'elsewhere', '--from', file, '--home', other])).toMatchObject({ code: 0, stderr: environment + skill });
+    expect(await runInProcess(['agent', 'validate', join(own, 'agent.md'), '--home', other])).toMatchObject({ code: 0, stderr: environment + skill });
+    await writeFile(join(other, 'environments/buidls.yaml'), 'sandbox: [', { mode: 0o600 });
+    expect((await runInProcess(['agent', 'create', 'broken', '--from', file, '--home', other])).stderr).toMatch(/^warning: .*: none of its sessions will wake$/m);
+  });
+
   it.each([
-    ['with a key that nobody knows names its line', 'misspelled.md', /misspelled\.md is not valid: .*line \d+: .*modle/i],
+    ['with a key that nobody knows names its line', 'misspelled.md', /misspelled\.md is not valid: .*line \d+: modle: nobody knows this key; did you mean "model"\?/],
     ['with a rule that is none names its line and its place', 'bad-rule.md', /line 9: permission\.deny\[1\]: rule "deny what is this\?" is not valid/],
     ['whose script is not there says where it was looked for', 'lonely.md', /could not read the script .*missing\.json/],
     ['whose script is wrong says where', 'wrong-script.md', /script .*wrong\.json is not valid: steps\[0\]/],

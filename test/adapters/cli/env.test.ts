@@ -99,6 +99,10 @@ describe('every status says whether anything is shut in:', () => {
     expect(postured.parse(await json('session', 'status', '--session', sessionId)).posture.sandbox).toBe('off');
     const { sessions } = z.object({ sessions: z.array(postured) }).parse(await json('session', 'list'));
     expect(sessions.map(({ posture }) => posture.sandbox).toSorted()).toEqual(['off', 'required']);
+    const listed = (await cli('session', 'list')).stdout;
+    expect(listed).toMatch(/^SESSION +AGENT +STATUS +ENVIRONMENT +UPDATED +SUMMARY$/m);
+    expect(listed).toMatch(new RegExp(`^${sessionId} +starter +idle +host, no sandbox +\\d`, 'm'));
+    expect(listed).toMatch(/^\S+ +starter +idle +builds +\d/m);
   });
 
   it('of a session whose environment is gone', async () => {
@@ -106,6 +110,7 @@ describe('every status says whether anything is shut in:', () => {
     const { sessionId } = z.object({ sessionId: z.string() }).parse(await json('session', 'create', '--agent', 'starter', '--environment', 'fleeting'));
     await writeFile(join(home, 'environments/fleeting.yaml'), 'sandbox: sometimes\n');
     expect((await cli('session', 'status', '--session', sessionId)).stdout).toMatch(/environment\s+fleeting \(no wake can begin: .*line 1: sandbox/);
+    expect((await cli('session', 'list')).stdout).toMatch(new RegExp(`^${sessionId} +starter +idle +fleeting, cannot be read `, 'm'));
     await writeFile(join(home, 'environments/fleeting.yaml'), 'sandbox: off\n');
   });
 

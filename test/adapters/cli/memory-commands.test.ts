@@ -57,7 +57,10 @@ describe('the memory on the command line', () => {
     expect(await json('memory', 'show', '--agent', agent)).toMatchObject({ version: 1, entries: [{ learningId: 'first', title: 'Use CI=true' }, { learningId: 'third' }] });
     expect((await stage.run('memory', 'forget', '--agent', agent, '--entry', 'third')).stdout).toContain('version 2');
     expect((await refused('memory', 'forget', '--agent', agent, '--entry', 'third')).stderr).toContain('MEMORY_ENTRY_NOT_FOUND');
-    expect((await json<{ diff: string }>('memory', 'diff', '--agent', agent, '--at', '1')).diff).toContain('-- **Lesson**: Another\n');
+    expect((await json<{ diff: string }>('memory', 'diff', '--agent', agent, '--at', '2')).diff).toContain('-- **Lesson**: Another\n');
+    expect(await json('memory', 'diff', '--agent', agent, '--at', '1')).toMatchObject({ from: 0, to: 1, diff: expect.stringContaining('+- **Lesson**: Another\n') as string });
+    expect(await json('memory', 'diff', '--agent', agent, '--at', '1', '--against', '2')).toMatchObject({ from: 2, to: 1, diff: expect.stringContaining('+- **Lesson**: Another\n') as string });
+    expect((await stage.run('memory', 'diff', '--agent', agent)).stdout).toBe('In the folder MEMORY.md is as in version 2.\n');
     expect(await json('memory', 'restore', '--agent', agent, '--at', '1')).toMatchObject({ version: 3, isNew: true });
     expect(await json('memory', 'versions', '--agent', agent)).toMatchObject({ head: 3, versions: [{ version: 3, by: { kind: 'people' } }, { version: 2 }, { version: 1, by: { kind: 'session', sessionId: session } }] });
     expect((await stage.run('memory', 'show', '--agent', agent)).stdout).toContain('Use CI=true');
@@ -77,8 +80,15 @@ describe('the memory on the command line', () => {
   it('lists shared files that people edit, and goes back to what they were', async () => {
     const { version, folder } = await json<{ version: number; folder: string }>('resources', 'list', '--agent', agent);
     await writeFile(join(folder, 'notes.md'), 'mine\n');
+    // Looking at what was edited by hand does not make it a version yet.
+    for (const _ of ['once', 'again']) expect(await json('resources', 'diff', '--agent', agent)).toMatchObject({ from: version, to: 'folder', diff: expect.stringContaining('+mine\n') as string });
+    expect((await stage.run('memory', 'diff', '--agent', agent)).stdout).toBe(`In the folder MEMORY.md is as in version ${version}.\n`);
     expect(await json('resources', 'list', '--agent', agent)).toMatchObject({ version: version + 1, files: [{ path: 'MEMORY.md' }, { path: 'notes.md', bytes: 5 }] });
-    expect((await stage.run('resources', 'diff', '--agent', agent, '--at', String(version))).stdout).toContain('+mine\n');
+    expect((await stage.run('resources', 'diff', '--agent', agent, '--at', String(version + 1))).stdout).toContain('+mine\n');
+    expect((await stage.run('resources', 'diff', '--agent', agent)).stdout).toBe(`In the folder the files are as in version ${version + 1}.\n`);
+    expect((await stage.run('memory', 'diff', '--agent', agent, '--at', String(version + 1))).stdout).toBe(`Version ${version + 1} did not change MEMORY.md.\n`);
+    expect((await stage.run('resources', 'diff', '--agent', agent, '--against', String(version))).stdout).toContain('+mine\n');
+    expect((await refused('resources', 'diff', '--agent', agent, '--against', '99')).stderr).toContain('SUBSTRATE_VERSION_NOT_FOUND');
     expect(await json('resources', 'restore', '--agent', agent, '--at', String(version), '--expected-version', String(version + 1))).toMatchObject({ changed: ['notes.md'] });
     expect((await stage.run('resources', 'versions', '--agent', agent)).stdout).toMatch(/people\s+notes\.md\s+edited by hand/);
     expect((await refused('resources', 'diff', '--agent', agent, '--at', '99')).stderr).toContain('SUBSTRATE_VERSION_NOT_FOUND');

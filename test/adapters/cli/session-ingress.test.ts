@@ -156,7 +156,7 @@ describe.concurrent('through the command line', () => {
   it('an outcome is defined, and the session is terminated', async () => {
     const { id } = await stage.session();
     expect(await about('define-outcome', id, '--title', 'Green.', '--criterion', 'npm test', '--criterion', 'lint')).toMatchObject({ code: 0 });
-    expect((await stage.runtime.sessions.status(id)).outcome).toEqual({ title: 'Green.', criteria: ['npm test', 'lint'] });
+    expect((await stage.runtime.sessions.status(id)).outcome).toMatchObject({ by: 'person', title: 'Green.', criteria: ['npm test', 'lint'] });
     expect((await about('status', id)).stdout).toMatch(/^outcome +Green\.$/m);
     expect((await about('terminate', id, '--reason', 'enough')).stdout).toContain('enough');
     expect((await about('send', id, '--message', 'x')).stderr).toContain('[SESSION_TERMINATED]');

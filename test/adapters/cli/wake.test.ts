@@ -28,7 +28,7 @@ describe.concurrent('a wake', () => {
     );
     const woken = await wake(id);
     expect(woken).toMatchObject({ code: 0, stderr: '' });
-    expect(woken.stdout).toMatch(/^ {2}says {4}I look\.\n {2}runs {4}printf .* → exit 3 \d+\.\d s\n {12}one\n {12}two\n {2}queues {2}look again, due .*\nAsleep\. Looked\.\n$/);
+    expect(woken.stdout).toMatch(/^ {2}enters {2}host \(sandbox: off\)\n {2}says {4}I look\.\n {2}runs {4}printf .* → exit 3 \d+\.\d s\n {12}one\n {12}two\n {2}queues {2}look again, due .*\nAsleep\. Looked\.\n$/);
     const [again, status] = await Promise.all([wake(id), stage.run('session', 'status', '--session', id)]);
     expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing is unread and nothing is due\.\nThe next queued wake is due /) as string });
     expect(status.stdout).toMatch(/^wakes\s+1, the last one ended .*: sleep\nqueued\s+look again at /m);

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { workerEnding } from '../../../src/adapters/cli/worker-view.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import { records, start, until } from './command-line.ts';
 import type { RunningCommand } from './command-line.ts';
@@ -12,6 +13,7 @@ interface News {
   readonly type?: string;
   readonly sessionId?: string;
   readonly summary?: { readonly endedBecause: string; readonly counts: Readonly<Record<string, number>> };
+  readonly cutOff?: { readonly wakes: number; readonly commands: number };
 }
 
 let stage: Stage;
@@ -100,11 +102,11 @@ describe('wakechart worker', () => {
     const worker = work();
     await until('the command', () => pidOf(join(workspace, 'begun')));
     worker.process.kill('SIGTERM');
-    await until('its note', () => worker.stderr().includes('waits for 1 wake to end'));
+    await until('its note', () => worker.stderr().includes('waits up to 30 s for 1 wake to end; interrupt again to stop at once'));
     await stage.runtime.sessions.send(other.id, { type: 'user.message', text: 'Too late.' });
     await writeFile(join(workspace, 'go'), '');
     expect(await worker.ended).toMatchObject({ code: 143 });
-    expect(newsOf(worker).at(-1)?.summary).toMatchObject({ endedBecause: 'stopped', counts: { succeeded: 1 } });
+    expect(newsOf(worker).at(-1)).toMatchObject({ summary: { endedBecause: 'stopped', counts: { succeeded: 1 } }, cutOff: { wakes: 0, commands: 0 } });
     expect(await stage.wakeEndings(id)).toEqual(['sleep']);
     // What it did not take is there for the next.
     expect(await stage.wakeEndings(other.id)).toEqual([]);
@@ -117,11 +119,25 @@ describe('wakechart worker', () => {
     const worker = work();
     await until('the command', () => pidOf(join(workspace, 'begun')));
     worker.process.kill('SIGTERM');
-    await until('its note', () => worker.stderr().includes('waits for'));
+    await until('its note', () => worker.stderr().includes('waits up to'));
     worker.process.kill('SIGTERM');
     expect(await worker.ended).toMatchObject({ code: 143 });
+    expect(newsOf(worker).at(-1)).toMatchObject({ summary: { endedBecause: 'forced', counts: { aborted: 1 } }, cutOff: { wakes: 1, commands: 0 } });
     expect(await stage.wakeEndings(id)).toEqual(['aborted']);
     expect(typesOf(await stage.eventsOf(id), 'agent.tool_use')).toHaveLength(typesOf(await stage.eventsOf(id), 'agent.tool_result').length);
+  });
+});
+
+describe('the last line of a worker', () => {
+  const counts = { begun: 3, succeeded: 2, failed: 0, nothingToDo: 0, contended: 0, aborted: 0 };
+  const ended = { lateness: { lastMs: 0, meanMs: 0, maxMs: 0 }, setAside: [] };
+
+  it('tells what was cut off, and whether its time was over', () => {
+    const forced = { ...ended, endedBecause: 'forced', counts: { ...counts, aborted: 1 } } as const;
+    expect(workerEnding(forced, { commands: 0, afterMs: undefined })).toBe('Stopped at once: 1 wake was cut off. 2 wakes went well, 0 failed.');
+    expect(workerEnding(forced, { commands: 2, afterMs: 30_000 })).toBe('Stopped after 30 s: 1 wake and 2 commands were cut off. 2 wakes went well, 0 failed.');
+    expect(workerEnding({ ...ended, endedBecause: 'stopped', counts }, { commands: 1, afterMs: 30_000 })).toBe('Stopped after 30 s: 1 command was cut off. 2 wakes went well, 0 failed.');
+    expect(workerEnding({ ...ended, endedBecause: 'stopped', counts }, { commands: 0, afterMs: 30_000 })).toBe('Stopped. 2 wakes went well, 0 failed.');
   });
 });
 
@@ -136,7 +152,7 @@ describe('a worker that fires schedules', () => {
     const worker = work();
     await until('both commands', async () => (await linesOf('long')).length > 0 && (await linesOf('often')).length > 0);
     worker.process.kill('SIGTERM');
-    await until('its note', () => /waits for [12] commands? to end/.test(worker.stderr()));
+    await until('its note', () => /waits up to 30 s for [12] commands? to end/.test(worker.stderr()));
     // Those that it fired before it was told may still write; then the time of two slots goes by.
     const toldMs = Date.now();
     await until('another slot', () => Date.now() - toldMs > 500);
@@ -155,9 +171,10 @@ describe('a worker that fires schedules', () => {
     const worker = work();
     await until('the command', async () => (await linesOf('long')).length > 0);
     worker.process.kill('SIGTERM');
-    await until('its note', () => worker.stderr().includes('waits for 1 command to end'));
+    await until('its note', () => worker.stderr().includes('waits up to 30 s for 1 command to end'));
     worker.process.kill('SIGTERM');
     expect(await worker.ended).toMatchObject({ code: 143 });
+    expect(newsOf(worker).at(-1)).toMatchObject({ cutOff: { wakes: 0, commands: 1 } });
     expect(pidsIn(join(stage.home, 'long')).filter(isAlive)).toEqual([]);
   });
 });

@@ -40,7 +40,7 @@ describe('a session of openboa', () => {
     const report = only(await house.import({ from: 'openboa', path: home }));
     expect(report).toMatchObject({ status: 'imported', sessionId: OPENBOA_SESSION, agentId: 'alpha', title: 'State of the tree', damaged: 0, unread: 1, queuedWakes: 1, isParked: true, leftOver: { 'span.started': 1 } });
     const state = await house.runtime.sessions.get(OPENBOA_SESSION);
-    expect(state).toMatchObject({ status: 'idle', createdAt: '2026-01-05T10:00:00.000Z', outcome: { title: 'The tests pass', by: 'person' }, openToolCalls: [], parked: { code: 'imported' } });
+    expect(state).toMatchObject({ status: 'idle', createdAt: '2026-01-05T10:00:00.000Z', outcome: { title: 'The tests pass', by: 'agent' }, importedThroughSeq: report.events, restriction: { mode: 'ask', deny: [], ask: [] }, openToolCalls: [], parked: { code: 'imported' } });
     expect(state.queuedWakes).toMatchObject([{ reason: 'check back', priority: 'high', dueAt: '2026-01-05T12:00:00.000Z' }]);
     const events = await house.eventsOf(OPENBOA_SESSION);
     expect(events.find(({ type }) => type === 'user.message')).toMatchObject({ id: '0192f0c1-2346-7abc-8def-000000000002', at: '2026-01-05T10:00:01.000Z' });

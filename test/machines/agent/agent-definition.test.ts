@@ -9,7 +9,7 @@ const docs = { command: 'docs-server' };
 
 function issuesOf(more: object): string[] {
   const parsed = checkedFrontmatter.safeParse({ ...BASE, ...more });
-  return parsed.success ? [] : frontmatterIssues(parsed.error).map(({ path, message }) => `${pathOf(path)}: ${message}`);
+  return parsed.success ? [] : frontmatterIssues(parsed.error, checkedFrontmatter).map(({ path, message }) => `${pathOf(path)}: ${message}`);
 }
 
 describe('a frontmatter is refused with the place of what is wrong', () => {
@@ -18,7 +18,13 @@ describe('a frontmatter is refused with the place of what is wrong', () => {
     ['a rule that would allow everything', { permission: { allow: ['shell_run(sudo)'] } }, /^permission\.allow\[0\]: rule "allow shell_run\(sudo\)" is not valid/],
     ['a mode that is none', { permission: { mode: 'maybe' } }, /^permission\.mode: expected one of/],
     ['a permission that is none', { permission: 'maybe' }, /^permission: expected one of/],
-    ['a key of the permission that nobody knows', { permission: { alow: [] } }, /^permission\.alow: nobody knows this key$/],
+    ['a misspelt key', { enviroment: 'builds' }, /^enviroment: nobody knows this key; did you mean "environment"\?$/],
+    ['a misspelt key of the permission', { permission: { alow: [] } }, /^permission\.alow: nobody knows this key; did you mean "allow"\?$/],
+    ['a misspelt bound', { budget: { maxTokenPerWake: 5 } }, /^budget\.maxTokenPerWake: nobody knows this key; did you mean "maxTokensPerWake"\?$/],
+    ['a misspelt key of a tool', { tools: ['read', { agent: 'fixer', desciption: 'Mends.' }] }, /^tools\[1\]\.desciption: nobody knows this key; did you mean "description"\?$/],
+    ['a misspelt key of a server', { mcp: { docs: { ...docs, timeoutMS: 5 } } }, /^mcp\.docs\.timeoutMS: nobody knows this key; did you mean "timeoutMs"\?$/],
+    ['a key that is like no other', { context: { colour: 'red' } }, /^context\.colour: nobody knows this key; expected one of maxTokens, whenFull$/],
+    ['a key that is like no other, of what has several forms', { tools: [{ agent: 'fixer', colour: 'red' }] }, /^tools\[0\]\.colour: nobody knows this key$/],
     ['a server that is not named', { tools: ['read', { mcp: 'docs' }] }, /^tools\[1\]\.mcp: expected a server that "mcp" names, received "docs"$/],
     ['a server without a program', { mcp: { docs: { command: 5 } }, tools: [{ mcp: 'docs' }] }, /^mcp\.docs\.command: expected string, received number$/],
     ['a server whose address is none', { mcp: { docs: { url: 'ftp://x' } }, tools: [{ mcp: 'docs' }] }, /^mcp\.docs\.url: expected an http or https URL$/],

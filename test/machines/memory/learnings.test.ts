@@ -30,12 +30,22 @@ describe('the ledger', () => {
         const known = new Map<string, string>();
         for (const [id, key] of some) {
           if (!known.has(id)) known.set(id, key);
-          ledger.take({ type: 'captured', learning: captured(id, { dedupeKey: known.get(id) ?? key }) });
+          ledger.take({ type: 'captured', learning: captured(id, { title: 'T', dedupeKey: known.get(id) ?? key }) });
         }
         expect(ledger.all.reduce((sum, { count }) => sum + count, 0)).toBe(known.size);
         expect(ledger.size).toBe(new Set(known.values()).size);
       }),
     );
+  });
+});
+
+describe('a learning under a key that another one has', () => {
+  it('is one of its own, so that it corrects the other one and never passes for it', () => {
+    const ledger = new LearningLedger();
+    for (const learning of [captured('first', { dedupeKey: 'k', title: 'Run it twice' }), captured('second', { dedupeKey: 'k', title: 'Run it once', sessionId: 'other' }), captured('third', { dedupeKey: 'k', title: 'run it TWICE', sessionId: 'other' })]) ledger.take({ type: 'captured', learning });
+    expect(['first', 'second', 'third'].map((id) => ledger.keepingOf(id))).toEqual([{ as: 'new' }, { as: 'new' }, { as: 'duplicate', duplicateOf: 'first' }]);
+    expect(ledger.get('first')).toMatchObject({ title: 'Run it twice', sessionIds: ['s', 'other'] });
+    expect(ledger.get('second')).toMatchObject({ title: 'Run it once', sessionIds: ['other'], count: 1 });
   });
 });
 

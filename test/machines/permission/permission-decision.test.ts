@@ -153,6 +153,14 @@ describe('a tool that always asks', () => {
     expect(onPath('a', { definition: write, policy: ['allow write', 'allow write(a)'] }).decision).toBe('allow');
     expect(decide({ definition: write, policy: ['allow write'] }).decision).toBe('allow');
   });
+
+  it('says that it always asks, not that a rule is missing', () => {
+    const because = 'write always asks';
+    expect(onPath('a', { definition: { ...WRITE, permissionPolicy: 'always_ask' }, mode: 'preapproved' })).toMatchObject({ decision: 'ask', because });
+    expect(decide({ definition: { ...WRITE, permissionPolicy: 'always_ask' }, mode: 'preapproved' })).toMatchObject({ decision: 'ask', because });
+    expect(decideLine('make', { definition: { ...SHELL_RUN, permissionPolicy: 'always_ask' } })).toMatchObject({ decision: 'ask', because: 'shell_run always asks' });
+    expect(onPath('a', {})).toMatchObject({ decision: 'ask', because: 'no rule allows write for "a"' });
+  });
 });
 
 describe('where nobody can be asked', () => {

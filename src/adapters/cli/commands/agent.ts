@@ -1,4 +1,5 @@
 /** `wakechart agent …`: makes, lists, shows and checks agent definitions. */
+import { basename, dirname } from 'node:path';
 import { MAX_AGENT_FILE_CHARACTERS } from '../../../machines/agent/agent-definition.ts';
 import type { AgentDefinition } from '../../../machines/agent/agent-definition.ts';
 import type { McpServer } from '../../../machines/agent/mcp-server.ts';
@@ -6,6 +7,7 @@ import type { ToolAttachment } from '../../../machines/agent/tool-attachment.ts'
 import { agentId } from '../../../machines/ids.ts';
 import { inspectAgentFile } from '../../agents/agent-file.ts';
 import type { Complaint } from '../../agents/agent-file.ts';
+import { HomeLayout } from '../../files/layout.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
@@ -15,6 +17,7 @@ import type { ModelOfAgent } from '../agent-starter.ts';
 import { absolutePath, makeHome } from '../home.ts';
 import { homeProviders, knownHome } from '../known-home.ts';
 import { MANAGED_TOOL_NAMES } from '../../../machines/turn/managed-tools.ts';
+import { STANDARD_FAMILIES } from '../../../machines/turn/tool-family.ts';
 import { withAgents } from '../stores.ts';
 import { fieldLines, tableLines } from '../table.ts';
 import { printable } from '../text.ts';
@@ -39,7 +42,8 @@ export async function createAgent(context: CommandContext, { name, from, ...want
   const own = wanted.provider === undefined ? {} : await homeProviders(context.home);
   const model = chosenModel(wanted, own);
   const source = from === undefined ? madeUp(id, model) : await readAgentFile(from);
-  const { definition: parsed, warnings } = inspectAgentFile({ agentId: id, source, fileName: from ?? `${id}.md` }, { builtinTools: MANAGED_TOOL_NAMES, home: await knownHome(context) });
+  const known = await knownHome(context, id);
+  const { definition: parsed, warnings } = inspectAgentFile({ agentId: id, source, fileName: from ?? `${id}.md` }, { builtinTools: MANAGED_TOOL_NAMES, home: known });
   const script = from === undefined ? (model === undefined ? starterScript() : undefined) : await scriptBeside(from, parsed);
   await makeHome(context.home);
   await withAgents(context, async ({ agents, layout }) => {
@@ -49,7 +53,8 @@ export async function createAgent(context: CommandContext, { name, from, ...want
     await tellWarnings(context, warnings);
     const posture = await posturesOf({ home: context.home, agents }).ofAgent(definition);
     if (json) return out.document({ ...definition, folder, posture });
-    if (posture.sandbox === 'unknown') await context.err.line(`${context.err.styles.yellow('warning:')} ${printable(posture.problem)}: none of its sessions will wake`);
+    // One that is not there was told of already, with its line.
+    if (posture.sandbox === 'unknown' && known?.environments?.includes(posture.environmentId) !== false) await context.err.line(`${context.err.styles.yellow('warning:')} ${printable(posture.problem)}: none of its sessions will wake`);
     await out.line(`${out.styles.green('Created')} agent ${out.styles.bold(id)}`);
     await out.line(`  ${folder}`);
     await out.line(`  works in ${textOfPosture(posture)}`);
@@ -97,13 +102,20 @@ export async function showAgent(context: CommandContext, name: string): Promise<
 export async function validateAgent(context: CommandContext, file: string): Promise<number> {
   const { out, json } = context;
   const source = await readAgentFile(file);
-  const { definition: parsed, warnings } = inspectAgentFile({ agentId: 'agent', source, fileName: file }, { builtinTools: MANAGED_TOOL_NAMES, home: await knownHome(context) });
+  const { definition: parsed, warnings } = inspectAgentFile({ agentId: 'agent', source, fileName: file }, { builtinTools: MANAGED_TOOL_NAMES, home: await knownHome(context, ownerOf(file, context)) });
   const { agentId: _, ...definition } = parsed;
   await scriptBeside(file, definition);
   if (json) return out.document({ valid: true, file: absolutePath(file), definition, warnings }).then(() => EXIT_SUCCESS);
   await tellWarnings(context, warnings);
   await out.line(`${out.styles.green('Valid:')} ${printable(file)} defines "${printable(definition.name)}" (${modelOf(definition)})`);
   return EXIT_SUCCESS;
+}
+
+/** Whose file it is; undefined for one that is not in the home. */
+function ownerOf(file: string, { home }: CommandContext): string | undefined {
+  const path = absolutePath(file);
+  const id = agentId.safeParse(basename(dirname(path))).data;
+  return id !== undefined && new HomeLayout(home).agentDirectory(id) === dirname(path) ? id : undefined;
 }
 
 async function tellWarnings({ err, json }: CommandContext, warnings: readonly Complaint[]): Promise<void> {
@@ -126,15 +138,16 @@ function modelOf({ provider, model }: Pick<AgentDefinition, 'provider' | 'model'
   return `${printable(provider)}/${printable(model)}`;
 }
 
-function describe({ name, description, provider, model, profile, profiles, fallbacks = [], tools, mcp = {}, permission, context, budget }: AgentDefinition): [string, string | undefined][] {
+function describe({ name, description, provider, model, profile, profiles, fallbacks = [], tools, mcp = {}, permission, context, budget, skills }: AgentDefinition): [string, string | undefined][] {
   const { mode, expiresAfterSeconds } = permission;
   return [
     ['name', printable(name)],
     ['description', printable(description)],
     ['model', choiceText({ provider, model, profile, profiles })],
     ...fallbacks.map((choice): [string, string] => ['fallback', choiceText(choice)]),
-    ['tools', tools === undefined ? 'all managed tools' : tools.map(toolText).join(', ') || 'none'],
+    ['tools', tools === undefined ? [...STANDARD_FAMILIES].join(', ') : tools.map(toolText).join(', ') || 'none'],
     ...Object.entries(mcp).map(([server, settings]): [string, string] => [`mcp ${printable(server)}`, serverText(settings)]),
+    ['skills', skills?.map(printable).join(', ')],
     ['permission', mode],
     ...(['allow', 'ask', 'deny'] as const).flatMap((effect) => permission[effect].map((rule): [string, string] => [effect, printable(rule)])),
     ['answer within', expiresAfterSeconds === undefined ? undefined : `${expiresAfterSeconds} seconds`],

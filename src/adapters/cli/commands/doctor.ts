@@ -6,10 +6,8 @@ import { createIdSource } from '../../../actors/session/id-source.ts';
 import { SessionJournal } from '../../../actors/session/session-journal.ts';
 import { FileEnvironmentCatalog } from '../../environment-files/file-environment-catalog.ts';
 import { FileEventStore } from '../../files/file-event-store.ts';
-import type { HomeLayout } from '../../files/layout.ts';
 import { createBubblewrap } from '../../bubblewrap/bubblewrap.ts';
 import { createProcessTree } from '../../process-tree/process-tree.ts';
-import { FileRetrievalIndex } from '../../retrieval-files/file-retrieval-index.ts';
 import { createFileJobRecords } from '../../subagent-files/file-job-records.ts';
 import { createFileScheduleDefinitions } from '../../schedule-files/schedule-definitions.ts';
 import { FileVaultCatalog } from '../../vault-files/file-vault-catalog.ts';
@@ -18,7 +16,6 @@ import type { CommandContext } from '../context.ts';
 import { checkAgents, checkHomeFolder, checkProcesses, checkSchedules, checkTools } from '../doctor/check-home.ts';
 import { checkEnvironments, unconfinedAgents } from '../doctor/check-environments.ts';
 import { checkMemory } from '../doctor/check-memory.ts';
-import type { MemoryCheck } from '../doctor/check-memory.ts';
 import { checkSessions } from '../doctor/check-sessions.ts';
 import { checkSubagents } from '../doctor/check-subagents.ts';
 import { checkVaults } from '../doctor/check-vaults.ts';
@@ -98,7 +95,7 @@ function withFindings<Result>(context: CommandContext, use: (findings: readonly 
         ...(await checkVaults(new FileVaultCatalog({ directory: join(home, VAULTS_FOLDER) }), join(home, VAULTS_FOLDER))),
         ...(await checkSessions({ layout, store, nowMs: clock.now(), onCounted, renew: (sessionId) => renew(store, sessionId) })),
         // After the sessions, of whose logs learnings are made anew.
-        ...(await checkMemory({ agents, store, ...memoryHouse(layout), openIndex: indexOf(layout) })),
+        ...(await checkMemory({ agents, store, ...memoryHouse(layout), indexDirectory: (agentId) => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER) })),
         ...(await checkSchedules(createFileScheduleDefinitions({ directory: join(home, SCHEDULES_FOLDER) }))),
         ...(await checkProcesses(createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER), hostLife: hostLifeOf(home) }), home)),
         // After the processes, since what works in a worktree keeps it, and the jobs before their worktrees, since they say what those hold.
@@ -113,11 +110,6 @@ function withFindings<Result>(context: CommandContext, use: (findings: readonly 
       await store.close();
     }
   });
-}
-
-function indexOf(layout: HomeLayout): MemoryCheck['openIndex'] {
-  const folderOf = (agentId: string): string => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER);
-  return (onTrouble) => new FileRetrievalIndex({ folderOf, onTrouble });
 }
 
 /** Only a runtime knows who is going to go on with what was left. */

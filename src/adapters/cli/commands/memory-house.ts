@@ -1,8 +1,6 @@
 /** The memory of the agents of a home, opened for one command, and what its commands have in common. */
 import { createSystemClock } from '../../../actors/clock/system-clock.ts';
 import { AgentMemory } from '../../../actors/memory/agent-memory.ts';
-import { differenceOf } from '../../../actors/memory/staged-differences.ts';
-import type { SubstrateStore } from '../../../actors/memory/substrate-store.ts';
 import type { SubstrateVersion } from '../../../machines/memory/substrate-version.ts';
 import { underLock } from '../../policy-files/policy-lock.ts';
 import { createMemoryFiles } from '../../substrate-files/memory-files.ts';
@@ -11,11 +9,8 @@ import type { CommandContext } from '../context.ts';
 import type { HomeLayout } from '../../files/layout.ts';
 import { withAgents } from '../stores.ts';
 import { tableLines } from '../table.ts';
-import { localTime, printable } from '../text.ts';
+import { localTime } from '../text.ts';
 import { checkedAgentName } from './agent.ts';
-
-/** Characters of a difference that are shown at once. */
-const MAX_DIFF_CHARACTERS = 1_000_000;
 
 export interface MemoryHouse extends MemoryFiles {
   readonly memory: AgentMemory;
@@ -41,20 +36,4 @@ function versionRows(versions: readonly SubstrateVersion[]): string[][] {
 
 export async function tellVersions({ out }: CommandContext, versions: readonly SubstrateVersion[]): Promise<void> {
   for (const line of tableLines(['VERSION', 'MADE', 'BY', 'CHANGED', 'WHY'], versionRows(versions), out)) await out.line(line);
-}
-
-/** How files differ between two versions, as text. */
-export async function differenceBetween(substrate: SubstrateStore, { agentId, before, after, paths }: { readonly agentId: string; readonly before: number; readonly after: number; readonly paths: readonly string[] }): Promise<string> {
-  let text = '';
-  for (const path of paths) {
-    const [old, now] = await Promise.all([before, after].map(async (version) => (version === 0 ? undefined : substrate.read(agentId, path, version))));
-    text += differenceOf(path, old, now, Math.max(0, MAX_DIFF_CHARACTERS - text.length));
-  }
-  return text;
-}
-
-export async function tellDifference({ out, json }: CommandContext, { agentId, before, after, diff }: { readonly agentId: string; readonly before: number; readonly after: number; readonly diff: string }): Promise<void> {
-  if (json) await out.document({ agentId, from: before, to: after, diff });
-  else if (diff === '') await out.line(`Versions ${before} and ${after} hold the same.`);
-  else for (const line of diff.trimEnd().split('\n')) await out.line(printable(line));
 }

@@ -12,8 +12,10 @@ import { EXIT_SUCCESS } from '../failure.ts';
 import { withSessions } from '../stores.ts';
 import { tableLines } from '../table.ts';
 import { counted, localTime, printable } from '../text.ts';
-import { differenceBetween, memoryHouse, tellDifference, tellVersions, withMemory } from './memory-house.ts';
+import { memoryHouse, tellVersions, withMemory } from './memory-house.ts';
 import { checkedSessionId } from './session.ts';
+import { showDifference } from './shared-difference.ts';
+import type { DifferenceOptions } from './shared-difference.ts';
 
 export async function showMemory(context: CommandContext, { agent, version }: { readonly agent: string; readonly version: number | undefined }): Promise<number> {
   const { out, err, json } = context;
@@ -44,13 +46,8 @@ export async function listMemoryVersions(context: CommandContext, agent: string)
   return EXIT_SUCCESS;
 }
 
-export async function diffMemory(context: CommandContext, { agent, version }: { readonly agent: string; readonly version: number }): Promise<number> {
-  const difference = await withMemory(context, agent, async ({ substrate }, agentId) => {
-    const { version: after } = await substrate.head(agentId);
-    return { agentId, before: version, after, diff: await differenceBetween(substrate, { agentId, before: version, after, paths: [MEMORY_FILE] }) };
-  });
-  await tellDifference(context, difference);
-  return EXIT_SUCCESS;
+export function diffMemory(context: CommandContext, options: Omit<DifferenceOptions, 'paths'>): Promise<number> {
+  return showDifference(context, { ...options, paths: [MEMORY_FILE] });
 }
 
 export interface PromoteOptions {
@@ -73,7 +70,7 @@ export async function promoteMemory(context: CommandContext, { session, learning
       requirePromotion(journal.state);
       const { substrate, learnings, memory } = memoryHouse(layout);
       await keepLearnings(writing, { store, learnings });
-      return { sessionId, agentId, ...(await promoteForSession(writing, { substrate, learnings, memory }, { learningIds: learning, expectedVersion })) };
+      return { sessionId, agentId, ...(await promoteForSession(writing, { store, substrate, learnings, memory }, { learningIds: learning, expectedVersion })) };
     } finally {
       await store.close();
     }

@@ -1,10 +1,11 @@
 /** `wakechart resources …`: the files that all sessions of an agent share, their versions, and going back to one. */
 import { join } from 'node:path';
-import { changedPaths } from '../../../machines/memory/substrate-version.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { tableLines } from '../table.ts';
-import { differenceBetween, tellDifference, tellVersions, withMemory } from './memory-house.ts';
+import { tellVersions, withMemory } from './memory-house.ts';
+import { showDifference } from './shared-difference.ts';
+import type { DifferenceOptions } from './shared-difference.ts';
 
 /** Where people edit them, in the folder of the agent. */
 const SHARED_FOLDER = 'substrate';
@@ -33,14 +34,8 @@ export async function listResourceVersions(context: CommandContext, agent: strin
   return EXIT_SUCCESS;
 }
 
-export async function diffResources(context: CommandContext, { agent, version }: { readonly agent: string; readonly version: number }): Promise<number> {
-  const difference = await withMemory(context, agent, async ({ substrate }, agentId) => {
-    const { version: after, files } = await substrate.head(agentId);
-    const paths = changedPaths(await substrate.list(agentId, version), files);
-    return { agentId, before: version, after, diff: await differenceBetween(substrate, { agentId, before: version, after, paths }) };
-  });
-  await tellDifference(context, difference);
-  return EXIT_SUCCESS;
+export function diffResources(context: CommandContext, options: Omit<DifferenceOptions, 'paths'>): Promise<number> {
+  return showDifference(context, options);
 }
 
 export async function restoreResources(context: CommandContext, { agent, version, expectedVersion }: { readonly agent: string; readonly version: number; readonly expectedVersion: number | undefined }): Promise<number> {

@@ -5,6 +5,7 @@ import { createSystemClock } from '../../../actors/clock/system-clock.ts';
 import { Retrieval } from '../../../actors/retrieval/retrieval.ts';
 import { messageOf } from '../../../machines/errors.ts';
 import type { RetrievalCandidate } from '../../../machines/retrieval/candidate.ts';
+import { MAX_QUERY_CHARACTERS } from '../../../machines/retrieval/retrieval-limits.ts';
 import { HINTS_NOTE, retrievalSearchDefinition } from '../../../machines/retrieval/retrieval-tool.ts';
 import { parseOrThrow } from '../../../machines/validate.ts';
 import { FileRetrievalIndex } from '../../retrieval-files/file-retrieval-index.ts';
@@ -12,6 +13,7 @@ import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { withSessions } from '../stores.ts';
 import { counted, localTime, printable } from '../text.ts';
+import { usageError } from '../usage.ts';
 import { checkedAgentName } from './agent.ts';
 import { memoryHouse } from './memory-house.ts';
 import { checkedSessionId } from './session.ts';
@@ -32,7 +34,8 @@ export interface SearchOptions {
 const RETRIEVAL_FOLDER = 'retrieval';
 
 export async function searchRetrieval(context: CommandContext, { agent, session, kind, ...wanted }: SearchOptions): Promise<number> {
-  const { query, relation, since, until, tool, limit } = wanted;
+  const { relation, since, until, tool, limit } = wanted;
+  const query = checkedQuery(wanted.query);
   const input = parseOrThrow(retrievalSearchDefinition.inputSchema, definedOnly({ query, kinds: kind, relation, since, until, tool, limit }), { what: 'search', code: 'RETRIEVAL_REQUEST_INVALID' });
   const sessionId = session === undefined ? undefined : checkedSessionId(session);
   const answer = await withRetrieval(context, agent, (retrieval, agentId) => retrieval.search({ ...input, agentId, sessionId }));
@@ -79,6 +82,14 @@ async function tell({ out }: CommandContext, { kind, confidence, sessionId, seqs
   const place = sessionId === undefined ? '' : `  session ${sessionId}${seqs.length === 0 ? '' : ` event ${seqs.join(', ')}`}`;
   await out.line(`${out.styles.cyan(kind)}  ${confidence}${place}${at === undefined ? '' : `  ${out.styles.dim(localTime(at))}`}`);
   await out.line(`  ${printable(evidence)}`);
+}
+
+/** @throws a usage error: whoever runs a command should not have to know what the tool calls its fields */
+function checkedQuery(words: string): string {
+  const query = words.trim();
+  if (query === '') throw usageError('expected words to look for, received none', 'Names, paths, numbers and error texts help most: wakechart retrieval search --agent NAME "which port does staging use"');
+  if (query.length > MAX_QUERY_CHARACTERS) throw usageError(`expected at most ${MAX_QUERY_CHARACTERS} characters to look for, received ${query.length}`, 'A few words will do.');
+  return query;
 }
 
 function definedOnly(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

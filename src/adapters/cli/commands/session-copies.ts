@@ -43,10 +43,10 @@ export async function exportSession(context: CommandContext, { session, as }: { 
   return EXIT_SUCCESS;
 }
 
-export async function importSession(context: CommandContext, file: string): Promise<number> {
+export async function importSession(context: CommandContext, { file, isTrusted }: { readonly file: string; readonly isTrusted: boolean }): Promise<number> {
   const { out, json } = context;
   await withSessions(context, async ({ sessions }) => {
-    const state = await sessions.import(linesOf(file));
+    const state = await sessions.import(linesOf(file), { isTrusted });
     if (json) return out.document(state);
     await out.line(`${out.styles.green('Imported')} session ${out.styles.bold(state.sessionId)} of agent ${state.agentId}, ${state.head} events`);
   });

@@ -11,7 +11,7 @@ import { EXIT_SUCCESS } from '../failure.ts';
 import { improvementFields } from '../improvement-text.ts';
 import type { Output } from '../output.ts';
 import { placesOf } from '../places.ts';
-import { posturesOf, textOfPosture } from '../posture.ts';
+import { posturesOf, shortTextOfPosture, textOfPosture } from '../posture.ts';
 import type { Posture } from '../posture.ts';
 import { withSessions } from '../stores.ts';
 import type { SessionStore } from '../stores.ts';
@@ -50,8 +50,8 @@ export async function listSessions(context: CommandContext): Promise<number> {
   if (json) await out.document({ sessions });
   else if (sessions.length === 0) await out.line(`No sessions in ${home} yet. Make one: ${nextCommand(context, 'session', 'create', '--agent', 'NAME')}`);
   else {
-    const rows = sessions.map((state) => [state.sessionId, state.agentId, state.unreadable === undefined ? statusText(state) : 'unreadable', state.updatedAt === undefined ? '' : localTime(state.updatedAt), state.unreadable?.message ?? state.summary ?? '']);
-    for (const line of tableLines(['SESSION', 'AGENT', 'STATUS', 'UPDATED', 'SUMMARY'], rows, out)) await out.line(line);
+    const rows = sessions.map((state) => [state.sessionId, state.agentId, state.unreadable === undefined ? statusText(state) : 'unreadable', state.posture === undefined ? '' : shortTextOfPosture(state.posture), state.updatedAt === undefined ? '' : localTime(state.updatedAt), state.unreadable?.message ?? state.summary ?? '']);
+    for (const line of tableLines(['SESSION', 'AGENT', 'STATUS', 'ENVIRONMENT', 'UPDATED', 'SUMMARY'], rows, out)) await out.line(line);
   }
   return EXIT_SUCCESS;
 }

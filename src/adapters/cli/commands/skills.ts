@@ -4,11 +4,10 @@ import type { SkillListing, SkillQuery } from '../../../actors/skill/skill-catal
 import { MAX_SKILL_FILE_CHARACTERS, SKILL_FILE } from '../../../machines/skill/skill-definition.ts';
 import type { Skill } from '../../../machines/skill/skill-definition.ts';
 import { DEFAULT_SKILL_HITS, MAX_SKILL_QUERY_CHARACTERS, searchSkills } from '../../../machines/skill/skill-search.ts';
-import { HomeLayout } from '../../files/layout.ts';
-import { FileSkillCatalog } from '../../skill-files/file-skill-catalog.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { checkHome } from '../home.ts';
+import { skillCatalogOf } from '../known-home.ts';
 import { withAgents } from '../stores.ts';
 import { tableLines } from '../table.ts';
 import { printable } from '../text.ts';
@@ -38,7 +37,7 @@ export async function listSkills(context: CommandContext, options: SkillsOptions
 export async function showSkill(context: CommandContext, { name, agent, file }: SkillsOptions & { readonly name: string; readonly file: string | undefined }): Promise<number> {
   const { out, json } = context;
   const query = await queryOf(context, agent);
-  const read = await catalogOf(context).read(name, { ...query, file });
+  const read = await skillCatalogOf(context).read(name, { ...query, file });
   if (json) await out.document(read);
   else {
     await out.line(printable(read.text).trimEnd());
@@ -63,7 +62,7 @@ export async function searchForSkills(context: CommandContext, { words, agent, l
 
 export async function validateSkill(context: CommandContext, file: string): Promise<number> {
   const { out, json } = context;
-  const skill = catalogOf(context).validate(await readTextFile({ path: file, what: 'skill file', maxBytes: MAX_SKILL_FILE_BYTES }), file);
+  const skill = skillCatalogOf(context).validate(await readTextFile({ path: file, what: 'skill file', maxBytes: MAX_SKILL_FILE_BYTES }), file);
   if (json) await out.document({ valid: true, ...withoutText(skill) });
   else {
     await out.line(`${out.styles.green('Valid:')} ${printable(skill.name)}, ${printable(skill.description)}`);
@@ -73,7 +72,7 @@ export async function validateSkill(context: CommandContext, file: string): Prom
 }
 
 async function skillsOf(context: CommandContext, { agent }: SkillsOptions): Promise<readonly SkillListing[]> {
-  return catalogOf(context).list(await queryOf(context, agent));
+  return skillCatalogOf(context).list(await queryOf(context, agent));
 }
 
 /** An agent that is not there has no skills, but whoever named it meant another. */
@@ -83,11 +82,6 @@ async function queryOf(context: CommandContext, agent: string | undefined): Prom
   const agentId = checkedAgentName(agent);
   await withAgents(context, ({ agents }) => agents.get(agentId));
   return { agentId };
-}
-
-function catalogOf({ home }: CommandContext): FileSkillCatalog {
-  const layout = new HomeLayout(home);
-  return new FileSkillCatalog({ directory: join(layout.home, 'skills'), agentDirectory: (agentId) => join(layout.agentDirectory(agentId), 'skills') });
 }
 
 function readable(listings: readonly SkillListing[]): readonly Skill[] {

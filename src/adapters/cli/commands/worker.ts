@@ -9,9 +9,12 @@ import { withRuntime } from '../open-runtime.ts';
 import { posturesOf } from '../posture.ts';
 import type { Posture } from '../posture.ts';
 import { Progress } from '../progress.ts';
-import { counted } from '../text.ts';
 import { usageError } from '../usage.ts';
-import { WorkerView } from '../worker-view.ts';
+import { WorkerView, secondsText, workText, workerEnding } from '../worker-view.ts';
+import type { CutOff } from '../worker-view.ts';
+
+/** How long what runs may go on after the first signal, in milliseconds: wakes and commands share that time. */
+const DRAIN_LIMIT_MS = 30_000;
 
 /** Commands that run at the same time, however few wakes do. */
 const MIN_CONCURRENT_TASKS = 4;
@@ -32,17 +35,22 @@ export async function runWorker(context: CommandContext, { concurrency, agent, u
     if (agent !== undefined) await runtime.agents.get(agent);
     // One that ends when nothing is due would leave before the next slot of any schedule.
     if (!untilIdle) await runtime.startSchedules();
-    const worker = runtime.startWorker({ concurrency, agentId: agent, untilIdle });
-    const summary = await followed(worker, runtime, context);
-    await tellEnd(summary, context);
+    const worker = runtime.startWorker({ concurrency, agentId: agent, untilIdle, drainLimitMs: DRAIN_LIMIT_MS });
+    const { summary, cut } = await followed(worker, runtime, context);
+    await tellEnd(summary, cut, context);
     return summary.counts.failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
   };
   // A wake that runs must not wait for the commands of another.
   return withRuntime(context, work, { maxConcurrentTasks: Math.max(MIN_CONCURRENT_TASKS, concurrency ?? 0), humans: human ? 'reachable' : 'none' });
 }
 
+interface Followed {
+  readonly summary: SessionWorkerSummary;
+  readonly cut: CutOff;
+}
+
 /** Tells what the worker does until it has ended; the first signal lets it come to an end, the second one stops it. */
-async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err, json, home, interruption }: CommandContext): Promise<SessionWorkerSummary> {
+async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err, json, home, interruption }: CommandContext): Promise<Followed> {
   const progress = new Progress(err);
   const view = new WorkerView({ out, progress });
   const tell = async (event: SessionWorkerEvent): Promise<void> => {
@@ -56,7 +64,9 @@ async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err,
   const forced = new Promise<void>((resolve) => {
     giveUp = resolve;
   });
+  let isByRequest = false;
   const release = interruption.guard(() => {
+    isByRequest = true;
     giveUp?.();
     void worker.stop({ running: 'abort', reason: 'the worker was interrupted twice' }).catch(() => undefined);
   });
@@ -64,9 +74,9 @@ async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err,
   const drain = (): void => {
     const inHand = inHandOf(worker, runtime);
     // Wakes and commands share the time that they may take.
-    drained = runtime.stopSchedules().catch(() => undefined);
+    drained = runtime.stopSchedules({ drainLimitMs: DRAIN_LIMIT_MS }).catch(() => undefined);
     void worker.stop({ reason: 'the worker was interrupted' }).catch(() => undefined);
-    if (inHand !== '') void err.push(`${err.styles.yellow('note:')} waits for ${inHand} to end; interrupt again to stop at once\n`);
+    if (inHand !== '') void err.push(`${err.styles.yellow('note:')} waits up to ${secondsText(DRAIN_LIMIT_MS)} for ${inHand} to end; interrupt again to stop at once\n`);
   };
   interruption.signal.addEventListener('abort', drain, { once: true });
   if (interruption.signal.aborted) drain();
@@ -75,7 +85,8 @@ async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err,
     // The shutdown that follows ends what is left of commands, and waits no longer than that takes.
     await Promise.race([drained, forced]);
     await told;
-    return summary;
+    // What still runs is ended by the shutdown.
+    return { summary, cut: { commands: commandsInHand(runtime), afterMs: isByRequest ? undefined : DRAIN_LIMIT_MS } };
   } finally {
     interruption.signal.removeEventListener('abort', drain);
     subscription.unsubscribe();
@@ -94,21 +105,15 @@ async function postureOf(sessionId: string, { sessions, agents }: NodeRuntime, h
 }
 
 /** The wakes and the commands of schedules that run, in words. */
-function inHandOf(worker: SessionWorker, { tasks }: NodeRuntime): string {
-  const wakes = worker.status().running.length;
-  const commands = tasks.list({ kind: 'process', status: ['queued', 'running'] }).filter(({ metadata }) => metadata?.['schedule'] !== undefined).length;
-  return [wakes > 0 ? counted(wakes, 'wake') : '', commands > 0 ? counted(commands, 'command') : ''].filter((words) => words !== '').join(' and ');
+function inHandOf(worker: SessionWorker, runtime: NodeRuntime): string {
+  return workText({ wakes: worker.status().running.length, commands: commandsInHand(runtime) });
 }
 
-async function tellEnd(summary: SessionWorkerSummary, { out, json }: CommandContext): Promise<void> {
-  if (json) return out.record({ summary });
-  const { counts, endedBecause, setAside } = summary;
-  const left = setAside.length === 0 ? '' : ` ${counted(setAside.length, 'session')} left for later.`;
-  await out.line(`${ENDINGS[endedBecause]} ${counted(counts.succeeded, 'wake')} went well, ${counts.failed} failed.${left}`);
+function commandsInHand({ tasks }: NodeRuntime): number {
+  return tasks.list({ kind: 'process', status: ['queued', 'running'] }).filter(({ metadata }) => metadata?.['schedule'] !== undefined).length;
 }
 
-const ENDINGS = {
-  idle: 'Nothing is due.',
-  stopped: 'Stopped.',
-  forced: 'Stopped at once.',
-} as const satisfies Record<SessionWorkerSummary['endedBecause'], string>;
+async function tellEnd(summary: SessionWorkerSummary, cut: CutOff, { out, json }: CommandContext): Promise<void> {
+  if (json) return out.record({ summary, cutOff: { wakes: summary.counts.aborted, commands: cut.commands } });
+  await out.line(workerEnding(summary, cut));
+}

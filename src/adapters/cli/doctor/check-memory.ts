@@ -1,12 +1,12 @@
 /** Checks what the agents of a home know: learnings, memory, the files that their sessions share, and the index that finds all that. */
-import type { FileRetrievalIndexOptions } from '../../retrieval-files/file-retrieval-index.ts';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import type { AgentMemory } from '../../../actors/memory/agent-memory.ts';
 import { rebuildLearnings } from '../../../actors/memory/captured-learnings.ts';
 import type { LearningStore } from '../../../actors/memory/learning-store.ts';
-import type { RetrievalIndex } from '../../../actors/retrieval/retrieval-index.ts';
 import type { AgentCatalog } from '../../../actors/session/agent-catalog.ts';
 import type { EventStore } from '../../../actors/session/event-store.ts';
 import { RuntimeError, messageOf } from '../../../machines/errors.ts';
+import { PartFolder } from '../../retrieval-files/part-folder.ts';
 import { counted } from '../text.ts';
 import { note, problem } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
@@ -16,8 +16,8 @@ export interface MemoryCheck {
   readonly learnings: LearningStore;
   readonly memory: Pick<AgentMemory, 'read'>;
   readonly store: Pick<EventStore, 'read' | 'list'>;
-  /** Opens the index of the home, which tells what is wrong with its files. */
-  readonly openIndex: (onTrouble: FileRetrievalIndexOptions['onTrouble']) => Pick<RetrievalIndex, 'of' | 'clear' | 'close'>;
+  /** Where the index of an agent lies. */
+  readonly indexDirectory: (agentId: string) => string;
 }
 
 export async function checkMemory(check: MemoryCheck): Promise<RepairableFinding[]> {
@@ -54,20 +54,27 @@ async function memoryFindings(agentId: string, { memory }: MemoryCheck): Promise
   }
 }
 
-/** A cache: nothing is lost with it. */
-async function indexFindings(agentId: string, { openIndex }: MemoryCheck): Promise<RepairableFinding[]> {
+/** A cache: nothing is lost with it, and what cannot be read of it is made anew. One that cannot be kept is made anew again and again. */
+async function indexFindings(agentId: string, { indexDirectory }: MemoryCheck): Promise<RepairableFinding[]> {
+  const directory = indexDirectory(agentId);
+  const present = await lstat(directory).catch(() => undefined);
+  if (present === undefined) return [];
+  const repair = (): Promise<void> => rm(directory, { recursive: true, force: true });
+  const remedy = 'It can be removed: the next search makes it anew of the logs.';
+  if (!present.isDirectory()) return [note({ area: 'memory', where: directory, what: 'something else is in the place of the index of what sessions have said, so that none can be kept', remedy, repair })];
+  const problemOf = await unreadParts(directory);
+  return problemOf === undefined ? [] : [note({ area: 'memory', where: directory, what: problemOf, remedy, repair })];
+}
+
+async function unreadParts(directory: string): Promise<string | undefined> {
   const troubles: unknown[] = [];
-  const index = openIndex((error) => troubles.push(error));
-  try {
-    await index.of(agentId);
-  } catch (error) {
-    troubles.push(error);
-  } finally {
-    await index.close();
-  }
-  if (troubles.length === 0) return [];
-  const repair = (): Promise<void> => openIndex(() => undefined).clear(agentId);
-  return [note({ area: 'memory', where: agentId, what: `the index of what its sessions have said cannot be read: ${messageOf(troubles[0])}`, remedy: 'It is removed; the next search makes it anew of the logs.', repair })];
+  let read = 0;
+  const count = async (): Promise<void> => void (read += 1);
+  await new PartFolder({ folder: directory, onTrouble: (error) => troubles.push(error) }).readAll(count);
+  const [trouble] = troubles;
+  if (trouble !== undefined) return `the index of what sessions have said cannot be read: ${messageOf(trouble)}`;
+  const names = (await readdir(directory)).filter((name) => !name.startsWith('.'));
+  return names.length > read ? `${counted(names.length - read, 'file')} of the index of what sessions have said cannot be read` : undefined;
 }
 
 function unreadable(agentId: string, what: string, error: unknown): RepairableFinding {

@@ -7,6 +7,8 @@ export interface CommandEnd {
   readonly exitCode: number;
   /** Absolute, without symbolic links; undefined when the folder the shell is in is not there any more. */
   readonly cwd: string | undefined;
+  /** The nonce of its report of what is exported, where it has made one. */
+  readonly report?: string | undefined;
 }
 
 export interface MarkedChunk {
@@ -23,7 +25,12 @@ const MARK_END = 0;
 /** Longer than any path a system takes: what goes on without an end is no mark. */
 const MAX_MARK_BYTES = 16_384;
 
-const END = /^(?<exitCode>\d{1,3}) (?<cwd>[\s\S]*)$/;
+const END = /^(?<exitCode>\d{1,3})(?<reported>r?) (?<cwd>[\s\S]*)$/;
+
+interface Mark {
+  readonly nonce: string;
+  readonly bytes: Uint8Array;
+}
 
 type Finding =
   | { readonly kind: 'none' }
@@ -33,7 +40,7 @@ type Finding =
 
 export class EndMarkReader {
   /** In the order in which they come, unless the shell was kept from giving one. */
-  #marks: readonly Uint8Array[] = [];
+  #marks: readonly Mark[] = [];
   /** What the first of the marks said. */
   #first: CommandEnd | undefined;
   /** What may be the beginning of a mark. */
@@ -65,7 +72,7 @@ export class EndMarkReader {
       bytes = bytes.subarray(found.stop + 1);
       this.#marks = this.#marks.slice(found.index + 1);
       // The first knows how the command ended, the last where the shell is.
-      this.#first = { exitCode: (this.#first ?? found.end).exitCode, cwd: found.end.cwd };
+      this.#first = { ...found.end, exitCode: (this.#first ?? found.end).exitCode };
     }
     const end = this.#first;
     this.#first = undefined;
@@ -80,13 +87,13 @@ export class EndMarkReader {
   }
 }
 
-function markOf(nonce: string): Uint8Array {
-  return new TextEncoder().encode(`${String.fromCharCode(MARK_BYTE)}${nonce} `);
+function markOf(nonce: string): Mark {
+  return { nonce, bytes: new TextEncoder().encode(`${String.fromCharCode(MARK_BYTE)}${nonce} `) };
 }
 
-function find(bytes: Uint8Array, marks: readonly Uint8Array[]): Finding {
+function find(bytes: Uint8Array, marks: readonly Mark[]): Finding {
   for (let at = bytes.indexOf(MARK_BYTE); at !== -1; at = bytes.indexOf(MARK_BYTE, at + 1)) {
-    const index = marks.findIndex((mark) => agrees(bytes, at, mark));
+    const index = marks.findIndex((each) => agrees(bytes, at, each.bytes));
     const mark = marks[index];
     if (mark === undefined) continue;
     const stop = bytes.indexOf(MARK_END, at);
@@ -94,7 +101,7 @@ function find(bytes: Uint8Array, marks: readonly Uint8Array[]): Finding {
       if (bytes.length - at > MAX_MARK_BYTES) continue;
       return { kind: 'begun', at };
     }
-    const end = readEnd(bytes.subarray(at + mark.length, stop));
+    const end = readEnd(bytes.subarray(at + mark.bytes.length, stop), mark.nonce);
     if (end !== undefined) return { kind: 'mark', at, stop, index, end };
   }
   return { kind: 'none' };
@@ -109,10 +116,10 @@ function agrees(bytes: Uint8Array, at: number, mark: Uint8Array): boolean {
   return true;
 }
 
-function readEnd(bytes: Uint8Array): CommandEnd | undefined {
-  const { exitCode, cwd } = END.exec(new TextDecoder().decode(bytes))?.groups ?? {};
+function readEnd(bytes: Uint8Array, nonce: string): CommandEnd | undefined {
+  const { exitCode, reported, cwd } = END.exec(new TextDecoder().decode(bytes))?.groups ?? {};
   if (exitCode === undefined || cwd === undefined) return undefined;
-  return { exitCode: Number(exitCode), cwd: cwd === '' ? undefined : cwd };
+  return { exitCode: Number(exitCode), cwd: cwd === '' ? undefined : cwd, ...(reported === '' ? {} : { report: nonce }) };
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {

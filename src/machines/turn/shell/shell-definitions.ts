@@ -82,7 +82,7 @@ export const shellOpenDefinition: ToolDefinition<ShellOpenInput> = {
   name: 'shell_open',
   description:
     `Opens a POSIX shell that stays open between calls: its folder, variables, functions and background jobs persist. At most ${MAX_SHELLS_PER_SESSION} at once. ` +
-    `It is closed after ${SHELL_IDLE_MS / 60_000} minutes without use. When the runtime restarts, it is opened again as soon as it is used, with its folder, history and the variables of shell_set_env; the reply says so.`,
+    `It is closed after ${SHELL_IDLE_MS / 60_000} minutes without use. When the runtime restarts, it is opened again as soon as it is used, with its folder, history and exported variables, but for secrets that were typed; the reply says so and names what is missing.`,
   inputSchema: inputs.open,
   outputSchema: shellOpened,
   effects: ['runs_processes', 'uses_secrets'],

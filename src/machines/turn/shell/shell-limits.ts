@@ -33,6 +33,15 @@ export const MAX_COMMAND_CHARACTERS = 100_000;
 /** Variables of a shell that are set again when it is opened again. */
 export const MAX_SHELL_VARIABLES = 200;
 
+/** Exported variables of a shell that are kept for the one that takes its place, characters of each and of all, and how many of the others are named. */
+export const MAX_EXPORTS = 100;
+export const MAX_EXPORT_CHARACTERS = 16_384;
+export const MAX_EXPORTS_CHARACTERS = 65_536;
+export const MAX_NOT_KEPT = 30;
+
+/** Bytes that a shell may say of what is exported in it; of one that says more nothing is kept. */
+export const MAX_EXPORT_REPORT_BYTES = 1_048_576;
+
 /** Commands that a shell's history holds, and characters of each. */
 export const MAX_HISTORY_ENTRIES = 100;
 export const MAX_HISTORY_COMMAND_CHARACTERS = 2_000;

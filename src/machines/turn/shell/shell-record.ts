@@ -1,5 +1,9 @@
-/** What is kept of an open shell, so that it can be opened again when its process has ended. No value of a variable is in it. */
+/**
+ * What is kept of an open shell, so that it can be opened again when its process has ended. Of variables that calls have set no value is in it; of
+ * exported ones those that are no secret.
+ */
 import { z } from 'zod';
+import { keptExports } from './kept-exports.ts';
 import { MAX_HISTORY_ENTRIES, MAX_SHELL_VARIABLES } from './shell-limits.ts';
 import { shellHistoryEntry } from './shell-results.ts';
 
@@ -26,6 +30,8 @@ export const shellRecord = z.strictObject({
   /** Of the environment in which it was opened. */
   fingerprint: z.string().min(1).max(200).optional(),
   variables: z.array(variable).max(MAX_SHELL_VARIABLES).readonly(),
+  /** What commands have exported; absent where nobody has asked the shell. */
+  exports: keptExports.optional(),
   entries: z.array(shellHistoryEntry).max(MAX_HISTORY_ENTRIES).readonly(),
   forgotten: z.number().int().min(0),
 });

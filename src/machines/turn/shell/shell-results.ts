@@ -5,9 +5,11 @@ import type { OutputPage } from './kept-output.ts';
 const shell = z.string();
 const cwd = z.string().describe('Absolute, without symbolic links.');
 
+const opened = z.literal(true).optional().describe('The shell was opened for this call: nothing of an earlier one is left.');
+
 /** Of a shell that was opened again in place of one before. */
 const restoring = {
-  restored: z.literal(true).optional().describe('The shell was opened again, in its folder and with the variables that were set in it.'),
+  restored: z.literal(true).optional().describe('The shell was opened again, in its folder and with the variables that were exported in it.'),
   because: z.string().optional().describe('Why it was not there any more.'),
   notRestored: z.array(z.string()).optional().describe('What of the one before is not in it.'),
 };
@@ -30,7 +32,7 @@ export const shellCommandReply = z.object({
   exitCode: z.number().int().nullable().describe('Null while it runs, and when a signal ended the shell under it.'),
   cwd: cwd.optional().describe('The folder the shell is in; absent when that folder is not there any more.'),
   running: z.literal(true).optional().describe('It was not over in time and goes on: shell_wait waits for it.'),
-  opened: z.literal(true).optional().describe('The shell was opened for this command: nothing of an earlier one is left.'),
+  opened,
   ...restoring,
   shellEnded: z.string().optional().describe('The command took the shell with it, and why.'),
   outputBytes: z.number().int().optional().describe('Bytes put out in all, where the output leaves some out: shell_read_last_output has them.'),
@@ -84,10 +86,10 @@ export interface ShellOutputPage extends OutputPage {
   readonly running?: true | undefined;
 }
 
-export const shellFolder = z.object({ shell, cwd, ...restoring });
+export const shellFolder = z.object({ shell, cwd, opened, ...restoring });
 
 export type ShellFolder = Readonly<z.output<typeof shellFolder>>;
 
-export const shellVariable = z.object({ shell, name: z.string(), set: z.boolean(), ...restoring });
+export const shellVariable = z.object({ shell, name: z.string(), set: z.boolean(), opened, ...restoring });
 
 export type ShellVariable = Readonly<z.output<typeof shellVariable>>;

@@ -14,8 +14,11 @@
 /** Begins the mark of an end. Rare in output, so that looking for it is looking for one byte. */
 export const MARK_BYTE = 0x1e;
 
-/** Descriptor 3 is the way out; what the shell itself has to complain about its script is of no use to anybody. */
-export const SHELL_START_COMMAND = 'exec 3>&1 2>/dev/null; exec /bin/sh';
+/**
+ * Descriptor 3 is the way out, 4 the way for what the shell says of itself, which no command has open. What the shell has to complain about its
+ * script is of no use to anybody.
+ */
+export const SHELL_START_COMMAND = 'exec 3>&1 4>&2 2>/dev/null; exec /bin/sh';
 
 /**
  * Makes an interrupt end the whole command instead of the one program that runs just then: the failing expansion of a parameter that
@@ -32,19 +35,19 @@ export function openingScript(nonce: string): string {
 /** @param command without NUL characters */
 export function commandScript(command: string, nonce: string): string {
   // Led by a space: some shells take text that begins with "-" for an option.
-  return `${evaluated(` ${command}`)} </dev/null >&3 2>&3 3>&-\n${endReport(nonce)}`;
+  return `${evaluated(` ${command}`)} </dev/null >&3 2>&3 3>&- 4>&-\n${endReport(nonce)}`;
 }
 
 /** @param folder an absolute path */
 export function changeFolderScript(folder: string, nonce: string): string {
-  return `\\unset -f command\n\\command cd ${quoted(folder)} </dev/null >/dev/null 2>&1 3>&-\n${endReport(nonce)}`;
+  return `\\unset -f command\n\\command cd ${quoted(folder)} </dev/null >/dev/null 2>&1 3>&- 4>&-\n${endReport(nonce)}`;
 }
 
 /** @param value null removes the variable */
 export function setVariableScript({ name, value }: { readonly name: string; readonly value: string | null }, nonce: string): string {
   const change = value === null ? `\\unset -v ${name}` : `\\export ${name}=${quoted(value)}`;
   // Traces (`set -x`) show values: they go nowhere.
-  return `${evaluated(change)} </dev/null >/dev/null 2>&1 3>&-\n${endReport(nonce)}`;
+  return `${evaluated(change)} </dev/null >/dev/null 2>&1 3>&- 4>&-\n${endReport(nonce)}`;
 }
 
 /** `text` as one word of a shell, whatever it holds. */
@@ -57,7 +60,13 @@ function evaluated(text: string): string {
   return `\\unset -f command\n\\command eval ${quoted(text)}`;
 }
 
-/** Said once more after an interrupt, which may have hit the first one. */
+/**
+ * What is exported, between marks of the same nonce, and then the end; the end says by an `r` whether all of the former was said. `export` is the
+ * shell's own and can be no function; a descriptor that cannot be written is found out by `printf`, since for `export` it would be the end.
+ * Said once more after an interrupt, which may have hit the first one.
+ */
 export function endReport(nonce: string): string {
-  return `(\\set -- "$?"; \\unset -f printf pwd; \\printf '\\036%s %s %s\\000' ${nonce} "$1" "$(\\pwd -P)") >&3 2>/dev/null </dev/null\n`;
+  const exported = `\\printf '\\036%s ' ${nonce} >&4 && \\export -p >&4 && \\printf '\\000' >&4 && \\set -- "$1" r`;
+  const end = `\\printf '\\036%s %s%s %s\\000' ${nonce} "$1" "\${2-}" "$(\\pwd -P)"`;
+  return `(\\set -- "$?"; \\unset -f printf pwd; ${exported}; ${end}) >&3 2>/dev/null </dev/null\n`;
 }

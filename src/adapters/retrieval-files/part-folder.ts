@@ -1,0 +1,121 @@
+/** The folder with the files of an agent's parts. What goes wrong with it is told once and costs nobody anything but time. */
+import { lstat, mkdir, readdir, rm, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { RuntimeError } from '../../machines/errors.ts';
+import { isUuidV7 } from '../../machines/ids.ts';
+import { isCode, readPart, writePart } from './part-file.ts';
+import type { KeptPart } from './part-file.ts';
+
+export interface PartFolderOptions {
+  /** Absolute. It need not exist. */
+  readonly folder: string;
+  /** Hears why something could not be kept or read: once for each reason, until something is kept again. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+export type FoundPart = KeptPart & { readonly sessionId: string };
+
+const FOLDER_MODE = 0o700;
+const SUFFIX = '.part';
+const DRAFT = /^\..+\.draft$/;
+
+/** A draft this old belongs to nobody who still writes. Milliseconds. */
+const DRAFT_ABANDONED_MS = 3_600_000;
+
+/** Files that are read at the same time. */
+const READERS = 8;
+
+/** To write one file. */
+const MAX_ATTEMPTS = 5;
+
+export class PartFolder {
+  readonly #options: PartFolderOptions;
+  /** What was told already, by the code of the error. */
+  readonly #told = new Set<string>();
+
+  constructor(options: PartFolderOptions) {
+    this.#options = options;
+  }
+
+  /** Every part that is there and whole. @param take called for one after another, in no order */
+  async readAll(take: (found: FoundPart) => Promise<void>): Promise<void> {
+    const names = await this.#names().catch((error: unknown) => this.#trouble(error));
+    const waiting = [...(names ?? [])];
+    const readOn = async (): Promise<void> => {
+      for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+        const sessionId = name.slice(0, -SUFFIX.length);
+        const found = await readPart(this.#pathOf(sessionId), sessionId).catch((error: unknown) => this.#trouble(error));
+        if (found !== undefined) await take({ ...found, sessionId });
+      }
+    };
+    await Promise.all(Array.from({ length: READERS }, readOn));
+  }
+
+  /** What cannot be kept is in memory all the same, and read from the log again by the next process. */
+  async keep(sessionId: string, kept: KeptPart, { isAnew }: { readonly isAnew: boolean }): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await this.#write(sessionId, kept, isAnew);
+        this.#told.clear();
+        return;
+      } catch (error) {
+        // Another process may remove the whole folder, to make it anew, while this one writes into it.
+        if (attempt < MAX_ATTEMPTS && isCode(error, 'ENOENT')) continue;
+        this.#trouble(error);
+        return;
+      }
+    }
+  }
+
+  async remove(sessionId: string): Promise<void> {
+    try {
+      // A link would lead to the files of somebody else.
+      if (await isFolder(this.#options.folder)) await rm(this.#pathOf(sessionId), { force: true });
+    } catch (error) {
+      this.#trouble(error);
+    }
+  }
+
+  async #write(sessionId: string, kept: KeptPart, isAnew: boolean): Promise<void> {
+    const { folder } = this.#options;
+    await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+    if (!(await isFolder(folder))) throw notAFolder(folder);
+    await writePart({ path: this.#pathOf(sessionId), sessionId, isAnew }, kept);
+  }
+
+  async #names(): Promise<readonly string[]> {
+    const { folder } = this.#options;
+    if (!(await isFolder(folder))) return [];
+    const names = await readdir(folder);
+    for (const name of names) if (DRAFT.test(name)) await removeAbandoned(join(folder, name));
+    return names.filter((name) => name.endsWith(SUFFIX) && isUuidV7(name.slice(0, -SUFFIX.length)));
+  }
+
+  #pathOf(sessionId: string): string {
+    return join(this.#options.folder, `${sessionId}${SUFFIX}`);
+  }
+
+  #trouble(error: unknown): undefined {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    if (this.#told.has(code)) return;
+    this.#told.add(code);
+    this.#options.onTrouble(error);
+  }
+}
+
+/** A link is none: it may lead anywhere. */
+async function isFolder(path: string): Promise<boolean> {
+  return lstat(path).then((found) => found.isDirectory(), (error: unknown) => {
+    if (isCode(error, 'ENOENT', 'ENOTDIR')) return false;
+    throw error;
+  });
+}
+
+async function removeAbandoned(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found !== undefined && Date.now() - found.mtimeMs > DRAFT_ABANDONED_MS) await unlink(path).catch(() => undefined);
+}
+
+function notAFolder(folder: string): RuntimeError {
+  return new RuntimeError('RETRIEVAL_FOLDER_INVALID', `expected a folder at ${folder}, there is something else`, { category: 'storage', hint: 'Move it away: the index is made anew.' });
+}

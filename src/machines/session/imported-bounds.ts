@@ -1,0 +1,28 @@
+/** What binds a session whose log came from elsewhere: no less than what its log says, and no less than what binds any other session of its agent. */
+import type { AgentDefinition } from '../agent/agent-definition.ts';
+import type { Narrowing, Restriction } from './event-schemas.ts';
+import type { SessionEventData } from './session-event.ts';
+
+type Created = SessionEventData<'session.created'>;
+
+const ASKS: Restriction = { mode: 'ask', deny: [], ask: [] };
+
+/**
+ * Whoever has written the log may have cut its bounds out of it, or have put rights into it. So it asks before whatever no rule allows; what it
+ * says about rules that allow, another model or a folder of this machine does not count; and the environment that it names holds besides
+ * that of its agent.
+ */
+export function importedBounds({ narrowing, restriction = ASKS, environmentId, workspace: _workspace, ...rest }: Created, { environment }: Pick<AgentDefinition, 'environment'>): Created {
+  const environments = [...new Set([...(restriction.environments ?? []), ...(environmentId === undefined || environmentId === environment ? [] : [environmentId])])];
+  const left = narrowing === undefined ? {} : narrowingOf(narrowing);
+  return {
+    ...rest,
+    restriction: { ...restriction, mode: restriction.mode === 'deny' ? 'deny' : 'ask', ...(environments.length === 0 ? {} : { environments }) },
+    ...(Object.keys(left).length === 0 ? {} : { narrowing: left }),
+  };
+}
+
+/** What of it takes away. */
+function narrowingOf({ allow: _allow, model: _model, mode, ...rest }: Narrowing): Narrowing {
+  return { ...rest, ...(mode === 'deny' ? { mode } : {}) };
+}

@@ -1,0 +1,87 @@
+/**
+ * Dumps, as od, xxd and hexdump print them, without what stands before and after the bytes of each line: a secret that goes on in the next line
+ * then goes on at once.
+ */
+import type { ReadBytes } from './unescaped.ts';
+
+const LINE_END = 0x0a;
+const SPACE = 0x20;
+const COLON = 0x3a;
+/** A dump of more columns is none that a program prints by itself. */
+const MAX_LINE_BYTES = 256;
+const MIN_OFFSET_DIGITS = 6;
+const MAX_OFFSET_DIGITS = 16;
+
+const IS_HEX = new Uint8Array(256);
+for (const digit of '0123456789abcdefABCDEF') IS_HEX[digit.charCodeAt(0)] = 1;
+
+/** Where the text of a line begins that shows the same bytes as characters, and where it ends: `|…|`, `>…<`. */
+const TEXT_SIGNS: ReadonlyMap<number, number> = new Map([
+  [0x7c, 0x7c],
+  [0x3e, 0x3c],
+]);
+
+/** Undefined where there is no line of a dump. */
+export function dumped(bytes: Uint8Array): ReadBytes | undefined {
+  const lines: (readonly [number, number])[] = [];
+  for (let from = 0; from < bytes.length; ) {
+    const until = endOfLine(bytes, from);
+    const line = until - from <= MAX_LINE_BYTES ? bytesOfLine(bytes, from, until) : undefined;
+    if (line !== undefined) lines.push(line);
+    from = until + 1;
+  }
+  return lines.length === 0 ? undefined : together(bytes, lines);
+}
+
+/** Where the line ends that a byte stands in; the length of the bytes where it has not ended. */
+export function endOfLine(bytes: Uint8Array, from: number): number {
+  const end = bytes.indexOf(LINE_END, from);
+  return end < 0 ? bytes.length : end;
+}
+
+/** From where to where the bytes of a line stand; undefined for what is no line of a dump. */
+function bytesOfLine(bytes: Uint8Array, from: number, until: number): readonly [number, number] | undefined {
+  let at = from;
+  while (IS_HEX[bytes[at] as number] === 1 && at < until) at += 1;
+  const digits = at - from;
+  if (digits === 0) return bytes[from] === SPACE ? withoutOffset(bytes, from, until) : undefined;
+  if (digits < MIN_OFFSET_DIGITS || digits > MAX_OFFSET_DIGITS) return undefined;
+  const hasColon = bytes[at] === COLON;
+  if (hasColon) at += 1;
+  if (bytes[at] !== SPACE || at >= until) return undefined;
+  return [at, hasColon ? doubleSpaceAfter(bytes, at + 1, until) : signAfter(bytes, at, until)];
+}
+
+/** `od -An` with characters beside its bytes. Without them nothing stands between the bytes. */
+function withoutOffset(bytes: Uint8Array, from: number, until: number): readonly [number, number] | undefined {
+  const isPair = IS_HEX[bytes[from + 1] as number] === 1 && IS_HEX[bytes[from + 2] as number] === 1 && bytes[from + 3] === SPACE;
+  return isPair ? [from, signAfter(bytes, from, until)] : undefined;
+}
+
+function doubleSpaceAfter(bytes: Uint8Array, from: number, until: number): number {
+  for (let at = from + 1; at + 1 < until; at += 1) if (bytes[at] === SPACE && bytes[at + 1] === SPACE) return at;
+  return until;
+}
+
+/** In `od -c` such a sign may be one of the bytes: there it stands alone. */
+function signAfter(bytes: Uint8Array, from: number, until: number): number {
+  for (let at = from + 2; at + 1 < until; at += 1) {
+    const end = TEXT_SIGNS.get(bytes[at] as number);
+    if (end !== undefined && bytes[at - 1] === SPACE && bytes[at - 2] === SPACE && (bytes[at + 1] !== SPACE || bytes[until - 1] === end)) return at;
+  }
+  return until;
+}
+
+function together(bytes: Uint8Array, lines: readonly (readonly [number, number])[]): ReadBytes {
+  const length = lines.reduce((sum, [from, until]) => sum + until - from, 0);
+  const read = { bytes: new Uint8Array(length), starts: new Uint32Array(length), ends: new Uint32Array(length) };
+  let index = 0;
+  for (const [from, until] of lines) {
+    for (let at = from; at < until; at += 1, index += 1) {
+      read.bytes[index] = bytes[at] as number;
+      read.starts[index] = at;
+      read.ends[index] = at + 1;
+    }
+  }
+  return read;
+}
