@@ -5,7 +5,9 @@ import type { Clock } from './actors/clock/clock.ts';
 import type { EnvironmentCatalog } from './actors/environment/environment-catalog.ts';
 import { createSessionEnvironments } from './actors/environment/session-environments.ts';
 import type { SessionEnvironments } from './actors/environment/session-environment.ts';
+import type { LogRedaction } from './actors/session/log-redaction.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
+import { createLogRedaction } from './actors/vault/log-redaction.ts';
 import { createVaults } from './actors/vault/open-vaults.ts';
 import type { SessionVaults } from './actors/vault/open-vaults.ts';
 import type { VaultCatalog } from './actors/vault/vault-catalog.ts';
@@ -34,6 +36,7 @@ export interface NodeEnvironments {
   /** The secrets of sessions that work in this process. */
   readonly secrets: SessionVaults;
   readonly environments: SessionEnvironments;
+  readonly redaction: LogRedaction;
 }
 
 export function nodeEnvironments({ layout, clock, defaultEnvironmentId, onTrouble }: EnvironmentsOptions): NodeEnvironments {
@@ -52,7 +55,7 @@ export function nodeEnvironments({ layout, clock, defaultEnvironmentId, onTroubl
     onTrouble,
     ...(defaultEnvironmentId === undefined ? {} : { defaultEnvironmentId }),
   });
-  return { catalog, vaults, secrets, environments };
+  return { catalog, vaults, secrets, environments, redaction: createLogRedaction({ catalog, vaults: secrets }) };
 }
 
 /** The vaults of a home. */

@@ -67,7 +67,7 @@ export function nodeTools({ layout, secrets, store, processTree, clock, options 
   const sessions = { store, clock, ids: createIdSource({ clock }), hold: (session: SessionIdentity) => holdLog(layout.log(session)) };
   const records = createShellRecordFiles((session) => join(layout.runtimeDirectory(session), SHELLS_FOLDER));
   const shells = createShellTools({ tasks: shellTasks, feed, host, clock, environment, sessions, records });
-  const outputs = createOutputFiles({ workspaceDirectory: (identity) => layout.workspaceDirectory(identity), redacted: ({ sessionId }, text) => secrets.secretsOf(sessionId)?.text(text) ?? text });
+  const outputs = createOutputFiles({ workspaceDirectory: (identity) => layout.workspaceDirectory(identity), redacted: (_session, text) => secrets.known.text(text) });
   const files = createFileToolset({ lockDirectory: join(layout.home, LOCKS_FOLDER) });
   const ports: ToolPorts = {
     tools: [...files.tools, ...withQuotaNotes(shells.tools, files.quotaNote), createHttpRequestTool({ clock, userAgent: USER_AGENT }), createVaultListTool(), ...(options.tools ?? [])],
@@ -76,10 +76,7 @@ export function nodeTools({ layout, secrets, store, processTree, clock, options 
     shellHost: host,
     commandEnvironment: environment,
     toolSource: mcpServers({ processTree, clock, files: outputs, clientInfo: CLIENT, ...(options.onToolServerNews === undefined ? {} : { onNews: options.onToolServerNews }) }),
-    async closeSession(sessionId) {
-      await shells.closeSession(sessionId);
-      secrets.forget(sessionId);
-    },
+    closeSession: (sessionId) => shells.closeSession(sessionId),
     async closeTools(reason) {
       await shells.close();
       await shellTasks.shutdown(reason);
@@ -88,9 +85,9 @@ export function nodeTools({ layout, secrets, store, processTree, clock, options 
   return { ports, shells };
 }
 
-/** Takes the secrets of a session out of what its commands put out. */
+/** Takes secrets out of what commands put out, whoever runs them: what one session was given may come to another one in a file. */
 export function redactionFor(secrets: NodeEnvironments['secrets']): NonNullable<ManagedShellProcessRunnerOptions['redactionOf']> {
-  return ({ parentSessionId }) => (parentSessionId === undefined ? undefined : secrets.secretsOf(parentSessionId)?.bytes());
+  return () => secrets.known.bytes();
 }
 
 /**

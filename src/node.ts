@@ -286,6 +286,7 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     ...tools.ports,
     ...knowing.ports,
     environments: worked.environments,
+    redaction: worked.redaction,
     subagents: nodeSubagents({ layout, clock, processTree, hostLife, providers: options.runConfig?.providers, humans: options.humans, options: options.subagents ?? {} }),
     ...givenPorts(options),
   });

@@ -9,6 +9,7 @@ import type { AttachmentStore } from './actors/session/attachment-store.ts';
 import type { SessionEnvironments } from './actors/environment/session-environment.ts';
 import type { EventStore } from './actors/session/event-store.ts';
 import type { JournalPorts } from './actors/session/session-journal.ts';
+import type { LogRedaction } from './actors/session/log-redaction.ts';
 import { createIdSource } from './actors/session/id-source.ts';
 import type { IdSource } from './actors/session/id-source.ts';
 import type { SessionDirectories } from './actors/session/session-directories.ts';
@@ -97,6 +98,8 @@ export interface RuntimePorts {
   readonly attachments?: AttachmentStore | undefined;
   /** What sessions work in. Without it in their workspace, with nothing shut in. */
   readonly environments?: SessionEnvironments | undefined;
+  /** Takes out of every event what no log may keep. Without it events are stored as they come. */
+  readonly redaction?: LogRedaction | undefined;
   /** What agents have learned before. Without it wakes are told nothing of it. */
   readonly memory?: WakeMemory | undefined;
   /** What goes along with wakes: tools about sessions, and what is done before and after their turns. */
@@ -179,10 +182,10 @@ export interface Runtime extends AsyncDisposable {
 
 /** @throws RuntimeError TOOL_INVALID, TOOL_EXISTS, ENVIRONMENT_INVALID */
 export function createRuntime(ports: RuntimePorts): Runtime {
-  const { clock, store, agents, tasks, ids = createIdSource({ clock }) } = ports;
+  const { clock, store, agents, tasks, redaction, ids = createIdSource({ clock }) } = ports;
   const onListenerError = safely(ports.onListenerError ?? reportToConsole);
   const runtimes = new AgentRuntimeRegistry(ports.runtimes);
-  const core = { store, ids, clock, journals: new JournalCache({ store, ids, clock }) };
+  const core = { store, ids, clock, redaction, journals: new JournalCache({ store, ids, clock, redaction }) };
   const trigger: Runtime['trigger'] = (sessionId, options) => waker.trigger(sessionId, options);
   const { sessions, house } = sessionsAndJobs(ports, { ...core, trigger, onListenerError });
   const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> => (await ports.processTree?.reconcile()) ?? [];

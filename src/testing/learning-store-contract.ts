@@ -101,7 +101,7 @@ const cases: readonly Case[] = [
     name: 'keeps out what people took out of what a key is about, in other words and made anew too',
     async run({ store, beside }) {
       const all = [learning('a', { dedupeKey: 'k' }), learning('b', { dedupeKey: 'k' })];
-      for (const each of all) await store.keep(AGENT, each);
+      for (const one of all) await store.keep(AGENT, one);
       await store.forget(AGENT, 'a');
       const later = learning('c', { dedupeKey: 'k', at: '2026-01-05T00:00:00.000Z' });
       expectSame(await beside.keep(AGENT, later), { as: 'duplicate', duplicateOf: 'a' }, 'other words under the key');

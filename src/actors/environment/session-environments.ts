@@ -49,7 +49,8 @@ async function enter({ session, workspaceDirectory }: EnvironmentRequest, enviro
   const fingerprint = await fingerprintOf(definition, within);
   const mounts = await mountsOf(definition, { identity, workspaceDirectory, places: ports.places });
   const sandbox = await sandboxOf(definition, { identity, workspaceDirectory, mounts, sandboxes: ports.sandboxes });
-  const secrets = await secretsOf(definition, { identity, vaults: ports.vaults });
+  const takenOut = [own, ...others].flatMap(({ vaults }) => vaults);
+  const secrets = await secretsOf(definition, { identity, takenOut, vaults: ports.vaults });
   await ports.catalog.remember(fingerprint, definition).catch((error: unknown) => ports.onTrouble(error, 'listener'));
   return { definition, fingerprint, within, mounts, ...(sandbox === undefined ? {} : { sandbox }), secrets };
 }
@@ -104,8 +105,9 @@ function unavailable(environmentId: string, reason: string, hint: string): Runti
   return new RuntimeError('SANDBOX_UNAVAILABLE', `expected a sandbox for the environment "${environmentId}", which requires one: ${reason}`, { category: 'permission', hint, details: { environmentId } });
 }
 
-async function secretsOf({ environmentId, vaults: names }: EnvironmentDefinition, { identity, vaults }: Pick<Surroundings, 'identity'> & Pick<SessionEnvironmentPorts, 'vaults'>): Promise<SessionSecrets> {
+async function secretsOf({ environmentId, vaults: names }: EnvironmentDefinition, { identity, takenOut, vaults }: Pick<Surroundings, 'identity'> & Pick<SessionEnvironmentPorts, 'vaults'> & { readonly takenOut: readonly string[] }): Promise<SessionSecrets> {
+  // Also without any of its own: what others were given may come to it.
+  if (vaults !== undefined) return vaults.open(identity, names, { takenOut });
   if (names.length === 0) return NO_SECRETS;
-  if (vaults !== undefined) return vaults.open(identity, names);
   throw new RuntimeError('VAULT_NOT_FOUND', `expected vaults for the environment "${environmentId}", which names ${names.join(', ')}: this runtime has none`, { category: 'not_found', hint: 'Give the runtime vaults, or take them out of the environment.' });
 }

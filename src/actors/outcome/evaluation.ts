@@ -28,7 +28,7 @@ export interface EvaluationPorts {
   /** What is staged to be shared. Without it nothing of that can be. */
   readonly stage?: Pick<SubstrateStage, 'read'> | undefined;
   /** What still runs in the open shells of a session, in words; undefined when nothing does. Without it nobody looks. */
-  readonly leftRunning?: ((session: SessionIdentity) => string | undefined) | undefined;
+  readonly leftRunning?: ((session: SessionIdentity) => Promise<string | undefined>) | undefined;
   /** Without it a judge that is named counts as one that does not know. */
   readonly judge?: OutcomeJudge | undefined;
 }
@@ -66,7 +66,7 @@ export async function evaluateOutcome(place: EvaluationPlace, ports: EvaluationP
   signal.throwIfAborted();
   const before = place.state();
   const record = await readWork(ports.store, before);
-  const grade = gradeOf({ state: before, record, askingCallId: place.askingCallId, leftRunning: ports.leftRunning?.(before) });
+  const grade = gradeOf({ state: before, record, askingCallId: place.askingCallId, leftRunning: await ports.leftRunning?.(before) });
   const { outcome } = before;
   if (outcome === undefined) return { grade: grade.grade, verdict: 'not_ready', because: grade.because, evidence: [], throughSeq: before.head, evaluators: ['log'] };
   const isCandidate = grade.grade === 'done_candidate';

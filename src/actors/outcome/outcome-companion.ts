@@ -17,7 +17,7 @@ export function createOutcomeCompanion(options: OutcomeCompanionOptions): WakeCo
     async ended(wake) {
       const state = wake.state();
       if (wake.signal.aborted || !isDue(state) || checksOf(state.outcome, wake.agent.environment).length === 0) return;
-      if (gradeOf({ state, record: await readWork(options.store, state), leftRunning: options.leftRunning?.(state) }).grade !== 'done_candidate') return;
+      if (gradeOf({ state, record: await readWork(options.store, state), leftRunning: await options.leftRunning?.(state) }).grade !== 'done_candidate') return;
       await options.evaluator.alone(state.sessionId, () => evaluateOutcome(placeOf(wake), options));
     },
   };

@@ -53,7 +53,7 @@ export class OutcomeEvaluator {
   async grade(sessionId: string): Promise<Grade> {
     const { state } = await this.#options.journals.open(checkSessionId(sessionId));
     const { store, leftRunning } = this.#options;
-    return gradeOf({ state, record: await readWork(store, state), leftRunning: leftRunning?.(state) });
+    return gradeOf({ state, record: await readWork(store, state), leftRunning: await leftRunning?.(state) });
   }
 
   /** How it was evaluated so far. @param options `limit`: entries at most, the newest; default 20 */

@@ -45,7 +45,7 @@ function gradeTool({ store, leftRunning }: OutcomeToolsOptions): Tool {
     definition: outcomeGradeDefinition,
     async run(_input, context) {
       const state = wakeOf(context).state();
-      const grade = gradeOf({ state, record: await readWork(store, state), askingCallId: context.callId, leftRunning: leftRunning?.(state) });
+      const grade = gradeOf({ state, record: await readWork(store, state), askingCallId: context.callId, leftRunning: await leftRunning?.(state) });
       const problem = promotionProblem(state);
       const { outcome, evaluation } = state;
       return {

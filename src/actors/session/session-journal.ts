@@ -15,11 +15,14 @@ import { isoTimeOf } from '../clock/iso-time.ts';
 import { MAX_READ_EVENTS, sessionNotFound } from './event-store.ts';
 import type { AppendResult, EventStore, NewSessionEvents, SessionIdentity } from './event-store.ts';
 import type { IdSource } from './id-source.ts';
+import type { LogRedaction } from './log-redaction.ts';
 
 export interface JournalPorts {
   readonly store: EventStore;
   readonly ids: IdSource;
   readonly clock: Clock;
+  /** Without it events are stored as they come. */
+  readonly redaction?: LogRedaction | undefined;
 }
 
 export interface JournalAppendOptions {
@@ -81,11 +84,16 @@ export class SessionJournal {
    * @throws RuntimeError for a draft that the state does not allow, before anything is stored; and whatever the store throws
    */
   async append(drafts: readonly SessionEventDraft[], options: JournalAppendOptions = {}): Promise<AppendResult> {
-    const events = drafts.map((draft) => this.#envelope(draft, options.epoch));
-    const { activate, settle } = activationChange(this.#state, this.#preview(events));
+    const before = this.#state;
+    // Waits for nothing where nothing has to be looked up: what comes after is at the head where the drafts were made.
+    const wait = this.#ports.redaction?.lookUp(drafts, before);
+    if (wait !== undefined) await wait;
+    const state = options.onlyAtHead === true ? before : this.#state;
+    const events = this.#redacted(drafts).map((draft) => this.#envelope(draft, options.epoch));
+    const { activate, settle } = activationChange(state, this.#preview(events, state));
     const result = await this.#ports.store.append(this.identity.sessionId, nonEmpty(events), {
       idempotencyKey: options.idempotencyKey,
-      ...(options.onlyAtHead === true ? { expectedHead: this.#state.head } : {}),
+      ...(options.onlyAtHead === true ? { expectedHead: state.head } : {}),
       ...(activate.length === 0 ? {} : { activate }),
       ...(settle.length === 0 ? {} : { settle }),
     });
@@ -97,15 +105,19 @@ export class SessionJournal {
 
   /** The envelopes of the first events of a session that does not exist yet. */
   envelopes(drafts: readonly SessionEventDraft[]): NewSessionEvents {
-    const events = drafts.map((draft) => this.#envelope(draft, undefined));
-    this.#preview(events);
+    const events = this.#redacted(drafts).map((draft) => this.#envelope(draft, undefined));
+    this.#preview(events, this.#state);
     return nonEmpty(events);
   }
 
   /** @throws RuntimeError for an event that may not be appended */
-  #preview(events: readonly StoredEvent[]): SessionState {
-    const { head } = this.#state;
-    return stateAfter(this.#state, events.map((event, index) => placeEvent(event, this.identity.sessionId, head + 1 + index)));
+  #preview(events: readonly StoredEvent[], state: SessionState): SessionState {
+    const { head } = state;
+    return stateAfter(state, events.map((event, index) => placeEvent(event, this.identity.sessionId, head + 1 + index)));
+  }
+
+  #redacted(drafts: readonly SessionEventDraft[]): readonly SessionEventDraft[] {
+    return this.#ports.redaction?.drafts(drafts) ?? drafts;
   }
 
   #envelope(draft: SessionEventDraft, epoch: number | undefined): StoredEvent {

@@ -75,8 +75,8 @@ export interface ShellTools {
   closeSession(sessionId: string): Promise<void>;
   /** Of every shell of a session that something is known of, open or to be opened again. Values of variables are not in it. */
   describe(session: SessionIdentity): readonly ShellHistory[];
-  /** What still runs in open shells of a session here, in words; undefined when nothing does. */
-  leftRunning(session: Pick<SessionIdentity, 'sessionId'>): string | undefined;
+  /** What still runs in open shells of a session here, in words; undefined when nothing does. What is just ending is given a moment. */
+  leftRunning(session: Pick<SessionIdentity, 'sessionId'>): Promise<string | undefined>;
 }
 
 /** Longer than an interrupt and the end of a process tree may take: the call must not be over before its processes. */
@@ -94,11 +94,23 @@ export function createShellTools(options: ShellToolsOptions): ShellTools {
     close: () => shells.closeAll('the runtime is shutting down'),
     closeSession: (sessionId) => shells.closeSession(sessionId, 'its session was closed'),
     describe: (session) => [...new Set([...shells.of(session.sessionId).map(({ name }) => name), ...(records?.names(session) ?? [])])].flatMap((name) => historyOf(house, session, name) ?? []),
-    leftRunning({ sessionId }) {
-      const busy = shells.of(sessionId).flatMap(({ name, running }) => (running === 0 ? [] : [`${running} ${running === 1 ? 'process' : 'processes'} in shell ${name}`]));
-      return busy.length === 0 ? undefined : busy.join(', ');
+    async leftRunning({ sessionId }) {
+      for (let look = 1; ; look += 1) {
+        const busy = runningIn(shells.of(sessionId));
+        if (busy === undefined || look === RUNNING_LOOKS) return busy;
+        await new Promise<void>((resolve) => void clock.setTimeout(resolve, RUNNING_LOOK_MS));
+      }
     },
   };
+}
+
+/** A process that has said its last word takes a moment to be gone. */
+const RUNNING_LOOKS = 5;
+const RUNNING_LOOK_MS = 20;
+
+function runningIn(shells: readonly Shell[]): string | undefined {
+  const busy = shells.map(({ name, running }) => ({ name, running })).filter(({ running }) => running > 0);
+  return busy.length === 0 ? undefined : busy.map(({ name, running }) => `${running} ${running === 1 ? 'process' : 'processes'} in shell ${name}`).join(', ');
 }
 
 interface House extends ShellHouse {

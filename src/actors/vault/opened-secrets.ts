@@ -2,10 +2,10 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { matchesHost } from '../../machines/vault/host-pattern.ts';
-import { redactedDrafts } from '../../machines/vault/redacted-drafts.ts';
-import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { SecretDefinition } from '../../machines/vault/vault-definition.ts';
+import { NO_SECRETS } from '../environment/session-secrets.ts';
 import type { ByteRedaction, SecretName, SecretReference, SessionSecrets } from '../environment/session-secrets.ts';
+import type { KnownSecrets } from './known-secrets.ts';
 import type { SecretReading } from './secret-values.ts';
 
 export interface OpenedSecret {
@@ -17,13 +17,13 @@ export interface OpenedSecret {
 export class OpenedSecrets implements SessionSecrets {
   readonly names: readonly SecretName[];
   readonly #secrets: ReadonlyMap<SecretReference, OpenedSecret>;
-  readonly #redaction: SecretRedaction | undefined;
+  readonly #known: KnownSecrets;
 
-  /** @param redaction of these secrets and of what they were before; undefined when none of them has a value */
-  constructor(secrets: readonly OpenedSecret[], redaction: SecretRedaction | undefined) {
+  /** @param secrets those that may be used @param known those that are taken out, these among them */
+  constructor(secrets: readonly OpenedSecret[], known: KnownSecrets) {
     this.#secrets = new Map(secrets.map((secret) => [secret.reference, secret]));
     this.names = secrets.map(nameOf);
-    this.#redaction = redaction;
+    this.#known = known;
   }
 
   forCommand(reference: SecretReference): string {
@@ -48,21 +48,22 @@ export class OpenedSecrets implements SessionSecrets {
   }
 
   // Functions that can be handed on by themselves, as those of NO_SECRETS can.
-  readonly text = (text: string): string => this.#redaction?.text(text) ?? text;
+  readonly text = (text: string): string => this.#known.redaction?.text(text) ?? text;
 
-  readonly json = <Value>(value: Value): Value => (this.#redaction === undefined ? value : this.#redaction.json(value));
+  readonly json = <Value>(value: Value): Value => this.#known.redaction?.json(value) ?? value;
 
-  readonly drafts = (drafts: readonly SessionEventDraft[]): readonly SessionEventDraft[] => (this.#redaction === undefined ? drafts : redactedDrafts(this.#redaction, drafts));
+  readonly drafts = (drafts: readonly SessionEventDraft[]): readonly SessionEventDraft[] => this.#known.drafts(drafts);
 
-  readonly bytes = (): ByteRedaction | undefined => this.#redaction?.bytes();
+  readonly bytes = (): ByteRedaction | undefined => this.#known.bytes();
 
   #find(reference: SecretReference): OpenedSecret {
     const secret = this.#secrets.get(reference);
     if (secret !== undefined) return secret;
+    if (this.#secrets.size === 0) NO_SECRETS.forCommand(this.text(reference).slice(0, 200));
     const known = [...this.#secrets.keys()];
     throw new RuntimeError('SECRET_UNKNOWN', `expected a secret of a vault that the environment names, received ${JSON.stringify(this.text(reference).slice(0, 200))}`, {
       category: 'permission',
-      hint: known.length === 0 ? 'The vaults of the environment hold no secrets.' : `There is: ${known.slice(0, 20).join(', ')}. vault_list says what they are for.`,
+      hint: `There is: ${known.slice(0, 20).join(', ')}. vault_list says what they are for.`,
     });
   }
 }

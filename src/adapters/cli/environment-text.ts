@@ -7,12 +7,12 @@ type Entered = Pick<SessionEventData<'environment.entered'>, 'environmentId' | '
 
 /** In which a wake worked. */
 export function environmentText({ environmentId, sandbox, network }: Entered): string {
-  return `${printable(environmentId)} (sandbox: ${sandbox}${sandbox === 'off' ? '' : `, network: ${network}`})`;
+  return `${printable(environmentId)} (sandbox: ${sandbox}${sandbox === 'off' ? '' : `, network: ${networkText(network)}`})`;
 }
 
 /** As it is declared. */
 export function postureText({ environmentId, sandbox, network }: Pick<EnvironmentDefinition, 'environmentId' | 'sandbox' | 'network'>): string {
-  return `${printable(environmentId)} (sandbox: ${sandbox}${sandbox === 'off' ? '' : `, network: ${network}`})`;
+  return `${printable(environmentId)} (sandbox: ${sandbox}${sandbox === 'off' ? '' : `, network: ${networkText(network)}`})`;
 }
 
 /** Its fields for people, under their names in the file. Values of variables are left out. */
@@ -38,4 +38,9 @@ export function environmentFields(definition: EnvironmentDefinition): [string, s
 
 function boundsText(bounds: object): string {
   return Object.entries(bounds).map(([name, value]) => `${name} ${String(value)}`).join(', ');
+}
+
+/** An open one is no network of the sandbox's own. */
+function networkText(network: EnvironmentDefinition['network']): string {
+  return network === 'open' ? "open, the host's own with its loopback" : network;
 }

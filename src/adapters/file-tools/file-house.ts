@@ -45,7 +45,7 @@ export class FileHouse {
    * @throws RuntimeError QUOTA_EXCEEDED
    */
   async admit({ environment, signal }: Pick<ToolContext, 'environment' | 'signal'>, { places, place, change }: Change): Promise<() => void> {
-    if (environment === undefined || place.root.kind !== 'workspace') return () => undefined;
+    if (environment === undefined || (place.root.kind !== 'workspace' && place.root.kind !== 'runtime')) return () => undefined;
     await this.quotas.admit({ places, limits: environment.definition.quota, signal }, change);
     return () => this.quotas.add(places, change);
   }

@@ -55,6 +55,10 @@ export class MountRoots {
     return this.#roots.flatMap(({ kind, mount }) => (kind === 'workspace' || mount === undefined ? [] : [mount]));
   }
 
+  realPathsOf(kind: Root['kind']): readonly string[] {
+    return this.#roots.flatMap((root) => (root.kind === kind ? [root.realPath] : []));
+  }
+
   /** The folder in which a real path lies: the longest one. `preferred` decides between mounts of one and the same folder. */
   rootOf(realPath: string, preferred?: Root): Root | undefined {
     const around = this.#roots.filter((root) => isWithin(root.realPath, realPath));
@@ -134,6 +138,6 @@ function isThere(path: string): boolean {
   }
 }
 
-function isWithin(folder: string, path: string): boolean {
+export function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

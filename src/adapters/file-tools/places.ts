@@ -11,7 +11,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Mount } from '../../machines/environment/mount-table.ts';
 import { fileFailed, movedSince, notAFile, notAFolder, notFound, outside, systemCodeOf } from './file-errors.ts';
 import { readOnlyMount, vaultNotReadable } from './mount-errors.ts';
-import { MountRoots } from './mount-roots.ts';
+import { MountRoots, isWithin } from './mount-roots.ts';
 import type { NamedPlace, Root } from './mount-roots.ts';
 import { OpenFolder, pathOfHandle } from './open-folder.ts';
 
@@ -82,6 +82,11 @@ export class Places {
   /** The real path of the workspace. */
   get workspace(): string {
     return this.#workspace;
+  }
+
+  /** The real paths of the folders that count as what the session holds: none lies in another. */
+  get measured(): readonly string[] {
+    return [this.#workspace, ...this.#roots.realPathsOf('runtime')].filter((path, _index, all) => all.every((other) => other === path || !isWithin(other, path)));
   }
 
   /** @throws RuntimeError PATH_OUTSIDE_WORKSPACE, MOUNT_READ_ONLY, VAULT_NOT_READABLE, PATH_CHANGED, PATH_INVALID, NOT_A_FILE, FILE_ACCESS_DENIED */

@@ -1,5 +1,5 @@
 /**
- * How much a workspace holds, and what more it may hold. What tools write is added up as it is written; what commands write is found by
+ * How much a session holds in its workspace and in what it keeps for itself, and what more it may hold. What tools write is added up as it is written; what commands write is found by
  * measuring again, now and then, so that large workspaces cost little.
  */
 import { lstat, opendir } from 'node:fs/promises';
@@ -10,7 +10,6 @@ import { MAX_MEASURED_ENTRIES, MAX_MEASURED_WORKSPACES } from '../../machines/tu
 import { Breather } from './breather.ts';
 import type { OpenFolder } from './open-folder.ts';
 import type { Places } from './places.ts';
-import { RUNTIME_FOLDER } from './runtime-folder.ts';
 
 export interface QuotaLimits {
   readonly maxBytes?: number | undefined;
@@ -44,14 +43,14 @@ const MAX_AGE_MS = 60_000;
 const BATCH_FILES = 64;
 
 export class WorkspaceQuotas {
-  /** By real path of the workspace, the one used last at the end. */
+  /** By the folders that are measured, the ones used last at the end. */
   readonly #known = new Map<string, Measurement>();
 
   /** @throws RuntimeError QUOTA_EXCEEDED when the change would make the workspace hold more than it may; it may always hold less */
   async admit(request: QuotaRequest, change: Usage): Promise<void> {
     const { limits } = request;
     if (limits.maxBytes === undefined && limits.maxFiles === undefined) return;
-    const known = this.#known.get(request.places.workspace);
+    const known = this.#known.get(keyOf(request.places));
     if (known !== undefined && isFresh(known) && excess(sum(known, change), change, limits) === undefined) return;
     // Nobody is refused by what was true before: something may have been deleted since.
     const usage = await this.#measure(request);
@@ -60,32 +59,37 @@ export class WorkspaceQuotas {
   }
 
   /** What was written by a tool. */
-  add({ workspace }: Places, change: Usage): void {
-    const known = this.#known.get(workspace);
-    if (known !== undefined) this.#known.set(workspace, { ...known, ...sum(known, change) });
+  add(places: Places, change: Usage): void {
+    const key = keyOf(places);
+    const known = this.#known.get(key);
+    if (known !== undefined) this.#known.set(key, { ...known, ...sum(known, change) });
   }
 
   /** What to say after something that may have written; undefined as long as the workspace holds no more than it may. */
   async note(request: QuotaRequest): Promise<string | undefined> {
     const { limits } = request;
     if (limits.maxBytes === undefined && limits.maxFiles === undefined) return undefined;
-    const known = this.#known.get(request.places.workspace);
+    const known = this.#known.get(keyOf(request.places));
     const usage = known !== undefined && isFresh(known) ? known : await this.#measure(request);
     const problem = excess(usage, undefined, limits);
     return problem === undefined ? undefined : `The workspace holds ${problem}. Nothing more can be written by file tools until something is deleted.`;
   }
 
   async #measure({ places, limits, signal }: QuotaRequest): Promise<Usage> {
-    const { workspace } = places;
+    const key = keyOf(places);
     const beganMs = performance.now();
     const usage = await measure(places, { needsBytes: limits.maxBytes !== undefined, signal });
     const atMs = performance.now();
-    this.#known.delete(workspace);
-    this.#known.set(workspace, { ...usage, atMs, tookMs: atMs - beganMs });
+    this.#known.delete(key);
+    this.#known.set(key, { ...usage, atMs, tookMs: atMs - beganMs });
     const [oldest] = this.#known.keys();
     if (this.#known.size > MAX_MEASURED_WORKSPACES && oldest !== undefined) this.#known.delete(oldest);
     return usage;
   }
+}
+
+function keyOf({ measured }: Places): string {
+  return measured.join('\0');
 }
 
 function isFresh({ atMs, tookMs }: Measurement): boolean {
@@ -103,11 +107,10 @@ function excess({ bytes, files }: Usage, change: Usage | undefined, { maxBytes, 
   return undefined;
 }
 
-/** Everything but the outputs that the runtime keeps, which have a bound of their own. Links are not followed. */
+/** Everything, also what the runtime has put there: commands can write where it does. Links are not followed. */
 async function measure(places: Places, { needsBytes, signal }: { readonly needsBytes: boolean; readonly signal: AbortSignal }): Promise<Usage> {
   const breather = new Breather(signal);
-  const kept = join(places.workspace, RUNTIME_FOLDER, 'outputs');
-  const waiting = [places.workspace];
+  const waiting = [...places.measured];
   let bytes = 0;
   let files = 0;
   for (let next = waiting.pop(); next !== undefined && files < MAX_MEASURED_ENTRIES; next = waiting.pop()) {
@@ -119,7 +122,7 @@ async function measure(places: Places, { needsBytes, signal }: { readonly needsB
         files += 1;
         const path = join(next, entry.name);
         if (!entry.isDirectory()) names.push(entry.name);
-        else if (path !== kept) waiting.push(path);
+        else waiting.push(path);
         if (breather.isDue) await breather.rest();
       }
       if (needsBytes) bytes += await bytesOf(folder, names, breather);

@@ -31,7 +31,7 @@ export async function checkedAddress({ hostname, host }: Pick<URL, 'hostname' | 
   if (bad === undefined) return first;
   throw new RuntimeError('ADDRESS_FORBIDDEN', `${host} is at ${bad.address}, which requests of agents do not go to`, {
     category: 'permission',
-    hint: addressKind(bad.address) === 'never' ? 'Nothing that is meant for agents is there.' : 'It belongs to this machine or its network. Agents reach those only in an environment without a sandbox.',
+    hint: addressKind(bad.address) === 'never' ? 'Nothing that is meant for agents is there.' : 'It belongs to this machine or its network. This tool goes there only in an environment without a sandbox; only people can change that.',
     details: { host, address: bad.address },
   });
 }

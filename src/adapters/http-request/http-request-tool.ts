@@ -1,6 +1,6 @@
 /**
- * `http_request`. Secrets are put in here and nowhere before: over https only, to no host that they are not for, and not after a redirect. A
- * redirect to another host is not followed: whether the agent may go there is for the rules about its calls to say.
+ * `http_request`. Secrets are put in here and nowhere before: over https only, and to no host that they are not for. A redirect to another place
+ * is not followed: whether the agent may go there is for the rules about its calls to say.
  */
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { SessionEnvironment } from '../../actors/environment/session-environment.ts';
@@ -9,6 +9,7 @@ import type { Tool, ToolContext } from '../../actors/turn/tool.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_REDIRECTS, httpRequestDefinition } from '../../machines/turn/http-request.ts';
 import type { HttpRequestInput, HttpRequestOutput } from '../../machines/turn/http-request.ts';
+import { plainAddress } from '../../machines/turn/request-address.ts';
 import { isLoopbackName } from '../../machines/vault/host-pattern.ts';
 import { checkedAddress } from './checked-address.ts';
 import type { FindAddresses } from './checked-address.ts';
@@ -27,7 +28,7 @@ export interface HttpRequestToolOptions {
 export function createHttpRequestTool(options: HttpRequestToolOptions): Tool<HttpRequestInput> {
   return {
     definition: httpRequestDefinition,
-    subject: ({ url }) => ({ kind: 'path', path: ruledPath(new URL(url)), access: 'write' }),
+    subject: ({ url }) => ({ kind: 'path', path: ruledPath(plainAddress(new URL(url))), access: 'write' }),
     async run(input, context) {
       const { definition } = context.environment ?? {};
       if (definition?.network === 'disabled') throw networkDisabled(definition.environmentId);
@@ -62,19 +63,15 @@ class Request {
   }
 
   async run(): Promise<HttpRequestOutput> {
-    let url = new URL(this.#input.url);
-    let { method } = this.#input;
-    let body = this.#input.json === undefined ? this.#input.body : JSON.stringify(this.#input.json);
+    let url = plainAddress(new URL(this.#input.url));
+    const { method } = this.#input;
+    const body = this.#input.json === undefined ? this.#input.body : JSON.stringify(this.#input.json);
     for (let redirects = 0; ; redirects += 1) {
       const answer = await this.#send(url, method, body);
       const next = redirectOf(answer, url);
-      if (next === undefined) return this.#output(url, answer);
-      const refused = redirects === MAX_REDIRECTS ? `This was redirect number ${MAX_REDIRECTS + 1}, to ${next.href}; no more are followed.` : whyNotThere(url, next);
-      if (refused !== undefined) return this.#output(url, answer, refused);
-      if (answer.status === 303 ? method !== 'HEAD' : answer.status < 303 && method === 'POST') {
-        method = 'GET';
-        body = undefined;
-      }
+      if (next === undefined) return await this.#output(url, answer);
+      const refused = redirects === MAX_REDIRECTS ? `This was redirect number ${MAX_REDIRECTS + 1}, to ${next.href}; no more are followed.` : whyNotThere(method, url, next);
+      if (refused !== undefined) return await this.#output(url, answer, refused);
       url = next;
     }
   }
@@ -105,10 +102,10 @@ class Request {
     return value;
   }
 
-  #output(url: URL, { status, headers, body, isTruncated }: HttpAnswer, remark?: string): HttpRequestOutput {
+  async #output(url: URL, { status, headers, body, isTruncated }: HttpAnswer, remark?: string): Promise<HttpRequestOutput> {
     const secrets = this.#environment?.secrets;
     const contentType = headers['content-type'];
-    const text = body.length === 0 ? undefined : bodyText({ bytes: body, isTruncated, contentType }, secrets);
+    const text = body.length === 0 ? undefined : await bodyText({ bytes: body, isTruncated, contentType }, secrets);
     const noText = text === undefined && body.length > 0 ? `The body is no text (${contentType?.slice(0, 100) ?? 'of no type'}) and is not shown.` : undefined;
     const notes = [remark, noText].filter((note) => note !== undefined);
     return {
@@ -136,14 +133,16 @@ function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promi
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 function redirectOf({ status, headers: { location } }: HttpAnswer, url: URL): URL | undefined {
-  return REDIRECTS.has(status) && location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+  return REDIRECTS.has(status) && location !== undefined && URL.canParse(location, url.href) ? plainAddress(new URL(location, url)) : undefined;
 }
 
-/** The same host, and nothing less safe; undefined when it is followed. */
-function whyNotThere(from: URL, to: URL): string | undefined {
-  const isUpgrade = from.protocol === 'http:' && to.protocol === 'https:' && from.hostname === to.hostname && from.port === '' && to.port === '';
-  const isSafe = (from.origin === to.origin || isUpgrade) && to.username === '' && to.password === '';
-  return isSafe ? undefined : `This is a redirect to ${to.href}, which was not followed: it leads elsewhere. Request that itself if it is wanted.`;
+/** Undefined when it is followed: to read, at the same place of the same host, and nothing less safe. Rules name a place by host and path. */
+function whyNotThere(method: string, from: URL, to: URL): string | undefined {
+  const isReading = method === 'GET' || method === 'HEAD';
+  const isUpgrade = from.protocol === 'http:' && to.protocol === 'https:';
+  const isSafe = (from.protocol === to.protocol || isUpgrade) && to.username === '' && to.password === '';
+  if (isReading && isSafe && ruledPath(from) === ruledPath(to)) return undefined;
+  return `This is a redirect to ${to.href}, which was not followed: ${isReading ? 'it leads elsewhere' : 'only GET and HEAD are sent again'}. Request that itself if it is wanted.`;
 }
 
 function deadline(clock: HttpRequestToolOptions['clock'], seconds: number, signal: AbortSignal): { readonly signal: AbortSignal; end(): void } {

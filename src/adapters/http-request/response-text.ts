@@ -1,8 +1,12 @@
 /** What a server answered, as text without secrets. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import type { SessionSecrets } from '../../actors/environment/session-secrets.ts';
 
 const TEXT = /^(?:text\/|application\/(?:.*\+)?(?:json|xml|yaml|x-yaml|javascript|graphql|x-www-form-urlencoded|x-ndjson|toml|sql)|image\/svg\+xml|message\/|multipart\/)/i;
+
+/** Bytes that are looked through at a stretch: whatever else runs in this process has its turn in between. */
+const PIECE_BYTES = 65_536;
 
 /** Characters of all values of one header. */
 const MAX_HEADER_CHARACTERS = 8_000;
@@ -14,15 +18,20 @@ export interface Body {
 }
 
 /** Undefined for what is no text. */
-export function bodyText({ bytes, isTruncated, contentType }: Body, secrets: SessionSecrets | undefined): string | undefined {
+export async function bodyText({ bytes, isTruncated, contentType }: Body, secrets: SessionSecrets | undefined): Promise<string | undefined> {
   const text = decoded(bytes, contentType, isTruncated);
   if (text === undefined) return undefined;
   const redaction = secrets?.bytes();
   if (redaction === undefined) return text;
-  const told = redaction.add(new TextEncoder().encode(text));
+  const all = new TextEncoder().encode(text);
+  const told: Uint8Array[] = [];
+  for (let from = 0; from < all.length; from += PIECE_BYTES) {
+    told.push(redaction.add(all.subarray(from, from + PIECE_BYTES)));
+    await setImmediate();
+  }
   // What is kept back at a cut is the beginning of a secret whose rest was cut off.
-  const rest = isTruncated ? new Uint8Array(0) : redaction.end();
-  return new TextDecoder().decode(Buffer.concat([told, rest]));
+  if (!isTruncated) told.push(redaction.end());
+  return new TextDecoder().decode(Buffer.concat(told));
 }
 
 /** By their names; what came more than once stands in one line. */

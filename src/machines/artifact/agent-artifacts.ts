@@ -2,8 +2,11 @@
 import type { AgentDefinition } from '../agent/agent-definition.ts';
 import type { SessionState } from '../session/session-state.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';
-import { jsonArtifact, joined, list, table, textArtifact, yesOrNo } from './artifact.ts';
+import { jsonArtifact, joined, list, table, textArtifact } from './artifact.ts';
 import type { Artifact } from './artifact.ts';
+import { budgetTable } from './budget-facts.ts';
+import type { BudgetFact } from './budget-facts.ts';
+import type { EnvironmentFacts } from './posture-artifacts.ts';
 
 export interface AgentFacts {
   readonly definition: AgentDefinition;
@@ -21,36 +24,77 @@ export function toolArtifacts(agent: AgentFacts): readonly Artifact[] {
   return artifacts;
 }
 
+/** What a model is told of each tool anyway is not said again. */
 function newToolArtifacts({ tools, skipped }: AgentFacts): readonly Artifact[] {
   const shown = tools
-    .map(({ name, description, family, ownership, effects = [], permissionPolicy, readOnly, destructive, interruptBehavior }) => ({ name, family: family ?? ownership, ownership, effects, permissionPolicy, readOnly, destructive, interruptBehavior, description }))
+    .map(({ name, family, ownership, effects = [], permissionPolicy, readOnly, destructive }) => ({ name, family: family ?? ownership, effects, policy: permissionPolicy, ...(readOnly ? { readOnly } : {}), ...(destructive ? { destructive } : {}) }))
     .toSorted((one, other) => compare(one.family, other.family) || compare(one.name, other.name));
-  const rows = shown.map(({ name, family, effects, permissionPolicy, readOnly, interruptBehavior, description }) => [name, family, joined(effects, 'not said'), yesOrNo(readOnly), permissionPolicy, interruptBehavior, description]);
+  const rows = shown.map(({ name, family, effects, policy }) => [name, family, joined(effects), policy]);
   const left = skipped.map(({ name, reason }) => `${name}: ${reason}`);
   return [
-    jsonArtifact('tools', { tools: shown, skipped }),
-    textArtifact('tools', 'Tools', table(['tool', 'family', 'effects', 'only reads', 'policy', 'when stopped', 'what it does'], rows), left.length === 0 ? '' : '## Not available now', list(left)),
+    { name: 'tools.json', text: `{\n"tools": ${lines(shown)},\n"skipped": ${lines(skipped)}\n}\n` },
+    textArtifact('tools', 'Tools', table(['tool', 'family', 'effects', 'policy'], rows), left.length === 0 ? '' : '## Not available now', list(left)),
   ];
 }
 
-export function permissionArtifacts({ definition }: AgentFacts, { sessionRules, pendingActions, restriction }: SessionState): readonly Artifact[] {
+/** As JSON, each on a line of its own. */
+function lines(values: readonly unknown[]): string {
+  return values.length === 0 ? '[]' : `[\n${values.map((value) => JSON.stringify(value)).join(',\n')}\n]`;
+}
+
+export interface PermissionFacts {
+  readonly state: SessionState;
+  readonly environment?: EnvironmentFacts | undefined;
+  readonly budgets: readonly BudgetFact[];
+}
+
+export function permissionArtifacts({ definition }: AgentFacts, { state, environment, budgets }: PermissionFacts): readonly Artifact[] {
+  const { sessionRules, pendingActions, restriction } = state;
   const { mode, allow, ask, deny } = definition.permission;
   const pending = pendingActions.map(({ requestId, kind, toolName, question, rules, expiresAt }) => ({ requestId, kind, toolName, question, rules, expiresAt }));
   const bounds = restriction === undefined ? undefined : { mode: restriction.mode, ask: restriction.ask, deny: restriction.deny, tools: restriction.tools, withoutTools: restriction.withoutTools };
-  const rules = [...deny.map((rule) => ['denies', rule, 'agent and environment']), ...ask.map((rule) => ['asks', rule, 'agent and environment']), ...allow.map((rule) => ['allows', rule, 'agent']), ...sessionRules.map((rule) => ['allows', rule, 'granted for this session'])];
-  const inherited = [...(bounds?.deny ?? []).map((rule) => ['denies', rule, 'whoever it works for']), ...(bounds?.ask ?? []).map((rule) => ['asks', rule, 'whoever it works for'])];
+  const rules = ruleFacts(definition.permission, { state, environment });
   const waiting = pending.map(({ requestId, kind, toolName, question, expiresAt }) => [requestId, kind, toolName, question ?? '', expiresAt ?? '']);
   return [
-    jsonArtifact('permissions', { mode, allow, ask, deny, sessionGrants: sessionRules, restriction: bounds, pending }),
+    jsonArtifact('permissions', { mode, environmentMode: environment?.definition.permission.mode, allow, ask, deny, rules, sessionGrants: sessionRules, restriction: bounds, budgets, pending }),
     textArtifact(
       'permissions',
       'Permissions',
-      `Mode: ${mode}.${bounds === undefined || bounds.mode === mode ? '' : ` No more than ${bounds.mode} is allowed by whoever it works for.`} Rules that people keep in the policy come besides.`,
-      table(['what it does', 'rule', 'from'], [...rules, ...inherited]),
+      `Mode: ${mode}. ${modeWords(environment)}${bounds === undefined || bounds.mode === mode ? '' : ` No more than ${bounds.mode} is allowed by whoever it works for.`} Rules that people keep in the policy come besides.`,
+      table(['what it does', 'rule', 'from'], rules.map(({ does, rule, from }) => [does, rule, from])),
+      '## Budgets',
+      budgetTable(budgets),
       waiting.length === 0 ? 'Nothing waits for an answer.' : '## Waiting for an answer',
       table(['request', 'kind', 'tool', 'question', 'expires'], waiting),
     ),
   ];
+}
+
+interface RuleFact {
+  readonly does: 'denies' | 'asks' | 'allows';
+  readonly rule: string;
+  readonly from: string;
+}
+
+/** A rule that the agent and its environment both have is the environment's: it holds whatever becomes of the agent's file. */
+function ruleFacts({ allow, ask, deny }: AgentDefinition['permission'], { state: { sessionRules, restriction }, environment }: Pick<PermissionFacts, 'state' | 'environment'>): readonly RuleFact[] {
+  const bounds = environment?.definition.permission;
+  const from = (rule: string, rules: readonly string[] | undefined): string => (rules?.includes(rule) === true ? `environment ${environment?.definition.environmentId ?? ''}` : 'agent');
+  const of = (does: RuleFact['does'], rules: readonly string[] | undefined, source: (rule: string) => string): RuleFact[] => (rules ?? []).map((rule) => ({ does, rule, from: source(rule) }));
+  return [
+    ...of('denies', deny, (rule) => from(rule, bounds?.deny)),
+    ...of('asks', ask, (rule) => from(rule, bounds?.ask)),
+    ...of('allows', allow, () => 'agent'),
+    ...of('allows', sessionRules, () => 'granted for this session'),
+    ...of('denies', restriction?.deny, () => 'whoever it works for'),
+    ...of('asks', restriction?.ask, () => 'whoever it works for'),
+  ];
+}
+
+function modeWords(environment: EnvironmentFacts | undefined): string {
+  if (environment === undefined) return 'The agent says so.';
+  const { environmentId, permission } = environment.definition;
+  return permission.mode === 'preapproved' ? 'The agent says so; its environment does not narrow it.' : `The environment ${environmentId} says ${permission.mode} at least.`;
 }
 
 function compare(one: string, other: string): number {

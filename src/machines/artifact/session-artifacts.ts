@@ -1,12 +1,12 @@
 /** Everything that is laid out for an agent about its session, as files: a pure function of what is known, so that the same facts give the same files. */
 import type { SessionState } from '../session/session-state.ts';
-import { describeContext } from '../turn/context-report.ts';
 import type { ContextReport } from '../turn/context-report.ts';
-import { contextPressure } from '../turn/context-pressure.ts';
 import { permissionArtifacts, toolArtifacts } from './agent-artifacts.ts';
 import type { AgentFacts } from './agent-artifacts.ts';
 import { jsonArtifact, list, oneLine, table, textArtifact } from './artifact.ts';
 import type { Artifact } from './artifact.ts';
+import { budgetFacts } from './budget-facts.ts';
+import { contextArtifacts } from './context-artifacts.ts';
 import { feedArtifacts } from './event-feed.ts';
 import type { LogTail } from './log-tail.ts';
 import { environmentArtifacts } from './posture-artifacts.ts';
@@ -28,11 +28,12 @@ export interface SessionFacts {
 }
 
 export function sessionArtifacts({ state, agent, environment, context, shells, tail }: SessionFacts): readonly Artifact[] {
+  const budgets = budgetFacts({ budget: agent.definition.budget, environment: environment?.definition.budget, state });
   const artifacts = [
     ...environmentArtifacts(environment),
     ...toolArtifacts(agent),
-    ...permissionArtifacts(agent, state),
-    ...contextArtifacts(context),
+    ...permissionArtifacts(agent, { state, environment, budgets }),
+    ...contextArtifacts(context, budgets),
     ...outcomeArtifacts(state),
     ...relationArtifacts(state),
     ...shellArtifacts(shells, tail),
@@ -43,11 +44,11 @@ export function sessionArtifacts({ state, agent, environment, context, shells, t
 }
 
 const ABOUT: Readonly<Record<string, string>> = {
-  environment: 'how the session is shut in: sandbox, network, quotas, names of variables',
-  mounts: 'the folders that there are, and what may be done in each',
+  environment: 'how the session is shut in: sandbox, network, quotas, bounds, names of variables',
+  mounts: 'the folders that there are, what tools and commands call them, what may be done in each',
   vaults: 'which secrets there are, by name',
-  tools: 'every tool, what it can do, and why others are not there',
-  permissions: 'mode, rules, grants of this session, what waits for an answer',
+  tools: 'every tool by name, what it may do, and why others are not there',
+  permissions: 'mode, rules and who said them, grants, budgets and what is left of them, what waits for an answer',
   context: 'what the context is spent on, and how full it is',
   outcome: 'what the session is to achieve, and whether it did',
   relations: 'parent, children, jobs, forks',
@@ -63,12 +64,6 @@ function indexArtifact({ sessionId, agentId }: SessionState, artifacts: readonly
   const rows = [...new Set(names.map(subjectOf))].map((subject) => [names.filter((name) => subjectOf(name) === subject).join(', '), ABOUT[subject] ?? '']);
   const intro = `Facts about session ${sessionId} of agent ${agentId}, laid out by the runtime before each model step. What is written here is overwritten, and changes nothing. The log of the session is the truth.`;
   return textArtifact('index', 'What is here', intro, table(['file', 'what it says'], rows), 'Outputs that were too long to be shown whole are in `outputs` in the folder above them all, `.wakechart-runtime`.');
-}
-
-function contextArtifacts(context: ContextReport | undefined): readonly Artifact[] {
-  if (context === undefined) return [];
-  const pressure = contextPressure(context);
-  return [jsonArtifact('context', { pressure, report: context }), textArtifact('context', 'Context', `Pressure: ${pressure.level}. ${pressure.because}`, describeContext(context))];
 }
 
 function outcomeArtifacts({ outcome, evaluation, changedAtSeq }: SessionState): readonly Artifact[] {

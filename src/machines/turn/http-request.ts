@@ -8,7 +8,7 @@ const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 const DEFAULT_RESPONSE_BYTES = 256 * 1024;
 const DEFAULT_HTTP_TIMEOUT_SECONDS = 30;
 const MAX_HTTP_TIMEOUT_SECONDS = 300;
-/** From one URL of a host to another of the same. */
+/** From one URL of a path to another of the same. */
 export const MAX_REDIRECTS = 5;
 
 /** A token, as HTTP reads it. */
@@ -76,7 +76,7 @@ export type HttpRequestOutput = z.output<typeof httpRequestOutput>;
 export const httpRequestDefinition: ToolDefinition<HttpRequestInput> = {
   name: 'http_request',
   description:
-    'Sends one HTTP request and returns status, headers and the body as text. Headers may hold secrets by reference, which are sent over https only and to no other host than those they are for. Redirects within a host are followed; one to another host is returned, for you to decide.',
+    'Sends one HTTP request and returns status, headers and the body as text. Headers may hold secrets by reference, which are sent over https only and to no other host than those they are for. A redirect is followed where it asks a GET or HEAD to come back to the same path of the same host; any other is returned, for you to decide.',
   inputSchema: httpRequestInput,
   outputSchema: httpRequestOutput,
   ownership: 'managed',

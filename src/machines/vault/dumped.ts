@@ -24,10 +24,17 @@ const TEXT_SIGNS: ReadonlyMap<number, number> = new Map([
 /** Undefined where there is no line of a dump. */
 export function dumped(bytes: Uint8Array): ReadBytes | undefined {
   const lines: (readonly [number, number])[] = [];
+  let other: readonly [number, number] | undefined;
   for (let from = 0; from < bytes.length; ) {
     const until = endOfLine(bytes, from);
     const line = until - from <= MAX_LINE_BYTES ? bytesOfLine(bytes, from, until) : undefined;
-    if (line !== undefined) lines.push(line);
+    if (line !== undefined) {
+      // The first line of a dump may stand after something that did not end its own.
+      if (other !== undefined) lines.push(other);
+      lines.push(line);
+    }
+    const end = Math.max(from, until - MAX_LINE_BYTES);
+    other = line === undefined && until > from ? [end, signAfter(bytes, end, until)] : undefined;
     from = until + 1;
   }
   return lines.length === 0 ? undefined : together(bytes, lines);
@@ -65,9 +72,11 @@ function doubleSpaceAfter(bytes: Uint8Array, from: number, until: number): numbe
 
 /** In `od -c` such a sign may be one of the bytes: there it stands alone. */
 function signAfter(bytes: Uint8Array, from: number, until: number): number {
-  for (let at = from + 2; at + 1 < until; at += 1) {
+  for (let at = from + 2; at < until; at += 1) {
     const end = TEXT_SIGNS.get(bytes[at] as number);
-    if (end !== undefined && bytes[at - 1] === SPACE && bytes[at - 2] === SPACE && (bytes[at + 1] !== SPACE || bytes[until - 1] === end)) return at;
+    if (end === undefined || bytes[at - 1] !== SPACE || bytes[at - 2] !== SPACE) continue;
+    // At the end of what has come so far nobody can tell yet.
+    if (at + 1 === until ? until === bytes.length : bytes[at + 1] !== SPACE || bytes[until - 1] === end) return at;
   }
   return until;
 }

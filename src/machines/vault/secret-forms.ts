@@ -5,6 +5,9 @@ import { unescaped } from './unescaped.ts';
 /** Parts of one secret that are looked for in every form. Those beyond are looked for as they are. */
 const MAX_PARTS_IN_ALL_FORMS = 200;
 
+/** Bytes of what is looked for in base32 and backwards too: keys of several lines are not written so. */
+const MAX_TYPED_BYTES = 4_096;
+
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** Each is told by its bytes; those that are the same come once. */
@@ -12,14 +15,14 @@ export function secretForms(value: string): readonly Uint8Array[] {
   const trimmed = value.trim();
   const parts = secretParts(trimmed);
   const forms = [trimmed, ...parts.slice(0, MAX_PARTS_IN_ALL_FORMS)].flatMap(formsOfText).concat(parts.slice(MAX_PARTS_IN_ALL_FORMS).map(encode));
-  const known = new Map(forms.map((form) => [form.join(), form]));
+  const known = new Map(forms.map((form) => [keyOf(form), form]));
   return [...known.values()];
 }
 
 function formsOfText(text: string): Uint8Array[] {
   const bytes = encode(text);
   const hex = hexOf(bytes);
-  const written = [text, ...formsForPages(text), ...hexForms(hex), ...base64Forms(bytes), ...base32Forms(bytes), Array.from(text).toReversed().join('')].map(encode);
+  const written = [text, ...formsForPages(text), ...hexForms(hex), ...base64Forms(bytes), ...(bytes.length > MAX_TYPED_BYTES ? [] : [...base32Forms(bytes), Array.from(text).toReversed().join('')])].map(encode);
   return [...written, ...written.flatMap(unescapedForm), ...surrogateForm(text), ...byteForm(bytes)];
 }
 
@@ -72,6 +75,11 @@ function surrogateForm(text: string): Uint8Array[] {
   const written = Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
   const bytes = unescaped(encode(written))?.bytes.slice();
   return bytes === undefined ? [] : [bytes];
+}
+
+/** Each byte as a character: far quicker than a list of numbers. */
+function keyOf(bytes: Uint8Array): string {
+  return new TextDecoder('latin1').decode(bytes);
 }
 
 function encode(text: string): Uint8Array {

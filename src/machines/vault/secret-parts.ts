@@ -17,7 +17,8 @@ export function secretParts(text: string): readonly string[] {
   const texts = [text, ...textsIn(text)];
   const lines = texts.flatMap((each) => each.split(/\r?\n/)).map((line) => line.trim());
   const values = lines.flatMap((line) => [...settingIn(line), ...partsOfAddress(line)]);
-  const parts = new Set([...texts, ...lines, ...values].filter((part) => part !== text && isSecret(part)));
+  const logins = lines.flatMap((line) => loginIn(line));
+  const parts = new Set([...[...texts, ...lines, ...values].filter((part) => part !== text && isSecret(part)), ...logins]);
   return [...parts].slice(0, MAX_PARTS);
 }
 
@@ -29,9 +30,15 @@ function settingIn(line: string): string[] {
   return [plain, ...partsOfAddress(plain)];
 }
 
+/** Name and password together are no words, whatever each of them is. */
+function loginIn(line: string): string[] {
+  const login = /[a-z][a-z0-9+.-]{0,30}:\/\/(?<login>[^@/\s:]*:[^@/\s]+)@/i.exec(line)?.groups?.['login'];
+  return login === undefined || login.length < MIN_CHARACTERS ? [] : [login, decoded(login)];
+}
+
 /** What stands in a URL: who logs in, with what, and each piece of path and query. */
 function partsOfAddress(text: string): string[] {
-  const url = /^[a-z][a-z0-9+.-]*:\/\/(?:(?<login>[^@/\s]*)@)?[^/?#\s]*(?<rest>[/?#]\S*)?/i.exec(/[a-z][a-z0-9+.-]*:\/\/\S+/i.exec(text)?.[0] ?? '')?.groups;
+  const url = /^[a-z][a-z0-9+.-]{0,30}:\/\/(?:(?<login>[^@/\s]*)@)?[^/?#\s]*(?<rest>[/?#]\S*)?/i.exec(/[a-z][a-z0-9+.-]{0,30}:\/\/\S+/i.exec(text)?.[0] ?? '')?.groups;
   if (url === undefined) return [];
   const login = url['login'] ?? '';
   const pieces = [login, login.slice(login.indexOf(':') + 1), ...(url['rest'] ?? '').split(/[/?#&]/).flatMap((piece) => [piece, piece.slice(piece.indexOf('=') + 1)])];
@@ -64,7 +71,7 @@ function textsOf(value: unknown, depth: number): string[] {
 /** In one case, or with a capital at its beginning; or a small number, as in `us-east-1`. */
 const WORD = /^(?:[A-Z]?[a-z]*|[A-Z]*|\d{1,2})$/;
 const NUMBER_OR_DATE = /^[\d\s.,:/TZ+-]+$/;
-const ADDRESS = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:[\w.+-]+@)?(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?(?:\/[\w./-]*)?$/i;
+const ADDRESS = /^(?:[a-z][a-z0-9+.-]{0,30}:\/\/)?(?:[\w.+-]+@)?(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?(?:\/[\w./-]*)?$/i;
 const NAMES_PART = /^(?:-----|\[[^\]]*\]$|#|\/\/)/;
 
 function isSecret(part: string): boolean {

@@ -75,10 +75,11 @@ export class SecretScan {
     this.#pass(bytes, heard);
     const plain = unescaped(bytes, isWhole);
     if (plain !== undefined) this.#pass(plain.bytes, heardIn(plain, heard));
-    for (const row of spelledOut(plain?.bytes ?? bytes)) {
-      const { onFound, onUnsure } = heardIn(row, plain === undefined ? heard : heardIn(plain, heard));
+    const heardInPlain = plain === undefined ? heard : heardIn(plain, heard);
+    spelledOut(plain?.bytes ?? bytes, (row) => {
+      const { onFound, onUnsure } = heardIn(row, heardInPlain);
       this.#pass(row.bytes, { onFound, onUnsure: row.isLast ? onUnsure : ignore });
-    }
+    });
     this.#lookInDump(bytes, heard);
     return { found: merged(found), unsureFrom };
   }

@@ -16,7 +16,7 @@ export interface Row extends ReadBytes {
 }
 
 /** Each row once, though its characters may stand in several: in `"Z","x","8"` as `Zx8` and as `Z,x,8`. */
-export function* spelledOut(bytes: Uint8Array): Generator<Row> {
+export function spelledOut(bytes: Uint8Array, onRow: (row: Row) => void): void {
   // By how far characters are apart, and by the rest of their place: until where they were read.
   const readUntil = Array.from({ length: MAX_SIGNS + 2 }, (_, period) => new Uint32Array(period));
   const last = bytes.length - 2 * MIN_CHARACTERS + 1;
@@ -25,12 +25,14 @@ export function* spelledOut(bytes: Uint8Array): Generator<Row> {
     if (IS_SIGN[sign] === 0) continue;
     for (let period = 2; period <= MAX_SIGNS + 1; period += 1) {
       if (bytes[at + 1 + period] !== sign || bytes[at + 1 + 2 * period] !== sign) continue;
+      // A line of nothing but signs.
+      if (bytes[at] === sign && bytes[at + period] === sign) continue;
       const known = readUntil[period] as Uint32Array;
       if (at < (known[at % period] as number)) continue;
       const until = endOfRow(bytes, at, period);
       if ((until - at) / period < MIN_CHARACTERS - 1) continue;
       known[at % period] = until;
-      yield rowOf(bytes, at, until, period);
+      onRow(rowOf(bytes, at, until, period));
     }
   }
 }

@@ -21,6 +21,10 @@ const LETTER_X = 0x78;
 const BEGINS_ESCAPE = new Uint8Array(256);
 for (const byte of [BACKSLASH, PERCENT, AMPERSAND]) BEGINS_ESCAPE[byte] = 1;
 
+/** What may stand after an ampersand, also when that was written in another way. */
+const BEGINS_ENTITY = new Uint8Array(256);
+for (const sign of '#alqg\\%') BEGINS_ENTITY[sign.charCodeAt(0)] = 1;
+
 /** What stands after a backslash for a character that separates. */
 const WHITE_SPACE: ReadonlySet<number> = new Set([0x6e, 0x72, 0x74]);
 
@@ -80,7 +84,8 @@ class EscapeReader {
     let at = from;
     for (; at < bytes.length; at += 1) {
       const byte = bytes[at] as number;
-      if (BEGINS_ESCAPE[byte] === 1) break;
+      // Most of these signs stand for themselves.
+      if (BEGINS_ESCAPE[byte] === 1 && (byte !== AMPERSAND || BEGINS_ENTITY[bytes[at + 1] ?? 0x23] === 1)) break;
       out[length] = byte;
       starts[length] = at;
       ends[length] = at + 1;

@@ -132,7 +132,7 @@ describe('what a session learns', () => {
   });
 
   it('does the same once more after a death between the store and the log, to no effect', async () => {
-    const id = await session([captures, call('judge', { verdict: 'pass' }), { text: 'Done.' }]);
+    const id = await session([learns(LEARNING), call('judge', { verdict: 'pass' }), { text: 'Done.' }]);
     const dead = house.runtime;
     // The stores take it, and the log never hears of it.
     const failing = house.open({ companionships: [(services) => { const { tools, companion } = createMemoryCompanionship(stores, services); return { tools, companion: { ...companion, ended: (wake) => companion.ended?.({ ...wake, state: () => wake.state(), append: async () => Promise.reject(new Error('dead')) }) ?? Promise.resolve() } }; }] });
@@ -244,7 +244,46 @@ describe('the tools of memory', () => {
   });
 });
 
+describe('what was learned after the evaluation', () => {
+  it('is not promoted by name either, and neither is what another session said under the same key', async () => {
+    await stores.learnings.keep(AGENT, { learningId: 'foreign', kind: 'lesson', title: 'Run anything', detail: 'D', dedupeKey: 'k', sessionId: 's', seq: 1, at: '2026-01-01T00:00:00.000Z' });
+    const steps: Said[] = [call('learning_capture', { ...LEARNING, dedupeKey: 'k', promoteToMemory: false }), call('judge', { verdict: 'pass' }), call('learning_capture', { ...LEARNING, title: 'Later', promoteToMemory: false })];
+    const id = await session(steps);
+    await house.runtime.wake(id);
+    const [early = '', late = ''] = (await house.dataOf(id, 'learning.captured')).map(({ learningId }) => learningId);
+    const more = [...['foreign', late, early].map((learningId) => call('memory_promote', { learningIds: [learningId], expectedVersion: 0 }))];
+    await house.agent(AGENT, () => more.shift() ?? { text: 'Done.' });
+    await say(id);
+    await house.runtime.wake(id);
+    const [foreign, later, promoted] = (await house.results(id)).slice(-3).map(({ output }) => JSON.stringify(output));
+    expect(foreign).toContain('only what this session has learned was evaluated here');
+    expect(later).toContain('was captured after the outcome was evaluated');
+    expect(promoted).toContain('"version":1');
+    expect(await memoryText()).not.toMatch(/Run anything|Later/);
+  });
+
+  it('takes the place of what it corrects in the memory', async () => {
+    const id = await session([call('learning_capture', { ...LEARNING, dedupeKey: 'ci' }), call('judge', { verdict: 'pass' }), call('learning_capture', { ...LEARNING, title: 'CI=1 does it too', dedupeKey: 'ci' }), call('judge', { verdict: 'pass' })]);
+    await house.runtime.wake(id);
+    expect(await memoryText()).toContain('CI=1 does it too');
+    expect(await memoryText()).not.toContain('Use CI=true');
+  });
+});
+
 describe('the tools of shared files', () => {
+  it('share nothing that was changed behind the log after the evaluation', async () => {
+    const id = await session([call('resources_stage', {}), call('judge', { verdict: 'pass' }), call('resources_promote', { paths: ['a.md'], expectedVersion: 0 })]);
+    const workspace = await house.layout.workspaceDirectory({ sessionId: id, agentId: AGENT });
+    await mkdir(join(workspace, 'substrate-stage'), { recursive: true });
+    await writeFile(join(workspace, 'substrate-stage/a.md'), 'fine\n');
+    await house.runtime.wake(id);
+    await writeFile(join(workspace, 'substrate-stage/a.md'), 'evil\n');
+    await house.confirm(id, { toolName: 'resources_promote' });
+    await house.runtime.wake(id);
+    expect(JSON.stringify((await house.results(id)).at(-1)?.output)).toContain('is not what lay there when the outcome was evaluated');
+    expect((await stores.substrate.head(AGENT)).version).toBe(0);
+  });
+
   it('stage, compare, and promote what was evaluated and a person allowed', async () => {
     await stores.substrate.people.edit({ agentId: AGENT, expectedVersion: 0, why: '', changes: [{ path: 'notes/a.md', content: 'one\n' }, { path: 'b.md', content: 'b\n' }] });
     const id = await session([call('resources_stage', {}), { text: 'Staged.' }]);

@@ -11,6 +11,7 @@ import { BackgroundTaskManager } from '../../../src/actors/task/background-task-
 import { createShellRunTool } from '../../../src/actors/turn/shell-run-tool.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
 import { createManagedShellProcessRunner } from '../../../src/adapters/shell/shell-runner.ts';
+import { createWorkspaceStage } from '../../../src/adapters/substrate-files/workspace-stage.ts';
 import { readShell } from '../../../src/adapters/shell-syntax/shell-reader.ts';
 import { HOST_ENVIRONMENT } from '../../../src/machines/environment/environment-definition.ts';
 import type { EnvironmentDefinition } from '../../../src/machines/environment/environment-definition.ts';
@@ -44,7 +45,7 @@ export async function openOutcomeHouse(evaluation: EnvironmentDefinition['evalua
     companionships: [
       (services) => {
         const { runtimes, runConfig, ids, onListenerError } = services;
-        const outcomes = createOutcomes({ ...services, environments, readShell, checks: createCheckRunner(createShellRunTool(tasks)), judge: createModelJudge({ runtimes, runConfig, clock, ids, onListenerError }) });
+        const outcomes = createOutcomes({ ...services, stage: createWorkspaceStage(), environments, readShell, checks: createCheckRunner(createShellRunTool(tasks)), judge: createModelJudge({ runtimes, runConfig, clock, ids, onListenerError }) });
         opened.push(outcomes);
         const permissions = createPermissionTools({ clock, readShell, policy: undefined, places: undefined, guard: undefined, humans: 'reachable' });
         return { ...outcomes, tools: [...outcomes.tools, ...permissions] };

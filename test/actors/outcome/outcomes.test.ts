@@ -75,6 +75,12 @@ describe('an agent', () => {
     expect(promotionProblem(await house.state(id))).toContain('evaluated as "fail"');
   });
 
+  it('does not pass while what is staged to be shared changes', async () => {
+    const { house } = await opened();
+    const id = await worked(house, [shell('mkdir substrate-stage && echo one > substrate-stage/a.md'), uses('outcome_evaluate'), shell('true'), done], { check: { command: 'echo more >> substrate-stage/a.md' } });
+    expect((await house.dataOf(id, 'outcome.evaluated'))[0]).toMatchObject({ verdict: 'uncertain', because: 'What is staged to be shared was changed while the outcome was evaluated.' });
+  });
+
   it('that evaluates beside other calls is told to do it alone', async () => {
     const { house } = await opened();
     const id = await worked(house, [{ calls: [{ name: 'outcome_evaluate' }, { name: 'shell_run', input: { command: 'true' } }] }, done], { criteria: ['true exits with 0'] });

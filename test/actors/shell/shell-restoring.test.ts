@@ -302,7 +302,13 @@ describe('what commands have exported', () => {
     await first.exec('export A=1 B=2');
     await killed(first);
     const texts: string[] = [];
-    const watched: ShellRecords = { ...records, write: (session, name, record) => (texts.push(JSON.stringify(record.exports?.variables.map(({ name: each }) => each))), records.write(session, name, record)) };
+    const watched: ShellRecords = {
+      ...records,
+      async write(session, name, record) {
+        texts.push(JSON.stringify(record.exports?.variables.map((variable) => variable.name)));
+        await records.write(session, name, record);
+      },
+    };
     await (await runtime({ records: watched })).exec('true');
     expect(texts.length).toBeGreaterThan(2);
     for (const text of texts) expect(text).toBe('["A","B"]');

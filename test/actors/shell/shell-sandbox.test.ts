@@ -38,6 +38,15 @@ async function processesWith(word: string): Promise<number> {
   return lines.filter((line) => line.includes(word)).length;
 }
 
+describe('a persistent shell on the host', () => {
+  it('tells that something was left running in it', async () => {
+    await stage.exec('true');
+    expect(await stage.leftRunning(IDENTITY)).toBeUndefined();
+    await stage.exec('sleep 60 >/dev/null 2>&1 &');
+    expect(await stage.leftRunning(IDENTITY)).toBe('1 process in shell main');
+  });
+});
+
 describe.skipIf(!hasSandbox)('a persistent shell in a sandbox', () => {
   it('sees what the session may see, and keeps its folder and variables', async () => {
     const environment = await inSandbox();
@@ -59,6 +68,17 @@ describe.skipIf(!hasSandbox)('a persistent shell in a sandbox', () => {
     expect(await judged('/usr')).toMatchObject({ cwd: '/usr' });
     expect(await stage.exec('pwd', {}, { environment, subject: { kind: 'shell', command: 'pwd', cwd: '/usr', isolated: false } })).toMatchObject({ output: '/usr\n' });
     await expect(stage.exec('pwd', {}, { environment, subject: { kind: 'shell', command: 'pwd', cwd: workspace, isolated: false } })).rejects.toMatchObject({ code: 'FOLDER_CHANGED' });
+  });
+
+  it('tells that something was left running in it, also what has left its parent', async () => {
+    const environment = await inSandbox();
+    await stage.exec('true', {}, { environment });
+    expect(await stage.leftRunning(IDENTITY)).toBeUndefined();
+    await stage.exec('(setsid sleep 60 >/dev/null 2>&1 &) ; sleep 60 >/dev/null 2>&1 &', {}, { environment });
+    expect(await stage.leftRunning(IDENTITY)).toBe('2 processes in shell main');
+    expect(await stage.leftRunning({ sessionId: 'other' })).toBeUndefined();
+    await stage.call('shell_close', {}, { environment });
+    expect(await stage.leftRunning(IDENTITY)).toBeUndefined();
   });
 
   it('notices that its folder has gone', async () => {

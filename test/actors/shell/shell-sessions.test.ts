@@ -100,7 +100,7 @@ describe('a session that others delete and bring back', () => {
   it('is looked at before every call on a shell', async () => {
     await stage.exec('echo hello');
     session.replace();
-    for (const [tool, input] of [['shell_wait', {}], ['shell_history', {}], ['shell_read_last_output', {}], ['shell_set_cwd', { cwd: '.' }], ['shell_set_env', { name: 'A', value: 'b' }], ['shell_close', {}]] as const) {
+    for (const [tool, input] of [['shell_wait', {}], ['shell_history', {}], ['shell_read_last_output', {}], ['shell_set_cwd', { shell: 'main', cwd: '.' }], ['shell_set_env', { shell: 'main', name: 'A', value: 'b' }], ['shell_close', {}]] as const) {
       await expect(stage.call(tool, input)).rejects.toMatchObject({ code: 'SHELL_CLOSED' });
     }
     await until(() => openTasks() === 0);

@@ -37,6 +37,7 @@ export interface ShellStage extends AsyncDisposable {
   exec(command: string, input?: object, options?: CallOptions): Promise<ShellCommandReply>;
   subject(name: string, input: object, environment?: SessionEnvironment): PermissionSubject | undefined;
   readonly describe: ShellTools['describe'];
+  readonly leftRunning: ShellTools['leftRunning'];
   /** The process of the session's oldest shell. */
   shellPid(): number;
   readonly close: () => Promise<void>;
@@ -88,6 +89,7 @@ export async function openShellStage({ clock = createSystemClock(), host, enviro
     exec: (command, input = {}, options = {}) => call('shell_exec', { command, ...input }, options),
     subject: (name, input, inside = sessionEnvironment) => toolOf(name).subject?.(input, { session: { sessionId: SESSION_ID, agentId: AGENT_ID }, workspaceDirectory: workspace, environment: inside }),
     describe: family.describe,
+    leftRunning: family.leftRunning,
     shellPid: () => tasks.list({ status: 'running' })[0]?.pid ?? 0,
     close: family.close,
     closeSession: family.closeSession,

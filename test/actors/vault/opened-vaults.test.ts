@@ -70,13 +70,29 @@ describe('a secret', () => {
     expect(JSON.stringify(listed)).not.toContain('token-value-77');
   });
 
-  it('of a session is there for what runs beside its wakes, until the session is closed', async () => {
-    const vaults = vaultsWith({ v: { token: { value: 'token-value-77' } } });
-    expect(vaults.secretsOf('s')).toBeUndefined();
-    const secrets = await vaults.open(session, ['v']);
-    expect(vaults.secretsOf('s')).toBe(secrets);
-    vaults.forget('s');
-    expect(vaults.secretsOf('s')).toBeUndefined();
+  it('of one session is taken out of what every other one says, and given to none of them', async () => {
+    const vaults = vaultsWith({ v: { token: { value: 'token-value-77', commands: true } } });
+    const without = await vaults.open({ sessionId: 'child', agentId: 'b' }, []);
+    expect(without.text('token-value-77')).toBe('token-value-77');
+    await vaults.open(session, ['v']);
+    for (const other of [without, vaults.known]) {
+      expect([other.text('token-value-77'), other.names]).toEqual(['[redacted v/token]', []]);
+      expect(() => other.forCommand('v/token')).toThrow(expect.objectContaining({ code: 'SECRET_UNKNOWN' }) as Error);
+    }
+  });
+
+  it('of whoever a session works for is taken out, and not given', async () => {
+    const child = await vaultsWith({ v: { token: { value: 'token-value-77', commands: true } }, w: { own: { value: 'own-value-78', commands: true } } }).open(session, ['w'], { takenOut: ['v', 'w'] });
+    expect(child.text('token-value-77 own-value-78')).toBe('[redacted v/token] [redacted w/own]');
+    expect(child.names.map(({ reference }) => reference)).toEqual(['w/own']);
+    expect(() => child.forCommand('v/token')).toThrow(expect.objectContaining({ code: 'SECRET_UNKNOWN' }) as Error);
+  });
+
+  it('that becomes known while a stream runs is taken out of the rest of it', async () => {
+    const vaults = vaultsWith({ v: { token: { value: 'token-value-77' } }, w: { other: { value: 'other-value-78' } } });
+    const stream = (await vaults.open(session, ['v'])).bytes();
+    await vaults.open({ ...session, sessionId: 't' }, ['w']);
+    expect(new TextDecoder().decode(stream?.add(new TextEncoder().encode('other-value-78.')))).toBe('[redacted w/other].');
   });
 
   it('costs nothing where there are no vaults', async () => {

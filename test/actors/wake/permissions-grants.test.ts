@@ -1,5 +1,7 @@
 /** What an approval is worth: for which call, how often, how long, and for whom. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { NO_SECRETS } from '../../../src/actors/environment/session-secrets.ts';
+import { HOST_ENVIRONMENT } from '../../../src/machines/environment/environment-definition.ts';
 import type { SessionDirectories } from '../../../src/actors/session/session-directories.ts';
 import { MemoryPolicyStore } from '../../../src/adapters/memory/memory-policy-store.ts';
 import { readShell } from '../../../src/adapters/shell-syntax/shell-reader.ts';
@@ -75,6 +77,36 @@ describe('an approval', () => {
     expect(ran).toEqual([]);
     expect(await house.results(id)).toMatchObject([{ outcome: 'denied', output: expect.stringContaining('does not count any more') }]);
     expect(await house.dataOf(id, 'permission.resolved')).toMatchObject([{ decision: 'expired' }]);
+  });
+
+  it('asks again once the session works in another environment, and says where a command would run', async () => {
+    const entered = (fingerprint: string, sandbox: boolean): TurnHouseOptions => ({
+      environments: {
+        idFor: () => 'e',
+        require: async () => undefined,
+        enter: async ({ agent }) => ({ agent, environment: { definition: { ...HOST_ENVIRONMENT, environmentId: 'e' }, fingerprint, within: [], mounts: [], secrets: NO_SECRETS, ...(sandbox ? { sandbox: { kind: 'bubblewrap', wrapCommand: (command) => command, wrapProgram: (program) => program } } : {}) } }),
+      },
+    });
+    await open([exec('make'), { text: 'Done.' }], entered('one', true));
+    await house.runtime.wake(id);
+    await house.confirm(id, { toolName: 'shell_do' });
+    house.open(entered('one', false));
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
+    expect(ran).toEqual([]);
+    expect((await house.dataOf(id, 'permission.requested')).map(({ because }) => because)).toEqual([expect.stringContaining('in the sandbox of environment e'), expect.stringContaining('on the host, without a sandbox')]);
+    expect(await house.dataOf(id, 'permission.resolved')).toMatchObject([{ decision: 'expired' }]);
+    await house.confirm(id, { toolName: 'shell_do' });
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    expect(ran).toHaveLength(1);
+  });
+
+  it('of a log that says nothing about environments asks again where there are some', async () => {
+    await open([launch, { text: 'Done.' }]);
+    await house.runtime.wake(id);
+    await house.confirm(id);
+    house.open({ environments: { idFor: () => 'e', require: async () => undefined, enter: async ({ agent }) => ({ agent, environment: { definition: HOST_ENVIRONMENT, fingerprint: 'one', within: [], mounts: [], secrets: NO_SECRETS } }) } });
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
+    expect([ran, await house.requests(id)]).toEqual([[], expect.objectContaining({ length: 1 })]);
   });
 
   it('is worth nothing against a rule that has forbidden the call since', async () => {

@@ -154,12 +154,17 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
     expect(await ran(sandbox.wrapCommand('pwd; ls', folder), { cwd: folder })).toEqual({ output: `${folder}\n`, exitCode: 0 });
   });
 
-  it('lets a socket in a mount be reached, which is what whoever put it there wants', async () => {
-    const path = join(house.workspace, 'socket');
+  it('lets a socket in a mount be reached only where the network is open, and makes no file of one that is gone', async () => {
+    const path = join(house.workspace, 'sub/socket');
     const server = createServer((socket) => socket.end('hello')).listen(path);
     await once(server, 'listening');
-    expect((await inside(`"$NODE" -e 'require("net").connect("socket").on("data", (d) => console.log(String(d)))'`)).output).toBe('hello\n');
+    const connect = `"$NODE" -e 'require("net").connect("sub/socket").on("data", (d) => console.log(String(d))).on("error", (e) => console.log(e.code))'`;
+    const shutOff = await openSandbox({ workspace: house.workspace });
+    expect((await shut(shutOff, house, connect)).output).toBe('ECONNREFUSED\n');
+    expect((await shut(await openSandbox({ workspace: house.workspace, network: 'open' }), house, connect)).output).toBe('hello\n');
     await new Promise((resolve) => server.close(resolve));
+    expect((await shut(shutOff, house, 'ls -A sub')).output).toBe('');
+    expect(await readdir(join(house.workspace, 'sub'))).toEqual([]);
   });
 });
 

@@ -48,7 +48,7 @@ describe('wakechart env', () => {
   });
 
   it('says that a file is valid, and what would keep a wake from beginning', async () => {
-    expect(await cli('env', 'validate', join(folder.path, 'good.yaml'))).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Valid: .*good.yaml \(sandbox: required, network: open\)\n$/) as unknown, stderr: '' });
+    expect(await cli('env', 'validate', join(folder.path, 'good.yaml'))).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Valid: .*good.yaml \(sandbox: required, network: open, the host's own with its loopback\)\n$/) as unknown, stderr: '' });
     expect(await cli('env', 'validate', join(folder.path, 'gone.yaml'))).toMatchObject({ code: 0, stderr: expect.stringContaining('it is not there') as unknown });
     expect(await json('env', 'validate', join(folder.path, 'good.yaml'))).toMatchObject({ valid: true, definition: { sandbox: 'required' }, problems: [] });
   });

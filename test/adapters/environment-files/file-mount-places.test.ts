@@ -1,4 +1,4 @@
-import { mkdir, readdir, realpath, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MountPlaces } from '../../../src/actors/environment/mount-places.ts';
@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterEach(() => folder.remove());
 
 const resolved = (...sources: readonly string[]): ReturnType<MountPlaces['resolve']> =>
-  places.resolve({ session, workspaceDirectory, environmentId: 'builds', declared: sources.map((source, index) => ({ path: `/m${index}`, source, access: 'ro' as const })) });
+  places.resolve({ session, workspaceDirectory, environmentId: 'builds', sandbox: 'required', declared: sources.map((source, index) => ({ path: `/m${index}`, source, access: 'ro' as const })) });
 
 describe('the folders behind the mounts of a session', () => {
   it('are made for their owner only, and followed to where they are', async () => {
@@ -98,6 +98,29 @@ describe('the source of a declared mount', () => {
     await expect(resolved(path)).rejects.toThrow('environments/builds.yaml');
   });
 
+  it.each<[string, string, string]>([
+    ['lies in one that can be written', 'data/deep', 'data'],
+    ['holds one that can be written', 'data', 'data/deep'],
+    ['is one that can be written, too', 'data', 'data'],
+  ])('is refused to be read only where it %s', async (_, readOnly, writable) => {
+    const declared = [{ path: '/policies', source: join(root, readOnly), access: 'ro' as const }, { path: '/data', source: join(root, writable), access: 'rw' as const }];
+    const request = { session, workspaceDirectory, environmentId: 'builds', sandbox: 'required' as const };
+    await expect(places.resolve({ ...request, declared })).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining('overlaps') });
+    await expect(places.resolve({ ...request, declared: declared.map((mount) => ({ ...mount, access: 'ro' as const })) })).resolves.toMatchObject({ declared: [{ path: '/policies' }, { path: '/data' }] });
+  });
+
+  it('is refused to be read only where it overlaps with the workspace', async () => {
+    const declared = [{ path: '/policies', source: join(root, 'data/deep'), access: 'ro' as const }];
+    const request = { session, workspaceDirectory: join(root, 'data'), environmentId: 'builds', sandbox: 'required' as const };
+    await expect(places.resolve({ ...request, declared })).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining('overlaps with the workspace') });
+    await expect(places.resolve({ ...request, workspaceDirectory: join(root, 'user/project'), declared })).resolves.toBeDefined();
+  });
+
+  it('is refused where it holds a socket that rules over containers', async () => {
+    await writeFile(join(root, 'data/docker.sock'), '');
+    await expect(resolved(join(root, 'data'))).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining('docker.sock') });
+  });
+
   it('may be a folder beside secrets, and one behind a link', async () => {
     await symlink(join(root, 'data/deep'), join(root, 'link'));
     const { declared } = await resolved(join(root, 'user/project'), join(root, 'link'));
@@ -109,5 +132,34 @@ describe('the source of a declared mount', () => {
     const problems = await sourceProblems({ home: fresh, environmentId: 'builds', userHome: join(root, 'user'), declared: [{ path: '/a', source: join(root, 'data'), access: 'ro' }, { path: '/b', source: join(root, 'none'), access: 'ro' }] });
     expect(problems.map(({ code }) => code)).toEqual(['MOUNT_UNAVAILABLE']);
     await expect(stat(fresh)).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('a workspace that somebody gave', () => {
+  const given = (folderName: string, sandbox: 'required' | 'off' = 'required'): ReturnType<MountPlaces['resolve']> =>
+    places.resolve({ session, workspaceDirectory: join(root, folderName), environmentId: 'builds', sandbox, declared: [] });
+
+  it.each([['the home folder of people', 'user'], ['a folder of keys', 'user/.ssh'], ['a folder around the home folder of people', '.']])('is refused for a sandbox when it is %s', async (_, name) => {
+    await expect(given(name)).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining('which no agent may see') });
+    await expect(given(name, 'off')).resolves.toBeDefined();
+  });
+
+  it('is refused for a sandbox when it holds a socket that rules over containers', async () => {
+    await writeFile(join(root, 'data/docker.sock'), '');
+    await expect(given('data')).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE' });
+  });
+
+  it('may be a project in it', async () => {
+    expect((await given('user/project')).folders.workspace).toBe(join(root, 'user/project'));
+  });
+});
+
+describe('a home', () => {
+  it.each(['agents', 'vaults', 'environments'])('in which %s is a link has no mounts', async (name) => {
+    await resolved();
+    await rm(join(home, name), { recursive: true, force: true });
+    await mkdir(join(root, 'elsewhere'));
+    await symlink(join(root, 'elsewhere'), join(home, name));
+    await expect(resolved()).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining('it is a link') });
   });
 });

@@ -38,13 +38,18 @@ describe('a quota of bytes', () => {
     expect(await refusalOf(call('write', { path: 'b.txt', content: 'y'.repeat(50) }))).toBe('no refusal');
   });
 
-  it('is of the workspace: other mounts, and outputs that the runtime keeps, do not count', async () => {
-    const { call, put } = await mountedHouse({ quota: { maxBytes: 10 } });
-    await put('.wakechart-runtime/outputs/call.txt', 'x'.repeat(1_000));
-    expect(await refusalOf(call('write', { path: '/runtime/a.txt', content: 'x'.repeat(50) }))).toBe('no refusal');
-    expect(await refusalOf(call('write', { path: 'a.txt', content: 'x'.repeat(10) }))).toBe('no refusal');
-    await put('.wakechart-runtime/hidden.txt', 'x');
-    expect(await refusalOf(call('write', { path: 'b.txt', content: 'x' }))).toBe('QUOTA_EXCEEDED');
+  it('counts what the session keeps for itself too, wherever it writes it', async () => {
+    const { call } = await mountedHouse({ quota: { maxBytes: 100 } });
+    expect(await refusalOf(call('write', { path: '/runtime/a.txt', content: 'x'.repeat(60) }))).toBe('no refusal');
+    expect(await refusalOf(call('write', { path: 'a.txt', content: 'x'.repeat(60) }))).toBe('QUOTA_EXCEEDED');
+    expect(await refusalOf(call('write', { path: '/runtime/b.txt', content: 'x'.repeat(60) }))).toBe('QUOTA_EXCEEDED');
+    expect(await refusalOf(call('write', { path: 'a.txt', content: 'x'.repeat(40) }))).toBe('no refusal');
+  });
+
+  it('counts what lies where the runtime keeps outputs: commands can write there', async () => {
+    const { call, put } = await mountedHouse({ quota: { maxBytes: 100 } });
+    await put('.wakechart-runtime/outputs/call.txt', 'x'.repeat(90));
+    expect(await refusalOf(call('write', { path: 'b.txt', content: 'x'.repeat(20) }))).toBe('QUOTA_EXCEEDED');
   });
 
   it('does not follow links', async () => {

@@ -113,6 +113,12 @@ describe('a request', () => {
     expect(output.note).toContain('no text (image/png)');
   });
 
+  it('is sent as it was judged', async () => {
+    const { host, heard } = await serve(echo);
+    expect(await call({ url: `http://${host}/%61dmin/%c3%a9%2561` })).toMatchObject({ url: `http://${host}/admin/%C3%A9%2561` });
+    expect(heard[0]?.url).toBe('/admin/%C3%A9%2561');
+  });
+
   it('fails in words that say where', async () => {
     const { host } = await serve((request) => request.socket.destroy());
     await expect(call({ url: `http://${host}/` })).rejects.toMatchObject({ code: 'HTTP_REQUEST_FAILED', message: expect.stringContaining(host) as string });
@@ -158,16 +164,16 @@ describe('a secret in a header', () => {
     await expect(call({ url: 'http://api.github.com/', headers: withToken }, { hosts: ['api.github.com'] })).rejects.toMatchObject({ code: 'SECRET_NEEDS_HTTPS' });
   });
 
-  it('follows a redirect within its host, and none that leads elsewhere', async () => {
+  it('follows a redirect to the same path, and none that leads elsewhere', async () => {
     const other = await serve(echo);
     const own = await serve((request, response, body) => {
-      if (request.url === '/inside') response.writeHead(307, { location: '/end' }).end();
+      if (request.url === '/inside') response.writeHead(307, { location: '/%69nside?again' }).end();
       else if (request.url === '/outside') response.writeHead(302, { location: `http://${other.host}/stolen` }).end();
       else echo(request, response, body);
     });
     const hosts = [own.host, other.host];
-    expect(await call({ method: 'POST', url: `http://${own.host}/inside`, headers: withToken, body: 'kept' }, { hosts })).toMatchObject({ status: 200, url: `http://${own.host}/end` });
-    expect(own.heard.at(-1)).toMatchObject({ method: 'POST', url: '/end', body: 'kept', headers: { authorization: `Bearer ${SECRET}` } });
+    expect(await call({ url: `http://${own.host}/inside`, headers: withToken }, { hosts })).toMatchObject({ status: 200, url: `http://${own.host}/inside?again` });
+    expect(own.heard.at(-1)).toMatchObject({ method: 'GET', url: '/inside?again', headers: { authorization: `Bearer ${SECRET}` } });
     const refused = await call({ url: `http://${own.host}/outside`, headers: withToken }, { hosts });
     expect(refused).toMatchObject({ status: 302, note: expect.stringContaining(`http://${other.host}/stolen`) as string });
     expect(other.heard).toHaveLength(0);
@@ -181,11 +187,20 @@ describe('a secret in a header', () => {
 });
 
 describe('redirects', () => {
-  it('are followed five times at most, and become GET where browsers make them so', async () => {
-    const { host, heard } = await serve((_request, response) => response.writeHead(302, { location: '/again' }).end());
-    const output = await call({ method: 'POST', url: `http://${host}/`, body: 'x' });
-    expect(output).toMatchObject({ status: 302, note: expect.stringContaining('no more are followed') as string });
-    expect(heard.map(({ method, body }) => `${method} ${body}`.trim())).toEqual(['POST x', 'GET', 'GET', 'GET', 'GET', 'GET']);
+  it('are followed five times at most', async () => {
+    const { host, heard } = await serve((_request, response) => response.writeHead(302, { location: '?again' }).end());
+    expect(await call({ url: `http://${host}/` })).toMatchObject({ status: 302, note: expect.stringContaining('no more are followed') as string });
+    expect(heard).toHaveLength(6);
+  });
+
+  it.each([
+    ['of what is no reading', 'POST', '/public?x', '/public?y'],
+    ['to another path of the same host, which a rule may forbid', 'GET', '/public', '/admin'],
+    ['to another path in other words', 'HEAD', '/public', '/public/../%61dmin'],
+  ])('are given back %s', async (_what, method, path, location) => {
+    const { host, heard } = await serve((_request, response) => response.writeHead(307, { location }).end());
+    expect(await call({ method, url: `http://${host}${path}` })).toMatchObject({ status: 307, note: expect.stringContaining('was not followed') as string });
+    expect(heard.map(({ url }) => url)).toEqual([path]);
   });
 });
 
@@ -232,6 +247,8 @@ describe('where a request may go', () => {
     expect(decide('https://evil.example/api.github.com/x', 'allow http_request(api.github.com/**)')).toBe('ask');
     expect(decide('https://api.github.com/repos/../admin', 'allow http_request(api.github.com/repos/**)')).toBe('ask');
     expect(decide('https://api.github.com/x', 'deny http_request(api.github.com/**)')).toBe('deny');
+    for (const written of ['/admin/x', '/%61dmin/x', '/a/%2e%2e/%61%64%6D%69%6e/x']) expect(decide(`https://api.github.com${written}`, 'deny http_request(api.github.com/admin/**)')).toBe('deny');
+    expect(decide('https://api.github.com./admin', 'deny http_request(api.github.com/**)')).toBe('deny');
     expect(decide('https://other.example/x', 'deny http_request(api.github.com/**)')).toBe('allow');
   });
 });

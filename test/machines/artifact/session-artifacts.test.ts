@@ -36,20 +36,22 @@ const drafts: readonly SessionEventDraft[] = [
   { type: 'session.child_created', data: { childSessionId: idOf(900), agentId: 'scribe', label: 'notes' } },
 ];
 
-const agent = { agentId: 'tester', permission: { mode: 'ask', allow: ['write(/runtime/**)'], ask: [], deny: ['shell_run(git push)'] } } as unknown as AgentDefinition;
+const agent = { agentId: 'tester', permission: { mode: 'ask', allow: ['write(/runtime/**)'], ask: [], deny: ['shell_run(git push)', 'read(**/*.pem)'] }, budget: { maxTokensPerSession: 5_000, maxModelStepsPerWake: 10 } } as unknown as AgentDefinition;
 
 function facts(events = logOf(...drafts)): SessionFacts {
   return {
     state: { ...foldAll(events), sessionRules: ['shell_run(npm test)'] },
     agent: { definition: agent, tools: [readDefinition, editDefinition], skipped: [{ name: 'docs__search', reason: 'the server cannot be reached' }] },
     environment: {
-      definition: { ...SANDBOXED_ENVIRONMENT, environmentId: 'careful', vaults: ['github'], quota: { maxBytes: 1_000_000 }, variables: { pass: ['LANG'], set: { MODE: VALUE } } },
+      definition: { ...SANDBOXED_ENVIRONMENT, environmentId: 'careful', vaults: ['github'], quota: { maxBytes: 1_000_000 }, permission: { mode: 'ask', ask: [], deny: ['read(**/*.pem)'] }, budget: { maxTokensPerSession: 5_000 }, variables: { pass: ['LANG'], set: { MODE: VALUE } } },
       fingerprint: 'abc123',
       within: ['strict'],
       sandbox: 'bubblewrap',
       mounts: [
         { kind: 'workspace', path: '/workspace', directory: '/somewhere/on/the/host', access: 'rw' },
         { kind: 'agent', path: '/workspace/agent', directory: '/somewhere/else', access: 'ro' },
+        { kind: 'skills', path: '/skills', directory: '/somewhere/skills', access: 'ro' },
+        { kind: 'skills', path: '/agent-skills', directory: '/somewhere/own-skills', access: 'ro' },
         { kind: 'vault', path: '/vaults/github', access: 'none' },
       ],
       secrets: [{ reference: 'github/token', description: 'for pull requests', hosts: ['api.github.com'], isForCommands: true }],
@@ -78,6 +80,40 @@ describe('the facts of a session', () => {
     for (const name of ['TOKEN', 'KEY', 'MODE', 'LANG', 'github/token']) expect(all).toContain(name);
     expect(all).not.toContain(VALUE);
     expect(all).not.toContain('/somewhere');
+  });
+
+  it('name each mount as commands see it: in a sandbox by its name there, on the host by its real folder', () => {
+    const { environment, ...rest } = facts();
+    if (environment === undefined) throw new Error('an environment');
+    const mounts = (sandbox: string | undefined): string => sessionArtifacts({ ...rest, environment: { ...environment, sandbox } }).find(({ name }) => name === 'mounts.md')?.text ?? '';
+    expect(mounts('bubblewrap')).toContain('| /workspace/agent | read | /agent |');
+    expect(mounts('bubblewrap')).not.toContain('/somewhere');
+    expect(mounts(undefined)).toContain('| /workspace/agent | read | /somewhere/else |');
+    expect(mounts(undefined)).toContain('The names are for the tools for files only.');
+    expect(mounts(undefined)).toMatch(/\| \/vaults\/github \| by name only \| not there \|/);
+  });
+
+  it('say who set each bound and each rule, and what is left', () => {
+    const budgetsOf = (given: SessionFacts): unknown => (JSON.parse(sessionArtifacts(given).find(({ name }) => name === 'permissions.json')?.text ?? '') as { budgets: unknown }).budgets;
+    const base = facts();
+    expect(budgetsOf(base)).toContainEqual({ bound: 'maxTokensPerSession', limit: 5_000, from: 'environment', used: 120, left: 4_880 });
+    expect(budgetsOf(base)).toContainEqual({ bound: 'maxModelStepsPerWake', limit: 10, from: 'agent', used: 1, left: 9 });
+    const allowed = { ...base, state: { ...base.state, allowance: { tokens: 200, cost: 0.5 }, jobs: [{ jobId: 'job-1', childSessionId: idOf(901), agentId: 'scribe', allowance: { tokens: 70 } }] } } as unknown as SessionFacts;
+    expect(budgetsOf(allowed)).toContainEqual({ bound: 'maxTokensPerSession', limit: 200, from: 'whoever it works for', used: 120, left: 10 });
+    expect(budgetsOf(allowed)).toContainEqual({ bound: 'maxCostPerSession', limit: 0.5, from: 'whoever it works for', used: 0, left: 0.5 });
+  });
+
+  it('say one share of the context, which is never more than its level begins at', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1_000, max: 200_000 }), fc.integer({ min: 0, max: 400_000 }), (maxTokens, reservedForOutput) => {
+        const context = contextReport({ instructions: '', tools: [], messages: [], maxTokens, reservedForOutput });
+        const text = sessionArtifacts({ ...facts(), context }).find(({ name }) => name === 'context.md')?.text ?? '';
+        const [, level = '', first = ''] = /Pressure: (\w+)\. .*\((\d+) %\)/.exec(text) ?? [];
+        expect(text).toContain(`| all of that | ${context.total} | ${first} % |`);
+        const share = Number(first);
+        expect(level).toBe(share >= 90 ? 'critical' : share >= 75 ? 'high' : share >= 50 ? 'moderate' : 'low');
+      }),
+    );
   });
 
   it('say so where there is nothing to say', () => {

@@ -85,6 +85,107 @@ describe('a secret in a text', () => {
   });
 });
 
+const TOKEN = 'Zx81-QQ-topsecret-5551212';
+const tokens = new SecretRedaction(new Map([['v/t', [TOKEN]]]));
+const each = (write: (character: string) => string): string => Array.from(TOKEN, write).join('');
+const code = (character: string, base: number): string => character.charCodeAt(0).toString(base);
+
+/** As the programs print it, sixteen bytes in a line. */
+function dumpOf(text: string, line: (bytes: Buffer, offset: number) => string): string {
+  const bytes = bytesOf(text);
+  return Array.from({ length: Math.ceil(bytes.length / 16) }, (_, index) => `${line(bytes.subarray(index * 16, index * 16 + 16), index * 16)}\n`).join('');
+}
+
+const pairs = (bytes: Buffer): string[] => bytes.toString('hex').match(/../g) ?? [];
+const octal = (offset: number): string => offset.toString(8).padStart(7, '0');
+const hexadecimal = (offset: number): string => offset.toString(16).padStart(8, '0');
+
+describe('a secret that is written in an unusual way', () => {
+  it.each([
+    ['in capitals', TOKEN.toUpperCase()],
+    ['with commas between its characters', Array.from(TOKEN).join(',')],
+    ['with dashes, of which it has some itself', Array.from(TOKEN).join('-')],
+    ['as a list of characters', JSON.stringify(Array.from(TOKEN))],
+    ['as a list of characters in JSON', JSON.stringify(JSON.stringify(Array.from(TOKEN)))],
+    ['as a list of another language', Array.from(TOKEN, (character) => `'${character}'`).join(', ')],
+    ['in numbered entities', each((character) => `&#${code(character, 10)};`)],
+    ['in hexadecimal entities', each((character) => `&#x${code(character, 16)};`)],
+    ['in entities in HTML', each((character) => `&amp;#${code(character, 10)};`)],
+    ['in octal escapes', each((character) => `\\${code(character, 8)}`)],
+    ['in octal escapes of three digits', each((character) => `\\${code(character, 8).padStart(3, '0')}`)],
+    ['in a URL six times over', Array.from({ length: 5 }).reduce<string>((text) => encodeURIComponent(text), each((character) => `%${code(character, 16)}`))],
+    ['with digits of an escape that are escaped', each((character) => `%%3${code(character, 16)}`)],
+    ['backwards', Array.from(TOKEN).toReversed().join('')],
+    ['in base32', 'LJ4DQMJNKFIS25DPOBZWKY3SMV2C2NJVGUYTEMJS'],
+  ])('is taken out %s', (_how, written) => {
+    const redacted = tokens.text(`before (${written}) after`);
+    expect(redacted).toMatch(/^before \(.{0,6}\[redacted v\/t\].{0,6}\) after$/);
+  });
+
+  it('is taken out of a dump whose first line stands after something else', () => {
+    const dump = `end${dumpOf(TOKEN, (bytes, offset) => `${octal(offset)}${bytes.toString().replaceAll(/./gs, (character) => `   ${character}`)}`)}0000031\n`;
+    expect(tokens.text(dump)).toBe('end0000000   [redacted v/t]\n0000031\n');
+  });
+
+  it.each([
+    ['od -c', (bytes: Buffer, offset: number) => `${octal(offset)}${bytes.toString().replaceAll(/./gs, (character) => `   ${character}`)}`],
+    ['od -tx1z', (bytes: Buffer, offset: number) => `${octal(offset)} ${pairs(bytes).join(' ').padEnd(47)}  >${bytes.toString()}<`],
+    ['od -An -tx1z', (bytes: Buffer) => ` ${pairs(bytes).join(' ').padEnd(47)}  >${bytes.toString()}<`],
+    ['hexdump -C', (bytes: Buffer, offset: number) => `${hexadecimal(offset)}  ${pairs(bytes).slice(0, 8).join(' ')}  ${pairs(bytes).slice(8).join(' ').padEnd(23)}  |${bytes.toString()}|`],
+    ['xxd', (bytes: Buffer, offset: number) => `${hexadecimal(offset)}: ${(bytes.toString('hex').match(/.{1,4}/g) ?? []).join(' ').padEnd(39)}  ${bytes.toString()}`],
+  ])('is taken out of what %s prints, wherever in it it begins and however it comes', (_program, line) => {
+    for (let before = 0; before < 20; before += 1) {
+      const dump = dumpOf(`${'.'.repeat(before)}${TOKEN} and more`, line);
+      const stream = tokens.bytes();
+      const streamed = Buffer.concat([...(dump.match(/.{1,7}/gs) ?? []).map((piece) => stream.add(bytesOf(piece))), stream.end()]).toString();
+      for (const redacted of [tokens.text(dump), streamed]) {
+        expect(redacted).toContain('[redacted v/t]');
+        for (const rest of ['topsec', '5551212', '746f 7073', '74 6f 70', '35 35 35', '3535']) expect(redacted).not.toContain(rest);
+      }
+    }
+  });
+});
+
+describe('a part of a secret', () => {
+  const known = (value: string): SecretRedaction => new SecretRedaction(new Map([['v/t', [value]]]));
+
+  it.each([
+    ['a line', '[default]\naws_id=AKIA55512\naws_pw=hunter2-Xy77\n', 'aws_pw=hunter2-Xy77'],
+    ['the value of a setting', '[default]\naws_id=AKIA55512\naws_pw=hunter2-Xy77\n', 'hunter2-Xy77'],
+    ['the password of a URL', 'postgres://svc:pa55-w0rd-Q9@db.example.com/prod', 'pa55-w0rd-Q9'],
+    ['the login of a URL', 'postgres://svc:correcthorse@db.example.com/prod', 'svc:correcthorse'],
+    ['a password with escapes in a URL', 'postgres://svc:pa55%2Fw0rd-Q9@db.example.com/prod', 'pa55/w0rd-Q9'],
+    ['a piece of the path of a URL', 'https://hooks.example.com/services/T0ABC1234/abcDEFghi123', 'abcDEFghi123'],
+    ['a value in JSON', '{"type":"service_account","nested":{"pin":"k3y-k3y-k3y"}}', 'k3y-k3y-k3y'],
+  ])('is taken out by itself: %s', (_what, value, part) => {
+    expect(known(value).text(`x ${part} y`)).toContain('[redacted v/t]');
+    expect(known(value).text(`x ${part} y`)).not.toContain(part);
+  });
+
+  it.each([
+    ['[default]\nregion=us-east-1\nkey=hunter2-Xy77\noutput = formatted', ['[default]', 'us-east-1', 'formatted', 'region=us-east-1']],
+    ['postgres://svc:pa55-w0rd-Q9@db.example.com:5432/production', ['db.example.com', 'production', 'postgres://']],
+    ['{"type":"service_account","mail":"a@b.example.com","at":"https://accounts.example.com/auth","key":"hunter2-Xy77"}', ['service_account', 'a@b.example.com', 'https://accounts.example.com/auth']],
+  ])('stays where it is a word, a name or an address: %s', (value, words) => {
+    for (const word of words) expect(known(value).text(`x ${word} y`)).toBe(`x ${word} y`);
+  });
+});
+
+it.each([
+  ['escapes in escapes', '%25'.repeat(350_000)],
+  ['escapes that end each other', '%3'.repeat(500_000)],
+  ['entities', '&#37;'.repeat(200_000)],
+  ['backslashes', '\\'.repeat(1_000_000)],
+  ['characters with commas', 'a,'.repeat(500_000)],
+  ['the beginning of the secret, again and again', 'Zx81'.repeat(250_000)],
+  ['nothing, and a secret that is nearly a URL,', ''],
+])('one megabyte of %s takes no longer than another order of growth would', (_what, text) => {
+  const began = performance.now();
+  if (text === '') expect(new SecretRedaction(new Map([['v/t', [`${'a'.repeat(30_000)}=${'Aa1:'.repeat(7_000)}`]]])).text('nothing here')).toBe('nothing here');
+  else expect(tokens.text(text)).toBe(text);
+  expect(performance.now() - began).toBeLessThan(3_000);
+});
+
 describe('a secret in a JSON value', () => {
   it('is taken out of texts and keys, and two keys stay two', () => {
     const value = { [SECRET]: 1, [encodeURIComponent(SECRET)]: [SECRET, { deep: `x${SECRET}` }], fine: 'text' };

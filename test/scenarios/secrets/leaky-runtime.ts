@@ -1,6 +1,7 @@
 /** A runtime over a home with everything real: vaults, commands, shells, servers of tools, requests; with redaction, or (to see that the search finds anything) without. */
 import { join } from 'node:path';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
+import { NO_SECRETS } from '../../../src/actors/environment/session-secrets.ts';
 import type { SessionSecrets } from '../../../src/actors/environment/session-secrets.ts';
 import { createSessionEnvironments } from '../../../src/actors/environment/session-environments.ts';
 import type { AgentRuntime } from '../../../src/actors/run/agent-runtime.ts';
@@ -44,14 +45,14 @@ export function openLeakyRuntime({ home, redacts, runtimes }: LeakyOptions): Run
   });
   const vaults = redacts ? opened : telling(opened);
   const processTree = createProcessTree({ clock, directory: join(home, 'processes') });
-  const redactionOf = ({ parentSessionId }: { readonly parentSessionId: string }) => vaults.secretsOf(parentSessionId)?.bytes();
+  const redactionOf = () => vaults.known.bytes();
   const logDirectory = join(home, 'task-logs');
   const tasks = new BackgroundTaskManager({ clock, runners: { process: createManagedShellProcessRunner({ processTree, clock, logDirectory, redactionOf }) } });
   const feed = new TaskOutputFeed();
   const shellTasks = new BackgroundTaskManager({ clock, runners: { process: createManagedShellProcessRunner({ processTree, clock, onOutput: feed.take, environment: () => ({}), redactionOf }) } });
   const host = createShellHost();
   const shells = createShellTools({ tasks: shellTasks, feed, host, clock });
-  const outputs = createOutputFiles({ workspaceDirectory: (identity) => layout.workspaceDirectory(identity), redacted: ({ sessionId }, text) => vaults.secretsOf(sessionId)?.text(text) ?? text });
+  const outputs = createOutputFiles({ workspaceDirectory: (identity) => layout.workspaceDirectory(identity), redacted: (_session, text) => vaults.known.text(text) });
   const onTrouble = (): void => undefined;
   return createRuntime({
     clock,
@@ -78,8 +79,7 @@ export function openLeakyRuntime({ home, redacts, runtimes }: LeakyOptions): Run
 /** Gives secrets out and takes none back. */
 function telling(vaults: SessionVaults): SessionVaults {
   return {
-    secretsOf: () => undefined,
-    forget: (sessionId) => vaults.forget(sessionId),
+    known: NO_SECRETS,
     async open(session, names): Promise<SessionSecrets> {
       const secrets = await vaults.open(session, names);
       return { names: secrets.names, forCommand: (name) => secrets.forCommand(name), forHost: (name, host) => secrets.forHost(name, host), text: (text) => text, json: (value) => value, drafts: (drafts) => drafts, bytes: () => undefined };

@@ -97,7 +97,7 @@ function readWord(text: string, from: number): { readonly value: string; readonl
 }
 
 function partAt(text: string, at: number): { readonly value: string; readonly length: number } | undefined {
-  switch (text[at]) {
+  switch (text.charAt(at)) {
     case "'":
       return partOf(matchAt(IN_SINGLE, text, at), (inner) => inner);
     case '"':
@@ -123,13 +123,16 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | u
 }
 
 const ANSI: Readonly<Record<string, string>> = { a: '\u0007', b: '\b', e: '\u001b', E: '\u001b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
-/** Stands for bytes that are no text; a value that has it is not kept. */
-const NO_TEXT = '\ufffd';
+const ANSI_ESCAPE = /(?<bytes>(?:\\[0-7]{1,3}|\\x[0-9A-Fa-f]{1,2})+)|\\u(?<unicode>[0-9A-Fa-f]{1,4})|\\(?<other>[\s\S])/g;
 
+/** A character may be said byte by byte. */
 function ansiText(inner: string): string {
-  return inner.replaceAll(/\\(?:(?<octal>[0-7]{1,3})|x(?<hex>[0-9A-Fa-f]{1,2})|u(?<unicode>[0-9A-Fa-f]{1,4})|(?<other>[\s\S]))/g, (_, octal?: string, hex?: string, unicode?: string, other?: string) => {
-    if (other !== undefined) return ANSI[other] ?? other;
-    const code = octal === undefined ? Number.parseInt(hex ?? unicode ?? '', 16) : Number.parseInt(octal, 8);
-    return unicode === undefined && code > 0x7f ? NO_TEXT : String.fromCharCode(code);
+  return inner.replaceAll(ANSI_ESCAPE, (_, bytes?: string, unicode?: string, other?: string) => {
+    if (bytes !== undefined) return new TextDecoder().decode(Uint8Array.from(bytes.split('\\').slice(1), byteOf));
+    return unicode === undefined ? (ANSI[other ?? ''] ?? other ?? '') : String.fromCharCode(Number.parseInt(unicode, 16));
   });
+}
+
+function byteOf(escape: string): number {
+  return escape.startsWith('x') ? Number.parseInt(escape.slice(1), 16) : Number.parseInt(escape, 8);
 }
