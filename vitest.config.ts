@@ -9,11 +9,12 @@ const areLongRunsAskedFor = process.env['CRASH_MATRIX'] !== undefined || process
 const LONG_RUNS = areLongRunsAskedFor
   ? []
   : [
-      'test/runtime/{chaos*,crash,crash-matrix,shells-of-ended-sessions}.test.ts',
+      'test/runtime/{chaos*,crash,crash-improvement,crash-matrix,shells-of-ended-sessions}.test.ts',
       'test/**/*-processes.test.ts',
       'test/actors/shell/shell-stopping.test.ts',
       'test/adapters/acp/{behaving,contract,files,opening,terminals,tools}.test.ts',
       'test/package/build.test.ts',
+      'test/adapters/{bubblewrap/bubblewrap,import-logs/damaged-logs,substrate-files/killed}.test.ts',
       'test/adapters/git/{clean-worktrees,create,keeping,reconcile,remove,unsafe-repository}.test.ts',
       'test/adapters/{child-process/real-worker,cli-agent/misbehavior,mcp/stdio-life,process-tree/reconcile,shell/shell-chaos}.test.ts',
     ];
@@ -25,8 +26,8 @@ const SHARING = areLongRunsAskedFor
   ? []
   : [
       'test/{histories,machines,properties}/**/*.test.ts',
-      'test/actors/{run,schedule,session,subagent,task,turn,wake}/**/*.test.ts',
-      'test/adapters/{command-places,cron,file-tools,files,memory,policy-files,schedule-files,script,shell-syntax}/**/*.test.ts',
+      'test/actors/{artifact,environment,memory,outcome,retrieval,run,schedule,session,skill,subagent,task,turn,vault,wake}/**/*.test.ts',
+      'test/adapters/{command-places,cron,environment-files,file-tools,files,memory,policy-files,retrieval-files,schedule-files,script,shell-syntax,skill-files,vault-files}/**/*.test.ts',
     ];
 
 /** What holds for both. The folders and programs that all files share are set up once, so that is not among it. */

@@ -106,6 +106,7 @@ export type {
   ChildSession,
   LastWake,
   LearningToKeep,
+  LearningToPromote,
   OpenJob,
   OpenToolCall,
   OpenWake,
@@ -117,6 +118,7 @@ export type {
   WakeTrigger,
 } from './machines/session/session-state.ts';
 
+export type { ImportOptions } from './actors/session/session-copies.ts';
 export type { WakeOptions } from './actors/wake/wake-ports.ts';
 export type { Directive, WakePriority } from './machines/wake/directive.ts';
 export type { WakeOutcome } from './machines/wake/wake-outcome.ts';

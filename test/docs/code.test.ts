@@ -1,71 +1,13 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { once } from 'node:events';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { checkout, codeBlocks, pages, readPage } from './pages.ts';
-import type { CodeBlock } from './pages.ts';
+import { checkout } from './pages.ts';
+import { PATIENCE_MS, longPages, problemsOf, readersFolder, removeFolders, runProgram, running } from './running-pages.ts';
 
-/** A limit for what hangs: all of a page runs, program after program, beside other pages. */
-const PATIENCE_MS = 120_000;
-
-const folders: string[] = [];
-
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
-/** A folder as a reader has it who has installed the package: `wakechart` can be imported and called. */
-async function readersFolder(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'docs-'));
-  folders.push(folder);
-  await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
-  await symlink(checkout, join(folder, 'node_modules/wakechart'));
-  const program = join(folder, 'node_modules/.bin/wakechart');
-  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${join(checkout, 'dist/adapters/cli/main.js')}' "$@"\n`);
-  await chmod(program, 0o755);
-  return folder;
-}
-
-interface Run {
-  readonly code: number | null;
-  readonly output: string;
-  readonly complaints: string;
-}
-
-async function runProgram(command: string, words: readonly string[], cwd: string): Promise<Run> {
-  const path = [join(cwd, 'node_modules/.bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
-  const child = spawn(command, words, { cwd, env: { ...process.env, PATH: path, WAKECHART_HOME: undefined }, stdio: ['ignore', 'pipe', 'pipe'] });
-  const [output, complaints, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close') as Promise<[number | null]>]);
-  return { code, output, complaints };
-}
-
-async function runBlock({ info, code, line }: CodeBlock, cwd: string): Promise<Run> {
-  const extension = info.startsWith('js') ? 'mjs' : 'sh';
-  const file = join(cwd, `line-${line}.${extension}`);
-  await writeFile(file, code);
-  return extension === 'mjs' ? runProgram(process.execPath, [file], cwd) : runProgram('/bin/sh', ['-e', file], cwd);
-}
-
-const claims = (info: string, claim: string): boolean => info.split(' ').slice(1).includes(claim);
-
-/** Pages with code that claims to run. */
-const running = pages.filter((path) => codeBlocks(readPage(path)).some(({ info }) => claims(info, 'run')));
+afterAll(removeFolders);
 
 describe.concurrent('the code in', { timeout: PATIENCE_MS }, () => {
-  it.each(running)('%s runs as it stands, from top to bottom, and prints what the page says', async (path) => {
-    const cwd = await readersFolder();
-    const blocks = codeBlocks(readPage(path));
-    for (const [index, block] of blocks.entries()) {
-      if (!claims(block.info, 'run')) continue;
-      const { code, output, complaints } = await runBlock(block, cwd);
-      expect({ path, line: block.line, code, complaints: code === 0 ? '' : complaints }).toEqual({ path, line: block.line, code: 0, complaints: '' });
-      const next = blocks[index + 1];
-      if (next !== undefined && claims(next.info, 'output')) expect(output).toBe(next.code);
-    }
+  it.each(running.filter((path) => !longPages.includes(path)))('%s runs as it stands, from top to bottom, and prints what the page says', async (path) => {
+    expect(await problemsOf(path)).toEqual([]);
   });
 });
 

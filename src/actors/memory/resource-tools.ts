@@ -104,11 +104,12 @@ function promoteTool({ substrate, stage }: ResourceToolPorts): Tool<ResourcesPro
       const staged = await stage.read(context.workspaceDirectory);
       const changes = changesOf(staged, paths, context);
       const digest = await stageDigest(staged);
+      const seen = await versionFor(substrate, { agentId, paths: changes.map(({ path }) => path), expectedVersion });
       const permit = requirePromotion(wake.state());
       // What was just read is what is shared: nothing can come between.
       if (permit.stageDigest !== digest) throw notAsEvaluated(permit.stageDigest !== undefined);
-      const result = await substrate.promote(permit, { agentId, changes, expectedVersion, why: why ?? `promoted by session ${sessionId}` });
-      if (result.isNew) await wake.append([{ type: 'substrate.promoted', data: { version: result.version, expectedVersion, paths: [...result.changed] } }]);
+      const result = await substrate.promote(permit, { agentId, changes, expectedVersion: seen, why: why ?? `promoted by session ${sessionId}` });
+      if (result.isNew) await wake.append([{ type: 'substrate.promoted', data: { version: result.version, expectedVersion: seen, paths: [...result.changed] } }]);
       return { ...result, changed: [...result.changed] };
     },
   };
@@ -125,6 +126,18 @@ function restoreTool({ substrate }: ResourceToolPorts): Tool<RestoreInput> {
       return { ...result, changed: [...result.changed] };
     },
   };
+}
+
+/**
+ * The head, where none of the paths has changed since the version that was seen: what else was shared meanwhile, such as a learning in the
+ * memory, is no conflict for them. Else the version that was seen, which is refused.
+ */
+async function versionFor(substrate: SubstrateStore, { agentId, paths, expectedVersion }: { readonly agentId: string; readonly paths: readonly string[]; readonly expectedVersion: number }): Promise<number> {
+  const { version, files } = await substrate.head(agentId);
+  if (version <= expectedVersion) return expectedVersion;
+  const before = new Map((expectedVersion === 0 ? [] : await substrate.list(agentId, expectedVersion)).map(({ path, sha256 }) => [path, sha256]));
+  const now = new Map(files.map(({ path, sha256 }) => [path, sha256]));
+  return paths.every((path) => before.get(path) === now.get(path)) ? version : expectedVersion;
 }
 
 /** @throws RuntimeError RESOURCE_NOT_STAGED, RESOURCE_HOLDS_SECRET */

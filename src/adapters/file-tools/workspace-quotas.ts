@@ -4,12 +4,14 @@
  */
 import { lstat, opendir } from 'node:fs/promises';
 import type { Dirent } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { ARTIFACT_NAMES } from '../../machines/artifact/artifact-names.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_MEASURED_ENTRIES, MAX_MEASURED_WORKSPACES } from '../../machines/turn/files/file-limits.ts';
 import { Breather } from './breather.ts';
 import type { OpenFolder } from './open-folder.ts';
 import type { Places } from './places.ts';
+import { RUNTIME_FOLDER } from './runtime-folder.ts';
 
 export interface QuotaLimits {
   readonly maxBytes?: number | undefined;
@@ -70,8 +72,9 @@ export class WorkspaceQuotas {
     const { limits } = request;
     if (limits.maxBytes === undefined && limits.maxFiles === undefined) return undefined;
     const known = this.#known.get(keyOf(request.places));
-    const usage = known !== undefined && isFresh(known) ? known : await this.#measure(request);
-    const problem = excess(usage, undefined, limits);
+    if (known !== undefined && isFresh(known) && excess(known, undefined, limits) === undefined) return undefined;
+    // Nobody is told what was true before: the command may have deleted what was too much.
+    const problem = excess(await this.#measure(request), undefined, limits);
     return problem === undefined ? undefined : `The workspace holds ${problem}. Nothing more can be written by file tools until something is deleted.`;
   }
 
@@ -107,7 +110,7 @@ function excess({ bytes, files }: Usage, change: Usage | undefined, { maxBytes, 
   return undefined;
 }
 
-/** Everything, also what the runtime has put there: commands can write where it does. Links are not followed. */
+/** Everything, also outputs that the runtime keeps there; not what it lays out about the session, which comes back whatever is deleted. Links are not followed. */
 async function measure(places: Places, { needsBytes, signal }: { readonly needsBytes: boolean; readonly signal: AbortSignal }): Promise<Usage> {
   const breather = new Breather(signal);
   const waiting = [...places.measured];
@@ -119,8 +122,9 @@ async function measure(places: Places, { needsBytes, signal }: { readonly needsB
     try {
       const names: string[] = [];
       for await (const entry of entriesOf(folder)) {
-        files += 1;
         const path = join(next, entry.name);
+        if (!entry.isDirectory() && isLaidOut(path)) continue;
+        files += isRuntimeFolder(path) ? 0 : 1;
         if (!entry.isDirectory()) names.push(entry.name);
         else waiting.push(path);
         if (breather.isDue) await breather.rest();
@@ -131,6 +135,19 @@ async function measure(places: Places, { needsBytes, signal }: { readonly needsB
     }
   }
   return { bytes, files };
+}
+
+/** `.wakechart-runtime/NAME`, or `.wakechart-runtime/sessions/ID/NAME` where several sessions work in a folder. */
+function isLaidOut(path: string): boolean {
+  if (!ARTIFACT_NAMES.has(basename(path)) && basename(path) !== '.gitignore') return false;
+  return isRuntimeFolder(dirname(path));
+}
+
+/** Those that the runtime makes for what it lays out. */
+function isRuntimeFolder(path: string): boolean {
+  if (basename(path) === RUNTIME_FOLDER) return true;
+  const [above, sessions] = [dirname(dirname(path)), basename(dirname(path))];
+  return (basename(path) === 'sessions' && basename(dirname(path)) === RUNTIME_FOLDER) || (sessions === 'sessions' && basename(above) === RUNTIME_FOLDER);
 }
 
 async function* entriesOf(folder: OpenFolder): AsyncGenerator<Dirent> {

@@ -284,6 +284,23 @@ describe('the tools of shared files', () => {
     expect((await stores.substrate.head(AGENT)).version).toBe(0);
   });
 
+  it('share what others have not touched, also when something else was shared while a person was asked', async () => {
+    await stores.substrate.people.edit({ agentId: AGENT, expectedVersion: 0, why: '', changes: [{ path: 'a.md', content: 'one\n' }] });
+    const id = await session([call('resources_stage', {}), call('judge', { verdict: 'pass' }), call('resources_promote', { paths: ['b.md'], expectedVersion: 1 }), call('resources_promote', { paths: ['a.md'], expectedVersion: 1 })]);
+    const workspace = await house.layout.workspaceDirectory({ sessionId: id, agentId: AGENT });
+    await mkdir(join(workspace, 'substrate-stage'), { recursive: true });
+    await writeFile(join(workspace, 'substrate-stage/b.md'), 'mine\n');
+    await house.runtime.wake(id);
+    await stores.substrate.people.edit({ agentId: AGENT, expectedVersion: 1, why: '', changes: [{ path: 'a.md', content: 'theirs\n' }] });
+    await house.confirm(id, { toolName: 'resources_promote' });
+    await house.runtime.wake(id);
+    expect((await house.results(id)).at(-1)?.output).toMatchObject({ version: 3, changed: ['b.md'] });
+    await house.confirm(id, { toolName: 'resources_promote' });
+    await house.runtime.wake(id);
+    expect(JSON.stringify((await house.results(id)).at(-1)?.output)).toMatch(/version 1/);
+    expect(await readFile(join(files.agentDirectory(AGENT), 'substrate/a.md'), 'utf8')).toBe('theirs\n');
+  });
+
   it('stage, compare, and promote what was evaluated and a person allowed', async () => {
     await stores.substrate.people.edit({ agentId: AGENT, expectedVersion: 0, why: '', changes: [{ path: 'notes/a.md', content: 'one\n' }, { path: 'b.md', content: 'b\n' }] });
     const id = await session([call('resources_stage', {}), { text: 'Staged.' }]);

@@ -66,6 +66,7 @@ export const demoShape = z.strictObject({
     worktree: z.strictObject({ worktreePath: z.string(), branchName: z.string(), worktreeStatus: z.literal('preserved'), worktreeNextAction: z.string() }),
     commit: z.object({ hash: z.string(), subject: z.string() }),
   }),
+  learned: z.strictObject({ title: z.string(), evaluation: z.literal('pass'), foundIn: id }),
   firedWakes: z.array(z.strictObject({ reason: z.string() })),
   tookMs: z.number(),
   next: z.array(z.strictObject({ does: z.string(), command: z.string() })),

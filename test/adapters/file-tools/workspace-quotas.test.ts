@@ -46,6 +46,17 @@ describe('a quota of bytes', () => {
     expect(await refusalOf(call('write', { path: 'a.txt', content: 'x'.repeat(40) }))).toBe('no refusal');
   });
 
+  it('does not count what the runtime lays out, and does not say what is true no more', async () => {
+    const { call, put, workspace } = await mountedHouse({ quota: { maxBytes: 100, maxFiles: 2 } });
+    await put('.wakechart-runtime/tools.json', 'x'.repeat(90));
+    await put('.wakechart-runtime/index.md', 'x'.repeat(90));
+    await put('.wakechart-runtime/sessions/0192f0c1-2345-7abc-8def-0123456789ab/events.jsonl', 'x'.repeat(90));
+    await call('write', { path: 'a.txt', content: 'x'.repeat(90) });
+    await expect(call('write', { path: 'b.txt', content: 'x'.repeat(20) })).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    await rm(join(workspace, 'a.txt'));
+    await call('write', { path: 'b.txt', content: 'x'.repeat(20) });
+  });
+
   it('counts what lies where the runtime keeps outputs: commands can write there', async () => {
     const { call, put } = await mountedHouse({ quota: { maxBytes: 100 } });
     await put('.wakechart-runtime/outputs/call.txt', 'x'.repeat(90));

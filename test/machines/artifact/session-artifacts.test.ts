@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { oneLine, table } from '../../../src/machines/artifact/artifact.ts';
 import { EMPTY_TAIL, MAX_FEED_EVENTS, extendTail } from '../../../src/machines/artifact/log-tail.ts';
+import { ARTIFACT_NAMES } from '../../../src/machines/artifact/artifact-names.ts';
 import { sessionArtifacts } from '../../../src/machines/artifact/session-artifacts.ts';
 import type { SessionFacts } from '../../../src/machines/artifact/session-artifacts.ts';
 import { MAX_TRACES } from '../../../src/machines/artifact/trace-list.ts';
@@ -63,6 +64,10 @@ function facts(events = logOf(...drafts)): SessionFacts {
 }
 
 describe('the facts of a session', () => {
+  it('are files whose names are known, so that they count for no quota', () => {
+    expect(sessionArtifacts(facts()).map(({ name }) => name).filter((name) => !ARTIFACT_NAMES.has(name))).toEqual([]);
+  });
+
   it.each(sessionArtifacts(facts()).map(({ name }) => name))('are laid out in %s', async (name) => {
     const text = sessionArtifacts(facts()).find((artifact) => artifact.name === name)?.text ?? '';
     await expect(text).toMatchFileSnapshot(`laid-out/${name}`);

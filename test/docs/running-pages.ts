@@ -1,0 +1,74 @@
+/** Runs the code of pages as a reader would who has installed the package. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { once } from 'node:events';
+import { checkout, codeBlocks, pages, readPage } from './pages.ts';
+import type { CodeBlock } from './pages.ts';
+
+/** A limit for what hangs: all of a page runs, program after program, beside other pages. */
+export const PATIENCE_MS = 120_000;
+
+const folders: string[] = [];
+
+/** To be called when all tests of a file have ended. */
+export function removeFolders(): void {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+}
+
+/** A folder as a reader has it who has installed the package: `wakechart` can be imported and called. */
+export async function readersFolder(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'docs-'));
+  folders.push(folder);
+  await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
+  await symlink(checkout, join(folder, 'node_modules/wakechart'));
+  const program = join(folder, 'node_modules/.bin/wakechart');
+  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${join(checkout, 'dist/adapters/cli/main.js')}' "$@"\n`);
+  await chmod(program, 0o755);
+  return folder;
+}
+
+interface Run {
+  readonly code: number | null;
+  readonly output: string;
+  readonly complaints: string;
+}
+
+export async function runProgram(command: string, words: readonly string[], cwd: string): Promise<Run> {
+  const path = [join(cwd, 'node_modules/.bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
+  const child = spawn(command, words, { cwd, env: { ...process.env, PATH: path, WAKECHART_HOME: undefined }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [output, complaints, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close') as Promise<[number | null]>]);
+  return { code, output, complaints };
+}
+
+async function runBlock({ info, code, line }: CodeBlock, cwd: string): Promise<Run> {
+  const extension = info.startsWith('js') ? 'mjs' : 'sh';
+  const file = join(cwd, `line-${line}.${extension}`);
+  await writeFile(file, code);
+  return extension === 'mjs' ? runProgram(process.execPath, [file], cwd) : runProgram('/bin/sh', ['-e', file], cwd);
+}
+
+const claims = (info: string, claim: string): boolean => info.split(' ').slice(1).includes(claim);
+
+/** Runs the blocks of a page that claim to run, from top to bottom, in one folder. @returns what went wrong; nothing when all is as the page says */
+export async function problemsOf(path: string): Promise<readonly object[]> {
+  const cwd = await readersFolder();
+  const blocks = codeBlocks(readPage(path));
+  for (const [index, block] of blocks.entries()) {
+    if (!claims(block.info, 'run')) continue;
+    const { code, output, complaints } = await runBlock(block, cwd);
+    if (code !== 0) return [{ path, line: block.line, code, complaints }];
+    const next = blocks[index + 1];
+    if (next !== undefined && claims(next.info, 'output') && output !== next.code) return [{ path, line: next.line, expected: next.code, received: output }];
+  }
+  return [];
+}
+
+/** Pages with code that claims to run. */
+export const running = pages.filter((path) => codeBlocks(readPage(path)).some(({ info }) => claims(info, 'run')));
+
+/** Those that take many commands: they run with the long tests. */
+export const longPages: readonly string[] = ['docs/environments.md', 'docs/vaults.md', 'docs/memory.md', 'docs/outcomes.md', 'docs/skills.md', 'docs/retrieval.md', 'docs/import.md', 'docs/sandbox.md'];
