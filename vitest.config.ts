@@ -15,7 +15,12 @@ const LONG_RUNS = areLongRunsAskedFor
       'test/adapters/acp/{behaving,contract,files,opening,terminals,tools}.test.ts',
       'test/package/build.test.ts',
       'test/adapters/{bubblewrap/bubblewrap,import-logs/damaged-logs,substrate-files/killed}.test.ts',
-      'test/adapters/git/{clean-worktrees,create,keeping,reconcile,remove,unsafe-repository}.test.ts',
+      'test/adapters/git/{clean-worktrees,create,keeping,lost-work,reconcile,remove,unsafe-repository}.test.ts',
+      'test/adapters/cli/{person,retrieval,worktree}.test.ts',
+      'test/adapters/files/{log-equivalence,store-trouble}.test.ts',
+      'test/adapters/{shell-syntax/shells-agree,cli-agent/contract,mcp/stdio}.test.ts',
+      'test/adapters/child-process/{jobs,worker-service}.test.ts',
+      'test/fuzz/logs.test.ts',
       'test/adapters/{child-process/real-worker,cli-agent/misbehavior,mcp/stdio-life,process-tree/reconcile,shell/shell-chaos}.test.ts',
     ];
 
