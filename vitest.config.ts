@@ -24,20 +24,28 @@ const LONG_RUNS = areLongRunsAskedFor
       'test/adapters/{child-process/real-worker,cli-agent/misbehavior,mcp/stdio-life,process-tree/reconcile,shell/shell-chaos}.test.ts',
     ];
 
-/** Files that leave their process as they found it, so that many of them can run in one, which spares each the start and the imports.
- *  Not those of command lines, shells and servers, nor what replaces a clock or a variable of the system:
- *  a file that does not put back what it replaced fails here. */
-const SHARING = areLongRunsAskedFor
-  ? []
+/** Files that have a process of their own and the ordinary temporary folder. All others leave their process as they found it, so that many of
+ *  them can run in one, which spares each the start and the imports, and have their files in memory, which spares each the waits for the disk:
+ *  a file that does not put back what it replaced fails there. */
+const ALONE = areLongRunsAskedFor
+  ? ['test/**/*.test.ts']
   : [
-      'test/{histories,machines,properties}/**/*.test.ts',
-      'test/actors/{artifact,environment,memory,outcome,retrieval,run,schedule,session,skill,subagent,task,turn,vault,wake}/**/*.test.ts',
-      'test/adapters/{command-places,cron,environment-files,file-tools,files,memory,policy-files,retrieval-files,schedule-files,script,shell-syntax,skill-files,vault-files}/**/*.test.ts',
+      // Their pipes are named after the process that made them, or they watch its clock.
+      'test/adapters/shell/shell-pipes-{left,missing}.test.ts',
+      'test/actors/clock/clock.test.ts',
+      // They need a sandbox or mounts, which take nothing in /dev.
+      'test/adapters/{bubblewrap/*,environment-files/file-mount-places}.test.ts',
+      'test/actors/{environment/session-environments,shell/shell-restoring,shell/shell-sandbox}.test.ts',
+      'test/adapters/cli/{env,wake}.test.ts',
+      'test/scenarios/improvement/mcp-in-sandbox.test.ts',
+      // They load a compiler, or start many programs.
+      'test/{docs/code,package/public-types,setup/leave-nothing-behind,structure/*}.test.ts',
+      'test/adapters/cli/{demo,worker}.test.ts',
     ];
 
 /** What holds for both. The folders and programs that all files share are set up once, so that is not among it. */
 const EACH = {
-  setupFiles: ['test/setup/leave-nothing-behind.ts'],
+  setupFiles: ['test/setup/leave-nothing-behind.ts', 'test/setup/chart-sightings.ts'],
   pool: 'forks',
   // A limit for what hangs, not a measure of speed: a loaded machine must not fail a test that would have passed.
   testTimeout: 30_000,
@@ -52,10 +60,10 @@ export default defineConfig({
   test: {
     projects: [
       // First, because the longest files are here: the many short ones then fill what is left.
-      { test: { ...EACH, name: 'alone', include: ['test/**/*.test.ts'], exclude: [...LONG_RUNS, ...SHARING], isolate: true, provide: { sharesProcess: false } } },
-      { test: { ...EACH, name: 'sharing', include: SHARING, exclude: LONG_RUNS, isolate: false, provide: { sharesProcess: true } } },
+      { test: { ...EACH, name: 'alone', include: ALONE, exclude: LONG_RUNS, isolate: true, provide: { sharesProcess: false, scratchPlace: 'ordinary' } } },
+      { test: { ...EACH, name: 'sharing', include: areLongRunsAskedFor ? [] : ['test/**/*.test.ts'], exclude: [...LONG_RUNS, ...ALONE], isolate: false, provide: { sharesProcess: true, scratchPlace: 'memory' } } },
     ],
-    globalSetup: ['test/setup/scratch-folder.ts', 'test/setup/build-dist.ts'],
+    globalSetup: ['test/setup/scratch-folder.ts', 'test/setup/build-dist.ts', 'test/setup/chart-sightings-folder.ts'],
     reporters: ['default', new ClosingLine()],
     // As many as the machine has, where Vitest would leave one of two cores to nobody.
     maxWorkers: '100%',

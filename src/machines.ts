@@ -1,4 +1,4 @@
-/** The lifecycles themselves, as XState machines and compiled, and what is decided beside them: for inspection, audits, tests and stores of one's own. */
+/** The lifecycles themselves, as XState machines and compiled, what can be said of them and of any other XState machine, and what is decided beside them: for inspection, audits, tests and stores of one's own. */
 export { compileLifecycle } from './machines/lifecycle.ts';
 export type { CompiledLifecycle, LifecycleSnapshot } from './machines/lifecycle.ts';
 
@@ -33,6 +33,29 @@ export { toolCallMachine } from './machines/turn/tool-call-machine.ts';
 export type { ToolCallEvent, ToolCallInput, ToolCallResult } from './machines/turn/tool-call-machine.ts';
 export { mcpConnectionLifecycle, mcpConnectionMachine } from './machines/turn/mcp-connection-machine.ts';
 export type { McpConnectionEvent, McpConnectionEventType } from './machines/turn/mcp-connection-machine.ts';
+
+/** Looks at charts: ours, and any XState 5 machine of one's own. */
+export { charts } from './machines/inspection/chart-catalog.ts';
+export type { Chart } from './machines/inspection/chart.ts';
+export { describeChart } from './machines/inspection/describe-chart.ts';
+export type { ChartSource } from './machines/inspection/describe-chart.ts';
+export type { ChartDescription, ChartEvent, ChartInvocation, ChartOperation, ChartState, ChartTransition, ChartWaiver } from './machines/inspection/chart-description.ts';
+export { chartEvents } from './machines/inspection/chart-events.ts';
+export type { ChartEvents, DeclaredEvent, EventOf, SampleEvent } from './machines/inspection/chart-events.ts';
+export type { ChartNotes } from './machines/inspection/chart-notes.ts';
+export { chartOutlook } from './machines/inspection/chart-outlook.ts';
+export type { ChartOutlook, ImpossibleEvent, OutlookState, OutlookWay, OwnStep, PossibleEvent } from './machines/inspection/chart-outlook.ts';
+export { auditChart } from './machines/inspection/audit-chart.ts';
+export type { AuditRule, ChartAudit, EventClass, Finding, MatrixCell, Reach, StateReach } from './machines/inspection/chart-audit.ts';
+export { diffCharts } from './machines/inspection/diff-charts.ts';
+export { restoreOldSnapshots } from './machines/inspection/old-snapshots.ts';
+export type { EarlierAudit } from './machines/inspection/old-snapshots.ts';
+export { coverageOf } from './machines/inspection/coverage.ts';
+export { logSightings } from './machines/inspection/log-sightings.ts';
+export { renderChart } from './adapters/diagram/render-chart.ts';
+export type { DiagramMarks, RenderOptions } from './adapters/diagram/render-chart.ts';
+export { renderChartDiff } from './adapters/diagram/render-chart-diff.ts';
+export type { Bump, ChartChange, ChartCoverage, ChartDiff, ChartSightings } from './machines/inspection/chart-change.ts';
 
 /** What decides whether a tool call runs. */
 export { decidePermission } from './machines/permission/permission-decision.ts';

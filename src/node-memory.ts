@@ -38,6 +38,7 @@ import { FileRetrievalIndex } from './adapters/retrieval-files/file-retrieval-in
 import { FileSkillCatalog } from './adapters/skill-files/file-skill-catalog.ts';
 import { createMemoryFiles } from './adapters/substrate-files/memory-files.ts';
 import { memorySectionsOf } from './machines/memory/memory-sections.ts';
+import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
 import type { Companionship, RuntimePorts, RuntimeServices } from './runtime.ts';
 
@@ -52,7 +53,7 @@ export interface MemoryOptions {
   readonly commands: { readonly host: ShellHost | undefined; readonly environment: CommandEnvironmentSettings | undefined; readonly keeper: OutputKeeper | undefined };
   /** The same as those of the gate. */
   readonly gate: { readonly readShell: ReadShell; readonly policy: PolicyStore; readonly places: CommandPlaces; readonly guard: PlaceGuard; readonly humans: 'reachable' | 'none' };
-  readonly models: { readonly profiles?: AuthProfiles | undefined; readonly standings?: CandidateStandings | undefined };
+  readonly models: { readonly profiles?: AuthProfiles | undefined; readonly standings?: CandidateStandings | undefined; readonly prices?: PriceTable | undefined };
   readonly shells: (ShellView & Pick<ShellTools, 'leftRunning'>) | undefined;
 }
 

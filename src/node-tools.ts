@@ -68,7 +68,7 @@ export function nodeTools({ layout, secrets, store, processTree, clock, options 
   const records = createShellRecordFiles((session) => join(layout.runtimeDirectory(session), SHELLS_FOLDER));
   const shells = createShellTools({ tasks: shellTasks, feed, host, clock, environment, sessions, records });
   const outputs = createOutputFiles({ workspaceDirectory: (identity) => layout.workspaceDirectory(identity), redacted: (_session, text) => secrets.known.text(text) });
-  const files = createFileToolset({ lockDirectory: join(layout.home, LOCKS_FOLDER) });
+  const files = createFileToolset({ home: layout.home, lockDirectory: join(layout.home, LOCKS_FOLDER) });
   const ports: ToolPorts = {
     tools: [...files.tools, ...withQuotaNotes(shells.tools, files.quotaNote), createHttpRequestTool({ clock, userAgent: USER_AGENT }), createVaultListTool(), ...(options.tools ?? [])],
     quotaNote: files.quotaNote,

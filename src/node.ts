@@ -269,7 +269,7 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
   const gate = { readShell, places: new FileCommandPlaces(), guard: createHomeGuard(layout.home), policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }) };
   const tools = nodeTools({ layout, secrets: worked.secrets, store, processTree, clock, options });
   const commands = { host: tools.ports.shellHost, environment: tools.ports.commandEnvironment, keeper: tools.ports.outputs };
-  const knowing = nodeMemory({ layout, clock, environments: worked.environments, commands, gate: { ...gate, humans: options.humans ?? 'reachable' }, models: backends, shells: tools.shells });
+  const knowing = nodeMemory({ layout, clock, environments: worked.environments, commands, gate: { ...gate, humans: options.humans ?? 'reachable' }, models: { ...backends, prices: options.prices }, shells: tools.shells });
   const runtime = createRuntime({
     clock,
     store,

@@ -8,6 +8,7 @@
  */
 import { createEmptyActor } from 'xstate';
 import type { ActorLogic, AnyActorScope, AnyEventObject, AnyStateMachine, AnyStateNode, Snapshot, StateValue } from 'xstate';
+import { chartWatch } from './chart-watch.ts';
 import { RuntimeError } from './errors.ts';
 import { initialSnapshotOf, nextSnapshotOf, reportMicrostep, transitionsTaken } from './xstate-internals.ts';
 import type { MachineSnapshotLike, TakenTransitions } from './xstate-internals.ts';
@@ -110,10 +111,13 @@ export function compileLifecycle<Value extends StateValue, Event extends AnyEven
     snapshots: [...nodes.values()],
     next: (snapshot: Node, eventType: string): Node | undefined => {
       const edge = snapshot.edges.get(eventType);
-      return edge?.moves === true ? edge.target : undefined;
+      if (edge === undefined) return undefined;
+      chartWatch.watcher?.(machine, edge.taken);
+      return edge.moves ? edge.target : undefined;
     },
     transition(snapshot: Node, event: AnyEventObject, scope: AnyActorScope): Node {
       const edge = snapshot.edges.get(event.type);
+      if (edge !== undefined) chartWatch.watcher?.(machine, edge.taken, scope.self);
       const next = edge === undefined ? (event.type === 'xstate.stop' ? snapshot.stopped : snapshot) : edge.target;
       reportMicrostep(scope, event, next, edge === undefined ? IGNORED : edge.taken);
       return next;

@@ -53,14 +53,19 @@ async function runBlock({ info, code, line }: CodeBlock, cwd: string): Promise<R
 
 const claims = (info: string, claim: string): boolean => info.split(' ').slice(1).includes(claim);
 
+/** What is said with a claim: `file=door.js`, of a block that is written to a file; `exits=1`, of one that ends so. */
+const claimed = (info: string, claim: string): string | undefined => info.split(' ').find((word) => word.startsWith(`${claim}=`))?.slice(claim.length + 1);
+
 /** Runs the blocks of a page that claim to run, from top to bottom, in one folder. @returns what went wrong; nothing when all is as the page says */
 export async function problemsOf(path: string): Promise<readonly object[]> {
   const cwd = await readersFolder();
   const blocks = codeBlocks(readPage(path));
   for (const [index, block] of blocks.entries()) {
+    const file = claimed(block.info, 'file');
+    if (file !== undefined) await writeFile(join(cwd, file), block.code);
     if (!claims(block.info, 'run')) continue;
     const { code, output, complaints } = await runBlock(block, cwd);
-    if (code !== 0) return [{ path, line: block.line, code, complaints }];
+    if (code !== Number(claimed(block.info, 'exits') ?? 0)) return [{ path, line: block.line, code, output, complaints }];
     const next = blocks[index + 1];
     if (next !== undefined && claims(next.info, 'output') && output !== next.code) return [{ path, line: next.line, expected: next.code, received: output }];
   }

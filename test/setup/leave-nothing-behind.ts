@@ -37,7 +37,7 @@ interface Leftovers {
 // A test that leaves simulated timers behind must not stop the clock of this check.
 const realSetTimeout = globalThis.setTimeout;
 const realNow = performance.now.bind(performance);
-const temporaryFolder = mkdtempSync(join(inject('scratchFolder'), 'f-'));
+const temporaryFolder = mkdtempSync(join(inject('scratchFolders')[inject('scratchPlace')], 'f-'));
 process.env['TMPDIR'] = temporaryFolder;
 
 // Both open their handle when first touched, which may be in a test.

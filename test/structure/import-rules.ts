@@ -20,11 +20,11 @@ const TESTING_ENTRY_POINT = `${TESTING}.ts`;
 const ASSERTIONS = 'node:assert/strict';
 
 /** Files of the source root that choose among adapters. Nobody else may, but for the command line in src/adapters/cli. */
-const COMPOSITION_ROOTS: ReadonlySet<string> = new Set(['src/node.ts', 'src/node-backends.ts', 'src/node-environments.ts', 'src/node-memory.ts', 'src/node-subagents.ts', 'src/node-tools.ts', 'src/subagent-worker.ts', 'src/worker-house.ts']);
+const COMPOSITION_ROOTS: ReadonlySet<string> = new Set(['src/machines.ts', 'src/node.ts', 'src/node-backends.ts', 'src/node-environments.ts', 'src/node-memory.ts', 'src/node-subagents.ts', 'src/node-tools.ts', 'src/subagent-worker.ts', 'src/worker-house.ts']);
 const COMMAND_LINE = 'src/adapters/cli';
 
 /** Files that load what a user names, and so import a path computed at run time. */
-const LOADERS_OF_USER_CODE: ReadonlySet<string> = new Set(['src/worker-house.ts']);
+const LOADERS_OF_USER_CODE: ReadonlySet<string> = new Set(['src/worker-house.ts', 'src/adapters/cli/chart-module.ts']);
 
 /** What the published entry points without adapters are made of. */
 const PURE_ENTRY_POINTS: Readonly<Record<string, readonly string[]>> = {

@@ -47,6 +47,7 @@ const HEALTHY: Planted = {
     'export const node = [shell, run];',
   ),
   'src/worker-house.ts': lines('/** What a worker loads. */', "import { shell } from './adapters/shell/shell.ts';", 'export const house = [shell];'),
+  'src/adapters/cli/chart-module.ts': lines('/** Loads what a user names. */', 'export const load = (path: string): Promise<unknown> => import(path);'),
   'src/subagent-worker.ts': lines('/** The program of a worker. */', "import { subagents } from './node-subagents.ts';", 'export const worker = subagents;'),
   'src/node-environments.ts': lines('/** Chooses what environments need. */', "import { shell } from './adapters/shell/shell.ts';", 'export const environments = [shell];'),
   'src/node-memory.ts': lines('/** Chooses what memory needs. */', "import { shell } from './adapters/shell/shell.ts';", 'export const memory = [shell];'),

@@ -23,7 +23,7 @@ if (availability.kind === 'missing') {
 
 export const isRoot = process.getuid?.() === 0;
 
-export interface SandboxRequest extends Partial<Pick<SandboxScope, 'network'>> {
+export interface SandboxRequest extends Partial<Pick<SandboxScope, 'network' | 'maxFileBytes'>> {
   readonly workspace: string;
   /** Besides the workspace. */
   readonly mounts?: readonly Mount[];
@@ -34,8 +34,8 @@ function mountsOf({ workspace, mounts = [] }: Pick<SandboxRequest, 'workspace' |
   return [{ kind: 'workspace', path: '/workspace', directory: workspace, access: 'rw' }, ...mounts];
 }
 
-export function openSandbox({ network = 'disabled', options, ...places }: SandboxRequest): Promise<CommandSandbox> {
-  return createBubblewrap(options).open({ sessionId: SESSION_ID, network, mounts: mountsOf(places), workspaceDirectory: places.workspace });
+export function openSandbox({ network = 'disabled', options, maxFileBytes, ...places }: SandboxRequest): Promise<CommandSandbox> {
+  return createBubblewrap(options).open({ sessionId: SESSION_ID, network, mounts: mountsOf(places), workspaceDirectory: places.workspace, maxFileBytes });
 }
 
 export interface EnvironmentRequest extends SandboxRequest {

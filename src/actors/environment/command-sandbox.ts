@@ -7,6 +7,8 @@ export interface SandboxScope {
   readonly network: 'open' | 'disabled';
   /** The session's own folder in the home, where it has one: what lies in it besides the mounts is not seen. */
   readonly workspaceDirectory: string;
+  /** What one file of a command may hold, in bytes; a little more where it is very little. Default: no bound. */
+  readonly maxFileBytes?: number | undefined;
 }
 
 export type SandboxAvailability =

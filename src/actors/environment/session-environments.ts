@@ -90,7 +90,7 @@ async function mountsOf({ environmentId, sandbox, mounts, vaults }: EnvironmentD
 }
 
 async function sandboxOf(
-  { environmentId, sandbox, network }: EnvironmentDefinition,
+  { environmentId, sandbox, network, quota }: EnvironmentDefinition,
   { identity, mounts, workspaceDirectory, sandboxes }: Surroundings & Pick<SessionEnvironmentPorts, 'sandboxes'> & { readonly mounts: readonly Mount[] },
 ): Promise<CommandSandbox | undefined> {
   if (sandbox === 'off') return undefined;
@@ -98,7 +98,7 @@ async function sandboxOf(
   const found = await sandboxes.availability();
   if (found.kind === 'missing') throw unavailable(environmentId, found.reason, found.hint);
   const workspace = mounts.find(({ kind }) => kind === 'workspace')?.directory ?? workspaceDirectory;
-  return sandboxes.open({ sessionId: identity.sessionId, mounts, network, workspaceDirectory: workspace });
+  return sandboxes.open({ sessionId: identity.sessionId, mounts, network, workspaceDirectory: workspace, ...(quota.maxBytes === undefined ? {} : { maxFileBytes: quota.maxBytes }) });
 }
 
 function unavailable(environmentId: string, reason: string, hint: string): RuntimeError {

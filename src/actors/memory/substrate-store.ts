@@ -69,9 +69,16 @@ export const MAX_VERSIONS_LISTED = 200;
 export function substrateConflict(agentId: string, { expected, head }: { readonly expected: number; readonly head: number }): RuntimeError {
   return new RuntimeError('SUBSTRATE_CONFLICT', `expected version ${expected} of the shared files of agent ${agentId}, they are at version ${head}; nothing was changed`, {
     category: 'conflict',
-    hint: 'Look at what has changed since (resources_compare, or wakechart resources diff), and try again with the version that is there now.',
+    hint: `${conflictHint(agentId, expected, head)} Then try again with version ${head}.`,
     details: { agentId, expectedVersion: expected, version: head },
   });
+}
+
+/** The command line as it can be typed: a difference needs two versions that are there. */
+function conflictHint(agentId: string, expected: number, head: number): string {
+  if (head === 0) return 'Nothing is shared yet.';
+  if (expected < 1 || expected > head) return `Look at what is shared (resources_compare, or wakechart resources list --agent ${agentId}).`;
+  return `Look at what has changed since (resources_compare, or wakechart resources diff --agent ${agentId} --at ${head} --against ${expected}).`;
 }
 
 export function versionNotFound(agentId: string, version: number, head: number): RuntimeError {

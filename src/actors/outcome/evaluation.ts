@@ -14,7 +14,7 @@ import type { SessionIdentity } from '../session/event-store.ts';
 import { placeOfSession } from '../session/session-directories.ts';
 import type { IdSource } from '../session/id-source.ts';
 import type { CheckRunner } from './check-runner.ts';
-import type { OutcomeJudge } from './outcome-judge.ts';
+import type { JudgeAnswer, OutcomeJudge } from './outcome-judge.ts';
 import { readWork } from './read-work.ts';
 import type { EventReader } from './read-work.ts';
 
@@ -71,11 +71,12 @@ export async function evaluateOutcome(place: EvaluationPlace, ports: EvaluationP
   if (outcome === undefined) return { grade: grade.grade, verdict: 'not_ready', because: grade.because, evidence: [], throughSeq: before.head, evaluators: ['log'] };
   const isCandidate = grade.grade === 'done_candidate';
   const staged = isCandidate ? await digestOf(place, ports) : undefined;
-  const words = isCandidate ? await outsideWords(place, ports, { before, outcome, grade, record }) : { checks: [] };
+  const words: OutsideWords = isCandidate ? await outsideWords(place, ports, { before, outcome, grade, record }) : { checks: [] };
   const stagedAfter = isCandidate ? await digestOf(place, ports) : undefined;
   signal.throwIfAborted();
   const judged = { outcome, grade, record, ...words, readCommand: ports.readShell ?? readNothing };
-  const evaluators: OutcomeReport['evaluators'] = ['log', ...(words.checks.length > 0 ? (['check'] as const) : []), ...('judgement' in words && words.judgement !== undefined ? (['judge'] as const) : [])];
+  const evaluators: OutcomeReport['evaluators'] = ['log', ...(words.checks.length > 0 ? (['check'] as const) : []), ...(words.judgement === undefined ? [] : (['judge'] as const))];
+  const usage = words.judgement?.usage;
   let report: OutcomeReport | undefined;
   const draftsFor = (after: SessionState): readonly SessionEventDraft[] => {
     const disturbance = disturbanceBetween(before, after, place.askingCallId) ?? (staged === stagedAfter ? undefined : 'What is staged to be shared was changed while the outcome was evaluated.');
@@ -83,7 +84,7 @@ export async function evaluateOutcome(place: EvaluationPlace, ports: EvaluationP
     report = { ...evaluation, grade: grade.grade, throughSeq: before.head, evaluators };
     return [
       { type: 'outcome.graded', data: { ...grade, evidence: [] } },
-      { type: 'outcome.evaluated', data: { verdict: evaluation.verdict, because: evaluation.because, evidence: [...evaluation.evidence], throughSeq: before.head, evaluators, ...(staged === undefined ? {} : { stageDigest: staged }) } },
+      { type: 'outcome.evaluated', data: { verdict: evaluation.verdict, because: evaluation.because, evidence: [...evaluation.evidence], throughSeq: before.head, evaluators, ...(staged === undefined ? {} : { stageDigest: staged }), ...(usage === undefined ? {} : { usage }) } },
     ];
   };
   await place.append(draftsFor);
@@ -104,8 +105,12 @@ interface Looked {
   readonly record: WorkRecord;
 }
 
+interface OutsideWords extends Pick<Judged, 'checks'> {
+  readonly judgement?: JudgeAnswer | undefined;
+}
+
 /** What others than the log say. Nobody is asked any more once one has said no. */
-async function outsideWords(place: EvaluationPlace, ports: EvaluationPorts, looked: Looked): Promise<Pick<Judged, 'checks' | 'judgement'>> {
+async function outsideWords(place: EvaluationPlace, ports: EvaluationPorts, looked: Looked): Promise<OutsideWords> {
   const { before, outcome, grade, record } = looked;
   const checks: CheckEnding[] = [];
   for (const check of checksOf(outcome, place.environment)) {

@@ -1,7 +1,8 @@
-/** Evaluates by itself what a wake has brought to rest, where people have set a check: once for each change, never again for nothing. */
+/** Evaluates by itself what a wake has brought to rest, where people have set a check: once for each change, never again for nothing; a few times more while a check cannot be run. */
 import { gradeOf } from '../../machines/outcome/outcome-grade.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { CompanionWake, WakeCompanion } from '../wake/wake-companion.ts';
+import { isWorthAnotherCheck } from './checks-not-run.ts';
 import { checksOf, evaluateOutcome } from './evaluation.ts';
 import type { EvaluationPorts } from './evaluation.ts';
 import type { OutcomeEvaluator } from './outcome-evaluator.ts';
@@ -16,7 +17,8 @@ export function createOutcomeCompanion(options: OutcomeCompanionOptions): WakeCo
     name: 'outcomes',
     async ended(wake) {
       const state = wake.state();
-      if (wake.signal.aborted || !isDue(state) || checksOf(state.outcome, wake.agent.environment).length === 0) return;
+      if (wake.signal.aborted || checksOf(state.outcome, wake.agent.environment).length === 0) return;
+      if (!isDue(state) && !(await isWorthAnotherCheck(options.store, state))) return;
       if (gradeOf({ state, record: await readWork(options.store, state), leftRunning: await options.leftRunning?.(state) }).grade !== 'done_candidate') return;
       await options.evaluator.alone(state.sessionId, () => evaluateOutcome(placeOf(wake), options));
     },

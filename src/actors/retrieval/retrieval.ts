@@ -92,9 +92,14 @@ export class Retrieval {
     });
   }
 
-  /** What is new is read first. What could not be read is told to `onTrouble`, and the rest is searched. */
-  search(request: RetrievalRequest): Promise<RetrievalAnswer> {
+  /**
+   * What is new is read first. What could not be read is told to `onTrouble`, and the rest is searched.
+   * @throws RuntimeError RETRIEVAL_REQUEST_INVALID before anything is read
+   */
+  async search(request: RetrievalRequest): Promise<RetrievalAnswer> {
     const { agentId, query, limit = DEFAULT_CANDIDATES } = request;
+    checkAsker(request);
+    const span = spanOf(request);
     return this.#alone(agentId, async () => {
       const looked = await this.#look(agentId, LISTING_IS_NEW_MS);
       const index = await this.#options.index.of(agentId);
@@ -103,7 +108,7 @@ export class Retrieval {
       const prepared = prepareQuery(query);
       const now = this.#options.clock.now();
       const kin = (sessionId: string | undefined): Kinship => (own === undefined || sessionId === undefined ? 'none' : kinshipOf(own, sessionId, (id) => looked.parents.get(id)));
-      const accepts = filterOf(request, kin);
+      const accepts = filterOf(request, span, kin);
       const hits = await index.search({ terms: prepared.terms, accepts, limit: MAX_HITS });
       const ranked = rank(hits, { query: prepared, rarity: (word) => index.rarity(word), around: (document) => index.around(document), kinshipOf: kin, accepts: (document) => accepts(factsOf(document)), now }, limit);
       const best = ranked[0]?.score ?? 0;
@@ -134,10 +139,14 @@ export class Retrieval {
   }
 }
 
-function filterOf(request: RetrievalRequest, kin: (sessionId: string | undefined) => Kinship): (facts: DocumentFacts) => boolean {
+/** Milliseconds since the epoch, both inclusive. */
+interface Span {
+  readonly since: number;
+  readonly until: number;
+}
+
+function filterOf(request: RetrievalRequest, { since, until }: Span, kin: (sessionId: string | undefined) => Kinship): (facts: DocumentFacts) => boolean {
   const { sessionId: own, beforeSeq = Infinity, kinds, relation = 'agent', within, tool } = request;
-  const since = timeOf(request.since, 'since', -Infinity);
-  const until = timeOf(request.until, 'until', Infinity);
   const wantsRelated = relation !== 'agent';
   return ({ kind, sessionId, lastSeq, atMs, tool: usedTool }) => {
     if (kinds !== undefined && !kinds.includes(kind)) return false;
@@ -148,6 +157,23 @@ function filterOf(request: RetrievalRequest, kin: (sessionId: string | undefined
     if (sessionId === own && own !== undefined && kind !== 'learning' && lastSeq >= beforeSeq) return false;
     return !(atMs < since) && !(atMs > until);
   };
+}
+
+/** Without a session nothing is related to anything, and finding nothing would look like an answer. @throws RuntimeError RETRIEVAL_REQUEST_INVALID */
+function checkAsker({ sessionId, relation = 'agent' }: RetrievalRequest): void {
+  if (sessionId !== undefined || relation === 'agent') return;
+  throw new RuntimeError('RETRIEVAL_REQUEST_INVALID', `expected a session with the relation "${relation}", received none`, { category: 'validation', hint: 'Relations are as seen from a session: name it, or search all sessions of the agent.' });
+}
+
+/** @throws RuntimeError RETRIEVAL_REQUEST_INVALID */
+function spanOf(request: RetrievalRequest): Span {
+  const since = timeOf(request.since, 'since', -Infinity);
+  const until = timeOf(request.until, 'until', Infinity);
+  if (since <= until) return { since, until };
+  throw new RuntimeError('RETRIEVAL_REQUEST_INVALID', `expected "until" to be no earlier than "since", received since ${request.since ?? ''} and until ${request.until ?? ''}`, {
+    category: 'validation',
+    hint: 'Turn them around. A day counts from its beginning in UTC: for one day name the next one as the end.',
+  });
 }
 
 /** @throws RuntimeError RETRIEVAL_REQUEST_INVALID */

@@ -1,5 +1,11 @@
 /** The end of a text that may never end: what a program last said on its error output. */
-import type { Redaction } from '../../machines/run/redaction.ts';
+
+/** What takes secrets out of it. */
+export interface TailRedaction {
+  /** Of a secret as it may show in the text, in characters. */
+  readonly longest: number;
+  text(text: string): string;
+}
 
 /** What is needed of a stream of bytes. */
 export interface TextSource {
@@ -11,14 +17,16 @@ export interface TextSource {
 const TAIL_CHARACTERS = 2_000;
 
 export class TextTail {
-  readonly #redaction: Redaction;
+  readonly #redaction: TailRedaction;
+  readonly #maxCharacters: number;
   readonly #keptCharacters: number;
   #text = '';
   #isCut = false;
 
-  constructor(redaction: Redaction) {
+  constructor(redaction: TailRedaction, { maxCharacters = TAIL_CHARACTERS }: { readonly maxCharacters?: number } = {}) {
     this.#redaction = redaction;
-    this.#keptCharacters = TAIL_CHARACTERS + redaction.longest;
+    this.#maxCharacters = maxCharacters;
+    this.#keptCharacters = maxCharacters + redaction.longest;
   }
 
   /** Takes in all that the stream has, for as long as it lasts. */
@@ -34,8 +42,8 @@ export class TextTail {
     const redacted = this.#redaction.text(this.#text);
     // The cut may have gone through a secret, whose rest could not be recognized: it lies in what is dropped here.
     const whole = this.#isCut ? redacted.slice(this.#redaction.longest) : redacted;
-    const isCut = this.#isCut || whole.length > TAIL_CHARACTERS;
-    const tail = whole.slice(-TAIL_CHARACTERS).trim();
+    const isCut = this.#isCut || whole.length > this.#maxCharacters;
+    const tail = whole.slice(-this.#maxCharacters).trim();
     return isCut && tail !== '' ? `…${tail}` : tail;
   }
 

@@ -296,6 +296,8 @@ export class Schedule {
 
   #conclude(event: 'DRAINED' | 'STOPPED'): void {
     this.#alarm.clear();
+    // It may have failed while it was being stopped: how it ended is told there.
+    if (this.#isIn('failed')) return;
     this.#send(event);
     this.#options.onEnded();
   }

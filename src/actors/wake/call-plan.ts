@@ -12,6 +12,7 @@ import { expiredCalls, readyCalls } from '../../machines/wake/wake-decision.ts';
 import { storable, unknownTool } from '../turn/tool-executor.ts';
 import type { KnownCall } from '../turn/tool-executor.ts';
 import type { CheckedCall } from './call-gate.ts';
+import { askedBefore } from './closed-calls.ts';
 import type { WakeToolsOptions } from './wake-tools.ts';
 
 /** A call that may run now. */
@@ -208,7 +209,7 @@ class CallPlanner {
   async #call(): Promise<KnownCall> {
     const { calls, store, state } = this.#options;
     const { callId, name, seq } = this.#open;
-    const history = historyOf(this.#open);
+    const history = askedBefore(this.#open);
     const known = calls.find((call) => call.callId === callId);
     if (known !== undefined) return { ...known, history };
     const [event] = await store.read(state().sessionId, { from: seq, limit: 1 });
@@ -257,11 +258,6 @@ export function resolved({ callId, request, answer }: OpenToolCall, decided?: 'd
 
 export function resultDraft({ callId, name }: ToolCallInput, { outcome, output, kept }: ToolCallResult): SessionEventDraft {
   return { type: 'agent.tool_result', data: { callId, name, outcome, output, ...(kept === undefined ? {} : { kept }) } };
-}
-
-function historyOf({ request }: OpenToolCall): readonly ToolCallEvent[] {
-  if (request === undefined) return [];
-  return [{ type: request.kind === 'permission' ? 'ASK_PERMISSION' : 'ASK_INPUT' }];
 }
 
 function lost(callId: string, seq: number): RuntimeError {

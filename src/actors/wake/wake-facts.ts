@@ -5,6 +5,7 @@ import { adviceFor } from '../../machines/run/run-failure.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { SessionState, WakeTrigger } from '../../machines/session/session-state.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
+import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { PreparedAgent } from './wake-context.ts';
 import type { WakeOptions } from './wake-ports.ts';
 
@@ -48,6 +49,21 @@ export function failureRecord({ kind, message, retryAfterMs, isRest = false, isL
 function restAdvice(restMs = 0): string {
   const soonest = restMs === 0 ? '' : ` The first of them can be tried again in ${Math.ceil(restMs / 1000)} seconds.`;
   return `See who rests and why: wakechart auth status. Once you have put it right, forget what is held against them: wakechart auth reset --all. Then wake the session again.${soonest}`;
+}
+
+export interface Unbegun {
+  /** What the wake did instead. */
+  readonly wasParked: boolean;
+  readonly wasUnparked: boolean;
+  /** Of the wake. */
+  readonly signal: AbortSignal;
+}
+
+/** What the caller learns of a wake that has not begun. */
+export function outcomeOfUnbegun({ parked }: SessionState, { wasParked, wasUnparked, signal }: Unbegun): Pick<WakeOutcome, 'outcome' | 'summary'> {
+  if (wasParked) return { outcome: 'parked', summary: parked?.reason ?? 'The session is parked.' };
+  if (signal.aborted) return { outcome: 'aborted', summary: `The wake was stopped before it began: ${messageOf(signal.reason)}.` };
+  return { outcome: 'nothing_to_do', summary: `${wasUnparked ? 'The session is parked no more. ' : ''}Nothing is unread and nothing is due.` };
 }
 
 export function recordOf(error: unknown): ErrorRecord {

@@ -31,6 +31,7 @@ import { SessionJournal } from '../session/session-journal.ts';
 import { NO_SECRETS } from '../environment/session-secrets.ts';
 import type { SessionSecrets } from '../environment/session-secrets.ts';
 import { CallGate } from './call-gate.ts';
+import { endClosedCalls } from './closed-calls.ts';
 import { HeldDrafts } from './held-drafts.ts';
 import { Subflows } from './subflows.ts';
 import { compactIfFull } from './wake-compaction.ts';
@@ -45,7 +46,7 @@ import type { FinishedRun } from './model-run.ts';
 import { ModelStep } from './model-step.ts';
 import { requireAskingBackends, requireConfinedBackends } from './unasking-backends.ts';
 import { WakeConversation } from './wake-conversation.ts';
-import { enteredEnvironment, failureRecord, isOvertaken, isStale, recordOf, superseded, triggerOf } from './wake-facts.ts';
+import { enteredEnvironment, failureRecord, isOvertaken, isStale, outcomeOfUnbegun, recordOf, superseded, triggerOf } from './wake-facts.ts';
 import { runReadyCalls } from './wake-tools.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
 
@@ -87,6 +88,8 @@ export class WakeWork {
   #lastText: string | undefined;
   #failure: ErrorRecord | undefined;
   #end: WakeEnd | undefined;
+  /** Where the log ended when that was decided. */
+  #decidedAtHead = 0;
   #summary = '';
   #wasParked = false;
   #wasUnparked = false;
@@ -110,30 +113,30 @@ export class WakeWork {
   }
 
   /** Gets the right to write and says so in the log, with an end for whatever a dead wake left open. */
-  async claim(): Promise<ClaimAnswer> {
+  async claim(parent: AnyActorRef): Promise<ClaimAnswer> {
     const { sessionId } = this.#identity;
     const known = (await this.#ports.journals.open(sessionId)).state;
     this.#journal = new SessionJournal(this.#identity, this.#ports, { state: known, onEvent: (event) => this.#hear(event) });
     if (!this.#isWanted(known)) return 'nothing_to_do';
     let state = await this.#acquireRight(known);
-    let survivors: string | undefined;
-    if (isStale(state)) {
-      survivors = await survivorsOf(this.#ports, this.#abort.signal);
-      // That takes its time, and the session may have been terminated meanwhile.
-      state = await this.#journal.refresh();
-    }
+    const survivors = isStale(state) ? await survivorsOf(this.#ports, this.#abort.signal) : undefined;
+    // That takes its time, and the session may have been terminated meanwhile.
+    if (isStale(state)) state = await this.#journal.refresh();
     for (; this.#isWanted(state); state = await this.#journal.refresh()) {
       const answer = await this.#take(state, survivors);
-      if (answer !== 'moved') return answer;
+      if (answer === 'moved') continue;
+      endClosedCalls({ executor: this.#ports.executor, before: state, after: this.#journal.state, parent });
+      return answer;
     }
     return 'nothing_to_do';
   }
 
   /** Reads what came since and decides. A message that arrived meanwhile is seen here, before the wake can end. */
   async fold(): Promise<FoldAnswer> {
-    const decision = this.#decide(await this.#journal.refresh());
+    const state = await this.#journal.refresh();
+    const decision = this.#decide(state);
     if (decision.act !== 'end') return decision.act;
-    this.#end = decision.end;
+    [this.#end, this.#decidedAtHead] = [decision.end, state.head];
     return 'end';
   }
 
@@ -245,6 +248,8 @@ export class WakeWork {
   /** Stores how the wake ended, unless somebody appended since the fold: that has to be seen first. */
   async commit(): Promise<CommitAnswer> {
     if (this.#end === undefined) throw new RuntimeError('WAKE_UNDECIDED', 'the wake was to be committed before it was decided', { category: 'crash' });
+    // Whoever follows the log has folded what came since, and nobody has decided upon it yet.
+    if (this.#journal.state.head !== this.#decidedAtHead) return 'moved';
     try {
       await this.#appendEnd(this.#end, { onlyAtHead: true });
       return 'committed';
@@ -304,11 +309,7 @@ export class WakeWork {
       const error = end.outcome === 'failed' ? { error: this.#secrets.json(end.error) } : {};
       return { ...where, outcome: end.outcome, wakeId: this.#wakeId, epoch: this.#epoch, summary: this.#summary, ...error };
     }
-    if (this.#wasParked) return { ...where, outcome: 'parked', summary: state.parked?.reason ?? 'The session is parked.' };
-    const { signal } = this.#abort;
-    if (signal.aborted) return { ...where, outcome: 'aborted', summary: `The wake was stopped before it began: ${messageOf(signal.reason)}.` };
-    const summary = this.#wasUnparked ? 'The session is parked no more. Nothing is unread and nothing is due.' : 'Nothing is unread and nothing is due.';
-    return { ...where, outcome: 'nothing_to_do', summary };
+    return { ...where, ...outcomeOfUnbegun(state, { wasParked: this.#wasParked, wasUnparked: this.#wasUnparked, signal: this.#abort.signal }) };
   }
 
   /** Whether a wake is to go on. @throws RuntimeError SESSION_TERMINATED */
@@ -443,11 +444,10 @@ export class WakeWork {
 
   async #appendEnd(end: WakeEnd, { onlyAtHead }: { readonly onlyAtHead: boolean }): Promise<void> {
     const { state } = this.#journal;
-    const { openWake } = state;
-    if (openWake?.wakeId !== this.#wakeId) throw superseded(this.#wakeId);
+    if (state.openWake?.wakeId !== this.#wakeId) throw superseded(this.#wakeId);
     const drafts = commitEvents({
       state,
-      wake: openWake,
+      wake: state.openWake,
       end,
       modelSteps: this.#modelSteps,
       maxAutonomousWakes: this.#agent?.definition.budget.maxAutonomousWakes ?? DEFAULT_MAX_AUTONOMOUS_WAKES,

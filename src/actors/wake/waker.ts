@@ -47,7 +47,7 @@ export class Waker {
       fromPromise<Answer, WakeInput>(({ input }) => this.#run(input.wakeId, work));
     this.#logic = wakeMachine.provide({
       actors: {
-        claim: part(({ work }) => work.claim()),
+        claim: part(({ work, actor }) => work.claim(actor)),
         fold: part(({ work }) => work.fold()),
         assemble: part(({ work }) => work.assemble()),
         step: part(({ work, actor }) => work.step(actor)),

@@ -96,7 +96,7 @@ function readFrontmatter(yaml: string, fileName: string): ReadFrontmatter {
   const lineAt = (offset: number): number => lines.linePos(offset).line + LINES_BEFORE_FRONTMATTER;
   if (document.errors.length > 0) throw invalid(fileName, document.errors.map(({ pos, message }) => ({ line: lineAt(pos[0]), message })));
   const complaintOf = ({ path, message }: FrontmatterIssue): Complaint => ({ line: lineAt(offsetOf(document, path)), message: path.length === 0 ? message : `${pathOf(path)}: ${message}` });
-  const parsed = checkedFrontmatter.safeParse(plainValue(document, fileName));
+  const parsed = checkedFrontmatter.safeParse(plainValue(document, fileName), { reportInput: true });
   if (parsed.success) return { frontmatter: parsed.data, complaintOf };
   throw invalid(fileName, frontmatterIssues(parsed.error, checkedFrontmatter).map(complaintOf));
 }

@@ -6,11 +6,11 @@ import { AGENT_PATH, WORKSPACE_PATH } from '../../machines/environment/mount-tab
 import type { Mount } from '../../machines/environment/mount-table.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { lookThrough } from './folder-look.ts';
-import type { Repository } from './folder-look.ts';
-import { isWithin } from './hidden-places.ts';
+import type { FolderLook, Repository } from './folder-look.ts';
+import { isWithin, placesAt } from './hidden-places.ts';
 import type { HiddenPlace, HiddenPlaces } from './hidden-places.ts';
 import type { SystemView } from './system-view.ts';
-import { worktreePlaces } from './worktree-places.ts';
+import { gitFolderOf, worktreePlaces } from './worktree-places.ts';
 import type { NeededPlace } from './worktree-places.ts';
 
 export interface ShownPlace {
@@ -35,6 +35,8 @@ export interface BoundMounts {
   readonly hidden: readonly HiddenPlace[];
   /** Of those, what lies in a folder that can be written: it has to be where it was when a command begins. */
   readonly settled: readonly HiddenPlace[];
+  /** Folders of branches in which only that of the worktree, `own`, may be changed. By the same path on both sides. */
+  readonly branches: readonly { readonly folder: string; readonly own: string }[];
   readonly workspaceDirectory: string;
   /** False where its own path is in the way of its name. */
   readonly linksWorkspace: boolean;
@@ -58,7 +60,7 @@ const SHARED_AGENT_PATH = '/agent';
 /** What the sandbox shows of the system itself, where nothing is mounted. */
 export function boundSystem(view: SystemView, { places }: HiddenPlaces): BoundMounts {
   const programs = programPlaces(view);
-  return { places: inOrder([...programs, ...masksOf(view), ...masksOver([...systemPlaces(view), ...programs], places)]), sockets: [], hidden: places, settled: [], workspaceDirectory: '/', linksWorkspace: false };
+  return { places: inOrder([...programs, ...masksOf(view), ...masksOver([...systemPlaces(view), ...programs], places)]), sockets: [], hidden: places, settled: [], branches: [], workspaceDirectory: '/', linksWorkspace: false };
 }
 
 /** @throws RuntimeError MOUNT_UNAVAILABLE for a folder that is not there, is a link, cannot be shown where it is to be, or holds what it must not */
@@ -69,14 +71,18 @@ export async function boundMounts({ mounts, workspaceDirectory, hidden, view, ne
   const mounted = await Promise.all([workspace, ...(await withAgent(held, workspaceDirectory))].map(placeOf));
   requireNotHidden(mounted, hidden);
   const writable = mounted.filter(({ access }) => access === 'rw');
-  const [kept, guarded] = await Promise.all([keptPlaces(mounted, { hidden: hidden.places, network }), Promise.all(foldersAround(writable, hidden.places).map(shownPlace))]);
+  const looks = await looksThrough(mounted, hidden.places);
+  // Homes of others: whoever reads one has their secrets, and whoever writes to one decides what runs there.
+  const secret = [...hidden.places, ...(await placesAt(looks.flatMap(({ look }) => look.homes)))];
+  const [kept, guarded] = await Promise.all([keptPlaces(mounted, { looks, network }), Promise.all(foldersAround(writable, secret).map(shownPlace))]);
   const shown = [...programPlaces(view), ...mounted, ...guarded, ...kept.places];
-  const places = inOrder([...shown, ...kept.masks, ...masksOf(view), ...masksOver([...systemPlaces(view), ...shown], hidden.places)]);
+  const places = inOrder([...shown, ...kept.masks, ...masksOf(view), ...masksOver([...systemPlaces(view), ...shown], secret)]);
   return {
     places,
     sockets: kept.sockets,
-    hidden: hidden.places,
-    settled: hidden.places.filter(({ path }) => writable.some(({ directory }) => isWithin(directory, path))),
+    branches: kept.branches,
+    hidden: secret,
+    settled: secret.filter(({ path }) => writable.some(({ directory }) => isWithin(directory, path))),
     workspaceDirectory,
     linksWorkspace: !places.some(({ path }) => isWithin(WORKSPACE_PATH, path)),
   };
@@ -136,33 +142,48 @@ function requireNotHidden(mounted: readonly ShownPlace[], { places, links }: Hid
   if (link !== undefined) throw unavailable(`${link} is a link on the way to the home of Wakechart, and lies where commands may write: they could lead it elsewhere`, 'Put the real folder in place of the link, or name the home by its real path.');
 }
 
-interface KeptPlaces extends Pick<BoundMounts, 'sockets'> {
+interface LookedThrough {
+  readonly place: ShownPlace;
+  readonly look: FolderLook;
+}
+
+/** What lies in the home is the session's own: nobody else keeps anything in there. */
+async function looksThrough(mounted: readonly ShownPlace[], hidden: readonly HiddenPlace[]): Promise<readonly LookedThrough[]> {
+  const foreign = mounted.filter(({ directory }) => !hidden.some(({ path }) => isWithin(path, directory)));
+  const looks = await Promise.all(foreign.map(async (place) => ({ place, look: await lookThrough(place.directory, (path) => hidden.some((each) => each.path === path)) })));
+  const missed = looks.find(({ place, look }) => place.access === 'rw' && look.problem !== undefined);
+  if (missed !== undefined) throw unavailable(`${missed.place.directory} cannot be looked through for repositories, sockets and homes that commands must not change: ${missed.look.problem}`, 'Put that right, or give the session a smaller folder.');
+  return looks;
+}
+
+interface KeptPlaces extends Pick<BoundMounts, 'sockets' | 'branches'> {
   readonly places: readonly ShownPlace[];
   readonly masks: readonly BoundPlace[];
 }
 
 /** What mounts hold that commands may not have as it is: the settings and hooks of repositories, and sockets where there is to be no network. */
-async function keptPlaces(mounted: readonly ShownPlace[], { hidden, network }: { readonly hidden: readonly HiddenPlace[]; readonly network: 'open' | 'disabled' }): Promise<KeptPlaces> {
-  // What lies in the home is the session's own: nobody else keeps anything in there.
-  const foreign = mounted.filter(({ directory, access }) => (access === 'rw' || network === 'disabled') && !hidden.some(({ path }) => isWithin(path, directory)));
-  const looks = await Promise.all(foreign.map(async (place) => ({ place, look: await lookThrough(place.directory, (path) => hidden.some((each) => each.path === path)) })));
-  const repositories = looks.flatMap(({ place, look }) => (place.access === 'rw' ? repositoryPlaces(place, look.repositories) : []));
+async function keptPlaces(mounted: readonly ShownPlace[], { looks, network }: { readonly looks: readonly LookedThrough[]; readonly network: 'open' | 'disabled' }): Promise<KeptPlaces> {
+  const repositories = (await Promise.all(looks.filter(({ place }) => place.access === 'rw').map(({ place, look }) => repositoryPlaces(place, look.repositories)))).flat();
   const worktrees = (await Promise.all(mounted.filter(({ access }) => access === 'rw').map(({ path, directory }) => worktreeParts(path, directory)))).flat();
   const shown = [...new Map([...repositories, ...worktrees.filter((part) => part.access !== 'none')].map((each) => [each.path, each])).values()];
   return {
     places: await Promise.all(shown.map(({ path, directory, access }) => shownPlace({ path, directory, access: access === 'rw' ? 'rw' : 'ro' }))),
     masks: worktrees.flatMap(({ path, access }): readonly BoundPlace[] => (access === 'none' ? [{ kind: 'hidden', path, what: 'file' }] : [])),
+    branches: worktrees.flatMap(({ path, own }) => (own === undefined ? [] : [{ folder: path, own }])),
     sockets: network === 'open' ? [] : looks.flatMap(({ place, look }) => look.sockets.map((source) => ({ path: placed(place, source), source }))),
   };
 }
 
-type Part = Omit<ShownPlace, 'kind' | 'identity' | 'access'> & Pick<NeededPlace, 'access'>;
+type Part = Omit<ShownPlace, 'kind' | 'identity' | 'access'> & Pick<NeededPlace, 'access' | 'own'>;
 
 /** To be read only, and in folders that cannot be moved, so that no other one comes in its place. */
-function repositoryPlaces(place: ShownPlace, repositories: readonly Repository[]): readonly Part[] {
+async function repositoryPlaces(place: ShownPlace, repositories: readonly Repository[]): Promise<readonly Part[]> {
   const link = repositories.find(({ kind, path }) => kind === 'link' && path === `${place.directory}/.git`);
   if (link !== undefined) throw unavailable(`${link.path} is a link, which commands could lead to settings of their own`, 'Put the folder of the repository itself in its place.');
-  const kept = repositories.filter(({ kind }) => kind !== 'link').map(({ path }) => path);
+  const named = repositories.filter(({ kind }) => kind !== 'link').map(({ path }) => path);
+  // A `.git` may name a folder beside it, which is the repository then.
+  const elsewhere = (await Promise.all(repositories.filter(({ kind }) => kind !== 'folder').map(({ path }) => gitFolderOf(path)))).filter((path) => path !== undefined && path !== place.directory && isWithin(place.directory, path) && !named.some((each) => isWithin(each, path)));
+  const kept = [...named, ...new Set(elsewhere.flatMap((path) => path ?? []))];
   return [...foldersAround([place], kept.map((path) => ({ path }))), ...kept.map((path): Part => ({ path: placed(place, path), directory: path, access: 'ro' }))];
 }
 
@@ -170,7 +191,7 @@ function repositoryPlaces(place: ShownPlace, repositories: readonly Repository[]
 async function worktreeParts(path: string, directory: string): Promise<readonly Part[]> {
   const needed = await worktreePlaces(directory);
   if (needed.length === 0) return [];
-  return [{ path: `${path}/.git`, directory: `${directory}/.git`, access: 'ro' }, ...needed.map((each): Part => ({ path: each.path, directory: each.path, access: each.access }))];
+  return [{ path: `${path}/.git`, directory: `${directory}/.git`, access: 'ro' }, ...needed.map((each): Part => ({ ...each, directory: each.path }))];
 }
 
 /** Between a mount and what lies in it: as mounts of their own they cannot be renamed in the sandbox. */

@@ -62,17 +62,17 @@ interface Surroundings {
   readonly options: BubblewrapOptions;
 }
 
-async function openSandbox({ mounts, network, workspaceDirectory }: SandboxScope, { found, view, options }: Surroundings): Promise<CommandSandbox> {
+async function openSandbox({ mounts, network, workspaceDirectory, maxFileBytes }: SandboxScope, { found, view, options }: Surroundings): Promise<CommandSandbox> {
   const { program, abilities, stat } = found;
   const { hidden: named = [], tmpBytes = DEFAULT_TMP_BYTES } = options;
   // Mounts name what every link leads to.
   const workspace = mounts.find(({ kind }) => kind === 'workspace')?.directory ?? workspaceDirectory;
   const hidden = await hiddenPlaces(named);
   const [bound, closer] = await Promise.all([boundMounts({ mounts, workspaceDirectory: workspace, hidden, view, network }), descriptorCloser()]);
-  const shut = sandboxArguments({ abilities, view, network, tmpBytes, bound });
+  const line = { closer, program, shut: sandboxArguments({ abilities, view, network, tmpBytes, bound }), stat, bound, maxFileBytes };
   return {
     kind: 'bubblewrap',
-    wrapCommand: (command, cwd) => commandLine({ closer, program, shut, stat, bound, cwd }, command),
-    wrapProgram: (wrapped, cwd) => programLine({ closer, program, shut, stat, bound, cwd }, wrapped),
+    wrapCommand: (command, cwd) => commandLine({ ...line, cwd }, command),
+    wrapProgram: (wrapped, cwd) => programLine({ ...line, cwd }, wrapped),
   };
 }

@@ -25,6 +25,11 @@ export async function hiddenPlaces(named: readonly string[]): Promise<HiddenPlac
   return { places: [...new Map([...real, ...aliases].map((place) => [place.path, place])).values()], links: [...new Set(links.flat())] };
 }
 
+/** Those of the paths that are there. */
+export async function placesAt(paths: readonly string[]): Promise<readonly HiddenPlace[]> {
+  return (await Promise.all(paths.map(placeAt))).filter((place) => place !== undefined);
+}
+
 async function placeAt(named: string): Promise<HiddenPlace | undefined> {
   try {
     const path = await realpath(named);

@@ -16,7 +16,8 @@ export async function descriptorCloser(): Promise<readonly string[]> {
   if (open.length === 0) return [];
   const there = await Promise.all(BASH.map((path) => access(path).then(() => true, () => false)));
   const bash = BASH.find((_, index) => there[index]);
-  if (bash !== undefined) return [bash, '-c', `exec ${open.map((descriptor) => `${descriptor}>&-`).join(' ')}; exec "$@"`, 'bash'];
+  // Of one whose input is a socket, as a pipe of Node is, bash thinks that it came over the network, and would run and hand on what is in ~/.bashrc.
+  if (bash !== undefined) return [bash, '--norc', '--noprofile', '-c', `exec ${open.map((descriptor) => `${descriptor}>&-`).join(' ')}; exec "$@"`, 'bash'];
   throw new RuntimeError('SANDBOX_UNAVAILABLE', `Wakechart was started with open files that a sandbox would have too (descriptors ${open.join(', ')}), and there is no bash to close them`, {
     category: 'process',
     hint: 'Start it without them, or install bash.',

@@ -13,6 +13,8 @@ export interface SandboxLine {
   /** The program that tells what is mounted: absolute. */
   readonly stat: string;
   readonly bound: BoundMounts;
+  /** Of one file that a command writes. Default: no bound. */
+  readonly maxFileBytes?: number | undefined;
   /** A path as the sandbox has it. */
   readonly cwd: string;
 }
@@ -33,22 +35,37 @@ export function commandLine(line: SandboxLine, command: string): string {
 }
 
 export function programLine(line: SandboxLine, { command, args }: SandboxedProgram): SandboxedProgram {
-  const { closer, program, shut, stat, bound, cwd } = line;
+  const { closer, program, shut, stat, bound, maxFileBytes, cwd } = line;
   const head = [...closer, program, ...shut];
-  const tail = ['--chdir', cwd, '--', '/bin/sh', '-c', `${checkInside(stat, bound)}exec "$@"`, 'sh', command, ...args];
+  const tail = ['--chdir', cwd, '--', '/bin/sh', '-c', `${checkInside(stat, bound)}${fileBound(maxFileBytes)}exec "$@"`, 'sh', command, ...args];
   const before = checkOutside(stat, bound);
   const [first = program, ...rest] = before === '' ? [...head, ...tail] : ['/bin/sh', '-c', `${before}exec ${head.map(quoted).join(' ')} "$@"`, 'sh', ...tail];
   return { command: first, args: rest };
+}
+
+/** As POSIX has `ulimit -f` count. */
+const FILE_BLOCK_BYTES = 512;
+/** Less than this no compiler gets by with. */
+const MIN_FILE_BYTES = 1_048_576;
+
+/** Nobody can raise it again in the sandbox. One that is lower already stays. */
+function fileBound(bytes: number | undefined): string {
+  return bytes === undefined ? '' : `ulimit -f ${Math.ceil(Math.max(bytes, MIN_FILE_BYTES) / FILE_BLOCK_BYTES)} 2>/dev/null; `;
 }
 
 /**
  * On the host, right before bubblewrap begins. What is hidden has to be where it was: the empty folder would lie over another one. Sockets come
  * and go, and bubblewrap would make a file where there is none any more.
  */
-function checkOutside(stat: string, { settled, sockets }: BoundMounts): string {
+function checkOutside(stat: string, { settled, sockets, branches }: BoundMounts): string {
   const known = settled.map(({ identity }) => identity).join('\n');
   const isThere = settled.length === 0 ? '' : `[ ${numbersOf(stat, settled)} = ${quoted(known)} ] || ${refusal(MOVED_TEXT)}; `;
-  return `${isThere}${sockets.map(({ path, source }) => `[ ! -S ${quoted(source)} ] || set -- --ro-bind /dev/null ${quoted(path)} "$@"; `).join('')}`;
+  return `${isThere}${branches.map(keepOthers).join('')}${sockets.map(({ path, source }) => `[ ! -S ${quoted(source)} ] || set -- --ro-bind /dev/null ${quoted(path)} "$@"; `).join('')}`;
+}
+
+/** Looked for by each command anew: jobs beside this one make branches while it works. A lock is there for a moment only. */
+function keepOthers({ folder, own }: BoundMounts['branches'][number]): string {
+  return `for each in ${quoted(folder)}/*; do case "$each" in *.lock|${quoted(`${folder}/${own}`)}) ;; *) [ ! -e "$each" ] || [ -L "$each" ] || set -- --ro-bind-try "$each" "$each" "$@" ;; esac; done; `;
 }
 
 /**

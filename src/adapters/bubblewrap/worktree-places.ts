@@ -8,10 +8,14 @@ export interface NeededPlace {
   readonly path: string;
   /** `none`: it is not there, and is not to be made. */
   readonly access: 'ro' | 'rw' | 'none';
+  /** The one file in it that may be changed: what lies beside that are the branches of others. */
+  readonly own?: string | undefined;
 }
 
 const MAX_POINTER_BYTES = 8_192;
 const MAX_CONFIG_BYTES = 1_048_576;
+/** More branches beside that of the worktree are too many to be kept from it one by one. */
+const MAX_BRANCHES_BESIDE = 500;
 /** Folders of branches: `refs/heads/wakechart`, at most one below that. */
 const BRANCH_LEVELS = 3;
 
@@ -26,15 +30,27 @@ export async function worktreePlaces(worktree: string): Promise<readonly NeededP
   const common = dirname(dirname(own));
   const [shared, back] = await Promise.all([pointedTo(join(own, 'commondir'), own, /^(?<path>.+)$/), pointedTo(join(own, 'gitdir'), own, /^(?<path>.+)$/)]);
   if (shared !== common || back !== join(worktree, '.git') || !(await isRealFolder(join(common, 'objects')))) return [];
-  const branches = await branchFolders(join(common, 'refs/heads'), basename(worktree), BRANCH_LEVELS);
-  const logs = branches.map((folder) => join(common, 'logs', folder.slice(common.length + 1)));
-  const written = [join(common, 'objects'), own, ...branches, ...(await realFolders(logs))];
+  const name = basename(worktree);
+  const branches = await branchFolders(join(common, 'refs/heads'), name, BRANCH_LEVELS);
+  // The one log of its branch, which git adds to: in its folder a link could be put, through which the git of people would write.
+  const logs = await realFiles(branches.map((folder) => join(common, 'logs', folder.slice(common.length + 1), name)));
+  // It names folders with objects of others.
+  const information = await realFolders([join(common, 'objects/info')]);
   return [
     { path: common, access: 'ro' },
-    ...written.map((path): NeededPlace => ({ path, access: 'rw' })),
+    ...[join(common, 'objects'), own, ...logs].map((path): NeededPlace => ({ path, access: 'rw' })),
+    ...branches.map((path): NeededPlace => ({ path, access: 'rw', own: name })),
+    ...information.map((path): NeededPlace => ({ path, access: 'ro' })),
     ...[join(own, 'commondir'), join(own, 'gitdir')].map((path): NeededPlace => ({ path, access: 'ro' })),
     ...(await settingsOf(own, common)),
   ];
+}
+
+/** The folder that a `.git` leads to which is none itself; undefined where it leads nowhere. @param path absolute */
+export async function gitFolderOf(path: string): Promise<string | undefined> {
+  const named = (await pointedTo(path, dirname(path), /^gitdir: (?<path>.+)$/)) ?? path;
+  const real = await realpath(named).catch(() => undefined);
+  return real === undefined || !(await isRealFolder(real)) ? undefined : real;
 }
 
 /** What a small file says by the pattern, from `base`. No link is followed. */
@@ -67,12 +83,17 @@ async function realFolders(paths: readonly string[]): Promise<readonly string[]>
   return paths.filter((_, index) => are[index]);
 }
 
+async function realFiles(paths: readonly string[]): Promise<readonly string[]> {
+  const are = await Promise.all(paths.map(async (path) => (await lstat(path).catch(() => undefined))?.isFile() === true && (await realpath(path).catch(() => undefined)) === path));
+  return paths.filter((_, index) => are[index]);
+}
+
 /** Which hold a branch of the worktree's name. The branches beside the folders, such as `main`, stay as they are. */
 async function branchFolders(folder: string, name: string, levels: number): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const inner = entries.filter((entry) => entry.isDirectory());
   const below = levels <= 1 ? [] : await Promise.all(inner.map((entry) => branchFolders(join(folder, entry.name), name, levels - 1)));
-  const isOne = levels < BRANCH_LEVELS && entries.some((entry) => entry.isFile() && entry.name === name);
+  const isOne = levels < BRANCH_LEVELS && entries.length <= MAX_BRANCHES_BESIDE && entries.some((entry) => entry.isFile() && entry.name === name);
   return [...(isOne ? [folder] : []), ...below.flat()];
 }
 

@@ -32,6 +32,29 @@ const HINTS = {
   crash: DEFECT_HINT,
 } as const satisfies Record<ErrorCategory, string>;
 
+const DISK_FULL = 'The disk is full. Free some space, then try again.';
+const NOT_ALLOWED = 'Check who owns it and its permissions, then try again.';
+const TOO_MANY_FILES = 'Too many files are open here. Raise the limit (ulimit -n), then try again.';
+
+/** What the system refuses wherever it is asked: no defect of ours, whoever forgot to say so. */
+const SYSTEM_HINTS: Readonly<Record<string, string>> = {
+  ...{ ENOSPC: DISK_FULL, EDQUOT: DISK_FULL, EACCES: NOT_ALLOWED, EPERM: NOT_ALLOWED, EMFILE: TOO_MANY_FILES, ENFILE: TOO_MANY_FILES },
+  ...{ EROFS: 'That disk can only be read. Name a home that can be written with --home DIR.', EIO: 'The disk does not work. Look at it, then try again.', EFBIG: 'A file may not be that large here. Raise the limit (ulimit -f), then try again.' },
+};
+
+interface Told {
+  readonly message: string;
+  readonly code: string;
+  readonly hint: string;
+}
+
+function toldOf(error: unknown): Told {
+  const message = printable(messageOf(error)).trim();
+  if (RuntimeError.is(error)) return { message, code: error.code, hint: error.hint ?? HINTS[error.category] };
+  const hint = error instanceof Error && 'syscall' in error && 'code' in error ? SYSTEM_HINTS[String(error.code)] : undefined;
+  return hint === undefined ? { message, code: 'INTERNAL', hint: DEFECT_HINT } : { message: `a file could not be read or written: ${message}`, code: 'STORAGE_FAILED', hint };
+}
+
 export function exitCodeOf(error: unknown): number {
   return RuntimeError.is(error) && USAGE_CODES.has(error.code) ? EXIT_USAGE : EXIT_FAILURE;
 }
@@ -42,8 +65,8 @@ export function isEndOfInterrupted(error: unknown): boolean {
 
 /** Text for standard error. */
 export function failureText(error: unknown, { styles }: Pick<Output, 'styles'>): string {
-  const { code, hint } = RuntimeError.is(error) ? { code: error.code, hint: error.hint ?? HINTS[error.category] } : { code: 'INTERNAL', hint: DEFECT_HINT };
-  const lines = [`${styles.red('error:')} ${printable(messageOf(error)).trim()} ${styles.dim(`[${code}]`)}`, ...hintText(hint, styles)];
+  const { message, code, hint } = toldOf(error);
+  const lines = [`${styles.red('error:')} ${message} ${styles.dim(`[${code}]`)}`, ...hintText(hint, styles)];
   if (process.env['WAKECHART_DEBUG'] === '1') lines.push(stackOf(error));
   return `${lines.join('\n')}\n`;
 }

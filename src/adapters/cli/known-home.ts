@@ -15,7 +15,8 @@ import type { CommandContext } from './context.ts';
 import { printable } from './text.ts';
 
 const PROVIDERS_FILE = 'providers.yaml';
-const SKILLS_FOLDER = 'skills';
+/** Of a home, and of an agent's folder. */
+export const SKILLS_FOLDER = 'skills';
 
 /** The backends that every home has. A provider of such a name is served by it. */
 const BACKENDS: readonly string[] = [SCRIPT_RUNTIME_ID, 'embedded', 'cli-agent', 'acp'];

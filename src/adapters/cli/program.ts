@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
+import { addAuditCommand } from './audit-program.ts';
 import { addAuthCommands } from './auth-program.ts';
 import type { CommandContext } from './context.ts';
 import { addEnvironmentCommands } from './environment-program.ts';
@@ -64,6 +65,7 @@ export function createProgram(run: RunWork): Command {
   addWorktreeCommands(program, { run, withExamples });
   addToolsCommand(program, { run, withExamples });
   addImportCommand(program, { run, withExamples });
+  addAuditCommand(program, { run, withExamples });
   addDoctor(program, run);
   return program;
 }

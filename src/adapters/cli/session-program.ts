@@ -29,9 +29,10 @@ export function addSessionCommands(program: Command, words: SessionProgram): voi
 
 function addWhy(session: Command, { run, withExamples }: SessionProgram): void {
   const why = session.command('why').description('say what a session works on or waits for, what would move it on, and who can do that');
-  withExamples(why, 'wakechart session why --session ID')
+  withExamples(why, 'wakechart session why --session ID', 'wakechart session why --session ID --verbose')
     .addOption(sessionOption())
-    .action(({ session: id }: OfSession) => run(why, async (context) => (await import('./commands/session-why.ts')).explainSession(context, id)));
+    .option('--verbose', 'say too what its charts take now and what not, why not, who can send it, and what comes by the clock')
+    .action(({ session: id, verbose }: OfSession & { readonly verbose?: true }) => run(why, async (context) => (await import('./commands/session-why.ts')).explainSession(context, id, { verbose })));
 }
 
 function addMaking(session: Command, { run, withExamples }: SessionProgram): void {

@@ -26,7 +26,7 @@ export function parseEnvironment({ environmentId, source, fileName, home }: Envi
   const lines = new LineCounter();
   const document = parseDocument(source.replace(/^\uFEFF/, ''), { lineCounter: lines, prettyErrors: false });
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
-  if (document.errors.length > 0) throw environmentInvalid(fileName, document.errors.map(({ pos, message }) => ({ line: lineAt(pos[0]), message })));
+  if (document.errors.length > 0) throw environmentInvalid(fileName, document.errors.map(({ pos, code, message }) => ({ line: lineAt(pos[0]), message: code === 'MULTIPLE_DOCS' ? 'expected one environment in a file, found a line "---" that begins another' : message })));
   const value = plainValue(document, fileName);
   const parsed = readValue(value, fileName);
   if (!parsed.success) {
@@ -44,7 +44,7 @@ export function parseEnvironment({ environmentId, source, fileName, home }: Envi
 /** Text that is nested deeper than the stack is no crash but a file that is not valid. */
 function readValue(value: unknown, fileName: string): ReturnType<typeof environmentFile.safeParse> {
   try {
-    return environmentFile.safeParse(value);
+    return environmentFile.safeParse(value, { reportInput: true });
   } catch (cause) {
     throw environmentInvalid(fileName, [{ line: 1, message: `it cannot be read to its end (${messageOf(cause)})` }]);
   }

@@ -20,6 +20,8 @@ export interface FileToolsOptions extends WriteLocksOptions {
    * Whether open files are asked where they are, through /proc. It closes every race with somebody who moves links about. Default: on Linux.
    */
   readonly usesDescriptors?: boolean | undefined;
+  /** The home of Wakechart, absolute: its secrets are read by no tool, and where commands are shut in nothing of it is. */
+  readonly home?: string | undefined;
 }
 
 type Surroundings = Pick<ToolContext, 'workspaceDirectory' | 'environment'>;
@@ -28,16 +30,16 @@ export class FileHouse {
   readonly seen = new SeenFiles();
   readonly locks: WriteLocks;
   readonly quotas = new WorkspaceQuotas();
-  readonly #options: Pick<FileToolsOptions, 'readRoots' | 'usesDescriptors'>;
+  readonly #options: Pick<FileToolsOptions, 'readRoots' | 'usesDescriptors' | 'home'>;
 
-  constructor({ readRoots, usesDescriptors, ...locks }: FileToolsOptions) {
-    this.#options = { readRoots, usesDescriptors };
+  constructor({ readRoots, usesDescriptors, home, ...locks }: FileToolsOptions) {
+    this.#options = { readRoots, usesDescriptors, home };
     this.locks = new WriteLocks(locks);
   }
 
   async places({ workspaceDirectory, environment, subject }: Surroundings & Pick<ToolContext, 'subject'>): Promise<Places> {
     const allowed = subject?.kind === 'path' ? { path: subject.mount === undefined ? resolve(workspaceDirectory, subject.path) : subject.path, mount: subject.mount } : undefined;
-    return Places.open({ workspaceDirectory, mounts: environment?.mounts, allowed, ...this.#options });
+    return Places.open({ workspaceDirectory, mounts: environment?.mounts, allowed, isShutIn: environment?.definition.sandbox === 'required', ...this.#options });
   }
 
   /**

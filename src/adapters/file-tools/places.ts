@@ -10,6 +10,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Mount } from '../../machines/environment/mount-table.ts';
 import { fileFailed, movedSince, notAFile, notAFolder, notFound, outside, systemCodeOf } from './file-errors.ts';
+import { KeptPlaces } from './kept-places.ts';
 import { readOnlyMount, vaultNotReadable } from './mount-errors.ts';
 import { MountRoots, isWithin } from './mount-roots.ts';
 import type { NamedPlace, Root } from './mount-roots.ts';
@@ -44,6 +45,10 @@ export interface PlacesOptions {
   readonly allowed?: { readonly path: string; readonly mount?: string | undefined } | undefined;
   /** Whether the system tells where an open file is, as Linux does. */
   readonly usesDescriptors?: boolean | undefined;
+  /** The home of Wakechart, absolute: what in it is not the session's own is left alone. */
+  readonly home?: string | undefined;
+  /** Whether the commands of the session run in a sandbox: then tools leave alone what those cannot reach. Default false. */
+  readonly isShutIn?: boolean | undefined;
 }
 
 /** Containers may come without it. */
@@ -54,29 +59,32 @@ const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants
 
 interface PlacesParts extends Pick<PlacesOptions, 'allowed' | 'usesDescriptors'> {
   readonly roots: MountRoots;
+  readonly kept: KeptPlaces;
   readonly workspace: string;
 }
 
 export class Places {
   readonly #roots: MountRoots;
+  readonly #kept: KeptPlaces;
   readonly #workspace: string;
   readonly #allowed: PlacesOptions['allowed'];
   readonly #usesDescriptors: boolean;
 
-  private constructor({ roots, workspace, allowed, usesDescriptors = HAS_DESCRIPTORS }: PlacesParts) {
+  private constructor({ roots, kept, workspace, allowed, usesDescriptors = HAS_DESCRIPTORS }: PlacesParts) {
     this.#roots = roots;
+    this.#kept = kept;
     this.#workspace = workspace;
     this.#allowed = allowed;
     this.#usesDescriptors = usesDescriptors;
   }
 
-  static async open({ workspaceDirectory, mounts, readRoots = [], ...options }: PlacesOptions): Promise<Places> {
+  static async open({ workspaceDirectory, mounts, readRoots = [], home, isShutIn = false, ...options }: PlacesOptions): Promise<Places> {
     const workspace = await realpath(workspaceDirectory).catch((error: unknown) => {
       throw fileFailed('use the workspace', workspaceDirectory, error);
     });
     const readable = await Promise.all(readRoots.map((root) => realpath(root).catch(() => undefined)));
     const roots = new MountRoots({ directory: workspaceDirectory, workspace, mounts, readRoots: readable.flatMap((root) => root ?? []) });
-    return new Places({ ...options, roots, workspace });
+    return new Places({ ...options, roots, kept: await KeptPlaces.of({ home, isShutIn }), workspace });
   }
 
   /** The real path of the workspace. */
@@ -96,6 +104,7 @@ export class Places {
     const root = this.#roots.rootOf(existing, named.root);
     if (root === undefined) throw outside(path, access, this.#roots.names);
     const realPath = join(existing, ...missing);
+    this.#kept.require(path, { realPath, root, access });
     const forRules = this.#roots.forRules(realPath, root);
     if (this.#allowed !== undefined && (this.#allowed.path !== forRules.path || this.#allowed.mount !== forRules.mount)) throw movedSince(path);
     if (access === 'write' && root.access === 'ro') throw root.kind === 'read' ? outside(path, access, this.#roots.names) : readOnlyMount(path, root);
@@ -153,7 +162,14 @@ export class Places {
 
   /** Opens a folder by its real path. @throws RuntimeError when it is not there any more, or leads elsewhere */
   async openFolderAt(realPath: string, access: Access): Promise<OpenFolder> {
+    const root = this.#roots.rootOf(realPath);
+    if (root !== undefined) this.#kept.require(this.shownAs(realPath), { realPath, root, access });
     return this.#openFolderAt(realPath, { path: this.shownAs(realPath), access });
+  }
+
+  /** The same for whoever measures and reads nothing: also of what tools leave alone. */
+  async openToMeasure(realPath: string): Promise<OpenFolder> {
+    return this.#openFolderAt(realPath, { path: this.shownAs(realPath), access: 'read' });
   }
 
   /** Where a symbolic link leads, when that is allowed. */
@@ -181,7 +197,7 @@ export class Places {
 
   #isAllowed(realPath: string, access: Access): boolean {
     const root = this.#roots.rootOf(realPath);
-    return root !== undefined && (access === 'read' || root.access === 'rw');
+    return root !== undefined && (access === 'read' || root.access === 'rw') && !this.#kept.keeps(realPath, root, access);
   }
 }
 

@@ -1,6 +1,8 @@
 /** Whether a process that has left its name still lives: a number alone is given to another one in time. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { processStat } from '../../machines/task/process-stat.ts';
+import type { ProcessStat } from '../../machines/task/process-stat.ts';
 import { systemCodeOf } from './file-errors.ts';
 
 let own: string | undefined;
@@ -23,13 +25,9 @@ export function livesStill(pid: number, began: string): boolean | undefined {
   return isNobody(pid) ? false : undefined;
 }
 
-function lifeOf(pid: number): { readonly began: string; readonly isOver: boolean } | undefined {
+function lifeOf(pid: number): ProcessStat | undefined {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program, in parentheses, may hold anything.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    const [state = '', began = ''] = [fields[0], fields[19]];
-    return { began, isOver: state === 'Z' || state === 'X' };
+    return processStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return undefined;
   }

@@ -117,7 +117,7 @@ async function measure(places: Places, { needsBytes, signal }: { readonly needsB
   let bytes = 0;
   let files = 0;
   for (let next = waiting.pop(); next !== undefined && files < MAX_MEASURED_ENTRIES; next = waiting.pop()) {
-    const folder = await places.openFolderAt(next, 'read').catch(() => undefined);
+    const folder = await places.openToMeasure(next).catch(() => undefined);
     if (folder === undefined) continue;
     try {
       const names: string[] = [];

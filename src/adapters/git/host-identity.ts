@@ -3,10 +3,12 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import type { WorktreeOwner } from '../../machines/subagent/worktree-record.ts';
+import { processStat } from '../../machines/task/process-stat.ts';
+import type { ProcessStat } from '../../machines/task/process-stat.ts';
 
 /** This process. */
 export function readOwner(): WorktreeOwner {
-  return { pid: process.pid, startTime: beginOf(process.pid)?.startTime ?? '', system: systemName() };
+  return { pid: process.pid, startTime: beginOf(process.pid)?.began ?? '', system: systemName() };
 }
 
 export function isSameOwner(one: WorktreeOwner, other: WorktreeOwner): boolean {
@@ -33,17 +35,13 @@ export async function standingOf(owner: WorktreeOwner, life: HostLife | undefine
 
 function isSeen({ pid, startTime }: WorktreeOwner): boolean {
   const seen = beginOf(pid);
-  return seen?.startTime === startTime && !seen.isOver;
+  return seen?.began === startTime && !seen.isOver;
 }
 
-/** What Linux says of a process: when it began, in ticks since the system did, and whether only its name is left. */
-function beginOf(pid: number): { readonly startTime: string; readonly isOver: boolean } | undefined {
+/** Undefined when the system does not show it. */
+function beginOf(pid: number): ProcessStat | undefined {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program, in parentheses, may hold anything.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    const [state = '', startTime = ''] = [fields[0], fields[19]];
-    return { startTime, isOver: state === 'Z' || state === 'X' };
+    return processStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return undefined;
   }

@@ -118,14 +118,19 @@ class Finder {
 
   async #runs(folder: string): Promise<void> {
     for (const [name, kind] of await this.#kindsIn(folder)) {
-      if (kind === 'file' && name.endsWith(LOG_ENDING)) this.sessions.push({ log: join(folder, name), name: withoutEnding(name) });
+      if (!name.endsWith(LOG_ENDING)) continue;
+      if (kind === 'file') this.sessions.push({ log: join(folder, name), name: withoutEnding(name) });
+      else if (kind === 'folder') this.#passOver(join(folder, name), { because: 'a folder, where the log of a run was expected', isTrouble: true });
     }
   }
 
   async #kindsIn(folder: string): Promise<ReadonlyMap<string, string>> {
     try {
       const entries = await this.#tree.list(folder);
-      for (const { name, kind } of entries) if (kind === 'link') this.#passOver(join(folder, name), { because: 'a symbolic link, which is not followed', isTrouble: false });
+      for (const { name, kind } of entries) {
+        if (kind === 'link') this.#passOver(join(folder, name), { because: 'a symbolic link, which is not followed', isTrouble: false });
+        else if (kind === 'other') this.#passOver(join(folder, name), { because: 'a pipe, a socket or a device, which is not opened', isTrouble: false });
+      }
       return new Map(entries.map(({ name, kind }) => [name, kind]));
     } catch (error) {
       this.#passOver(folder, { because: messageOf(error), isTrouble: true });

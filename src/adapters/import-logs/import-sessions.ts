@@ -14,7 +14,7 @@ import type { ImportedSessionReport } from '../../machines/import/import-report.
 import { derivedSessionId, firstEventId, isOfSameSource } from '../../machines/import/imported-ids.ts';
 import type { SourceMark } from '../../machines/import/imported-ids.ts';
 import type { SourceRuntime } from '../../machines/import/source-fact.ts';
-import type { LeftOver } from '../../machines/import/source-log.ts';
+import type { LeftOver, SourceEntry } from '../../machines/import/source-log.ts';
 import { exportedLines } from './exported-lines.ts';
 import { findSessions } from './find-sessions.ts';
 import type { PassedOver, SourceSession } from './find-sessions.ts';
@@ -47,6 +47,8 @@ export interface ImportRequest {
 
 export interface ImportOutcome {
   readonly sessions: readonly ImportedSessionReport[];
+  /** Sessions that were found and not looked at, since somebody stopped the import. */
+  readonly notReached: number;
   readonly passedOver: readonly PassedOver[];
 }
 
@@ -67,7 +69,7 @@ export async function importSessions(request: ImportRequest, ports: ImportPorts)
     sessions.push(report);
     onSession?.(report, found.length);
   }
-  return { sessions, passedOver };
+  return { sessions, notReached: found.length - sessions.length, passedOver };
 }
 
 interface OneImport {
@@ -92,7 +94,7 @@ async function importOne(one: OneImport): Promise<ImportedSessionReport> {
 }
 
 async function importRead({ request, ports }: OneImport, read: ReadSession, source: ImportedSessionReport['source']): Promise<ImportedSessionReport> {
-  assertImportable(read, source);
+  assertImportable(read, source, request.from);
   const nowMs = ports.now();
   const mark: SourceMark = { source: read.source, content: read.content, createdAtMs: read.identity.createdAtMs ?? 0 };
   const place = await placeFor(mark, read.identity.sessionId ?? source.sessionId, ports);
@@ -112,9 +114,26 @@ async function importRead({ request, ports }: OneImport, read: ReadSession, sour
   return { ...report, status: isMade ? 'imported' : 'already' };
 }
 
-function assertImportable({ log, queueLog, files }: ReadSession, { path }: ImportedSessionReport['source']): void {
+/** @throws RuntimeError IMPORT_OURS, IMPORT_EMPTY, IMPORT_NOT_UNDERSTOOD */
+function assertImportable({ log, queueLog, files }: ReadSession, { path }: ImportedSessionReport['source'], from: SourceRuntime): void {
   if (log.isOurs) throw new RuntimeError('IMPORT_OURS', `${path} is a log of Wakechart`, { category: 'validation', hint: 'Bring it over with `wakechart session export` and `wakechart session import`.' });
   if (log.entries.length + log.leftOver.length + (queueLog?.entries.length ?? 0) + files.size === 0) throw new RuntimeError('IMPORT_EMPTY', `there is nothing in ${path}`, { category: 'validation', hint: 'Nothing is lost: it holds no record.' });
+  if (files.size > 0 || [...log.entries, ...(queueLog?.entries ?? [])].some(isUnderstood)) return;
+  throw new RuntimeError('IMPORT_NOT_UNDERSTOOD', `expected records of ${from} in ${path}, found none: ${counts(log)}`, {
+    category: 'validation',
+    hint: `Name a log of ${from}; --from ${OTHER[from]} reads those of ${OTHER[from]}. Nothing was made, and the file is as it was.`,
+  });
+}
+
+const OTHER = { openboa: 'rowboat', rowboat: 'openboa' } as const satisfies Record<SourceRuntime, SourceRuntime>;
+
+/** Any file has lines; a session with nothing of anybody in it would only be a copy of them where agents can read it. */
+function isUnderstood({ reading: { facts, identity, leftOver } }: SourceEntry): boolean {
+  return facts.length > 0 || identity !== undefined || leftOver === undefined;
+}
+
+function counts({ entries, leftOver }: ReadSession['log']): string {
+  return `${entries.length} unknown and ${leftOver.length} damaged`;
 }
 
 interface Place {

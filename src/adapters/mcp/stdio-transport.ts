@@ -6,12 +6,12 @@
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { TextTail } from '../../actors/run/text-tail.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { LineReader, answeredRequest } from './line-reader.ts';
 import type { Line } from './line-reader.ts';
 import type { McpSdk } from './load-sdk.ts';
 import type { ServerProcess } from './server-process.ts';
-import { TextTail } from './text-tail.ts';
 import type { Redaction } from './redaction.ts';
 
 /** For one message of a server. */
@@ -24,6 +24,8 @@ const LAST_WORDS_MS = 250;
 const LINGER_MS = 500;
 /** Of a line that cannot be understood. */
 const SAMPLE_CHARACTERS = 200;
+/** Of what a server said last beside the protocol. */
+const ERROR_OUTPUT_CHARACTERS = 4_000;
 
 /** The code in an error response that stands for a message beyond the limit. The protocol leaves it to implementations. */
 export const TOO_LARGE_CODE = -32_077;
@@ -52,7 +54,7 @@ export class StdioTransport implements Transport {
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
-    this.#stderr = new TextTail(options.redaction);
+    this.#stderr = new TextTail(options.redaction, { maxCharacters: ERROR_OUTPUT_CHARACTERS });
   }
 
   /** Why it is closed, with what the program said last; undefined while it is open. */

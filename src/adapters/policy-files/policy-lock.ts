@@ -12,6 +12,8 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { RuntimeError } from '../../machines/errors.ts';
+import { processStat } from '../../machines/task/process-stat.ts';
+import type { ProcessStat } from '../../machines/task/process-stat.ts';
 import { policyBusy, systemCodeOf } from './policy-errors.ts';
 
 const FILE_MODE = 0o600;
@@ -123,14 +125,10 @@ async function isHeld(path: string, holder: Holder): Promise<boolean> {
   return made === undefined || Date.now() - made.mtimeMs < UNKNOWN_HOLDER_MS;
 }
 
-/** What Linux says of a process: when it began, in ticks since the system did, and whether only its name is left. */
-function beginOf(pid: number): { readonly began: string; readonly isOver: boolean } | undefined {
+/** Undefined when the system does not show it. */
+function beginOf(pid: number): ProcessStat | undefined {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program, in parentheses, may hold anything.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    const [state = '', began = ''] = [fields[0], fields[19]];
-    return { began, isOver: state === 'Z' || state === 'X' };
+    return processStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return undefined;
   }

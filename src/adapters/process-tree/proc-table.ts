@@ -6,6 +6,7 @@
  * through the thread pool, and taken in slices so that the event loop is never held for long.
  */
 import { closeSync, openSync, readFileSync, readSync, readdirSync, statSync } from 'node:fs';
+import { isProcessOver, processFields } from '../../machines/task/process-stat.ts';
 import { ProcessSnapshot } from './process-table.ts';
 import type { ProcessEntry, ProcessTable, TableRequest } from './process-table.ts';
 import { parseEnvironmentTags } from './tags.ts';
@@ -118,19 +119,15 @@ const EXITING_FLAG = 0x4;
 export function readStat(pid: number): ProcessEntry | undefined {
   const text = readShort(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
-  // The name stands in parentheses and may hold spaces and parentheses itself; numbers follow the last one.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const fields = processFields(text);
   const numberAt = (index: number): number => Number(fields[index] ?? 0);
-  const letter = fields[0] ?? '';
-  // A process whose first thread has ended looks like a zombie while its other threads go on.
-  const isDead = (letter === 'Z' && numberAt(17) <= 1) || letter === 'X' || letter === 'x';
   return {
     pid,
     parent: numberAt(1),
     group: numberAt(2),
     session: numberAt(3),
     startTime: numberAt(19),
-    state: isDead ? 'dead' : letter === 'T' ? 'stopped' : 'alive',
+    state: isProcessOver(fields) ? 'dead' : fields[0] === 'T' ? 'stopped' : 'alive',
     isExiting: (numberAt(6) & EXITING_FLAG) !== 0,
     tags: [],
   };

@@ -78,8 +78,11 @@ export class PartFolder {
 
   async #write(sessionId: string, kept: KeptPart, isAnew: boolean): Promise<void> {
     const { folder } = this.#options;
-    await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
-    if (!(await isFolder(folder))) throw notAFolder(folder);
+    // At the end of every wake: to look costs less than to try to make what is there.
+    if (!(await isFolder(folder))) {
+      await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+      if (!(await isFolder(folder))) throw notAFolder(folder);
+    }
     await writePart({ path: this.#pathOf(sessionId), sessionId, isAnew }, kept);
   }
 

@@ -1,4 +1,5 @@
 /** Skills as folders: `<home>/skills/<name>/SKILL.md` for all agents, `<home>/agents/<id>/skills/<name>/SKILL.md` for one. */
+import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SkillCatalog, SkillListing, SkillQuery, SkillText } from '../../actors/skill/skill-catalog.ts';
@@ -21,8 +22,17 @@ export interface FileSkillCatalogOptions {
 /** A character takes at most four bytes. */
 const MAX_SKILL_FILE_BYTES = MAX_SKILL_FILE_CHARACTERS * 4;
 
+/** Characters of a path that an error shows. */
+const MAX_SHOWN_PATH = 200;
+
 /** Of the names that an error lists. */
 const MAX_NAMES = 20;
+
+export interface SkillStranger {
+  /** Absolute. */
+  readonly path: string;
+  readonly because: string;
+}
 
 interface SkillPlace {
   readonly name: string;
@@ -38,6 +48,12 @@ export class FileSkillCatalog implements SkillCatalog {
     this.#options = options;
   }
 
+  /** What lies among the skills and is none, with why: somebody may have meant it to be one. */
+  async strangers({ agentId }: Pick<SkillQuery, 'agentId'> = {}): Promise<readonly SkillStranger[]> {
+    const directories = [...(agentId === undefined ? [] : [this.#options.agentDirectory(checkedAgentId(agentId))]), this.#options.directory];
+    return (await Promise.all(directories.map(strangersIn))).flat();
+  }
+
   async list(query: SkillQuery = {}): Promise<readonly SkillListing[]> {
     const listings: SkillListing[] = [];
     // One after the other: many small files at once would only wait for each other.
@@ -50,11 +66,11 @@ export class FileSkillCatalog implements SkillCatalog {
   }
 
   async read(name: string, { file = SKILL_FILE, ...query }: SkillQuery & { readonly file?: string | undefined } = {}): Promise<SkillText> {
-    const path = parseOrThrow(skillResourcePath, file, { what: 'file of a skill', code: 'SKILL_FILE_REFUSED' });
+    const path = parseOrThrow(skillResourcePath, file, { what: `the path ${JSON.stringify(file.slice(0, MAX_SHOWN_PATH))}`, code: 'SKILL_FILE_REFUSED', hint: 'Name a file as the skill lists it, such as reference/forms.md.' });
     const place = await this.#placeOf(name, query);
     // What has no valid SKILL.md is no skill, and nothing of it is read.
     await skillIn(place);
-    const read = await readFolderText(place.folder, path, path === SKILL_FILE ? MAX_SKILL_FILE_BYTES : MAX_SKILL_RESOURCE_BYTES);
+    const read = await readFolderText(place, path, path === SKILL_FILE ? MAX_SKILL_FILE_BYTES : MAX_SKILL_RESOURCE_BYTES);
     return { name: place.name, file: path, ...read, files: await listFolder(place.folder) };
   }
 
@@ -81,15 +97,42 @@ export class FileSkillCatalog implements SkillCatalog {
   }
 }
 
-async function placesIn(directory: string, scope: SkillScope): Promise<readonly SkillPlace[]> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
+async function entriesOf(directory: string): Promise<readonly Dirent[]> {
+  return readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
     if (isMissing(error)) return [];
-    throw new RuntimeError('STORAGE_FAILED', `could not read ${directory}: ${messageOf(error)}`, { category: 'storage', cause: error });
+    throw new RuntimeError('STORAGE_FAILED', `could not read ${directory}: ${messageOf(error)}`, { category: 'storage', hint: 'A folder of skills must be readable for whoever runs Wakechart: check who owns it and its permissions.', cause: error });
   });
-  return entries
+}
+
+/** Hidden entries are somebody else's affair, such as those of git. */
+async function strangersIn(directory: string): Promise<readonly SkillStranger[]> {
+  const strangers: SkillStranger[] = [];
+  for (const entry of (await entriesOf(directory)).filter(({ name }) => !name.startsWith('.')).toSorted(byName).slice(0, MAX_SKILLS)) {
+    const because = await strangenessOf(directory, entry);
+    if (because !== undefined) strangers.push({ path: join(directory, entry.name), because });
+  }
+  return strangers;
+}
+
+async function strangenessOf(directory: string, entry: Dirent): Promise<string | undefined> {
+  if (!entry.isDirectory() && !entry.isSymbolicLink()) return entry.name.endsWith('.md') && entry.name !== 'README.md' ? `a skill is a folder with a ${SKILL_FILE} in it, and this is a file` : undefined;
+  if (!skillName.safeParse(entry.name).success) return 'the name of a skill has lower-case letters, digits, "-" and "_", at most 64 of them';
+  const names = await readdir(join(directory, entry.name)).catch((error: unknown): string[] | undefined => (isMissing(error) ? [] : undefined));
+  // What cannot be read is told by the listing.
+  if (names === undefined || names.includes(SKILL_FILE)) return undefined;
+  const meant = names.find((name) => name.toLowerCase() === SKILL_FILE.toLowerCase());
+  return `there is no ${SKILL_FILE} in it${meant === undefined ? '' : `, but ${JSON.stringify(meant)}: rename it`}`;
+}
+
+function byName(one: { readonly name: string }, other: { readonly name: string }): number {
+  return one.name < other.name ? -1 : 1;
+}
+
+async function placesIn(directory: string, scope: SkillScope): Promise<readonly SkillPlace[]> {
+  return (await entriesOf(directory))
     .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && skillName.safeParse(entry.name).success)
     .map(({ name }): SkillPlace => ({ name, scope, folder: join(directory, name) }))
-    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+    .toSorted(byName)
     .slice(0, MAX_SKILLS);
 }
 
@@ -105,7 +148,7 @@ async function listingOf(place: SkillPlace): Promise<readonly SkillListing[]> {
 }
 
 async function skillIn({ name, scope, folder }: SkillPlace): Promise<Skill> {
-  const { text } = await readFolderText(folder, SKILL_FILE, MAX_SKILL_FILE_BYTES);
+  const { text } = await readFolderText({ name, folder }, SKILL_FILE, MAX_SKILL_FILE_BYTES);
   return parseSkillFile({ source: text, fileName: `${name}/${SKILL_FILE}`, scope, folderName: name });
 }
 

@@ -47,7 +47,7 @@ function readFrontmatter(yaml: string, fileName: string): ReadFrontmatter {
   const [error] = document.errors;
   if (error !== undefined) throw invalid(fileName, lineAt(error.pos[0]), error.message);
   const lineOf = (key: unknown): number => lineAt(offsetOf(document, key));
-  const parsed = skillFrontmatter.safeParse(plainValue(document, fileName));
+  const parsed = skillFrontmatter.safeParse(plainValue(document, fileName), { reportInput: true });
   if (parsed.success) return { frontmatter: parsed.data, lineOf };
   const issues = frontmatterIssues(parsed.error, skillFrontmatter);
   const complaints = issues.slice(0, MAX_COMPLAINTS).map(({ path, message }) => (path.length === 0 ? message : `${pathOf(path)}: ${message}`));

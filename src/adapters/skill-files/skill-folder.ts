@@ -15,31 +15,43 @@ export interface FolderText {
   readonly bytes: number;
 }
 
+export interface SkillFolder {
+  /** What errors call it. */
+  readonly name: string;
+  /** Absolute. */
+  readonly folder: string;
+}
+
 /**
- * @param folder absolute @param file from there, with slashes
+ * @param file from there, with slashes
  * @throws RuntimeError SKILL_FILE_NOT_FOUND; SKILL_FILE_REFUSED for what lies elsewhere, is no text, or holds more than `maxBytes`
  */
-export async function readFolderText(folder: string, file: string, maxBytes: number): Promise<FolderText> {
+export async function readFolderText({ name, folder }: SkillFolder, file: string, maxBytes: number): Promise<FolderText> {
+  const refused = (because: string): RuntimeError => fileRefused({ name, file }, because);
   try {
     const root = await realpath(folder);
     const path = await realpath(join(root, file));
-    if (!path.startsWith(`${root}${sep}`)) throw refused(file, 'it leads out of the folder of the skill');
+    if (path === root) throw refused('it is the folder of the skill itself');
+    if (!path.startsWith(`${root}${sep}`)) throw refused('it leads out of the folder of the skill');
     // A link that took its place just now is not followed, and a pipe that nobody writes to is not waited for.
     const handle = await open(path, constants.O_RDONLY | NO_LINK | NO_WAIT);
     try {
       const opened = await handle.stat({ bigint: true });
-      if (!opened.isFile()) throw refused(file, 'it is no file');
-      if (!(await isStillThere(path, opened))) throw refused(file, 'it was replaced while it was opened');
-      if (opened.size > maxBytes) throw refused(file, `it holds ${opened.size} bytes, more than ${maxBytes}`);
+      if (!opened.isFile()) throw refused(opened.isDirectory() ? 'it is a folder' : 'it is no file');
+      if (!(await isStillThere(path, opened))) throw refused('it was replaced while it was opened');
+      if (opened.size > maxBytes) throw refused(`it holds ${opened.size} bytes, more than ${maxBytes}`);
       const bytes = Buffer.alloc(Number(opened.size));
       const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
-      return { text: decoded(bytes.subarray(0, bytesRead), file), bytes: bytesRead };
+      const text = decoded(bytes.subarray(0, bytesRead));
+      if (text === undefined) throw refused('it is not UTF-8 text');
+      return { text, bytes: bytesRead };
     } finally {
       await handle.close();
     }
   } catch (error) {
     if (RuntimeError.is(error)) throw error;
-    throw isMissing(error) ? notFound(file) : refused(file, messageOf(error));
+    if (isMissing(error)) throw notFound({ name, file });
+    throw isNoPath(error) ? refused(messageOf(error)) : unreadable({ name, file }, error);
   }
 }
 
@@ -67,24 +79,40 @@ export async function listFolder(folder: string): Promise<readonly string[]> {
 }
 
 export function isMissing(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ENOENT' || code === 'ENOTDIR';
+  return ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
 }
 
-function decoded(bytes: Uint8Array, file: string): string {
+/** Links in a circle, names that are too long. */
+function isNoPath(error: unknown): boolean {
+  return ['ELOOP', 'ENAMETOOLONG'].includes(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function decoded(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    if (!text.includes('\0')) return text;
+    return text.includes('\0') ? undefined : text;
   } catch {
-    // Told below.
+    return undefined;
   }
-  throw refused(file, 'it is not UTF-8 text');
 }
 
-function notFound(file: string): RuntimeError {
-  return new RuntimeError('SKILL_FILE_NOT_FOUND', `the skill has no file ${JSON.stringify(file)}`, { category: 'not_found', hint: 'Read the skill without a file: the reply names those that it has.' });
+interface FileOfSkill {
+  readonly name: string;
+  readonly file: string;
 }
 
-function refused(file: string, because: string): RuntimeError {
-  return new RuntimeError('SKILL_FILE_REFUSED', `the file ${JSON.stringify(file)} of the skill is not read: ${because}`, { category: 'permission', hint: 'Skills hold text files of their own, in their folder.' });
+function notFound({ name, file }: FileOfSkill): RuntimeError {
+  return new RuntimeError('SKILL_FILE_NOT_FOUND', `the skill ${name} has no file ${JSON.stringify(file)}`, { category: 'not_found', hint: 'Read the skill without a file: the reply names those that it has.' });
+}
+
+function unreadable({ name, file }: FileOfSkill, cause: unknown): RuntimeError {
+  return new RuntimeError('STORAGE_FAILED', `the file ${JSON.stringify(file)} of the skill ${name} could not be read: ${messageOf(cause)}`, { category: 'storage', hint: 'Check who owns it and its permissions.', cause });
+}
+
+function fileRefused({ name, file }: FileOfSkill, because: string): RuntimeError {
+  return new RuntimeError('SKILL_FILE_REFUSED', `the file ${JSON.stringify(file)} of the skill ${name} is not read: ${because}`, { category: 'permission', hint: 'Skills hold text files of their own, in their folder.' });
 }

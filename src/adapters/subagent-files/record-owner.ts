@@ -3,6 +3,8 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import type { HostLife } from '../../actors/host/host-life.ts';
+import { processStat } from '../../machines/task/process-stat.ts';
+import type { ProcessStat } from '../../machines/task/process-stat.ts';
 
 export const recordOwner = z.object({
   pid: z.number().int().positive(),
@@ -46,14 +48,10 @@ function isSameBoot(system: string): boolean {
   return system.split('/')[0] === systemName().split('/')[0];
 }
 
-/** What Linux says of a process: when it began, in ticks since the system did, and whether only its name is left. */
-function beginOf(pid: number): { readonly began: string; readonly isOver: boolean } | undefined {
+/** Undefined when the system does not show it. */
+function beginOf(pid: number): ProcessStat | undefined {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program, in parentheses, may hold anything.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    const [state = '', began = ''] = [fields[0], fields[19]];
-    return { began, isOver: state === 'Z' || state === 'X' };
+    return processStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return undefined;
   }

@@ -18,10 +18,10 @@ export function frontmatterIssues(error: z.ZodError, schema?: z.ZodType): Frontm
 
 function placed(issue: z.core.$ZodIssue, before: readonly PropertyKey[], schema: z.ZodType | undefined): FrontmatterIssue[] {
   const path = [...before, ...issue.path];
-  if (issue.code === 'invalid_key') return issue.issues.map((each) => ({ path, message: plain(each.message) }));
+  if (issue.code === 'invalid_key') return issue.issues.map((each) => ({ path, message: plain(each) }));
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, key], schema));
   const meant = issue.code === 'invalid_union' ? nearest(issue.errors) : undefined;
-  return meant === undefined ? [{ path, message: plain(issue.message) }] : meant.flatMap((each) => placed(each, path, schema));
+  return meant === undefined ? [{ path, message: plain(issue) }] : meant.flatMap((each) => placed(each, path, schema));
 }
 
 function unknownKey(path: readonly PropertyKey[], schema: z.ZodType | undefined): FrontmatterIssue {
@@ -42,6 +42,20 @@ function distanceOf(issues: readonly z.core.$ZodIssue[]): number {
   }, 0);
 }
 
-function plain(message: string): string {
-  return message.replace(/^Invalid (input|string|option): /, '');
+/** What was expected and, where whoever parsed asked for it (`reportInput`), what came instead of a choice or a number. */
+function plain(issue: z.core.$ZodIssue): string {
+  const message = issue.message.replace(/^(?:Invalid (?:input|string|option)|Too (?:small|big)): /, '');
+  return isChoice(issue) && 'input' in issue ? `${message}, received ${shown(issue.input)}` : message;
+}
+
+/** Anything else may be a text of any length, or one that nobody is to see. */
+function isChoice({ code, ...issue }: z.core.$ZodIssue): boolean {
+  return code === 'invalid_value' || ((code === 'too_small' || code === 'too_big') && 'origin' in issue && (issue.origin === 'number' || issue.origin === 'int'));
+}
+
+const MAX_SHOWN_CHARACTERS = 80;
+
+function shown(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing';
+  return typeof value === 'object' ? (Array.isArray(value) ? 'a list' : 'keys with values') : JSON.stringify(value).slice(0, MAX_SHOWN_CHARACTERS);
 }

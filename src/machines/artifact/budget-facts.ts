@@ -55,12 +55,15 @@ function holdingBound(bound: keyof AgentBudget, { budget, environment, state: { 
   return { limit: written, from: budget[bound] === undefined ? 'the runtime' : environment?.[bound] === written ? 'environment' : 'agent' };
 }
 
+/** Between wakes nothing is used of the next one, which is what its first step begins with: so the same is laid out for both. */
 function usedOf({ used, openWake, autonomousWakesInARow }: SessionState): AgentBudget {
   return {
     maxTokensPerSession: used.tokens,
     maxCostPerSession: used.cost,
     maxAutonomousWakes: autonomousWakesInARow,
-    ...(openWake === undefined ? {} : { maxTokensPerWake: openWake.tokens, maxCostPerWake: openWake.cost, maxModelStepsPerWake: openWake.steps }),
+    maxTokensPerWake: openWake?.tokens ?? 0,
+    maxCostPerWake: openWake?.cost ?? 0,
+    maxModelStepsPerWake: openWake?.steps ?? 0,
   };
 }
 

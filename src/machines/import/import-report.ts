@@ -50,6 +50,8 @@ export interface ImportReport {
   readonly imported: number;
   readonly already: number;
   readonly failed: number;
+  /** Found and not looked at, since somebody stopped the import. */
+  readonly notReached: number;
   /** Ids of the sessions here, by those that they had in the source. */
   readonly sessionIds: Readonly<Record<string, string>>;
   readonly passedOver: readonly { readonly path: string; readonly because: string }[];
@@ -69,12 +71,12 @@ export function countedByType(leftOver: readonly LeftOver[]): Readonly<Record<st
   return Object.fromEntries([...counts].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-export interface ReportParts extends Pick<ImportReport, 'from' | 'path' | 'dryRun' | 'passedOver'> {
+export interface ReportParts extends Pick<ImportReport, 'from' | 'path' | 'dryRun' | 'notReached' | 'passedOver'> {
   readonly sessions: readonly ImportedSessionReport[];
 }
 
-export function importReport({ from, path, dryRun, passedOver, sessions }: ReportParts): ImportReport {
+export function importReport({ from, path, dryRun, notReached, passedOver, sessions }: ReportParts): ImportReport {
   const count = (...statuses: readonly ImportStatus[]): number => sessions.filter(({ status }) => statuses.includes(status)).length;
   const known = sessions.flatMap(({ source, sessionId }) => (source.sessionId === undefined || sessionId === undefined ? [] : [[source.sessionId, sessionId] as const]));
-  return { from, path, dryRun, found: sessions.length, imported: count('imported', 'would_import'), already: count('already'), failed: count('failed'), sessionIds: Object.fromEntries(known), passedOver, sessions };
+  return { from, path, dryRun, found: sessions.length + notReached, imported: count('imported', 'would_import'), already: count('already'), failed: count('failed'), notReached, sessionIds: Object.fromEntries(known), passedOver, sessions };
 }

@@ -14,8 +14,8 @@ export const MAX_CAPTURES_PER_WAKE = 10;
 
 const learningIdInput = z.string().min(1).max(200);
 
-const managed = { ownership: 'managed', destructive: false } as const;
-const reading = { ...managed, family: 'memory', effects: ['reads_files'], permissionPolicy: 'always_allow', readOnly: true, idempotent: true, interruptBehavior: 'cancel' } as const;
+const managed = { ownership: 'managed', family: 'memory', destructive: false } as const;
+const reading = { ...managed, effects: ['reads_files'], permissionPolicy: 'always_allow', readOnly: true, idempotent: true, interruptBehavior: 'cancel' } as const;
 
 const versionOutput = z.strictObject({ version: z.number().int(), at: z.string(), by: z.string(), why: z.string(), changed: z.array(z.string()) });
 
@@ -71,7 +71,6 @@ export const memoryPromoteDefinition: ToolDefinition<MemoryPromoteInput> = {
   description: 'Puts learnings of this session into the memory of all your sessions. It needs an outcome that was evaluated as reached, with nothing changed since.',
   inputSchema: promoteInput,
   outputSchema: promotedOutput,
-  family: 'memory',
   effects: ['promotes', 'writes_session'],
   permissionPolicy: 'always_allow',
   readOnly: false,
@@ -89,7 +88,6 @@ export const memoryRestoreDefinition: ToolDefinition<RestoreInput> = {
   description: 'Makes the entries of your memory those of an older version again, as a new version. What people wrote around them stays. It needs an outcome that was evaluated as reached.',
   inputSchema: restoreInput,
   outputSchema: promotedOutput,
-  family: 'memory',
   effects: ['promotes', 'writes_session'],
   permissionPolicy: 'always_ask',
   readOnly: false,
@@ -143,7 +141,6 @@ export const learningCaptureDefinition: ToolDefinition<z.output<typeof newLearni
   description: `Keeps something that you have learned for all your sessions. At most ${MAX_CAPTURES_PER_WAKE} in one wake; what you know already only counts once more. What is to be in your memory gets there once the outcome of this session is reached.`,
   inputSchema: newLearning,
   outputSchema: z.strictObject({ learningId: z.string(), as: z.enum(['new', 'duplicate']), duplicateOf: z.string().optional() }),
-  family: 'memory',
   effects: ['writes_session'],
   permissionPolicy: 'always_allow',
   readOnly: false,

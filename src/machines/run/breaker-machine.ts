@@ -20,6 +20,7 @@
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
+import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
 
 export type BreakerEventType = 'COOL' | 'DISABLE' | 'PROBE' | 'RECOVER';
@@ -30,12 +31,29 @@ export interface BreakerEvent {
 
 export const breakerMachine = setup({ types: { events: {} as BreakerEvent } }).createMachine({
   id: 'breaker',
+  description: 'What keeps runs away from a candidate that fails, and lets one of them find out whether it has recovered.',
   initial: 'closed',
   states: {
-    closed: { on: { COOL: 'cooling', DISABLE: 'disabled' } },
-    cooling: { on: { COOL: 'cooling', DISABLE: 'disabled', PROBE: 'half_open', RECOVER: 'closed' } },
-    half_open: { on: { COOL: 'cooling', DISABLE: 'disabled', RECOVER: 'closed' } },
-    disabled: { on: { DISABLE: 'disabled', PROBE: 'half_open', RECOVER: 'closed' } },
+    closed: {
+      description: 'Whoever wants it may try it, any number at a time; nothing counts against it.',
+      meta: { waives: { 'ignored-command': { PROBE: 'Whoever wants it is admitted without a probe.' }, 'unbounded-wait': 'A candidate that works stays here.' } } satisfies ChartNotes,
+      on: { COOL: 'cooling', DISABLE: 'disabled' },
+    },
+    cooling: {
+      description: 'It failed in a way that passes; nobody is sent to it before its rest is over, unless a user insists.',
+      on: { COOL: 'cooling', DISABLE: 'disabled', PROBE: 'half_open', RECOVER: 'closed' },
+    },
+    half_open: {
+      description: 'Its rest is over and exactly one attempt is out to see; nobody else is sent to it.',
+      meta: {
+        waives: {
+          'ignored-command': { PROBE: 'One probe is out, and nobody else is admitted meanwhile.' },
+          'unbounded-wait': 'A probe that does not come back in time counts as one that told nothing: whoever reads the standing next puts that right first.',
+        },
+      } satisfies ChartNotes,
+      on: { COOL: 'cooling', DISABLE: 'disabled', RECOVER: 'closed' },
+    },
+    disabled: { description: 'It failed in a way that does not pass by itself; it rests for hours, and what merely cools does not shorten that.', on: { DISABLE: 'disabled', PROBE: 'half_open', RECOVER: 'closed' } },
   },
 });
 

@@ -22,6 +22,7 @@
  */
 import { assign, fromPromise, setup } from 'xstate';
 import { RuntimeError } from '../errors.ts';
+import type { ChartNotes } from '../inspection/chart-notes.ts';
 import type { RunDecision } from './run-attempt.ts';
 
 export interface RunInput {
@@ -48,6 +49,8 @@ function slot<Output>(name: string): ReturnType<typeof fromPromise<Output, RunIn
     throw new RuntimeError('SLOT_EMPTY', `the run chart has no actor for "${name}"`, { category: 'crash', hint: `Provide the actor "${name}".` });
   });
 }
+
+const stopWins: ChartNotes = { waives: { 'overlapping-transitions': 'A stop counts more than what the work in hand still came to.' } };
 
 /** A part that breaks is a defect: the run settles with it. */
 const toSettled = { target: '#run.settled', actions: 'noteDefect' } as const;
@@ -83,6 +86,7 @@ export const runMachine = setup({
   },
 }).createMachine({
   id: 'run',
+  description: 'One run of an agent over its candidates, until one of them has answered or nothing more is worth trying.',
   context: ({ input }) => ({ runId: input.runId }),
   initial: 'selecting',
   on: {
@@ -95,6 +99,8 @@ export const runMachine = setup({
   },
   states: {
     selecting: {
+      description: 'Reads how the candidates stand and picks the first that may be tried; why, and why not those before it, is told.',
+      meta: stopWins,
       invoke: {
         src: 'select',
         input: ({ context }) => context,
@@ -108,6 +114,7 @@ export const runMachine = setup({
       },
     },
     attempting: {
+      description: 'One backend runs; what it streams is passed on.',
       invoke: {
         src: 'attempt',
         input: ({ context }) => context,
@@ -121,12 +128,16 @@ export const runMachine = setup({
       },
     },
     falling_back: {
+      description: 'The attempt has failed and is told; the next profile of the model, or the next model, is up.',
       invoke: { src: 'moveOn', input: ({ context }) => context, onDone: [{ guard: 'isStopped', target: 'settled' }, { target: 'selecting' }], onError: toSettled },
     },
     backing_off: {
+      description: 'Waits for a while before the same candidate, or whichever has recovered, is tried again.',
       invoke: { src: 'wait', input: ({ context }) => context, onDone: [{ guard: 'isStopped', target: 'settled' }, { target: 'selecting' }], onError: toSettled },
     },
     compacting: {
+      description: 'What the model has to read is made smaller, once.',
+      meta: stopWins,
       invoke: {
         src: 'compact',
         input: ({ context }) => context,
@@ -138,6 +149,6 @@ export const runMachine = setup({
         onError: toSettled,
       },
     },
-    settled: { type: 'final' },
+    settled: { description: 'The result is known; it never becomes another one.', type: 'final' },
   },
 });

@@ -14,18 +14,28 @@
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
+import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
 
 export type DurableScheduleEvent = { readonly type: 'PAUSE' | 'RESUME' | 'PARK' | 'END' };
 
 export const durableScheduleMachine = setup({ types: { events: {} as DurableScheduleEvent } }).createMachine({
   id: 'durableSchedule',
+  description: 'The status of a schedule that any worker may run.',
   initial: 'active',
   states: {
-    active: { on: { PAUSE: 'paused', PARK: 'parked', END: 'ended' } },
-    paused: { on: { RESUME: 'active', END: 'ended' } },
-    parked: { on: { RESUME: 'active', PAUSE: 'paused', END: 'ended' } },
-    ended: { type: 'final' },
+    active: {
+      description: 'Slots fire while a worker runs.',
+      meta: { waives: { 'ignored-command': { RESUME: 'To resume is idempotent: it is not paused.' } } } satisfies ChartNotes,
+      on: { PAUSE: 'paused', PARK: 'parked', END: 'ended' },
+    },
+    paused: {
+      description: 'Somebody asked for it; slots that pass are recorded as missed.',
+      meta: { waives: { 'ignored-command': { PAUSE: 'To pause is idempotent: it is paused already.' } } } satisfies ChartNotes,
+      on: { RESUME: 'active', END: 'ended' },
+    },
+    parked: { description: 'Too many runs in a row have failed; slots that pass are recorded as missed, and the reason is recorded.', on: { RESUME: 'active', PAUSE: 'paused', END: 'ended' } },
+    ended: { description: 'Nothing fires any more, for the reason that is recorded.', type: 'final' },
   },
 });
 

@@ -20,6 +20,7 @@
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
+import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
 
 export type ScheduleEvent = {
@@ -28,20 +29,51 @@ export type ScheduleEvent = {
 
 export const scheduleMachine = setup({ types: { events: {} as ScheduleEvent } }).createMachine({
   id: 'schedule',
+  description: 'The life of one schedule, in the hands of the process that runs it.',
   initial: 'opening',
   states: {
-    opening: { on: { OPENED: 'active', STOP: 'stopping', FAIL: 'failed' } },
+    opening: {
+      description: 'The record is being read; nothing is armed and nothing may fire.',
+      meta: { waives: { 'ignored-command': { PAUSE: 'Commands wait until it is open; a pause that the record knows of follows OPENED.', RESUME: 'Commands wait until it is open.' } } } satisfies ChartNotes,
+      on: { OPENED: 'active', STOP: 'stopping', FAIL: 'failed' },
+    },
     active: {
+      description: 'Slots fire as they come due.',
+      meta: { waives: { 'ignored-command': { RESUME: 'To resume is idempotent: it is not paused.' } } } satisfies ChartNotes,
       initial: 'waiting',
-      states: { waiting: { on: { DUE: 'firing' } }, firing: { on: { SETTLED: 'waiting' } } },
+      states: {
+        waiting: { description: 'One timer is armed, for the next slot.', on: { DUE: 'firing' } },
+        firing: { description: 'Due slots are being decided and recorded; the next slot is armed when that is done.', on: { SETTLED: 'waiting' } },
+      },
       on: { PAUSE: 'paused', EXHAUST: 'draining', STOP: 'stopping', FAIL: 'failed' },
     },
-    paused: { on: { RESUME: 'active', EXHAUST: 'draining', STOP: 'stopping', FAIL: 'failed' } },
-    draining: { on: { REPLAN: 'active', PAUSE: 'paused', DRAINED: 'exhausted', STOP: 'stopping', FAIL: 'failed' } },
-    stopping: { on: { STOPPED: 'stopped', FAIL: 'failed' } },
-    exhausted: { type: 'final' },
-    stopped: { type: 'final' },
-    failed: { type: 'final' },
+    paused: {
+      description: 'Slots that pass are recorded as missed; a fire that runs may finish, and slots in line stay in line.',
+      meta: { waives: { 'ignored-command': { PAUSE: 'To pause is idempotent: it is paused already.' } } } satisfies ChartNotes,
+      on: { RESUME: 'active', EXHAUST: 'draining', STOP: 'stopping', FAIL: 'failed' },
+    },
+    draining: {
+      description: 'The expression has no further time; what runs or stands in line finishes.',
+      meta: { waives: { 'ignored-command': { RESUME: 'To resume is idempotent: it is not paused.' } } } satisfies ChartNotes,
+      on: { REPLAN: 'active', PAUSE: 'paused', DRAINED: 'exhausted', STOP: 'stopping', FAIL: 'failed' },
+    },
+    stopping: {
+      description: 'Nothing new starts; the running fire is being cancelled.',
+      meta: {
+        waives: {
+          'ignored-command': {
+            PAUSE: 'Whoever asks is refused: the schedule has ended.',
+            RESUME: 'Whoever asks is refused: the schedule has ended.',
+            STOP: 'Whoever asks again waits for the same end.',
+          },
+          'unbounded-wait': 'The fire that runs is a task of its own, and has a deadline for its end.',
+        },
+      } satisfies ChartNotes,
+      on: { STOPPED: 'stopped', FAIL: 'failed' },
+    },
+    exhausted: { description: 'Its expression has no further time, and its last fire is over.', type: 'final' },
+    stopped: { description: 'Somebody ended it; no timer, no running fire, no further record.', type: 'final' },
+    failed: { description: 'It could not go on; whatever still runs of it is being cancelled.', type: 'final' },
   },
 });
 

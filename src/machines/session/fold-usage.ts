@@ -1,4 +1,5 @@
 /** What a session uses up, counted from its log: what a step reserved counts until it is known what it used. */
+import type { RunUsage } from '../run/run-output.ts';
 import type { Allowance } from './event-schemas.ts';
 import type { Change } from './fold-status.ts';
 import type { SessionEventOf } from './session-event.ts';
@@ -42,4 +43,9 @@ function use({ used }: SessionState, { tokens = 0, cost = 0 }: Allowance): Chang
 export function useByChild(state: SessionState, { tokens = 0, cost = 0 }: Allowance): Change {
   const { openWake } = state;
   return { ...use(state, { tokens, cost }), ...(openWake === undefined ? {} : { openWake: { ...openWake, tokens: openWake.tokens + tokens, cost: openWake.cost + cost } }) };
+}
+
+/** What was used up beside its steps, such as by a judge. */
+export function useBeside(state: SessionState, usage: RunUsage | undefined): Change {
+  return usage === undefined ? {} : useByChild(state, { tokens: (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0), cost: usage.cost });
 }

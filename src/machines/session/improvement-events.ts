@@ -1,5 +1,6 @@
 /** The events by which an agent gets better: what a session is to achieve and whether it did, what was learned, and what all sessions share from then on. */
 import { z } from 'zod';
+import { runUsage } from '../run/run-output.ts';
 import { define } from './event-definition.ts';
 import { MAX_SUMMARY_CHARACTERS } from './limits.ts';
 
@@ -51,8 +52,8 @@ export const improvementEvents = {
   'outcome.defined': define('The agent said what it is to achieve. What somebody outside said counts before it.', z.object(outcomeText)),
   'outcome.graded': define('How far the session has come with its outcome.', z.object({ grade: outcomeGrade, because: summary, evidence: z.array(evidence).max(50) })),
   'outcome.evaluated': define(
-    'Whether the outcome is reached, by what the log shows up to `throughSeq`. `stageDigest`: of the files that were staged to be shared, all through the evaluation.',
-    z.object({ verdict: outcomeVerdict, because: summary, evidence: z.array(evidence).max(50), throughSeq: z.number().int().nonnegative(), evaluators: z.array(z.enum(['log', 'check', 'judge'])), stageDigest: z.string().max(100).optional() }),
+    'Whether the outcome is reached, by what the log shows up to `throughSeq`. `stageDigest`: of the files that were staged to be shared, all through the evaluation. `usage`: of the judge.',
+    z.object({ verdict: outcomeVerdict, because: summary, evidence: z.array(evidence).max(50), throughSeq: z.number().int().nonnegative(), evaluators: z.array(z.enum(['log', 'check', 'judge'])), stageDigest: z.string().max(100).optional(), usage: runUsage.optional() }),
   ),
   'memory.promoted': define(
     'These learnings are in the memory of the agent, from this version on.',

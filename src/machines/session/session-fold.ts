@@ -8,7 +8,7 @@ import { isUnfinished } from './activation.ts';
 import { chartEventOf, move } from './fold-status.ts';
 import type { Change } from './fold-status.ts';
 import { cancelRequest, foldAnswer, foldConfirmation, foldCustomToolResult, foldResolved, foldSubflowRest, freed, receive, waitFor, withoutAnswerOf } from './fold-requests.ts';
-import { foldSpanCompleted, useByChild } from './fold-usage.ts';
+import { foldSpanCompleted, useBeside, useByChild } from './fold-usage.ts';
 import { foldWakeEnded, foldWakeStarted } from './fold-wakes.ts';
 import type { SessionEvent, SessionEventOf, SessionEventType } from './session-event.ts';
 import type { OpenToolCall, OpenWake, SessionState } from './session-state.ts';
@@ -142,7 +142,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'outcome.defined': (state, { seq, data }) => (state.outcome?.by === 'person' ? NOTHING : { outcome: { ...data, seq, by: 'agent' } }),
   'outcome.graded': () => NOTHING,
   // What was said of it elsewhere, nobody here has looked at.
-  'outcome.evaluated': (state, { seq, data: { verdict, because, throughSeq, stageDigest } }) => (isImported(state, seq) ? NOTHING : { evaluation: { verdict, because, throughSeq, seq, ...given({ stageDigest }) } }),
+  'outcome.evaluated': (state, event) => (isImported(state, event.seq) ? NOTHING : foldOutcomeEvaluated(state, event)),
   'memory.promoted': (state, { data }) => ({ learningsToPromote: withoutLearnings(state.learningsToPromote, data.learningIds) }),
   'substrate.promoted': () => NOTHING,
   'promotion.refused': () => NOTHING,
@@ -205,6 +205,10 @@ function withoutLearnings(waiting: SessionState['learningsToPromote'], gone: rea
 }
 
 /** Whether an event came with a log from elsewhere. */
+function foldOutcomeEvaluated(state: SessionState, { seq, data: { verdict, because, throughSeq, stageDigest, usage } }: SessionEventOf<'outcome.evaluated'>): Change {
+  return { evaluation: { verdict, because, throughSeq, seq, ...given({ stageDigest }) }, ...useBeside(state, usage) };
+}
+
 function isImported({ importedThroughSeq = 0 }: SessionState, seq: number): boolean {
   return seq <= importedThroughSeq;
 }

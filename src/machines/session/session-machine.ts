@@ -20,6 +20,7 @@
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
+import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
 import type { LifecycleSnapshot } from '../lifecycle.ts';
 
@@ -31,14 +32,21 @@ export interface SessionChartEvent {
 
 export const sessionMachine = setup({ types: { events: {} as SessionChartEvent } }).createMachine({
   id: 'session',
+  description: 'The life of one session, as everybody outside sees it.',
+  meta: { unhandled: { as: 'rejected', because: 'A change of status that the chart does not have is refused before it is written.' } } satisfies ChartNotes,
   initial: 'idle',
   states: {
     idle: {
+      description: 'No wake runs.',
       initial: 'resting',
-      states: { resting: {}, requires_action: { on: { RESOLVE: 'resting' } } },
+      states: {
+        resting: { description: 'Nothing runs; new messages and due wakes make the session ready again.' },
+        requires_action: { description: 'Nothing runs, and at least one request waits for an answer from outside.', on: { RESOLVE: 'resting' } },
+      },
       on: { WAKE: 'running', TERMINATE: 'terminated' },
     },
     running: {
+      description: 'A wake holds the right to write; its epoch is the highest in the log.',
       on: {
         WAKE: 'running',
         REST: 'idle.resting',
@@ -47,8 +55,11 @@ export const sessionMachine = setup({ types: { events: {} as SessionChartEvent }
         TERMINATE: 'terminated',
       },
     },
-    rescheduling: { on: { WAKE: 'running', REST: 'idle.resting', TERMINATE: 'terminated' } },
-    terminated: { type: 'final' },
+    rescheduling: {
+      description: 'The wake ended before its work did, and a queued wake will go on with it.',
+      on: { WAKE: 'running', REST: 'idle.resting', TERMINATE: 'terminated' },
+    },
+    terminated: { description: 'Messages and wakes are refused for ever; the log stays readable.', type: 'final' },
   },
 });
 

@@ -81,7 +81,7 @@ const RULES: { readonly [Type in SessionEventType]?: Rule<Type> } = {
 };
 
 /** Why an event may not be appended now, or undefined when it may. */
-function refusalOf(state: SessionState, { type, data, at }: SessionEvent): Refusal | undefined {
+export function refusalOf(state: SessionState, { type, data, at }: Pick<SessionEvent, 'type' | 'data' | 'at'>): Refusal | undefined {
   const rule: Rule<SessionEventType> | undefined = RULES[type];
   return rule?.(state, data, at);
 }

@@ -5,8 +5,11 @@
 import { delegatedCalls, isBlocked, isUnfinished } from './activation.ts';
 import type { SessionEventData } from './session-event.ts';
 import type { OpenToolCall, PendingAction, SessionState } from './session-state.ts';
+import { explainCharts } from './why-charts.ts';
+import type { ChartExplanation } from './why-charts.ts';
 import { givenMovers, messageMover, restMovers, timeMover, wakeMover, workerMover } from './why-movers.ts';
 import type { Mover } from './why-movers.ts';
+import type { TimerOptions } from './why-timers.ts';
 
 /** What a session can be busy with or wait for. */
 export type ReasonKind =
@@ -59,18 +62,27 @@ export interface Explanation {
   readonly stopReason?: SessionState['stopReason'];
   /** The first is what matters most. There is always one. */
   readonly reasons: readonly Reason[];
+  /** What its charts take now and what not, who can send it, and what comes by the clock. Absent where its log cannot be read. */
+  readonly chart?: ChartExplanation | undefined;
 }
 
-export interface ExplainOptions {
+export interface ExplainOptions extends TimerOptions {
   /** The bound that the last wake reached, as its `wake.ended` says: the folded log does not keep it. */
   readonly budget?: SessionEventData<'wake.ended'>['budget'];
 }
 
 /** @param nowMs milliseconds since the epoch */
-export function explain(state: SessionState, nowMs: number, { budget }: ExplainOptions = {}): Explanation {
+export function explain(state: SessionState, nowMs: number, { budget, ...timers }: ExplainOptions = {}): Explanation {
   const { sessionId, agentId, status, stopReason } = state;
   const found = reasonsOf(state, nowMs, budget);
-  return { sessionId, agentId, status, ...(stopReason === undefined ? {} : { stopReason }), reasons: found.length > 0 ? found : [nothing(state)] };
+  return {
+    sessionId,
+    agentId,
+    status,
+    ...(stopReason === undefined ? {} : { stopReason }),
+    reasons: found.length > 0 ? found : [nothing(state)],
+    ...(state.unreadable === undefined ? { chart: explainCharts(state, nowMs, timers) } : {}),
+  };
 }
 
 function reasonsOf(state: SessionState, nowMs: number, budget: ExplainOptions['budget']): Reason[] {

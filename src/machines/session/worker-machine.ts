@@ -14,19 +14,34 @@
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
+import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
 
 export type WorkerEventType = 'READY' | 'DRAIN' | 'FORCE' | 'ENDED';
 
 export const workerMachine = setup({ types: { events: {} as { readonly type: WorkerEventType } } }).createMachine({
-  id: 'session-worker',
+  id: 'sessionWorker',
+  description: 'The life of a worker.',
   initial: 'starting',
   states: {
-    starting: { on: { READY: 'working', DRAIN: 'draining', FORCE: 'forced' } },
-    working: { on: { DRAIN: 'draining', FORCE: 'forced' } },
-    draining: { on: { FORCE: 'forced', ENDED: 'stopped' } },
-    forced: { on: { ENDED: 'stopped' } },
-    stopped: { type: 'final' },
+    starting: { description: 'It asks whether the index of what is due can be trusted; sessions are woken already.', on: { READY: 'working', DRAIN: 'draining', FORCE: 'forced' } },
+    working: { description: 'It takes what is due, as long as there are slots.', on: { DRAIN: 'draining', FORCE: 'forced' } },
+    draining: {
+      description: 'It takes nothing more; the wakes that run go on to their end, up to a limit.',
+      meta: { waives: { 'ignored-command': { DRAIN: 'It drains already: whoever asks again waits for the same end.' } } } satisfies ChartNotes,
+      on: { FORCE: 'forced', ENDED: 'stopped' },
+    },
+    forced: {
+      description: 'The wakes that run are being stopped.',
+      meta: {
+        waives: {
+          'ignored-command': { DRAIN: 'To let wakes come to their end is less than what it does already.', FORCE: 'It stops them already, and whoever asks again has them told again.' },
+          'unbounded-wait': 'A wake that is stopped leaves behind what does not stop in time.',
+        },
+      } satisfies ChartNotes,
+      on: { ENDED: 'stopped' },
+    },
+    stopped: { description: 'No wake of this worker runs; what it did not take is left to others.', type: 'final' },
   },
 });
 

@@ -58,11 +58,19 @@ function beforeWork(place: WorktreeWhereabouts, kinds: ReadonlySet<WorktreeFindi
   };
   const sentences: string[] = [];
   if (kinds.has('in_use')) sentences.push('A process still works in it: end that first.');
+  // Before any command that would run them.
+  if (holdsForeignSettings(kinds)) sentences.push('Run no git in it before you have looked at the repositories that lie in it: "status", "add" and "diff" run programs that those name.');
   if (kinds.has('operation')) sentences.push(`Something was begun there and not ended. Go on with it or give it up as git says, before anything is committed: ${folder} status`);
   if (kinds.has('nested_repository')) sentences.push(`A repository of its own lies in it${pathsOf('nested_repository')}: move that out first. To commit its folder would keep a pointer to it and nothing of what is in it.`);
+  if (kinds.has('submodule')) sentences.push(`A submodule holds what was put there${pathsOf('submodule')}: move that out first.`);
   if (kinds.has('ignored')) sentences.push(`Copy out what git ignores and you want to keep${pathsOf('ignored')}: no commit takes it along.`);
   if (kinds.has('stashed')) sentences.push(`Take what was stashed back out: ${folder} stash pop ${shellWord(place.stash ?? 'stash@{0}')}`);
   return sentences;
+}
+
+/** Whether repositories lie in it whose settings are not those of the repository that it belongs to. */
+function holdsForeignSettings(kinds: ReadonlySet<WorktreeFindingKind>): boolean {
+  return kinds.has('nested_repository') || kinds.has('submodule');
 }
 
 /** Paths that a sentence names. */
@@ -71,7 +79,7 @@ const SHOWN_PATHS = 5;
 /** The commands that bring the work into the repository. There is none while a pasted one would do harm. */
 function bringHome(place: WorktreeWhereabouts, kinds: ReadonlySet<WorktreeFindingKind>): string[] {
   const has = (wanted: ReadonlySet<WorktreeFindingKind>): boolean => [...kinds].some((kind) => wanted.has(kind));
-  if (kinds.has('operation') || (kinds.has('nested_repository') && has(UNCOMMITTED))) return [];
+  if (kinds.has('operation') || (holdsForeignSettings(kinds) && has(UNCOMMITTED))) return [];
   if (has(UNCOMMITTED)) return [`Commit what is there and merge it: ${commitCommand(place)} && ${mergeCommand(place)}`];
   if (!has(COMMITTED)) return [];
   return [`Merge what was committed: ${place.made === undefined ? mergeCommand(place) : `${git(place.repoRoot)} merge ${place.made}`}`];

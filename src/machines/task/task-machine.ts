@@ -23,6 +23,7 @@
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
+import type { ChartNotes } from '../inspection/chart-notes.ts';
 
 /** The events that move a task from one status to another. */
 export type BackgroundTaskTransitionEvent =
@@ -40,16 +41,22 @@ export type BackgroundTaskChartEvent = { readonly type: BackgroundTaskTransition
 
 export const taskMachine = setup({ types: { events: {} as BackgroundTaskChartEvent } }).createMachine({
   id: 'task',
+  description: 'The life of one background task.',
+  meta: { unhandled: { as: 'rejected', because: 'Who moves a task asks the chart first: what it does not take changes nothing, and the supervisor and the status function say so.' } } satisfies ChartNotes,
   initial: 'queued',
   states: {
-    queued: { on: { START: 'running', CANCEL: 'cancelled' } },
+    queued: {
+      description: 'A record in the queue: nothing is open, and no actor exists yet.',
+      on: { START: 'running', CANCEL: 'cancelled' },
+    },
     running: {
+      description: 'A slot is held, and something of the work may run.',
       initial: 'starting',
       states: {
-        starting: { on: { STARTED: 'active', STOP: 'stopping' } },
-        active: { on: { STOP: 'stopping' } },
+        starting: { description: 'The runner has been asked and has not answered with a handle.', on: { STARTED: 'active', STOP: 'stopping' } },
+        active: { description: 'The runner works; watchdogs are armed.', on: { STOP: 'stopping' } },
         // Work that is being stopped may neither ask nor rest: it would hold its slot for ever.
-        stopping: { on: { REQUEST_PERMISSION: undefined, SLEEP: undefined } },
+        stopping: { description: "Somebody asked the work to end; the handle's cancel runs, and its answer decides what comes next.", on: { REQUEST_PERMISSION: undefined, SLEEP: undefined } },
       },
       on: {
         REQUEST_PERMISSION: 'waiting_permission',
@@ -60,18 +67,26 @@ export const taskMachine = setup({ types: { events: {} as BackgroundTaskChartEve
       },
     },
     waiting_permission: {
+      description: 'The runner is alive and paused, a slot is held, and the idle watchdog is off.',
       initial: 'pending',
-      states: { pending: { on: { STOP: 'stopping' } }, stopping: {} },
+      states: {
+        pending: { description: 'At least one request waits for its answer.', on: { STOP: 'stopping' } },
+        stopping: { description: "The work is to end while it waits; the handle's cancel runs." },
+      },
       on: { PERMISSION_ALLOWED: 'running.active', PERMISSION_DENIED: 'failed', CANCEL: 'cancelled' },
     },
     sleeping: {
+      description: 'A schedule between two fires; no slot is held.',
       initial: 'resting',
-      states: { resting: { on: { STOP: 'stopping' } }, stopping: {} },
+      states: {
+        resting: { description: 'The next fire has its time.', on: { STOP: 'stopping' } },
+        stopping: { description: "The schedule is to end while it rests; the handle's cancel runs." },
+      },
       on: { WAKE: 'running.active', CANCEL: 'cancelled' },
     },
-    completed: { type: 'final' },
-    failed: { type: 'final' },
-    cancelled: { type: 'final' },
+    completed: { description: 'The runner has given a result; nothing of the work runs any more.', type: 'final' },
+    failed: { description: 'The work has failed, was denied what it asked for, or ran into a limit; nothing of it runs any more.', type: 'final' },
+    cancelled: { description: 'Somebody ended it, and nothing of it runs any more.', type: 'final' },
   },
 });
 

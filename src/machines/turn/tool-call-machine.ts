@@ -20,6 +20,7 @@
  */
 import { assign, fromPromise, setup } from 'xstate';
 import { RuntimeError, messageOf } from '../errors.ts';
+import type { ChartNotes } from '../inspection/chart-notes.ts';
 
 export interface ToolCallInput {
   readonly callId: string;
@@ -79,13 +80,32 @@ const deny = machine.createStateConfig({
 
 export const toolCallMachine = machine.createMachine({
   id: 'toolCall',
+  description: 'The life of one tool call.',
   context: ({ input }) => input,
   initial: 'requested',
   output: ({ context }) => context.result ?? { outcome: 'failed', output: 'The call ended without a result.' },
   states: {
-    requested: { on: { ...cancel, ...deny, RUN: 'executing', ASK_PERMISSION: 'awaiting_permission', ASK_INPUT: 'awaiting_input' } },
-    awaiting_permission: { on: { ...cancel, ...deny, RUN: 'executing', ASK_INPUT: 'awaiting_input' } },
+    requested: {
+      description: 'The call is in the log, its input is not checked yet, and nothing of it runs.',
+      on: { ...cancel, ...deny, RUN: 'executing', ASK_PERMISSION: 'awaiting_permission', ASK_INPUT: 'awaiting_input' },
+    },
+    awaiting_permission: {
+      description: 'Somebody has to allow exactly this call; nothing of it runs, and its process may end: the log remembers.',
+      meta: { waives: { 'ignored-command': { ASK_PERMISSION: 'A call that is asked about anew begins its life in the chart anew.' } } } satisfies ChartNotes,
+      on: { ...cancel, ...deny, RUN: 'executing', ASK_INPUT: 'awaiting_input' },
+    },
     awaiting_input: {
+      description: 'The call is a question, a tool that somebody outside runs, or another agent; its result comes from there.',
+      meta: {
+        waives: {
+          'ignored-command': {
+            ASK_PERMISSION: 'Whoever plans the call has decided that before it waits for its result.',
+            ASK_INPUT: 'It waits already, and is planned again only when its answer has come.',
+            RUN: 'There is nothing to run here: the result comes from outside.',
+            DENY: 'It was allowed, or needed nobody to allow it, before it was asked for; whoever wants its end cancels it.',
+          },
+        },
+      } satisfies ChartNotes,
       on: {
         ...cancel,
         ANSWER: [
@@ -99,8 +119,25 @@ export const toolCallMachine = machine.createMachine({
       },
     },
     executing: {
+      description: 'The log says that it has started; its tool may take effect.',
+      meta: {
+        waives: {
+          'ignored-command': {
+            ASK_PERMISSION: 'Everything was decided before it began.',
+            ASK_INPUT: 'Everything was decided before it began.',
+            RUN: 'It runs already; whoever runs calls says so once for each.',
+            DENY: 'What has begun may have taken effect, and cannot be denied any more; it can be cancelled.',
+          },
+        },
+      } satisfies ChartNotes,
       initial: 'working',
-      states: { working: { on: { CANCEL: 'stopping' } }, stopping: {} },
+      states: {
+        working: { description: 'The tool works.', on: { CANCEL: 'stopping' } },
+        stopping: {
+          description: 'The wake stops and its signal has told the tool; the call ends when nothing of it runs any more, or when the tool has not stopped in time.',
+          meta: { waives: { 'ignored-command': { CANCEL: 'It is being stopped already.' } } } satisfies ChartNotes,
+        },
+      },
       on: { LOSE: { target: 'unknown', actions: { type: 'keepResult', params: ({ event }) => ({ outcome: 'unknown', output: event.reason }) } } },
       invoke: {
         src: 'execute',
@@ -124,10 +161,10 @@ export const toolCallMachine = machine.createMachine({
         },
       },
     },
-    completed: { type: 'final' },
-    failed: { type: 'final' },
-    denied: { type: 'final' },
-    cancelled: { type: 'final' },
-    unknown: { type: 'final' },
+    completed: { description: 'The tool gave a result, of whatever content.', type: 'final' },
+    failed: { description: 'The call was bad, or the tool threw; the model is told.', type: 'final' },
+    denied: { description: 'Somebody, a rule or the lack of anybody to ask said no; nothing of it has run.', type: 'final' },
+    cancelled: { description: 'It was stopped before its end, and is never run again.', type: 'final' },
+    unknown: { description: 'Its process died while it ran: what it did is not known.', type: 'final' },
   },
 });

@@ -1,11 +1,12 @@
 /** The forms in which a secret may show in what programs put out, as bytes. White space between their characters, and capitals, are for whoever looks for them. */
 import { secretParts } from './secret-parts.ts';
 import { unescaped } from './unescaped.ts';
+import { numberForms } from './word-forms.ts';
 
 /** Parts of one secret that are looked for in every form. Those beyond are looked for as they are. */
 const MAX_PARTS_IN_ALL_FORMS = 200;
 
-/** Bytes of what is looked for in base32 and backwards too: keys of several lines are not written so. */
+/** Bytes of what is looked for in base32, in numbers and backwards too: keys of several lines are not written so. */
 const MAX_TYPED_BYTES = 4_096;
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -22,7 +23,7 @@ export function secretForms(value: string): readonly Uint8Array[] {
 function formsOfText(text: string): Uint8Array[] {
   const bytes = encode(text);
   const hex = hexOf(bytes);
-  const written = [text, ...formsForPages(text), ...hexForms(hex), ...base64Forms(bytes), ...(bytes.length > MAX_TYPED_BYTES ? [] : [...base32Forms(bytes), Array.from(text).toReversed().join('')])].map(encode);
+  const written = [text, ...formsForPages(text), ...hexForms(hex), ...base64Forms(bytes), ...(bytes.length > MAX_TYPED_BYTES ? [] : [...base32Forms(bytes), Array.from(text).toReversed().join(''), ...numberForms(bytes), ...wideForms(bytes)])].map(encode);
   return [...written, ...written.flatMap(unescapedForm), ...surrogateForm(text), ...byteForm(bytes)];
 }
 
@@ -67,6 +68,12 @@ function base32Forms(bytes: Uint8Array): string[] {
     const digits = bits.match(/.{5}/g) ?? [];
     return digits.map((digit) => BASE32[Number.parseInt(digit, 2)]).slice(Math.ceil((moved * 8) / 5)).join('');
   });
+}
+
+/** With two bytes for each character, as Windows has them. */
+function wideForms(bytes: Uint8Array): string[] {
+  const wide = Uint8Array.from({ length: 2 * bytes.length }, (_, at) => (at % 2 === 0 ? (bytes[at / 2] ?? 0) : 0));
+  return [hexOf(wide.subarray(0, -1)), ...base64Forms(wide)];
 }
 
 /** Characters beyond the first plane, as `\u` writes them: in two halves. */

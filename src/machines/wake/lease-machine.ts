@@ -21,6 +21,7 @@
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
+import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
 import type { LifecycleSnapshot } from '../lifecycle.ts';
 
@@ -32,14 +33,19 @@ export interface LeaseChartEvent {
 
 export const leaseMachine = setup({ types: { events: {} as LeaseChartEvent } }).createMachine({
   id: 'lease',
+  description: 'One process on its way to the right to wake a session, and through the time it holds it.',
+  meta: { unhandled: { as: 'rejected', because: 'Who moves a lease asks the chart first and is told whether it has such a move; where it has none, nothing changes.' } } satisfies ChartNotes,
   initial: 'seeking',
   states: {
-    seeking: { on: { BIND: 'contending', REFUSE: 'refused' } },
-    contending: { on: { WIN: 'held', STEP_BACK: 'seeking', PASS: 'refused', REFUSE: 'refused' } },
-    held: { on: { PASS: 'lost', RELEASE: 'released' } },
-    lost: { on: { RELEASE: 'released' } },
-    refused: { type: 'final' },
-    released: { type: 'final' },
+    seeking: { description: 'It asks whoever may hold the right, and looks for a number that is free; nothing of ours can be seen by others.', on: { BIND: 'contending', REFUSE: 'refused' } },
+    contending: {
+      description: 'Our number is taken and we answer under it, but others may have taken numbers at the same moment.',
+      on: { WIN: 'held', STEP_BACK: 'seeking', PASS: 'refused', REFUSE: 'refused' },
+    },
+    held: { description: "Nobody else who lives holds or contends for a number above the log's epoch, and whoever comes later is refused.", on: { PASS: 'lost', RELEASE: 'released' } },
+    lost: { description: 'Somebody found us silent and went past; what we write is void, and all that is left to do is to let go.', on: { RELEASE: 'released' } },
+    refused: { description: 'Nothing is open; somebody else has the right, or it could not be asked for.', type: 'final' },
+    released: { description: 'Nothing is open; the number may be taken by others.', type: 'final' },
   },
 });
 

@@ -92,6 +92,7 @@ export const wakeMachine = setup({
   },
 }).createMachine({
   id: 'wake',
+  description: 'One wake: one bounded run of the harness over a session.',
   context: ({ input }) => ({ sessionId: input.sessionId, wakeId: input.wakeId, hasFailed: false }),
   initial: 'claiming',
   output: ({ context }) => ({ isRecorded: !context.hasFailed }),
@@ -105,6 +106,7 @@ export const wakeMachine = setup({
   },
   states: {
     claiming: {
+      description: 'Asks for the right to wake the session; with it, writes `wake.started` and closes what a dead wake left open.',
       invoke: {
         src: 'claim',
         input: ({ context }) => context,
@@ -113,6 +115,7 @@ export const wakeMachine = setup({
       },
     },
     folding: {
+      description: 'Reads what was appended since, also by others, and decides what comes next.',
       invoke: {
         src: 'fold',
         input: ({ context }) => context,
@@ -125,12 +128,15 @@ export const wakeMachine = setup({
       },
     },
     assembling: {
+      description: 'Makes the bounded context for the model from the log, and finds the backend.',
       invoke: { src: 'assemble', input: ({ context }) => context, onDone: 'running', onError: toFailing },
     },
     running: {
+      description: 'The model or its tools are at work.',
       initial: 'stepping',
       states: {
         stepping: {
+          description: 'One model call; its span is open in the log.',
           invoke: {
             src: 'step',
             input: ({ context }) => context,
@@ -139,11 +145,13 @@ export const wakeMachine = setup({
           },
         },
         calling: {
+          description: "Tool calls run that are in the log as asked for; those that need somebody's consent ask for it and stay open.",
           invoke: { src: 'callTools', input: ({ context }) => context, onDone: '#wake.folding', onError: toFailing },
         },
       },
     },
     committing: {
+      description: 'Appends how the wake ended, if nothing was appended since the fold.',
       invoke: {
         src: 'commit',
         input: ({ context }) => context,
@@ -152,6 +160,7 @@ export const wakeMachine = setup({
       },
     },
     failing: {
+      description: "Something broke that is not the model's fault; tries to record it.",
       invoke: {
         src: 'recordFailure',
         input: ({ context }) => context,
@@ -160,6 +169,7 @@ export const wakeMachine = setup({
       },
     },
     releasing: {
+      description: 'Gives the right back, whatever happened.',
       invoke: {
         src: 'release',
         input: ({ context }) => context,
@@ -167,7 +177,7 @@ export const wakeMachine = setup({
         onError: [{ guard: 'hasFailed', target: 'failed' }, { target: 'ended' }],
       },
     },
-    ended: { type: 'final' },
-    failed: { type: 'final' },
+    ended: { description: 'The log says how the wake ended, or nothing needed doing.', type: 'final' },
+    failed: { description: 'The log could not be written, or the right was not given; the caller gets the error.', type: 'final' },
   },
 });

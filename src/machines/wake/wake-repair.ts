@@ -60,6 +60,14 @@ export function lostWakeEvents(state: SessionState, survivors?: string): Session
   ];
 }
 
+/** The calls that `lostWakeEvents` closes, with what each came to. */
+export function closedByRepair(state: SessionState): { readonly call: OpenToolCall; readonly outcome: 'unknown' | 'cancelled'; readonly reason: string }[] {
+  return lostWakeEvents(state).flatMap(({ type, data }) => {
+    const call = type === 'agent.tool_result' ? state.openToolCalls.find(({ callId }) => callId === data.callId) : undefined;
+    return call === undefined || type !== 'agent.tool_result' ? [] : [{ call, outcome: data.outcome === 'unknown' ? ('unknown' as const) : ('cancelled' as const), reason: String(data.output) }];
+  });
+}
+
 /** Whether one more wake that dies would be one too many: whatever kills them is in the session. */
 export function isPoison({ openWake, failuresInARow }: SessionState): boolean {
   return openWake !== undefined && openWake.interruption === undefined && failuresInARow + 1 >= MAX_FAILURES_IN_A_ROW;

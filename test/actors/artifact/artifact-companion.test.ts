@@ -48,6 +48,25 @@ describe('an agent', () => {
     expect(await readFile(join(folderOf(house, sessionId), 'events.md'), 'utf8')).toContain('Two.');
   });
 
+  it('finds nothing written but what its wake has changed: what the next one may use up is told when the last one ends', async () => {
+    const files = createArtifactFiles();
+    const written: (readonly string[])[] = [];
+    const layOut: typeof files.layOut = async (...given) => {
+      const names = await files.layOut(...given);
+      written.push(names);
+      return names;
+    };
+    await using house = await openHouse({ tools: createFileTools(), companionships: [createArtifactCompanionship({ files: { layOut } })] });
+    const sessionId = await house.session([{ text: 'One.' }, { text: 'Two.' }], { message: 'Go.' });
+    await house.runtime.wake(sessionId);
+    await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'On.' });
+    await house.runtime.wake(sessionId);
+    const log = ['events.jsonl', 'events.md', 'traces.jsonl', 'traces.md'];
+    const [, afterOne, beforeTwo, afterTwo] = written.map((names) => names.toSorted());
+    expect([afterOne, beforeTwo, afterTwo]).toEqual([log, ['context.json', 'context.md', ...log], log]);
+    expect(await readFile(join(folderOf(house, sessionId), 'permissions.md'), 'utf8')).toMatch(/\| maxModelStepsPerWake \| \d+ \| 0 \| \d+ \|/);
+  });
+
   it('is told of its shells what the port tells', async () => {
     await using house = await open({ describe: () => [{ shell: 'main', open: true, cwd: '/workspace', variables: ['TOKEN'], entries: [] }] });
     const sessionId = await house.session([{ text: 'Done.' }], { message: 'Go.' });

@@ -3,6 +3,7 @@ import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createOutcomes } from '../../../src/actors/outcome/outcome-companionship.ts';
 import type { OutcomeCompanionship } from '../../../src/actors/outcome/outcome-companionship.ts';
 import { createCheckRunner } from '../../../src/actors/outcome/check-runner.ts';
+import type { CheckRunner } from '../../../src/actors/outcome/check-runner.ts';
 import { createModelJudge } from '../../../src/actors/outcome/model-judge.ts';
 import { NO_SECRETS } from '../../../src/actors/environment/session-secrets.ts';
 import type { SessionEnvironments } from '../../../src/actors/environment/session-environment.ts';
@@ -25,10 +26,15 @@ export interface OutcomeHouse {
   close(): Promise<void>;
 }
 
+export interface OutcomeHouseOptions extends TurnHouseOptions {
+  /** In place of commands that run. */
+  readonly checks?: CheckRunner;
+}
+
 /** An agent with everything that these tests need. */
 export const TOOLS = { tools: ['outcome', 'shell_run', 'permission_describe'] };
 
-export async function openOutcomeHouse(evaluation: EnvironmentDefinition['evaluation'] = {}, more: TurnHouseOptions = {}): Promise<OutcomeHouse> {
+export async function openOutcomeHouse(evaluation: EnvironmentDefinition['evaluation'] = {}, { checks, ...more }: OutcomeHouseOptions = {}): Promise<OutcomeHouse> {
   const opened: OutcomeCompanionship[] = [];
   const environments: SessionEnvironments = {
     idFor: () => 'host',
@@ -45,7 +51,7 @@ export async function openOutcomeHouse(evaluation: EnvironmentDefinition['evalua
     companionships: [
       (services) => {
         const { runtimes, runConfig, ids, onListenerError } = services;
-        const outcomes = createOutcomes({ ...services, stage: createWorkspaceStage(), environments, readShell, checks: createCheckRunner(createShellRunTool(tasks)), judge: createModelJudge({ runtimes, runConfig, clock, ids, onListenerError }) });
+        const outcomes = createOutcomes({ ...services, stage: createWorkspaceStage(), environments, readShell, checks: checks ?? createCheckRunner(createShellRunTool(tasks)), judge: createModelJudge({ runtimes, runConfig, clock, ids, onListenerError }) });
         opened.push(outcomes);
         const permissions = createPermissionTools({ clock, readShell, policy: undefined, places: undefined, guard: undefined, humans: 'reachable' });
         return { ...outcomes, tools: [...outcomes.tools, ...permissions] };

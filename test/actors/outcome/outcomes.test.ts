@@ -204,6 +204,19 @@ describe('a judge', () => {
     expect(asked).not.toContain('All tests pass');
   });
 
+  it('counts for the budget of the session, by what it tells or by what it read and said', async () => {
+    const { house, outcomes } = await opened(judged);
+    await house.agent('judge', () => ({ text: '{"verdict":"pass","because":"Yes."}', usage: { inputTokens: 900, outputTokens: 100, cost: 0.25 } }));
+    const id = await worked(house, [shell('true'), done], {});
+    const { used } = await house.state(id);
+    await outcomes.evaluator.evaluate(id);
+    const once = (await house.state(id)).used;
+    expect([once.tokens - used.tokens, once.cost - used.cost]).toEqual([1_000, 0.25]);
+    await house.agent('judge', () => ({ text: '{"verdict":"pass","because":"Yes."}' }));
+    await outcomes.evaluator.evaluate(id);
+    expect((await house.state(id)).used.tokens).toBeGreaterThan(once.tokens);
+  });
+
   it.each([
     ['{"verdict":"fail","because":"No."}', 'fail', 'The judge says no: No.'],
     ['{"verdict":"uncertain","because":"Who knows."}', 'uncertain', 'Who knows.'],

@@ -47,7 +47,8 @@ beforeAll(async () => {
   told = first;
   expect(second).toMatchObject({ code: 0, stderr: '' });
   document = demoShape.parse(JSON.parse(second.stdout));
-});
+  // A limit for what hangs: two demos at once, each of many programs.
+}, 120_000);
 
 afterAll(() => folder.remove());
 

@@ -48,9 +48,18 @@ describe('wakechart env', () => {
   });
 
   it('says that a file is valid, and what would keep a wake from beginning', async () => {
+    await mkdir(join(home, 'vaults'), { recursive: true, mode: 0o700 });
+    await writeFile(join(home, 'vaults', 'github.yaml'), 'secrets: {}\n', { mode: 0o600 });
     expect(await cli('env', 'validate', join(folder.path, 'good.yaml'))).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Valid: .*good.yaml \(sandbox: required, network: open, the host's own with its loopback\)\n$/) as unknown, stderr: '' });
     expect(await cli('env', 'validate', join(folder.path, 'gone.yaml'))).toMatchObject({ code: 0, stderr: expect.stringContaining('it is not there') as unknown });
     expect(await json('env', 'validate', join(folder.path, 'good.yaml'))).toMatchObject({ valid: true, definition: { sandbox: 'required' }, problems: [] });
+  });
+
+  it('says that a vault which it names is not there, and names mounts as the file is called', async () => {
+    await writeFile(join(folder.path, 'keys.yaml'), 'sandbox: off\nvaults: [nowhere]\nmounts: [{ path: /data, source: /nowhere/at/all }]\n');
+    const { code, stderr } = await cli('env', 'validate', join(folder.path, 'keys.yaml'));
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/warning: the environment "keys".*mounts \/nowhere\/at\/all as \/data.*\nwarning: no wake begins with its vaults: there is no vault "nowhere"/);
   });
 
   it('makes one that shuts commands in, or one from a file, and never replaces one', async () => {
@@ -139,7 +148,7 @@ describe('the doctor', () => {
     const { catalog, agents } = { catalog: open.catalog, agents: new FileAgentCatalog({ agentsDirectory: open.house.layout.agents }) };
     const availability = async (): Promise<{ readonly kind: 'available'; readonly version: string } | { readonly kind: 'missing'; readonly reason: string; readonly hint: string }> =>
       kind === 'available' ? { kind, version: '1' } : { kind, reason: 'bwrap is not installed', hint: 'apt install bubblewrap' };
-    return (await checkEnvironments({ catalog, agents, home: open.house.layout.home, sandboxes: { availability } })).map(({ severity, where, what, remedy }) => `${severity} ${where}: ${what} / ${remedy}`);
+    return (await checkEnvironments({ catalog, agents, home: open.house.layout.home, vaults: join(open.house.layout.home, 'vaults'), sandboxes: { availability } })).map(({ severity, where, what, remedy }) => `${severity} ${where}: ${what} / ${remedy}`);
   };
   let open: EnvironmentHouse;
   beforeAll(async () => {
@@ -169,11 +178,13 @@ describe('the doctor', () => {
     await open.house.agent('free', []);
     await open.put('torn', 'sandbox: [');
     await open.put('gone', 'sandbox: off\nmounts: [{ path: /data, source: /nowhere/at/all }]\n');
+    await open.put('keys', 'sandbox: off\nvaults: [nowhere]\n');
     const found = await findings();
     expect(found).toEqual([
       expect.stringMatching(/^problem torn: environment file torn.yaml is not valid: line 1/),
-      expect.stringMatching(/^problem lost: the agent works in the environment "ghost", and there is none.*gone, host, sandboxed/),
+      expect.stringMatching(/^problem lost: the agent works in the environment "ghost", and there is none.*gone, host, keys, sandboxed/),
       expect.stringMatching(/^problem gone: .*it is not there/),
+      expect.stringMatching(/^problem keys: there is no vault "nowhere", and the environment names it: no session in it will wake \/ .*vaults\/nowhere\.yaml/),
       expect.stringMatching(/^problem sandboxed: a sandbox is required, and there is none: bwrap is not installed \/ apt install bubblewrap$/),
     ]);
     expect(await unconfinedAgents({ catalog: open.catalog, agents: new FileAgentCatalog({ agentsDirectory: open.house.layout.agents }) })).toEqual(['free']);

@@ -1,11 +1,14 @@
 /** `wakechart import` and `wakechart tools`, through the command line. */
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ImportReport } from '../../../src/machines/import/import-report.ts';
 import type { CatalogueEntry } from '../../../src/machines/turn/tool-catalogue.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 import { RUN, lines, openboaSession, put, rowboatEvents } from '../import-logs/foreign-home.ts';
+import { start } from './command-line.ts';
 import { runInProcess } from './in-process.ts';
 import { Stage, runs } from './stage.ts';
 
@@ -47,6 +50,26 @@ describe('wakechart import', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/there is no agent "stranger" here[\s\S]*wakechart agent create stranger[\s\S]*2 sessions of openboa found: 1 imported, 0 here already, 1 could not be/);
     expect(stdout).toContain('What was unread or queued waits until somebody wakes it');
+  });
+
+  it('that somebody interrupts ends in good order, with an account of what came', async () => {
+    const home = join(foreign.path, 'many');
+    const RUNS = 300;
+    const run = (n: number): string => `many-${n}`;
+    const record = (n: number): string => `${JSON.stringify({ runId: run(n), type: 'message', message: { role: 'user', content: 'x' }, subflow: [] })}\n`;
+    await Promise.all(Array.from({ length: RUNS }, (_, n) => put(join(home, 'runs', `${run(n)}.jsonl`), record(n))));
+    const sessions = join(stage.home, 'agents', 'actor-1', 'sessions');
+    const before = (await readdir(sessions)).length;
+    const running = start(['import', '--from', 'rowboat', home, '--agent', 'actor-1', '--json', '--home', stage.home]);
+    while ((await readdir(sessions)).length === before && running.process.exitCode === null) await delay(2);
+    running.process.kill('SIGINT');
+    const { code, stdout, stderr } = await running.ended;
+    expect([code, stderr]).toEqual([130, '']);
+    const report = JSON.parse(stdout) as ImportReport;
+    expect(report).toMatchObject({ found: RUNS, failed: 0 });
+    expect(report.imported).toBeGreaterThan(0);
+    expect(report.imported + report.notReached).toBe(RUNS);
+    expect((await readdir(sessions)).filter((name) => !name.startsWith('.'))).toHaveLength(before + report.imported);
   });
 
   it('leaves a home that the doctor finds nothing wrong with', async () => {

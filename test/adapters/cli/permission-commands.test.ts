@@ -1,5 +1,5 @@
 /** Permissions from the side of whoever may give them: a worker with nobody to ask, a check of what is allowed, a child that asks. */
-import { writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { confirmTool } from '../../../src/adapters/cli/commands/session-ingress.ts';
@@ -78,6 +78,25 @@ describe('a check of a command', () => {
     await expect(check(other.id)).rejects.toMatchObject({ code: 'SESSION_OF_OTHER_AGENT', hint: expect.stringContaining('--agent actor-') as string });
     await expect(check('0192f0c1-2345-7abc-8def-0123456789ab')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     expect((await stage.run('permission', 'check', '--agent', agentId, '--session', id, 'touch made')).stdout).toMatch(/^allow /);
+  });
+});
+
+describe('a check of a command in an environment', () => {
+  const check = async (agentId: string, session: string | undefined, word: string): Promise<unknown> => JSON.parse(await shown((context) => checkPermission(context, { agent: agentId, session, words: [word, 'made'] }), { json: true }));
+
+  it('says what its rules and its mode make of it, and those of a session that has another one', async () => {
+    const files = join(stage.home, 'environments');
+    await mkdir(files, { recursive: true, mode: 0o700 });
+    await writeFile(join(files, 'careful.yaml'), 'sandbox: off\npermission: { mode: ask, deny: ["shell_run(rm)"] }\n', { mode: 0o600 });
+    await agentNamed('free', stage, [], { permission: 'preapproved' });
+    await agentNamed('bound', stage, [], { permission: 'preapproved', environment: 'careful' });
+    expect(await check('free', undefined, 'touch')).toMatchObject({ decision: 'allow' });
+    expect(await check('bound', undefined, 'touch')).toMatchObject({ decision: 'ask' });
+    expect(await check('bound', undefined, 'rm')).toMatchObject({ decision: 'deny' });
+    const { sessionId } = await stage.runtime.sessions.create({ agentId: 'free', environmentId: 'careful' });
+    expect(await check('free', sessionId, 'rm')).toMatchObject({ decision: 'deny' });
+    await rm(join(files, 'careful.yaml'));
+    await expect(check('bound', undefined, 'touch')).rejects.toMatchObject({ code: 'ENVIRONMENT_NOT_FOUND' });
   });
 });
 

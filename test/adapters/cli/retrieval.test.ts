@@ -96,11 +96,22 @@ describe('retrieval on the command line', () => {
     [['search', 'x'.repeat(501)], /at most 500 characters to look for, received 501/],
     [['search', ' '], /expected words to look for, received none/],
     [['search', ''], /expected words to look for, received none/],
+    [['search', 'amber', '--relation', 'self'], /expected --session with --relation self, received none[\s\S]*--relation self --session ID/],
+    [['search', 'amber', '--since', '2026-03-02', '--until', '2026-03-01'], /"until" to be no earlier than "since", received since 2026-03-02 and until 2026-03-01/],
     [['rebuild', '--all'], /--all/],
   ])('refuses %j', async (wrong, message) => {
     const ended = await stage.run(...words(...wrong));
     expect([ended.code, ended.stdout]).toEqual([2, '']);
     expect(ended.stderr).toMatch(message);
+    expect(await parts()).toEqual([]);
+  });
+
+  it('refuses a session that is not there, or of another agent', async () => {
+    const gone = await stage.run(...words('search', 'amber', '--session', '0192f0c1-2345-7abc-8def-0123456789ab'));
+    expect(gone).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('SESSION_NOT_FOUND') as string });
+    const other = await stage.session();
+    const stranger = await stage.run(...words('search', 'amber', '--relation', 'self', '--session', other.id));
+    expect(stranger).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/expected a session of agent \S+, \S+ is one of agent \S+ \[SESSION_OF_ANOTHER_AGENT\]\n  hint: .*--agent/) as string });
     expect(await parts()).toEqual([]);
   });
 

@@ -51,6 +51,29 @@ describe('skills', () => {
     expect(await stage.run('skills', 'show', 'notes', '--file', '../../agents')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('SKILL_FILE_REFUSED') as string });
     expect(await stage.run('skills', 'list', '--agent', 'nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('AGENT_NOT_FOUND') as string });
     expect((await stage.run('skills', 'search', 'x', '--limit', '0')).code).toBe(2);
+    expect(await stage.run('skills', 'search', ' ')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('expected words to search for, received none') as string });
+    expect((await stage.run('skills', 'show', 'notes', '--file', '../x')).stderr).toMatch(/the path "..\/x" is not valid: expected a path from the folder of the skill, inside it \[SKILL_FILE_REFUSED\]\n  hint: Name a file as the skill lists it/);
+    expect((await stage.run('skills', 'show', 'notes', '--file', '.')).stderr).toContain('the file "." of the skill notes is not read: it is the folder of the skill itself');
+  });
+
+  it('that are none, or cannot be read, are told by the list and by the doctor', async () => {
+    const own = await Stage.open();
+    try {
+      await own.session();
+      await mkdir(join(own.home, 'skills', 'empty'), { recursive: true, mode: 0o700 });
+      const torn = join(own.home, 'agents', 'actor-1', 'skills', 'torn');
+      await mkdir(torn, { recursive: true, mode: 0o700 });
+      await writeFile(join(torn, 'SKILL.md'), 'x', { mode: 0o600 });
+      expect(await own.run('skills', 'list')).toMatchObject({ code: 0, stderr: `note: ${join(own.home, 'skills', 'empty')} is passed over: there is no SKILL.md in it\n` });
+      expect(JSON.parse((await own.run('skills', 'list', '--json')).stdout)).toMatchObject({ passedOver: [{ path: join(own.home, 'skills', 'empty') }] });
+      const { findings } = JSON.parse((await own.run('doctor', '--json')).stdout) as { readonly findings: readonly { readonly area: string }[] };
+      expect(findings.filter(({ area }) => area === 'skills')).toMatchObject([
+        { severity: 'note', where: join(own.home, 'skills', 'empty') },
+        { severity: 'problem', where: 'actor-1/torn', what: expect.stringContaining('torn/SKILL.md is not valid: line 1') as string },
+      ]);
+    } finally {
+      await own.close();
+    }
   });
 
   it('are checked without being kept', async () => {

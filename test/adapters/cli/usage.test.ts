@@ -94,6 +94,7 @@ describe('the commands', () => {
       'worktree remove',
       'tools',
       'import',
+      'audit',
       'doctor',
     ]);
   });

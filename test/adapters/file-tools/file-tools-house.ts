@@ -34,18 +34,20 @@ export interface CallOptions {
 export interface HouseOptions extends FileToolsOptions {
   /** Whether the folder beside the workspace may be read. */
   readonly mayReadOutside?: boolean;
+  /** The home of Wakechart, from the folder that the workspace lies in. */
+  readonly homeIn?: string;
 }
 
 export const SECRET = 'the secret of somebody else';
 
-export async function fileToolsHouse({ mayReadOutside = false, ...options }: HouseOptions = {}): Promise<FileToolsHouse> {
+export async function fileToolsHouse({ mayReadOutside = false, homeIn, ...options }: HouseOptions = {}): Promise<FileToolsHouse> {
   const top = await realpath(await mkdtemp(join(tmpdir(), 'file-tools-')));
   onTestFinished(() => rm(top, { recursive: true, force: true }));
   const workspace = join(top, 'workspace');
   const outside = join(top, 'outside');
   await Promise.all([mkdir(workspace), mkdir(outside)]);
   await writeFile(join(outside, 'secret.txt'), SECRET);
-  const tools = new Map(createFileTools({ ...options, ...(mayReadOutside ? { readRoots: [outside] } : {}) }).map((tool) => [tool.definition.name, tool]));
+  const tools = new Map(createFileTools({ ...options, ...(homeIn === undefined ? {} : { home: join(top, homeIn) }), ...(mayReadOutside ? { readRoots: [outside] } : {}) }).map((tool) => [tool.definition.name, tool]));
   const tool = (name: string): Tool => {
     const found = tools.get(name);
     if (found === undefined) throw new Error(`there is no tool ${name}`);

@@ -1,4 +1,5 @@
 /** Sessions of other runtimes, brought over into a real home. */
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,6 +32,8 @@ const only = ({ sessions }: { readonly sessions: readonly ImportedSessionReport[
 const uniqueId = (n: number): string => `0192f0c1-9999-7abc-8def-${String(n).padStart(12, '0')}`;
 
 /** A rowboat run of its own, with these records after its start. */
+const SAID = { type: 'message', message: { role: 'user', content: 'x' } };
+
 const runOf = (name: string, ...records: readonly object[]): string => lines({ runId: name, type: 'start', agentName: 'copilot', subflow: [], ts: '2026-01-05T10:00:00Z' }, ...records.map((record) => ({ runId: name, subflow: [], ...record })));
 
 describe('a session of openboa', () => {
@@ -190,6 +193,32 @@ describe('a damaged log', () => {
     expect(only(await house.import({ from: 'rowboat', path: await rowboatHome('', 'r-empty') }))).toMatchObject({ status: 'failed', code: 'IMPORT_EMPTY' });
   });
 
+  it.each([
+    ['another file', 'root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1::/:/bin/sh\n', 'found none: 0 unknown and 2 damaged'],
+    ['bytes', '\u0000\u0001\u0002 \ufffd', 'found none: 0 unknown and 1 damaged'],
+    ['records of something else', '{"a":1}\n[1,2]\n', 'found none: 1 unknown and 1 damaged'],
+  ])('that is no log at all (%s) is not copied to where agents can read it', async (_what, content, complaint) => {
+    const before = (await house.runtime.sessions.list()).length;
+    for (const dryRun of [true, false]) {
+      const report = only(await house.import({ from: 'rowboat', path: await rowboatHome(content, 'r-strange'), agentId: 'alpha', dryRun }));
+      expect(report).toMatchObject({ status: 'failed', code: 'IMPORT_NOT_UNDERSTOOD', because: expect.stringContaining(complaint) as string, hint: expect.stringContaining('--from openboa') as string });
+    }
+    expect(await house.runtime.sessions.list()).toHaveLength(before);
+  });
+
+  it('names what is no file where a log was expected, and brings the others', async () => {
+    const home = await rowboatHome(runOf('r-whole', message('x')), 'r-whole');
+    await mkdir(join(home, 'runs', 'folder.jsonl'));
+    execFileSync('mkfifo', [join(home, 'runs', 'pipe.jsonl')]);
+    expect(await house.import({ from: 'rowboat', path: home })).toMatchObject({
+      sessions: [{ status: 'imported' }],
+      passedOver: [
+        { path: join('runs', 'pipe.jsonl'), because: 'a pipe, a socket or a device, which is not opened', isTrouble: false },
+        { path: join('runs', 'folder.jsonl'), because: 'a folder, where the log of a run was expected', isTrouble: true },
+      ],
+    });
+  });
+
   it('is not followed out of the place that was named', async () => {
     const home = await rowboatHome(runOf('r-fine', message('x')), 'r-fine');
     const secret = await put(join(house.place(), 'secret.jsonl'), runOf('r-secret', message('SECRET')));
@@ -240,6 +269,16 @@ describe('an import', () => {
     await rm(place, { recursive: true });
     expect(only(await house.import({ from: 'openboa', path: home }))).toMatchObject({ status: 'already' });
     expect(await readdir(place)).toContain('session.json');
+  });
+
+  it('that is stopped ends between two sessions, and says how many it did not reach', async () => {
+    const home = await rowboatHome(runOf('r-stop-1', SAID), 'r-stop-1');
+    for (const run of ['r-stop-2', 'r-stop-3']) await put(join(home, 'runs', `${run}.jsonl`), runOf(run, SAID));
+    const stop = new AbortController();
+    const first = await house.import({ from: 'rowboat', path: home, signal: stop.signal, onSession: () => stop.abort() });
+    expect(first).toMatchObject({ sessions: [{ status: 'imported' }], notReached: 2 });
+    const rest = await house.import({ from: 'rowboat', path: home });
+    expect([rest.sessions.map(({ status }) => status), rest.notReached]).toEqual([['already', 'imported', 'imported'], 0]);
   });
 
   it('makes nothing when it only looks', async () => {

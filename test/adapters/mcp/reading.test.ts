@@ -1,13 +1,13 @@
 /** What is made of the words of a server: lines, texts, schemas, lists and results, each without a server. */
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { TextTail } from '../../../src/actors/run/text-tail.ts';
 import { callResultSchema, resultForModel, wordsOf } from '../../../src/adapters/mcp/call-result.ts';
 import { guardedEvents } from '../../../src/adapters/mcp/guarded-stream.ts';
 import { LineReader, answeredRequest } from '../../../src/adapters/mcp/line-reader.ts';
 import { readListedTools } from '../../../src/adapters/mcp/listed-tools.ts';
 import { Redaction } from '../../../src/adapters/mcp/redaction.ts';
 import { settingsOf } from '../../../src/adapters/mcp/server-settings.ts';
-import { TextTail } from '../../../src/adapters/mcp/text-tail.ts';
 import { modelNamesOf } from '../../../src/adapters/mcp/tool-names.ts';
 
 const OPEN = new Redaction(new Map());
@@ -65,7 +65,7 @@ describe('secrets', () => {
   });
 
   it('do not show in the tail of a text, wherever it is cut', async () => {
-    const tail = new TextTail(redaction);
+    const tail = new TextTail(redaction, { maxCharacters: 4_000 });
     const words = Array.from({ length: 4_000 }, () => 'correct "horse" battery, ').join('');
     const stream = Readable.from([...Array.from({ length: Math.ceil(words.length / 997) }, (_, index) => words.slice(index * 997, (index + 1) * 997)), 'the end']);
     tail.follow(stream);

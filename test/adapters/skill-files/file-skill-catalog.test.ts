@@ -79,6 +79,26 @@ describe('skills', () => {
   });
 });
 
+describe('what lies among skills and is none', () => {
+  it('is named with the reason, but for what nobody would take for one', async () => {
+    await put('fine');
+    const at = (name: string): string => join(home.path, 'skills', name);
+    for (const folder of ['empty', 'Not A Name', 'spelt', '.git']) await mkdir(at(folder));
+    await writeFile(join(at('spelt'), 'skill.md'), text('spelt'));
+    for (const file of ['README.md', 'loose.md', 'notes.txt']) await writeFile(at(file), 'x');
+    await symlink(join(home.path, 'gone'), at('dangling'));
+    expect(await skills.strangers()).toEqual([
+      { path: at('Not A Name'), because: expect.stringContaining('lower-case letters') as string },
+      { path: at('dangling'), because: 'there is no SKILL.md in it' },
+      { path: at('empty'), because: 'there is no SKILL.md in it' },
+      { path: at('loose.md'), because: 'a skill is a folder with a SKILL.md in it, and this is a file' },
+      { path: at('spelt'), because: 'there is no SKILL.md in it, but "skill.md": rename it' },
+    ]);
+    await mkdir(join(home.path, 'agents/worker/skills/own'), { recursive: true });
+    expect((await skills.strangers({ agentId: 'worker' })).map(({ path }) => path)).toContain(join(home.path, 'agents/worker/skills/own'));
+  });
+});
+
 describe('a file of a skill', () => {
   it('is read with the names of all that there are', async () => {
     const folder = await put('mine');

@@ -103,6 +103,9 @@ describe('the facts of a session', () => {
     const base = facts();
     expect(budgetsOf(base)).toContainEqual({ bound: 'maxTokensPerSession', limit: 5_000, from: 'environment', used: 120, left: 4_880 });
     expect(budgetsOf(base)).toContainEqual({ bound: 'maxModelStepsPerWake', limit: 10, from: 'agent', used: 1, left: 9 });
+    // What the first step of the next wake will find is what the last one has left: nothing has to be written for it.
+    const { openWake: _, ...resting } = base.state;
+    expect(budgetsOf({ ...base, state: resting })).toContainEqual({ bound: 'maxModelStepsPerWake', limit: 10, from: 'agent', used: 0, left: 10 });
     const allowed = { ...base, state: { ...base.state, allowance: { tokens: 200, cost: 0.5 }, jobs: [{ jobId: 'job-1', childSessionId: idOf(901), agentId: 'scribe', allowance: { tokens: 70 } }] } } as unknown as SessionFacts;
     expect(budgetsOf(allowed)).toContainEqual({ bound: 'maxTokensPerSession', limit: 200, from: 'whoever it works for', used: 120, left: 10 });
     expect(budgetsOf(allowed)).toContainEqual({ bound: 'maxCostPerSession', limit: 0.5, from: 'whoever it works for', used: 0, left: 0.5 });

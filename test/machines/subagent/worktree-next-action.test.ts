@@ -25,6 +25,7 @@ describe('the next action', () => {
     [['stashed'], 'git -C /w stash pop'],
     [['ignored'], 'Copy out what git ignores'],
     [['nested_repository'], 'move that out first'],
+    [['submodule'], 'Run no git in it before'],
     [['unknown'], 'cd /w'],
   ] as const)('for %j says %s', (kinds, words) => {
     expect(actionFor(...kinds)).toContain(words);
@@ -34,6 +35,7 @@ describe('the next action', () => {
   it.each([
     ['what was begun and not ended', ['changed', 'staged', 'operation']],
     ['a repository inside', ['untracked', 'nested_repository']],
+    ['a repository that git takes for a submodule, whose settings name programs', ['changed', 'submodule']],
   ] as const)('commits and merges nothing over %s', (_what, kinds) => {
     expect(actionFor(...kinds)).not.toMatch(/ commit -m| merge /);
   });

@@ -146,6 +146,39 @@ describe('a secret that is written in an unusual way', () => {
   });
 });
 
+describe('a secret in numbers', () => {
+  const wordsOf = (bytes: Buffer, size: number): number[] => Array.from({ length: Math.ceil(bytes.length / size) }, (_, word) => Buffer.concat([bytes.subarray(word * size, (word + 1) * size), Buffer.alloc(size)]).readUIntLE(0, size));
+
+  it.each([
+    ['od', (bytes: Buffer, offset: number) => `${octal(offset)} ${wordsOf(bytes, 2).map((word) => word.toString(8).padStart(6, '0')).join(' ')}`],
+    ['od -tx4', (bytes: Buffer, offset: number) => `${octal(offset)} ${wordsOf(bytes, 4).map((word) => word.toString(16).padStart(8, '0')).join(' ')}`],
+    ['od -b', (bytes: Buffer, offset: number) => `${octal(offset)} ${Array.from(bytes, (byte) => byte.toString(8).padStart(3, '0')).join(' ')}`],
+    ['od -An -td1', (bytes: Buffer) => Array.from(bytes, (byte) => String(byte).padStart(5)).join('')],
+    ['hexdump', (bytes: Buffer, offset: number) => `${offset.toString(16).padStart(7, '0')} ${wordsOf(bytes, 2).map((word) => word.toString(16).padStart(4, '0')).join(' ')}`],
+  ])('is taken out of what %s prints, wherever in it it begins and however it comes', (_program, line) => {
+    for (let before = 0; before < 20; before += 1) {
+      const dump = dumpOf(`${'.'.repeat(before)}${TOKEN} and more`, line);
+      const stream = tokens.bytes();
+      const streamed = Buffer.concat([...(dump.match(/.{1,7}/gs) ?? []).map((piece) => stream.add(bytesOf(piece))), stream.end()]).toString();
+      for (const redacted of [tokens.text(dump), streamed]) expect(redacted).toContain('[redacted v/t]');
+    }
+  });
+
+  it.each([
+    ['of a buffer in JSON', JSON.stringify(Buffer.from(TOKEN))],
+    ['of bytes in Python', `[${Array.from(Buffer.from(TOKEN)).join(', ')}]`],
+    ['of characters of two bytes, in hexadecimal', Buffer.from(TOKEN, 'utf16le').toString('hex')],
+    ['of characters of two bytes, in base64', Buffer.from(`x${TOKEN}`, 'utf16le').toString('base64')],
+  ])('is taken out: %s', (_what, written) => {
+    expect(tokens.text(`before ${written} after`)).toMatch(/^before .{0,30}\[redacted v\/t\].{0,10} after$/);
+  });
+
+  it('leaves numbers that say something else', () => {
+    const text = JSON.stringify(Array.from({ length: 500 }, (_, index) => index % 256));
+    expect(tokens.text(text)).toBe(text);
+  });
+});
+
 describe('a part of a secret', () => {
   const known = (value: string): SecretRedaction => new SecretRedaction(new Map([['v/t', [value]]]));
 

@@ -17,12 +17,15 @@ import { checkAgents, checkHomeFolder, checkProcesses, checkSchedules, checkTool
 import { checkEnvironments, unconfinedAgents } from '../doctor/check-environments.ts';
 import { checkMemory } from '../doctor/check-memory.ts';
 import { checkSessions } from '../doctor/check-sessions.ts';
+import { checkSkills } from '../doctor/check-skills.ts';
 import { checkSubagents } from '../doctor/check-subagents.ts';
 import { checkVaults } from '../doctor/check-vaults.ts';
 import { checkWorktrees } from '../doctor/check-worktrees.ts';
 import type { RepairableFinding } from '../doctor/finding.ts';
+import { VAULTS_FOLDER } from '../environment-vaults.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { isHomeThere } from '../home.ts';
+import { SKILLS_FOLDER, skillCatalogOf } from '../known-home.ts';
 import { Progress } from '../progress.ts';
 import type { Reconciliation } from '../../../runtime.ts';
 import { withAgents } from '../stores.ts';
@@ -34,7 +37,6 @@ import { WORKTREES_FOLDER, hostLifeOf, worktreeKeeper } from '../worktree-house.
 const PROCESSES_FOLDER = 'processes';
 const SCHEDULES_FOLDER = 'schedules';
 const JOBS_FOLDER = 'subagents';
-const VAULTS_FOLDER = 'vaults';
 /** Of an agent's folder. */
 const RETRIEVAL_FOLDER = 'retrieval';
 
@@ -91,8 +93,9 @@ function withFindings<Result>(context: CommandContext, use: (findings: readonly 
       const findings = [
         ...(await checkHomeFolder(home)),
         ...(await checkAgents(agents)),
-        ...(await checkEnvironments({ catalog: new FileEnvironmentCatalog({ home }), agents, home, sandboxes: createBubblewrap() })),
+        ...(await checkEnvironments({ catalog: new FileEnvironmentCatalog({ home }), agents, home, vaults: join(home, VAULTS_FOLDER), sandboxes: createBubblewrap() })),
         ...(await checkVaults(new FileVaultCatalog({ directory: join(home, VAULTS_FOLDER) }), join(home, VAULTS_FOLDER))),
+        ...(await checkSkills({ skills: skillCatalogOf(context), agents, directory: join(home, SKILLS_FOLDER) })),
         ...(await checkSessions({ layout, store, nowMs: clock.now(), onCounted, renew: (sessionId) => renew(store, sessionId) })),
         // After the sessions, of whose logs learnings are made anew.
         ...(await checkMemory({ agents, store, ...memoryHouse(layout), indexDirectory: (agentId) => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER) })),

@@ -1,5 +1,5 @@
 /** `wakechart env list | show | validate | create`: the environments of a home. */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { MAX_ENVIRONMENT_FILE_CHARACTERS } from '../../../machines/environment/environment-definition.ts';
 import type { EnvironmentDefinition } from '../../../machines/environment/environment-definition.ts';
 import { environmentId } from '../../../machines/ids.ts';
@@ -7,6 +7,7 @@ import { FileEnvironmentCatalog } from '../../environment-files/file-environment
 import { sourceProblems } from '../../environment-files/file-mount-places.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
+import { VAULTS_FOLDER, vaultProblems } from '../environment-vaults.ts';
 import { environmentFields, postureText } from '../environment-text.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { absolutePath, checkHome, makeHome } from '../home.ts';
@@ -19,6 +20,7 @@ import { usageError } from '../usage.ts';
 const MAX_FILE_BYTES = MAX_ENVIRONMENT_FILE_CHARACTERS * 4;
 
 const FOLDER = 'environments';
+const ENDING = '.yaml';
 
 /** Shut in, with everything that can be added as a comment. */
 const STARTER = `# Which of your agents work here: those that say "environment: NAME". See docs/environments.md.
@@ -57,7 +59,7 @@ export async function showEnvironment(context: CommandContext, name: string): Pr
   const definition = await catalog.get(id);
   const isBuiltIn = (await catalog.list()).some((listing) => listing.environmentId === id && 'isBuiltIn' in listing && listing.isBuiltIn);
   const file = isBuiltIn ? undefined : join(home, FOLDER, `${id}.yaml`);
-  const problems = await mountProblems(context, definition);
+  const problems = await problemsOf(context, definition);
   if (json) await out.document({ ...definition, isBuiltIn, ...(file === undefined ? {} : { file }), problems });
   else {
     for (const line of fieldLines([['environment', out.styles.bold(id)], ...environmentFields(definition), ['file', file ?? 'none: it is built in']], out)) await out.line(line);
@@ -70,8 +72,9 @@ export async function showEnvironment(context: CommandContext, name: string): Pr
 export async function validateEnvironment(context: CommandContext, file: string): Promise<number> {
   const { out, json } = context;
   const source = await readTextFile({ path: file, what: 'environment file', maxBytes: MAX_FILE_BYTES });
+  const named = basename(file, ENDING);
   const { environmentId: _, ...definition } = (await catalogOf(context)).validate('environment', source, file);
-  const problems = await mountProblems(context, { ...definition, environmentId: 'environment' });
+  const problems = await problemsOf(context, { ...definition, environmentId: environmentId.safeParse(named).success ? named : 'environment' });
   if (json) await out.document({ valid: true, file: absolutePath(file), definition, problems });
   else {
     await tellProblems(context, problems);
@@ -90,7 +93,7 @@ export async function createEnvironment(context: CommandContext, { name, from }:
   await makeHome(home);
   const definition = await catalog.create(checked.environmentId, source);
   const file = join(home, FOLDER, `${id}.yaml`);
-  const problems = await mountProblems(context, definition);
+  const problems = await problemsOf(context, definition);
   if (json) await out.document({ ...definition, file, problems });
   else {
     await tellProblems(context, problems);
@@ -114,8 +117,10 @@ async function catalogOf({ home }: CommandContext): Promise<FileEnvironmentCatal
 }
 
 /** What would keep a wake from beginning. */
-async function mountProblems({ home }: CommandContext, { environmentId: id, mounts }: EnvironmentDefinition): Promise<readonly string[]> {
-  return (await sourceProblems({ home, environmentId: id, declared: mounts })).map(({ message }) => message);
+async function problemsOf({ home }: CommandContext, { environmentId: id, mounts, vaults }: EnvironmentDefinition): Promise<readonly string[]> {
+  const ofMounts = (await sourceProblems({ home, environmentId: id, declared: mounts })).map(({ message }) => message);
+  const ofVaults = (await vaultProblems(join(home, VAULTS_FOLDER), vaults)).map(({ message, hint }) => `no wake begins with its vaults: ${message}${hint === undefined ? '' : ` (${hint})`}`);
+  return [...ofMounts, ...ofVaults];
 }
 
 async function tellProblems({ err }: CommandContext, problems: readonly string[]): Promise<void> {

@@ -28,12 +28,14 @@ export async function importLogs(context: CommandContext, { path, from, agent, d
   const { out, json, interruption } = context;
   const agentId = agent === undefined ? undefined : checkedAgentName(agent);
   const clock = createSystemClock();
+  // The first Ctrl-C ends it between two sessions, with an account; the second at once, which leaves no half session either.
+  const release = interruption.guard(() => process.exit(interruption.exitCode));
   const outcome = await withSessions(context, ({ sessions, agents, layout }) =>
     importSessions(
       { from, path: absolutePath(path), agentId, dryRun, signal: interruption.signal, onSession: progressOf(context) },
       { sessions, agents, workspaceOf: (identity) => layout.ownWorkspace(identity), now: () => clock.now() },
     ),
-  );
+  ).finally(release);
   const report = importReport({ from, path, dryRun, ...outcome });
   if (json) await out.document(report);
   else await showReport(context, report);
@@ -55,13 +57,14 @@ function progressOf({ err, json }: CommandContext): ((report: ImportedSessionRep
 
 async function showReport(context: CommandContext, report: ImportReport): Promise<void> {
   const { out } = context;
-  const { from, found, imported, already, failed, dryRun, sessions } = report;
+  const { from, found, imported, already, failed, notReached, dryRun, sessions } = report;
   const rows = sessions.map((each) => [STATUS_WORDS[each.status], each.sessionId ?? '-', each.agentId ?? each.source.agentId ?? '-', String(each.events), each.title ?? each.source.path]);
   for (const line of tableLines(['', 'SESSION', 'AGENT', 'EVENTS', 'TITLE'], rows, out)) await out.line(line);
   for (const session of sessions) for (const line of remarksOn(session)) await out.line(line);
   for (const { path, because } of report.passedOver) await out.line(`  passed over ${oneLine(path)}: ${oneLine(because)}`);
   const verb = dryRun ? 'would be imported' : 'imported';
   await out.line(`${counted(found, 'session')} of ${from} found: ${imported} ${verb}, ${already} here already, ${failed} could not be`);
+  if (notReached > 0) await out.line(`${out.styles.yellow('note:')} it was stopped before ${counted(notReached, 'session')}: the same command brings the rest`);
   if (imported + already === 0) return;
   await out.line(`${out.styles.yellow('note:')} the logs of other runtimes may hold secrets: they are copied as they are, readable for you and for the agents of these sessions`);
   const waiting = sessions.find(({ status, isParked }) => status === 'imported' && isParked);

@@ -12,6 +12,7 @@ import type { PermissionRule } from '../../../machines/permission/permission-rul
 import { shellRunDefinition } from '../../../machines/turn/shell-run.ts';
 import { FilePolicyStore } from '../../policy-files/file-policy-store.ts';
 import { readShell } from '../../shell-syntax/shell-reader.ts';
+import { boundedAgent } from '../bounded-agent.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { placesOf } from '../places.ts';
@@ -79,13 +80,14 @@ export interface CheckOptions {
 }
 
 export async function checkPermission(context: CommandContext, { agent, session, words }: CheckOptions): Promise<number> {
-  const { out, json } = context;
+  const { out, json, home } = context;
   const agentId = checkedAgentName(agent);
   const command = words.length === 1 ? (words[0] ?? '') : shellQuoted(words);
   const { decision, offers } = await withSessions(context, async ({ agents, sessions, layout }) => {
     const definition = await agents.get(agentId);
     const state = session === undefined ? undefined : await sessions.status(checkedSessionId(session));
     if (state !== undefined && state.agentId !== agentId) throw otherAgent(state.sessionId, state.agentId, agentId);
+    const bounded = await boundedAgent({ home, agent: definition, state });
     const { workspace } = placesOf(layout, { agentId, sessionId: state?.sessionId ?? 'none' });
     const policy = await policyOf(context).rules(agentId);
     const judged = decidePermission({
@@ -93,8 +95,8 @@ export async function checkPermission(context: CommandContext, { agent, session,
       subject: { kind: 'shell', command, cwd: workspace },
       reading: readShell(command),
       workspaceDirectory: workspace,
-      mode: definition.permission.mode,
-      policy: [...policy.map(({ rule }) => rule), ...rulesInFile(definition)],
+      mode: bounded.permission.mode,
+      policy: [...policy.map(({ rule }) => rule), ...rulesInFile(bounded)],
       sessionRules: (state?.sessionRules ?? []).map((rule) => parseRule(`allow ${rule}`)),
       humans: 'reachable',
     });

@@ -49,6 +49,7 @@ export async function importSession(context: CommandContext, { file, isTrusted }
     const state = await sessions.import(linesOf(file), { isTrusted });
     if (json) return out.document(state);
     await out.line(`${out.styles.green('Imported')} session ${out.styles.bold(state.sessionId)} of agent ${state.agentId}, ${state.head} events`);
+    if (!isTrusted) await out.line('  works in the environment of its agent, and asks before each call that no rule allows; --trusted keeps the bounds that the export names');
   });
   return EXIT_SUCCESS;
 }

@@ -7,18 +7,19 @@ import type { SessionState } from '../../../machines/session/session-state.ts';
 import type { ModelExplanation } from '../../../machines/session/why-model.ts';
 import { explain } from '../../../machines/session/why.ts';
 import type { Explanation, Reason } from '../../../machines/session/why.ts';
-import type { Mover } from '../../../machines/session/why-movers.ts';
 import { ownRequests } from '../../../actors/session/asked-requests.ts';
 import type { AskedRequest } from '../../../actors/session/asked-requests.ts';
 import { askedLines, askedRecords } from '../asked-text.ts';
-import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { exactLine } from '../exact-text.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { lastModel, modelLines } from '../model-text.ts';
 import { withSessions } from '../stores.ts';
+import type { SessionStore } from '../stores.ts';
 import { localTime, printable } from '../text.ts';
 import { wrapped } from '../text-width.ts';
+import { chartDetails, chartSummary } from './session-why-chart.ts';
+import { moverLines } from './session-why-movers.ts';
 import { checkedSessionId, statusText } from './session.ts';
 
 /** An explanation with those of the children that the session waits for. */
@@ -38,27 +39,37 @@ interface ExplainedReason extends Reason {
 /** The end of a wake stands among the last events of a log. */
 const LAST_EVENTS = 50;
 
-export async function explainSession(context: CommandContext, session: string): Promise<number> {
+export interface ExplainSessionOptions {
+  /** With all that its charts say. */
+  readonly verbose?: boolean | undefined;
+}
+
+export async function explainSession(context: CommandContext, session: string, { verbose = false }: ExplainSessionOptions = {}): Promise<number> {
   const { out, json } = context;
-  await withSessions(context, async ({ sessions }) => {
-    const explained = await explainTree(sessions, checkedSessionId(session), Date.now());
+  await withSessions(context, async ({ sessions, agents }) => {
+    const nowMs = Date.now();
+    const explained = await explainTree({ sessions, agents }, checkedSessionId(session), nowMs);
     if (json) return out.document(plain(explained));
     for (const line of explanationLines(context, explained)) await out.line(line);
+    if (explained.chart === undefined) return;
+    const lines = verbose ? chartDetails(context, explained.chart, { indent: '  ', nowMs }) : chartSummary(context, explained.chart, { indent: '  ', nowMs });
+    for (const line of lines) await out.line(line);
   });
   return EXIT_SUCCESS;
 }
 
 /** @param nowMs milliseconds since the epoch */
-export async function explainTree(sessions: Sessions, sessionId: string, nowMs: number, depth = 0): Promise<ExplainedSession> {
+async function explainTree(store: Pick<SessionStore, 'sessions' | 'agents'>, sessionId: string, nowMs: number, depth = 0): Promise<ExplainedSession> {
+  const { sessions } = store;
   const state = await sessions.status(sessionId);
-  const explanation = explain(state, nowMs, { budget: await reachedBudget(sessions, state) });
+  const explanation = explain(state, nowMs, { budget: await reachedBudget(sessions, state), maxSecondsPerWake: await secondsPerWake(store, state) });
   const requests = await ownRequests(sessions, state);
   const reasons = await Promise.all(
     explanation.reasons.map(async (found): Promise<ExplainedReason> => {
       const asked = requests.find(({ requestId }) => requestId === found.requestId);
       const reason = asked === undefined ? found : { ...found, asked };
       if (reason.childSessionId === undefined || depth > MAX_SESSION_DEPTH) return reason;
-      const child = await explainTree(sessions, reason.childSessionId, nowMs, depth + 1).catch(unlessMissing);
+      const child = await explainTree(store, reason.childSessionId, nowMs, depth + 1).catch(unlessMissing);
       return child === undefined ? { ...reason, text: `${reason.text} That session has not been made yet; the next wake makes it.` } : { ...reason, child };
     }),
   );
@@ -83,6 +94,16 @@ async function reachedBudget(sessions: Sessions, { sessionId, lastWake, head }: 
   let budget: SessionEventData<'wake.ended'>['budget'];
   for await (const event of sessions.events(sessionId, { from: Math.max(1, head - LAST_EVENTS) })) if (event.type === 'wake.ended') budget = event.data.budget;
   return budget;
+}
+
+/** An agent that is gone or cannot be read bounds nothing that could be told. */
+async function secondsPerWake({ agents }: Pick<SessionStore, 'agents'>, { agentId, openWake }: SessionState): Promise<number | undefined> {
+  if (openWake === undefined) return undefined;
+  try {
+    return (await agents.get(agentId)).budget.maxSecondsPerWake;
+  } catch {
+    return undefined;
+  }
 }
 
 function unlessMissing(error: unknown): undefined {
@@ -123,13 +144,4 @@ function reasonLines(context: CommandContext, reason: ExplainedReason, indent: s
 /** Not when its time is over. */
 function isAnswerable({ movers }: Reason): boolean {
   return movers.some(({ events }) => events.includes('user.tool_confirmation'));
-}
-
-const WHO = { person: 'somebody', worker: 'a worker', child: 'the child', time: 'by itself:', runtime: 'the runtime' } as const satisfies Record<Mover['who'], string>;
-
-function moverLines(context: CommandContext, { who, does, events, command }: Mover, indent: string): string[] {
-  const { styles } = context.out;
-  const when = does.replace(/ at (\d{4}-\d\d-\d\dT[\d:.]+Z)$/, (_, at: string) => ` at ${localTime(at)}`);
-  const line = `${indent}→ ${WHO[who]} ${when}${events.length === 0 ? '' : ` ${styles.dim(`(${events.join(', ')})`)}`}`;
-  return command === undefined ? [line] : [line, `${indent}    ${nextCommand(context, ...command)}`];
 }

@@ -27,10 +27,14 @@ export async function listSkills(context: CommandContext, options: SkillsOptions
   const { out, json, home } = context;
   const listings = await skillsOf(context, options);
   const skills = readable(listings);
-  if (json) await out.document({ skills: skills.map(withoutText), problems: problemsOf(listings) });
+  const strangers = await skillCatalogOf(context).strangers({ agentId: options.agent });
+  if (json) await out.document({ skills: skills.map(withoutText), problems: problemsOf(listings), passedOver: strangers });
   else if (skills.length === 0) await out.line(`No skills in ${join(home, 'skills')}: each is a folder with a ${SKILL_FILE}.`);
   else for (const line of tableLines(['NAME', 'FOR', 'WHAT IT IS FOR'], skills.map(({ name, scope, description }) => [name, scope === 'agent' ? (options.agent ?? '') : 'all agents', description]), out)) await out.line(line);
-  if (!json) await tellProblems(context, listings);
+  if (!json) {
+    await tellProblems(context, listings);
+    for (const { path, because } of strangers) await context.err.line(`${context.err.styles.yellow('note:')} ${printable(path)} is passed over: ${printable(because)}`);
+  }
   return EXIT_SUCCESS;
 }
 
@@ -49,7 +53,8 @@ export async function showSkill(context: CommandContext, { name, agent, file }: 
 
 export async function searchForSkills(context: CommandContext, { words, agent, limit = DEFAULT_SKILL_HITS }: SkillsOptions & { readonly words: readonly string[]; readonly limit: number | undefined }): Promise<number> {
   const { out, json } = context;
-  const query = words.join(' ');
+  const query = words.join(' ').trim();
+  if (query === '') throw usageError('expected words to search for, received none', 'Say what is to be done: wakechart skills search release notes');
   if (query.length > MAX_SKILL_QUERY_CHARACTERS) throw usageError(`expected at most ${MAX_SKILL_QUERY_CHARACTERS} characters to search for, received ${query.length}`, 'A few words will do.');
   const listings = await skillsOf(context, { agent });
   const hits = searchSkills(readable(listings), query, limit);

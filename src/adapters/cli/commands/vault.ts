@@ -9,13 +9,11 @@ import type { SecretDefinition, VaultDefinition } from '../../../machines/vault/
 import { createKeychainCommand } from '../../auth-files/keychain-command.ts';
 import { FileVaultCatalog, readSecretFile } from '../../vault-files/file-vault-catalog.ts';
 import type { CommandContext } from '../context.ts';
+import { VAULTS_FOLDER } from '../environment-vaults.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { checkHome } from '../home.ts';
 import { tableLines } from '../table.ts';
 import { printable } from '../text.ts';
-
-/** The folder of the vaults in a home. */
-const VAULTS_FOLDER = 'vaults';
 
 interface ShownSecret {
   readonly reference: string;

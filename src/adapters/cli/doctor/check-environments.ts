@@ -4,23 +4,27 @@ import type { EnvironmentCatalog, EnvironmentListing } from '../../../actors/env
 import type { AgentCatalog } from '../../../actors/session/agent-catalog.ts';
 import { HOST_ENVIRONMENT } from '../../../machines/environment/environment-definition.ts';
 import { sourceProblems } from '../../environment-files/file-mount-places.ts';
-import { problem } from './finding.ts';
+import { vaultProblems } from '../environment-vaults.ts';
+import { problem, remedyOf } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
 
 export interface EnvironmentsCheck {
   readonly catalog: EnvironmentCatalog;
   readonly agents: Pick<AgentCatalog, 'list'>;
   readonly home: string;
+  /** Where vaults lie. */
+  readonly vaults: string;
   readonly sandboxes: Pick<Sandboxes, 'availability'>;
 }
 
-export async function checkEnvironments({ catalog, agents, home, sandboxes }: EnvironmentsCheck): Promise<RepairableFinding[]> {
+export async function checkEnvironments({ catalog, agents, home, vaults, sandboxes }: EnvironmentsCheck): Promise<RepairableFinding[]> {
   const listings = await catalog.list();
   const chosen = await choices(agents);
   return [
     ...listings.flatMap(fileFindings),
     ...chosen.flatMap((each) => agentFindings(each, listings)),
     ...(await mountFindings(listings, home)),
+    ...(await vaultFindings(listings, vaults)),
     ...(await sandboxFindings(listings, chosen, sandboxes)),
   ];
 }
@@ -31,13 +35,25 @@ interface Choice {
 }
 
 function fileFindings(listing: EnvironmentListing): RepairableFinding[] {
-  return 'error' in listing ? [problem({ area: 'environments', where: listing.environmentId, what: listing.error.message, remedy: listing.error.hint ?? 'Mend the file.' })] : [];
+  return 'error' in listing ? [problem({ area: 'environments', where: listing.environmentId, what: listing.error.message, remedy: remedyOf(listing.error) })] : [];
 }
 
 function agentFindings({ agentId, environmentId }: Choice, listings: readonly EnvironmentListing[]): RepairableFinding[] {
   if (listings.some((listing) => listing.environmentId === environmentId)) return [];
   const known = listings.flatMap((listing) => ('definition' in listing ? [listing.environmentId] : []));
   return [problem({ area: 'environments', where: agentId, what: `the agent works in the environment "${environmentId}", and there is none: no session of it will wake`, remedy: `Make it, or name one of ${known.join(', ')} in the agent file.` })];
+}
+
+async function vaultFindings(listings: readonly EnvironmentListing[], vaults: string): Promise<RepairableFinding[]> {
+  const found = await Promise.all(
+    listings.map(async (listing) => {
+      const problems = 'definition' in listing ? await vaultProblems(vaults, listing.definition.vaults) : [];
+      // One that is there and cannot be read is told with the vaults.
+      const missing = problems.filter(({ code }) => code === 'VAULT_NOT_FOUND');
+      return missing.map(({ message, hint }) => problem({ area: 'environments', where: listing.environmentId, what: `${message}, and the environment names it: no session in it will wake`, remedy: hint ?? 'Make the vault, or take its name out of the environment.' }));
+    }),
+  );
+  return found.flat();
 }
 
 async function mountFindings(listings: readonly EnvironmentListing[], home: string): Promise<RepairableFinding[]> {

@@ -1,7 +1,8 @@
 /** What the doctor finds: one thing that is not as it should be, and what to do about it. */
+import type { ErrorRecord } from '../../../machines/errors.ts';
 
 export interface Finding {
-  readonly area: 'home' | 'agents' | 'environments' | 'vaults' | 'memory' | 'sessions' | 'activations' | 'processes' | 'worktrees' | 'subagents' | 'schedules' | 'tools';
+  readonly area: 'home' | 'agents' | 'environments' | 'vaults' | 'skills' | 'memory' | 'sessions' | 'activations' | 'processes' | 'worktrees' | 'subagents' | 'schedules' | 'tools';
   /** A note is as it may be; a problem has to be dealt with. */
   readonly severity: 'problem' | 'note';
   /** A path, or the name of a thing. */
@@ -16,6 +17,11 @@ export interface Finding {
 /** A finding with the way to put it right, when there is one. */
 export interface RepairableFinding extends Finding {
   readonly repair?: (() => Promise<void>) | undefined;
+}
+
+/** What to do about a thing that could not be read, from the error that says so. */
+export function remedyOf({ hint, category }: Pick<ErrorRecord, 'hint' | 'category'>): string {
+  return hint ?? (category === 'storage' ? 'Check who owns it and its permissions.' : 'Mend the file.');
 }
 
 type FindingParts = Omit<RepairableFinding, 'isRepairable' | 'severity'>;

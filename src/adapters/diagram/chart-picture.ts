@@ -1,0 +1,59 @@
+/** Draws one chart: plans it, lays it out, draws it; as a list where there is no layout. */
+import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
+import type { DiagramPlan, Marks } from './diagram-plan.ts';
+import { drawChart } from './draw-chart.ts';
+import type { Drawn, Heading } from './draw-chart.ts';
+import { drawList } from './draw-list.ts';
+import { drawingOf } from './drawing.ts';
+import { layOut } from './elk-layout.ts';
+import { MARGIN, PAGE_WIDTH } from './metrics.ts';
+import type { PlacedDiagram } from './placed-diagram.ts';
+import { planChart } from './plan-chart.ts';
+import type { Theme } from './theme.ts';
+import { otherwiseOf } from './wording.ts';
+
+/** Beyond these a picture shows nothing that a list does not show better, and its layout takes seconds. */
+export const MOST_DRAWN = { states: 400, transitions: 1200 } as const;
+
+export type Layout = (plan: DiagramPlan) => Promise<PlacedDiagram | undefined>;
+
+export interface ChartPicture {
+  readonly description: ChartDescription;
+  readonly theme: Theme;
+  readonly active: ReadonlySet<string>;
+  readonly marks: Marks;
+  readonly heading: Heading | undefined;
+  /** What lays out; ELK, unless a test says otherwise. */
+  readonly layout?: Layout | undefined;
+}
+
+/** Pixels, of a line of text. */
+const WIDEST_IN_LIST = 480;
+
+/** Never rejects on account of the layout. */
+export async function drawPicture({ description, heading, layout = layOut, ...look }: ChartPicture): Promise<Drawn> {
+  const drawing = drawingOf(description, look);
+  const list = (because: string): Drawn => drawList(description, { drawing, heading, because, wording: { marks: look.marks, otherwise: otherwiseOf(description.transitions), widestRow: WIDEST_IN_LIST } });
+  if (description.states.length > MOST_DRAWN.states || description.transitions.length > MOST_DRAWN.transitions) return list('the chart is too big for a picture');
+  const placed = await narrowest(description, look.marks, layout);
+  return placed === undefined ? list('no layout was found for the chart') : drawChart(placed, drawing, heading);
+}
+
+/** With room where that fits a page, else as narrow as it gets. */
+async function narrowest(description: ChartDescription, marks: Marks, layout: Layout): Promise<PlacedDiagram | undefined> {
+  let best: PlacedDiagram | undefined;
+  for (const isTight of [false, true]) {
+    const placed = await settled(layout, planChart(description, { marks, isTight }));
+    if (placed !== undefined && (best === undefined || placed.width < best.width)) best = placed;
+    if (best !== undefined && best.width + 2 * MARGIN <= PAGE_WIDTH) return best;
+  }
+  return best;
+}
+
+async function settled(layout: Layout, plan: DiagramPlan): Promise<PlacedDiagram | undefined> {
+  try {
+    return await layout(plan);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+/** Draws two versions of a chart beside each other: what is gone, what is new and what is different has a sign and a color. */
+import { canonicalJson } from '../../machines/canonical-json.ts';
+import type { ChartDiff } from '../../machines/inspection/chart-change.ts';
+import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
+import { marksBetween } from './chart-marks.ts';
+import { drawPicture } from './chart-picture.ts';
+import { checkedChart, checkedOptions } from './checked-chart.ts';
+import { cachedDrawing } from './diagram-cache.ts';
+import type { Marks } from './diagram-plan.ts';
+import { diagramHash, sha256Of } from './diagram-hash.ts';
+import { sideBySide } from './draw-chart.ts';
+import type { Drawn } from './draw-chart.ts';
+import type { RenderOptions } from './render-chart.ts';
+import { svgDocument } from './svg-document.ts';
+import { placeName } from './wording.ts';
+
+/** Sentences of a description for those who cannot see it. */
+const MOST_TOLD = 40;
+
+/**
+ * Both versions as one SVG document, the older one on the left. Marks follow `diff`, what `diffCharts` returns, where it is given; without it, states and transitions are compared by their ids.
+ * @throws RuntimeError CHART_INVALID, RENDER_OPTIONS_INVALID
+ */
+export async function renderChartDiff(before: ChartDescription, after: ChartDescription, diff?: ChartDiff, options: Pick<RenderOptions, 'theme' | 'styles' | 'cacheDirectory'> = {}): Promise<string> {
+  const [left, right] = [checkedChart(before), checkedChart(after)];
+  const { theme, styles, cacheDirectory } = checkedOptions(options);
+  const marks = marksBetween(left, right, diff);
+  const hash = sha256Of([diagramHash(left), diagramHash(right)].join(' '));
+  const key = sha256Of(canonicalJson({ hash, theme, styles, before: [...marks.before], after: [...marks.after] }));
+  return cachedDrawing({ key, directory: cacheDirectory }, async () => {
+    const half = async (description: ChartDescription, own: Marks, title: string): Promise<Drawn> =>
+      drawPicture({ description, theme, active: new Set(), marks: own, heading: { title, note: [description.id, description.version ?? ''].filter((part) => part !== '').join(' ') } });
+    const drawn = sideBySide([await half(left, marks.before, 'Before'), await half(right, marks.after, 'After')]);
+    return svgDocument({ drawn, theme, key, hash, title: `State chart of ${right.id}, before and after`, text: textOf(marks.before, marks.after), styles });
+  });
+}
+
+function textOf(before: Marks, after: Marks): string {
+  const told = [
+    ...[...before].filter(([, mark]) => mark === 'removed').map(([id]) => `Removed: ${placeName(id)}.`),
+    ...[...after].filter(([, mark]) => mark === 'added').map(([id]) => `Added: ${placeName(id)}.`),
+    ...[...after].filter(([, mark]) => mark === 'changed').map(([id]) => `Changed: ${placeName(id)}.`),
+  ];
+  if (told.length === 0) return 'Nothing differs.';
+  return told.length > MOST_TOLD ? `${told.slice(0, MOST_TOLD).join(' ')} And ${told.length - MOST_TOLD} more.` : told.join(' ');
+}

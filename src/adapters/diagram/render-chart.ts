@@ -1,0 +1,49 @@
+/** Draws a chart as SVG: one file that stands alone, light and dark, and the same bytes for the same chart. */
+import { canonicalJson } from '../../machines/canonical-json.ts';
+import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
+import { drawPicture } from './chart-picture.ts';
+import { chartText } from './chart-text.ts';
+import { checkedChart, checkedOptions, marksOf } from './checked-chart.ts';
+import { cachedDrawing } from './diagram-cache.ts';
+import { diagramHash, sha256Of } from './diagram-hash.ts';
+import { headingOf, sideBySide } from './draw-chart.ts';
+import { svgDocument } from './svg-document.ts';
+import type { Theme } from './theme.ts';
+
+export interface RenderOptions {
+  /** `auto`, the default: light or dark as whoever looks at it prefers. */
+  readonly theme?: Theme | undefined;
+  /** Ids of states and transitions that are lit. */
+  readonly active?: readonly string[] | undefined;
+  /** Ids of states and transitions that are marked with a sign and a color. */
+  readonly marks?: DiagramMarks | undefined;
+  /** Whether the id of the chart stands above it. True where absent. */
+  readonly title?: boolean | undefined;
+  /** `outside`: leaves the style sheet out, for pages that have `diagramStyles(theme)` in theirs. */
+  readonly styles?: 'inside' | 'outside' | undefined;
+  /** A folder to keep drawings in. Made where it is not there; what is wrong with it is no error, only slower. */
+  readonly cacheDirectory?: string | undefined;
+}
+
+export interface DiagramMarks {
+  readonly added?: readonly string[] | undefined;
+  readonly removed?: readonly string[] | undefined;
+  readonly changed?: readonly string[] | undefined;
+}
+
+/**
+ * The chart as an SVG document. Each state is a group with `data-state`, each transition one with `data-transition`; the class `is-active` on one of them lights it.
+ * A chart that cannot be laid out becomes a list.
+ * @throws RuntimeError CHART_INVALID, RENDER_OPTIONS_INVALID
+ */
+export async function renderChart(description: ChartDescription, options: RenderOptions = {}): Promise<string> {
+  const chart = checkedChart(description);
+  const { cacheDirectory, ...look } = checkedOptions(options);
+  const hash = diagramHash(chart);
+  const key = sha256Of(canonicalJson({ hash, ...look, active: look.active.toSorted() }));
+  return cachedDrawing({ key, directory: cacheDirectory }, async () => {
+    const { theme, styles } = look;
+    const drawn = await drawPicture({ description: chart, theme, active: new Set(look.active), marks: marksOf(look.marks), heading: look.title ? headingOf(chart) : undefined });
+    return svgDocument({ drawn: sideBySide([drawn]), theme, key, hash, title: `State chart of ${chart.id}`, text: chartText(chart), styles });
+  });
+}

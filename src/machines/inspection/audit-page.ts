@@ -1,0 +1,205 @@
+/** An audit as a page of Markdown, for somebody who has never seen the code. The same audit gives the same bytes. */
+import { ROOT } from './chart-description.ts';
+import type { ChartInvocation, ChartTransition } from './chart-description.ts';
+import type { ChartAudit, Finding, MatrixCell } from './chart-audit.ts';
+import { cell, code, counted, listed, table } from './markdown.ts';
+
+/** Wider matrices are cut into several, each with all the states. */
+const EVENTS_PER_MATRIX = 7;
+
+/** The heading of the page, and the text of links to it. */
+export function auditTitle({ about, chart }: Pick<ChartAudit, 'about' | 'chart'>): string {
+  return about === undefined ? `The chart ${chart.id}` : `The life of ${about}`;
+}
+
+/** The whole page of one chart. The diagram is the file `<id>.svg` beside it. */
+export function auditPage(audit: ChartAudit): string {
+  const sections = [
+    head(audit),
+    statesSection(audit),
+    eventsSection(audit),
+    matrixSection(audit),
+    reachSection(audit),
+    findingsSection(audit),
+    transitionsSection(audit),
+    workSection(audit),
+    namesSection('Guards', 'What has to hold for a transition to be taken.', audit.guards),
+    namesSection('Actions', 'What is done when a transition is taken, or a state entered or left.', audit.actions),
+  ];
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
+}
+
+/** The page that lists them all. */
+export function auditIndex(audits: readonly ChartAudit[]): string {
+  const rows = audits.map((audit) => {
+    const { id } = audit.chart;
+    const { leaves, events, transitions, errors, warnings, waived } = audit.counts;
+    return [`[${auditTitle(audit)}](${id}.md)`, code(id), String(leaves), String(events), String(transitions), verdictOf({ errors, warnings, waived })];
+  });
+  return [
+    '# Audits of the charts',
+    'Every lifecycle is a statechart, and each page says what that chart can do: its states and what holds in them, who sends which event, what every state does with every event, how each state is reached, and what an audit objects to. The pages are written from the machines by `wakechart audit --write`; `wakechart audit --check` fails when one of them is stale. [Charts](../charts.md) says how to read them, and how to audit charts of your own.',
+    table(['Page', 'Chart', 'States', 'Events', 'Transitions', 'Findings'], rows),
+    '',
+  ].join('\n\n').replace(/\n+$/, '\n');
+}
+
+function verdictOf({ errors, warnings, waived }: Pick<ChartAudit['counts'], 'errors' | 'warnings' | 'waived'>): string {
+  const parts = [errors > 0 && counted(errors, 'error'), warnings > 0 && counted(warnings, 'warning'), waived > 0 && `${waived} waived`].filter((part) => part !== false);
+  return parts.length === 0 ? 'none' : parts.join(', ');
+}
+
+function head(audit: ChartAudit): string {
+  const { chart, counts } = audit;
+  const title = auditTitle(audit);
+  return [
+    `# ${title}`,
+    `<!-- Written by "wakechart audit --write". Change the chart, not this page. -->`,
+    ...(chart.description === undefined ? [] : [chart.description]),
+    `![${title}: a diagram of its states and transitions](${encodeURIComponent(chart.id)}.svg)`,
+    `Chart ${code(chart.id)}: ${counted(counts.leaves, 'state')} it can be in, ${counted(counts.events, 'event')}, ${counted(counts.transitions, 'transition')}. Findings: ${verdictOf(counts)}.`,
+  ].join('\n\n');
+}
+
+/** What a state is called on the page; the root has no path. */
+function stateName(id: string): string {
+  return id === ROOT ? 'the whole chart' : code(id);
+}
+
+function statesSection({ chart }: ChartAudit): string {
+  const rows = chart.states
+    .filter(({ id }) => id !== ROOT)
+    .map(({ id, kind, initial, description = '', tags }) => {
+      const isStart = chart.states.some((state) => state.initial === id && state.id === ROOT);
+      const shape = kind === 'atomic' ? '' : kind === 'compound' ? `begins in ${code(initial ?? '')}` : kind;
+      return [stateName(id), cell([isStart ? 'start' : '', shape, ...tags.map((tag) => `#${tag}`)].filter((part) => part !== '').join(', ')), cell(description)];
+    });
+  return ['## States', table(['State', '', 'What holds'], rows)].join('\n\n');
+}
+
+function eventsSection({ chart }: ChartAudit): string {
+  if (chart.events.length === 0) return '';
+  const isDeclared = chart.events.some((event) => event.isDeclared);
+  const rows = chart.events.map(({ type, kind, says = '', from = '', fields }) => [code(type), kind, cell(says), cell(from), fields.map(code).join(', ')]);
+  const intro = isDeclared
+    ? 'A *command* asks for something, and must not be ignored unless a reason is given. A *fact* tells what has happened; where it changes nothing, it may be ignored.'
+    : 'No registry says what these events mean and who sends them: they are what the chart mentions.';
+  const all = table(['Event', 'Kind', 'Says', 'Sent by', 'Fields'], rows);
+  return ['## Events', intro, all].join('\n\n');
+}
+
+function matrixSection(audit: ChartAudit): string {
+  const { chart, matrix } = audit;
+  const states = [...new Set(matrix.map(({ state }) => state))];
+  const events = [...new Set(matrix.map(({ event }) => event))];
+  if (events.length === 0) return '';
+  const byPlace = new Map(matrix.map((each) => [`${each.state}|${each.event}`, each]));
+  const byId = new Map(chart.transitions.map((transition) => [transition.id, transition]));
+  const parts = chunksOf(events, EVENTS_PER_MATRIX).map((some) =>
+    table(
+      ['State', ...some.map(code)],
+      states.map((state) => [stateName(state), ...some.map((event) => markOf(byPlace.get(`${state}|${event}`), byId))]),
+    ),
+  );
+  return ['## What each state does with each event', legendOf(audit), ...parts].join('\n\n');
+}
+
+function legendOf({ matrix, chart }: ChartAudit): string {
+  const used = new Set(matrix.map((each) => each.class));
+  const refused = chart.unhandled.because === undefined ? 'refused by whoever drives the chart' : `refused: ${chart.unhandled.because}`;
+  const words = [
+    used.has('handled') && 'a name: the state that it leads to (*in italics*, when an outer state takes it; `stays`, when only actions run)',
+    used.has('conditional') && '`?`: only where a guard allows it',
+    used.has('forbidden') && '⊘: taken, and nothing happens, by decision',
+    used.has('rejected') && `×: ${refused}`,
+    used.has('ignored') && '·: ignored',
+    used.has('final') && 'empty: the state is final and takes nothing',
+  ].filter((word) => word !== false);
+  return `${words.join('; ')}.`;
+}
+
+function markOf(place: MatrixCell | undefined, transitions: ReadonlyMap<string, ChartTransition>): string {
+  if (place === undefined) return '';
+  switch (place.class) {
+    case 'handled':
+    case 'conditional': {
+      const names = place.transitions.map((id) => leadsTo(transitions.get(id)));
+      const shown = [...new Set(names)].join(' / ');
+      const marked = place.class === 'conditional' ? `? ${shown}` : shown;
+      return place.inheritedFrom === undefined ? marked : `*${marked}*`;
+    }
+    case 'forbidden':
+      return '⊘';
+    case 'rejected':
+      return '×';
+    case 'ignored':
+      return '·';
+    case 'final':
+      return '';
+  }
+}
+
+function leadsTo(transition: ChartTransition | undefined): string {
+  if (transition === undefined || transition.targets.length === 0) return 'stays';
+  return transition.targets.map((target) => (target === ROOT ? 'the start' : target)).join(' + ');
+}
+
+function reachSection({ chart, reach }: ChartAudit): string {
+  const leaves = reach.filter(({ state }) => state !== ROOT && !chart.states.some(({ parent }) => parent === state));
+  const rows = leaves.map(({ state, reach: how, path }) => [stateName(state), how === 'witnessed' ? (path.length === 0 ? 'here it starts' : path.map(code).join(' → ')) : how === 'structural' ? 'by its transitions; no events were found that lead there' : '**not reachable**']);
+  return ['## How each state is reached', 'The shortest way from the start.', table(['State', 'Events'], rows)].join('\n\n');
+}
+
+function findingsSection({ findings }: ChartAudit): string {
+  if (findings.length === 0) return '';
+  const told = (found: readonly Finding[], heading: string, isWaived: boolean): string =>
+    found.length === 0
+      ? ''
+      : [heading, table(['Where', 'Rule', isWaived ? 'Finding' : 'Weight', isWaived ? 'Why it stands' : 'Finding'], found.map((finding) => rowOf(finding, isWaived)))].join('\n\n');
+  const open = findings.filter(({ waived }) => waived === undefined);
+  const waived = findings.filter((finding) => finding.waived !== undefined);
+  return ['## Findings', told(open, 'What the audit objects to, or points out.', false), told(waived, 'Known, and let stand, for the reason that the chart gives.', true)].filter((part) => part !== '').join('\n\n');
+}
+
+function rowOf({ state, event, rule, severity, says, hint, waived }: Finding, isWaived: boolean): string[] {
+  const where = event === undefined ? stateName(state) : `${stateName(state)}, ${code(event)}`;
+  return isWaived ? [where, code(rule), cell(says), cell(waived ?? '')] : [where, code(rule), severity, cell(`${says} ${hint}`)];
+}
+
+function transitionsSection({ chart }: ChartAudit): string {
+  if (chart.transitions.length === 0) return '';
+  const rows = chart.transitions.map((transition) => {
+    const { source, event, guard, actions, reenters } = transition;
+    const target = transition.forbids ? 'nothing' : leadsTo(transition);
+    const more = [guard === undefined ? '' : `if ${code(guard.name)}`, ...actions.map(({ name }) => `does ${code(name)}`), reenters ? 'entered anew' : ''].filter((part) => part !== '');
+    return [stateName(source), code(event), target === 'stays' || target === 'nothing' ? target : code(target), more.join(', ')];
+  });
+  return ['## Transitions', 'In the order in which they are tried.', table(['From', 'On', 'To', ''], rows)].join('\n\n');
+}
+
+/** What runs while the machine is in a state: timers and invoked actors. */
+function workSection({ timers, invokes }: ChartAudit): string {
+  const waits = timers.map(({ state, delay, transition }) => [stateName(state), typeof delay === 'number' ? `${delay} ms` : code(delay), code(transition)]);
+  const works = invokes.map(({ state, id, source, handlesDone, handlesError }) => [stateName(state), code(id), id === source ? '' : code(source), endings({ handlesDone, handlesError })]);
+  const parts = [
+    waits.length === 0 ? '' : ['## Timers', table(['State', 'After', 'Transition'], waits)].join('\n\n'),
+    works.length === 0 ? '' : ['## Invoked actors', 'Work that runs while the machine is in the state, and is stopped when it leaves.', table(['State', 'Actor', 'Source', 'Its endings'], works)].join('\n\n'),
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function endings({ handlesDone, handlesError }: Pick<ChartInvocation, 'handlesDone' | 'handlesError'>): string {
+  if (handlesDone && handlesError) return 'both its answer and its error lead on';
+  return handlesDone ? 'its answer leads on; **its error does not**' : handlesError ? 'its error leads on; its answer does not' : '**neither its answer nor its error leads on**';
+}
+
+function namesSection(heading: string, intro: string, names: readonly { readonly name: string; readonly usedBy: readonly string[] }[]): string {
+  if (names.length === 0) return '';
+  return [`## ${heading}`, intro, table(['Name', 'Used by'], names.map(({ name, usedBy }) => [code(name), listed(usedBy.map((id) => (id === ROOT ? 'the whole chart' : code(id))))]))].join('\n\n');
+}
+
+function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {
+  const count = Math.ceil(items.length / size);
+  const even = Math.ceil(items.length / count);
+  return Array.from({ length: count }, (_, index) => items.slice(index * even, (index + 1) * even));
+}

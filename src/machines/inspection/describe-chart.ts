@@ -1,0 +1,51 @@
+/** Describes any XState 5 machine, or a lifecycle compiled from one. */
+import type { AnyStateMachine } from 'xstate';
+import { RuntimeError } from '../errors.ts';
+import type { ChartDescription, ChartEvent } from './chart-description.ts';
+import type { ChartEvents } from './chart-events.ts';
+import { notesOf } from './chart-notes.ts';
+import { idOf, nodesOf, stateOf, transitionsOf } from './chart-reading.ts';
+
+/** A machine, or a lifecycle that was compiled from one. */
+export type ChartSource = AnyStateMachine | { readonly machine: AnyStateMachine };
+
+/** @throws RuntimeError CHART_EXPECTED, when it is neither */
+export function machineOf(source: ChartSource): AnyStateMachine {
+  const machine = 'root' in source ? source : (source as { readonly machine?: AnyStateMachine }).machine;
+  if (machine !== undefined && typeof machine === 'object' && 'root' in machine && 'states' in machine) return machine;
+  throw new RuntimeError('CHART_EXPECTED', 'expected an XState 5 machine or a compiled lifecycle', { category: 'validation', hint: 'Give what createMachine() or setup().createMachine() returns.' });
+}
+
+/** @throws RuntimeError CHART_NOTES_INVALID, CHART_EXPECTED */
+export function describeChart(source: ChartSource, { events = {} }: { readonly events?: ChartEvents | undefined } = {}): ChartDescription {
+  const machine = machineOf(source);
+  const nodes = nodesOf(machine);
+  const notes = nodes.map((node) => notesOf(machine.id, idOf(node), node.meta));
+  const transitions = nodes.flatMap((node) => transitionsOf(node).map(({ transition }) => transition));
+  const { version } = machine;
+  const { description } = machine.root;
+  return {
+    format: 'chart/1',
+    id: machine.id,
+    ...(version === undefined ? {} : { version }),
+    ...(description === undefined ? {} : { description }),
+    states: nodes.map(stateOf),
+    transitions,
+    events: eventsOf(events, transitions),
+    unhandled: notes[0]?.unhandled ?? { as: 'ignored' },
+    waivers: notes.flatMap(({ waivers }) => waivers),
+  };
+}
+
+function eventsOf(declared: ChartEvents, transitions: ChartDescription['transitions']): ChartEvent[] {
+  const listed = Object.entries(declared).map(([type, { kind, says, from, fields }]): ChartEvent => ({ type, kind, says, from, fields: [...fields], isDeclared: true }));
+  // What XState sends itself may be written out too (`xstate.done.actor.fetch`); it is nobody's command.
+  const mentioned = new Set(transitions.filter(({ kind, event }) => kind === 'event' && !event.startsWith('xstate.')).map(({ event }) => event));
+  const undeclared = [...mentioned].filter((type) => !Object.hasOwn(declared, type)).toSorted();
+  return [...listed, ...undeclared.map((type): ChartEvent => ({ type, kind: 'command', fields: [], isDeclared: false }))];
+}
+
+/** Finds the id of a transition by the object that XState reports as taken, of the machine that the description was made from. */
+export function transitionIds(source: ChartSource): ReadonlyMap<object, string> {
+  return new Map(nodesOf(machineOf(source)).flatMap((node) => transitionsOf(node).map(({ transition, definition }) => [definition, transition.id] as const)));
+}

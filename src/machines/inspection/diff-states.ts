@@ -1,0 +1,66 @@
+/** What has changed in the states of a chart. */
+import { ROOT } from './chart-description.ts';
+import type { ChartChange } from './chart-change.ts';
+import type { ChartInvocation, ChartOperation, ChartState } from './chart-description.ts';
+import type { StateMatch } from './diff-renames.ts';
+import { actionChange, quoted } from './diff-operations.ts';
+
+export function stateChanges(match: StateMatch): ChartChange[] {
+  const { before, after, translate } = match;
+  const later = new Map(after.states.map((state) => [state.id, state]));
+  const known = new Set(before.states.map(({ id }) => translate(id)));
+  const kept = before.states.flatMap((state): ChartChange[] => {
+    const next = later.get(translate(state.id));
+    return next === undefined ? [removed(state)] : changesOf(match, state, next);
+  });
+  return [...kept, ...after.states.filter(({ id }) => !known.has(id)).map(added)];
+}
+
+function removed({ id, kind }: ChartState): ChartChange {
+  return { bump: 'major', kind: 'state-removed', before: id, says: `The ${kind === 'final' ? 'outcome' : 'state'} ${nameOf(id)} is gone.` };
+}
+
+function added({ id, kind }: ChartState): ChartChange {
+  if (kind === 'final') return { bump: 'major', kind: 'outcome', after: id, says: `It can end in another way: ${nameOf(id)}. Whoever tells its outcomes apart does not know this one.` };
+  return { bump: 'minor', kind: 'state-added', after: id, says: `There is another state: ${nameOf(id)}.` };
+}
+
+function changesOf({ renamed, translate }: StateMatch, before: ChartState, after: ChartState): ChartChange[] {
+  const ids = { before: before.id, after: after.id };
+  const changes: ChartChange[] = [];
+  if (renamed.has(before.id)) changes.push({ bump: 'major', kind: 'state-renamed', ...ids, says: `${nameOf(before.id)} is called ${nameOf(after.id)} now; what was stored under the old name is not found.` });
+  if (before.kind !== after.kind || before.history !== after.history) {
+    changes.push({ bump: 'major', kind: 'state-kind', ...ids, says: `${nameOf(after.id)} was ${kindOf(before)} and is ${kindOf(after)}.` });
+  } else if (before.initial !== undefined && after.initial !== undefined && translate(before.initial) !== after.initial) {
+    changes.push({ bump: 'major', kind: 'initial', ...ids, says: `${nameOf(after.id)} starts in ${nameOf(after.initial)} instead of ${nameOf(before.initial)}.` });
+  }
+  if (JSON.stringify(before.tags.toSorted()) !== JSON.stringify(after.tags.toSorted())) changes.push({ bump: 'patch', kind: 'tags', ...ids, says: `The tags of ${nameOf(after.id)} are ${quoted(after.tags)} instead of ${quoted(before.tags)}.` });
+  if (before.id !== ROOT && before.description !== after.description) changes.push({ bump: 'patch', kind: 'description', ...ids, says: `${nameOf(after.id)} is described in other words.` });
+  return [...changes, ...lifeChanges(before, after), ...invokeChanges(before, after)];
+}
+
+function lifeChanges(before: ChartState, after: ChartState): ChartChange[] {
+  const change = (moment: string, one: readonly ChartOperation[], other: readonly ChartOperation[]): ChartChange[] =>
+    actionChange({ before: before.id, after: after.id, whose: `${moment} ${nameOf(after.id)}` }, one, other);
+  return [...change('on the way into', before.entry, after.entry), ...change('on the way out of', before.exit, after.exit)];
+}
+
+function invokeChanges(before: ChartState, after: ChartState): ChartChange[] {
+  const ids = { before: before.id, after: after.id };
+  const sourceOf = (invokes: readonly ChartInvocation[], id: string): string | undefined => invokes.find((each) => each.id === id)?.source.name;
+  const gone = before.invokes.flatMap(({ id, source }): ChartChange[] => {
+    const next = sourceOf(after.invokes, id);
+    if (next === source.name) return [];
+    return [{ bump: 'major', kind: 'invoke', ...ids, says: next === undefined ? `${nameOf(after.id)} does not run ${id} any more.` : `${nameOf(after.id)} runs ${next} as ${id} instead of ${source.name}.` }];
+  });
+  const more = after.invokes.filter(({ id }) => sourceOf(before.invokes, id) === undefined);
+  return [...gone, ...more.map(({ id }): ChartChange => ({ bump: 'minor', kind: 'invoke', ...ids, says: `${nameOf(after.id)} runs ${id} too.` }))];
+}
+
+export function nameOf(id: string): string {
+  return id === ROOT ? 'the chart' : `"${id}"`;
+}
+
+function kindOf({ kind, history }: ChartState): string {
+  return history === undefined ? `${kind === 'atomic' ? 'an' : 'a'} ${kind} state` : `a ${history} history`;
+}

@@ -1,0 +1,180 @@
+/**
+ * Tries a chart out, breadth first: every event, answer, error and timer in every snapshot that can be found, each told apart by state, context and history.
+ *
+ * Nothing is started or executed (see explored-machine.ts). What is found is proven: each configuration with the shortest path that leads to it.
+ * What is not found is not proven to be out of reach, unless every sample of every event was given and no limit was met.
+ */
+import type { StateValue } from 'xstate';
+import type { Chart } from './chart.ts';
+import type { ChartDescription } from './chart-description.ts';
+import { idOf } from './chart-reading.ts';
+import { describeChart, machineOf } from './describe-chart.ts';
+import { eventOfLabel, eventsToTry } from './explored-events.ts';
+import type { EventsOfChart, TriedEvent } from './explored-events.ts';
+import { exploredMachine } from './explored-machine.ts';
+import type { ExploredMachine, TriedSnapshot, TriedStep } from './explored-machine.ts';
+import { snapshotKey } from './snapshot-key.ts';
+
+export interface ExplorationLimits {
+  /** Snapshots to look at in all. */
+  readonly maxSnapshots: number;
+  /** Snapshots of one configuration, which differ in context or history: a counter in the context must not use up the rest. */
+  readonly maxPerConfiguration: number;
+}
+
+export const EXPLORATION_LIMITS: ExplorationLimits = { maxSnapshots: 2_000, maxPerConfiguration: 64 };
+
+/** Events that never come to an end, each of which takes long to try, after which no more are tried. */
+const MAX_ENDLESS = 5;
+
+export interface ExploredSnapshot {
+  readonly snapshot: TriedSnapshot;
+  /** Ids of the atomic and final states that are active, in document order. */
+  readonly leaves: readonly string[];
+  /** Labels of the events of the shortest path. */
+  readonly path: readonly string[];
+}
+
+/** Something of the chart that threw, or never came to an end, when an event was tried. */
+export interface FailedStep {
+  readonly leaves: readonly string[];
+  /** Absent: it was the start. */
+  readonly label: string | undefined;
+  readonly thrown: unknown;
+  readonly isEndless: boolean;
+  /** Whether somebody said what the event, or the input, carries. */
+  readonly isGiven: boolean;
+}
+
+export interface Exploration {
+  /** In the order in which they were found: paths never get shorter. */
+  readonly snapshots: readonly ExploredSnapshot[];
+  /** Where a limit was met. */
+  readonly isCut: boolean;
+  /** Ids of transitions that were taken. */
+  readonly taken: ReadonlySet<string>;
+  /** Once for each event in each configuration. */
+  readonly failures: readonly FailedStep[];
+  /** Transitions of one state whose guards held for the same event in the same snapshot, each set once, with the leaves where. */
+  readonly overlaps: readonly { readonly transitions: readonly string[]; readonly leaves: readonly string[]; readonly label: string }[];
+  readonly explored: ExploredMachine;
+}
+
+export function exploreChart(chart: Chart, description: ChartDescription, limits: ExplorationLimits = EXPLORATION_LIMITS): Exploration {
+  const explored = exploredMachine(machineOf(chart.machine));
+  const search = new Search(explored, limits);
+  search.arrive(explored.start(chart.input), { leaves: [], path: [] }, { label: undefined, isGiven: chart.input !== undefined });
+  const events = eventsToTry({ ...chart, machine: explored.machine }, description);
+  // What is found is added to the end while this goes over it.
+  for (const from of search.snapshots) if (from.snapshot.status === 'active') for (const tried of events(from.snapshot)) search.try(from, tried);
+  return { snapshots: search.snapshots, isCut: search.isCut, taken: search.taken, failures: search.failures, overlaps: [...search.overlaps.values()], explored };
+}
+
+class Search {
+  readonly snapshots: ExploredSnapshot[] = [];
+  readonly taken = new Set<string>();
+  readonly failures: FailedStep[] = [];
+  readonly overlaps = new Map<string, Exploration['overlaps'][number]>();
+  isCut = false;
+  readonly #explored: ExploredMachine;
+  readonly #limits: ExplorationLimits;
+  readonly #keys = new Set<string>();
+  readonly #perConfiguration = new Map<string, number>();
+  readonly #failed = new Set<string>();
+
+  constructor(explored: ExploredMachine, limits: ExplorationLimits) {
+    this.#explored = explored;
+    this.#limits = limits;
+  }
+
+  try(from: ExploredSnapshot, { label, event, isGiven }: TriedEvent): void {
+    if (this.failures.filter(({ isEndless }) => isEndless).length >= MAX_ENDLESS) {
+      this.isCut = true;
+      return;
+    }
+    // One that has failed in this configuration tells nothing new in another context of it.
+    if (this.#failed.has(failureKey(from.leaves, label))) return;
+    const step = this.#explored.step(from.snapshot, event);
+    this.arrive(step, from, { label, isGiven });
+    if (step.snapshot !== undefined) this.#noteOverlaps(from, { label, event, isGiven });
+  }
+
+  arrive({ snapshot, taken, thrown, isEndless }: TriedStep, from: Pick<ExploredSnapshot, 'leaves' | 'path'>, { label, isGiven }: Pick<FailedStep, 'label' | 'isGiven'>): void {
+    for (const id of taken) this.taken.add(id);
+    if (snapshot === undefined) {
+      this.#noteFailure({ leaves: from.leaves, label, thrown, isEndless, isGiven });
+      return;
+    }
+    const key = snapshotKey(snapshot);
+    if (this.#keys.has(key)) return;
+    const configuration = JSON.stringify(snapshot.value);
+    const alike = this.#perConfiguration.get(configuration) ?? 0;
+    if (this.#keys.size >= this.#limits.maxSnapshots || alike >= this.#limits.maxPerConfiguration) {
+      this.isCut = true;
+      return;
+    }
+    this.#keys.add(key);
+    this.#perConfiguration.set(configuration, alike + 1);
+    this.snapshots.push({ snapshot, leaves: leavesIn(snapshot), path: label === undefined ? [] : [...from.path, label] });
+  }
+
+  #noteFailure(failure: FailedStep): void {
+    const key = failureKey(failure.leaves, failure.label);
+    if (this.#failed.has(key)) return;
+    this.#failed.add(key);
+    this.failures.push(failure);
+  }
+
+  #noteOverlaps(from: ExploredSnapshot, { label, event }: TriedEvent): void {
+    for (const node of from.snapshot._nodes) {
+      const transitions = holdingOf(this.#explored, node, from.snapshot, event);
+      const key = transitions.join(' ');
+      if (transitions.length > 1 && !this.overlaps.has(key)) this.overlaps.set(key, { transitions, leaves: from.leaves, label });
+    }
+  }
+}
+
+function failureKey(leaves: readonly string[], label: string | undefined): string {
+  return JSON.stringify([leaves, label]);
+}
+
+/** A guard that stumbles because one before it would have kept the event away proves nothing. */
+function holdingOf(explored: ExploredMachine, ...asked: Parameters<ExploredMachine['holding']>): readonly string[] {
+  try {
+    return explored.holding(...asked);
+  } catch {
+    return [];
+  }
+}
+
+function leavesIn({ _nodes }: TriedSnapshot): readonly string[] {
+  const leaves = _nodes.filter(({ type }) => type === 'atomic' || type === 'final');
+  return leaves.toSorted((one, other) => one.order - other.order).map(idOf);
+}
+
+export interface Replay {
+  readonly value: StateValue;
+  readonly leaves: readonly string[];
+  readonly status: string;
+  /** Ids of the transitions that were taken on the way, in order. */
+  readonly taken: readonly string[];
+}
+
+/**
+ * Goes a path that an audit has written, perhaps of another version of the chart, and tells where it ends. Nothing is started or executed.
+ * Undefined: it cannot be gone, since some step of it is no event here, or because something threw.
+ */
+export function replayPath(chart: Chart, path: readonly string[]): Replay | undefined {
+  const explored = exploredMachine(machineOf(chart.machine));
+  const events: EventsOfChart = eventsToTry({ ...chart, machine: explored.machine }, describeChart(chart.machine, { events: chart.events ?? {} }));
+  const taken: string[] = [];
+  let at = explored.start(chart.input);
+  taken.push(...at.taken);
+  for (const label of path) {
+    const next = at.snapshot?.status === 'active' ? eventOfLabel(events(at.snapshot), label) : undefined;
+    if (at.snapshot === undefined || next === undefined) return undefined;
+    at = explored.step(at.snapshot, next.event);
+    taken.push(...at.taken);
+  }
+  return at.snapshot === undefined ? undefined : { value: at.snapshot.value, leaves: leavesIn(at.snapshot), status: at.snapshot.status, taken };
+}

@@ -1,0 +1,81 @@
+/** Findings about what states and transitions are made of: invoked actors, timers, and what has no name. */
+import type { Finding } from './chart-audit.ts';
+import { ROOT } from './chart-description.ts';
+import type { ChartOperation, ChartState } from './chart-description.ts';
+import type { ChartIndex } from './chart-index.ts';
+import { leavingOf } from './leaving.ts';
+import type { Leaving } from './leaving.ts';
+import type { AuditMatter } from './findings.ts';
+import { opening } from './findings.ts';
+
+export function findingsOfParts(matter: AuditMatter): readonly Finding[] {
+  const { index } = matter;
+  const leaving = leavingOf(index, matter.matrix);
+  return [...index.chart.states.flatMap((state) => [...invokesWithoutError(state), ...invokesWithoutDone(index, leaving, state)]), ...timers(index), ...inlineOperations(index)];
+}
+
+function invokesWithoutError({ id: state, invokes }: ChartState): Finding[] {
+  return invokes.filter(({ handlesError }) => !handlesError).map(({ id }) => ({
+    rule: 'invoke-without-error',
+    severity: 'error',
+    state,
+    event: `error(${id})`,
+    says: `${opening(state)} invokes ${id} and does not say what happens when it fails: the whole machine ends with its error.`,
+    hint: `Add onError to the invocation of ${id}.`,
+  }));
+}
+
+/** An actor that runs for as long as the state does needs no onDone; one whose end is the only way on does. */
+function invokesWithoutDone(index: ChartIndex, { exits }: Leaving, { id: state, invokes }: ChartState): Finding[] {
+  const inside = index.leaves.filter((leaf) => leaf.kind !== 'final' && index.isWithin(leaf.id, state));
+  const isWaiting = inside.some((leaf) => exits(leaf.id).every(({ kind }) => kind === 'invoke-error'));
+  if (!isWaiting || state === ROOT) return [];
+  return invokes.filter(({ handlesDone }) => !handlesDone).map(({ id }) => ({
+    rule: 'invoke-without-done',
+    severity: 'warning',
+    state,
+    event: `done(${id})`,
+    says: `${opening(state)} invokes ${id}, does not say what happens when it is done, and nothing else leads on.`,
+    hint: `Add onDone to the invocation of ${id}.`,
+  }));
+}
+
+function timers({ chart }: ChartIndex): Finding[] {
+  const delayed = chart.transitions.filter(({ kind, index }) => kind === 'delayed' && index === 0);
+  return delayed.map(({ id, source, event, delay }) => ({
+    rule: 'timer-not-durable',
+    severity: 'warning',
+    state: source,
+    event,
+    transition: id,
+    says: `${opening(source)} waits with a timer of XState (${typeof delay === 'number' ? `${delay} ms` : (delay ?? '')}): it is gone when the process ends, and a restored machine waits for ever.`,
+    hint: 'Keep the deadline in a record and send an event when it is due, or say why losing it does no harm: waives: { \'timer-not-durable\': REASON }.',
+  }));
+}
+
+function inlineOperations({ chart }: ChartIndex): Finding[] {
+  const ofStates = chart.states.flatMap(({ id, entry, exit, invokes }) => [
+    ...entry.map((operation) => inline(operation, id, 'an entry action')),
+    ...exit.map((operation) => inline(operation, id, 'an exit action')),
+    ...invokes.map(({ source }) => inline(source, id, 'an invoked actor')),
+  ]);
+  const ofTransitions = chart.transitions.flatMap(({ id, source, event, guard, actions }) => {
+    const at = { event, transition: id };
+    return [...(guard === undefined ? [] : [inline(guard, source, `the guard of ${event}`, at)]), ...actions.map((operation) => inline(operation, source, `an action of ${event}`, at))];
+  });
+  return [...ofStates, ...ofTransitions].flat();
+}
+
+function inline({ name, isInline }: ChartOperation, state: string, what: string, at: { readonly event?: string; readonly transition?: string } = {}): Finding[] {
+  if (!isInline) return [];
+  return [
+    {
+      rule: 'inline-operation',
+      severity: 'error',
+      state,
+      ...at,
+      says: `${opening(state)}: ${what} is written in place${name === '(inline)' ? '' : ` ${name}`} and has no name: diagrams, logs and comparisons of versions cannot tell it from another.`,
+      hint: 'Give it a name in setup({ guards, actions, actors }) and use the name in the chart.',
+    },
+  ];
+}

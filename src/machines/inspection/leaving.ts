@@ -1,0 +1,66 @@
+/** How a leaf state is left: which transitions do it, and where they lead. Guards are not asked. */
+import { ROOT } from './chart-description.ts';
+import type { ChartState, ChartTransition } from './chart-description.ts';
+import type { ChartIndex } from './chart-index.ts';
+import type { MatrixCell } from './chart-audit.ts';
+import { canComplete, enteredWith, shadowedTransitions } from './reachability.ts';
+
+export interface Leaving {
+  /** The transitions after which the leaf is no longer active. */
+  readonly exits: (leaf: string) => readonly ChartTransition[];
+  /** Whether the machine may be over when this leaf is active. */
+  readonly isEnd: (leaf: ChartState) => boolean;
+  /** Whether the chart can come to an end at all. */
+  readonly hasEnd: boolean;
+  /** Whether a path of transitions leads from the leaf to an end. */
+  readonly canEnd: (leaf: string) => boolean;
+}
+
+export function leavingOf(index: ChartIndex, matrix: readonly MatrixCell[]): Leaving {
+  const exits = new Map(index.leaves.map((leaf) => [leaf.id, exitsOf(index, matrix, leaf)]));
+  const isEnd = (leaf: ChartState): boolean => leaf.kind === 'final' && isOutermost(index, leaf);
+  const ending = endingFrom(index, exits, index.leaves.filter(isEnd).map(({ id }) => id));
+  const all = new Set(index.chart.states.map(({ id }) => id));
+  return { exits: (leaf) => exits.get(leaf) ?? [], isEnd, hasEnd: canComplete(index, ROOT, all), canEnd: (leaf) => ending.has(leaf) };
+}
+
+/** Directly in the root, or in a region of a root that is parallel, however many parallel states are between. */
+function isOutermost(index: ChartIndex, { parent }: ChartState): boolean {
+  if (parent === undefined) return false;
+  const [, ...around] = index.lineage(parent);
+  return around.every(({ kind }) => kind === 'parallel');
+}
+
+function exitsOf(index: ChartIndex, matrix: readonly MatrixCell[], leaf: ChartState): readonly ChartTransition[] {
+  const offered = new Set(matrix.filter(({ state }) => state === leaf.id).flatMap(({ transitions }) => transitions));
+  const known = new Set(index.chart.events.map(({ type }) => type));
+  const shadowed = new Set(shadowedTransitions(index).map((each) => each.shadowed.id));
+  const own = index.lineage(leaf.id).flatMap(({ id }) => index.transitionsOf(id)).filter((transition) => {
+    const { kind, event, targets, id } = transition;
+    if (targets.length === 0 || shadowed.has(id) || (kind === 'done' && leaf.kind !== 'final')) return false;
+    if (kind === 'event' && known.has(event) && !offered.has(id)) return false;
+    return !targets.some((target) => enteredWith(index, target).has(leaf.id));
+  });
+  return [...own, ...besideExits(index, leaf)];
+}
+
+/** A region beside that leaves the parallel state takes all of them with it. */
+function besideExits(index: ChartIndex, leaf: ChartState): readonly ChartTransition[] {
+  return index.regionsBeside(leaf.id).flatMap(({ parallel, other }) =>
+    index.chart.transitions.filter(({ source, targets }) => index.isWithin(source, other) && targets.length > 0 && targets.every((target) => !index.isWithin(target, parallel))),
+  );
+}
+
+function endingFrom(index: ChartIndex, exits: ReadonlyMap<string, readonly ChartTransition[]>, ends: readonly string[]): ReadonlySet<string> {
+  const leads = new Map([...exits].map(([leaf, leaving]) => [leaf, new Set(leaving.flatMap(({ targets }) => targets.flatMap((target) => [...enteredWith(index, target)])))] as const));
+  const ending = new Set(ends);
+  for (let hasGrown = true; hasGrown; ) {
+    hasGrown = false;
+    for (const [leaf, entered] of leads) {
+      if (ending.has(leaf) || ![...ending].some((end) => entered.has(end))) continue;
+      ending.add(leaf);
+      hasGrown = true;
+    }
+  }
+  return ending;
+}

@@ -1,0 +1,45 @@
+/** Two versions of a chart beside each other. */
+import { describe, expect, it } from 'vitest';
+import { marksBetween } from '../../../src/adapters/diagram/chart-marks.ts';
+import { renderChartDiff } from '../../../src/adapters/diagram/render-chart-diff.ts';
+import type { ChartDescription } from '../../../src/machines/inspection/chart-description.ts';
+import { diffCharts } from '../../../src/machines/inspection/diff-charts.ts';
+import { ourChart } from './our-charts.ts';
+import { markupFaults, valuesOf } from './svg-check.ts';
+
+const before = ourChart('lease');
+const after: ChartDescription = {
+  ...before,
+  states: before.states.map((state) => (state.id === 'lost' ? { ...state, id: 'gone', key: 'gone' } : state.id === 'held' ? { ...state, description: 'It writes.' } : state)),
+  transitions: before.transitions
+    .filter(({ id }) => id !== 'seeking|REFUSE|0')
+    .map((transition) => ({ ...transition, id: transition.id.replace('lost|', 'gone|'), source: transition.source === 'lost' ? 'gone' : transition.source, targets: transition.targets.map((target) => (target === 'lost' ? 'gone' : target)) })),
+};
+
+describe('the picture of a change', () => {
+  it('shows both versions, with what is gone on the left and what is new on the right', async () => {
+    const svg = await renderChartDiff(before, after);
+    expect(markupFaults(svg)).toEqual([]);
+    expect(svg).toMatch(/>Before<.*>− lost<.*>After<.*>\+ gone</);
+    expect(svg).toMatch(/is-removed" data-transition="seeking\|REFUSE\|0"/);
+    expect(svg).toContain('Removed: lost.');
+    expect(valuesOf(svg, 'id')).toHaveLength(2);
+  });
+
+  it('calls a renamed state changed where the comparison says that it was renamed', () => {
+    const diff = { chart: 'lease', bump: 'major', changes: [{ bump: 'major', kind: 'state-renamed', before: 'lost', after: 'gone', says: 'lost is called gone now' }] } as const;
+    const marks = marksBetween(before, after, diff);
+    expect([marks.before.get('lost'), marks.after.get('gone')]).toEqual(['changed', 'changed']);
+  });
+
+  it('goes by what diffCharts found', async () => {
+    expect(await renderChartDiff(before, after, diffCharts(before, after))).toContain('is-changed" data-state="held"');
+  });
+
+  it('says so where nothing differs, and is the same each time', async () => {
+    const svg = await renderChartDiff(before, before);
+    expect(svg).toContain('Nothing differs.');
+    expect(svg).not.toMatch(/class="wk-(?:state|transition) is-/);
+    expect(await renderChartDiff(before, before)).toBe(svg);
+  });
+});

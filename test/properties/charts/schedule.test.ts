@@ -1,0 +1,4 @@
+import { describeModel } from '../../support/chart-model-suite.ts';
+import { scheduleSubject } from './schedule-subject.ts';
+
+describeModel('a schedule', scheduleSubject, { runs: 25 });

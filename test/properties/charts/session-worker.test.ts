@@ -1,0 +1,181 @@
+/** The life of a worker: the real one over a store in memory, with wakes that end when they are told to and an index that takes its time. */
+import { expect } from 'vitest';
+import { workerLifecycle } from '../../../src/machines/session/worker-machine.ts';
+import type { WakeOutcome } from '../../../src/machines/wake/wake-outcome.ts';
+import type { ChartModel } from '../../support/chart-model.ts';
+import type { RealSubject } from '../../support/chart-model-subject.ts';
+import { describeModel } from '../../support/chart-model-suite.ts';
+import { watchChart } from '../../support/chart-model-watch.ts';
+import type { ChartWatch } from '../../support/chart-model-watch.ts';
+import { due, openWorkerHouse, outcomeOf, removeDue } from '../../support/worker-house.ts';
+import type { WorkerHouse } from '../../support/worker-house.ts';
+
+const DRAIN_LIMIT_MS = 5_000;
+
+interface Facts {
+  /** Whether it is known that the index can be trusted. */
+  isKnown: boolean;
+  running: boolean;
+  waiting: number;
+}
+
+interface Wake {
+  readonly sessionId: string;
+  readonly end: (outcome: WakeOutcome) => void;
+}
+
+class Real implements RealSubject {
+  readonly #watch: ChartWatch;
+  readonly #house: WorkerHouse;
+  readonly #wakes: Wake[];
+  readonly #answerIndex: () => void;
+  #sessions = 0;
+
+  private constructor(house: WorkerHouse, wakes: Wake[], answerIndex: () => void, watch: ChartWatch) {
+    this.#watch = watch;
+    this.#house = house;
+    this.#wakes = wakes;
+    this.#answerIndex = answerIndex;
+  }
+
+  static async open(): Promise<Real> {
+    const watch = watchChart(workerLifecycle);
+    const wakes: Wake[] = [];
+    let answerIndex: () => void = () => undefined;
+    const house = await openWorkerHouse({
+      concurrency: 1,
+      drainLimitMs: DRAIN_LIMIT_MS,
+      prepare: async (store) => {
+        store.activations.isSuspect = () => new Promise((resolve) => (answerIndex = () => resolve(false)));
+      },
+      // A wake that is in no hurry to stop.
+      play: (sessionId, { store, clock }) =>
+        new Promise((resolve) => {
+          const end = (outcome: WakeOutcome): void => void removeDue(store, sessionId, clock.now()).then(() => resolve(outcome));
+          wakes.push({ sessionId, end });
+        }),
+    });
+    return new Real(house, wakes, () => answerIndex(), watch);
+  }
+
+  state(): string {
+    return this.#house.worker.phase;
+  }
+
+  taken(): readonly string[] {
+    return this.#watch.lives[0]?.taken ?? [];
+  }
+
+  can(event: string): boolean | undefined {
+    return this.#watch.lives[0]?.can(event);
+  }
+
+  get running(): number {
+    return this.#house.worker.status().running.length;
+  }
+
+  get waiting(): number {
+    return this.#house.worker.status().waiting;
+  }
+
+  answerIndex(): Promise<void> {
+    this.#answerIndex();
+    return this.#house.settle();
+  }
+
+  async add(): Promise<void> {
+    this.#sessions += 1;
+    await this.#house.add(due(this.#sessions));
+  }
+
+  async endWake(): Promise<void> {
+    const wake = this.#wakes.shift();
+    if (wake !== undefined) wake.end(outcomeOf(wake.sessionId));
+    await this.#house.settle();
+  }
+
+  async stop(running: 'drain' | 'abort'): Promise<void> {
+    void this.#house.worker.stop({ running });
+    await this.#house.settle();
+  }
+
+  async passTime(): Promise<void> {
+    await this.#house.clock.advance(DRAIN_LIMIT_MS);
+    await this.#house.settle();
+  }
+
+  async close(): Promise<void> {
+    const over = this.#house.worker.stop({ running: 'abort' });
+    this.#answerIndex();
+    await this.endWake();
+    await over;
+    await this.#house.close();
+    this.#watch.end();
+    expect(this.#house.clock.pendingTimers).toBe(0);
+  }
+}
+
+type Model = ChartModel<Facts>;
+
+const isTaking = (model: Model): boolean => model.is('starting') || model.is('working');
+
+function stop(model: Model, event: 'DRAIN' | 'FORCE'): void {
+  model.tell(event);
+  model.facts.waiting = 0;
+  endIfDone(model);
+}
+
+function endIfDone(model: Model): void {
+  if (!isTaking(model) && model.facts.isKnown && !model.facts.running) model.tell('ENDED');
+}
+
+describeModel<Facts, Real>('a worker', {
+  chart: workerLifecycle,
+  facts: () => ({ isKnown: false, running: false, waiting: 0 }),
+  open: () => Real.open(),
+  agree: (real, { facts }) => expect([real.running, real.waiting]).toEqual([facts.running ? 1 : 0, facts.waiting]),
+  commands: {
+    'the index is known': {
+      isPossible: ({ facts }) => !facts.isKnown,
+      tells: (model) => {
+        model.facts.isKnown = true;
+        if (isTaking(model)) model.tell('READY');
+        else endIfDone(model);
+      },
+      act: (real) => real.answerIndex(),
+    },
+    'a session is due': {
+      isPossible: ({ facts }) => facts.waiting < 3,
+      tells: (model) => {
+        const { facts } = model;
+        if (!isTaking(model)) return;
+        if (facts.running) facts.waiting += 1;
+        else facts.running = true;
+      },
+      act: (real) => real.add(),
+    },
+    'a wake ends': {
+      isPossible: ({ facts }) => facts.running,
+      tells: (model) => {
+        const { facts } = model;
+        facts.running = isTaking(model) && facts.waiting > 0;
+        facts.waiting = Math.max(0, facts.waiting - 1);
+        endIfDone(model);
+      },
+      act: (real) => real.endWake(),
+    },
+    drain: {
+      tells: (model) => {
+        if (isTaking(model)) stop(model, 'DRAIN');
+      },
+      act: (real) => real.stop('drain'),
+    },
+    abort: { tells: (model) => stop(model, 'FORCE'), act: (real) => real.stop('abort') },
+    'the limit of draining passes': {
+      tells: (model) => {
+        if (model.is('draining')) stop(model, 'FORCE');
+      },
+      act: (real) => real.passTime(),
+    },
+  },
+}, { runs: 20 });

@@ -1,0 +1,33 @@
+/**
+ * Tells what the sources do with charts from what tests do with them: a test that walks along a chart by itself has not shown that
+ * anything of the runtime goes that way.
+ */
+import { fileURLToPath } from 'node:url';
+
+const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
+const SOURCES = `${CHECKOUT}src/`;
+
+/** Charts, what compiles them, and what tests put around them to look on. Who follows a chart is whoever calls these. */
+const CHART_FILE = /(?:-machine|lifecycle|chart-watch|chart-model-watch)\.ts$/;
+const LOOKED_AT = 14;
+
+/** Whether the first caller beyond XState and the charts themselves is a file of src/. */
+export function isAskedBySources(): boolean {
+  const caller = callers().find((file) => !file.includes('/node_modules/xstate/') && !file.includes('/chart-sightings') && !CHART_FILE.test(file) && !file.startsWith('node:'));
+  return caller?.startsWith(SOURCES) === true;
+}
+
+/** Absolute paths, innermost first. Vitest's own reading of stacks is left out: it maps each line, which costs a hundred times as much. */
+function callers(): string[] {
+  const { prepareStackTrace, stackTraceLimit } = Error;
+  Error.stackTraceLimit = LOOKED_AT;
+  Error.prepareStackTrace = (_error, sites) => sites.map((site) => site.getFileName() ?? '');
+  try {
+    // What `prepareStackTrace` returns is what `stack` is.
+    const files = new Error('for its stack').stack as unknown as readonly string[];
+    return files.filter((file) => file !== '').map((file) => (file.startsWith('file:') ? fileURLToPath(file) : file).replace(/\?.*$/, ''));
+  } finally {
+    Error.prepareStackTrace = prepareStackTrace;
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
