@@ -9,6 +9,7 @@ import { createSimulatedClock } from '../../src/actors/clock/simulated-clock.ts'
 import { SubagentManager } from '../../src/actors/subagent/subagent-manager.ts';
 import { subagentLifecycle, subagentMachine } from '../../src/machines/subagent/subagent-machine.ts';
 import { settled } from '../support/manual-runner.ts';
+import { modelRuns } from '../support/model-runs.ts';
 import { pathsOverEveryTransition } from '../support/graph-paths.ts';
 import { createMemoryLog, createMemoryRecords, createScriptedRunner, jobRequest } from '../support/scripted-subagents.ts';
 import type { MemoryLog, MemoryRecords, ScriptedRunner, ScriptedWork } from '../support/scripted-subagents.ts';
@@ -301,7 +302,7 @@ describe('the subagent manager', () => {
         const [starts, ends] = (['started', 'ended'] as const).map((what) => real.log.told.flatMap(([each, { jobId }]) => (each === what ? [jobId] : [])).sort());
         expect(ends).toEqual(starts);
       }),
-      { numRuns: 100 },
+      modelRuns(100),
     );
   });
 });

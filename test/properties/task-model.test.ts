@@ -13,6 +13,7 @@ import type { BackgroundTaskStatus, BackgroundTaskTransitionEvent } from '../../
 import type { BackgroundTaskEvent } from '../../src/machines/task/task-state.ts';
 import { createManualRunner, settled } from '../support/manual-runner.ts';
 import type { ManualRunner, ManualWork } from '../support/manual-runner.ts';
+import { modelRuns } from '../support/model-runs.ts';
 import { pathsOverEveryTransition } from '../support/graph-paths.ts';
 import { agentRequest, processRequest, scheduledRequest } from '../support/task-requests.ts';
 
@@ -355,7 +356,7 @@ describe('the task manager', () => {
         announcedLegally(real.events);
         expect(real.clock.pendingTimers).toBe(0);
       }),
-      { numRuns: 300 },
+      modelRuns(300),
     );
   });
 });

@@ -11,6 +11,7 @@ import { createWorktreeSubagentRunner } from '../../src/actors/subagent/worktree
 import type { WorktreeHookFunction } from '../../src/machines/subagent/hook-config.ts';
 import { worktreeLifecycle } from '../../src/machines/subagent/worktree-machine.ts';
 import { settled } from '../support/manual-runner.ts';
+import { modelRuns } from '../support/model-runs.ts';
 import { createMemoryLog, createMemoryRecords, createMemoryWorktrees, createScriptedRunner, jobRequest } from '../support/scripted-subagents.ts';
 
 const LIMIT_MS = 1_000;
@@ -165,7 +166,7 @@ describe('a worktree of a job', () => {
           expect(reachable).toContain(value);
         }
       }),
-      { numRuns: 200 },
+      modelRuns(200),
     );
   });
 });

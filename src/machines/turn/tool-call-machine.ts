@@ -63,7 +63,8 @@ const machine = setup({
   },
   actors: { execute },
   guards: {
-    hasOutcome: (_, { result, outcome }: { readonly result: Pick<ToolCallResult, 'outcome'>; readonly outcome: ToolCallResult['outcome'] }) => result.outcome === outcome,
+isCompleted: (_, outcome: ToolCallResult['outcome']) => outcome === 'completed',
+    isCancelled: (_, outcome: ToolCallResult['outcome']) => outcome === 'cancelled',
   },
   actions: {
     keepResult: assign((_, result: ToolCallResult) => ({ result })),
@@ -110,7 +111,7 @@ export const toolCallMachine = machine.createMachine({
         ...cancel,
         ANSWER: [
           {
-            guard: { type: 'hasOutcome', params: ({ event }) => ({ result: event, outcome: 'completed' }) },
+            guard: { type: 'isCompleted', params: ({ event }) => event.outcome },
             target: 'completed',
             actions: { type: 'keepResult', params: ({ event: { outcome, output } }) => ({ outcome, output }) },
           },
@@ -144,12 +145,12 @@ export const toolCallMachine = machine.createMachine({
         input: ({ context }) => context,
         onDone: [
           {
-            guard: { type: 'hasOutcome', params: ({ event }) => ({ result: event.output, outcome: 'completed' }) },
+            guard: { type: 'isCompleted', params: ({ event }) => event.output.outcome },
             target: 'completed',
             actions: { type: 'keepResult', params: ({ event }) => event.output },
           },
           {
-            guard: { type: 'hasOutcome', params: ({ event }) => ({ result: event.output, outcome: 'cancelled' }) },
+            guard: { type: 'isCancelled', params: ({ event }) => event.output.outcome },
             target: 'cancelled',
             actions: { type: 'keepResult', params: ({ event }) => event.output },
           },

@@ -1,3 +1,4 @@
+/** The life of a wake, with the real one. */
 import { afterAll, beforeAll } from 'vitest';
 import { describeModel } from '../../support/chart-model-suite.ts';
 import { closeWakes, openWakes, wakeSubject } from './wake-subject.ts';

@@ -5,7 +5,6 @@ import { BackgroundTaskManager } from '../../../src/actors/task/background-task-
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { isTerminalBackgroundTaskStatus } from '../../../src/machines/task/task-lifecycle.ts';
 import type { BackgroundTaskEvent } from '../../../src/machines/task/task-state.ts';
-import type { BackgroundTaskRunner } from '../../../src/actors/task/task-runner.ts';
 import { createManualRunner, settled } from '../../support/manual-runner.ts';
 import type { ManualRunner } from '../../support/manual-runner.ts';
 import { inTurn } from '../../support/racing-store.ts';
@@ -23,8 +22,8 @@ interface House {
 function open(scheduler: fc.Scheduler): House {
   const clock = createSimulatedClock();
   const runner = createManualRunner('process');
-  const slow: BackgroundTaskRunner = {
-    kind: 'process',
+  const slow: ManualRunner<'process'> = {
+    ...runner,
     start: async (start) => {
       await scheduler.schedule(Promise.resolve(), 'the runner answers');
       return runner.start(start);
