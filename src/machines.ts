@@ -1,4 +1,8 @@
 /** The lifecycles themselves, as XState machines and compiled, what can be said of them and of any other XState machine, and what is decided beside them: for inspection, audits, tests and stores of one's own. */
+import type { RenderOptions } from './adapters/diagram/render-chart.ts';
+import type { ChartDiff } from './machines/inspection/chart-change.ts';
+import type { ChartDescription } from './machines/inspection/chart-description.ts';
+
 export { compileLifecycle } from './machines/lifecycle.ts';
 export type { CompiledLifecycle, LifecycleSnapshot } from './machines/lifecycle.ts';
 
@@ -46,15 +50,15 @@ export type { ChartNotes } from './machines/inspection/chart-notes.ts';
 export { chartOutlook } from './machines/inspection/chart-outlook.ts';
 export type { ChartOutlook, ImpossibleEvent, OutlookState, OutlookWay, OwnStep, PossibleEvent } from './machines/inspection/chart-outlook.ts';
 export { auditChart } from './machines/inspection/audit-chart.ts';
+export type { ExplorationLimits } from './machines/inspection/explore-chart.ts';
 export type { AuditRule, ChartAudit, EventClass, Finding, MatrixCell, Reach, StateReach } from './machines/inspection/chart-audit.ts';
 export { diffCharts } from './machines/inspection/diff-charts.ts';
 export { restoreOldSnapshots } from './machines/inspection/old-snapshots.ts';
 export type { EarlierAudit } from './machines/inspection/old-snapshots.ts';
 export { coverageOf } from './machines/inspection/coverage.ts';
 export { logSightings } from './machines/inspection/log-sightings.ts';
-export { renderChart } from './adapters/diagram/render-chart.ts';
 export type { DiagramMarks, RenderOptions } from './adapters/diagram/render-chart.ts';
-export { renderChartDiff } from './adapters/diagram/render-chart-diff.ts';
+export type { Theme } from './adapters/diagram/theme.ts';
 export type { Bump, ChartChange, ChartCoverage, ChartDiff, ChartSightings } from './machines/inspection/chart-change.ts';
 
 /** What decides whether a tool call runs. */
@@ -81,3 +85,13 @@ export { compareUrgency } from './machines/session/activation.ts';
 export type { Activation } from './machines/session/activation.ts';
 export { dueSessions } from './machines/session/due-sessions.ts';
 export type { DueSession } from './machines/session/due-sessions.ts';
+
+/** The chart as an SVG document, by ELK, which is loaded only now: everything else here runs anywhere, this needs Node. */
+export async function renderChart(description: ChartDescription, options?: RenderOptions): Promise<string> {
+  return (await import('./adapters/diagram/render-chart.ts')).renderChart(description, options);
+}
+
+/** Two versions of a chart side by side, the older one on the left, with what differs marked. */
+export async function renderChartDiff(before: ChartDescription, after: ChartDescription, diff?: ChartDiff): Promise<string> {
+  return (await import('./adapters/diagram/render-chart-diff.ts')).renderChartDiff(before, after, diff);
+}

@@ -154,7 +154,7 @@ export type { SubstrateChange, SubstrateEdit, SubstrateHead, SubstrateRestore, S
 export type { SubstrateFile, SubstrateVersion } from './machines/memory/substrate-version.ts';
 export type { PromotionPermit } from './actors/outcome/promotion-gate.ts';
 export type { CheckRequest, CheckRunner } from './actors/outcome/check-runner.ts';
-export type { JudgeModel, JudgeRequest, OutcomeJudge } from './actors/outcome/outcome-judge.ts';
+export type { JudgeAnswer, JudgeModel, JudgeRequest, OutcomeJudge } from './actors/outcome/outcome-judge.ts';
 export type { CheckEnding, Judgement } from './machines/outcome/outcome-verdict.ts';
 export type { OutcomeEvidence, OutcomeGrade, OutcomeVerdict } from './machines/session/improvement-events.ts';
 export type { SkillCatalog, SkillListing, SkillQuery, SkillText } from './actors/skill/skill-catalog.ts';

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { inspectAgentFile } from '../../src/adapters/agents/agent-file.ts';
 import { admitted, failed, unusedStanding } from '../../src/machines/run/breaker.ts';
 import { KNOWN_PROVIDERS, providerSettings, providerTable } from '../../src/machines/run/provider-settings.ts';
@@ -9,7 +7,7 @@ import { DEFAULT_RUN_LIMITS, decideAfterFailure } from '../../src/machines/run/r
 import type { RunSituation } from '../../src/machines/run/run-decision.ts';
 import { runFailureKind } from '../../src/machines/run/run-failure.ts';
 import type { RunFailureKind } from '../../src/machines/run/run-failure.ts';
-import { checkout, codeBlocks, readPage } from './pages.ts';
+import { codeBlocks, readPage } from './pages.ts';
 
 const page = readPage('docs/backends.md');
 const blocks = codeBlocks(page);
@@ -31,11 +29,6 @@ function tableAfter(firstHeading: string): string[][] {
   const rest = lines.slice(start + 2);
   const end = rest.findIndex((line) => !line.startsWith('|'));
   return rest.slice(0, end).map((line) => line.slice(2, -2).split(' | '));
-}
-
-function withoutMargin(lines: readonly string[]): string[] {
-  const margin = Math.min(...lines.map((line) => line.search(/\S/)));
-  return lines.map((line) => line.slice(margin));
 }
 
 describe('what is said about backends', () => {
@@ -67,14 +60,6 @@ describe('what is said about backends', () => {
   it('names every key that a provider may have', () => {
     const named = tableAfter('key in `providers.yaml`').flatMap(([keys = '']) => [...keys.matchAll(/`(\w+)`/g)].map(([, key]) => key));
     expect(new Set(named)).toEqual(new Set(Object.keys(providerSettings.shape)));
-  });
-
-  it.each(['run-machine', 'breaker-machine'])('draws the chart of %s as its source does', (name) => {
-    const [head = ''] = readFileSync(join(checkout, 'src/machines/run', `${name}.ts`), 'utf8').split('*/');
-    const lines = head.split('\n').map((line) => line.replace(/^ \* ?/, ''));
-    const drawing = lines.filter((line) => /[─│▲▼]/.test(line));
-    const shown = blocks.filter(({ info }) => info === 'text').map(({ code }) => code.trimEnd().split('\n'));
-    expect(shown).toContainEqual(withoutMargin(drawing));
   });
 });
 

@@ -25,6 +25,8 @@ export async function readersFolder(): Promise<string> {
   folders.push(folder);
   await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
   await symlink(checkout, join(folder, 'node_modules/wakechart'));
+  // It comes along with the package.
+  await symlink(join(checkout, 'node_modules/xstate'), join(folder, 'node_modules/xstate'));
   const program = join(folder, 'node_modules/.bin/wakechart');
   await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${join(checkout, 'dist/adapters/cli/main.js')}' "$@"\n`);
   await chmod(program, 0o755);

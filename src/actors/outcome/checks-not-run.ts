@@ -4,7 +4,7 @@ import { readHistory } from './outcome-history.ts';
 import type { EventReader } from './read-work.ts';
 
 /** Evaluations in a row in which a check could not be run. After as many it is for people to see why. */
-export const MAX_CHECKS_NOT_RUN = 3;
+const MAX_CHECKS_NOT_RUN = 3;
 
 type Evaluated = Pick<SessionState, 'sessionId' | 'head' | 'outcome' | 'evaluation' | 'changedAtSeq'>;
 

@@ -1,9 +1,11 @@
 /** Audits as they were written before: in a folder, or in a revision of the repository that the folder lies in. */
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ZodError } from 'zod';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { readWrittenAudit } from '../../machines/inspection/written-audit.ts';
 import type { WrittenAudit } from '../../machines/inspection/written-audit.ts';
+import { describeIssues } from '../../machines/validate.ts';
 
 export interface EarlierAudits {
   /** A folder with audits, or a revision: `main`, `v1.2.0`, `HEAD~3`. A folder is meant where there is one. */
@@ -33,7 +35,7 @@ function readAudit(place: string, text: string): WrittenAudit {
   try {
     return readWrittenAudit(JSON.parse(text));
   } catch (cause) {
-    throw new RuntimeError('AUDIT_INVALID', `${place} is not an audit of a chart that can be read: ${messageOf(cause)}`, {
+    throw new RuntimeError('AUDIT_INVALID', `${place} is not an audit of a chart that can be read: ${cause instanceof ZodError ? describeIssues(cause).join('; ') : messageOf(cause)}`, {
       category: 'validation',
       hint: 'Only what "wakechart audit --write" wrote can be compared with.',
       cause,

@@ -13,7 +13,7 @@ import type { Theme } from './theme.ts';
 import { otherwiseOf } from './wording.ts';
 
 /** Beyond these a picture shows nothing that a list does not show better, and its layout takes seconds. */
-export const MOST_DRAWN = { states: 400, transitions: 1200 } as const;
+const MOST_DRAWN = { states: 400, transitions: 1200 } as const;
 
 export type Layout = (plan: DiagramPlan) => Promise<PlacedDiagram | undefined>;
 

@@ -13,7 +13,7 @@ import { placeName, stateName, stateRows, transitionRows } from './wording.ts';
 import type { Wording } from './wording.ts';
 
 /** Lines beyond these are counted. */
-export const MOST_LINES = 4000;
+const MOST_LINES = 4000;
 const STEP = 18;
 const DEEPEST = 12;
 const ABOVE_STATE = 8;

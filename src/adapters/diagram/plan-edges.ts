@@ -21,7 +21,7 @@ export interface Ends {
 }
 
 /** The ends of each edge that a transition needs: one for each target. */
-export function endsOf({ source, targets }: ChartTransition, byId: ReadonlyMap<string, ChartState>): Ends[] {
+function endsOf({ source, targets }: ChartTransition, byId: ReadonlyMap<string, ChartState>): Ends[] {
   return [...new Set(targets)].flatMap((target): Ends[] => {
     // Where it enters others too, that it enters itself again is what their edges say.
     if (target === source) return [];

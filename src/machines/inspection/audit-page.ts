@@ -8,7 +8,7 @@ import { cell, code, counted, listed, table } from './markdown.ts';
 const EVENTS_PER_MATRIX = 7;
 
 /** The heading of the page, and the text of links to it. */
-export function auditTitle({ about, chart }: Pick<ChartAudit, 'about' | 'chart'>): string {
+function auditTitle({ about, chart }: Pick<ChartAudit, 'about' | 'chart'>): string {
   return about === undefined ? `The chart ${chart.id}` : `The life of ${about}`;
 }
 

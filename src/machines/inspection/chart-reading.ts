@@ -112,7 +112,7 @@ export function invokesOf(node: AnyStateNode): readonly { readonly raw: string; 
   const taken = new Set<string>();
   return listed.map(({ id: raw, src, onDone, onError }, index) => {
     const isInline = typeof src !== 'string' || src.startsWith('xstate.invoke.');
-    const name = isInline ? '(inline)' : String(src);
+    const name = isInline ? '(inline)' : src;
     const wanted = raw === `${index}.${node.id}` ? name : raw;
     const id = taken.has(wanted) ? `${wanted}#${index}` : wanted;
     taken.add(id);

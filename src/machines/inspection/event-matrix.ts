@@ -15,7 +15,7 @@ export function eventMatrix(index: ChartIndex): readonly MatrixCell[] {
   return index.leaves.flatMap((leaf) => index.chart.events.map(({ type }) => cellOf(index, leaf, type)));
 }
 
-export function cellOf(index: ChartIndex, leaf: ChartState, event: string): MatrixCell {
+function cellOf(index: ChartIndex, leaf: ChartState, event: string): MatrixCell {
   const offered = index.lineage(leaf.id).map(({ id }) => ({ id, candidates: candidatesFor(event, index.transitionsOf(id)) }));
   const tried: ChartTransition[] = [];
   const masks: string[] = [];

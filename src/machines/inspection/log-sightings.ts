@@ -45,7 +45,7 @@ export async function logSightings(events: Iterable<SessionEvent> | AsyncIterabl
 }
 
 /** What one log shows. */
-export class LogSightings {
+class LogSightings {
   readonly #session = new SightingCounts(sessionMachine.id);
   readonly #calls = new CallsInLog();
   readonly #wakes = new WakesInLog();

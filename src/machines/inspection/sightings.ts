@@ -4,7 +4,7 @@ import { RuntimeError } from '../errors.ts';
 import { describeIssues } from '../validate.ts';
 import type { ChartSightings } from './chart-change.ts';
 
-export const SIGHTINGS_FORMAT = 'chart-sightings/1';
+const SIGHTINGS_FORMAT = 'chart-sightings/1';
 
 const counts = z.record(z.string().max(2_000), z.int().nonnegative());
 

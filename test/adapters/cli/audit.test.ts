@@ -123,13 +123,14 @@ describe('what cannot be done', () => {
     ['a module that is not there', ['audit', '--module', 'gone.mjs'], 1, 'there is no such file'],
     ['a module that throws', ['audit', '--module', moduleOf('throws')], 1, 'this module has a bad day'],
     ['a module without machines', ['audit', '--module', moduleOf('nothing')], 1, 'it exports answer'],
+    ['an id that would lead out of the folder', ['audit', '--module', moduleOf('unfit-id'), '--write', '--out', join(tmpdir(), 'audits-nowhere')], 1, 'cannot be named by the chart id "../escape"'],
     ['a chart that is not there', ['audit', 'taks'], 1, 'Did you mean "task"?'],
     ['two things at once', ['audit', '--write', '--check'], 2, 'cannot be used with'],
     ['a part of the charts', ['audit', 'task', '--check'], 2, 'about all charts'],
     ['a picture of nothing', ['audit', '--picture', 'x'], 2, '--diff'],
     ['a floor of nothing', ['audit', '--floor', '5'], 2, '--coverage'],
     ['a home that is not there', ['audit', '--logs', '/nowhere/at/all'], 1, 'expected a home with sessions'],
-    ['a folder without audits', ['audit', '--diff', '/'], 1, 'there are none'],
+    ['a folder without audits', ['audit', '--diff', fileURLToPath(new URL('../../fixtures/charts', import.meta.url))], 1, 'there are none'],
   ])('is said of %s', async (_, words, code, says) => {
     const ended = await runInProcess(words);
     expect(ended).toMatchObject({ code, stderr: expect.stringContaining(says) as string });

@@ -14,6 +14,7 @@ import { GitCommand } from '../../git/git-command.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { oneLine } from '../text.ts';
+import { fileNameOf } from './audit-files.ts';
 import type { AuditOptions, MeantCharts } from './audit.ts';
 
 const GIT_TIMEOUT_MS = 30_000;
@@ -64,7 +65,7 @@ async function draw(directory: string, { charts, before, diffs }: Sides): Promis
     const old = before.get(chart.machine.id);
     const diff = diffs[index];
     if (old === undefined || diff === undefined || diff.bump === 'none') continue;
-    const path = join(directory, `${chart.machine.id}.diff.svg`);
+    const path = join(directory, `${fileNameOf(chart.machine.id)}.diff.svg`);
     await writeFile(path, await renderChartDiff(old.chart, auditChart(chart).chart, diff));
     drawn.push(path);
   }

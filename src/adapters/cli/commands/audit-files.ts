@@ -1,5 +1,6 @@
 /** `wakechart audit --write` and `--check`: the audits as files beside the code that they are about. */
 import { join } from 'node:path';
+import { RuntimeError } from '../../../machines/errors.ts';
 import { auditChart } from '../../../machines/inspection/audit-chart.ts';
 import { auditIndex, auditPage } from '../../../machines/inspection/audit-page.ts';
 import type { ChartAudit } from '../../../machines/inspection/chart-audit.ts';
@@ -11,7 +12,7 @@ import { findingLines, findingsWord } from '../audit-text.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
-import { counted } from '../text.ts';
+import { counted, printable } from '../text.ts';
 import { usageError } from '../usage.ts';
 import type { AuditOptions, MeantCharts } from './audit.ts';
 
@@ -58,11 +59,20 @@ interface Making {
   readonly draws: boolean;
 }
 
+/** Pages and files are named by the id. @throws RuntimeError CHART_ID_UNFIT */
+export function fileNameOf(id: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(id) && id.toLowerCase() !== 'readme') return id;
+  throw new RuntimeError('CHART_ID_UNFIT', `a file cannot be named by the chart id "${printable(id)}"`, {
+    category: 'validation',
+    hint: 'Give the machine an id of letters, digits, "-", "_" and ".", such as createMachine({ id: \'door\', … }).',
+  });
+}
+
 async function filesOf({ charts }: MeantCharts, making: Making): Promise<{ readonly audits: readonly ChartAudit[]; readonly files: AuditFiles }> {
   const audits = charts.map((chart) => auditChart(chart));
   const files = new Map([['README.md', auditIndex(audits)]]);
   for (const audit of audits) {
-    const { id } = audit.chart;
+    const id = fileNameOf(audit.chart.id);
     files.set(`${id}.md`, auditPage(audit));
     files.set(`${id}.json`, `${JSON.stringify(audit, undefined, 2)}\n`);
     files.set(`${id}.svg`, await pictureOf(audit, making));

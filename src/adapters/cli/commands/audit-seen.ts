@@ -2,7 +2,7 @@
 import { auditChart } from '../../../machines/inspection/audit-chart.ts';
 import type { ChartCoverage, ChartSightings } from '../../../machines/inspection/chart-change.ts';
 import type { Chart } from '../../../machines/inspection/chart.ts';
-import { coverageOf } from '../../../machines/inspection/coverage.ts';
+import { coverageOf, floorProblems } from '../../../machines/inspection/coverage.ts';
 import { chartsToldByLogs, hiddenFromLogs, logSightings } from '../../../machines/inspection/log-sightings.ts';
 import { RuntimeError } from '../../../machines/errors.ts';
 import { readSightings } from '../../audit-files/sightings-folder.ts';
@@ -68,7 +68,9 @@ interface Telling {
 
 async function tell({ out, json }: CommandContext, lines: readonly Line[], { floor, never, from }: Telling): Promise<number> {
   const shown = lines.map(({ coverage, hidden }) => ({ coverage, hidden, missing: coverage.transitions.missing.filter((id) => !hidden.includes(id)) }));
-  const below = shown.filter(({ coverage: { transitions }, missing }) => floor !== undefined && percentOf(transitions.all - missing.length, transitions.all) < floor);
+  // What no log can show is nothing that is missing in it.
+  const judged = shown.map(({ coverage, missing }) => ({ ...coverage, transitions: { seen: coverage.transitions.seen, all: coverage.transitions.seen + missing.length, missing } }));
+  const below = floor === undefined ? [] : floorProblems(judged, floor);
   if (json) await out.document({ from, floor, ok: below.length === 0, charts: shown.map(({ coverage, hidden }) => ({ ...coverage, hidden })) });
   else {
     const rows = shown.map(({ coverage: { chart, transitions, pairs, guards } }) => [chart, share(transitions), share(pairs), share(guards)]);
@@ -78,7 +80,7 @@ async function tell({ out, json }: CommandContext, lines: readonly Line[], { flo
       for (const id of hidden) await out.line(`${out.styles.dim('cannot be seen in logs')}: ${coverage.chart} ${oneLine(id)}`);
       for (const id of coverage.unknown) await out.line(`${out.styles.dim('of another version of the chart')}: ${coverage.chart} ${oneLine(id)}`);
     }
-    if (below.length > 0) await out.line(`${out.styles.red('below the floor')} of ${floor ?? 0} % of the transitions: ${below.map(({ coverage }) => coverage.chart).join(', ')}`);
+for (const { says } of below) await out.line(`${out.styles.red('below the floor')} ${oneLine(says)}`);
   }
   return below.length === 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
