@@ -87,7 +87,7 @@ function guardsOf({ transitions }: ChartDescription, { explored: { answers } }: 
 
 function actionsOf({ states, transitions }: ChartDescription): ChartAudit['actions'] {
   return byName([
-    ...states.flatMap(({ id, entry, exit }) => [...entry, ...exit].map(({ name }) => ({ name, by: id }))),
+    ...states.flatMap(({ id, entry, exit, initialActions = [] }) => [...entry, ...exit, ...initialActions].map(({ name }) => ({ name, by: id }))),
     ...transitions.flatMap(({ id, actions }) => actions.map(({ name }) => ({ name, by: id }))),
   ]);
 }

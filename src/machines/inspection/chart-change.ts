@@ -8,6 +8,7 @@ export interface ChartChange {
   readonly kind:
     | 'state-removed' | 'state-renamed' | 'state-added' | 'state-kind' | 'initial' | 'event-removed' | 'event-added' | 'event-fields'
     | 'transition-removed' | 'transition-added' | 'target' | 'guard-added' | 'guard-removed' | 'guard-changed' | 'actions' | 'invoke' | 'delay' | 'tags' | 'description'
+    | 'event-kind' | 'unhandled' | 'waiver' | 'output'
     | 'outcome' | 'snapshot' | 'path';
   /** Ids in the version before; absent for what is new. */
   readonly before?: string | undefined;

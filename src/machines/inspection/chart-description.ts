@@ -29,6 +29,10 @@ const state = z.strictObject({
   /** Of a compound state: the child that is entered. Of a history state: where it leads while it remembers nothing. */
   initial: z.string().optional(),
   history: z.enum(['shallow', 'deep']).optional(),
+  /** What runs on the way into the initial child, where anything does. */
+  initialActions: z.array(operation).optional(),
+  /** Of a final state and of the root: that it says what came of it. Absent where it does not. */
+  hasOutput: z.literal(true).optional(),
   description: z.string().optional(),
   tags: z.array(z.string()),
   entry: z.array(operation),

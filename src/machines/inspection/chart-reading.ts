@@ -32,6 +32,7 @@ export function idOf(node: AnyStateNode): string {
 export function stateOf(node: AnyStateNode): ChartState {
   const { parent, type, description } = node;
   const initial = initialOf(node);
+  const initialActions = initialActionsOf(node);
   return {
     id: idOf(node),
     key: node.key,
@@ -39,6 +40,8 @@ export function stateOf(node: AnyStateNode): ChartState {
     kind: type,
     ...(initial === undefined ? {} : { initial: idOf(initial) }),
     ...(type === 'history' && node.history !== false ? { history: node.history } : {}),
+    ...(initialActions.length === 0 ? {} : { initialActions }),
+    ...(node.output === undefined ? {} : { hasOutput: true }),
     ...(description === undefined ? {} : { description }),
     tags: [...node.tags],
     entry: (node.entry as readonly unknown[]).filter(isWritten).map(operationOf),
@@ -57,6 +60,11 @@ function initialOf(node: AnyStateNode): AnyStateNode | undefined {
   if (wanted === undefined) return node.parent.type === 'compound' ? first(node.parent) : undefined;
   if (wanted.startsWith('#')) return node.machine.getStateNodeById(wanted);
   return wanted.split('.').reduce((outer: AnyStateNode | undefined, key) => (outer?.states as Readonly<Record<string, AnyStateNode>> | undefined)?.[key], node.parent);
+}
+
+function initialActionsOf(node: AnyStateNode): ChartOperation[] {
+  if (node.type !== 'compound') return [];
+  return (node.initial as { readonly actions?: readonly unknown[] }).actions?.map(operationOf) ?? [];
 }
 
 /** The transitions that the state itself has, those without an event last. With each goes XState's own object, by which it tells what it took. */

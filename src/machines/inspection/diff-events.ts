@@ -16,10 +16,14 @@ export function eventChanges(before: ChartDescription, after: ChartDescription):
 function changesOf(before: ChartEvent, after: ChartEvent): ChartChange[] {
   const changes: ChartChange[] = [];
   const ids = { before: before.type, after: after.type };
-  const words = ({ kind, says, from, isDeclared }: ChartEvent): string => JSON.stringify([kind, says, from, isDeclared]);
-  if (words(before) !== words(after)) changes.push({ bump: 'patch', kind: 'description', ...ids, says: `The event ${after.type} is described in other words.` });
+  const words = ({ says, from }: ChartEvent): string => JSON.stringify([says, from]);
+  const isKnownTwice = before.isDeclared && after.isDeclared;
+  if (before.isDeclared && !after.isDeclared) changes.push({ bump: 'major', kind: 'event-kind', ...ids, says: `The event ${after.type} is declared no more: nobody says what it carries, who sends it, and that it must not get lost.` });
+  if (!before.isDeclared && after.isDeclared) changes.push({ bump: 'minor', kind: 'event-kind', ...ids, says: `The event ${after.type} is declared now.` });
+  if (isKnownTwice && before.kind !== after.kind) changes.push({ bump: after.kind === 'fact' ? 'major' : 'minor', kind: 'event-kind', ...ids, says: `The event ${after.type} is a ${after.kind} instead of a ${before.kind}: it ${after.kind === 'fact' ? 'may' : 'must not'} be ignored.` });
+  if (isKnownTwice && words(before) !== words(after)) changes.push({ bump: 'patch', kind: 'description', ...ids, says: `The event ${after.type} is described in other words.` });
   // Of an event that nobody had declared, nobody knows which fields it had.
-  if (!before.isDeclared || !after.isDeclared) return changes;
+  if (!isKnownTwice) return changes;
   const [one, other] = [fieldsOf(before), fieldsOf(after)];
   const needed = [...other].flatMap(([name, isOptional]) => (!isOptional && one.get(name) !== false ? [name] : []));
   const gone = [...one.keys()].filter((name) => !other.has(name));

@@ -34,7 +34,15 @@ function changesOf({ renamed, translate }: StateMatch, before: ChartState, after
   } else if (before.initial !== undefined && after.initial !== undefined && translate(before.initial) !== after.initial) {
     changes.push({ bump: 'major', kind: 'initial', ...ids, says: `${nameOf(after.id)} starts in ${nameOf(after.initial)} instead of ${nameOf(before.initial)}.` });
   }
-  if (JSON.stringify(before.tags.toSorted()) !== JSON.stringify(after.tags.toSorted())) changes.push({ bump: 'patch', kind: 'tags', ...ids, says: `The tags of ${nameOf(after.id)} are ${quoted(after.tags)} instead of ${quoted(before.tags)}.` });
+  if (before.hasOutput !== after.hasOutput) {
+    const isGone = after.hasOutput !== true;
+    changes.push({ bump: isGone ? 'major' : 'minor', kind: 'output', ...ids, says: isGone ? `${nameOf(after.id)} does not say any more what came of it.` : `${nameOf(after.id)} says what came of it.` });
+  }
+  if (JSON.stringify(before.tags.toSorted()) !== JSON.stringify(after.tags.toSorted())) {
+    // Whoever waits for a tag does not find one that is gone.
+    const bump = before.tags.every((tag) => after.tags.includes(tag)) ? 'minor' : 'major';
+    changes.push({ bump, kind: 'tags', ...ids, says: `The tags of ${nameOf(after.id)} are ${quoted(after.tags)} instead of ${quoted(before.tags)}.` });
+  }
   if (before.id !== ROOT && before.description !== after.description) changes.push({ bump: 'patch', kind: 'description', ...ids, says: `${nameOf(after.id)} is described in other words.` });
   return [...changes, ...lifeChanges(before, after), ...invokeChanges(before, after)];
 }
@@ -42,7 +50,7 @@ function changesOf({ renamed, translate }: StateMatch, before: ChartState, after
 function lifeChanges(before: ChartState, after: ChartState): ChartChange[] {
   const change = (moment: string, one: readonly ChartOperation[], other: readonly ChartOperation[]): ChartChange[] =>
     actionChange({ before: before.id, after: after.id, whose: `${moment} ${nameOf(after.id)}` }, one, other);
-  return [...change('on the way into', before.entry, after.entry), ...change('on the way out of', before.exit, after.exit)];
+  return [...change('on the way into', before.entry, after.entry), ...change('on the way out of', before.exit, after.exit), ...change('at the start of', before.initialActions ?? [], after.initialActions ?? [])];
 }
 
 function invokeChanges(before: ChartState, after: ChartState): ChartChange[] {

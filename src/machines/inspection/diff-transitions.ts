@@ -1,9 +1,10 @@
 /** What has changed in the transitions of the states that both versions have. Those of states that are new or gone come and go with them. */
 import { lineageOf } from './chart-description.ts';
 import type { ChartChange } from './chart-change.ts';
-import type { ChartTransition } from './chart-description.ts';
+import type { ChartDescription, ChartTransition } from './chart-description.ts';
 import { actionChange, quoted } from './diff-operations.ts';
 import type { StateMatch } from './diff-renames.ts';
+import { candidatesFor, matchesEvent } from './event-match.ts';
 import { nameOf } from './diff-states.ts';
 
 interface Pair {
@@ -81,7 +82,7 @@ function changesOf({ translate }: StateMatch, { before, after }: Pair): ChartCha
   }
   const [one, other] = [before.guard?.name, after.guard?.name];
   if (one === undefined && other !== undefined) changes.push({ bump: 'major', kind: 'guard-added', ...ids, says: `${name} is taken only where "${other}" holds; before, it always was.` });
-  else if (one !== undefined && other === undefined) changes.push({ bump: 'minor', kind: 'guard-removed', ...ids, says: `${name} is always taken; before, only where "${one}" held.` });
+  else if (one !== undefined && other === undefined) changes.push({ bump: 'major', kind: 'guard-removed', ...ids, says: `${name} is always taken; before, only where "${one}" held.` });
   else if (one !== other) changes.push({ bump: 'major', kind: 'guard-changed', ...ids, says: `${name} is taken where "${other ?? ''}" holds instead of "${one ?? ''}".` });
   if (before.description !== after.description) changes.push({ bump: 'patch', kind: 'description', ...ids, says: `${name} is described in other words.` });
   return [...changes, ...actionChange({ ...ids, whose: `with ${name}` }, before.actions, after.actions)];
@@ -115,19 +116,40 @@ function comeAndGone(match: StateMatch, gone: readonly ChartTransition[], more: 
 function added(match: StateMatch, transition: ChartTransition): ChartChange {
   const change = { kind: 'transition-added', after: transition.id } as const;
   const taker = tookBefore(match, transition);
-  if (taker === undefined) return { ...change, bump: 'minor', says: `${describe(transition)} is taken now, and leads to ${placesOf(transition)}.` };
-  return { ...change, bump: 'major', says: `${describe(transition)} is taken now, where before ${taker} decided; it ${transition.forbids ? 'does nothing' : `leads to ${placesOf(transition)}`}.` };
+  const leads = transition.forbids ? 'does nothing' : `leads to ${placesOf(transition)}`;
+  if (taker !== undefined) return { ...change, bump: 'major', says: `${describe(transition)} is taken now, where before ${taker} decided; it ${leads}.` };
+  const { kind } = transition;
+  if (kind === 'eventless' || kind === 'delayed') return { ...change, bump: 'major', says: `${describe(transition)} comes by itself now, and ${leads}; before, the state waited to be told.` };
+  if (kind === 'wildcard') return { ...change, bump: 'major', says: `${describe(transition)} takes what nobody took before, known or not; it ${leads}.` };
+  return { ...change, bump: 'minor', says: `${describe(transition)} is taken now, and ${leads}.` };
 }
 
 /** What answered the event before, as the end of "where before … decided": a transition that is tried later now, or one of a state around it. */
-function tookBefore(match: StateMatch, { source, event, index }: ChartTransition): string | undefined {
+function tookBefore(match: StateMatch, { source, event, index, kind }: ChartTransition): string | undefined {
   const { before, after, translate } = match;
   const isLater = after.transitions.some((other) => other.source === source && other.event === event && other.index > index && wasThere(match, other));
   if (isLater) return 'what comes after it in the list';
   const state = before.states.find(({ id }) => translate(id) === source);
-  const outer = state === undefined ? [] : lineageOf(before, state.id).slice(1);
-  const taker = outer.find(({ id }) => before.transitions.some((each) => each.source === id && each.event === event));
-  return taker === undefined ? undefined : nameOf(taker.id);
+  if (state === undefined || (kind !== 'event' && kind !== 'wildcard')) return undefined;
+  const types = new Set([...(kind === 'event' ? [event] : []), ...[...before.events, ...after.events].flatMap(({ type }) => (matchesEvent(type, event) ? [type] : []))]);
+  for (const type of types) {
+    const taker = deciderOf(before, state.id, { type, event });
+    if (taker !== undefined) return taker;
+  }
+  return undefined;
+}
+
+/** Who took an event of the type that the new transition, written for `event`, is offered first. */
+function deciderOf(before: ChartDescription, source: string, { type, event }: { readonly type: string; readonly event: string }): string | undefined {
+  for (const { id } of lineageOf(before, source)) {
+    for (const each of candidatesFor(type, before.transitions.filter((transition) => transition.source === id))) {
+      const isFirst = id === source && (each.event === event || each.event === type || each.event.length > event.length);
+      if (!isFirst) return id === source ? each.event : nameOf(id);
+      // What has no guard leaves nothing for those that come after it.
+      if (each.guard === undefined) return undefined;
+    }
+  }
+  return undefined;
 }
 
 function wasThere({ before, translate }: StateMatch, { source, event, guard, targets }: ChartTransition): boolean {

@@ -54,9 +54,10 @@ function timers({ chart }: ChartIndex): Finding[] {
 }
 
 function inlineOperations({ chart }: ChartIndex): Finding[] {
-  const ofStates = chart.states.flatMap(({ id, entry, exit, invokes }) => [
+  const ofStates = chart.states.flatMap(({ id, entry, exit, invokes, initialActions = [] }) => [
     ...entry.map((operation) => inline(operation, id, 'an entry action')),
     ...exit.map((operation) => inline(operation, id, 'an exit action')),
+    ...initialActions.map((operation) => inline(operation, id, 'an action of its start')),
     ...invokes.map(({ source }) => inline(source, id, 'an invoked actor')),
   ]);
   const ofTransitions = chart.transitions.flatMap(({ id, source, event, guard, actions }) => {

@@ -27,7 +27,8 @@ function needless({ rule, state, event }: ChartWaiver): Finding {
   const meant = isRule ? undefined : closestName(rule, AUDIT_RULES);
   return {
     rule: 'unknown-waiver',
-    severity: 'warning',
+    // A reason for what is not there is a hole: it takes the weight from whatever comes later.
+    severity: 'error',
     state,
     ...(event === '*' ? {} : { event }),
     says: isRule ? `${opening(state)} gives a reason for ${rule}${event === '*' ? '' : ` at ${event}`}, and there is nothing of that kind to excuse.` : `${named(state)} gives a reason for "${rule}", which is no rule of audits${meant === undefined ? '' : `; ${meant} is`}.`,

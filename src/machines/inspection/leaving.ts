@@ -17,7 +17,8 @@ export interface Leaving {
 }
 
 export function leavingOf(index: ChartIndex, matrix: readonly MatrixCell[]): Leaving {
-  const exits = new Map(index.leaves.map((leaf) => [leaf.id, exitsOf(index, matrix, leaf)]));
+  const found = foundOf(index, matrix);
+  const exits = new Map(index.leaves.map((leaf) => [leaf.id, exitsOf(index, found, leaf)]));
   const isEnd = (leaf: ChartState): boolean => leaf.kind === 'final' && isOutermost(index, leaf);
   const ending = endingFrom(index, exits, index.leaves.filter(isEnd).map(({ id }) => id));
   const all = new Set(index.chart.states.map(({ id }) => id));
@@ -31,14 +32,29 @@ function isOutermost(index: ChartIndex, { parent }: ChartState): boolean {
   return around.every(({ kind }) => kind === 'parallel');
 }
 
-function exitsOf(index: ChartIndex, matrix: readonly MatrixCell[], leaf: ChartState): readonly ChartTransition[] {
-  const offered = new Set(matrix.filter(({ state }) => state === leaf.id).flatMap(({ transitions }) => transitions));
-  const known = new Set(index.chart.events.map(({ type }) => type));
-  const shadowed = new Set(shadowedTransitions(index).map((each) => each.shadowed.id));
+/** What is asked about every leaf, found out once. */
+interface Found {
+  /** By leaf: the transitions that some event is offered to there. */
+  readonly offered: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly known: ReadonlySet<string>;
+  readonly shadowed: ReadonlySet<string>;
+}
+
+function foundOf(index: ChartIndex, matrix: readonly MatrixCell[]): Found {
+  const offered = new Map<string, Set<string>>();
+  for (const { state, transitions } of matrix) {
+    const own = offered.get(state) ?? new Set<string>();
+    offered.set(state, own);
+    for (const id of transitions) own.add(id);
+  }
+  return { offered, known: new Set(index.chart.events.map(({ type }) => type)), shadowed: new Set(shadowedTransitions(index).map((each) => each.shadowed.id)) };
+}
+
+function exitsOf(index: ChartIndex, { offered, known, shadowed }: Found, leaf: ChartState): readonly ChartTransition[] {
   const own = index.lineage(leaf.id).flatMap(({ id }) => index.transitionsOf(id)).filter((transition) => {
     const { kind, event, targets, id } = transition;
     if (targets.length === 0 || shadowed.has(id) || (kind === 'done' && leaf.kind !== 'final')) return false;
-    if (kind === 'event' && known.has(event) && !offered.has(id)) return false;
+    if (kind === 'event' && known.has(event) && offered.get(leaf.id)?.has(id) !== true) return false;
     return !targets.some((target) => enteredWith(index, target).has(leaf.id));
   });
   return [...own, ...besideExits(index, leaf)];

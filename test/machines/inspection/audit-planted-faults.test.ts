@@ -108,7 +108,7 @@ describe('an audit finds', () => {
 
   it('reasons that excuse nothing, and rules that do not exist', () => {
     const found = findingsOf('unknown-waiver', { one: { on: { GO: 'two' } }, two: { type: 'final' } }, { meta: { waives: { 'dead-end': 'why not', 'dead-and': 'a typing error' } } });
-    expect(found.map(({ severity }) => severity)).toEqual(['warning', 'warning']);
+    expect(found.map(({ severity }) => severity)).toEqual(['error', 'error']);
     expect(found.some(({ says }) => says.includes('dead-end is'))).toBe(true);
   });
 

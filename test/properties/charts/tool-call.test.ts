@@ -202,8 +202,8 @@ function begins(model: Model, kind: Kind, ...events: readonly string[]): void {
   for (const event of events) model.tell(event);
 }
 
-const NEVER_SENT = 'whoever takes back a call that waits closes it in the log, where the next wake finds it closed: no actor lives in between';
-const NEVER_LOST = 'the process in which its actor lived is gone; the next one closes the call in the log and makes no actor of what is over';
+const NEVER_SENT = 'whoever takes back a call that waits closes it in the log; only the wake after one that died in that moment ends it in its chart (test/actors/wake/closed-calls.test.ts)';
+const NEVER_LOST = 'the process in which its actor lived is gone; the next wake ends it in its chart (test/actors/wake/closed-calls.test.ts)';
 
 describeModel<Facts, Real>('a tool call', {
   chart: toolCallMachine,

@@ -1,0 +1,64 @@
+/** Calls that a dead wake left open end in their charts too: whoever inspects sees each of them come to its end. */
+import type { AnyActorRef, InspectionEvent } from 'xstate';
+import { afterEach, expect, it } from 'vitest';
+import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
+import type { Runtime } from '../../../src/runtime.ts';
+import { createManualRunner } from '../../support/manual-runner.ts';
+import { HookedStore } from '../../support/hooked-store.ts';
+import { MortalStore } from '../../support/mortal-store.ts';
+import { openTurnHouse } from '../../support/turn-house.ts';
+import type { TurnHouse } from '../../support/turn-house.ts';
+import { noteTools } from '../../support/turn-tools.ts';
+
+let house: TurnHouse;
+afterEach(() => house[Symbol.asyncDispose]());
+
+/** Another process, whose actors are inspected: the last state of each call, by its id. */
+function openInspected(): { readonly runtime: Runtime; readonly ends: ReadonlyMap<string, string> } {
+  const ends = new Map<string, string>();
+  const inspect = (event: InspectionEvent): void => {
+    if (event.type !== '@xstate.snapshot') return;
+    const { value } = event.snapshot as { readonly value?: unknown };
+    if (typeof value === 'string') ends.set((event.actorRef as AnyActorRef).id, value);
+  };
+  const tasks = new BackgroundTaskManager({ runners: { process: createManualRunner('process') }, clock: house.clock, inspect });
+  return { runtime: house.open({ tasks }), ends };
+}
+
+/** A wake asks a question and runs a tool, and its process dies when the first result is about to be stored. */
+async function dieInAStep(meanwhile?: (other: Runtime, sessionId: string) => Promise<unknown>): Promise<string> {
+  const store = new HookedStore();
+  house = await openTurnHouse({ store, tools: [noteTools().tool('touch')] });
+  await house.agent('worker', [{ calls: [{ name: 'ask_human', input: { question: 'Which?' } }, { name: 'touch' }] }, { text: 'Done.' }], { tools: ['ask_human', 'touch'] });
+  const id = await house.start('worker');
+  const mortal = new MortalStore(store);
+  const dying = house.open({ store: mortal });
+  const other = house.open();
+  if (meanwhile !== undefined) store.before('agent.question_asked', () => meanwhile(other, id));
+  store.before('agent.tool_result', async () => {
+    await mortal.kill();
+    throw new Error('the process was killed');
+  });
+  await dying.wake(id).catch(() => undefined);
+  return id;
+}
+
+async function callNamed(sessionId: string, name: string): Promise<string | undefined> {
+  return (await house.state(sessionId)).openToolCalls.find((call) => call.name === name)?.callId;
+}
+
+it('as unknown where it ran', async () => {
+  const id = await dieInAStep();
+  const touched = await callNamed(id, 'touch');
+  const { runtime, ends } = openInspected();
+  await runtime.wake(id);
+  expect([...ends]).toContainEqual([touched, 'unknown']);
+});
+
+it('as cancelled where it waited for somebody, after the turn was cut short', async () => {
+  const id = await dieInAStep((other, sessionId) => other.sessions.interrupt(sessionId));
+  const asked = await callNamed(id, 'ask_human');
+  const { runtime, ends } = openInspected();
+  await runtime.wake(id);
+  expect([...ends]).toContainEqual([asked, 'cancelled']);
+});
