@@ -10,6 +10,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[]
   memory: () => import('./tasks/memory.ts'),
   'mass-stop': () => import('./tasks/mass-stop.ts'),
   streams: () => import('./tasks/streams.ts'),
+  recorder: () => import('./tasks/recorder.ts'),
   gigabyte: () => import('./shell/gigabyte.ts'),
   'cancel-to-gone': () => import('./shell/cancel-to-gone.ts'),
   append: () => import('./storage/append.ts'),

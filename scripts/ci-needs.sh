@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What the tests need besides Node and git, from Debian's packages, where it is missing: bubblewrap, which shuts commands in.
+# What the tests need besides Node and git, from Debian's packages, where it is missing: bubblewrap, which shuts commands in, and what
+# Chromium, which comes with npm, needs of the system: a library, and the font in which diagrams are measured.
 # Called before the tests. Changes nothing where everything is there; fails, and says so, where it cannot be had.
 set -euo pipefail
 
@@ -9,6 +10,11 @@ missing=()
 for program in "${!packages[@]}"; do
   command -v "$program" >/dev/null || missing+=("${packages[$program]}")
 done
+libraries=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p)
+has_library() { [[ $libraries == *$'\t'"$1 "* ]]; }
+has_library libnss3.so || missing+=(libnss3)
+has_library libexpat.so.1 || missing+=(libexpat1)
+[[ -e /usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf ]] || missing+=(fonts-dejavu-core)
 [[ ${#missing[@]} -eq 0 ]] && exit 0
 
 as_root=()

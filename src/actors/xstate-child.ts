@@ -26,6 +26,17 @@ interface SystemInternals {
   readonly _logger: (...values: unknown[]) => void;
   readonly _clock: unknown;
   _sendInspectionEvent(event: object): void;
+  _register(sessionId: string, actor: AnyActorRef): string;
+  _unregister(actor: AnyActorRef): void;
+  getSnapshot(): { readonly _scheduledEvents: Readonly<Record<string, ScheduledEvent>> };
+}
+
+interface ScheduledEvent {
+  readonly source: AnyActorRef;
+  readonly event: { readonly type: string };
+  readonly id: string;
+  readonly delay: number;
+  readonly startedAt: number;
 }
 
 const internalsOf = (actor: AnyActorRef): ActorInternals => actor as unknown as ActorInternals;
@@ -183,4 +194,59 @@ export function startChild(parent: AnyActorRef, logic: AnyActorLogic, id: string
 /** Stops a child that has not come to its end: XState lets nobody but the parent do that, and has no public way for a parent without a chart. */
 export function stopChild(child: AnyActorRef): void {
   internalsOf(child)._stop?.();
+}
+
+/** The actors of a system that run, by session id. */
+const running = new WeakMap<object, Map<string, AnyActorRef>>();
+
+/**
+ * Makes the actors of a system known to `liveActorsOf`. XState keeps a map of them that nobody can read and that it reads never; one that can be
+ * read takes its place, so this costs nothing. Before the root starts.
+ */
+export function keepLiveActors(root: AnyActorRef): void {
+  const { system } = internalsOf(root);
+  const actors = new Map<string, AnyActorRef>();
+  const unregister = system._unregister.bind(system);
+  running.set(system, actors);
+  system._register = (sessionId, actor) => {
+    actors.set(sessionId, actor);
+    return sessionId;
+  };
+  system._unregister = (actor) => {
+    actors.delete(actor.sessionId);
+    if ((actor as { readonly systemId?: string }).systemId !== undefined) unregister(actor);
+  };
+}
+
+/** The actors that run now, parents before their children. In a system whose actors are not kept: those that snapshots of machines name. */
+export function liveActorsOf(root: AnyActorRef): readonly AnyActorRef[] {
+  const kept = running.get(internalsOf(root).system);
+  if (kept !== undefined) return [...kept.values()];
+  const found = new Set([root]);
+  for (const actor of found) {
+    const { children = {} } = (actor.getSnapshot() as { readonly children?: Readonly<Record<string, AnyActorRef | undefined>> } | undefined) ?? {};
+    for (const child of Object.values(children)) if (child !== undefined) found.add(child);
+  }
+  return [...found];
+}
+
+/** What the actor runs. */
+export function logicOf(actor: AnyActorRef): unknown {
+  return (actor as unknown as { readonly logic: unknown }).logic;
+}
+
+/** A timer that an actor has set by XState's means. */
+export interface ScheduledTimer {
+  readonly source: AnyActorRef;
+  readonly id: string;
+  /** Of the event that it sends. */
+  readonly type: string;
+  readonly delayMs: number;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+export function scheduledTimersOf(root: AnyActorRef): readonly ScheduledTimer[] {
+  const scheduled = Object.values(internalsOf(root).system.getSnapshot()._scheduledEvents);
+  return scheduled.map(({ source, event, id, delay, startedAt }) => ({ source, id, type: event.type, delayMs: delay, startedAt }));
 }

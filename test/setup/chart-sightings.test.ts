@@ -3,7 +3,13 @@ import { Actor, createActor, createMachine, fromPromise, setup } from 'xstate';
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { ChartedLife } from '../../src/actors/subagent/charted-life.ts';
+import { MemoryCandidateStandings } from '../../src/adapters/memory/memory-candidate-standings.ts';
 import { watchCharts } from '../../src/machines/chart-watch.ts';
+import { BackgroundTaskManager } from '../../src/actors/task/background-task-manager.ts';
+import { createSimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
+import { nextConfiguration } from '../../src/machines/session/session-machine.ts';
+import { createManualRunner, settled } from '../support/manual-runner.ts';
+import { processRequest } from '../support/task-requests.ts';
 import { breakerAfter } from '../../src/machines/run/breaker-machine.ts';
 import { movedRecord } from '../../src/machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../src/machines/subagent/worktree-record.ts';
@@ -38,22 +44,46 @@ async function machinesIn(work: () => unknown): Promise<readonly string[]> {
   return events;
 }
 
+/** An adapter that asks a chart, without an actor of its own. */
+function failedAttempt(): Promise<unknown> {
+  const standings = new MemoryCandidateStandings({ clock: createSimulatedClock() });
+  return standings.report({ provider: 'p', model: 'm' }, { kind: 'failed', failure: { kind: 'overloaded', message: 'too much' } });
+}
+
 const toggle = createMachine({ id: 'toggle', initial: 'off', states: { off: { on: { FLIP: 'on' } }, on: { always: 'done' }, done: { on: { FLIP: undefined } } } });
 
 describe('what a test run sees of charts', () => {
   it('is what actors of the sources take, with what followed what', async () => {
-    const [worktree] = (await seenIn(() => {
-      const life = new ChartedLife({ lifecycle: worktreeLifecycle, id: 'a worktree' });
-      life.move('CREATE');
-      life.move('CREATED');
-      life.move('CLEAN');
-      life.end();
-    })) as readonly object[];
-    expect(worktree).toEqual({ chart: 'worktree', transitions: { 'absent|CREATE|0': 1, 'creating|CREATED|0': 1 }, pairs: { 'absent|CREATE|0 > creating|CREATED|0': 1 } });
+    const seen = (await seenIn(async () => {
+      const runner = createManualRunner('process');
+      const manager = new BackgroundTaskManager({ clock: createSimulatedClock(), runners: { process: runner } });
+      const { id } = await manager.spawn(processRequest());
+      await settled();
+      runner.of(id).resolve({ output: 'done' });
+      await settled();
+      await manager.shutdown();
+    })) as readonly { readonly chart: string; readonly transitions: object; readonly pairs: object }[];
+    const task = seen.find(({ chart }) => chart === 'task');
+    expect(Object.keys(task?.transitions ?? {})).toEqual(expect.arrayContaining(['queued|START|0', 'running.starting|STARTED|0', 'running|COMPLETE|0']));
+    expect(task?.pairs).toMatchObject({ 'queued|START|0 > running.starting|STARTED|0': 1 });
+    expect(seen.find(({ chart }) => chart === 'taskSupervisor')?.transitions).toEqual({ 'accepting|DRAIN|0': 1, 'draining|IDLE|0': 1 });
   });
 
   it('is what the sources look up in a chart without an actor', async () => {
-    expect(await seenIn(() => movedRecord({ id: 'w', status: 'ready' } as WorktreeRecord, 'OWNER_LOST'))).toEqual([{ chart: 'worktree', transitions: { 'ready|OWNER_LOST|0': 1 }, pairs: {} }]);
+    const seen = await seenIn(failedAttempt);
+    expect(seen).toEqual([{ chart: 'breaker', transitions: { 'closed|COOL|0': 1 }, pairs: {} }]);
+  });
+
+  it('is nothing of what a test has worked out by what is pure, nor of a life that it leads itself', async () => {
+    expect(
+      await seenIn(() => {
+        movedRecord({ id: 'w', status: 'ready' } as WorktreeRecord, 'OWNER_LOST');
+        nextConfiguration({ status: 'idle', stopReason: 'idle' }, 'WAKE');
+        const life = new ChartedLife({ lifecycle: worktreeLifecycle, id: 'a worktree' });
+        life.move('CREATE');
+        life.end();
+      }),
+    ).toEqual([]);
   });
 
   it('is nothing of what a test does with a chart by itself', async () => {
@@ -71,10 +101,10 @@ describe('what a test run sees of charts', () => {
   it('is not ended by a lookup of a test that came first', async () => {
     expect(
       await seenIn(() => {
-        worktreeLifecycle.next(worktreeLifecycle.initial, 'CREATE');
-        movedRecord({ id: 'w', status: 'absent' } as WorktreeRecord, 'CREATE');
+        breakerAfter('closed', 'COOL');
+        return failedAttempt();
       }),
-    ).toMatchObject([{ transitions: { 'absent|CREATE|0': 1 } }]);
+    ).toMatchObject([{ transitions: { 'closed|COOL|0': 1 } }]);
   });
 
   it('is every step of an interpreted machine, and nothing of what it ignores', async () => {

@@ -24,6 +24,7 @@ import { cancelledRecord } from './stop-cause.ts';
 import type { SettlingEvent, TaskHost } from './task-host.ts';
 import type { TaskEventHub } from './task-event-hub.ts';
 import { startTaskActor } from './task-actor.ts';
+import { keepLiveActors } from '../xstate-child.ts';
 import { TaskQueue } from './task-queue.ts';
 import { TaskRecord } from './task-record.ts';
 import type { SupervisorSettings } from './task-manager-options.ts';
@@ -81,6 +82,7 @@ export class TaskSupervisor implements TaskHost {
       clock: options.clock,
       ...(inspect === undefined ? {} : { inspect }),
     });
+    keepLiveActors(this.actor);
     this.actor.start();
   }
 

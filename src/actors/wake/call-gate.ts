@@ -224,8 +224,8 @@ const asItIs = (text: string): string => text;
 function whereText({ kind }: PermissionSubject, environment: PreparedAgent['environment']): string {
   if (kind !== 'shell' || environment === undefined) return '';
   const { sandbox, definition } = environment;
-  if (sandbox === undefined) return ` It would run on the host, without a sandbox (environment ${definition.environmentId}).`;
-  return ` It would run in the sandbox of environment ${definition.environmentId}, ${definition.network === 'open' ? 'with the network of the host' : 'without network'}.`;
+  if (sandbox === undefined) return `; it would run on the host, without a sandbox (environment ${definition.environmentId})`;
+  return `; it would run in the sandbox of environment ${definition.environmentId}, ${definition.network === 'open' ? 'with the network of the host' : 'without network'}`;
 }
 
 type RuleTexts = Partial<Readonly<Record<PermissionRule['effect'], readonly string[]>>>;

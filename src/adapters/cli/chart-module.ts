@@ -28,7 +28,7 @@ export async function chartsOfModule(file: string, { timeoutMs = LOAD_TIMEOUT_MS
   for (const value of Object.values(exported)) for (const chart of chartsIn(value)) if (!found.has(chart.machine) || chart.events !== undefined) found.set(chart.machine, chart);
   const charts = [...found.values()];
   if (charts.length === 0) {
-    throw new RuntimeError('MODULE_WITHOUT_CHARTS', `expected ${file} to export an XState 5 machine, { machine, events }, or a list or an object of them; it exports ${Object.entries(exported).map(exportWord).join(', ') || 'nothing'}`, {
+    throw new RuntimeError('MODULE_WITHOUT_CHARTS', `expected ${file} to export an XState 5 machine, { machine, events }, or a list or an object of them; it exports ${Object.entries(exported).map(exportWord).toSorted().join(', ') || 'nothing'}`, {
       category: 'validation',
       hint: 'Export what createMachine() or setup().createMachine() returns. Functions are not called, and classes are not looked into.',
     });

@@ -48,14 +48,19 @@ export function lastLines(text: string, count: number): { readonly lines: readon
   return { lines: kept, omitted: lines.length - kept.length };
 }
 
-/** `0.3 s`, `12 s`, `3 min 20 s`. */
+/** In seconds: below it hours tell more than days. */
+const TWO_DAYS = 172_800;
+
+/** `0.3 s`, `12 s`, `3 min 20 s`, `2 h 1 min`, `7 days 3 h`. */
 export function durationText(durationMs: number): string {
   const seconds = Math.max(0, durationMs) / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 60) return `${Math.round(seconds)} s`;
   const whole = Math.round(seconds);
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+  if (whole < TWO_DAYS) return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+  const hours = Math.floor((whole % 86_400) / 3600);
+  return `${Math.floor(whole / 86_400)} days${hours === 0 ? '' : ` ${hours} h`}`;
 }
 
 /** An ISO-8601 time as `2026-03-01 14:05:09`, in the time zone of whoever reads it. */

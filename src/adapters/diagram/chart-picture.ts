@@ -12,8 +12,11 @@ import { planChart } from './plan-chart.ts';
 import type { Theme } from './theme.ts';
 import { otherwiseOf } from './wording.ts';
 
-/** Beyond these a picture shows nothing that a list does not show better, and its layout takes seconds. */
-const MOST_DRAWN = { states: 400, transitions: 1200 } as const;
+/** Beyond these a picture is thousands of pixels wide and shows nothing that a list does not show better, and its layout takes from many seconds to a minute. */
+const MOST_DRAWN = { states: 200, transitions: 400 } as const;
+
+/** With more nodes and edges than this no picture fits a page, and a second layout would only take long. */
+const MANY_PARTS = 220;
 
 export type Layout = (plan: DiagramPlan) => Promise<PlacedDiagram | undefined>;
 
@@ -34,7 +37,7 @@ const WIDEST_IN_LIST = 480;
 export async function drawPicture({ description, heading, layout = layOut, ...look }: ChartPicture): Promise<Drawn> {
   const drawing = drawingOf(description, look);
   const list = (because: string): Drawn => drawList(description, { drawing, heading, because, wording: { marks: look.marks, otherwise: otherwiseOf(description.transitions), widestRow: WIDEST_IN_LIST } });
-  if (description.states.length > MOST_DRAWN.states || description.transitions.length > MOST_DRAWN.transitions) return list('the chart is too big for a picture');
+  if (description.states.length - 1 > MOST_DRAWN.states || description.transitions.length > MOST_DRAWN.transitions) return list('the chart is too big for a picture');
   const placed = await narrowest(description, look.marks, layout);
   return placed === undefined ? list('no layout was found for the chart') : drawChart(placed, drawing, heading);
 }
@@ -43,9 +46,10 @@ export async function drawPicture({ description, heading, layout = layOut, ...lo
 async function narrowest(description: ChartDescription, marks: Marks, layout: Layout): Promise<PlacedDiagram | undefined> {
   let best: PlacedDiagram | undefined;
   for (const isTight of [false, true]) {
-    const placed = await settled(layout, planChart(description, { marks, isTight }));
+    const plan = planChart(description, { marks, isTight });
+    const placed = await settled(layout, plan);
     if (placed !== undefined && (best === undefined || placed.width < best.width)) best = placed;
-    if (best !== undefined && best.width + 2 * MARGIN <= PAGE_WIDTH) return best;
+    if (best !== undefined && (best.width + 2 * MARGIN <= PAGE_WIDTH || plan.nodes.length + plan.edges.length > MANY_PARTS)) return best;
   }
   return best;
 }

@@ -28,7 +28,8 @@ function frameOf({ shape, box, depth, state }: PlacedNode, drawing: Drawing): st
   const outline = element('rect', { ...look, ...rectOf(box), rx: isOuter ? RADIUS + 3 : RADIUS, 'stroke-width': 1.25, 'stroke-dasharray': shape === 'region' ? '5 4' : undefined });
   if (shape !== 'final') return [outline];
   const inner: Box = { x: box.x + INNER_BORDER, y: box.y + INNER_BORDER, width: box.width - 2 * INNER_BORDER, height: box.height - 2 * INNER_BORDER };
-  return [outline, element('rect', { ...paint('ring', drawing.theme), ...rectOf(inner), rx: RADIUS - INNER_BORDER + 1, 'stroke-width': 1.25 })];
+  const color = drawing.colorOf(state);
+  return [outline, element('rect', { ...paint('ring', drawing.theme), ...(color === undefined ? {} : { stroke: color }), ...rectOf(inner), rx: RADIUS - INNER_BORDER + 1, 'stroke-width': 1.25 })];
 }
 
 function textOf({ box, shape, name, rows, headingX = box.x }: PlacedNode, drawing: Drawing): string[] {

@@ -18,8 +18,8 @@ export interface Drawing {
   shapePaint(look: string, state: string): Painted;
   /** Of the line of an edge and its tip; `look` is the beginning of the name of its paint. */
   edgePaint(look: string, transition: string | undefined): { readonly runPaint: Painted; readonly tipPaint: Painted };
-  /** The color of a transition that is lit or marked. */
-  colorOf(transition: string): string | undefined;
+  /** The color of lines of a state or a transition that is lit or marked. */
+  colorOf(id: string): string | undefined;
   tooltipOf(state: string): string;
   sentenceOf(transition: string): string;
 }

@@ -9,6 +9,8 @@ export interface LayoutChoice {
   readonly seed: number;
   /** In which of the layers that an edge runs through its label stands. */
   readonly labels: 'MEDIAN_LAYER' | 'SPACE_EFFICIENT_LAYER';
+  /** Whether what is laid out is pushed together along its edges afterwards. */
+  readonly isCompacted: boolean;
 }
 
 /** Around what lies in a state, in pixels. */
@@ -16,10 +18,10 @@ const INNER_MARGIN = 14;
 
 /** Pixels between nodes, between lines, and between a line and a node. */
 const ROOMY = { nodes: '22', lines: '12', beside: '14' } as const;
-const TIGHT = { nodes: '8', lines: '8', beside: '8' } as const;
+const TIGHT = { nodes: '8', lines: '7', beside: '6' } as const;
 
 /** ELK reads options of compound nodes from the nodes themselves, not from what is around them: they are repeated on each. */
-function optionsOf({ direction, placement, seed, labels }: LayoutChoice, isTight: boolean): LayoutOptions {
+function optionsOf({ direction, placement, seed, labels, isCompacted }: LayoutChoice, isTight: boolean): LayoutOptions {
   const { nodes, lines, beside } = isTight ? TIGHT : ROOMY;
   return {
     'elk.algorithm': 'layered',
@@ -33,6 +35,7 @@ function optionsOf({ direction, placement, seed, labels }: LayoutChoice, isTight
     'elk.layered.nodePlacement.strategy': placement,
     'elk.layered.nodePlacement.favorStraightEdges': 'true',
     'elk.layered.edgeLabels.centerLabelPlacementStrategy': labels,
+    'elk.layered.compaction.postCompaction.strategy': isCompacted ? 'EDGE_LENGTH' : 'NONE',
     'elk.spacing.nodeNode': nodes,
     'elk.spacing.edgeNode': beside,
     'elk.spacing.edgeEdge': lines,

@@ -10,17 +10,21 @@ import { tidied } from './tidy-edges.ts';
 
 /** All are tried, and the best is taken. These are the ones that won most often among all that ELK has. */
 const CHOICES: readonly LayoutChoice[] = [
-  { direction: 'DOWN', placement: 'NETWORK_SIMPLEX', labels: 'MEDIAN_LAYER', seed: 1 },
-  { direction: 'DOWN', placement: 'NETWORK_SIMPLEX', labels: 'MEDIAN_LAYER', seed: 2 },
-  { direction: 'DOWN', placement: 'NETWORK_SIMPLEX', labels: 'SPACE_EFFICIENT_LAYER', seed: 2 },
+  { direction: 'DOWN', placement: 'NETWORK_SIMPLEX', labels: 'MEDIAN_LAYER', seed: 1, isCompacted: true },
+  { direction: 'DOWN', placement: 'NETWORK_SIMPLEX', labels: 'MEDIAN_LAYER', seed: 2, isCompacted: true },
+  { direction: 'DOWN', placement: 'NETWORK_SIMPLEX', labels: 'SPACE_EFFICIENT_LAYER', seed: 2, isCompacted: true },
 ];
 
 /** Only few states fit beside each other in a page. */
-const SIDEWAYS: LayoutChoice = { direction: 'RIGHT', placement: 'NETWORK_SIMPLEX', labels: 'MEDIAN_LAYER', seed: 1 };
+const SIDEWAYS: LayoutChoice = { direction: 'RIGHT', placement: 'NETWORK_SIMPLEX', labels: 'MEDIAN_LAYER', seed: 1, isCompacted: false };
 const FEW_NODES = 8;
 
-/** Tried where none of the others has a layout without faults, until one has. */
-const OTHERWISE: readonly LayoutChoice[] = [{ direction: 'DOWN', placement: 'BRANDES_KOEPF', labels: 'MEDIAN_LAYER', seed: 1 }, SIDEWAYS];
+/** Tried where none of the others has a layout without faults, until one has: pushing together goes wrong where much is nested. */
+const OTHERWISE: readonly LayoutChoice[] = [
+  ...CHOICES.map((choice) => ({ ...choice, isCompacted: false })),
+  { direction: 'DOWN', placement: 'BRANDES_KOEPF', labels: 'MEDIAN_LAYER', seed: 1, isCompacted: false },
+  SIDEWAYS,
+];
 
 /** With more nodes and edges than this the first layout without faults is taken, because each takes long. */
 const MANY_PARTS = 220;

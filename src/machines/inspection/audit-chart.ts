@@ -43,7 +43,7 @@ export function auditChart(chart: Chart, limits: ExplorationLimits = EXPLORATION
     configurations: configurationsOf(exploration),
     findings,
     ...partsOf(description),
-    exploration: { snapshots: exploration.snapshots.length, isComplete: !exploration.isCut && exploration.failures.length === 0, taken: [...exploration.taken].toSorted() },
+    exploration: { snapshots: exploration.snapshots.length, isComplete: !exploration.isCut && exploration.failures.length === 0, taken: [...exploration.taken.keys()].toSorted() },
     guards: guardsOf(description, exploration),
     actions: actionsOf(description),
     counts: countsOf(index, findings),
@@ -106,6 +106,7 @@ function countsOf({ chart, leaves }: ChartIndex, findings: readonly Finding[]): 
     events: chart.events.length,
     errors: count('error'),
     warnings: count('warning'),
+    notes: count('note'),
     waived: findings.filter(({ waived }) => waived !== undefined).length,
   };
 }

@@ -1,7 +1,9 @@
 /** An audit as a page of Markdown, for somebody who has never seen the code. The same audit gives the same bytes. */
+import { RULE_MEANINGS } from './audit-rules.ts';
+import { AUDIT_RULES } from './chart-audit.ts';
+import type { AuditRule, ChartAudit, Finding, MatrixCell, StateReach } from './chart-audit.ts';
 import { ROOT } from './chart-description.ts';
-import type { ChartInvocation, ChartTransition } from './chart-description.ts';
-import type { ChartAudit, Finding, MatrixCell } from './chart-audit.ts';
+import type { ChartDescription, ChartInvocation, ChartTransition } from './chart-description.ts';
 import { cell, code, counted, listed, table } from './markdown.ts';
 
 /** Wider matrices are cut into several, each with all the states. */
@@ -23,8 +25,8 @@ export function auditPage(audit: ChartAudit): string {
     findingsSection(audit),
     transitionsSection(audit),
     workSection(audit),
-    namesSection('Guards', 'What has to hold for a transition to be taken.', audit.guards),
-    namesSection('Actions', 'What is done when a transition is taken, or a state entered or left.', audit.actions),
+    namesSection('Guards', 'What has to hold for a transition to be taken.', { chart: audit.chart, names: audit.guards }),
+    namesSection('Actions', 'What is done when a transition is taken, or a state entered or left.', { chart: audit.chart, names: audit.actions }),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
@@ -33,8 +35,8 @@ export function auditPage(audit: ChartAudit): string {
 export function auditIndex(audits: readonly ChartAudit[]): string {
   const rows = audits.map((audit) => {
     const { id } = audit.chart;
-    const { leaves, events, transitions, errors, warnings, waived } = audit.counts;
-    return [`[${auditTitle(audit)}](${id}.md)`, code(id), String(leaves), String(events), String(transitions), verdictOf({ errors, warnings, waived })];
+    const { leaves, events, transitions } = audit.counts;
+    return [`[${cell(auditTitle(audit))}](${encodeURIComponent(id)}.md)`, code(id), String(leaves), String(events), String(transitions), verdictOf(audit.counts)];
   });
   return [
     '# Audits of the charts',
@@ -44,8 +46,8 @@ export function auditIndex(audits: readonly ChartAudit[]): string {
   ].join('\n\n').replace(/\n+$/, '\n');
 }
 
-function verdictOf({ errors, warnings, waived }: Pick<ChartAudit['counts'], 'errors' | 'warnings' | 'waived'>): string {
-  const parts = [errors > 0 && counted(errors, 'error'), warnings > 0 && counted(warnings, 'warning'), waived > 0 && `${waived} waived`].filter((part) => part !== false);
+function verdictOf({ errors, warnings, notes, waived }: ChartAudit['counts']): string {
+  const parts = [errors > 0 && counted(errors, 'error'), warnings > 0 && counted(warnings, 'warning'), notes > 0 && counted(notes, 'note'), waived > 0 && `${waived} waived`].filter((part) => part !== false);
   return parts.length === 0 ? 'none' : parts.join(', ');
 }
 
@@ -55,9 +57,10 @@ function head(audit: ChartAudit): string {
   return [
     `# ${title}`,
     `<!-- Written by "wakechart audit --write". Change the chart, not this page. -->`,
-    ...(chart.description === undefined ? [] : [chart.description]),
-    `![${title}: a diagram of its states and transitions](${encodeURIComponent(chart.id)}.svg)`,
-    `Chart ${code(chart.id)}: ${counted(counts.leaves, 'state')} it can be in, ${counted(counts.events, 'event')}, ${counted(counts.transitions, 'transition')}. Findings: ${verdictOf(counts)}.`,
+    // A description that only repeats the heading says nothing.
+    ...(chart.description === undefined || title.startsWith(chart.description.replace(/\.$/, '')) ? [] : [chart.description]),
+    `![${title}: its states and transitions](${encodeURIComponent(chart.id)}.svg)`,
+    `The chart ${code(chart.id)} can be in ${counted(counts.leaves, 'state')}, knows ${counted(counts.events, 'event')} and has ${counted(counts.transitions, 'transition')}. Findings: ${verdictOf(counts)}.`,
   ].join('\n\n');
 }
 
@@ -74,7 +77,7 @@ function statesSection({ chart }: ChartAudit): string {
       const shape = kind === 'atomic' ? '' : kind === 'compound' ? `begins in ${code(initial ?? '')}` : kind;
       return [stateName(id), cell([isStart ? 'start' : '', shape, ...tags.map((tag) => `#${tag}`)].filter((part) => part !== '').join(', ')), cell(description)];
     });
-  return ['## States', table(['State', '', 'What holds'], rows)].join('\n\n');
+  return ['## States', table(['State', 'Kind', 'What holds'], rows)].join('\n\n');
 }
 
 function eventsSection({ chart }: ChartAudit): string {
@@ -90,7 +93,7 @@ function eventsSection({ chart }: ChartAudit): string {
 
 function matrixSection(audit: ChartAudit): string {
   const { chart, matrix } = audit;
-  const states = [...new Set(matrix.map(({ state }) => state))];
+  const states = [...new Set(matrix.filter((each) => each.class !== 'final').map(({ state }) => state))];
   const events = [...new Set(matrix.map(({ event }) => event))];
   if (events.length === 0) return '';
   const byPlace = new Map(matrix.map((each) => [`${each.state}|${each.event}`, each]));
@@ -106,16 +109,24 @@ function matrixSection(audit: ChartAudit): string {
 
 function legendOf({ matrix, chart }: ChartAudit): string {
   const used = new Set(matrix.map((each) => each.class));
-  const refused = chart.unhandled.because === undefined ? 'refused by whoever drives the chart' : `refused: ${chart.unhandled.because}`;
+  const isTaken = used.has('handled') || used.has('conditional');
+  const isChosen = matrix.some(({ transitions }) => transitions.length > 1);
+  const { because } = chart.unhandled;
+  const open = new Set(matrix.filter((each) => each.class !== 'final').map(({ state }) => state));
+  const ends = [...new Set(matrix.map(({ state }) => state))].filter((state) => !open.has(state)).map(stateName);
   const words = [
-    used.has('handled') && 'a name: the state that it leads to (*in italics*, when an outer state takes it; `stays`, when only actions run)',
+    isTaken && 'a name: the event leads to that state',
+    isTaken && matrix.some(({ inheritedFrom }) => inheritedFrom !== undefined) && '*in italics*: an outer state takes it, for all states inside it',
+    isTaken && chart.transitions.some(({ targets, forbids }) => targets.length === 0 && !forbids) && '`stays`: only actions run',
+    isChosen && '`one / other`: guards decide between them, in this order',
     used.has('conditional') && '`?`: only where a guard allows it',
     used.has('forbidden') && '⊘: taken, and nothing happens, by decision',
-    used.has('rejected') && `×: ${refused}`,
+    used.has('rejected') && `×: refused by whoever drives the chart${because === undefined ? '' : `. ${because.replace(/\.$/, '')}`}`,
     used.has('ignored') && '·: ignored',
-    used.has('final') && 'empty: the state is final and takes nothing',
+    matrix.some(({ beside = [], class: kind }) => kind === 'ignored' && beside.length > 0) && '`·*`: ignored here, and a region beside it may take it',
   ].filter((word) => word !== false);
-  return `${words.join('; ')}.`;
+  const final = ends.length === 0 ? [] : ['', `Final, and therefore not in the table: ${ends.join(', ')}.`];
+  return [...words.map((word) => `- ${cell(word)}`), ...final].join('\n');
 }
 
 function markOf(place: MatrixCell | undefined, transitions: ReadonlyMap<string, ChartTransition>): string {
@@ -133,7 +144,7 @@ function markOf(place: MatrixCell | undefined, transitions: ReadonlyMap<string, 
     case 'rejected':
       return '×';
     case 'ignored':
-      return '·';
+      return place.beside === undefined ? '·' : '·*';
     case 'final':
       return '';
   }
@@ -146,24 +157,57 @@ function leadsTo(transition: ChartTransition | undefined): string {
 
 function reachSection({ chart, reach }: ChartAudit): string {
   const leaves = reach.filter(({ state }) => state !== ROOT && !chart.states.some(({ parent }) => parent === state));
-  const rows = leaves.map(({ state, reach: how, path }) => [stateName(state), how === 'witnessed' ? (path.length === 0 ? 'here it starts' : path.map(code).join(' → ')) : how === 'structural' ? 'by its transitions; no events were found that lead there' : '**not reachable**']);
-  return ['## How each state is reached', 'The shortest way from the start.', table(['State', 'Events'], rows)].join('\n\n');
+  if (leaves.length === 0) return '';
+  const rows = leaves.map((each) => [stateName(each.state), wayTo(each)]);
+  const steps = leaves.flatMap(({ path }) => path);
+  const words = [
+    steps.some((step) => /^(done|error)\(/.test(step)) && '`done(x)` and `error(x)`: the actor `x`, which runs in the state, has answered or failed',
+    steps.some((step) => step.startsWith('after(')) && '`after(x)`: the time `x` has passed',
+  ].filter((word) => word !== false);
+  const legend = words.length === 0 ? [] : [`${words.join('; ')}.`];
+  return ['## How each state is reached', 'The shortest way from the start, tried on the machine itself.', ...legend, table(['State', 'Events'], rows)].join('\n\n');
+}
+
+function wayTo({ reach, path, isPassed }: StateReach): string {
+  if (reach === 'unreachable') return '**not reachable**';
+  if (reach === 'structural') return 'transitions lead there; no events were found that do';
+  const way = path.length === 0 ? 'here it starts' : path.map(code).join(' → ');
+  return isPassed === true ? `${way}, and it is left at once` : way;
 }
 
 function findingsSection({ findings }: ChartAudit): string {
   if (findings.length === 0) return '';
-  const told = (found: readonly Finding[], heading: string, isWaived: boolean): string =>
-    found.length === 0
-      ? ''
-      : [heading, table(['Where', 'Rule', isWaived ? 'Finding' : 'Weight', isWaived ? 'Why it stands' : 'Finding'], found.map((finding) => rowOf(finding, isWaived)))].join('\n\n');
   const open = findings.filter(({ waived }) => waived === undefined);
   const waived = findings.filter((finding) => finding.waived !== undefined);
-  return ['## Findings', told(open, 'What the audit objects to, or points out.', false), told(waived, 'Known, and let stand, for the reason that the chart gives.', true)].filter((part) => part !== '').join('\n\n');
+  return [
+    '## Findings',
+    ...(open.length === 0 ? [] : ['What the audit objects to, or points out.', table(['Where', 'Rule', 'Weight', 'Finding'], open.map(openRow))]),
+    ...(waived.length === 0 ? [] : ['Known, and let stand, for the reason that the chart gives.', ...AUDIT_RULES.flatMap((rule) => waivedPart(rule, waived.filter((finding) => finding.rule === rule)))]),
+  ].join('\n\n');
 }
 
-function rowOf({ state, event, rule, severity, says, hint, waived }: Finding, isWaived: boolean): string[] {
-  const where = event === undefined ? stateName(state) : `${stateName(state)}, ${code(event)}`;
-  return isWaived ? [where, code(rule), cell(says), cell(waived ?? '')] : [where, code(rule), severity, cell(`${says} ${hint}`)];
+function openRow({ state, event, rule, severity, says, hint }: Finding): string[] {
+  return [placeOf(state, event), code(rule), severity, cell(`${says} ${hint}`)];
+}
+
+/** The findings of one rule, those of the same state and reason on one line. What a lost command means need not be said for each. */
+function waivedPart(rule: AuditRule, findings: readonly Finding[]): string[] {
+  if (findings.length === 0) return [];
+  const isSaidOnce = rule === 'ignored-command';
+  const rows = new Map<string, { readonly first: Finding; readonly events: string[] }>();
+  for (const finding of findings) {
+    const key = JSON.stringify([finding.state, finding.waived, isSaidOnce ? '' : finding.says]);
+    const row = rows.get(key) ?? { first: finding, events: [] };
+    rows.set(key, row);
+    if (finding.event !== undefined) row.events.push(code(finding.event));
+  }
+  const told = [...rows.values()].map(({ first, events }) => [stateName(first.state), events.join(', '), isSaidOnce ? '' : cell(first.says), cell(first.waived ?? '')]);
+  return [`**${code(rule)}**: ${RULE_MEANINGS[rule]}`, table(['State', 'Event', 'Finding', 'Why it stands'], told)];
+}
+
+/** A state, and the event that it is about there. */
+function placeOf(state: string, event: string | undefined): string {
+  return event === undefined ? stateName(state) : `${stateName(state)} at ${code(event)}`;
 }
 
 function transitionsSection({ chart }: ChartAudit): string {
@@ -174,15 +218,16 @@ function transitionsSection({ chart }: ChartAudit): string {
     const more = [guard === undefined ? '' : `if ${code(guard.name)}`, ...actions.map(({ name }) => `does ${code(name)}`), reenters ? 'entered anew' : ''].filter((part) => part !== '');
     return [stateName(source), code(event), target === 'stays' || target === 'nothing' ? target : code(target), more.join(', ')];
   });
-  return ['## Transitions', 'In the order in which they are tried.', table(['From', 'On', 'To', ''], rows)].join('\n\n');
+  return ['## Transitions', 'In the order in which they are tried.', table(['From', 'On', 'To', 'Condition, and what is done'], rows)].join('\n\n');
 }
 
 /** What runs while the machine is in a state: timers and invoked actors. */
-function workSection({ timers, invokes }: ChartAudit): string {
-  const waits = timers.map(({ state, delay, transition }) => [stateName(state), typeof delay === 'number' ? `${delay} ms` : code(delay), code(transition)]);
+function workSection({ chart, timers, invokes }: ChartAudit): string {
+  const led = new Map(chart.transitions.map((transition) => [transition.id, transition]));
+  const waits = timers.map(({ state, delay, transition }) => [stateName(state), typeof delay === 'number' ? `${delay} ms` : code(delay), leadsTo(led.get(transition))]);
   const works = invokes.map(({ state, id, source, handlesDone, handlesError }) => [stateName(state), code(id), id === source ? '' : code(source), endings({ handlesDone, handlesError })]);
   const parts = [
-    waits.length === 0 ? '' : ['## Timers', table(['State', 'After', 'Transition'], waits)].join('\n\n'),
+    waits.length === 0 ? '' : ['## Timers', table(['State', 'After', 'Leads to'], waits)].join('\n\n'),
     works.length === 0 ? '' : ['## Invoked actors', 'Work that runs while the machine is in the state, and is stopped when it leaves.', table(['State', 'Actor', 'Source', 'Its endings'], works)].join('\n\n'),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
@@ -193,9 +238,14 @@ function endings({ handlesDone, handlesError }: Pick<ChartInvocation, 'handlesDo
   return handlesDone ? 'its answer leads on; **its error does not**' : handlesError ? 'its error leads on; its answer does not' : '**neither its answer nor its error leads on**';
 }
 
-function namesSection(heading: string, intro: string, names: readonly { readonly name: string; readonly usedBy: readonly string[] }[]): string {
+function namesSection(heading: string, intro: string, { chart, names }: { readonly chart: ChartDescription; readonly names: readonly { readonly name: string; readonly usedBy: readonly string[] }[] }): string {
   if (names.length === 0) return '';
-  return [`## ${heading}`, intro, table(['Name', 'Used by'], names.map(({ name, usedBy }) => [code(name), listed(usedBy.map((id) => (id === ROOT ? 'the whole chart' : code(id))))]))].join('\n\n');
+  const byId = new Map(chart.transitions.map((transition) => [transition.id, transition]));
+  const placed = (id: string): string => {
+    const transition = byId.get(id);
+    return transition === undefined ? stateName(id) : placeOf(transition.source, transition.event);
+  };
+  return [`## ${heading}`, intro, table(['Name', 'Used by'], names.map(({ name, usedBy }) => [code(name), listed([...new Set(usedBy.map(placed))])]))].join('\n\n');
 }
 
 function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {

@@ -36,6 +36,8 @@ export interface StateReach {
    * `after(soon)`, and with what it carries where several samples of it were tried: `ANSWER {"outcome":"failed"}`.
    */
   readonly path: readonly string[];
+  /** The path leads through it and out of it again at once: it is left without an event, or is a history state. Absent where a machine can stay in it. */
+  readonly isPassed?: true | undefined;
 }
 
 export const AUDIT_RULES = [
@@ -98,5 +100,5 @@ export interface ChartAudit {
   readonly guards: readonly { readonly name: string; readonly usedBy: readonly string[]; readonly hasHeld: boolean; readonly hasFailed: boolean }[];
   /** Names in use, each with the transitions or states where. */
   readonly actions: readonly { readonly name: string; readonly usedBy: readonly string[] }[];
-  readonly counts: { readonly states: number; readonly leaves: number; readonly transitions: number; readonly events: number; readonly errors: number; readonly warnings: number; readonly waived: number };
+  readonly counts: { readonly states: number; readonly leaves: number; readonly transitions: number; readonly events: number; readonly errors: number; readonly warnings: number; readonly notes: number; readonly waived: number };
 }

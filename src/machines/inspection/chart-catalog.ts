@@ -38,7 +38,7 @@ import type { Chart } from './chart.ts';
 const wake: Chart = {
   machine: wakeMachine,
   events: wakeEvents,
-  about: 'one wake: one bounded run of the harness over a session',
+  about: 'one wake of a session',
   input: { sessionId: 'session', wakeId: 'wake' } satisfies WakeInput,
   outputs: {
     claim: ['claimed', 'nothing_to_do'] satisfies readonly ClaimAnswer[],
@@ -61,7 +61,7 @@ const toolCall: Chart = {
 const run: Chart = {
   machine: runMachine,
   events: runChartEvents,
-  about: 'one run of an agent over its candidates: accounts within a model, models after one another',
+  about: 'one run of an agent over models and accounts',
   input: { runId: 'run' } satisfies RunInput,
   outputs: {
     select: ['chosen', 'wait', 'none'] satisfies readonly SelectAnswer[],
@@ -73,16 +73,16 @@ const run: Chart = {
 export const charts: readonly Chart[] = [
   { machine: taskMachine, events: taskEvents, about: 'one background task' },
   { machine: supervisorMachine, events: supervisorEvents, about: 'the supervisor of the background tasks' },
-  { machine: scheduleMachine, events: scheduleEvents, about: 'a schedule in the hands of the process that runs it' },
-  { machine: durableScheduleMachine, events: durableScheduleEvents, about: 'the recorded status of a schedule that any worker may run' },
+  { machine: scheduleMachine, events: scheduleEvents, about: 'a schedule in the process that runs it' },
+  { machine: durableScheduleMachine, events: durableScheduleEvents, about: 'a schedule that any worker may run, as it is recorded' },
   { machine: sessionMachine, events: sessionChartEvents, about: 'a session, as everybody outside sees it' },
-  { machine: activationMachine, events: activationEvents, about: 'the activation of one session in the hands of a worker' },
+  { machine: activationMachine, events: activationEvents, about: 'one session in the hands of a worker' },
   { machine: workerMachine, events: workerEvents, about: 'a worker, which wakes the sessions that have something to do' },
-  { machine: leaseMachine, events: leaseEvents, about: 'one process on its way to the right to wake a session, and through the time it holds it' },
+  { machine: leaseMachine, events: leaseEvents, about: 'the right to wake a session, as one process seeks and holds it' },
   wake,
   toolCall,
   run,
-  { machine: breakerMachine, events: breakerEvents, about: 'what keeps runs away from a candidate that fails' },
+  { machine: breakerMachine, events: breakerEvents, about: 'a breaker, which keeps runs away from what fails' },
   { machine: mcpConnectionMachine, events: mcpConnectionEvents, about: 'the connection to one MCP server, which the wakes of an agent share' },
   { machine: subagentMachine, events: subagentEvents, about: 'one subagent job, from the moment its task has a slot' },
   { machine: worktreeMachine, events: worktreeEvents, about: 'one worktree that was made for a subagent' },

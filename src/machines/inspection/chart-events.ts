@@ -1,5 +1,6 @@
 /** What may be sent to a chart: one zod schema for each event, with what it says and who sends it. Machines declare it beside themselves. */
 import { z } from 'zod';
+import { RuntimeError } from '../errors.ts';
 
 export interface DeclaredEvent<Schema extends z.ZodType = z.ZodType> {
   /** `command`: somebody asks for something and must not be ignored. `fact`: tells what has happened. */
@@ -54,6 +55,19 @@ export function chartEvents<const Of extends Kinds>(kinds: Of): EventsOf<Of> {
     Object.entries(declared).map(([type, declaration]) => [type, eventOf(type, kind, declaration)]);
   // Each entry is made from the declaration of its type.
   return Object.fromEntries([...ofKind('command', kinds.commands), ...ofKind('fact', kinds.facts)]) as EventsOf<Of>;
+}
+
+/** Of what a registry is made that was not typed: what audits rely on. */
+const declaredEvents = z.record(
+  z.string(),
+  z.looseObject({ kind: z.enum(['command', 'fact']), says: z.string(), from: z.string(), fields: z.array(z.string()).readonly(), samples: z.array(z.looseObject({ type: z.string() })).readonly().optional() }),
+);
+
+/** @throws RuntimeError CHART_EVENTS_INVALID, for what is no registry that `chartEvents` has made */
+export function refuseBadEvents(chart: string, events: unknown): void {
+  const checked = declaredEvents.safeParse(events);
+  if (checked.success) return;
+  throw new RuntimeError('CHART_EVENTS_INVALID', `the events of chart "${chart}" cannot be read: ${z.prettifyError(checked.error).replaceAll(/\s*\n\s*/g, ' ')}`, { category: 'validation', hint: 'Declare them with chartEvents({ commands, facts }).' });
 }
 
 function eventOf(type: string, kind: DeclaredEvent['kind'], { says, from, data = {}, samples = [{}] }: Declaration): DeclaredEvent {

@@ -2,6 +2,7 @@
 import type { AnyStateMachine } from 'xstate';
 import { RuntimeError } from '../errors.ts';
 import type { ChartDescription, ChartEvent } from './chart-description.ts';
+import { refuseBadEvents } from './chart-events.ts';
 import type { ChartEvents } from './chart-events.ts';
 import { notesOf } from './chart-notes.ts';
 import { idOf, nodesOf, stateOf, transitionsOf } from './chart-reading.ts';
@@ -16,9 +17,10 @@ export function machineOf(source: ChartSource): AnyStateMachine {
   throw new RuntimeError('CHART_EXPECTED', 'expected an XState 5 machine or a compiled lifecycle', { category: 'validation', hint: 'Give what createMachine() or setup().createMachine() returns.' });
 }
 
-/** @throws RuntimeError CHART_NOTES_INVALID, CHART_EXPECTED */
+/** @throws RuntimeError CHART_NOTES_INVALID, CHART_EVENTS_INVALID, CHART_EXPECTED */
 export function describeChart(source: ChartSource, { events = {} }: { readonly events?: ChartEvents | undefined } = {}): ChartDescription {
   const machine = machineOf(source);
+  refuseBadEvents(machine.id, events);
   const nodes = nodesOf(machine);
   const notes = nodes.map((node) => notesOf(machine.id, idOf(node), node.meta));
   const transitions = nodes.flatMap((node) => transitionsOf(node).map(({ transition }) => transition));

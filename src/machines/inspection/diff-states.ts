@@ -13,14 +13,17 @@ export function stateChanges(match: StateMatch): ChartChange[] {
     const next = later.get(translate(state.id));
     return next === undefined ? [removed(state)] : changesOf(match, state, next);
   });
-  return [...kept, ...after.states.filter(({ id }) => !known.has(id)).map(added)];
+  const more = after.states.filter(({ id }) => !known.has(id));
+  return [...kept, ...more.map((state) => added(state, known.has(state.parent ?? ROOT) ? later.get(state.parent ?? ROOT) : undefined))];
 }
 
 function removed({ id, kind }: ChartState): ChartChange {
   return { bump: 'major', kind: 'state-removed', before: id, says: `The ${kind === 'final' ? 'outcome' : 'state'} ${nameOf(id)} is gone.` };
 }
 
-function added({ id, kind }: ChartState): ChartChange {
+/** @param outer the state around it, where that was there before */
+function added({ id, kind }: ChartState, outer: ChartState | undefined): ChartChange {
+  if (outer?.kind === 'parallel') return { bump: 'major', kind: 'state-added', after: id, says: `There is another region: ${nameOf(id)}. What was stored in ${nameOf(outer.id)} does not say where that is.` };
   if (kind === 'final') return { bump: 'major', kind: 'outcome', after: id, says: `It can end in another way: ${nameOf(id)}. Whoever tells its outcomes apart does not know this one.` };
   return { bump: 'minor', kind: 'state-added', after: id, says: `There is another state: ${nameOf(id)}.` };
 }

@@ -51,8 +51,10 @@ export interface Exploration {
   readonly snapshots: readonly ExploredSnapshot[];
   /** Where a limit was met. */
   readonly isCut: boolean;
-  /** Ids of transitions that were taken. */
-  readonly taken: ReadonlySet<string>;
+  /** The leaves of a configuration in which more contexts or histories were found than are looked at. */
+  readonly endlessIn: readonly string[] | undefined;
+  /** Ids of transitions that were taken, each with the shortest path after which it was. */
+  readonly taken: ReadonlyMap<string, readonly string[]>;
   /** Once for each event in each configuration. */
   readonly failures: readonly FailedStep[];
   /** Transitions of one state whose guards held for the same event in the same snapshot, each set once, with the leaves where. */
@@ -67,15 +69,16 @@ export function exploreChart(chart: Chart, description: ChartDescription, limits
   const events = eventsToTry({ ...chart, machine: explored.machine }, description);
   // What is found is added to the end while this goes over it.
   for (const from of search.snapshots) if (from.snapshot.status === 'active') for (const tried of events(from.snapshot)) search.try(from, tried);
-  return { snapshots: search.snapshots, isCut: search.isCut, taken: search.taken, failures: search.failures, overlaps: [...search.overlaps.values()], explored };
+  return { snapshots: search.snapshots, isCut: search.isCut, endlessIn: search.endlessIn, taken: search.taken, failures: search.failures, overlaps: [...search.overlaps.values()], explored };
 }
 
 class Search {
   readonly snapshots: ExploredSnapshot[] = [];
-  readonly taken = new Set<string>();
+  readonly taken = new Map<string, readonly string[]>();
   readonly failures: FailedStep[] = [];
   readonly overlaps = new Map<string, Exploration['overlaps'][number]>();
   isCut = false;
+  endlessIn: readonly string[] | undefined;
   readonly #explored: ExploredMachine;
   readonly #limits: ExplorationLimits;
   readonly #keys = new Set<string>();
@@ -100,7 +103,8 @@ class Search {
   }
 
   arrive({ snapshot, taken, thrown, isEndless }: TriedStep, from: Pick<ExploredSnapshot, 'leaves' | 'path'>, { label, isGiven }: Pick<FailedStep, 'label' | 'isGiven'>): void {
-    for (const id of taken) this.taken.add(id);
+    const path = label === undefined ? [] : [...from.path, label];
+    for (const id of taken) if (!this.taken.has(id)) this.taken.set(id, path);
     if (snapshot === undefined) {
       this.#noteFailure({ leaves: from.leaves, label, thrown, isEndless, isGiven });
       return;
@@ -109,13 +113,15 @@ class Search {
     if (this.#keys.has(key)) return;
     const configuration = JSON.stringify(snapshot.value);
     const alike = this.#perConfiguration.get(configuration) ?? 0;
-    if (this.#keys.size >= this.#limits.maxSnapshots || alike >= this.#limits.maxPerConfiguration) {
+    const isOverfull = alike >= this.#limits.maxPerConfiguration;
+    if (this.#keys.size >= this.#limits.maxSnapshots || isOverfull) {
       this.isCut = true;
+      if (isOverfull) this.endlessIn ??= leavesIn(snapshot);
       return;
     }
     this.#keys.add(key);
     this.#perConfiguration.set(configuration, alike + 1);
-    this.snapshots.push({ snapshot, leaves: leavesIn(snapshot), path: label === undefined ? [] : [...from.path, label] });
+    this.snapshots.push({ snapshot, leaves: leavesIn(snapshot), path });
   }
 
   #noteFailure(failure: FailedStep): void {

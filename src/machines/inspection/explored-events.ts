@@ -2,7 +2,7 @@
 import type { AnyEventObject, AnyStateNode } from 'xstate';
 import type { Chart } from './chart.ts';
 import type { ChartDescription } from './chart-description.ts';
-import { invokesOf } from './chart-reading.ts';
+import { idOf, invokesOf } from './chart-reading.ts';
 import { matchesEvent } from './event-match.ts';
 import type { TriedSnapshot } from './explored-machine.ts';
 
@@ -27,7 +27,19 @@ export function eventsToTry(chart: Chart, description: ChartDescription): Events
     raised.set(node, known);
     return known;
   };
-  return ({ _nodes }) => [...sent, ..._nodes.toSorted((one, other) => one.order - other.order).flatMap(raisedIn)];
+  return ({ _nodes }) => {
+    const inOrder = _nodes.toSorted((one, other) => one.order - other.order);
+    return [...sent, ...toldApart(inOrder.map((node) => ({ node, raised: raisedIn(node) })))];
+  };
+}
+
+/** What several active states raise under one name, such as the end of actors of the same source, is said with its state: a path means one of them. */
+function toldApart(nodes: readonly { readonly node: AnyStateNode; readonly raised: readonly TriedEvent[] }[]): readonly TriedEvent[] {
+  const all = nodes.flatMap(({ raised }) => raised);
+  const names = all.map(({ label }) => label);
+  if (new Set(names).size === names.length) return all;
+  const isShared = (label: string): boolean => names.indexOf(label) !== names.lastIndexOf(label);
+  return nodes.flatMap(({ node, raised }) => raised.map((each) => (isShared(each.label) ? { ...each, label: `${each.label} in ${idOf(node) || 'the chart itself'}` } : each)));
 }
 
 function sendable({ events = {} }: Chart, description: ChartDescription): TriedEvent[] {

@@ -1,5 +1,6 @@
 /** Findings about transitions: never taken, hidden by others, in competition with others, going in circles. */
 import type { Finding } from './chart-audit.ts';
+import { ROOT } from './chart-description.ts';
 import type { ChartState, ChartTransition } from './chart-description.ts';
 import type { ChartIndex } from './chart-index.ts';
 import type { AuditMatter } from './findings.ts';
@@ -27,7 +28,9 @@ function unused(matter: AuditMatter): Finding[] {
   const hidden = new Set(shadowedTransitions(index).map((each) => each.shadowed.id));
   const witnessed = new Set(reach.filter((each) => each.reach === 'witnessed').map(({ state }) => state));
   const open = index.chart.transitions.filter(({ id, source, kind }) => !exploration.taken.has(id) && !hidden.has(id) && kind !== 'invoke-snapshot' && (source === '' || witnessed.has(source)));
-  return open.map((transition): Finding => {
+  // What threw when it was tried has a finding of its own, which says more.
+  const told = open.filter(({ source, event }) => !exploration.failures.some(({ label, leaves }) => label?.split(' ')[0] === event && leaves.some((leaf) => index.isWithin(leaf, source))));
+  return told.map((transition): Finding => {
     const isSure = isTried(matter, transition) && !exploration.isCut && exploration.failures.length === 0;
     return {
       rule: 'unused-transition',
@@ -35,15 +38,18 @@ function unused(matter: AuditMatter): Finding[] {
       state: transition.source,
       event: transition.event,
       transition: transition.id,
-      says: `${opening(transition.source)}: ${spoken(transition)} was never taken when the chart was tried out${whyNot(transition, exploration.explored.answers.get(transition.id)?.hasFailed === true)}.`,
+      says: `${opening(transition.source)}: ${spoken(transition)} was never taken when the chart was tried out${whyNot(matter, transition)}.`,
       hint: isSure ? 'Take it out, or correct the guard or the state that keeps it from being taken.' : 'Give samples of the event, answers of the invoked actor (outputs) or an input with which it is taken.',
     };
   });
 }
 
-function whyNot({ guard }: ChartTransition, hasFailed: boolean): string {
-  if (guard === undefined) return ': other transitions always come first';
-  return hasFailed ? `: its guard ${guard.name} never held` : `: its guard ${guard.name} was never asked, since others always come first`;
+function whyNot({ exploration, reach }: AuditMatter, { id, kind, source, guard }: ChartTransition): string {
+  if (kind === 'done' && source === ROOT) return ': a machine that has finished takes nothing any more';
+  if (reach.find(({ state }) => state === source)?.isPassed === true && kind !== 'eventless') return ': the state is left at once';
+  if (guard !== undefined && exploration.explored.answers.get(id)?.hasFailed === true) return `: its guard ${guard.name} never held`;
+  if (exploration.isCut) return ', before that was stopped';
+  return guard === undefined ? ': other transitions always come first' : `: its guard ${guard.name} was never asked, since others always come first`;
 }
 
 function oneSidedGuards(matter: AuditMatter): Finding[] {

@@ -4,7 +4,7 @@ import { messageOf } from '../errors.ts';
 import type { AuditMatter } from './findings.ts';
 import { commonState, listed, named, opening } from './findings.ts';
 import { ROOT } from './chart-description.ts';
-import type { FailedStep } from './explore-chart.ts';
+import type { Exploration, FailedStep } from './explore-chart.ts';
 
 export function findingsOfTrying(matter: AuditMatter): readonly Finding[] {
   return [...unreachable(matter), ...failures(matter), ...cut(matter)];
@@ -13,7 +13,9 @@ export function findingsOfTrying(matter: AuditMatter): readonly Finding[] {
 function unreachable({ index, reach, exploration, chart }: AuditMatter): Finding[] {
   const byState = new Map(reach.map((each) => [each.state, each.reach]));
   const isSure = chart.events !== undefined && !exploration.isCut && exploration.failures.length === 0;
-  return reach.filter((each) => each.reach !== 'witnessed').flatMap(({ state, reach: how }): Finding[] => {
+  // Where it could not even start, or was stopped by a limit, that has a finding of its own; what was not got to proves nothing.
+  const isTelling = exploration.snapshots.length > 0 && !isTooBig(exploration);
+  return reach.filter((each) => each.reach === 'unreachable' || (each.reach === 'structural' && isTelling)).flatMap(({ state, reach: how }): Finding[] => {
     // What lies inside a state that is out of reach is so too, and needs no finding of its own.
     const { parent } = index.state(state);
     if (parent !== undefined && parent !== ROOT && byState.get(parent) === how) return [];
@@ -36,7 +38,7 @@ function failures({ index, exploration }: AuditMatter): Finding[] {
     severity: failure.isGiven ? 'error' : 'note',
     state: commonState(index, failure.leaves),
     ...(failure.label === undefined ? {} : { event: failure.label.split(' ')[0] }),
-    says: `${whenOf(failure)}, a guard or an action throws: ${messageOf(failure.thrown).split('\n').join(' ').slice(0, 300)}`,
+    says: `${whenOf(failure)}, ${failure.label === undefined ? 'its context, a guard or an action' : 'a guard or an action'} throws: ${messageOf(failure.thrown).split('\n').join(' ').slice(0, 300)}`,
     hint: hintOf(failure),
   }));
 }
@@ -50,15 +52,27 @@ function hintOf({ label, isGiven }: FailedStep): string {
   return label === undefined ? 'Give the input that an actor of the chart gets.' : 'Declare the event with a sample of what it carries, or give what the invoked actor answers (outputs).';
 }
 
-function cut({ exploration: { isCut, snapshots } }: AuditMatter): Finding[] {
-  if (!isCut) return [];
+/** Not because a context differs without end: the chart has more configurations than are looked at. */
+function isTooBig({ isCut, endlessIn, failures: failed }: Exploration): boolean {
+  return isCut && endlessIn === undefined && !failed.some(({ isEndless }) => isEndless);
+}
+
+function cut({ exploration, index, reach }: AuditMatter): Finding[] {
+  if (!exploration.isCut) return [];
+  const { snapshots, endlessIn } = exploration;
+  const missed = reach.filter((each) => each.reach === 'structural').length;
+  const because = isTooBig(exploration)
+    ? `the chart can be in more combinations of states and context than that${missed === 0 ? '' : `, and ${missed} of its states were not got to`}`
+    : endlessIn === undefined
+      ? 'too many events never came to an end'
+      : `in ${listed(endlessIn.map(named)) || named(ROOT)} its context, or the order of its history, differs without end`;
   return [
     {
       rule: 'exploration-cut',
       severity: 'note',
-      state: ROOT,
-      says: `Trying the chart out stopped after ${snapshots.length} snapshots: its context, or the order of its history, differs without end.`,
-      hint: 'What was not found is not proven to be out of reach. Keep counters and lists out of the context, or bound them.',
+      state: endlessIn === undefined ? ROOT : commonState(index, endlessIn),
+      says: `Trying the chart out stopped after ${snapshots.length} snapshots: ${because}.`,
+      hint: endlessIn === undefined ? 'What was not found is not proven to be out of reach.' : 'What was not found is not proven to be out of reach. Counters and lists in the context that grow without a bound, such as numbers of attempts, may be bounded; where they are meant, nothing is wrong.',
     },
   ];
 }

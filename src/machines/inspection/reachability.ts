@@ -2,29 +2,54 @@
  * Which states can be reached: for sure, because a path of events was found that leads there; perhaps, because transitions do; or not at all.
  * The structural part asks no guard and knows no context: whatever it calls unreachable is so for every context.
  */
-import type { Reach, StateReach } from './chart-audit.ts';
+import type { StateReach } from './chart-audit.ts';
 import { ROOT } from './chart-description.ts';
 import type { ChartState, ChartTransition } from './chart-description.ts';
 import type { ChartIndex } from './chart-index.ts';
 import type { Exploration } from './explore-chart.ts';
 
 /** Every state but the root, in document order. A machine without states has its root only. */
-export function reachOf(index: ChartIndex, { snapshots, taken }: Exploration): readonly StateReach[] {
+export function reachOf(index: ChartIndex, exploration: Exploration): readonly StateReach[] {
   const witnesses = new Map<string, readonly string[]>();
-  for (const { snapshot, leaves, path } of snapshots) {
+  for (const { snapshot, leaves, path } of exploration.snapshots) {
     if (snapshot.status === 'error') continue;
     for (const { id } of leaves.flatMap((leaf) => index.lineage(leaf))) if (!witnesses.has(id)) witnesses.set(id, path);
   }
   const structural = structurallyReached(index);
-  // Nobody is ever in a history state: it is reached when a transition went through it.
-  const passed = new Set(index.chart.transitions.filter(({ id }) => taken.has(id)).flatMap(({ targets }) => targets));
+  const passed = passedOf(index, exploration);
   const all = index.chart.states.filter(({ id }) => id !== ROOT || index.chart.states.length === 1);
-  return all.map(({ id, kind }) => {
+  return all.map(({ id }): StateReach => {
     const path = witnesses.get(id);
-    const isWitnessed = path !== undefined || (kind === 'history' && passed.has(id));
-    const reach: Reach = isWitnessed ? 'witnessed' : structural.has(id) ? 'structural' : 'unreachable';
-    return { state: id, reach, path: path ?? [] };
+    if (path !== undefined) return { state: id, reach: 'witnessed', path };
+    const through = passed.get(id);
+    if (through !== undefined) return { state: id, reach: 'witnessed', path: through, isPassed: true };
+    return { state: id, reach: structural.has(id) ? 'structural' : 'unreachable', path: [] };
   });
+}
+
+/** States that were gone through, each with the shortest path on which that happened: no snapshot shows one that is left at once, nor a history state. */
+function passedOf(index: ChartIndex, { snapshots, taken }: Exploration): ReadonlyMap<string, readonly string[]> {
+  const passed = new Map<string, readonly string[]>();
+  const pass = (states: Iterable<string>, path: readonly string[]): void => {
+    for (const id of states) if ((passed.get(id)?.length ?? Number.MAX_SAFE_INTEGER) > path.length) passed.set(id, path);
+  };
+  if (snapshots.length > 0 || taken.size > 0) pass(startedWith(index, ROOT), []);
+  for (const { id, source, targets } of index.chart.transitions) {
+    const path = taken.get(id);
+    if (path === undefined) continue;
+    pass(index.lineage(source).map((state) => state.id), path);
+    // Of several targets each may say where a region of another starts.
+    for (const target of targets) pass([...index.lineage(target).map((state) => state.id), ...(targets.length === 1 ? startedWith(index, target) : [])], path);
+  }
+  return passed;
+}
+
+/** The states in which `id` starts whenever it is entered by its own name; none of a history state. */
+function startedWith(index: ChartIndex, id: string): readonly string[] {
+  const { kind, initial } = index.state(id);
+  if (kind === 'parallel') return index.children(id).filter((child) => child.kind !== 'history').flatMap((child) => [child.id, ...startedWith(index, child.id)]);
+  if (kind !== 'compound' || initial === undefined) return [];
+  return [...index.lineage(initial).map((state) => state.id), ...startedWith(index, initial)];
 }
 
 /** The states that entering `id` enters: itself, those around it, and where they start. */

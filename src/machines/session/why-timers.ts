@@ -43,7 +43,7 @@ function ofActivation({ kind, causeId, dueAtMs: atMs }: Activation, state: Sessi
   if (kind === 'ingress') return [{ kind: 'waiting', atMs, does: 'A worker wakes it to read what came in.' }];
   if (kind === 'retry') return [{ kind: 'retry', atMs, does: causeId.startsWith('turn-') ? 'A worker tells the parent that it has come to rest.' : 'A worker wakes it, to go on with what the last wake left.' }];
   const queued = state.queuedWakes.find(({ queuedWakeId }) => queuedWakeId === causeId);
-  if (queued !== undefined) return [{ kind: 'queued_wake', atMs, does: `A worker wakes it: ${queued.reason}`, queuedWakeId: causeId }];
+  if (queued !== undefined) return [{ kind: 'queued_wake', atMs, does: `A worker wakes it (${queued.reason}).`, queuedWakeId: causeId }];
   return expiries(state).filter(({ callId }) => causeId === `expiry-${callId}`);
 }
 

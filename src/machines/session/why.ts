@@ -141,7 +141,7 @@ function ofAction({ requestId, eventId, kind, toolName, callId, question, rules,
   const late = expiresAt === undefined ? [] : [timeMover(expiresAt, 'denies the call', 'permission.resolved')];
   switch (kind) {
     case 'permission':
-      return { kind: 'permission', text: `It waits for permission to run ${toolName}${question === undefined ? '' : ` (${question})`}.`, ...shared, movers: [...movers, ...late], ...(rules === undefined ? {} : { rules }) };
+      return { kind: 'permission', text: `It waits for permission to run ${toolName}${question === undefined ? '' : ` (${question.replace(/\.$/, '')})`}.`, ...shared, movers: [...movers, ...late], ...(rules === undefined ? {} : { rules }) };
     case 'answer':
       return { kind: 'question', text: `It waits for an answer: ${question ?? toolName}`, ...shared, movers };
     case 'custom_tool':
@@ -209,7 +209,9 @@ function unread(state: SessionState, nowMs: number): Reason[] {
   const answers = pending.filter(({ callId }) => callId !== undefined);
   const messages = pending.filter(({ callId }) => callId === undefined);
   const notBefore = lastWake?.retryAt !== undefined && Date.parse(lastWake.retryAt) > nowMs ? { until: lastWake.retryAt } : {};
-  const goOn = (text: string, since: string | undefined): Reason => ({ kind: 'unread', text, since, ...notBefore, movers: wakers(sessionId) });
+  // Workers wait for the time of another try; a person need not.
+  const movers = notBefore.until === undefined ? wakers(sessionId) : [timeMover(notBefore.until, 'lets a worker wake it', 'wake.started'), wakeMover(sessionId)];
+  const goOn = (text: string, since: string | undefined): Reason => ({ kind: 'unread', text, since, ...notBefore, movers });
   const found = answers.length === 0 ? [] : [goOn(`${counted(answers.length, 'answer')} came for calls that wait; the next wake goes on with them.`, answers[0]?.at)];
   if (messages.length === 0) return found;
   const since = messages[0]?.at;

@@ -35,6 +35,8 @@ it.each([
   [59_400, '59 s'],
   [200_000, '3 min 20 s'],
   [7_260_000, '2 h 1 min'],
+  [604_800_000, '7 days'],
+  [183_600_000, '2 days 3 h'],
 ])('%d ms read as %s', (ms, text) => {
   expect(durationText(ms)).toBe(text);
 });

@@ -7,6 +7,7 @@ import { MARGIN, PAGE_WIDTH } from '../../../src/adapters/diagram/metrics.ts';
 import type { PlacedDiagram } from '../../../src/adapters/diagram/placed-diagram.ts';
 import { costOf, crossingsOf, faultsOf } from '../../../src/adapters/diagram/placement-score.ts';
 import { planChart } from '../../../src/adapters/diagram/plan-chart.ts';
+import { modelRuns } from '../../support/model-runs.ts';
 import { ourCharts } from './our-charts.ts';
 import { randomChart } from './random-chart.ts';
 
@@ -40,7 +41,7 @@ describe('the layout of any chart', () => {
       fc.asyncProperty(randomChart, async (chart) => {
         expect(faultsOf(await placed(chart))).toEqual([]);
       }),
-      { numRuns: 8 },
+      modelRuns(4),
     );
   }, SLOW_MACHINE_MS);
 
@@ -49,7 +50,7 @@ describe('the layout of any chart', () => {
       fc.asyncProperty(randomChart, async (chart) => {
         expect(JSON.stringify(await placed(chart))).toBe(JSON.stringify(await placed(chart)));
       }),
-      { numRuns: 2 },
+      modelRuns(1),
     );
   }, SLOW_MACHINE_MS);
 });

@@ -27,7 +27,9 @@ const drafts = fc.array(
 );
 
 export const randomChart: fc.Arbitrary<ChartDescription> = fc.tuple(fc.array(saplings(2), { minLength: 1, maxLength: 5 }), drafts, fc.boolean()).map(([roots, transitions, isParallel]) => {
-  const states = grown({ name: 'root', kind: isParallel ? 'parallel' : 'compound', isInvoking: false, children: roots }, '', undefined).slice(0, 10);
+  const kept = grown({ name: 'root', kind: isParallel ? 'parallel' : 'compound', isInvoking: false, children: roots }, '', undefined).slice(0, 10);
+  // A chart cannot start in a state that was cut off.
+  const states = kept.map(({ initial, ...state }) => (initial !== undefined && kept.some(({ id }) => id === initial) ? { ...state, initial } : state));
   return {
     format: 'chart/1',
     id: 'random',

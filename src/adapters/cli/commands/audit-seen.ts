@@ -73,19 +73,19 @@ async function tell({ out, json }: CommandContext, lines: readonly Line[], { flo
   const below = floor === undefined ? [] : floorProblems(judged, floor);
   if (json) await out.document({ from, floor, ok: below.length === 0, charts: shown.map(({ coverage, hidden }) => ({ ...coverage, hidden })) });
   else {
-    const rows = shown.map(({ coverage: { chart, transitions, pairs, guards } }) => [chart, share(transitions), share(pairs), share(guards)]);
+    const rows = judged.map(({ chart, transitions, pairs, guards }) => [chart, share(transitions), share(pairs), share(guards)]);
     for (const line of tableLines(['CHART', 'TRANSITIONS', 'PAIRS', 'GUARDS'], rows, out)) await out.line(line);
     for (const { coverage, hidden, missing } of shown) {
       for (const id of missing) await out.line(`${out.styles.yellow(never)}: ${coverage.chart} ${oneLine(id)}`);
-      for (const id of hidden) await out.line(`${out.styles.dim('cannot be seen in logs')}: ${coverage.chart} ${oneLine(id)}`);
+      if (hidden.length > 0) await out.line(`${out.styles.dim('no log can show')}: ${coverage.chart} ${hidden.map((id) => oneLine(id)).join(', ')}`);
       for (const id of coverage.unknown) await out.line(`${out.styles.dim('of another version of the chart')}: ${coverage.chart} ${oneLine(id)}`);
     }
-for (const { says } of below) await out.line(`${out.styles.red('below the floor')} ${oneLine(says)}`);
+    for (const { says } of below) await out.line(`${out.styles.red('below the floor')} ${oneLine(says)}`);
   }
   return below.length === 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-function share({ seen, all }: ChartCoverage['transitions']): string {
+function share({ seen, all }: Pick<ChartCoverage['transitions'], 'seen' | 'all'>): string {
   return all === 0 ? '-' : `${seen}/${all} (${Math.floor(percentOf(seen, all))} %)`;
 }
 

@@ -1,0 +1,54 @@
+/** Every text on its way into a record: secrets are taken out of it first, then it is cut. */
+import { MAX_NAME_CHARACTERS } from '../../machines/inspection-log/inspection-record.ts';
+
+/** Takes secrets out of a text: whatever it gives back may be shown. One that throws, or gives no text, costs the text. */
+export type Redact = (text: string) => string;
+
+/** Nothing is known of it, so nothing is shown. */
+const NOT_REDACTED = '[left out: it could not be redacted]';
+
+/** A text is not redacted beyond this many characters after where it is cut, and so many are taken off its end: a secret that was torn there is not known as one. */
+const MARGIN_CHARACTERS = 8_192;
+
+export class InspectedText {
+  readonly #redact: Redact | undefined;
+
+  constructor(redact: Redact | undefined) {
+    this.#redact = redact;
+  }
+
+  /** A name, such as the type of an event or the id of an actor. */
+  name(text: unknown): string {
+    if (typeof text !== 'string') return '(no name)';
+    if (this.#redact === undefined && text.length <= MAX_NAME_CHARACTERS) return text;
+    return this.cut(text, MAX_NAME_CHARACTERS);
+  }
+
+  /** At most `maxCharacters` of it, an ellipsis at the end where something was left out. */
+  cut(text: string, maxCharacters: number): string {
+    const isLong = text.length > maxCharacters + MARGIN_CHARACTERS;
+    const read = this.#redacted(isLong ? text.slice(0, maxCharacters + MARGIN_CHARACTERS) : text);
+    const whole = isLong ? read.slice(0, Math.max(0, read.length - MARGIN_CHARACTERS)) : read;
+    if (!isLong && whole.length <= maxCharacters) return whole;
+    return `${whole.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  }
+
+  /** A secret of digits may have been taken for a number. */
+  number(value: number): number | string {
+    if (!Number.isFinite(value)) return `«${value}»`;
+    if (this.#redact === undefined) return value;
+    const text = String(value);
+    const redacted = this.#redacted(text);
+    return redacted === text ? value : redacted;
+  }
+
+  #redacted(text: string): string {
+    if (this.#redact === undefined) return text;
+    try {
+      const redacted: unknown = this.#redact(text);
+      return typeof redacted === 'string' ? redacted : NOT_REDACTED;
+    } catch {
+      return NOT_REDACTED;
+    }
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * Turns what XState tells its inspectors into records.
+ *
+ * XState tells of an event when it is sent. That it was processed shows in the microsteps that come with the same object; where none comes, in
+ * the snapshot that does. What an action throws shows in neither: `sweep`, after the turn, looks at whoever has left an event unprocessed.
+ */
+import type { AnyActorRef } from 'xstate';
+import type { ScheduledTimer } from '../xstate-child.ts';
+import { logicOf } from '../xstate-child.ts';
+import { InspectedActor } from './actor-book.ts';
+import { recordAction } from './recorded-actions.ts';
+import type { InspectedAction } from './recorded-actions.ts';
+import { recordedFacts } from './recorded-facts.ts';
+import type { FactsOf } from './recorded-facts.ts';
+import { statusOf } from './recorded-values.ts';
+import type { SnapshotLike } from './recorded-values.ts';
+import type { RecordOwner } from './record-ring.ts';
+import { RecordWriter } from './record-writer.ts';
+import type { Cause, WriterParts } from './record-writer.ts';
+
+/** What XState 5.33 tells, of any type. */
+export interface Inspected {
+  readonly type: string;
+  readonly actorRef: AnyActorRef;
+  readonly sourceRef?: AnyActorRef | undefined;
+  readonly event?: { readonly type: string };
+  readonly snapshot?: SnapshotLike;
+  readonly action?: InspectedAction;
+  readonly _transitions?: readonly object[];
+}
+
+export interface ObserverParts extends WriterParts {
+  readonly boot: string;
+  readonly factsOf: FactsOf | undefined;
+}
+
+export class InspectionObserver {
+  readonly #parts: ObserverParts;
+  readonly #write: RecordWriter;
+  readonly #actors = new Map<AnyActorRef, InspectedActor>();
+  #events = 0;
+  /** How many events were sent and not processed in this turn. */
+  #unprocessed = 0;
+  #turn = 0;
+
+  constructor(parts: ObserverParts) {
+    this.#parts = parts;
+    this.#write = new RecordWriter(parts);
+  }
+
+  /** How many living actors are known. */
+  get size(): number {
+    return this.#actors.size;
+  }
+
+  observe(inspected: Inspected): void {
+    switch (inspected.type) {
+      case '@xstate.event':
+        return this.#sent(inspected);
+      case '@xstate.microstep':
+        return this.#stepped(inspected);
+      case '@xstate.snapshot':
+        return this.#stood(inspected);
+      case '@xstate.action':
+        if (inspected.action !== undefined) recordAction(this.#of(inspected.actorRef), inspected.action, { ...this.#parts, write: this.#write });
+        return;
+      default:
+        // That an actor was made is told when it starts: before that nobody can say where it stands.
+    }
+  }
+
+  /** Tells an actor that was there already, and how it stands. One that is known or has ended is not told. */
+  meet(ref: AnyActorRef): void {
+    const snapshot = snapshotOf(ref);
+    if (this.#actors.has(ref) || snapshot === undefined || statusOf(snapshot) !== 'active') return;
+    const actor = this.#tell(ref);
+    this.#write.snap(actor, snapshot, { machine: actor.machine });
+  }
+
+  /** Tells a timer that was set before. */
+  meetTimer({ source, id, type, delayMs, startedAt }: ScheduledTimer): void {
+    const actor = this.#of(source);
+    const name = this.#parts.text.name(id);
+    (actor.timers ??= new Map<string, string>()).set(name, this.#parts.text.name(type));
+    this.#write.small(actor, { k: 'timer', id: name, delayMs: Math.max(0, delayMs), dueAt: Math.max(0, startedAt + delayMs) });
+  }
+
+  /** After a turn of the event loop: finds the actors that broke, which XState does not tell inspectors. */
+  sweep(): void {
+    this.#turn += 1;
+    if (this.#unprocessed === 0) return;
+    this.#unprocessed = 0;
+    for (const actor of this.#actors.values()) {
+      if (!actor.isWaiting) continue;
+      const snapshot = snapshotOf(actor.ref);
+      if (snapshot !== undefined && statusOf(snapshot) !== 'active') this.#end(actor, snapshot);
+    }
+  }
+
+  forget(): void {
+    this.#actors.clear();
+  }
+
+  #sent({ actorRef, sourceRef, event }: Inspected): void {
+    if (event === undefined) return;
+    const name = event.type;
+    if (name === 'xstate.init') return this.#started(actorRef, event);
+    const source = sourceRef === undefined ? undefined : this.#actors.get(sourceRef);
+    if (source !== undefined) this.#noteSource(source, name);
+    const actor = this.#actors.get(actorRef) ?? (statusOf(snapshotOf(actorRef)) === 'active' ? this.#tell(actorRef) : undefined);
+    const type = this.#parts.text.name(name);
+    const number = (this.#events += 1);
+    const from = sourceRef === undefined ? undefined : (source?.key ?? this.#keyOf(sourceRef));
+    this.#write.event(actor ?? this.#stranger(actorRef), { e: number, from, type }, event);
+    // One that has ended processes nothing any more.
+    if (actor !== undefined) this.#wait(actor, { event, number, type, turn: this.#turn });
+  }
+
+  #wait(actor: InspectedActor, sent: Parameters<InspectedActor['sent']>[0]): void {
+    this.#unprocessed += 1;
+    actor.sent(sent);
+  }
+
+  /** A sender may have broken just now, or its timer be over. */
+  #noteSource(source: InspectedActor, type: string): void {
+    if (source.timers !== undefined) for (const [id, sends] of source.timers) if (sends === type) source.timers.delete(id);
+    if (!type.startsWith('xstate.error.actor.')) return;
+    const snapshot = snapshotOf(source.ref);
+    if (snapshot?.status === 'error') this.#end(source, snapshot);
+  }
+
+  #started(ref: AnyActorRef, event: object): void {
+    const known = this.#actors.get(ref);
+    const actor = known ?? this.#tell(ref);
+    const snapshot = snapshotOf(ref);
+    if (!actor.hasStood && snapshot !== undefined) {
+      actor.hasStood = true;
+      this.#write.snap(actor, snapshot, { machine: actor.machine });
+    }
+    this.#wait(actor, { event, number: undefined, type: 'xstate.init', turn: this.#turn });
+  }
+
+  #stepped({ actorRef, event, snapshot, _transitions: transitions }: Inspected): void {
+    if (event === undefined || snapshot === undefined) return;
+    const actor = this.#of(actorRef);
+    const sent = this.#process(actor, event);
+    const taken = transitions === undefined ? NONE : (actor.machine?.taken(transitions) ?? NONE);
+    this.#step(actor, snapshot, { number: sent?.number, type: sent?.type ?? this.#parts.text.name(event.type), taken });
+  }
+
+  #process(actor: InspectedActor, event: object): ReturnType<InspectedActor['process']> {
+    const isNew = !actor.isProcessing(event);
+    const sent = actor.process(event);
+    if (isNew && sent?.turn === this.#turn) this.#unprocessed -= 1;
+    return sent;
+  }
+
+  #step(actor: InspectedActor, snapshot: SnapshotLike, cause: Cause): void {
+    const { machine } = actor;
+    const isCompiled = machine?.isCompiled === true;
+    const context = isCompiled || snapshot.context === actor.context ? undefined : snapshot.context;
+    if (context !== undefined) actor.context = context;
+    actor.status = statusOf(snapshot);
+    this.#write.step(actor, { cause, value: this.#parts.values.value(snapshot.value, isCompiled), status: actor.status, context });
+  }
+
+  #stood({ actorRef, event, snapshot }: Inspected): void {
+    const actor = this.#actors.get(actorRef);
+    if (actor === undefined || snapshot === undefined) return;
+    if (event !== undefined) {
+      const hasStepped = actor.isProcessing(event);
+      const sent = this.#process(actor, event);
+      actor.processed();
+      // A chart that was not asked, or one whose logic handled the event itself.
+      if (!hasStepped && sent?.number !== undefined && actor.machine !== undefined) this.#step(actor, snapshot, { number: sent.number, type: sent.type, taken: NONE });
+    }
+    if (statusOf(snapshot) !== 'active') this.#end(actor, snapshot);
+  }
+
+  #end(actor: InspectedActor, snapshot: SnapshotLike): void {
+    const { machine } = actor;
+    const error = snapshot.status === 'error' ? this.#parts.values.failure(snapshot.error) : undefined;
+    if (error !== undefined) this.#write.small(actor, { k: 'error', ...error });
+    if (error !== undefined || snapshot.output !== undefined || actor.status !== snapshot.status) this.#write.snap(actor, snapshot, { machine, error });
+    this.#actors.delete(actor.ref);
+  }
+
+  #of(ref: AnyActorRef): InspectedActor {
+    return this.#actors.get(ref) ?? this.#tell(ref);
+  }
+
+  /** Its parent first, and its chart before it. */
+  #tell(ref: AnyActorRef): InspectedActor {
+    const { charts, text, values, factsOf } = this.#parts;
+    const { _parent: above } = ref;
+    if (above !== undefined && !this.#actors.has(above) && statusOf(snapshotOf(above)) === 'active') this.#tell(above);
+    const machine = charts.of(logicOf(ref));
+    const actor = new InspectedActor(ref, this.#keyOf(ref), machine);
+    this.#actors.set(ref, actor);
+    this.#write.machine(actor, machine);
+    const snapshot = snapshotOf(ref);
+    actor.hasStood = snapshot !== undefined;
+    const context = machine?.isCompiled === true ? undefined : snapshot?.context;
+    const status = statusOf(snapshot);
+    this.#write.small(actor, {
+      k: 'actor',
+      parent: above === undefined ? undefined : this.#keyOf(above),
+      id: text.name(ref.id),
+      kind: machine?.kind ?? kindOf(ref, text.name(ref.src)),
+      chart: machine?.id,
+      value: machine === undefined || snapshot === undefined ? undefined : values.value(snapshot.value, machine.isCompiled),
+      // Its end is told by a record of its own.
+      status: status === 'error' || status === 'done' ? 'active' : status,
+      facts: recordedFacts({ ref, kind: machine?.kind, context }, text, factsOf),
+    });
+    return actor;
+  }
+
+  #keyOf(ref: AnyActorRef): string {
+    return this.#actors.get(ref)?.key ?? `${this.#parts.boot}:${ref.sessionId}`;
+  }
+
+  #stranger(ref: AnyActorRef): RecordOwner {
+    return { key: this.#keyOf(ref), told: undefined, stood: undefined };
+  }
+}
+
+/** Shared: records are not edited. */
+const NONE: readonly string[] = [];
+
+function snapshotOf(ref: AnyActorRef): SnapshotLike | undefined {
+  return ref.getSnapshot() as SnapshotLike | undefined;
+}
+
+/** What has no chart is what its parent calls it. */
+function kindOf(ref: AnyActorRef, source: string): string {
+  return typeof ref.src !== 'string' || ref.src.startsWith('xstate.invoke.') ? 'actor' : source;
+}

@@ -1,0 +1,72 @@
+/** Checks what the inspector is started with, and fills in what was left out. */
+import { isIP } from 'node:net';
+import { isAbsolute } from 'node:path';
+import { z } from 'zod';
+import { parseOrThrow } from '../../machines/validate.ts';
+import type { ChartPictures, InspectorOptions } from './inspector.ts';
+
+const MAX_HOST_NAMES = 16;
+const MAX_TIMER_MS = 2_147_483_647;
+
+const milliseconds = z.int().min(1).max(MAX_TIMER_MS);
+
+const limits = z
+  .strictObject({
+    maxConnections: z.int().min(1).max(10_000).default(64),
+    maxLiveStreams: z.int().min(1).max(10_000).default(16),
+    stallMs: milliseconds.default(30_000),
+    heartbeatMs: milliseconds.default(10_000),
+    requestMs: milliseconds.default(10_000),
+    maxBodyBytes: z.int().min(1).max(64 * 1024 * 1024).default(2 * 1024 * 1024),
+  })
+  .refine(({ heartbeatMs, stallMs }) => heartbeatMs < stallMs, 'expected heartbeatMs to be less than stallMs: a quiet stream would count as stalled');
+
+const hostName = z.string().max(253).regex(/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*|\[[0-9a-f:]+\])$/, 'expected a host name or address in lower case, without a port');
+
+const hasMethods = (...names: readonly string[]) => (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && names.every((name) => typeof (value as Readonly<Record<string, unknown>>)[name] === 'function');
+
+const schema = z
+  .strictObject({
+    source: z.custom<InspectorOptions['source']>(hasMethods('range', 'records', 'follow', 'chart', 'sessions', 'session', 'answer'), 'expected an InspectionSource'),
+    pictures: z.custom<ChartPictures>(hasMethods('hash', 'draw'), 'expected an object with the functions hash and draw'),
+    pageDirectory: z.string().max(4_096).refine((path) => isAbsolute(path) && !path.includes('\0'), 'expected an absolute path').optional(),
+    host: z.string().refine((host) => isIP(host) !== 0, 'expected an IP address of this machine, such as 127.0.0.1').default('127.0.0.1'),
+    port: z.int().min(0).max(65_535).default(0),
+    exposeBeyondThisMachine: z.strictObject({ hostNames: z.array(hostName).min(1).max(MAX_HOST_NAMES) }).optional(),
+    limits: limits.prefault({}),
+    onProblem: z.custom<InspectorOptions['onProblem']>((value) => typeof value === 'function', 'expected a function'),
+  })
+  .refine(({ host, exposeBeyondThisMachine }) => isLoopback(host) || exposeBeyondThisMachine !== undefined, {
+    path: ['host'],
+    message: 'expected 127.0.0.1 or ::1: others on the network could connect to any other address. Only exposeBeyondThisMachine allows that',
+  });
+
+export type CheckedInspectorOptions = Readonly<z.output<typeof schema>>;
+
+/** @throws RuntimeError INSPECTOR_OPTIONS_INVALID */
+export function checkOptions(options: unknown): CheckedInspectorOptions {
+  return parseOrThrow(schema, options, { what: 'options of the inspector', code: 'INSPECTOR_OPTIONS_INVALID', hint: 'Leave host and port out for a free port that only this machine reaches.' });
+}
+
+function isLoopback(host: string): boolean {
+  return host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+/** As URLs and Host headers write it. */
+export function authorityOf(host: string, port: number): string {
+  return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+}
+
+/** How browsers are told to call it: every address at once is none that they could. */
+export function hostOf({ host, exposeBeyondThisMachine }: CheckedInspectorOptions): string {
+  return isLoopback(host) ? host : (exposeBeyondThisMachine?.hostNames[0] ?? host);
+}
+
+/** What the Host header may say. */
+export function allowedHosts(options: CheckedInspectorOptions, port: number): ReadonlySet<string> {
+  const loopback = isLoopback(options.host) ? options.host : '127.0.0.1';
+  const all = [loopback, 'localhost', ...(options.exposeBeyondThisMachine?.hostNames ?? [])].map((name) => authorityOf(name, port));
+  // Browsers leave out the port that HTTP has by default.
+  return new Set(port === 80 ? [...all, ...all.map((authority) => authority.replace(/:80$/, ''))] : all);
+}

@@ -1,0 +1,98 @@
+/**
+ * Records as they are made, as server-sent events.
+ *
+ * Nothing is kept for a client: each is at a number of its own in what the source has, and is given what came since as fast as it reads.
+ * One that falls behind what the source still has is told to load anew, with event `reload`.
+ */
+import type { InspectionSource } from '../../actors/inspection/inspection-source.ts';
+import { Doorbell } from './doorbell.ts';
+import { PacedStream } from './paced-stream.ts';
+import { portionsOf } from './record-text.ts';
+import { begin } from './respond.ts';
+import type { Exchange } from './respond.ts';
+
+/** When a browser tries again after its connection broke, in milliseconds. */
+const RETRY_MS = 1_000;
+
+export interface LiveOptions {
+  readonly source: InspectionSource;
+  /** Number of the first record that the client does not have. Absent: the next that is made. */
+  readonly from: number | undefined;
+  /** What the client read last, `<boot>:<number>`: it goes on after that. */
+  readonly lastEventId: string | undefined;
+  readonly heartbeatMs: number;
+}
+
+type ReloadReason = 'other_program' | 'too_far_behind' | 'from_the_future';
+
+/** Until the client or the server leaves. */
+export async function sendLive(exchange: Exchange, { source, from, lastEventId, heartbeatMs }: LiveOptions): Promise<void> {
+  const { request, response } = exchange;
+  begin(exchange, 200, { 'content-type': 'text/event-stream; charset=utf-8' });
+  if (request.method === 'HEAD') return void response.end();
+  const stream = new PacedStream(response);
+  const bell = new Doorbell(heartbeatMs, stream.gone);
+  let unfollow = (): void => undefined;
+  try {
+    unfollow = source.follow(() => bell.ring());
+    const range = source.range();
+    const start = placeOf(lastEventId, source.header.boot) ?? from ?? range.last + 1;
+    await stream.write(`retry: ${RETRY_MS}\n${event('hello', { boot: source.header.boot, ...range })}`);
+    const reason = start === 'other_program' ? start : await sendFrom(start, { source, stream, bell });
+    if (reason !== undefined) await stream.write(event('reload', { reason, boot: source.header.boot, ...source.range() }));
+    stream.end();
+  } finally {
+    unfollow();
+    bell.close();
+  }
+}
+
+interface Live {
+  readonly source: InspectionSource;
+  readonly stream: PacedStream;
+  readonly bell: Doorbell;
+}
+
+/** @returns why the client has to load anew; undefined when it is gone */
+async function sendFrom(start: number, live: Live): Promise<ReloadReason | undefined> {
+  const { source, stream, bell } = live;
+  if (start > source.range().last + 1) return 'from_the_future';
+  let next = start;
+  while (!stream.gone.aborted) {
+    const { first, last } = source.range();
+    if (next < first) return 'too_far_behind';
+    const reached = next > last ? next : await sendUpTo(last, next, live);
+    if (reached === undefined) return 'too_far_behind';
+    // A source that has nothing to give although it says so is asked again when it says so again.
+    if (reached === next && (await bell.wait()) === 'quiet') await stream.write(': \n\n');
+    next = reached;
+  }
+  return undefined;
+}
+
+/** @returns the number after the last that was sent; undefined when some before it are gone */
+async function sendUpTo(last: number, start: number, { source, stream }: Live): Promise<number | undefined> {
+  let next = start;
+  for await (const page of stream.until(source.records(next))) {
+    const first = page.find(({ s }) => s >= next);
+    if (first !== undefined && first.s > next) return undefined;
+    for (const portion of portionsOf(page, { from: next, to: last })) {
+      await stream.write(`id: ${source.header.boot}:${portion.last}\nevent: records\ndata: [${portion.texts.join(',')}]\n\n`);
+      next = portion.last + 1;
+    }
+    if (next > last) break;
+  }
+  return next;
+}
+
+function event(name: string, data: unknown): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** The number after the one that the id names; undefined for none. Numbers of another program say nothing here. */
+function placeOf(lastEventId: string | undefined, boot: string): number | 'other_program' | undefined {
+  if (lastEventId === undefined || lastEventId === '') return undefined;
+  const mark = lastEventId.lastIndexOf(':');
+  const number = lastEventId.slice(mark + 1);
+  return lastEventId.slice(0, mark) === boot && /^\d{1,15}$/.test(number) ? Number(number) + 1 : 'other_program';
+}

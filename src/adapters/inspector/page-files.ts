@@ -1,0 +1,87 @@
+/**
+ * The files of the page. What is in the folder is listed first and then looked up by its whole name, so no address, however it is written,
+ * leads anywhere else; links in the folder are not followed.
+ */
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.map': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml; charset=utf-8',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.webp': 'image/webp',
+  '.woff2': 'font/woff2',
+  '.txt': 'text/plain; charset=utf-8',
+};
+const OTHER = 'application/octet-stream';
+
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_FILES = 2_000;
+/** A link is not followed, and a pipe does not keep us waiting. */
+const READING = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** What opening says of a file that went, or became something else, since it was listed. */
+const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO']);
+
+export interface PageFile {
+  readonly type: string;
+  /** Of the content. */
+  readonly tag: string;
+  readonly content: Uint8Array;
+}
+
+export class PageFiles {
+  readonly #directory: string;
+
+  /** @param directory absolute */
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** @param path decoded, from the root of the page, as `/index.html` @returns undefined for anything that is no file of the page */
+  async find(path: string): Promise<PageFile | undefined> {
+    const name = path === '/' ? 'index.html' : path.slice(1);
+    // Each time: a page that was built anew has other files, and a folder may have become a link.
+    if (!(await namesIn(this.#directory)).has(name)) return undefined;
+    const content = await contentOf(join(this.#directory, name));
+    return content === undefined ? undefined : { type: TYPES[extname(name).toLowerCase()] ?? OTHER, tag: createHash('sha256').update(content).digest('hex'), content };
+  }
+}
+
+/** Plain files, by their path from the folder with slashes. Hidden ones, and those in hidden folders, are not for browsers. */
+async function namesIn(directory: string): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  const folders = [''];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of await readdir(join(directory, folder), { withFileTypes: true })) {
+      const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (entry.name.startsWith('.')) continue;
+      if (entry.isDirectory()) folders.push(name);
+      else if (entry.isFile() && names.size < MAX_FILES) names.add(name);
+    }
+  }
+  return names;
+}
+
+/** Undefined for what is gone, or no plain file any more, or too long for a page. */
+async function contentOf(path: string): Promise<Uint8Array | undefined> {
+  const handle = await open(path, READING).catch((error: unknown) => {
+    if (GONE.has((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  });
+  if (handle === undefined) return undefined;
+  try {
+    const stats = await handle.stat();
+    return stats.isFile() && stats.size <= MAX_BYTES ? await handle.readFile() : undefined;
+  } finally {
+    await handle.close();
+  }
+}

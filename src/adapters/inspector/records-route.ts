@@ -1,0 +1,43 @@
+/** What was recorded, as an inspection log: a header and one record a line, compressed where the client takes that. */
+import { pipeline } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
+import type { InspectionSource } from '../../actors/inspection/inspection-source.ts';
+import { PacedStream } from './paced-stream.ts';
+import { portionsOf } from './record-text.ts';
+import { begin } from './respond.ts';
+import type { Exchange } from './respond.ts';
+
+/** Records come faster than the best compression does, and loopback is wide. */
+const LEVEL = constants.Z_BEST_SPEED;
+
+export interface RecordsOptions {
+  readonly source: InspectionSource;
+  readonly from: number;
+}
+
+/** Everything from number `from` to what is the newest now. Cut off rather than ended when the source fails on the way. */
+export async function sendRecords(exchange: Exchange, { source, from }: RecordsOptions): Promise<void> {
+  const { last } = source.range();
+  const { request, response } = exchange;
+  const isCompressed = takesGzip(request.headers['accept-encoding']);
+  begin(exchange, 200, { 'content-type': 'application/x-ndjson; charset=utf-8', vary: 'accept-encoding', ...(isCompressed ? { 'content-encoding': 'gzip' } : {}) });
+  if (request.method === 'HEAD') return void response.end();
+  const gzip = isCompressed ? createGzip({ level: LEVEL }) : undefined;
+  // It ends both when either breaks, which the stream below learns of.
+  if (gzip !== undefined) pipeline(gzip, response, () => undefined);
+  const stream = new PacedStream(response, gzip);
+  await stream.write(`${JSON.stringify(source.header)}\n`);
+  let next = from;
+  for await (const page of stream.until(source.records(from))) {
+    for (const portion of portionsOf(page, { from: next, to: last })) {
+      await stream.write(`${portion.texts.join('\n')}\n`);
+      next = portion.last + 1;
+    }
+    if (next > last) break;
+  }
+  stream.end();
+}
+
+function takesGzip(accepted: string | string[] | undefined): boolean {
+  return String(accepted ?? '').split(',').some((each) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(each));
+}

@@ -1,0 +1,169 @@
+/** One actor through time: what was told of it, the states it was in, the events that wait for it. Positions are those of records, ascending. */
+import type { ChartDescription } from '../inspection/chart-description.ts';
+import type { InspectedStatus, InspectedValue, InspectionRecord, InspectionRecordOf } from './inspection-record.ts';
+import { WaitingEvents } from './waiting-events.ts';
+import type { WaitingEvent } from './waiting-events.ts';
+
+/** A moment: the number of a record, and milliseconds since the epoch. */
+export interface InspectedMoment {
+  readonly s: number;
+  readonly t: number;
+}
+
+export interface LastTransition extends InspectedMoment {
+  readonly type: string;
+  readonly taken: readonly string[];
+}
+
+/** What it is. Each telling brings the one before it up to date. */
+export interface Told {
+  readonly position: number;
+  readonly id: string;
+  readonly kind?: string | undefined;
+  readonly chart?: ChartDescription['id'] | undefined;
+  readonly facts?: Readonly<Record<string, string>> | undefined;
+  /** In lower case, for searching. */
+  readonly text: string;
+}
+
+/** How it stood from one record on. */
+export interface Standing {
+  readonly position: number;
+  readonly value?: InspectedValue | undefined;
+  readonly status: InspectedStatus;
+  /** The first record with this value and this status. */
+  readonly since: InspectedMoment;
+  readonly last?: LastTransition | undefined;
+  readonly error?: { readonly message: string; readonly code?: string | undefined } | undefined;
+}
+
+/** A list of children with the positions from which they belong to it. */
+export interface Member {
+  readonly from: number;
+  /** Before this position: the actor turned out to be somebody's child. */
+  until: number;
+  readonly actor: InspectedActor;
+}
+
+export class InspectedActor {
+  readonly key: string;
+  /** Where it was first heard of. */
+  readonly from: number;
+  /** Absent until somebody says it: it was heard of before it was told. */
+  parent: InspectedActor | undefined;
+  /** From where on it is a child of its parent. */
+  childFrom = Infinity;
+  children: Member[] = [];
+  told: Told[] = [];
+  standings: Standing[] = [];
+  /** Positions of everything said of it. */
+  records: number[] = [];
+  /** Sent and not processed, the oldest first. */
+  readonly queue = new WaitingEvents();
+  /** The event that the last step processed. */
+  processed: WaitingEvent | undefined;
+  /** Positions of the last telling and the last step: whatever it does later comes of those. */
+  lastCause = -1;
+  /** Timers that are set, with the positions of their records. Most actors never have any. */
+  #timers: Map<string, number> | undefined;
+
+  constructor(key: string, from: number, first: InspectedMoment) {
+    this.key = key;
+    this.from = from;
+    this.told.push({ position: from, id: key, text: key.toLowerCase() });
+    this.standings.push({ position: from, status: 'active', since: { s: first.s, t: first.t } });
+  }
+
+  get standing(): Standing {
+    return this.standings.at(-1) as Standing;
+  }
+
+  get isOver(): boolean {
+    return this.standing.status !== 'active';
+  }
+
+  tell({ id, kind, chart, facts }: InspectionRecordOf<'actor'>, position: number): void {
+    const before = this.told.at(-1);
+    const now = { id, kind: kind ?? before?.kind, chart: chart ?? before?.chart, facts: facts === undefined ? before?.facts : { ...before?.facts, ...facts } };
+    const text = [this.key, now.id, now.kind, now.chart, ...Object.values(now.facts ?? {})].filter((each) => each !== undefined).join('\n');
+    this.told.push({ position, ...now, text: text.toLowerCase() });
+  }
+
+  /** Takes what the record says of how it stands. @returns whether its status is another one now */
+  stand(record: InspectionRecord, position: number): boolean {
+    const before = this.standing;
+    const now = standingAfter(before, record, position);
+    if (now !== before) this.standings.push(now);
+    return now.status !== before.status;
+  }
+
+  setTimer(id: string, position: number): void {
+    this.#timers ??= new Map();
+    this.#timers.set(id, position);
+  }
+
+  /** It was cleared, or was due. @returns where it was set */
+  clearTimer(id: string): number | undefined {
+    const position = this.#timers?.get(id);
+    this.#timers?.delete(id);
+    return position;
+  }
+
+  clearTimers(): void {
+    this.#timers = undefined;
+  }
+
+  /** Nothing is asked of what was before `position` any more, but how it stood then. */
+  forgetBefore(position: number): void {
+    const isBefore = (entries: readonly { readonly position: number }[]) => (index: number) => (entries[index] as { readonly position: number }).position < position;
+    this.records = this.records.slice(countUpTo(this.records.length, (index) => (this.records[index] as number) < position));
+    this.told = this.told.slice(Math.max(0, countUpTo(this.told.length, isBefore(this.told)) - 1));
+    this.standings = this.standings.slice(Math.max(0, countUpTo(this.standings.length, isBefore(this.standings)) - 1));
+    for (const [id, at] of this.#timers ?? []) if (at < position) this.#timers?.delete(id);
+  }
+
+  forgetChildren(isKnown: (child: InspectedActor) => boolean): void {
+    this.children = this.children.filter(({ actor }) => isKnown(actor));
+  }
+
+  /** The last of `entries` that began at `position` or before; the first, where none did. */
+  static at<Entry extends { readonly position: number }>(entries: readonly Entry[], position: number): Entry {
+    return entries[Math.max(0, countUpTo(entries.length, (index) => (entries[index] as Entry).position <= position) - 1)] as Entry;
+  }
+}
+
+/** The same object, where nothing is different. */
+function standingAfter(before: Standing, record: InspectionRecord, position: number): Standing {
+  if (record.k !== 'actor' && record.k !== 'step' && record.k !== 'snap' && record.k !== 'error') return before;
+  const status = record.k === 'error' ? 'error' : record.status;
+  const value = record.k === 'error' ? before.value : (record.value ?? before.value);
+  const hasMoved = status !== before.status || !isSameValue(value, before.value);
+  const last = record.k === 'step' && record.taken.length > 0 ? { s: record.s, t: record.t, type: record.type, taken: record.taken } : before.last;
+  const error = errorOf(record) ?? (status === 'error' ? before.error : undefined);
+  if (!hasMoved && last === before.last && error === before.error) return before;
+  return { position, value: hasMoved ? value : before.value, status, since: hasMoved ? { s: record.s, t: record.t } : before.since, last, error };
+}
+
+function errorOf(record: InspectionRecord): Standing['error'] {
+  if (record.k === 'error') return { message: record.message, code: record.code };
+  return record.k === 'snap' ? record.error : undefined;
+}
+
+function isSameValue(one: InspectedValue | undefined, other: InspectedValue | undefined): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object') return false;
+  const keys = Object.keys(one);
+  return keys.length === Object.keys(other).length && keys.every((key) => Object.hasOwn(other, key) && isSameValue(one[key], other[key]));
+}
+
+/** How many of the first `length` indices hold, where all that hold come before all that do not. */
+export function countUpTo(length: number, holds: (index: number) => boolean): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,148 @@
+/**
+ * Reads an inspection log as it comes: pieces of text in, records out, in ascending order of their numbers.
+ *
+ * Only a wrong header is refused. Everything after it is read as far as it goes: damage costs the line that it is in, and the report says where.
+ * A record whose number jumps ahead is told with the one after it, or at the end (see record-order.ts).
+ */
+import { RuntimeError } from '../errors.ts';
+import { describeIssues } from '../validate.ts';
+import { INSPECTION_LOG_FORMAT, MAX_LINE_CHARACTERS, inspectionHeader } from './inspection-record.ts';
+import type { InspectionHeader, InspectionRecord } from './inspection-record.ts';
+import { ReadNotes } from './read-report.ts';
+import type { ReadReport } from './read-report.ts';
+import { readRecord } from './read-record.ts';
+import { RecordOrder } from './record-order.ts';
+import { SharedTexts } from './shared-texts.ts';
+
+export class InspectionReader {
+  readonly #notes = new ReadNotes();
+  readonly #order = new RecordOrder();
+  readonly #texts = new SharedTexts();
+  #header: InspectionHeader | undefined;
+  #refusal: RuntimeError | undefined;
+  /** The beginning of a line whose end has not come. */
+  #rest = '';
+  /** The line is too long already: what comes of it is not kept. */
+  #isSkipping = false;
+  #line = 0;
+  #hasEnded = false;
+
+  /** Absent until its line was read. */
+  get header(): InspectionHeader | undefined {
+    return this.#header;
+  }
+
+  get report(): ReadReport {
+    return this.#notes.report;
+  }
+
+  /** @returns what the lines that are whole now hold @throws RuntimeError INSPECTION_LOG_REFUSED: this is no such log; INSPECTION_LOG_ENDED, after `end` */
+  read(chunk: string): readonly InspectionRecord[] {
+    this.#refuseWhenOver();
+    const records: InspectionRecord[] = [];
+    let from = 0;
+    for (let end = chunk.indexOf('\n'); end !== -1; end = chunk.indexOf('\n', from)) {
+      this.#keep(chunk.slice(from, end));
+      this.#endLine(records);
+      from = end + 1;
+    }
+    this.#keep(from === 0 ? chunk : chunk.slice(from));
+    return records;
+  }
+
+  /** Nothing comes any more. @returns what was held back, and the last line, where it is whole without its end @throws RuntimeError INSPECTION_LOG_REFUSED */
+  end(): readonly InspectionRecord[] {
+    this.#refuseWhenOver();
+    this.#hasEnded = true;
+    const records: InspectionRecord[] = [];
+    if (this.#rest.trim() !== '' || this.#isSkipping) {
+      this.#notes.hasTornTail = true;
+      this.#endLine(records);
+    }
+    if (this.#header === undefined) throw this.#refuse('it is empty');
+    const { believed, refused } = this.#order.end();
+    this.#tell(records, believed, refused.length);
+    return records;
+  }
+
+  #refuseWhenOver(): void {
+    if (this.#refusal !== undefined) throw this.#refusal;
+    if (this.#hasEnded) throw new RuntimeError('INSPECTION_LOG_ENDED', 'expected no more of a log that has ended', { category: 'conflict', hint: 'Read each log with its own reader.' });
+  }
+
+  #keep(text: string): void {
+    if (this.#isSkipping) return;
+    this.#rest = this.#rest === '' ? text : this.#rest + text;
+    if (this.#rest.length <= MAX_LINE_CHARACTERS) return;
+    this.#isSkipping = true;
+    this.#rest = '';
+  }
+
+  #endLine(records: InspectionRecord[]): void {
+    const text = this.#rest;
+    const isTooLong = this.#isSkipping;
+    this.#rest = '';
+    this.#isSkipping = false;
+    this.#line += 1;
+    if (isTooLong) this.#tooLong();
+    else if (text.trim() !== '') this.#readLine(text, records);
+  }
+
+  #tooLong(): void {
+    this.#notes.lines += 1;
+    const because = `expected a line of at most ${MAX_LINE_CHARACTERS} characters`;
+    if (this.#header === undefined) throw this.#refuse(because);
+    this.#notes.broken(this.#line, because);
+  }
+
+  #readLine(text: string, records: InspectionRecord[]): void {
+    this.#notes.lines += 1;
+    if (this.#header === undefined) {
+      this.#header = this.#readHeader(text);
+      return;
+    }
+    const stored = parsed(text);
+    if (stored === undefined) return this.#notes.broken(this.#line, 'expected JSON');
+    const read = readRecord(stored.value);
+    if ('because' in read) return this.#notes.broken(this.#line, read.because);
+    if ('unknownKind' in read) return this.#notes.unknownKind(read.unknownKind);
+    this.#notes.unknownFields(read.unknownFields);
+    const { believed, refused } = this.#order.take(this.#texts.shared(read.record));
+    this.#tell(records, believed, refused.length);
+  }
+
+  #tell(records: InspectionRecord[], believed: readonly InspectionRecord[], refused: number): void {
+    this.#notes.outOfOrder += refused;
+    for (const record of believed) {
+      this.#notes.record(record.s);
+      records.push(record);
+    }
+  }
+
+  #readHeader(text: string): InspectionHeader {
+    const first = parsed(text.startsWith('\uFEFF') ? text.slice(1) : text);
+    if (first === undefined) throw this.#refuse('its first line is no JSON');
+    const header = inspectionHeader.safeParse(first.value);
+    if (header.success) return header.data;
+    const { format } = (typeof first.value === 'object' && first.value !== null ? first.value : {}) as { readonly format?: unknown };
+    if (typeof format === 'string' && format !== INSPECTION_LOG_FORMAT) throw this.#refuse(`it says that it is "${format.slice(0, 100)}"`);
+    throw this.#refuse(`its first line is no header: ${describeIssues(header.error).join('; ')}`);
+  }
+
+  #refuse(because: string): RuntimeError {
+    this.#refusal = new RuntimeError('INSPECTION_LOG_REFUSED', `expected a log in the format ${INSPECTION_LOG_FORMAT}, which begins with its header: ${because}`, {
+      category: 'validation',
+      hint: 'Give what a recorder of this version wrote, from its first line on; a stored session is opened as a session.',
+    });
+    return this.#refusal;
+  }
+}
+
+/** `undefined`: it is no JSON. */
+function parsed(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}

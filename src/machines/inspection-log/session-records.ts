@@ -1,0 +1,95 @@
+/**
+ * The log of a session as an inspection log, so that a past run can be inspected though no recorder was on: the session, its wakes and its tool calls
+ * are actors of their charts. What moved the session, or came from outside, are events and steps of it; what else the log holds is what its wakes said.
+ */
+import { watchCharts } from '../chart-watch.ts';
+import { describeChart, transitionIds } from '../inspection/describe-chart.ts';
+import { sessionChartEvents } from '../session/session-chart-events.ts';
+import type { SessionEvent } from '../session/session-event.ts';
+import { foldSession } from '../session/session-fold.ts';
+import { sessionMachine } from '../session/session-machine.ts';
+import { initialSessionState } from '../session/session-state.ts';
+import type { SessionState } from '../session/session-state.ts';
+import { sessionLeafOf } from '../session/why-charts.ts';
+import { boundedData } from './bounded-data.ts';
+import { INSPECTION_LOG_FORMAT } from './inspection-record.ts';
+import type { InspectionHeader, InspectionRecord } from './inspection-record.ts';
+import { SessionRecordWriter, valueOf } from './session-record-writer.ts';
+import { CallRecords } from './session-records-calls.ts';
+import { WakeRecords } from './session-records-wakes.ts';
+
+/** One log, event by event. */
+export class SessionRecords {
+  readonly #ids = transitionIds(sessionMachine);
+  #told: Told | undefined;
+
+  /** The events in the order of the log, from its first on. @returns what this one adds */
+  see(event: SessionEvent): readonly InspectionRecord[] {
+    const told = (this.#told ??= begun(event));
+    told.writer.t = timeOf(event, told.writer.t);
+    const before = told.wakes.open;
+    const taken = this.#fold(told, event);
+    const from = event.epoch === undefined ? undefined : before;
+    if (taken.length > 0 || event.type.startsWith('user.')) this.#step(told, event, taken, from);
+    else told.writer.write({ k: 'emit', a: from ?? told.key, type: event.type, ...boundedData(event.data) });
+    told.wakes.see(event);
+    told.calls.see(event, told.wakes.open ?? told.key);
+    return told.writer.take();
+  }
+
+  #step({ writer, key, state }: Told, { type, data }: SessionEvent, taken: readonly string[], from: string | undefined): void {
+    const e = writer.send(key, { from, type, data });
+    writer.write({ k: 'step', a: key, e, type, taken: [...taken], value: valueOf(sessionLeafOf(state)), status: state.status === 'terminated' ? 'done' : 'active' });
+  }
+
+  /** Folding an event looks up in the chart of the session exactly what the event does there. */
+  #fold(told: Told, event: SessionEvent): readonly string[] {
+    const taken: string[] = [];
+    const unwatch = watchCharts((machine, definitions) => {
+      if (machine !== sessionMachine) return;
+      for (const definition of definitions) taken.push(this.#ids.get(definition) ?? '');
+    });
+    try {
+      told.state = foldSession(told.state, event);
+    } finally {
+      unwatch();
+    }
+    return taken;
+  }
+}
+
+interface Told {
+  readonly writer: SessionRecordWriter;
+  readonly key: string;
+  readonly wakes: WakeRecords;
+  readonly calls: CallRecords;
+  state: SessionState;
+}
+
+function begun(event: SessionEvent): Told {
+  const { sessionId } = event;
+  const { agentId, title } = event.type === 'session.created' ? event.data : { agentId: '', title: undefined };
+  const state = initialSessionState({ sessionId, agentId });
+  const writer = new SessionRecordWriter(sessionId);
+  writer.t = timeOf(event, 0);
+  const chart = (): ReturnType<typeof describeChart> => describeChart(sessionMachine, { events: sessionChartEvents });
+  const key = writer.begin(chart, sessionMachine.id, { id: sessionId, value: valueOf(sessionLeafOf(state)), facts: { sessionId, agentId, label: title } });
+  return { writer, key, wakes: new WakeRecords(writer, key), calls: new CallRecords(writer, key), state };
+}
+
+/** Times of a log that came from elsewhere may be no times. */
+function timeOf({ at }: SessionEvent, otherwise: number): number {
+  const time = Date.parse(at);
+  return Number.isNaN(time) || time < 0 ? otherwise : time;
+}
+
+/** The header of the log that begins with this event. */
+export function headerOfSession(first: SessionEvent): InspectionHeader {
+  return { format: INSPECTION_LOG_FORMAT, boot: first.sessionId, startedAt: timeOf(first, 0) };
+}
+
+/** All records of one log. The same events give the same records. */
+export function* recordsOfSession(events: Iterable<SessionEvent>): Generator<InspectionRecord, void, undefined> {
+  const log = new SessionRecords();
+  for (const event of events) yield* log.see(event);
+}

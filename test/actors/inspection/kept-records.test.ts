@@ -1,0 +1,96 @@
+/** What a recorder keeps, what it says of the rest, and who hears of it when. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
+import { createRecorder } from '../../../src/actors/inspection/recorder.ts';
+import type { Recorder, RecorderOptions } from '../../../src/actors/inspection/recorder.ts';
+import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
+import { settled } from '../../support/manual-runner.ts';
+import { setUp } from '../../support/task-house.ts';
+import type { TaskHouse } from '../../support/task-house.ts';
+import { historyOf, replayed } from './replay.ts';
+
+const made: { readonly recorder: Recorder; readonly house: TaskHouse }[] = [];
+function open(limits: RecorderOptions['limits'] = {}): { readonly recorder: Recorder; readonly house: TaskHouse; run(): Promise<string> } {
+  const house = setUp();
+  const recorder = createRecorder({ root: house.manager.supervisor, clock: createSimulatedClock(), limits });
+  made.push({ recorder, house });
+  const run = async (): Promise<string> => {
+    const { id } = await house.manager.spawn({ kind: 'process', label: 'x', parentSessionId: 's', cwd: '/', command: 'true' });
+    house.runner.of(id).resolve({});
+    await house.manager.wait(id);
+    return id;
+  };
+  return { recorder, house, run };
+}
+afterEach(async () => {
+  for (const { recorder, house } of made.splice(0)) {
+    recorder.detach();
+    await house.manager.shutdown();
+  }
+});
+
+describe('a recorder with room for few records', () => {
+  it.each([{ records: 25 }, { characters: 5_000 }])('keeps the newest within %j, and tells before them who was there: the end is the same', async (limits) => {
+    const small = open(limits);
+    const { id } = await small.house.manager.spawn({ kind: 'process', label: 'long', parentSessionId: 's', cwd: '/', command: 'true' });
+    for (let count = 0; count < 20; count += 1) await small.run();
+    const { keptRecords, keptCharacters, records } = small.recorder.statistics;
+    expect(keptRecords).toBeLessThanOrEqual(limits.records ?? 40);
+    expect(keptCharacters).toBeLessThanOrEqual(limits.characters ?? 5_000);
+    const history = await historyOf(small.recorder);
+    expect(history.map(({ s }) => s)).toEqual(history.map((_, index) => records - history.length + 1 + index));
+    expect(small.recorder.range()).toEqual({ first: history[0]?.s, last: records });
+    expect(history.slice(0, 2).map(({ k }) => k)).toEqual(['machine', 'machine']);
+    const active = [...replayed(history).values()].filter(({ status }) => status === 'active');
+    expect(active).toEqual([
+      { id: 'tasks', value: 'accepting', status: 'active' },
+      { id, value: { running: 'active' }, status: 'active' },
+    ]);
+    expect(small.recorder.chart('task')?.id).toBe('task');
+  });
+
+  it('gives from a number on exactly what is left from there', async () => {
+    const { recorder, run } = open({ records: 25 });
+    for (let count = 0; count < 5; count += 1) await run();
+    const { last } = recorder.range();
+    expect((await historyOf(recorder, last - 3)).map(({ s }) => s)).toEqual([last - 3, last - 2, last - 1, last]);
+    expect(await historyOf(recorder, last + 1)).toEqual([]);
+  });
+});
+
+describe('a follower', () => {
+  it('hears each record once, in order, a batch for each turn', async () => {
+    const { recorder, run } = open();
+    await settled();
+    const { last } = recorder.range();
+    const batches: (readonly InspectionRecord[])[] = [];
+    const leave = recorder.follow((batch) => batches.push(batch));
+    await run();
+    expect(batches.flat().length).toBeLessThan(recorder.range().last - last + 1);
+    await settled();
+    await run();
+    await settled();
+    const heard = batches.flat();
+    expect(heard.map(({ s }) => s)).toEqual(heard.map((_, index) => last + 1 + index));
+    expect(heard.at(-1)?.s).toBe(recorder.range().last);
+    expect(batches.length).toBeLessThan(heard.length / 4);
+    leave();
+    leave();
+    await run();
+    await settled();
+    expect(batches.flat()).toHaveLength(heard.length);
+  });
+
+  it('hears what is left of a turn that had more records than are kept: the rest is missing from the numbers', async () => {
+    const { recorder, run } = open({ records: 10 });
+    const heard: number[] = [];
+    recorder.follow((batch) => heard.push(...batch.map(({ s }) => s)));
+    await settled();
+    await Promise.all([run(), run(), run()]);
+    await settled();
+    expect(heard.length).toBeGreaterThanOrEqual(10);
+    expect(heard.length).toBeLessThan(recorder.range().last);
+    expect(heard).toEqual(heard.toSorted((one, other) => one - other));
+    expect(heard.at(-1)).toBe(recorder.range().last);
+  });
+});
