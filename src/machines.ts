@@ -61,15 +61,6 @@ export type { DiagramMarks, RenderOptions } from './adapters/diagram/render-char
 export type { Theme } from './adapters/diagram/theme.ts';
 export type { Bump, ChartChange, ChartCoverage, ChartDiff, ChartSightings } from './machines/inspection/chart-change.ts';
 
-/** What actors did, as a log: read, and seen at any of its moments; stored sessions as such logs. */
-export { InspectionReader } from './machines/inspection-log/inspection-reader.ts';
-export type { ReadReport } from './machines/inspection-log/read-report.ts';
-export { InspectionTimeline } from './machines/inspection-log/inspection-timeline.ts';
-export type { RecordFilter } from './machines/inspection-log/inspection-timeline.ts';
-export type { ActorFilter, InspectedActorState, InspectionWorld } from './machines/inspection-log/inspection-world.ts';
-export { SessionRecords, headerOfSession, recordsOfSession } from './machines/inspection-log/session-records.ts';
-export type { InspectionHeader, InspectionRecord } from './machines/inspection-log/inspection-record.ts';
-
 /** What decides whether a tool call runs. */
 export { decidePermission } from './machines/permission/permission-decision.ts';
 export type { PermissionDecision, PermissionQuestion } from './machines/permission/permission-decision.ts';

@@ -38,7 +38,7 @@ describe('a session that is asked why', () => {
     const id = await playing(runs('touch made'));
     const text = await shown(id);
     expect(text.replaceAll(/\s+/g, ' ')).toContain('Its chart: idle.requires_action. Possible now: WAKE, TERMINATE, RESOLVE. Not possible: REST, REQUIRE_ACTION, RESCHEDULE. More with --verbose.');
-    expect(text).toMatch(/By the clock: in \d+ h \d+ min, at \d{4}-.+: The request to run shell_run is void/);
+    expect(text).toMatch(/By the clock: in (?:7 days|6 days \d+ h), at \d{4}-.+: The request to run shell_run is void/);
     expect(text).not.toContain('Chart of the session');
   });
 
