@@ -31,7 +31,7 @@ export class SignIn {
     return `${this.#cookieName}=${this.#browsers.issue()}; Path=/; HttpOnly; SameSite=Strict`;
   }
 
-  /** Whether a Cookie header is that of a browser that has signed in. A page on another port can set a cookie of the same name: any of them may fit. */
+  /** Whether a Cookie header is that of a browser that has signed in. A page on another port can set a cookie of the same name, so that one of several may fit. */
   knows(header: string | undefined): boolean {
     const prefix = `${this.#cookieName}=`;
     const values = (header ?? '').split(';').map((each) => each.trim()).filter((each) => each.startsWith(prefix));

@@ -51,7 +51,7 @@ function leavesBelow(chart: ChartDescription, id: string): readonly ChartState[]
   return childrenOf(chart, id).flatMap((child) => leavesBelow(chart, child.id));
 }
 
-/** The leaves of the regions that work beside the one in which a state lies: any of them may be active. */
+/** The leaves of the regions that work beside the one in which a state lies; each of these may be active. */
 function leavesBeside(chart: ChartDescription, id: string): readonly ChartState[] {
   const line = lineageOf(chart, id);
   return line.flatMap((state, index) => {

@@ -29,8 +29,8 @@ afterEach(async () => {
 });
 
 /** Deaf to what asks it to end, with a child that has left its session. The second time it is over at once. */
-const STUBBORN = 'trap "" TERM INT HUP; [ -e begun ] && exit 3; touch begun; (setsid sleep 3601 &); sleep 3600 & while :; do sleep 3602; done';
-const stubborn = { toolCalls: [{ name: 'shell_run', input: { command: STUBBORN, timeoutMs: 600_000 } }] };
+const UNYIELDING = 'trap "" TERM INT HUP; [ -e begun ] && exit 3; touch begun; (setsid sleep 3601 &); sleep 3600 & while :; do sleep 3602; done';
+const unyielding = { toolCalls: [{ name: 'shell_run', input: { command: UNYIELDING, timeoutMs: 600_000 } }] };
 
 async function started(agentId: string): Promise<string> {
   const { sessionId } = await runtime.sessions.create({ agentId });
@@ -58,7 +58,7 @@ function childOfOursAbove(pid: number): number {
 
 describe.skipIf(!hasSandbox)('a command in a sandbox', { timeout: 120_000 }, () => {
   it('of a called agent is gone when the worker of that is killed, and the caller goes on', async () => {
-    await writeAgent(home, 'helper', [stubborn, { text: 'It was over.' }], 'environment: shut\n');
+    await writeAgent(home, 'helper', [unyielding, { text: 'It was over.' }], 'environment: shut\n');
     await writeAgent(home, 'caller', [{ toolCalls: [{ name: 'helper', input: { message: 'Help.' } }] }, { text: 'So be it.' }], 'environment: shut\ntools: [shell_run, { agent: helper, run: process }]\n');
     runtime = await createNodeRuntime({ home });
     const sessionId = await started('caller');
@@ -72,7 +72,7 @@ describe.skipIf(!hasSandbox)('a command in a sandbox', { timeout: 120_000 }, () 
   });
 
   it.each(['SIGTERM', 'SIGKILL'] as const)('of wakechart worker is gone when that gets %s', async (signal) => {
-    await writeAgent(home, 'typist', [stubborn, { text: 'It was over.' }], 'environment: shut\n');
+    await writeAgent(home, 'typist', [unyielding, { text: 'It was over.' }], 'environment: shut\n');
     runtime = await createNodeRuntime({ home });
     await started('typist');
     const worker = start(['worker', '--home', home]);
