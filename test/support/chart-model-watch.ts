@@ -151,3 +151,32 @@ class InterpretedLife implements WatchedLife {
     return whileModelling(() => (this.#actor.getSnapshot() as { can(given: AnyEventObject): boolean }).can({ type: event }));
   }
 }
+
+/** The next that lives by a watched chart, as the real thing of a model. */
+export class NextLife {
+  readonly #watch: Pick<ChartWatch, 'lives'>;
+  readonly #place: number;
+
+  constructor(watch: Pick<ChartWatch, 'lives'>) {
+    this.#watch = watch;
+    this.#place = watch.lives.length;
+  }
+
+  get #life(): WatchedLife {
+    const life = this.#watch.lives[this.#place];
+    if (life === undefined) throw new Error('nothing lives by the chart');
+    return life;
+  }
+
+  state(): StateValue {
+    return this.#life.value;
+  }
+
+  taken(): readonly string[] {
+    return this.#life.taken;
+  }
+
+  can(event: string): boolean {
+    return this.#life.can(event);
+  }
+}

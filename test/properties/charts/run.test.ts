@@ -1,7 +1,6 @@
 /** The life of a run over its candidates: the real one, with real standings on a simulated clock, whose parts begin when they are told to and do their work or break. */
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createActor, fromPromise } from 'xstate';
-import type { StateValue } from 'xstate';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { AgentRunResult } from '../../../src/actors/run/agent-runtime.ts';
 import { RunWork } from '../../../src/actors/run/run-work.ts';
@@ -14,8 +13,7 @@ import type { ChartModel } from '../../support/chart-model.ts';
 import type { RealSubject } from '../../support/chart-model-subject.ts';
 import { describeModel } from '../../support/chart-model-suite.ts';
 import { PartGates } from '../../support/part-gates.ts';
-import { watchInterpreted } from '../../support/chart-model-watch.ts';
-import type { WatchedLife } from '../../support/chart-model-watch.ts';
+import { NextLife, watchInterpreted } from '../../support/chart-model-watch.ts';
 
 const PARTS = ['select', 'attempt', 'moveOn', 'wait', 'compact'] as const;
 type Part = (typeof PARTS)[number];
@@ -49,8 +47,7 @@ afterAll(() => {
   parent.stop();
 });
 
-class Real implements RealSubject {
-  readonly #before = watch.lives.length;
+class Real extends NextLife implements RealSubject {
   readonly #clock = createSimulatedClock({ now: START_MS });
   readonly #standings = new MemoryCandidateStandings({ clock: this.#clock });
   readonly #abort = new AbortController();
@@ -60,6 +57,7 @@ class Real implements RealSubject {
   result: AgentRunResult | undefined;
 
   constructor() {
+    super(watch);
     const act = (): AgentRunResult => (this.#says === 'answer' ? { payloads: [{ type: 'text', text: 'Said.' }] } : { payloads: [], meta: { error: { kind: this.#says, message: 'no' } } });
     this.#stage = runStage({ acts: { one: [act], other: [act] }, clock: this.#clock, standings: this.#standings });
   }
@@ -73,24 +71,6 @@ class Real implements RealSubject {
     });
     await gates.arrived();
     return this;
-  }
-
-  get #life(): WatchedLife {
-    const life = watch.lives[this.#before];
-    if (life === undefined) throw new Error('the run has no actor');
-    return life;
-  }
-
-  state(): StateValue {
-    return this.#life.value;
-  }
-
-  taken(): readonly string[] {
-    return this.#life.taken;
-  }
-
-  can(event: string): boolean {
-    return this.#life.can(event);
   }
 
   async rest(kind: RunFailureKind): Promise<void> {

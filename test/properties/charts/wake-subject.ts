@@ -1,14 +1,12 @@
 /** The life of a wake: the real one, of a real session, each of whose parts begins when it is told to, and does its work then or breaks. */
 import { expect } from 'vitest';
-import type { StateValue } from 'xstate';
 import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
 import { WakeWork } from '../../../src/actors/wake/wake-work.ts';
 import { wakeMachine } from '../../../src/machines/wake/wake-machine.ts';
 import type { WakeOutcome } from '../../../src/machines/wake/wake-outcome.ts';
 import type { ChartModel } from '../../support/chart-model.ts';
 import type { ModelSubject, RealSubject } from '../../support/chart-model-subject.ts';
-import { watchInterpreted } from '../../support/chart-model-watch.ts';
-import type { WatchedLife } from '../../support/chart-model-watch.ts';
+import { NextLife, watchInterpreted } from '../../support/chart-model-watch.ts';
 import { PartGates } from '../../support/part-gates.ts';
 import { openTurnHouse } from '../../support/turn-house.ts';
 import type { Said, TurnHouse } from '../../support/turn-house.ts';
@@ -60,13 +58,13 @@ export async function closeWakes(): Promise<void> {
   await house[Symbol.asyncDispose]();
 }
 
-class Real implements RealSubject {
+class Real extends NextLife implements RealSubject {
   readonly sessionId: string;
-  readonly #before = watch.lives.length;
   readonly #abort = new AbortController();
   outcome: WakeOutcome | Error | undefined;
 
   private constructor(sessionId: string) {
+    super(watch);
     this.sessionId = sessionId;
   }
 
@@ -80,24 +78,6 @@ class Real implements RealSubject {
     house.runtime.wake(sessionId, { signal: real.#abort.signal }).then(over, over);
     await gates.arrived();
     return real;
-  }
-
-  get #life(): WatchedLife {
-    const life = watch.lives[this.#before];
-    if (life === undefined) throw new Error('the wake has no actor');
-    return life;
-  }
-
-  state(): StateValue {
-    return this.#life.value;
-  }
-
-  taken(): readonly string[] {
-    return this.#life.taken;
-  }
-
-  can(event: string): boolean {
-    return this.#life.can(event);
   }
 
   async begin(saying: Said = {}): Promise<void> {
