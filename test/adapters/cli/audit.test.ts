@@ -39,6 +39,12 @@ describe('a machine in which nothing is wrong', () => {
     expect(await audit('door', '--check')).toMatchObject({ code: 0, stdout: expect.stringContaining('1 chart') as string });
   });
 
+  it('fails the check in a line where nothing was ever written', async () => {
+    const { code, stdout } = await audit('door', '--check');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^There are no written audits in .+\.\nBring them up to date: .+audit --write --module .+\n$/);
+  });
+
   it('fails the check when a page was changed by hand, is missing, or is about a chart that is gone; files of others are left alone', async () => {
     await audit('door', '--write');
     writeFileSync(join(folder, 'door.md'), 'mine');

@@ -40,7 +40,9 @@ export async function checkAudits(context: CommandContext, meant: MeantCharts, {
   const { out, json } = context;
   if (json) await out.document({ directory, ok: isFine, stale, findings: openFindings(audits) });
   else {
-    for (const { name, problem } of stale) await out.line(`${out.styles.red(PROBLEMS[problem].replace('is ', ''))} ${join(directory, name)} ${PROBLEMS[problem]}.`);
+    // Where nothing was ever written one line says it all.
+    if (stale.length === files.size && stale.every(({ problem }) => problem === 'missing')) await out.line(`There are no written audits in ${directory}.`);
+    else for (const { name, problem } of stale) await out.line(`${join(directory, name)} ${out.styles.red(PROBLEMS[problem])}.`);
     await showErrors(context, audits, module);
     if (stale.length > 0) await out.line(`Bring them up to date: ${nextCommand(context, 'audit', '--write', ...(module === undefined ? [] : ['--module', module]), '--out', directory)}`);
     if (isFine) await out.line(`${counted(audits.length, 'chart')}, and ${directory} says what they do.`);
