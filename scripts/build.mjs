@@ -11,6 +11,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync,
 import { createRequire } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildPage } from './build-page.mjs';
 import { entriesOf } from './entries.mjs';
 
 /**
@@ -28,6 +29,10 @@ const ENTRIES = join(dirname(BUNDLER), 'entries.mjs');
 /** Emits every file again, in a fraction of the time. */
 const ALL_UNCHECKED = ['--noCheck', '--declaration', 'false', '--incremental', 'false', '--tsBuildInfoFile', 'null'];
 
+/** What a browser runs is built apart, in scripts/build-page.mjs. */
+const PAGE_SOURCE = `${join('adapters', 'inspector-page')}${sep}`;
+const PAGE = `inspector-page${sep}`;
+
 const SOURCE = /(?<!\.d)\.ts$/;
 const OUTPUT = /\.(?:js|d\.ts)(?:\.map)?$/;
 
@@ -41,7 +46,7 @@ function filesUnder(directory) {
 /** What a build depends on, as one string: the same string twice means there is nothing to do. @param {string} root */
 function fingerprint(root) {
   const sources = filesUnder(join(root, 'src')).map((file) => join('src', file));
-  return [...sources, 'tsconfig.base.json', 'tsconfig.build.json', 'package.json', 'package-lock.json', BUNDLER, ENTRIES]
+  return [...sources.filter((file) => !file.startsWith(join('src', PAGE_SOURCE))), 'tsconfig.base.json', 'tsconfig.build.json', 'package.json', 'package-lock.json', BUNDLER, ENTRIES]
     .map((file) => {
       const stats = statSync(resolve(root, file), { throwIfNoEntry: false });
       return `${file} ${stats?.size} ${stats?.mtimeMs}`;
@@ -51,7 +56,7 @@ function fingerprint(root) {
 
 /** What src/ compiles to, relative to dist/. @param {string} root */
 function expectedOutputs(root) {
-  const sources = filesUnder(join(root, 'src')).filter((file) => SOURCE.test(file));
+  const sources = filesUnder(join(root, 'src')).filter((file) => SOURCE.test(file) && !file.startsWith(PAGE_SOURCE));
   return new Set(sources.flatMap((file) => [file.replace(SOURCE, '.js'), file.replace(SOURCE, '.d.ts')]));
 }
 
@@ -61,7 +66,7 @@ function expectedOutputs(root) {
  */
 function removeOrphans(root, { compiled, bundled }) {
   const expected = new Set([...compiled, ...Object.keys(bundled).map((file) => file.split('/').join(sep))]);
-  const orphans = filesUnder(join(root, 'dist')).filter((file) => OUTPUT.test(file) && !expected.has(file));
+  const orphans = filesUnder(join(root, 'dist')).filter((file) => OUTPUT.test(file) && !file.startsWith(PAGE) && !expected.has(file));
   for (const file of orphans) rmSync(join(root, 'dist', file), { force: true });
 }
 
@@ -139,7 +144,10 @@ export function build(root) {
 }
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const { ok, output } = build(dirname(dirname(fileURLToPath(import.meta.url))));
+  const root = dirname(dirname(fileURLToPath(import.meta.url)));
+  const { ok, output } = build(root);
   if (output !== '') console.error(output);
-  process.exitCode = ok ? 0 : 1;
+  const page = await buildPage(root);
+  process.exitCode = ok && page.ok ? 0 : 1;
+  if (page.output !== '') console.error(page.output);
 }

@@ -6,6 +6,7 @@
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { build } from '../../scripts/build.mjs';
+import { buildPage } from '../../scripts/build-page.mjs';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -14,7 +15,9 @@ declare module 'vitest' {
   }
 }
 
-export function setup(project: TestProject): void {
-  const { ok, output } = build(fileURLToPath(new URL('../../', import.meta.url)));
-  project.provide('buildErrors', ok ? '' : output);
+export async function setup(project: TestProject): Promise<void> {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const { ok, output } = build(root);
+  const page = await buildPage(root);
+  project.provide('buildErrors', ok && page.ok ? '' : `${output}${page.output}`);
 }

@@ -76,7 +76,7 @@ const relativeImportsNameTheFile = fileRule({
   complaints: (file) =>
     file.imports
       // A program that a test starts in a process of its own runs what was built.
-      .filter(({ target }) => target !== undefined && !/\.(?:ts|mjs|json)$|^dist\/.+\.js$/.test(target))
+      .filter(({ target }) => target !== undefined && !/\.(?:tsx?|mjs|json|css)$|^dist\/.+\.js$/.test(target))
       .map(({ specifier, line }) => ({ line, message: `imports ${String(specifier)}; a relative import ends in .ts (.mjs for a script)` })),
 });
 

@@ -6,7 +6,7 @@ import type { Planted } from './planted-tree.ts';
 /** A file that opens as files do, so that only what is planted below it can offend. */
 const file = (code: string): string => `/** Planted. */\n${code}\n`;
 
-const CHOSEN = 'only src/machines.ts, src/node.ts, src/node-backends.ts, src/node-environments.ts, src/node-memory.ts, src/node-subagents.ts, src/node-tools.ts, src/subagent-worker.ts, src/worker-house.ts and src/adapters/cli choose them [adapters-are-chosen-in-two-places]';
+const CHOSEN = 'only src/machines.ts, src/node.ts, src/node-backends.ts, src/node-environments.ts, src/node-inspector.ts, src/node-memory.ts, src/node-subagents.ts, src/node-tools.ts, src/subagent-worker.ts, src/worker-house.ts and src/adapters/cli choose them [adapters-are-chosen-in-two-places]';
 const GONE = 'is guarded by this rule and is not there; move the rule with it';
 
 interface Plant {
@@ -204,6 +204,16 @@ describe('an import that hides where it leads is found, when', () => {
       seen: 'src/adapters/git/bad.ts:2 imports vitest, which is neither a dependency nor a peer dependency [packages-are-declared]',
     },
     {
+      what: 'the page would bring what no browser has',
+      planted: { 'src/adapters/inspector-page/bad.tsx': file("import { readFile } from 'node:fs/promises';\nexport const bad = readFile;") },
+      seen: 'src/adapters/inspector-page/bad.tsx:2 imports node:fs/promises; the page may use only preact, @preact/signals [page-runs-in-browsers]',
+    },
+    {
+      what: 'the page would run what lives in the runtime',
+      planted: { 'src/actors/task/task.ts': file('export const task = 1;'), 'src/adapters/inspector-page/bad.tsx': file("import { task } from '../../actors/task/task.ts';\nexport const bad = task;") },
+      seen: 'src/adapters/inspector-page/bad.tsx:2 imports src/actors/task/task.ts; the page may use data, the types of ports, and itself [page-runs-in-browsers]',
+    },
+    {
       what: 'it is a part of Node that could be a package',
       planted: { 'src/adapters/git/bad.ts': file("const fs = require('fs');\nexport const bad = fs;") },
       seen: 'src/adapters/git/bad.ts:2 imports fs; write node:fs [packages-are-declared]',
@@ -228,6 +238,7 @@ describe('a rule whose room is gone', () => {
     ['src/subagent-worker.ts', 'adapters-are-chosen-in-two-places', { 'src/subagent-worker.ts': undefined }],
     ['src/node-subagents.ts', 'adapters-are-chosen-in-two-places', { 'src/node-subagents.ts': undefined }],
     ['src/node-environments.ts', 'adapters-are-chosen-in-two-places', { 'src/node-environments.ts': undefined }],
+    ['src/node-inspector.ts', 'adapters-are-chosen-in-two-places', { 'src/node-inspector.ts': undefined }],
     ['src/node-memory.ts', 'adapters-are-chosen-in-two-places', { 'src/node-memory.ts': undefined }],
     ['src/node-tools.ts', 'adapters-are-chosen-in-two-places', { 'src/node-tools.ts': undefined }],
     ['src/ports.ts', 'entry-points-are-made-of-their-rooms', { 'src/ports.ts': undefined }],

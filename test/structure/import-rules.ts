@@ -20,7 +20,7 @@ const TESTING_ENTRY_POINT = `${TESTING}.ts`;
 const ASSERTIONS = 'node:assert/strict';
 
 /** Files of the source root that choose among adapters. Nobody else may, but for the command line in src/adapters/cli. */
-const COMPOSITION_ROOTS: ReadonlySet<string> = new Set(['src/machines.ts', 'src/node.ts', 'src/node-backends.ts', 'src/node-environments.ts', 'src/node-memory.ts', 'src/node-subagents.ts', 'src/node-tools.ts', 'src/subagent-worker.ts', 'src/worker-house.ts']);
+const COMPOSITION_ROOTS: ReadonlySet<string> = new Set(['src/machines.ts', 'src/node.ts', 'src/node-backends.ts', 'src/node-environments.ts', 'src/node-inspector.ts', 'src/node-memory.ts', 'src/node-subagents.ts', 'src/node-tools.ts', 'src/subagent-worker.ts', 'src/worker-house.ts']);
 const COMMAND_LINE = 'src/adapters/cli';
 
 /** Files that load what a user names, and so import a path computed at run time. */
@@ -180,8 +180,8 @@ const packagesAreDeclared: Rule = {
   guards: ['src', 'package.json'],
   check: (tree) => {
     const { name, installed } = declaredPackages(tree);
-    return importRule('packages-are-declared', ['src'], ({ specifier, target }) => {
-      if (specifier === undefined || target !== undefined || isLocation(specifier)) return undefined;
+    return importRule('packages-are-declared', ['src'], ({ specifier, target }, file) => {
+      if (specifier === undefined || target !== undefined || isLocation(specifier) || isOfPage(file.path)) return undefined;
       const imported = packageOf(specifier);
       if (imported === name) return `imports ${specifier}; inside src, import the file itself`;
       if (specifier.startsWith('node:')) return undefined;
@@ -190,6 +190,27 @@ const packagesAreDeclared: Rule = {
     }).check(tree);
   },
 };
+
+/** What runs in a browser: it is built apart, with everything that it needs in it. */
+const PAGE = 'src/adapters/inspector-page';
+const PAGE_PACKAGES = ['preact', '@preact/signals'];
+/** Style sheets, and what its build makes. */
+const STYLES = /(?:^virtual:[a-z.-]+|\.css)$/;
+
+function isOfPage(path: string): boolean {
+  return path.startsWith(`${PAGE}/`);
+}
+
+/** A browser has neither Node nor what the runtime is made of; what those say is typed for it all the same. */
+const pageRunsInBrowsers = importRule('page-runs-in-browsers', [PAGE], ({ specifier, target, line }, file) => {
+  if (specifier === undefined || STYLES.test(specifier)) return undefined;
+  if (target !== undefined) {
+    const isTypeOnly = file.text.split('\n')[line - 1]?.startsWith('import type ') === true;
+    const isOpen = isOfPage(target) || roomOf(target) === 'machines' || (roomOf(target) === 'actors' && isTypeOnly);
+    return isOpen ? undefined : `imports ${target}; the page may use data, the types of ports, and itself`;
+  }
+  return PAGE_PACKAGES.includes(packageOf(specifier)) ? undefined : `imports ${specifier}; the page may use only ${PAGE_PACKAGES.join(', ')}`;
+});
 
 export const importRules: readonly Rule[] = [
   machinesArePure,
@@ -202,4 +223,5 @@ export const importRules: readonly Rule[] = [
   threeRooms,
   importsCanBeRead,
   packagesAreDeclared,
+  pageRunsInBrowsers,
 ];

@@ -50,6 +50,7 @@ const HEALTHY: Planted = {
   'src/adapters/cli/chart-module.ts': lines('/** Loads what a user names. */', 'export const load = (path: string): Promise<unknown> => import(path);'),
   'src/subagent-worker.ts': lines('/** The program of a worker. */', "import { subagents } from './node-subagents.ts';", 'export const worker = subagents;'),
   'src/node-environments.ts': lines('/** Chooses what environments need. */', "import { shell } from './adapters/shell/shell.ts';", 'export const environments = [shell];'),
+  'src/node-inspector.ts': lines('/** Chooses what an inspector needs. */', "import { shell } from './adapters/shell/shell.ts';", 'export const inspector = [shell];'),
   'src/node-memory.ts': lines('/** Chooses what memory needs. */', "import { shell } from './adapters/shell/shell.ts';", 'export const memory = [shell];'),
   'src/node-tools.ts': lines('/** Chooses what tools need. */', "import { shell } from './adapters/shell/shell.ts';", 'export const tools = [shell];'),
   'src/node-subagents.ts': lines('/** Chooses what subagents need. */', "import { shell } from './adapters/shell/shell.ts';", 'export const subagents = [shell];'),
@@ -76,6 +77,7 @@ const HEALTHY: Planted = {
     'export const shell = [execa, readFileSync, quote] satisfies Port;',
   ),
   'src/adapters/shell/quote.ts': lines('/** Quotes. */', 'export const quote = 1;'),
+  'src/adapters/inspector-page/main.tsx': lines('/** The page. */', "import { render } from 'preact';", "import './page.css';", 'export const page = render;'),
   'src/adapters/cli/main.ts': lines(
     '#!/usr/bin/env node',
     '/** The command line. */',

@@ -5,7 +5,7 @@
  */
 import type { InspectionHeader, InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
-import type { SessionEventData } from '../../machines/session/session-event.ts';
+import type { SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';
 import type { PendingAction, SessionState } from '../../machines/session/session-state.ts';
 import type { Explanation } from '../../machines/session/why.ts';
 import type { SendReceipt } from '../session/ingress.ts';
@@ -35,7 +35,81 @@ export interface InspectedSessions {
 export interface InspectedSession {
   readonly state: SessionState;
   readonly why: Explanation;
-  readonly pendingActions: readonly PendingAction[];
+  readonly pendingActions: readonly InspectedRequest[];
+  readonly usage: InspectedUsage;
+  /** When this was looked up, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A request that waits, with what is asked for. */
+export interface InspectedRequest extends PendingAction {
+  /** Of the tool call, JSON, redacted and bounded. */
+  readonly input?: unknown;
+  readonly isCut?: true | undefined;
+  /** Why it has to be asked, in words. */
+  readonly because?: string | undefined;
+  /** ISO-8601. */
+  readonly askedAt?: string | undefined;
+}
+
+/** What a session has used so far, as far as its providers told. */
+export interface InspectedUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** In US dollars. Absent: no price is known of any of it. */
+  readonly cost?: number | undefined;
+  /** Some of it has no known price, so that it cost more. */
+  readonly isCostPartial: boolean;
+  /** The last 200, oldest first. */
+  readonly wakes: readonly InspectedWake[];
+  readonly wakeCount: number;
+}
+
+export interface InspectedWake {
+  readonly wakeId: string;
+  /** ISO-8601. */
+  readonly startedAt: string;
+  readonly endedAt?: string | undefined;
+  /** Absent while it runs. */
+  readonly outcome?: string | undefined;
+  readonly steps: number;
+  readonly toolCalls: number;
+  readonly tokens: number;
+  readonly cost?: number | undefined;
+}
+
+/** A process that works for a session. */
+export interface InspectedProcess {
+  readonly pid: number;
+  /** Of the process that it is shown under. */
+  readonly parentPid?: number | undefined;
+  /** What it is, in words: the command line or the job, redacted. */
+  readonly title: string;
+  readonly state: 'running' | 'gone' | 'unknown';
+  /** ISO-8601. */
+  readonly startedAt?: string | undefined;
+  readonly taskId?: string | undefined;
+}
+
+/** What a session has changed in a folder that it works in. */
+export interface InspectedChanges {
+  /** In words: the workspace, or the worktree of which job. */
+  readonly title: string;
+  readonly branch?: string | undefined;
+  readonly files: readonly { readonly path: string; readonly change: 'added' | 'changed' | 'removed' | 'renamed' | 'untracked' }[];
+  readonly fileCount: number;
+  /** A unified difference, redacted. */
+  readonly difference: string;
+  readonly isCut: boolean;
+  /** Why there is nothing to show, where there is nothing: no repository, a folder that is gone. */
+  readonly because?: string | undefined;
+}
+
+export interface InspectedEvents {
+  /** In the order of the log, redacted and bounded. */
+  readonly events: readonly SessionEvent[];
+  /** Number of the newest event of the log. */
+  readonly head: number;
 }
 
 /** What somebody decided about a request that waits. */
@@ -44,7 +118,8 @@ export type InspectionAnswer =
   | { readonly type: 'deny'; readonly requestId: string; readonly note?: string | undefined }
   | { readonly type: 'answer'; readonly requestId: string; readonly text: string };
 
-export interface InspectionSource {
+/** What can be looked at through time: what was recorded, or the log of one session told as records. */
+export interface InspectionRecording {
   readonly header: InspectionHeader;
   range(): InspectionRange;
   /** Pages of records from number `from` (or the oldest that is left) to the newest, in order, each page some hundred or thousand. It ends there. */
@@ -53,10 +128,36 @@ export interface InspectionSource {
   follow(listener: (batch: readonly InspectionRecord[]) => void): () => void;
   /** Undefined: no chart of that id was told. */
   chart(id: string): ChartDescription | undefined;
+}
+
+export interface InspectionAbout {
+  /** `runtime`: a living one, with what its recorder sees. `log`: a stored inspection log. `store`: a home, whose sessions alone can be looked at. */
+  readonly kind: 'runtime' | 'log' | 'store';
+  /** What is looked at, in a few words: the name of the program, of the file, of the home. */
+  readonly title: string;
+  /** Whether there are sessions, and whether answers to them are taken. */
+  readonly hasSessions: boolean;
+  readonly canAnswer: boolean;
+  /** What is missing or damaged, a sentence each: what a recorder could not keep, lines of a log that could not be read, that the runtime has ended. */
+  readonly notes: readonly string[];
+  /** Nothing will be added any more: a log that was read to its end, a runtime that was shut down. */
+  readonly hasEnded: boolean;
+}
+
+export interface InspectionSource extends InspectionRecording {
+  about(): InspectionAbout;
+  /** The log of one session, told as records. What follows it costs until it leaves. Undefined: there is no such session. */
+  recordingOf(sessionId: string): Promise<InspectionRecording | undefined>;
   /** Those that changed last first, at most `limit`. */
   sessions(options: { readonly limit: number }): Promise<InspectedSessions>;
   /** Undefined: there is no such session. */
   session(sessionId: string): Promise<InspectedSession | undefined>;
+  /** At most `limit` events from number `from` on. Undefined: there is no such session. */
+  events(sessionId: string, options: { readonly from: number; readonly limit: number }): Promise<InspectedEvents | undefined>;
+  /** Of the session and of what it has started; none where nobody can tell. */
+  processes(sessionId: string): Promise<readonly InspectedProcess[]>;
+  /** Of its workspace first, then of the worktrees of its jobs. */
+  changes(sessionId: string): Promise<readonly InspectedChanges[]>;
   /**
    * Stores the answer. The same answer to the same request again gives the first receipt, also after a restart.
    * @throws RuntimeError `conflict` or `not_found` for a request that was answered otherwise, has expired or never was

@@ -1,6 +1,6 @@
 /** Audits as they are shown on a terminal. */
 import type { ChartAudit, Finding, MatrixCell, StateReach } from '../../machines/inspection/chart-audit.ts';
-import { ROOT } from '../../machines/inspection/chart-description.ts';
+import { ROOT } from '../../machines/inspection/chart-states.ts';
 import type { Output } from './output.ts';
 import { tableLines } from './table.ts';
 import { counted, oneLine } from './text.ts';

@@ -1,7 +1,8 @@
 /** Checks what is to be drawn: descriptions also come from files, and what draws them relies on their order. */
 import { z } from 'zod';
 import { RuntimeError } from '../../machines/errors.ts';
-import { ROOT, chartDescription } from '../../machines/inspection/chart-description.ts';
+import { chartDescription } from '../../machines/inspection/chart-description.ts';
+import { ROOT } from '../../machines/inspection/chart-states.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { Marks } from './diagram-plan.ts';

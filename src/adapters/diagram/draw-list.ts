@@ -1,5 +1,5 @@
 /** Draws a chart as a plain list of its states and transitions: for charts that are too big to lay out, and for when there is no layout. */
-import { ROOT } from '../../machines/inspection/chart-description.ts';
+import { ROOT } from '../../machines/inspection/chart-states.ts';
 import type { ChartDescription, ChartState, ChartTransition } from '../../machines/inspection/chart-description.ts';
 import type { Row } from './diagram-plan.ts';
 import { drawHeading } from './draw-chart.ts';

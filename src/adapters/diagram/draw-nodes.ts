@@ -1,5 +1,5 @@
 /** Draws the nodes of a picture. Each state is a group with `data-state`, to be found and lit by whoever shows the picture. */
-import { ROOT } from '../../machines/inspection/chart-description.ts';
+import { ROOT } from '../../machines/inspection/chart-states.ts';
 import type { Row } from './diagram-plan.ts';
 import type { Drawing } from './drawing.ts';
 import { drawRow, drawText } from './draw-text.ts';

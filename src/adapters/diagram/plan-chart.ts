@@ -1,5 +1,5 @@
 /** Plans the picture of a chart: which nodes and edges it has, what is written in them, and in which direction each edge is read. */
-import { ROOT } from '../../machines/inspection/chart-description.ts';
+import { ROOT } from '../../machines/inspection/chart-states.ts';
 import type { ChartDescription, ChartState, ChartTransition } from '../../machines/inspection/chart-description.ts';
 import type { DiagramPlan, Marks, PlannedEdge, PlannedNode, Row } from './diagram-plan.ts';
 import { joinedEdges } from './plan-edges.ts';

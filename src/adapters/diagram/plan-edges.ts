@@ -3,7 +3,7 @@
  * No edge runs between a node and one inside it: what an outer state does to an inner one starts at a sign in the outer one, and what
  * enters an outer state from within ends at the dot from which its first state is entered.
  */
-import { ROOT } from '../../machines/inspection/chart-description.ts';
+import { ROOT } from '../../machines/inspection/chart-states.ts';
 import type { ChartState, ChartTransition } from '../../machines/inspection/chart-description.ts';
 import type { PlannedEdge, Row } from './diagram-plan.ts';
 import { labelSize } from './metrics.ts';

@@ -1,5 +1,5 @@
 /** Turns the states of a chart into the nodes of its picture. */
-import { ROOT } from '../../machines/inspection/chart-description.ts';
+import { ROOT } from '../../machines/inspection/chart-states.ts';
 import type { ChartDescription, ChartState, ChartTransition } from '../../machines/inspection/chart-description.ts';
 import type { PlannedNode, Row, Shape } from './diagram-plan.ts';
 import { DOT_SIZE, SIGN_SIZE, blockSize } from './metrics.ts';

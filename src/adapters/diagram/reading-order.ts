@@ -1,5 +1,5 @@
 /** In which order the states of a chart are read: by breadth from where it starts, final states last. Layout follows it, and what runs against it is drawn backward. */
-import { ROOT } from '../../machines/inspection/chart-description.ts';
+import { ROOT } from '../../machines/inspection/chart-states.ts';
 import type { ChartDescription, ChartState } from '../../machines/inspection/chart-description.ts';
 
 /** The place of each state among its siblings, from 0. */

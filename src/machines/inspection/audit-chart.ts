@@ -1,7 +1,7 @@
 /** Audits a chart: what every state does with every event, what can be reached, and what is wrong. The same chart gives the same bytes. */
 import type { ChartAudit, Finding } from './chart-audit.ts';
 import type { Chart } from './chart.ts';
-import { ROOT } from './chart-description.ts';
+import { ROOT } from './chart-states.ts';
 import type { ChartDescription } from './chart-description.ts';
 import type { ChartIndex } from './chart-index.ts';
 import { indexChart } from './chart-index.ts';

@@ -2,7 +2,7 @@
 import { RULE_MEANINGS } from './audit-rules.ts';
 import { AUDIT_RULES } from './chart-audit.ts';
 import type { AuditRule, ChartAudit, Finding, MatrixCell, StateReach } from './chart-audit.ts';
-import { ROOT } from './chart-description.ts';
+import { ROOT } from './chart-states.ts';
 import type { ChartDescription, ChartInvocation, ChartTransition } from './chart-description.ts';
 import { cell, code, counted, listed, table } from './markdown.ts';
 

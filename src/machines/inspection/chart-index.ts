@@ -1,5 +1,5 @@
 /** A chart description, looked up in all the ways that audits need, each in constant time. */
-import { ROOT, leavesOf } from './chart-description.ts';
+import { ROOT, leavesOf } from './chart-states.ts';
 import type { ChartDescription, ChartState, ChartTransition } from './chart-description.ts';
 
 export interface ChartIndex {

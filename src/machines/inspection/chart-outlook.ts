@@ -1,5 +1,5 @@
 /** What a chart takes where it is, what it does not take and why, and what happens there by itself. From its description alone. */
-import { lineageOf } from './chart-description.ts';
+import { lineageOf } from './chart-states.ts';
 import type { ChartDescription, ChartEvent, ChartTransition } from './chart-description.ts';
 import { candidatesFor } from './event-match.ts';
 

@@ -3,7 +3,7 @@
  * test/machines/inspection/chart-reading.test.ts fails loudly when one of these facts changes.
  */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
-import { ROOT } from './chart-description.ts';
+import { ROOT } from './chart-states.ts';
 import type { ChartInvocation, ChartOperation, ChartState, ChartTransition } from './chart-description.ts';
 
 type Unknown = Readonly<Record<string, unknown>>;

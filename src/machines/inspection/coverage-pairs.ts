@@ -1,5 +1,5 @@
 /** Which transitions of a chart can come right after which. Guards are taken as open: what a chart alone cannot rule out is possible. */
-import { ROOT, childrenOf, lineageOf } from './chart-description.ts';
+import { ROOT, childrenOf, lineageOf } from './chart-states.ts';
 import type { ChartDescription, ChartState, ChartTransition } from './chart-description.ts';
 
 export interface Followers {

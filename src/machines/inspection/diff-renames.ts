@@ -1,5 +1,5 @@
 /** Finds for each state of a chart what it is called in the next version: by its id, or under another name by its transitions in and out. */
-import { ROOT } from './chart-description.ts';
+import { ROOT } from './chart-states.ts';
 import type { ChartDescription, ChartState } from './chart-description.ts';
 
 export interface StateMatch {

@@ -1,5 +1,5 @@
 /** What has changed in the states of a chart. */
-import { ROOT } from './chart-description.ts';
+import { ROOT } from './chart-states.ts';
 import type { ChartChange } from './chart-change.ts';
 import type { ChartInvocation, ChartOperation, ChartState } from './chart-description.ts';
 import type { StateMatch } from './diff-renames.ts';

@@ -1,5 +1,5 @@
 /** What has changed in the transitions of the states that both versions have. Those of states that are new or gone come and go with them. */
-import { lineageOf } from './chart-description.ts';
+import { lineageOf } from './chart-states.ts';
 import type { ChartChange } from './chart-change.ts';
 import type { ChartDescription, ChartTransition } from './chart-description.ts';
 import { actionChange, quoted } from './diff-operations.ts';

@@ -7,7 +7,7 @@
  */
 import type { EventClass, MatrixCell } from './chart-audit.ts';
 import type { ChartState, ChartTransition } from './chart-description.ts';
-import { ROOT } from './chart-description.ts';
+import { ROOT } from './chart-states.ts';
 import type { ChartIndex } from './chart-index.ts';
 import { candidatesFor } from './event-match.ts';
 

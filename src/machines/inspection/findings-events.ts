@@ -1,6 +1,6 @@
 /** Findings about what becomes of events: those that get lost, those that nobody knows, and wildcards that take what was not meant for them. */
 import type { Finding, MatrixCell } from './chart-audit.ts';
-import { ROOT } from './chart-description.ts';
+import { ROOT } from './chart-states.ts';
 import type { ChartState, ChartTransition } from './chart-description.ts';
 import type { ChartIndex } from './chart-index.ts';
 import { candidatesFor, matchesEvent } from './event-match.ts';

@@ -1,6 +1,6 @@
 /** Findings about what states and transitions are made of: invoked actors, timers, and what has no name. */
 import type { Finding } from './chart-audit.ts';
-import { ROOT } from './chart-description.ts';
+import { ROOT } from './chart-states.ts';
 import type { ChartOperation, ChartState } from './chart-description.ts';
 import type { ChartIndex } from './chart-index.ts';
 import { leavingOf } from './leaving.ts';

@@ -1,6 +1,6 @@
 /** Findings about transitions: never taken, hidden by others, in competition with others, going in circles. */
 import type { Finding } from './chart-audit.ts';
-import { ROOT } from './chart-description.ts';
+import { ROOT } from './chart-states.ts';
 import type { ChartState, ChartTransition } from './chart-description.ts';
 import type { ChartIndex } from './chart-index.ts';
 import type { AuditMatter } from './findings.ts';

@@ -3,7 +3,7 @@ import type { Finding } from './chart-audit.ts';
 import { messageOf } from '../errors.ts';
 import type { AuditMatter } from './findings.ts';
 import { commonState, listed, named, opening } from './findings.ts';
-import { ROOT } from './chart-description.ts';
+import { ROOT } from './chart-states.ts';
 import type { Exploration, FailedStep } from './explore-chart.ts';
 
 export function findingsOfTrying(matter: AuditMatter): readonly Finding[] {

@@ -1,7 +1,7 @@
 /** What an audit complains about, before the reasons that the chart itself gives are looked at; and the words that all findings share. */
 import type { ChartAudit, Finding } from './chart-audit.ts';
 import type { Chart } from './chart.ts';
-import { ROOT } from './chart-description.ts';
+import { ROOT } from './chart-states.ts';
 import type { ChartTransition } from './chart-description.ts';
 import type { ChartIndex } from './chart-index.ts';
 import type { Exploration } from './explore-chart.ts';

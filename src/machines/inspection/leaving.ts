@@ -1,5 +1,5 @@
 /** How a leaf state is left: which transitions do it, and where they lead. Guards are not asked. */
-import { ROOT } from './chart-description.ts';
+import { ROOT } from './chart-states.ts';
 import type { ChartState, ChartTransition } from './chart-description.ts';
 import type { ChartIndex } from './chart-index.ts';
 import type { MatrixCell } from './chart-audit.ts';

@@ -3,7 +3,7 @@
  * The structural part asks no guard and knows no context: whatever it calls unreachable is so for every context.
  */
 import type { StateReach } from './chart-audit.ts';
-import { ROOT } from './chart-description.ts';
+import { ROOT } from './chart-states.ts';
 import type { ChartState, ChartTransition } from './chart-description.ts';
 import type { ChartIndex } from './chart-index.ts';
 import type { Exploration } from './explore-chart.ts';

@@ -3,7 +3,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { AnyStateMachine } from 'xstate';
 import { auditChart } from '../../../src/machines/inspection/audit-chart.ts';
 import { charts } from '../../../src/machines/inspection/chart-catalog.ts';
-import { leavesOf } from '../../../src/machines/inspection/chart-description.ts';
+import { leavesOf } from '../../../src/machines/inspection/chart-states.ts';
 import type { EventOf } from '../../../src/machines/inspection/chart-events.ts';
 import { describeChart } from '../../../src/machines/inspection/describe-chart.ts';
 import type { breakerEvents } from '../../../src/machines/run/breaker-events.ts';

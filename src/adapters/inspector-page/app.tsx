@@ -1,0 +1,57 @@
+/** The three columns with time beneath them; where there is no room for three, one after the other. */
+import type { JSX } from 'preact';
+import { ChartPane } from './chart/chart-pane.tsx';
+import { EventsPane } from './events/events-pane.tsx';
+import { chosenSession, middleTab, narrowPane, refusal } from './model/view.ts';
+import type { NarrowPane } from './model/view.ts';
+import { SessionList } from './sessions/session-list.tsx';
+import { SessionPane } from './sessions/session-pane.tsx';
+import { Guarded } from './shared/guarded.tsx';
+import { Header } from './shared/header.tsx';
+import { Help } from './shared/help.tsx';
+import { Tabs } from './shared/tabs.tsx';
+import { TimeBar } from './time/time-bar.tsx';
+import { TreePane } from './tree/tree-pane.tsx';
+
+const NARROW: readonly { readonly id: NarrowPane; readonly text: string }[] = [
+  { id: 'left', text: 'Actors' },
+  { id: 'middle', text: 'State' },
+  { id: 'right', text: 'Events' },
+];
+
+export function App(): JSX.Element {
+  return (
+    <div class="page" data-narrow={narrowPane.value}>
+      <Header />
+      {refusal.value === undefined ? undefined : (
+        <p class="refusal" role="alert">
+          <strong>{refusal.value.message}.</strong> {refusal.value.hint}
+        </p>
+      )}
+      <nav class="narrow-nav" aria-label="Parts of the page">
+        <Tabs label="Parts of the page" tabs={NARROW} chosen={narrowPane.value} onChoose={(id) => { narrowPane.value = id; }} />
+      </nav>
+      <main class="columns">
+        <section class="column left" aria-label="Sessions and actors">
+          <Guarded name="The list of sessions"><SessionList /></Guarded>
+          <Guarded name="The tree of actors"><TreePane /></Guarded>
+        </section>
+        <section class="column middle" aria-label="State">
+          {chosenSession.value === undefined ? undefined : (
+            <Tabs label="What is shown" tabs={[{ id: 'session', text: 'Session' }, { id: 'chart', text: 'Chart' }] as const} chosen={middleTab.value} onChoose={(id) => { middleTab.value = id; }} />
+          )}
+          {chosenSession.value !== undefined && middleTab.value === 'session' ? (
+            <Guarded name="The session" key={chosenSession.value}><SessionPane sessionId={chosenSession.value} /></Guarded>
+          ) : (
+            <Guarded name="The chart"><ChartPane /></Guarded>
+          )}
+        </section>
+        <section class="column right" aria-label="Events">
+          <Guarded name="The events"><EventsPane /></Guarded>
+        </section>
+      </main>
+      <Guarded name="The time bar"><TimeBar /></Guarded>
+      <Help />
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+/** Asks the server. What it answers is of the same program as this page, so it is taken as what the port says. */
+import type { SendReceipt } from '../../../actors/session/ingress.ts';
+import type {
+  InspectedChanges,
+  InspectedEvents,
+  InspectedProcess,
+  InspectedSession,
+  InspectedSessions,
+  InspectionAbout,
+  InspectionAnswer,
+  InspectionRange,
+} from '../../../actors/inspection/inspection-source.ts';
+import type { InspectionHeader } from '../../../machines/inspection-log/inspection-record.ts';
+
+export interface About extends InspectionAbout {
+  readonly header: InspectionHeader;
+  readonly range: InspectionRange;
+}
+
+/** What the server said instead, or why it said nothing. */
+export class RequestFailure extends Error {
+  /** 0: nobody answered. */
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string;
+
+  constructor(status: number, { code, message, hint }: { readonly code: string; readonly message: string; readonly hint: string }) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+const NOBODY = {
+  code: 'INSPECTOR_SILENT',
+  message: 'the inspector does not answer',
+  hint: 'Whoever started it has ended, or cannot be reached. What was read so far stays here; it is asked again by itself.',
+} as const;
+
+/** @throws RequestFailure */
+export async function request(path: string, options: RequestInit = {}): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, { credentials: 'same-origin', ...options });
+  } catch (error) {
+    if (options.signal?.aborted === true) throw error;
+    throw new RequestFailure(0, NOBODY);
+  }
+  if (response.ok) return response;
+  const told = (await response.json().catch(() => undefined)) as { readonly code?: string; readonly message?: string; readonly hint?: string } | undefined;
+  throw new RequestFailure(response.status, { code: told?.code ?? 'INSPECTOR_FAILED', message: told?.message ?? `the inspector answered ${response.status}`, hint: told?.hint ?? '' });
+}
+
+async function json<Value>(path: string, options?: RequestInit): Promise<Value> {
+  return (await (await request(path, options)).json()) as Value;
+}
+
+const sessionPath = (sessionId: string): string => `/api/sessions/${encodeURIComponent(sessionId)}`;
+
+/** Of a recording: that of a session, or the main one. */
+export function recordingPath(name: 'records' | 'live', recording: string, from: number): string {
+  return `/api/${name}?from=${from}${recording === '' ? '' : `&session=${encodeURIComponent(recording)}`}`;
+}
+
+export function chartPath(chart: string, recording: string): string {
+  return `/api/charts/${encodeURIComponent(chart)}.svg${recording === '' ? '' : `?session=${encodeURIComponent(recording)}`}`;
+}
+
+/** Each @throws RequestFailure */
+export const server = {
+  about: () => json<About>('/api/about'),
+  sessions: (limit: number) => json<InspectedSessions>(`/api/sessions?limit=${limit}`),
+  session: (sessionId: string) => json<InspectedSession>(sessionPath(sessionId)),
+  events: (sessionId: string, from: number, limit: number) => json<InspectedEvents>(`${sessionPath(sessionId)}/events?from=${from}&limit=${limit}`),
+  processes: async (sessionId: string) => (await json<{ readonly processes: readonly InspectedProcess[] }>(`${sessionPath(sessionId)}/processes`)).processes,
+  changes: async (sessionId: string) => (await json<{ readonly changes: readonly InspectedChanges[] }>(`${sessionPath(sessionId)}/changes`)).changes,
+  answer: async (sessionId: string, answer: InspectionAnswer) => {
+    const { receipt } = await json<{ readonly receipt: SendReceipt }>(`${sessionPath(sessionId)}/answers`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(answer) });
+    return receipt;
+  },
+} as const;

@@ -1,0 +1,3 @@
+/** What the build makes into modules. */
+declare module 'virtual:diagram.css';
+declare module '*.css';

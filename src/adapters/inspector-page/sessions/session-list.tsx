@@ -1,0 +1,6 @@
+/** The sessions of the home. */
+import type { JSX } from 'preact';
+
+export function SessionList(): JSX.Element {
+  return <div class="SessionList" />;
+}
