@@ -61,6 +61,22 @@ export type { DiagramMarks, RenderOptions } from './adapters/diagram/render-char
 export type { Theme } from './adapters/diagram/theme.ts';
 export type { Bump, ChartChange, ChartCoverage, ChartDiff, ChartSightings } from './machines/inspection/chart-change.ts';
 
+/** Inspection logs: what a recorder writes of the actors of a process, read again, and looked at as of any moment. */
+export { INSPECTION_LOG_FORMAT } from './machines/inspection-log/inspection-record.ts';
+export type { InspectedStatus, InspectedValue, InspectionHeader, InspectionKind, InspectionRecord, InspectionRecordOf } from './machines/inspection-log/inspection-record.ts';
+export { InspectionReader } from './machines/inspection-log/inspection-reader.ts';
+export type { ReadReport } from './machines/inspection-log/read-report.ts';
+export { readRecord } from './machines/inspection-log/read-record.ts';
+export type { ReadRecord } from './machines/inspection-log/read-record.ts';
+export { InspectionTimeline } from './machines/inspection-log/inspection-timeline.ts';
+export type { RecordFilter } from './machines/inspection-log/inspection-timeline.ts';
+export type { ActorFilter, InspectedActorState, InspectionWorld, Page } from './machines/inspection-log/inspection-world.ts';
+export type { InspectedMoment, LastTransition, Standing } from './machines/inspection-log/inspected-actor.ts';
+export type { InspectedFamily } from './machines/inspection-log/inspected-family.ts';
+export type { RecordSequence } from './machines/inspection-log/record-sequence.ts';
+export type { InspectionCounts } from './machines/inspection-log/record-blocks.ts';
+export { headerOfSession, recordsOfSession } from './machines/inspection-log/session-records.ts';
+
 /** What decides whether a tool call runs. */
 export { decidePermission } from './machines/permission/permission-decision.ts';
 export type { PermissionDecision, PermissionQuestion } from './machines/permission/permission-decision.ts';

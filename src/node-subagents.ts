@@ -6,6 +6,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from './actors/clock/clock.ts';
+import type { FolderChanges } from './actors/inspection/folder-changes.ts';
 import type { HostLife } from './actors/host/host-life.ts';
 import type { JobRecords } from './actors/subagent/job-records.ts';
 import type { SubagentPorts } from './actors/subagent/subagent-house.ts';
@@ -18,6 +19,7 @@ import type { HomeLayout } from './adapters/files/layout.ts';
 import type { WorktreeHooks } from './machines/subagent/hook-config.ts';
 import type { SubagentLimitsInput } from './machines/subagent/subagent-limits.ts';
 import type { ProviderTable } from './machines/run/provider-settings.ts';
+import type { InspectedFolders } from './runtime-inspection.ts';
 
 const WORKTREES_FOLDER = 'worktrees';
 const JOBS_FOLDER = 'subagents';
@@ -165,6 +167,19 @@ function lazyKeeper({ layout, clock, hostLife, options: { branchPrefix } }: Node
     adopt: async (name, how) => (await keeper()).adopt(name, how),
     discard: async (name, how) => (await keeper()).discard(name, how),
     reconcile: async (how) => ((await isThere()) ? (await keeper()).reconcile(how) : []),
+  };
+}
+
+/** How inspectors see what sessions have changed: git is asked when somebody looks. */
+export function nodeFolderChanges(layout: HomeLayout): InspectedFolders {
+  let opened: Promise<FolderChanges> | undefined;
+  const open = async (): Promise<FolderChanges> => {
+    const { createGitFolderChanges } = await import('./adapters/git/folder-changes.ts');
+    return createGitFolderChanges({ near: join(layout.home, WORKTREES_FOLDER), ceilingDirectories: [layout.home] });
+  };
+  return {
+    folders: { read: async (folder, look) => (await (opened ??= open())).read(folder, look) },
+    workspaceOf: (session) => session.workspace ?? layout.ownWorkspace(session),
   };
 }
 

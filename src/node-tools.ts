@@ -44,7 +44,7 @@ export interface ToolParts {
   readonly options: NodeRuntimeOptions;
 }
 
-type ToolPorts = Pick<RuntimePorts, 'tools' | 'toolSource' | 'closeTools' | 'closeSession'> & Required<Pick<RuntimePorts, 'outputs' | 'shellHost' | 'commandEnvironment' | 'quotaNote'>>;
+type ToolPorts = Pick<RuntimePorts, 'tools' | 'toolTasks' | 'toolSource' | 'closeTools' | 'closeSession'> & Required<Pick<RuntimePorts, 'outputs' | 'shellHost' | 'commandEnvironment' | 'quotaNote'>>;
 
 export interface NodeTools {
   readonly ports: ToolPorts;
@@ -71,6 +71,7 @@ export function nodeTools({ layout, secrets, store, processTree, clock, options 
   const files = createFileToolset({ home: layout.home, lockDirectory: join(layout.home, LOCKS_FOLDER) });
   const ports: ToolPorts = {
     tools: [...files.tools, ...withQuotaNotes(shells.tools, files.quotaNote), createHttpRequestTool({ clock, userAgent: USER_AGENT }), createVaultListTool(), ...(options.tools ?? [])],
+    toolTasks: [shellTasks],
     quotaNote: files.quotaNote,
     outputs,
     shellHost: host,

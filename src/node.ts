@@ -42,10 +42,11 @@ import type { Telemetry } from './actors/telemetry/telemetry.ts';
 import type { RunLimits } from './machines/run/run-decision.ts';
 import { nodeBackends } from './node-backends.ts';
 import { nodeEnvironments } from './node-environments.ts';
+import type { CreateInspectorOptions, Inspectable, Inspector } from './node-inspector.ts';
 import { nodeMemory } from './node-memory.ts';
 import type { HomeMemory } from './node-memory.ts';
 import { nodeTools, redactionFor } from './node-tools.ts';
-import { nodeSubagentOptions, nodeSubagents } from './node-subagents.ts';
+import { nodeFolderChanges, nodeSubagentOptions, nodeSubagents } from './node-subagents.ts';
 import type { NodeSubagentOptions } from './node-subagents.ts';
 import { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
 import type { ManagedShellProcessRunnerOptions } from './adapters/shell/shell-runner.ts';
@@ -122,6 +123,13 @@ export type { ChildProcessLimits, ChildProcessSubagentRunnerOptions } from './ad
 export type { ChildProcessSubagentRunnerFactory } from './adapters/child-process/runner-factory.ts';
 export { createChildProcessSubagentRunnerFactory } from './adapters/child-process/runner-factory.ts';
 export { getDefaultSubagentWorkerPath } from './adapters/child-process/default-worker-path.ts';
+export { createRecorder } from './actors/inspection/recorder.ts';
+export type { Recorder, RecorderOptions, RecorderStatistics } from './actors/inspection/recorder.ts';
+export type { Redact } from './actors/inspection/inspected-text.ts';
+export type { FactsOf } from './actors/inspection/recorded-facts.ts';
+export type { RecorderLimits } from './machines/inspection-log/recorder-limits.ts';
+export type { CreateInspectorOptions, Inspectable, Inspector } from './node-inspector.ts';
+export type { ChartPictures, InspectorLimits, InspectorOptions, InspectorServer } from './adapters/inspector/inspector.ts';
 export { createRuntime } from './runtime.ts';
 export type { Reconciliation, Runtime, RuntimePorts } from './runtime.ts';
 
@@ -287,11 +295,22 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     ...knowing.ports,
     environments: worked.environments,
     redaction: worked.redaction,
+    redactText: (text) => worked.secrets.known.text(text),
+    changes: nodeFolderChanges(layout),
     subagents: nodeSubagents({ layout, clock, processTree, hostLife, providers: options.runConfig?.providers, humans: options.humans, options: options.subagents ?? {} }),
     ...givenPorts(options),
   });
   if (reconcileOnStart) await runtime.reconcile();
   return withSchedules({ ...runtime, ...knowing.opened(), environments: worked.catalog, vaults: worked.vaults }, { home: layout.home, clock, hostLife, scheduled, onListenerError });
+}
+
+/**
+ * Opens the inspector of a runtime: everything its actors do from now on, and its sessions, in a browser on this machine. The runtime closes it
+ * when it is shut down. Until somebody calls this, nothing of it is loaded and nothing is recorded.
+ * @throws RuntimeError INSPECTOR_OPTIONS_INVALID, RECORDER_OPTIONS_INVALID, INSPECTOR_PAGE_MISSING, INSPECTOR_PORT_TAKEN, INSPECTOR_CANNOT_LISTEN, RUNTIME_SHUT_DOWN
+ */
+export async function createInspector(runtime: Inspectable, options: CreateInspectorOptions = {}): Promise<Inspector> {
+  return (await import('./node-inspector.ts')).createInspector(runtime, options);
 }
 
 interface HomeTasks {

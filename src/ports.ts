@@ -165,3 +165,26 @@ export type { QueryTerm } from './machines/retrieval/query.ts';
 export type { TextHit } from './machines/retrieval/ranking.ts';
 export type { RetrievalDocument, RetrievalKind } from './machines/retrieval/retrieval-document.ts';
 export type { SessionCursor } from './machines/retrieval/session-documents.ts';
+
+export type {
+  InspectedChanges,
+  InspectedEvents,
+  InspectedProcess,
+  InspectedRequest,
+  InspectedSession,
+  InspectedSessionSummary,
+  InspectedSessions,
+  InspectedUsage,
+  InspectedWake,
+  InspectionAbout,
+  InspectionAnswer,
+  InspectionRange,
+  InspectionRecording,
+  InspectionSource,
+} from './actors/inspection/inspection-source.ts';
+export type { FolderChanges, FolderDifference, FolderLook } from './actors/inspection/folder-changes.ts';
+export type { Explanation, OpenCallState, Reason, ReasonKind } from './machines/session/why.ts';
+export type { CallOutlook, ChartExplanation, MovedEvent, MovedOutlook, WakeOutlook } from './machines/session/why-charts.ts';
+export type { AcceptedIngress, IngressOutlook, IngressType, RefusedIngress } from './machines/session/why-ingress.ts';
+export type { Mover } from './machines/session/why-movers.ts';
+export type { SessionTimer, TimerKind } from './machines/session/why-timers.ts';

@@ -51,6 +51,8 @@ import type { WakeMemory, WakeOptions } from './actors/wake/wake-ports.ts';
 import { Waker } from './actors/wake/waker.ts';
 import { checkTools } from './machines/turn/tool-check.ts';
 import type { WakeOutcome } from './machines/wake/wake-outcome.ts';
+import { ShutdownGuests } from './runtime-inspection.ts';
+import type { InspectedFolders, RuntimeInspection } from './runtime-inspection.ts';
 
 /** What was found of earlier processes, and what was done about it. */
 export interface Reconciliation {
@@ -100,6 +102,12 @@ export interface RuntimePorts {
   readonly environments?: SessionEnvironments | undefined;
   /** Takes out of every event what no log may keep. Without it events are stored as they come. */
   readonly redaction?: LogRedaction | undefined;
+  /** Takes out of a text for inspectors what nobody may see. Without it they are shown what there is. */
+  readonly redactText?: ((text: string) => string) | undefined;
+  /** What tools keep running beside the tasks, for inspectors. Whoever brings it ends it. */
+  readonly toolTasks?: readonly BackgroundTaskManager[] | undefined;
+  /** How inspectors see what sessions have changed. Without it they show nothing of that. */
+  readonly changes?: InspectedFolders | undefined;
   /** What agents have learned before. Without it wakes are told nothing of it. */
   readonly memory?: WakeMemory | undefined;
   /** What goes along with wakes: tools about sessions, and what is done before and after their turns. */
@@ -159,6 +167,8 @@ export interface Runtime extends AsyncDisposable {
   /** The managed tools and those that the program brings: whatever an agent file can name by its name alone. */
   readonly tools: readonly Tool[];
   readonly runtimes: AgentRuntimeRegistry;
+  /** What `createInspector` attaches to. */
+  readonly inspection: RuntimeInspection;
   /** One wake of a session, to its end. */
   wake(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
   /**
@@ -204,11 +214,12 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   });
   const wake: Runtime['wake'] = (sessionId, options) => waker.wake(sessionId, options);
   const workers = new SessionWorkers({ ...core, wake, supervisor: tasks.supervisor, onListenerError });
-  // Jobs and wakes first: they use the tasks, and they want to write how they ended.
-  const shutdown = once((reason) => takeEvery([() => workers.shutdown(reason), () => house.shutdown(reason), () => waker.shutdown(reason), ...lastSteps(ports, { sessions, companionships, reason })]));
+  const guests = new ShutdownGuests();
+  // Jobs and wakes first: they use the tasks, and they want to write how they ended. Whoever looks on sees all of it end.
+  const shutdown = once((reason) => takeEvery([async () => guests.begin(), () => workers.shutdown(reason), () => house.shutdown(reason), () => waker.shutdown(reason), ...lastSteps(ports, { sessions, companionships, reason }), () => guests.close()]));
   return {
     tasks,
-    ...subagentsOf(house),
+    ...facesOf(ports, house, guests),
     sessions,
     agents,
     tools: turn.tools,
@@ -242,8 +253,12 @@ function sessionsAndJobs({ agents, attachments, environments, directories, polic
   return { sessions, house };
 }
 
-function subagentsOf({ jobs, local, worktrees }: SubagentHouse): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees'> {
-  return { subagents: jobs, localSubagents: local, worktrees };
+function facesOf(ports: RuntimePorts, house: SubagentHouse, guests: ShutdownGuests): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection'> {
+  return { subagents: house.jobs, localSubagents: house.local, worktrees: house.worktrees, inspection: inspectionOf(ports, house, guests) };
+}
+
+function inspectionOf({ clock, tasks, toolTasks = [], redactText = (text) => text, prices = {}, processTree, changes }: RuntimePorts, { systems }: SubagentHouse, guests: ShutdownGuests): RuntimeInspection {
+  return { systems: [...new Set([tasks, ...systems, ...toolTasks])], clock, redact: redactText, prices, processTree, changes, hasEnded: () => guests.isOver, onShutdown: (close) => guests.add(close) };
 }
 
 interface LastParts {

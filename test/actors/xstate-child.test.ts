@@ -1,8 +1,8 @@
-import { Actor, createActor } from 'xstate';
+import { Actor, assign, createActor, emit, fromPromise, setup } from 'xstate';
 import type { AnyActorLogic, AnyActorRef, InspectionEvent } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { taskLifecycle } from '../../src/machines/task/task-lifecycle.ts';
-import { buildsChildrenDirectly, startChild } from '../../src/actors/xstate-child.ts';
+import { buildsChildrenDirectly, startChild, watchSystem, watchesDirectly } from '../../src/actors/xstate-child.ts';
 
 interface Seen {
   readonly type: string;
@@ -84,5 +84,104 @@ describe('a child made directly', () => {
     expect(heard).toEqual([]);
     first.send({ type: 'START' });
     expect(heard).toEqual(['first']);
+  });
+});
+
+interface Told {
+  readonly type: string;
+  readonly actorRef: AnyActorRef;
+  readonly rootId?: string;
+}
+
+/** A machine that does what XState tells inspectors of: a child, a timer, an action, something emitted. */
+const busyMachine = setup({
+  types: { context: {} as { count: number }, emitted: {} as { type: 'said' } },
+  actors: { work: fromPromise(() => Promise.resolve(7)) },
+}).createMachine({
+  id: 'busy',
+  context: { count: 0 },
+  initial: 'working',
+  states: {
+    working: { invoke: { src: 'work', onDone: 'waiting' }, on: { COUNT: { actions: assign({ count: ({ context }) => context.count + 1 }) } } },
+    waiting: { after: { 60_000: 'late' }, on: { SAY: { actions: emit({ type: 'said' }) }, END: 'ended' } },
+    late: {},
+    ended: { type: 'final' },
+  },
+});
+
+describe('a system that is watched', () => {
+  const tasks = (): AnyActorRef => createActor(taskLifecycle as unknown as AnyActorLogic).start();
+  const systemOf = (actor: AnyActorRef): object => (actor as unknown as { readonly system: object }).system;
+
+  it('is watched directly with the installed XState, which still tells everything in the one place that this code knows', () => {
+    expect(watchesDirectly).toBe(true);
+  });
+
+  it('tells a watch exactly what it tells an inspector, in the same order', async () => {
+    const root = createActor(busyMachine);
+    const told: Told[] = [];
+    const heard: Told[] = [];
+    watchSystem(root, (inspected) => told.push(inspected as Told));
+    root.system.inspect((inspected) => heard.push(inspected as unknown as Told));
+    root.start();
+    root.send({ type: 'COUNT' });
+    startChild(root, taskLifecycle, 'direct').send({ type: 'START' });
+    while (!root.getSnapshot().matches('waiting')) await Promise.resolve();
+    for (const type of ['SAY', 'UNHEARD', 'END']) root.send({ type });
+    expect(new Set(told.map(({ type }) => type))).toEqual(new Set(['@xstate.actor', '@xstate.event', '@xstate.microstep', '@xstate.snapshot', '@xstate.action']));
+    expect(told.map((each) => ({ ...each, rootId: root.sessionId }))).toEqual(heard);
+    told.forEach((each, index) => expect(each.actorRef).toBe(heard[index]?.actorRef));
+  });
+
+  it('is as it was when the last watch has ended, in whatever order they end', () => {
+    const root = tasks();
+    const before = Object.entries(systemOf(root));
+    const told: string[] = [];
+    const watch = (name: string) => watchSystem(root, ({ type }: { readonly type?: string }) => type === '@xstate.event' && told.push(name));
+    const [first, second] = [watch('first'), watch('second')];
+    root.send({ type: 'START' });
+    first();
+    first();
+    root.send({ type: 'STARTED' });
+    second();
+    root.send({ type: 'COMPLETE' });
+    expect(told).toEqual(['first', 'second', 'second']);
+    expect(Object.entries(systemOf(root))).toEqual(before);
+  });
+
+  it('tells one function twice that watches twice, and each watch ends by itself', () => {
+    const root = tasks();
+    let count = 0;
+    const watch = (inspected: { readonly type?: string }): void => {
+      if (inspected.type === '@xstate.event') count += 1;
+    };
+    const end = watchSystem(root, watch);
+    watchSystem(root, watch);
+    root.send({ type: 'START' });
+    end();
+    root.send({ type: 'STARTED' });
+    expect(count).toBe(3);
+  });
+
+  it('survives somebody who puts himself over it: nothing is told twice, and it does not grow however often it is watched', () => {
+    const root = tasks();
+    const system = systemOf(root) as { _sendInspectionEvent: (event: object) => void };
+    let over = 0;
+    let told = 0;
+    const end = watchSystem(root, () => (told += 1));
+    const under = system._sendInspectionEvent;
+    const above = (event: object): void => {
+      over += 1;
+      under(event);
+    };
+    system._sendInspectionEvent = above;
+    end();
+    for (let count = 0; count < 50_000; count += 1) watchSystem(root, () => (told += 1))();
+    expect(system._sendInspectionEvent).toBe(above);
+    const last = watchSystem(root, () => (told += 1));
+    root.send({ type: 'START' });
+    last();
+    root.send({ type: 'STARTED' });
+    expect([told, over]).toEqual([3, 6]);
   });
 });

@@ -1,74 +1,100 @@
 /** The actors that are recorded while they live, and which events each of them has been sent and not processed yet. */
 import type { AnyActorRef } from 'xstate';
-import type { InspectedStatus, InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
+import type { InspectedStatus } from '../../machines/inspection-log/inspection-record.ts';
 import type { InspectedMachine } from './chart-book.ts';
-import type { RecordOwner } from './record-ring.ts';
+import { RecordOwner } from './record-owner.ts';
 
 /** An event in the mailbox of an actor. XState tells of what is processed by the same object. */
 interface Sent {
   readonly event: object;
-  /** Undefined for its first, which nobody sent. */
-  readonly number: number | undefined;
+  readonly number: number;
   readonly type: string;
-  /** In which turn of the event loop. */
-  readonly turn: number;
 }
 
-export class InspectedActor implements RecordOwner {
-  told: InspectionRecord | undefined = undefined;
-  stood: InspectionRecord | undefined = undefined;
-  readonly ref: AnyActorRef;
-  readonly key: string;
-  readonly machine: InspectedMachine | undefined;
+/**
+ * Its fields are assigned one by one: V8 sizes objects by counting those, and one of these is made for each actor. Most actors have one event at a
+ * time, so that one needs no object of its own.
+ */
+export class InspectedActor {
+  declare readonly ref: AnyActorRef;
+  declare readonly owner: RecordOwner;
+  declare readonly machine: InspectedMachine | undefined;
   /** Of the context that was recorded last. */
-  context: unknown = undefined;
+  declare context: unknown;
   /** Whether it was known where it stands at first, when it was told. */
-  hasStood = true;
+  declare hasStood: boolean;
   /** The status that was recorded last. */
-  status: InspectedStatus = 'active';
+  declare status: InspectedStatus;
   /** Timers that it has set: the type of the event of each, by id. */
-  timers: Map<string, string> | undefined = undefined;
-  /** The next one, and those after it: most actors have one event at a time. */
-  #next: Sent | undefined = undefined;
-  #further: Sent[] | undefined = undefined;
-  #current: Sent | undefined = undefined;
+  declare timers: Map<string, string> | undefined;
+  /** The event that is being processed, and of the last one that was: its number (0 for its first, which nobody sent) and its type. */
+  declare event: object | undefined;
+  declare number: number;
+  declare type: string;
+  /** The same of the one that is next. */
+  declare private nextEvent: object | undefined;
+  declare private nextNumber: number;
+  declare private nextType: string;
+  declare private further: Sent[] | undefined;
 
-  constructor(ref: AnyActorRef, key: string, machine: InspectedMachine | undefined) {
+  constructor(ref: AnyActorRef, machine: InspectedMachine | undefined) {
     this.ref = ref;
-    this.key = key;
+    this.owner = new RecordOwner(ref.sessionId);
     this.machine = machine;
+    this.context = undefined;
+    this.hasStood = true;
+    this.status = 'active';
+    this.timers = undefined;
+    this.event = undefined;
+    this.number = 0;
+    this.type = '';
+    this.nextEvent = undefined;
+    this.nextNumber = 0;
+    this.nextType = '';
+    this.further = undefined;
   }
 
   get isWaiting(): boolean {
-    return this.#next !== undefined;
+    return this.nextEvent !== undefined;
   }
 
-  sent(sent: Sent): void {
-    if (this.#next === undefined) this.#next = sent;
-    else (this.#further ??= []).push(sent);
+  sent(event: object, number: number, type: string): void {
+    if (this.nextEvent !== undefined) {
+      (this.further ??= []).push({ event, number, type });
+      return;
+    }
+    this.nextEvent = event;
+    this.nextNumber = number;
+    this.nextType = type;
   }
 
-  /** The event that is being processed, as it was sent. Undefined: the actor has raised it itself. */
-  process(event: object): Sent | undefined {
-    if (this.#current?.event === event) return this.#current;
-    if (this.#next?.event !== event && this.#further?.some((each) => each.event === event) !== true) return undefined;
+  /** The event is being processed, which `event`, `number` and `type` tell from now on. @returns false: the actor has raised it itself */
+  process(event: object): boolean {
+    if (this.event === event) return true;
+    if (this.nextEvent !== event && this.further?.some((each) => each.event === event) !== true) return false;
     // What stood before it was never processed: the mailbox was emptied.
-    while (this.#next !== undefined && this.#next.event !== event) this.#shift();
-    this.#current = this.#next;
+    while (this.nextEvent !== undefined && this.nextEvent !== event) this.#shift();
+    this.event = event;
+    this.number = this.nextNumber;
+    this.type = this.nextType;
     this.#shift();
-    return this.#current;
+    return true;
   }
 
   /** Whether a microstep has told already that this event is being processed. */
   isProcessing(event: object): boolean {
-    return this.#current?.event === event;
+    return this.event === event;
   }
 
   processed(): void {
-    this.#current = undefined;
+    this.event = undefined;
   }
 
   #shift(): void {
-    this.#next = this.#further?.shift();
+    const next = this.further?.shift();
+    this.nextEvent = next?.event;
+    if (next === undefined) return;
+    this.nextNumber = next.number;
+    this.nextType = next.type;
   }
 }

@@ -159,7 +159,7 @@ export class BoundedCopy {
 
   /** What cannot be told, by what it is. */
   #note(what: string): string {
-    return this.#cut(`«${this.#text.name(what)}»`);
+    return this.#cut(this.#text.note(what));
   }
 
   #cut(text: string): string {
@@ -177,9 +177,17 @@ function put(copy: Plain, key: string, value: unknown): void {
   else copy[key] = value;
 }
 
+/** Of prototypes that were met. */
+const classes = new WeakMap<object, string>();
+
 /** The name that the prototype gives, without asking anything of the object. */
 function classOf(prototype: unknown): string {
-  const own = typeof prototype === 'object' && prototype !== null ? (Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value as unknown) : undefined;
-  const name = typeof own === 'function' ? (Object.getOwnPropertyDescriptor(own, 'name')?.value as unknown) : undefined;
-  return typeof name === 'string' && name !== '' ? name : 'object';
+  if (typeof prototype !== 'object' || prototype === null) return 'object';
+  const known = classes.get(prototype);
+  if (known !== undefined) return known;
+  const own: unknown = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value;
+  const name: unknown = typeof own === 'function' ? Object.getOwnPropertyDescriptor(own, 'name')?.value : undefined;
+  const found = typeof name === 'string' && name !== '' ? name : 'object';
+  classes.set(prototype, found);
+  return found;
 }

@@ -5,6 +5,7 @@ import type { ChartDescription } from '../../machines/inspection/chart-descripti
 import { charts as known } from '../../machines/inspection/chart-catalog.ts';
 import { describeChart, transitionIds } from '../../machines/inspection/describe-chart.ts';
 import { MAX_LINE_CHARACTERS, MAX_NAME_CHARACTERS, MAX_TAKEN } from '../../machines/inspection-log/inspection-record.ts';
+import { UNKNOWN_TRANSITION } from '../../machines/inspection-log/taken-words.ts';
 import type { InspectedText } from './inspected-text.ts';
 
 /** A longer one would make a line that readers take for damage. */
@@ -12,8 +13,6 @@ const MAX_CHART_CHARACTERS = MAX_LINE_CHARACTERS / 2;
 /** Texts of a chart may be longer than other names. */
 const MAX_CHART_TEXT = 4_000;
 
-/** What a transition is called whose chart could not be described. */
-const UNKNOWN_TRANSITION = '(unknown)';
 /** XState reports an event that took none so. */
 const NONE: readonly string[] = [];
 
@@ -29,6 +28,8 @@ export interface ToldChart {
 export interface InspectedMachine extends ToldChart {
   /** A compiled lifecycle: it gives the same objects for states and transitions again and again. */
   readonly isCompiled: boolean;
+  /** The logic around it handles events that the chart never sees. */
+  readonly hasOwnLogic: boolean;
   /** The ids of what was taken. */
   taken(transitions: readonly object[]): readonly string[];
 }
@@ -57,7 +58,7 @@ export class ChartBook {
     const isCompiled = !('root' in logic);
     const machine = (isCompiled ? (logic as { readonly machine?: unknown }).machine : logic) as AnyStateMachine | undefined;
     if (typeof machine !== 'object' || machine === null) return undefined;
-    const made = this.#inspected(machine, isCompiled);
+    const made = this.#inspected(machine, { isCompiled, hasOwnLogic: 'handlesEventsItself' in logic });
     this.#machines.set(logic, made);
     return made;
   }
@@ -66,13 +67,14 @@ export class ChartBook {
     return this.#byId.get(id)?.description;
   }
 
-  #inspected(machine: AnyStateMachine, isCompiled: boolean): InspectedMachine {
+  #inspected(machine: AnyStateMachine, { isCompiled, hasOwnLogic }: Pick<InspectedMachine, 'isCompiled' | 'hasOwnLogic'>): InspectedMachine {
     const chart = this.#chartOf(machine);
     let ids: ReadonlyMap<object, string> | undefined;
     const named = new WeakMap<object, readonly string[]>();
     return {
       ...chart,
       isCompiled,
+      hasOwnLogic,
       taken: (transitions) => {
         if (transitions.length === 0) return NONE;
         const before = isCompiled ? named.get(transitions) : undefined;

@@ -10,8 +10,14 @@ const NOT_REDACTED = '[left out: it could not be redacted]';
 /** A text is not redacted beyond this many characters after where it is cut, and so many are taken off its end: a secret that was torn there is not known as one. */
 const MARGIN_CHARACTERS = 8_192;
 
+/** Names that are kept for the length of a turn. */
+const MAX_KEPT_TEXTS = 1_000;
+
 export class InspectedText {
   readonly #redact: Redact | undefined;
+  /** Names of this turn of the event loop, redacted, and notes of it. */
+  readonly #names = new Map<string, string>();
+  readonly #notes = new Map<string, string>();
 
   constructor(redact: Redact | undefined) {
     this.#redact = redact;
@@ -21,7 +27,18 @@ export class InspectedText {
   name(text: unknown): string {
     if (typeof text !== 'string') return '(no name)';
     if (this.#redact === undefined && text.length <= MAX_NAME_CHARACTERS) return text;
-    return this.cut(text, MAX_NAME_CHARACTERS);
+    return kept(this.#names, text, () => this.cut(text, MAX_NAME_CHARACTERS));
+  }
+
+  /** What stands in the place of something that cannot be told. */
+  note(what: string): string {
+    return kept(this.#notes, what, () => `«${this.name(what)}»`);
+  }
+
+  /** Names come again and again, and redacting them costs more than recording them. Another turn may know more secrets. */
+  nextTurn(): void {
+    this.#names.clear();
+    this.#notes.clear();
   }
 
   /** At most `maxCharacters` of it, an ellipsis at the end where something was left out. */
@@ -51,4 +68,12 @@ export class InspectedText {
       return NOT_REDACTED;
     }
   }
+}
+
+function kept(texts: Map<string, string>, text: string, make: () => string): string {
+  const known = texts.get(text);
+  if (known !== undefined) return known;
+  const made = make();
+  if (texts.size < MAX_KEPT_TEXTS && text.length <= MAX_NAME_CHARACTERS) texts.set(text, made);
+  return made;
 }

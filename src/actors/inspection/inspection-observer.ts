@@ -4,6 +4,7 @@
  * XState tells of an event when it is sent. That it was processed shows in the microsteps that come with the same object; where none comes, in
  * the snapshot that does. What an action throws shows in neither: `sweep`, after the turn, looks at whoever has left an event unprocessed.
  */
+import { HANDLED_BY_LOGIC } from '../../machines/inspection-log/taken-words.ts';
 import type { AnyActorRef } from 'xstate';
 import type { ScheduledTimer } from '../xstate-child.ts';
 import { logicOf } from '../xstate-child.ts';
@@ -14,7 +15,7 @@ import { recordedFacts } from './recorded-facts.ts';
 import type { FactsOf } from './recorded-facts.ts';
 import { statusOf } from './recorded-values.ts';
 import type { SnapshotLike } from './recorded-values.ts';
-import type { RecordOwner } from './record-ring.ts';
+import { RecordOwner } from './record-owner.ts';
 import { RecordWriter } from './record-writer.ts';
 import type { Cause, WriterParts } from './record-writer.ts';
 
@@ -38,10 +39,11 @@ export class InspectionObserver {
   readonly #parts: ObserverParts;
   readonly #write: RecordWriter;
   readonly #actors = new Map<AnyActorRef, InspectedActor>();
+  /** Whom XState told of last: it tells of one actor several times in a row. */
+  #last: InspectedActor | undefined = undefined;
   #events = 0;
-  /** How many events were sent and not processed in this turn. */
-  #unprocessed = 0;
-  #turn = 0;
+  /** Those who were sent an event in this turn, one entry for each. Who processes one leaves at once where nobody came after, as is the rule: one event is processed within the other. */
+  readonly #sentTo: InspectedActor[] = [];
 
   constructor(parts: ObserverParts) {
     this.#parts = parts;
@@ -74,7 +76,7 @@ export class InspectionObserver {
     const snapshot = snapshotOf(ref);
     if (this.#actors.has(ref) || snapshot === undefined || statusOf(snapshot) !== 'active') return;
     const actor = this.#tell(ref);
-    this.#write.snap(actor, snapshot, { machine: actor.machine });
+    this.#write.snap(actor.owner, snapshot, { machine: actor.machine });
   }
 
   /** Tells a timer that was set before. */
@@ -82,16 +84,13 @@ export class InspectionObserver {
     const actor = this.#of(source);
     const name = this.#parts.text.name(id);
     (actor.timers ??= new Map<string, string>()).set(name, this.#parts.text.name(type));
-    this.#write.small(actor, { k: 'timer', id: name, delayMs: Math.max(0, delayMs), dueAt: Math.max(0, startedAt + delayMs) });
+    this.#write.timer(actor.owner, { id: name, delayMs: Math.max(0, delayMs), dueAt: Math.max(0, startedAt + delayMs) });
   }
 
   /** After a turn of the event loop: finds the actors that broke, which XState does not tell inspectors. */
   sweep(): void {
-    this.#turn += 1;
-    if (this.#unprocessed === 0) return;
-    this.#unprocessed = 0;
-    for (const actor of this.#actors.values()) {
-      if (!actor.isWaiting) continue;
+    for (const actor of this.#sentTo.splice(0)) {
+      if (!actor.isWaiting || this.#actors.get(actor.ref) !== actor) continue;
       const snapshot = snapshotOf(actor.ref);
       if (snapshot !== undefined && statusOf(snapshot) !== 'active') this.#end(actor, snapshot);
     }
@@ -99,26 +98,27 @@ export class InspectionObserver {
 
   forget(): void {
     this.#actors.clear();
+    this.#sentTo.length = 0;
+    this.#last = undefined;
   }
 
   #sent({ actorRef, sourceRef, event }: Inspected): void {
     if (event === undefined) return;
     const name = event.type;
     if (name === 'xstate.init') return this.#started(actorRef, event);
-    const source = sourceRef === undefined ? undefined : this.#actors.get(sourceRef);
+    const source = sourceRef === undefined ? undefined : this.#known(sourceRef);
     if (source !== undefined) this.#noteSource(source, name);
-    const actor = this.#actors.get(actorRef) ?? (statusOf(snapshotOf(actorRef)) === 'active' ? this.#tell(actorRef) : undefined);
+    const actor = this.#known(actorRef) ?? (statusOf(snapshotOf(actorRef)) === 'active' ? this.#tell(actorRef) : undefined);
     const type = this.#parts.text.name(name);
     const number = (this.#events += 1);
-    const from = sourceRef === undefined ? undefined : (source?.key ?? this.#keyOf(sourceRef));
-    this.#write.event(actor ?? this.#stranger(actorRef), { e: number, from, type }, event);
+    this.#write.event(actor?.owner ?? new RecordOwner(actorRef.sessionId), { event, number, from: sourceRef?.sessionId, type });
     // One that has ended processes nothing any more.
-    if (actor !== undefined) this.#wait(actor, { event, number, type, turn: this.#turn });
+    if (actor !== undefined) this.#wait(actor, { event, number, type });
   }
 
-  #wait(actor: InspectedActor, sent: Parameters<InspectedActor['sent']>[0]): void {
-    this.#unprocessed += 1;
-    actor.sent(sent);
+  #wait(actor: InspectedActor, { event, number, type }: { readonly event: object; readonly number: number; readonly type: string }): void {
+    this.#sentTo.push(actor);
+    actor.sent(event, number, type);
   }
 
   /** A sender may have broken just now, or its timer be over. */
@@ -135,44 +135,46 @@ export class InspectionObserver {
     const snapshot = snapshotOf(ref);
     if (!actor.hasStood && snapshot !== undefined) {
       actor.hasStood = true;
-      this.#write.snap(actor, snapshot, { machine: actor.machine });
+      this.#write.snap(actor.owner, snapshot, { machine: actor.machine });
     }
-    this.#wait(actor, { event, number: undefined, type: 'xstate.init', turn: this.#turn });
+    this.#wait(actor, { event, number: 0, type: 'xstate.init' });
   }
 
   #stepped({ actorRef, event, snapshot, _transitions: transitions }: Inspected): void {
     if (event === undefined || snapshot === undefined) return;
     const actor = this.#of(actorRef);
-    const sent = this.#process(actor, event);
+    const isSent = this.#process(actor, event);
     const taken = transitions === undefined ? NONE : (actor.machine?.taken(transitions) ?? NONE);
-    this.#step(actor, snapshot, { number: sent?.number, type: sent?.type ?? this.#parts.text.name(event.type), taken });
+    this.#step(actor, snapshot, { cause: isSent ? actor : { number: 0, type: this.#parts.text.name(event.type) }, taken });
   }
 
-  #process(actor: InspectedActor, event: object): ReturnType<InspectedActor['process']> {
-    const isNew = !actor.isProcessing(event);
-    const sent = actor.process(event);
-    if (isNew && sent?.turn === this.#turn) this.#unprocessed -= 1;
-    return sent;
+  /** @returns false: the actor has raised it itself */
+  #process(actor: InspectedActor, event: object): boolean {
+    if (actor.isProcessing(event)) return true;
+    const isSent = actor.process(event);
+    if (isSent && this.#sentTo.at(-1) === actor) this.#sentTo.pop();
+    return isSent;
   }
 
-  #step(actor: InspectedActor, snapshot: SnapshotLike, cause: Cause): void {
+  #step(actor: InspectedActor, snapshot: SnapshotLike, { cause, taken }: { readonly cause: Cause; readonly taken: readonly string[] }): void {
     const { machine } = actor;
     const isCompiled = machine?.isCompiled === true;
     const context = isCompiled || snapshot.context === actor.context ? undefined : snapshot.context;
     if (context !== undefined) actor.context = context;
-    actor.status = statusOf(snapshot);
-    this.#write.step(actor, { cause, value: this.#parts.values.value(snapshot.value, isCompiled), status: actor.status, context });
+    const status = statusOf(snapshot);
+    actor.status = status;
+    this.#write.step(actor.owner, cause, taken, { value: this.#parts.values.value(snapshot.value, isCompiled), status, context });
   }
 
   #stood({ actorRef, event, snapshot }: Inspected): void {
-    const actor = this.#actors.get(actorRef);
+    const actor = this.#known(actorRef);
     if (actor === undefined || snapshot === undefined) return;
     if (event !== undefined) {
       const hasStepped = actor.isProcessing(event);
-      const sent = this.#process(actor, event);
+      const isSent = this.#process(actor, event);
       actor.processed();
       // A chart that was not asked, or one whose logic handled the event itself.
-      if (!hasStepped && sent?.number !== undefined && actor.machine !== undefined) this.#step(actor, snapshot, { number: sent.number, type: sent.type, taken: NONE });
+      if (!hasStepped && isSent && actor.number !== 0 && actor.machine !== undefined) this.#step(actor, snapshot, { cause: actor, taken: actor.machine.hasOwnLogic ? BY_LOGIC : NONE });
     }
     if (statusOf(snapshot) !== 'active') this.#end(actor, snapshot);
   }
@@ -180,13 +182,21 @@ export class InspectionObserver {
   #end(actor: InspectedActor, snapshot: SnapshotLike): void {
     const { machine } = actor;
     const error = snapshot.status === 'error' ? this.#parts.values.failure(snapshot.error) : undefined;
-    if (error !== undefined) this.#write.small(actor, { k: 'error', ...error });
-    if (error !== undefined || snapshot.output !== undefined || actor.status !== snapshot.status) this.#write.snap(actor, snapshot, { machine, error });
+    if (error !== undefined) this.#write.error(actor.owner, error);
+    if (error !== undefined || snapshot.output !== undefined || actor.status !== snapshot.status) this.#write.snap(actor.owner, snapshot, { machine, error });
     this.#actors.delete(actor.ref);
+    if (this.#last === actor) this.#last = undefined;
   }
 
   #of(ref: AnyActorRef): InspectedActor {
-    return this.#actors.get(ref) ?? this.#tell(ref);
+    return this.#known(ref) ?? this.#tell(ref);
+  }
+
+  #known(ref: AnyActorRef): InspectedActor | undefined {
+    if (this.#last?.ref === ref) return this.#last;
+    const actor = this.#actors.get(ref);
+    if (actor !== undefined) this.#last = actor;
+    return actor;
   }
 
   /** Its parent first, and its chart before it. */
@@ -195,38 +205,29 @@ export class InspectionObserver {
     const { _parent: above } = ref;
     if (above !== undefined && !this.#actors.has(above) && statusOf(snapshotOf(above)) === 'active') this.#tell(above);
     const machine = charts.of(logicOf(ref));
-    const actor = new InspectedActor(ref, this.#keyOf(ref), machine);
+    const actor = new InspectedActor(ref, machine);
+    const { owner } = actor;
     this.#actors.set(ref, actor);
-    this.#write.machine(actor, machine);
+    this.#write.machine(owner, machine);
     const snapshot = snapshotOf(ref);
     actor.hasStood = snapshot !== undefined;
     const context = machine?.isCompiled === true ? undefined : snapshot?.context;
+    owner.above = above?.sessionId;
+    owner.id = text.name(ref.id);
+    owner.kind = machine?.kind ?? kindOf(ref, text.name(ref.src));
+    owner.chart = machine?.id;
+    owner.value = machine === undefined || snapshot === undefined ? undefined : values.value(snapshot.value, machine.isCompiled);
+    owner.facts = recordedFacts({ ref, context }, text, factsOf);
     const status = statusOf(snapshot);
-    this.#write.small(actor, {
-      k: 'actor',
-      parent: above === undefined ? undefined : this.#keyOf(above),
-      id: text.name(ref.id),
-      kind: machine?.kind ?? kindOf(ref, text.name(ref.src)),
-      chart: machine?.id,
-      value: machine === undefined || snapshot === undefined ? undefined : values.value(snapshot.value, machine.isCompiled),
-      // Its end is told by a record of its own.
-      status: status === 'error' || status === 'done' ? 'active' : status,
-      facts: recordedFacts({ ref, kind: machine?.kind, context }, text, factsOf),
-    });
+    // Its end is told by a record of its own.
+    this.#write.actor(owner, status === 'error' || status === 'done' ? 'active' : status);
     return actor;
-  }
-
-  #keyOf(ref: AnyActorRef): string {
-    return this.#actors.get(ref)?.key ?? `${this.#parts.boot}:${ref.sessionId}`;
-  }
-
-  #stranger(ref: AnyActorRef): RecordOwner {
-    return { key: this.#keyOf(ref), told: undefined, stood: undefined };
   }
 }
 
 /** Shared: records are not edited. */
 const NONE: readonly string[] = [];
+const BY_LOGIC: readonly string[] = [HANDLED_BY_LOGIC];
 
 function snapshotOf(ref: AnyActorRef): SnapshotLike | undefined {
   return ref.getSnapshot() as SnapshotLike | undefined;

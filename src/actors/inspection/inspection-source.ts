@@ -7,7 +7,7 @@ import type { InspectionHeader, InspectionRecord } from '../../machines/inspecti
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';
 import type { PendingAction, SessionState } from '../../machines/session/session-state.ts';
-import type { Explanation } from '../../machines/session/why.ts';
+import type { Explanation, Reason } from '../../machines/session/why.ts';
 import type { SendReceipt } from '../session/ingress.ts';
 
 /** Numbers of the oldest and the newest record that can be had. Without any, `last` is `first - 1`. */
@@ -24,6 +24,10 @@ export interface InspectedSessionSummary {
   readonly stopReason?: SessionState['stopReason'];
   /** How many requests wait for somebody outside. */
   readonly pendingActions: number;
+  /** The first of the reasons why it does what it does. */
+  readonly why?: Pick<Reason, 'kind' | 'text' | 'since' | 'until'> | undefined;
+  /** ISO-8601: of its last event. */
+  readonly updatedAt?: string | undefined;
 }
 
 export interface InspectedSessions {

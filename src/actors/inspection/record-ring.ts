@@ -2,36 +2,48 @@
  * The newest records. What falls out at the old end is not forgotten altogether: how the actors stood that were alive then, and the charts, are told
  * before the oldest record that is left, so that whoever reads from there knows whom the records speak of.
  */
-import type { InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
-
-/** Whom a record is about. */
-export interface RecordOwner {
-  readonly key: string;
-  /** The record that told it, once that has fallen out, and the last one that said how it stands. */
-  told: InspectionRecord | undefined;
-  stood: InspectionRecord | undefined;
-}
+import type { InspectionRecord, InspectionRecordOf } from '../../machines/inspection-log/inspection-record.ts';
+import type { RecorderLimits } from '../../machines/inspection-log/recorder-limits.ts';
+import { RecordColumns, actorRecord } from './record-columns.ts';
+import { StandingOwners } from './record-owner.ts';
+import { KIND, kindCodeOf, statusOfMarks } from './record-row.ts';
+import type { RecordRow } from './record-row.ts';
 
 /** What a record takes up besides its payload. */
 const RECORD_CHARACTERS = 160;
+/** Room is made for so many at a time. */
+const SEGMENT_RECORDS = 4_096;
+
+/** A place in the ring. */
+interface Place {
+  segment: number;
+  at: number;
+}
 
 export class RecordRing {
+  readonly #boot: string;
   readonly #capacity: number;
   readonly #maxCharacters: number;
-  readonly #records: (InspectionRecord | undefined)[] = [];
-  readonly #owners: (RecordOwner | undefined)[] = [];
-  readonly #sizes: number[] = [];
-  /** Charts and living actors whose records have fallen out. */
-  readonly #charts: InspectionRecord[] = [];
-  readonly #standing = new Map<string, RecordOwner>();
+  readonly #segmentRecords: number;
+  readonly #segmentCount: number;
+  readonly #segments: RecordColumns[] = [];
+  /** Charts whose records have fallen out, and living actors of which that is true. */
+  readonly #charts: InspectionRecordOf<'machine'>[] = [];
+  readonly #standing = new StandingOwners();
   /** Of the oldest record that is left, and of the next one to come. */
   #oldest = 1;
   #next = 1;
+  readonly #oldestPlace: Place = { segment: 0, at: 0 };
+  readonly #nextPlace: Place = { segment: 0, at: 0 };
   #characters = 0;
 
-  constructor({ records, characters }: { readonly records: number; readonly characters: number }) {
+  /** @param boot what the keys of actors begin with */
+  constructor(boot: string, { records, characters }: Pick<RecorderLimits, 'records' | 'characters'>) {
+    this.#boot = boot;
     this.#capacity = records;
     this.#maxCharacters = characters;
+    this.#segmentCount = Math.ceil(records / SEGMENT_RECORDS);
+    this.#segmentRecords = Math.ceil(records / this.#segmentCount);
   }
 
   get oldest(): number {
@@ -51,14 +63,13 @@ export class RecordRing {
     return this.#oldest - this.#charts.length - this.#standing.size;
   }
 
-  /** @param record numbered `next` @param size of its payload, in characters */
-  add(record: InspectionRecord, owner: RecordOwner, size: number): void {
+  add(row: RecordRow): void {
     if (this.#next - this.#oldest === this.#capacity) this.#dropOldest();
-    const at = (this.#next - 1) % this.#capacity;
-    this.#records[at] = record;
-    this.#owners[at] = owner;
-    this.#sizes[at] = size + RECORD_CHARACTERS;
-    this.#characters += size + RECORD_CHARACTERS;
+    const place = this.#nextPlace;
+    const segment = (this.#segments[place.segment] ??= new RecordColumns(this.#boot, this.#segmentRecords));
+    segment.put(place.at, row);
+    this.#advance(place);
+    this.#characters += row.size + RECORD_CHARACTERS;
     this.#next += 1;
     while (this.#characters > this.#maxCharacters && this.#next - this.#oldest > 1) this.#dropOldest();
   }
@@ -68,58 +79,74 @@ export class RecordRing {
     const first = Math.max(from, this.#oldest);
     const end = Math.min(this.#next, first + count);
     const records: InspectionRecord[] = [];
+    const begin = this.#oldestPlace.segment * this.#segmentRecords + this.#oldestPlace.at - this.#oldest;
+    const room = this.#segmentCount * this.#segmentRecords;
     for (let number = first; number < end; number += 1) {
-      const record = this.#records[(number - 1) % this.#capacity];
+      const slot = (begin + number) % room;
+      const record = this.#segments[Math.floor(slot / this.#segmentRecords)]?.recordAt(slot % this.#segmentRecords, number);
       if (record !== undefined) records.push(record);
     }
     return records;
   }
 
-  /** How everything stood before the oldest record: charts, then actors, numbered up to that record. */
-  prelude(): readonly InspectionRecord[] {
-    const actors = [...this.#standing.values()].flatMap(({ told, stood }) => (told?.k === 'actor' ? [{ ...told, ...standOf(stood) }] : []));
+  /** How everything stood before the oldest record: charts, then actors, numbered up to that record. In pages of at most `count`: whoever ends between two of them is left out. */
+  *prelude(count: number): Generator<readonly InspectionRecord[]> {
     const { first } = this;
-    return [...this.#charts, ...actors].map((record, index) => ({ ...record, s: first + index }));
+    const charts = this.#charts.map((chart, index) => ({ ...chart, s: first + index }));
+    const owners = [...this.#standing];
+    for (let from = 0; from < charts.length; from += count) yield charts.slice(from, from + count);
+    for (let from = 0; from < owners.length; from += count) {
+      const page = owners.slice(from, from + count).flatMap((owner, index) => {
+        const { standsSince: t } = owner;
+        return t === undefined ? [] : [actorRecord({ s: first + charts.length + from + index, t, boot: this.#boot, owner, status: 'active' })];
+      });
+      if (page.length > 0) yield page;
+    }
+  }
+
+  #advance(place: Place): void {
+    place.at += 1;
+    if (place.at < this.#segmentRecords) return;
+    place.at = 0;
+    place.segment = place.segment + 1 === this.#segmentCount ? 0 : place.segment + 1;
   }
 
   #dropOldest(): void {
-    const at = (this.#oldest - 1) % this.#capacity;
-    const record = this.#records[at];
-    const owner = this.#owners[at];
-    this.#characters -= this.#sizes[at] ?? 0;
-    this.#records[at] = undefined;
-    this.#owners[at] = undefined;
+    const place = this.#oldestPlace;
+    const segment = this.#segments[place.segment];
+    if (segment !== undefined) {
+      this.#characters -= segment.sizeAt(place.at) + RECORD_CHARACTERS;
+      this.#fold(segment, place.at);
+      segment.clear(place.at);
+    }
+    this.#advance(place);
     this.#oldest += 1;
-    if (record !== undefined && owner !== undefined) this.#fold(record, owner);
   }
 
-  #fold(record: InspectionRecord, owner: RecordOwner): void {
-    switch (record.k) {
-      case 'machine':
-        this.#charts.push(record);
+  #fold(segment: RecordColumns, at: number): void {
+    const marks = segment.marksAt(at);
+    switch (kindCodeOf(marks)) {
+      case KIND.machine: {
+        const record = segment.recordAt(at, this.#oldest);
+        if (record.k === 'machine') this.#charts.push(record);
         return;
-      case 'actor':
-        owner.told = record;
-        if (record.status === 'active') this.#standing.set(owner.key, owner);
+      }
+      case KIND.actor:
+        if (statusOfMarks(marks) === 'active') this.#standing.add(segment.ownerAt(at), segment.timeAt(at));
         return;
-      case 'step':
-      case 'snap':
-        owner.stood = record;
-        if (record.status !== 'active') this.#standing.delete(owner.key);
+      case KIND.step:
+      case KIND.snap: {
+        const owner = segment.ownerAt(at);
+        if (owner.standsSince === undefined) return;
+        if (statusOfMarks(marks) !== 'active') return this.#standing.delete(owner);
+        owner.value = segment.valueAt(at) ?? owner.value;
+        owner.standsSince = segment.timeAt(at);
         return;
-      case 'error':
-        this.#standing.delete(owner.key);
-        return;
-      case 'event':
-      case 'action':
-      case 'emit':
-      case 'timer':
-      case 'cancel':
+      }
+      case KIND.error:
+        return this.#standing.delete(segment.ownerAt(at));
+      default:
+        // The others say nothing of how an actor stands.
     }
   }
-}
-
-function standOf(record: InspectionRecord | undefined): Partial<Pick<InspectionRecord & { readonly k: 'step' }, 't' | 'value' | 'status'>> {
-  if (record?.k !== 'step' && record?.k !== 'snap') return {};
-  return { t: record.t, status: record.status, ...(record.value === undefined ? {} : { value: record.value }) };
 }

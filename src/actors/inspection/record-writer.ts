@@ -1,10 +1,13 @@
-/** Writes records about actors: numbers them, stamps them, and takes the payloads in. */
-import type { InspectedStatus, InspectedValue, InspectionRecord, InspectionRecordOf } from '../../machines/inspection-log/inspection-record.ts';
+/** Writes records about actors: stamps them, and takes the payloads in. */
+import type { InspectedStatus, InspectedValue } from '../../machines/inspection-log/inspection-record.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { ChartBook, InspectedMachine } from './chart-book.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { Payloads } from './payloads.ts';
-import type { RecordOwner, RecordRing } from './record-ring.ts';
+import type { RecordOwner } from './record-owner.ts';
+import type { RecordRing } from './record-ring.ts';
+import { KIND, RecordRow, marksOf } from './record-row.ts';
+import type { RowDetails } from './record-row.ts';
 import { statusOf } from './recorded-values.ts';
 import type { Failure, RecordedValues, SnapshotLike } from './recorded-values.ts';
 
@@ -19,94 +22,166 @@ export interface WriterParts {
 
 /** Why an actor took a step. */
 export interface Cause {
-  /** Of the event; undefined for what the actor has raised itself. */
-  readonly number: number | undefined;
+  /** Of the event; 0 for what the actor has raised itself. */
+  readonly number: number;
   readonly type: string;
-  readonly taken: readonly string[];
 }
 
-interface Step {
-  readonly cause: Cause;
+/** How it stands after that. */
+interface Stand {
   readonly value: InspectedValue;
   readonly status: InspectedStatus;
   /** Undefined where it has not changed. */
   readonly context: unknown;
 }
 
-type Rest<Kind extends InspectionRecord['k']> = Omit<InspectionRecordOf<Kind>, 's' | 't' | 'a' | 'k' | 'cut'>;
-type Small = { readonly [Kind in 'machine' | 'actor' | 'timer' | 'cancel' | 'error']: Omit<InspectionRecordOf<Kind>, 's' | 't' | 'a'> }['machine' | 'actor' | 'timer' | 'cancel' | 'error'];
+interface SentEvent {
+  readonly event: object;
+  readonly number: number;
+  /** Session id of the sender. */
+  readonly from: string | undefined;
+  readonly type: string;
+}
 
 export class RecordWriter {
   readonly #parts: WriterParts;
+  readonly #row = new RecordRow();
   readonly #toldCharts = new Set<string>();
   /** Of the last payload. */
-  #cut: true | undefined = undefined;
+  #isCut = false;
   #size = 0;
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
   }
 
-  small(owner: RecordOwner, record: Small): void {
-    const { ring, clock } = this.#parts;
-    ring.add({ s: ring.next, t: stampOf(clock), a: owner.key, ...record }, owner, 0);
-  }
-
   /** The chart, unless it was told before. */
   machine(owner: RecordOwner, machine: InspectedMachine | undefined): void {
     if (machine?.id === undefined || machine.description === undefined || this.#toldCharts.has(machine.id)) return;
     this.#toldCharts.add(machine.id);
-    this.small(owner, { k: 'machine', id: machine.id, chart: machine.description });
+    this.#small(owner, KIND.machine, { id: machine.id, chart: machine.description });
   }
 
-  event(owner: RecordOwner, { e, from, type }: Rest<'event'>, event: object): void {
-    const { ring, clock } = this.#parts;
+  /** As the owner has it. */
+  actor(owner: RecordOwner, status: InspectedStatus): void {
+    const t = this.#stamp();
+    this.#payload(undefined);
+    this.#fill(owner, t, undefined);
+    this.#row.marks = marksOf(KIND.actor, status, false);
+    this.#parts.ring.add(this.#row);
+  }
+
+  timer(owner: RecordOwner, details: RowDetails['timer']): void {
+    this.#small(owner, KIND.timer, details);
+  }
+
+  cancel(owner: RecordOwner, id: string): void {
+    this.#small(owner, KIND.cancel, { id });
+  }
+
+  error(owner: RecordOwner, details: Failure): void {
+    this.#small(owner, KIND.error, details);
+  }
+
+  event(owner: RecordOwner, { event, number, from, type }: SentEvent): void {
+    const t = this.#stamp();
     const data = this.#payloadOfEvent(event);
-    ring.add({ s: ring.next, t: stampOf(clock), a: owner.key, k: 'event', e, from, type, data, cut: this.#cut }, owner, this.#size);
+    this.#fill(owner, t, data);
+    const row = this.#row;
+    row.marks = marksOf(KIND.event, 'active', this.#isCut);
+    row.e = number;
+    row.name = type;
+    row.details = from;
+    this.#parts.ring.add(row);
   }
 
-  step(owner: RecordOwner, { cause: { number, type, taken }, value, status, context }: Step): void {
-    const { ring, clock } = this.#parts;
-    const copy = this.#payload(context);
-    // The schema gives the list as one that may be edited; nobody does.
-    ring.add({ s: ring.next, t: stampOf(clock), a: owner.key, k: 'step', e: number, type, taken: taken as string[], value, status, context: copy, cut: this.#cut }, owner, this.#size);
+  step(owner: RecordOwner, cause: Cause, taken: readonly string[], { value, status, context }: Stand): void {
+    const t = this.#stamp();
+    const data = this.#payload(context);
+    this.#fill(owner, t, data);
+    const row = this.#row;
+    row.marks = marksOf(KIND.step, status, this.#isCut);
+    row.e = cause.number;
+    row.name = cause.type;
+    row.details = taken;
+    row.value = value;
+    this.#parts.ring.add(row);
   }
 
   action(owner: RecordOwner, name: string, given: unknown): void {
-    const { ring, clock } = this.#parts;
-    const params = this.#payload(given);
-    ring.add({ s: ring.next, t: stampOf(clock), a: owner.key, k: 'action', name, params, cut: this.#cut }, owner, this.#size);
+    const t = this.#stamp();
+    this.#named(owner, { t, kind: KIND.action, name, data: this.#payload(given) });
   }
 
   emit(owner: RecordOwner, event: { readonly type: string }): void {
-    const { ring, clock, text } = this.#parts;
-    const data = this.#payloadOfEvent(event);
-    ring.add({ s: ring.next, t: stampOf(clock), a: owner.key, k: 'emit', type: text.name(event.type), data, cut: this.#cut }, owner, this.#size);
+    const t = this.#stamp();
+    const name = this.#parts.text.name(event.type);
+    this.#named(owner, { t, kind: KIND.emit, name, data: this.#payloadOfEvent(event) });
   }
 
   snap(owner: RecordOwner, snapshot: SnapshotLike, { machine, error }: { readonly machine: InspectedMachine | undefined; readonly error?: Failure | undefined }): void {
-    const { ring, clock, values } = this.#parts;
-    const output = this.#payload(snapshot.output);
-    const value = machine === undefined ? undefined : values.value(snapshot.value, machine.isCompiled);
-    ring.add({ s: ring.next, t: stampOf(clock), a: owner.key, k: 'snap', value, status: statusOf(snapshot), output, error, cut: this.#cut }, owner, this.#size);
+    const t = this.#stamp();
+    const value = machine === undefined ? undefined : this.#parts.values.value(snapshot.value, machine.isCompiled);
+    const status = statusOf(snapshot);
+    this.#fill(owner, t, this.#payload(snapshot.output));
+    const row = this.#row;
+    row.marks = marksOf(KIND.snap, status, this.#isCut);
+    row.details = error;
+    row.value = value;
+    this.#parts.ring.add(row);
+  }
+
+  #named(owner: RecordOwner, { t, kind, name, data }: { readonly t: number; readonly kind: number; readonly name: string; readonly data: unknown }): void {
+    this.#fill(owner, t, data);
+    this.#row.marks = marksOf(kind, 'active', this.#isCut);
+    this.#row.name = name;
+    this.#parts.ring.add(this.#row);
+  }
+
+  #small(owner: RecordOwner, kind: number, details: RecordRow['details']): void {
+    const t = this.#stamp();
+    this.#payload(undefined);
+    this.#fill(owner, t, undefined);
+    this.#row.marks = marksOf(kind, 'active', false);
+    this.#row.details = details;
+    this.#parts.ring.add(this.#row);
+  }
+
+  /** From here on nothing of the program runs until the row is in the ring: it may send events from its clock or a proxy, which are rows as well. */
+  #fill(owner: RecordOwner, t: number, data: unknown): void {
+    const row = this.#row;
+    row.t = t;
+    row.owner = owner;
+    row.e = 0;
+    row.name = undefined;
+    row.details = undefined;
+    row.value = undefined;
+    row.data = data;
+    row.size = this.#size;
+  }
+
+  /** Milliseconds since the epoch. A clock of the program's own may answer anything. */
+  #stamp(): number {
+    const ms = this.#parts.clock.now();
+    return ms >= 0 && ms <= 8.64e15 ? ms : 0;
   }
 
   /** What an event says beside its type. XState repeats who is done in a field of its own. */
   #payloadOfEvent(event: object): unknown {
     const data = this.#payload(saysMore(event) ? event : undefined, BESIDE);
-    if (this.#cut !== undefined || typeof data !== 'object' || data === null || Object.keys(data).length > 0) return data;
+    if (this.#isCut || typeof data !== 'object' || data === null || hasKeys(data)) return data;
     this.#size = 0;
     return undefined;
   }
 
-  /** What it leaves out shows in `cut`, what it takes up in `size`. */
+  /** What it leaves out shows in `isCut`, what it takes up in `size`. */
   #payload(value: unknown, without?: ReadonlySet<string>): unknown {
-    this.#cut = undefined;
+    this.#isCut = false;
     this.#size = 0;
     if (value === undefined) return undefined;
     const { payloads } = this.#parts;
     const copy = payloads.of(value, without);
-    if (payloads.isCut) this.#cut = true;
+    this.#isCut = payloads.isCut;
     this.#size = payloads.size;
     return copy;
   }
@@ -121,8 +196,7 @@ function saysMore(event: object): boolean {
   return false;
 }
 
-/** A clock of the program's own may answer anything. */
-function stampOf(clock: Clock): number {
-  const ms = clock.now();
-  return ms >= 0 && ms <= 8.64e15 ? ms : 0;
+function hasKeys(data: object): boolean {
+  for (const _key in data) return true;
+  return false;
 }

@@ -27,7 +27,7 @@ export function recordAction(actor: InspectedActor, { type, params }: InspectedA
   switch (type) {
     case 'xstate.emit': {
       const { event } = params as OwnParams;
-      if (event !== undefined) write.emit(actor, event);
+      if (event !== undefined) write.emit(actor.owner, event);
       return;
     }
     case 'xstate.raise':
@@ -39,13 +39,13 @@ export function recordAction(actor: InspectedActor, { type, params }: InspectedA
       const name = typeof id === 'string' ? text.name(id) : sends;
       const delayMs = Number.isFinite(delay) ? Math.max(0, delay) : 0;
       (actor.timers ??= new Map<string, string>()).set(name, sends);
-      write.small(actor, { k: 'timer', id: name, delayMs, dueAt: Math.min(8.64e15, Math.max(0, clock.now() + delayMs)) });
+      write.timer(actor.owner, { id: name, delayMs, dueAt: Math.min(8.64e15, Math.max(0, clock.now() + delayMs)) });
       return;
     }
     case 'xstate.cancel': {
       const name = text.name((params as OwnParams).sendId);
       // XState clears timers that are over too.
-      if (actor.timers?.delete(name) === true) write.small(actor, { k: 'cancel', id: name });
+      if (actor.timers?.delete(name) === true) write.cancel(actor.owner, name);
       return;
     }
     case 'xstate.spawnChild':
@@ -53,6 +53,6 @@ export function recordAction(actor: InspectedActor, { type, params }: InspectedA
       // The child tells of itself.
       return;
     default:
-      write.action(actor, text.name(type), params);
+      write.action(actor.owner, text.name(type), params);
   }
 }

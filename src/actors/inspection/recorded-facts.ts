@@ -11,23 +11,28 @@ const MAX_FACTS = 16;
 
 export interface Described {
   readonly ref: AnyActorRef;
-  /** The id of its chart. */
-  readonly kind: string | undefined;
   readonly context: unknown;
 }
 
-export function recordedFacts({ ref, kind, context }: Described, text: InspectedText, factsOf: FactsOf | undefined): Readonly<Record<string, string>> | undefined {
+/** What it says of itself and what the program knows of it. The id of a task is not among them: that is the id of the actor, which readers get as a fact as well. */
+export function recordedFacts({ ref, context }: Described, text: InspectedText, factsOf: FactsOf | undefined): Readonly<Record<string, string>> | undefined {
+  const known = factsOf?.(ref);
+  if (known === undefined && (typeof context !== 'object' || context === null)) return undefined;
   const facts: Record<string, string> = {};
-  // A task is the one thing whose actor is all there is of its lifecycle: its id is the id of the task.
-  if (kind === 'task') facts['taskId'] = text.name(ref.id);
   if (typeof context === 'object' && context !== null) {
     for (const name of FACTS) {
       const value: unknown = Object.getOwnPropertyDescriptor(context, name)?.value;
       if (typeof value === 'string') facts[name] = text.name(value);
     }
   }
-  for (const [name, value] of Object.entries(factsOf?.(ref) ?? {}).slice(0, MAX_FACTS - Object.keys(facts).length)) {
+  // One place is left for the id of a task.
+  for (const [name, value] of Object.entries(known ?? {}).slice(0, MAX_FACTS - 1 - Object.keys(facts).length)) {
     if (typeof value === 'string' && name !== '__proto__') facts[text.name(name)] = text.name(value);
   }
   return Object.keys(facts).length === 0 ? undefined : facts;
+}
+
+/** A task is the one thing whose actor is all there is of its lifecycle: its id is the id of the task. Said by whoever reads, since there are so many. */
+export function factsOfKind(kind: string | undefined, id: string, facts: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>> | undefined {
+  return kind === 'task' ? { taskId: id, ...facts } : facts;
 }

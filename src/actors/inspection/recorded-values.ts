@@ -1,5 +1,6 @@
 /** What records say of states and failures, read from snapshots of any kind of actor. */
-import { ACTOR_STATUSES, MAX_MESSAGE_CHARACTERS, MAX_VALUE_DEPTH } from '../../machines/inspection-log/inspection-record.ts';
+import { ACTOR_STATUSES } from '../../machines/inspection-log/actor-statuses.ts';
+import { MAX_MESSAGE_CHARACTERS, MAX_VALUE_DEPTH } from '../../machines/inspection-log/inspection-record.ts';
 import type { InspectedStatus, InspectedValue } from '../../machines/inspection-log/inspection-record.ts';
 import type { InspectedText } from './inspected-text.ts';
 
@@ -22,7 +23,7 @@ export interface Failure {
 
 export function statusOf(snapshot: SnapshotLike | undefined): InspectedStatus {
   const status = snapshot?.status;
-  return ACTOR_STATUSES.find((each) => each === status) ?? 'active';
+  return status === 'active' ? status : (ACTOR_STATUSES.find((each) => each === status) ?? 'active');
 }
 
 export class RecordedValues {

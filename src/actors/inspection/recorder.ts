@@ -2,7 +2,7 @@
  * Records what the actors of a living system do, from the moment it is made until it is detached. It hurts nobody: whatever goes wrong in it is counted
  * and stays in it, payloads are bounded and redacted before anybody reads them, and of what it cannot keep it says how much that was.
  */
-import type { AnyActorRef, InspectionEvent } from 'xstate';
+import type { AnyActorRef } from 'xstate';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-record.ts';
 import type { InspectionHeader, InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
@@ -12,7 +12,7 @@ import { createIdSource } from '../session/id-source.ts';
 import { Followers } from '../streams/followers.ts';
 import { reportToConsole, safely } from '../streams/listener-errors.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
-import { liveActorsOf, scheduledTimersOf } from '../xstate-child.ts';
+import { liveActorsOf, scheduledTimersOf, watchSystem } from '../xstate-child.ts';
 import { ChartBook } from './chart-book.ts';
 import { InspectedText } from './inspected-text.ts';
 import type { Redact } from './inspected-text.ts';
@@ -62,6 +62,8 @@ type Listener = (batch: readonly InspectionRecord[]) => void;
 
 /** Actors that are met in one turn of the event loop: a system of many must not wait. */
 const MET_PER_TURN = 1_000;
+/** Records that followers hear of in one turn: those of a busier one are told in the turns after it. */
+const TOLD_PER_TURN = 10_000;
 const PAGE_RECORDS = 1_000;
 
 export class Recorder implements Pick<InspectionSource, 'header' | 'range' | 'records' | 'follow' | 'chart'> {
@@ -69,10 +71,12 @@ export class Recorder implements Pick<InspectionSource, 'header' | 'range' | 're
   readonly #ring: RecordRing;
   readonly #charts: ChartBook;
   readonly #payloads: Payloads;
+  readonly #text: InspectedText;
   readonly #observer: InspectionObserver;
   readonly #followers = new Followers<Listener>();
   readonly #report: OnListenerError;
-  #subscriptions: readonly { unsubscribe(): void }[] = [];
+  /** Each ends the watch over one system. */
+  #watches: readonly (() => void)[] = [];
   /** Who was there when the recorder came, those who are next last. */
   #unmet: AnyActorRef[] = [];
   #told = 1;
@@ -87,7 +91,8 @@ export class Recorder implements Pick<InspectionSource, 'header' | 'range' | 're
     const roots = 'getSnapshot' in root ? [root] : root;
     this.header = { format: INSPECTION_LOG_FORMAT, boot, startedAt: clock.now(), ...(program === undefined ? {} : { program }) };
     this.#report = safely(options.onListenerError ?? reportToConsole);
-    this.#ring = new RecordRing(limits);
+    this.#text = text;
+    this.#ring = new RecordRing(boot, limits);
     this.#charts = new ChartBook(text, limits.charts);
     this.#payloads = new Payloads({ clock, limits, text });
     this.#observer = new InspectionObserver({ boot, clock, ring: this.#ring, charts: this.#charts, text, values: new RecordedValues(text), payloads: this.#payloads, factsOf });
@@ -95,7 +100,7 @@ export class Recorder implements Pick<InspectionSource, 'header' | 'range' | 're
   }
 
   get isAttached(): boolean {
-    return this.#subscriptions.length > 0;
+    return this.#watches.length > 0;
   }
 
   get statistics(): RecorderStatistics {
@@ -115,8 +120,8 @@ export class Recorder implements Pick<InspectionSource, 'header' | 'range' | 're
 
   /** Stops recording for good, and costs the system nothing from then on. What was recorded can still be read. Idempotent. */
   detach(): void {
-    for (const subscription of this.#subscriptions) subscription.unsubscribe();
-    this.#subscriptions = [];
+    for (const end of this.#watches) end();
+    this.#watches = [];
     this.#unmet = [];
     this.#observer.forget();
   }
@@ -133,9 +138,13 @@ export class Recorder implements Pick<InspectionSource, 'header' | 'range' | 're
   /** Pages from number `from` to the newest record. What falls out meanwhile is missing from them. */
   async *records(from: number): AsyncGenerator<readonly InspectionRecord[]> {
     const { last } = this.range();
-    const before = from < this.#ring.oldest ? this.#ring.prelude().filter(({ s }) => s >= from) : [];
     let next = Math.max(from, this.#ring.oldest);
-    if (before.length > 0) yield before;
+    if (from < next) {
+      for (const page of this.#ring.prelude(PAGE_RECORDS)) {
+        const wanted = page.filter(({ s }) => s >= from);
+        if (wanted.length > 0) yield wanted;
+      }
+    }
     while (next <= last) {
       const page = this.#ring.slice(next, Math.min(PAGE_RECORDS, last - next + 1));
       const newest = page.at(-1);
@@ -146,7 +155,7 @@ export class Recorder implements Pick<InspectionSource, 'header' | 'range' | 're
   }
 
   /**
-   * What a turn of the event loop has brought is told at its end, once. Nothing is kept for a listener and no promise of its is waited for: what has
+   * What a turn of the event loop has brought is told at its end, once, or over the next turns where that is much. Nothing is kept for a listener and no promise of its is waited for: what has
    * fallen out before it could be told is missing from the numbers. One that joins in the middle of a turn may hear what came before it in that turn.
    */
   follow(listener: Listener): () => void {
@@ -155,9 +164,8 @@ export class Recorder implements Pick<InspectionSource, 'header' | 'range' | 're
   }
 
   #attach(roots: readonly AnyActorRef[]): void {
-    // XState types references to actors by what it promises everybody; these are the actors themselves.
-    const observe = (event: InspectionEvent): void => this.#observe(event as unknown as Inspected);
-    this.#subscriptions = roots.map((root) => root.system.inspect(observe));
+    const observe = (event: object): void => this.#observe(event as Inspected);
+    this.#watches = roots.map((root) => watchSystem(root, observe));
     try {
       this.#unmet = roots.flatMap((root) => [...liveActorsOf(root)]).toReversed();
       this.#meetSome();
@@ -202,6 +210,7 @@ export class Recorder implements Pick<InspectionSource, 'header' | 'range' | 're
 
   #endTurn(): void {
     this.#payloads.nextTurn();
+    this.#text.nextTurn();
     try {
       this.#observer.sweep();
       this.#meetSome();
@@ -213,10 +222,13 @@ export class Recorder implements Pick<InspectionSource, 'header' | 'range' | 're
   }
 
   #tell(): void {
-    const from = this.#told;
-    this.#told = this.#ring.next;
-    if (this.#followers.size === 0 || from === this.#told) return;
-    const batch = this.#ring.slice(from, this.#told - from);
+    const { oldest, next } = this.#ring;
+    if (this.#followers.size === 0) this.#told = next;
+    const from = Math.max(this.#told, oldest);
+    if (from === next) return;
+    const batch = this.#ring.slice(from, TOLD_PER_TURN);
+    this.#told = from + batch.length;
+    if (this.#told < next) this.#awaitTurn();
     for (const listener of this.#followers.all) {
       try {
         listener(batch);

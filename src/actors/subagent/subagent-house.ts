@@ -72,6 +72,8 @@ export interface SubagentHouse {
   readonly worktrees: WorktreeKeeper | undefined;
   readonly subflowWorktrees: SubflowWorktrees | undefined;
   readonly elsewhere: WakeElsewhere | undefined;
+  /** The systems of actors in which its jobs and the wakes elsewhere live. */
+  readonly systems: readonly BackgroundTaskManager[];
   /** Ends all that works for a session which is over, and resolves when it is gone. */
   endSession(sessionId: string, reason: string): Promise<void>;
   /** Settles what processes that are gone left. */
@@ -117,6 +119,7 @@ export function createSubagentHouse(options: SubagentHouseOptions): SubagentHous
     worktrees: keeper,
     subflowWorktrees,
     elsewhere: wakes === undefined ? undefined : createWakesElsewhere({ ...options, tasks: wakes }),
+    systems: [jobs.getBackgroundTaskManager(), ...(wakes === undefined ? [] : [wakes])],
     async endSession(sessionId, reason) {
       await jobs.cancelOf(sessionId, reason);
       await subflowWorktrees?.settleAll(sessionId);

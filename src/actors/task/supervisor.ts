@@ -194,10 +194,12 @@ export class TaskSupervisor implements TaskHost {
     this.actor.send(event);
   }
 
-  #createLogic(): ActorLogic<SupervisorSnapshot, AnyEventObject> {
+  #createLogic(): ActorLogic<SupervisorSnapshot, AnyEventObject> & { readonly handlesEventsItself: true } {
     const lifecycle = supervisorLifecycle as unknown as ActorLogic<SupervisorSnapshot, AnyEventObject>;
     return {
       ...lifecycle,
+      // Tells whoever looks that what the chart does not take is not lost.
+      handlesEventsItself: true,
       transition: (snapshot, event, scope) => {
         // The chart knows only its own few events; looking each `xstate.done.actor.<id>` up in it would hash a new string per task.
         return this.#handle(event, scope) ? lifecycle.transition(snapshot, event, scope) : snapshot;

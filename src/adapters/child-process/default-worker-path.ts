@@ -23,7 +23,8 @@ export function getDefaultSubagentWorkerPath(from: string = import.meta.url): st
   });
 }
 
-function packageAround(folder: string): string | undefined {
+/** The folder of the installed package around `folder`; undefined where a bundler took it apart. */
+export function packageAround(folder: string): string | undefined {
   if (nameOf(join(folder, 'package.json')) === PACKAGE_NAME) return folder;
   const above = dirname(folder);
   return above === folder ? undefined : packageAround(above);

@@ -4,6 +4,8 @@ import type { Clock } from '../../actors/clock/clock.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import { BackgroundTaskManager } from '../../actors/task/background-task-manager.ts';
 import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
+import { ShutdownGuests } from '../../runtime-inspection.ts';
+import type { RuntimeInspection } from '../../runtime-inspection.ts';
 import { createProcessTree } from '../process-tree/process-tree.ts';
 import { createManagedShellProcessRunner } from '../shell/shell-runner.ts';
 import type { OnShellOutput } from '../shell/shell-output.ts';
@@ -24,6 +26,9 @@ export interface ForegroundOptions {
 export interface Foreground {
   readonly tasks: BackgroundTaskManager;
   readonly processTree: ProcessTree;
+  readonly inspection: RuntimeInspection;
+  /** Ends the task, and then whoever looks on. */
+  readonly shutdown: () => Promise<void>;
   /** Ends every process of the task without waiting for it to do so by itself. */
   readonly kill: () => void;
 }
@@ -43,9 +48,20 @@ export function openForeground({ home, onOutput, onEnding, watchdogClock }: Fore
   };
   const process = createManagedShellProcessRunner({ processTree: watched, clock, onOutput });
   const tasks = new BackgroundTaskManager({ runners: { process }, clock: watchdogClock ?? clock });
+  const guests = new ShutdownGuests();
   return {
     tasks,
     processTree,
+    // The command and what it puts out are those of whoever sits here: nothing of them is a secret to them.
+    inspection: { systems: [tasks], clock, redact: (text) => text, prices: {}, processTree, hasEnded: () => guests.isOver, onShutdown: (close) => guests.add(close) },
+    shutdown: async () => {
+      guests.begin();
+      try {
+        await tasks.shutdown();
+      } finally {
+        await guests.close();
+      }
+    },
     kill: () => {
       // Whoever waits for the end of the tree hears what went wrong with it.
       for (const tree of trees) tree.end({ graceMs: 0 }).catch(() => undefined);

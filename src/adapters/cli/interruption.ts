@@ -22,6 +22,7 @@ export class Interruption {
   readonly #guards = new Set<() => void>();
   readonly #onForced: () => void;
   #first: Interrupt | undefined;
+  #isEndExpected = false;
   #isForced = false;
 
   /** Listens for as long as the process lives. @param onForced told once, when a second signal ends things at once */
@@ -35,9 +36,14 @@ export class Interruption {
     return this.#controller.signal;
   }
 
-  /** What to exit with; undefined while nobody has interrupted. */
+  /** Nothing is cut short from now on: a first signal is how the command is ended, and says nothing about how it went. */
+  expectEnd(): void {
+    this.#isEndExpected = this.#first === undefined;
+  }
+
+  /** What to exit with; undefined while nobody has interrupted, and where that was expected. */
   get exitCode(): number | undefined {
-    return this.#first === undefined ? undefined : exitCodeOfSignal(this.#first);
+    return this.#first === undefined || (this.#isEndExpected && !this.#isForced) ? undefined : exitCodeOfSignal(this.#first);
   }
 
   /** There is work to clean up from now on. `force` is called at the second signal. Returns the function that says it is done. */

@@ -8,6 +8,9 @@ import { addAuditCommand } from './audit-program.ts';
 import { addAuthCommands } from './auth-program.ts';
 import type { CommandContext } from './context.ts';
 import { addEnvironmentCommands } from './environment-program.ts';
+import { addInspectCommand } from './inspect-program.ts';
+import { addInspectionOptions } from './inspect-words.ts';
+import type { InspectionWords } from './inspect-words.ts';
 import { addImportCommand, addToolsCommand } from './import-program.ts';
 import { addOutcomeCommands } from './outcome-program.ts';
 import { addRetrievalCommands } from './commands/retrieval-program.ts';
@@ -66,6 +69,7 @@ export function createProgram(run: RunWork): Command {
   addToolsCommand(program, { run, withExamples });
   addImportCommand(program, { run, withExamples });
   addAuditCommand(program, { run, withExamples });
+  addInspectCommand(program, { run, withExamples });
   addDoctor(program, run);
   return program;
 }
@@ -79,9 +83,8 @@ function addDoctor(program: Command, run: RunWork): void {
 
 function addDemo(program: Command, run: RunWork): void {
   const demo = program.command('demo').description('see the main job done, offline: an agent session mends a small git repository, and a subagent in its own worktree documents it');
-  withExamples(demo, 'wakechart demo', 'wakechart demo --dir wakechart-demo')
-    .option('--dir <dir>', 'keep it all in this folder, which must be empty or new (default: a temporary folder, which is kept)', nonEmpty)
-    .action(({ dir }: { readonly dir?: string }) => run(demo, async (context) => (await import('./commands/demo.ts')).runDemo(context, { dir })));
+  withExamples(demo, 'wakechart demo', 'wakechart demo --dir wakechart-demo', 'wakechart demo --inspect').option('--dir <dir>', 'keep it all in this folder, which must be empty or new (default: a temporary folder, which is kept)', nonEmpty);
+  addInspectionOptions(demo, { canHold: true }).action(({ dir, ...words }: { readonly dir?: string } & InspectionWords) => run(demo, async (context) => (await import('./commands/demo.ts')).runDemo(context, { dir, inspection: words })));
 }
 
 function addAgentCommands(program: Command, run: RunWork): void {
@@ -110,10 +113,12 @@ function addAgentCommands(program: Command, run: RunWork): void {
 
 function addWake(program: Command, run: RunWork): void {
   const wake = program.command('wake').description('let a session work until it rests, and show what it does; on a terminal, answer what it asks');
-  withExamples(wake, 'wakechart wake --session ID', 'wakechart wake --session ID --no-human')
+  withExamples(wake, 'wakechart wake --session ID', 'wakechart wake --session ID --no-human', 'wakechart wake --session ID --inspect')
     .addOption(sessionOption())
-    .option('--no-human', 'nobody can be asked: what would ask is denied')
-    .action(({ session, human }: { readonly session: string; readonly human: boolean }) => run(wake, async (context) => (await import('./commands/wake.ts')).wakeSession(context, { session, human })));
+    .option('--no-human', 'nobody can be asked: what would ask is denied');
+  addInspectionOptions(wake, { canHold: true }).action(({ session, human, ...words }: { readonly session: string; readonly human: boolean } & InspectionWords) =>
+    run(wake, async (context) => (await import('./commands/wake.ts')).wakeSession(context, { session, human, inspection: words })),
+  );
 }
 
 function addWorker(program: Command, run: RunWork): void {
@@ -122,10 +127,11 @@ function addWorker(program: Command, run: RunWork): void {
     .option('--concurrency <n>', 'sessions that are awake at the same time (default: 4)', wholeNumber({ min: 1, max: 1_000 }))
     .option('--until-idle', 'end when nothing is due; queued wakes whose time has not come do not count')
     .option('--agent <name>', 'only the sessions of this agent', nonEmpty)
-    .option('--no-human', 'nobody can be asked: what would ask is denied')
-    .action((options: { readonly concurrency?: number; readonly untilIdle?: boolean; readonly agent?: string; readonly human: boolean }) =>
-      run(worker, async (context) => (await import('./commands/worker.ts')).runWorker(context, { ...options, untilIdle: options.untilIdle === true })),
-    );
+    .option('--no-human', 'nobody can be asked: what would ask is denied');
+  addInspectionOptions(worker, { canHold: false }).action(
+    ({ inspect, record, ...options }: { readonly concurrency?: number; readonly untilIdle?: boolean; readonly agent?: string; readonly human: boolean } & InspectionWords) =>
+      run(worker, async (context) => (await import('./commands/worker.ts')).runWorker(context, { ...options, untilIdle: options.untilIdle === true, inspection: { ...(inspect === undefined ? {} : { inspect }), ...(record === undefined ? {} : { record }) } })),
+  );
 }
 
 function addTaskCommands(program: Command, run: RunWork): void {
@@ -136,13 +142,13 @@ function addTaskCommands(program: Command, run: RunWork): void {
     .argument('<command...>', 'after --: a program and its arguments, or one word with a line for the shell')
     .option('--timeout-ms <n>', 'end it after this long', wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }))
     .option('--idle-timeout-ms <n>', 'end it when it writes nothing for this long', wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }))
-    .option('--cwd <dir>', 'run it in this folder', nonEmpty)
-    .action((words: readonly string[], options: { readonly timeoutMs?: number; readonly idleTimeoutMs?: number; readonly cwd?: string }) =>
-      run(start, async (context) => {
-        const { runTask } = await import('./commands/task-run.ts');
-        return runTask(context, { words, timeoutMs: options.timeoutMs, idleTimeoutMs: options.idleTimeoutMs, cwd: options.cwd });
-      }),
-    );
+    .option('--cwd <dir>', 'run it in this folder', nonEmpty);
+  addInspectionOptions(start, { canHold: true }).action((words: readonly string[], { timeoutMs, idleTimeoutMs, cwd, ...inspection }: { readonly timeoutMs?: number; readonly idleTimeoutMs?: number; readonly cwd?: string } & InspectionWords) =>
+    run(start, async (context) => {
+      const { runTask } = await import('./commands/task-run.ts');
+      return runTask(context, { words, timeoutMs, idleTimeoutMs, cwd, inspection });
+    }),
+  );
 }
 
 function withExamples(command: Command, ...lines: readonly string[]): Command {

@@ -25,8 +25,8 @@ function leavesOf(command: Command): Command[] {
 
 function sectionOf(command: Command): string {
   const words = wordsOf(command);
-  const takes = command.registeredArguments.map((argument) => ({ name: argument.name(), text: argument.description }));
-  const usage = [words, ...takes.map(({ name }) => `<${name}>`), ...(command.options.length > 0 ? ['[options]'] : [])].join(' ');
+  const takes = command.registeredArguments.map((argument) => ({ name: argument.name(), shown: argument.required ? `<${argument.name()}>` : `[${argument.name()}]`, text: argument.description }));
+  const usage = [words, ...takes.map(({ shown }) => shown), ...(command.options.length > 0 ? ['[options]'] : [])].join(' ');
   return [
     `### \`${words}\`\n`,
     `${sentence(command.description())}\n`,

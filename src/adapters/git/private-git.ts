@@ -5,7 +5,8 @@
  * read or write files get a folder of git's own for each call: nothing in it but a HEAD, a format, and what says which files there are.
  */
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import type { GitCall, GitCommand } from './git-command.ts';
@@ -15,6 +16,8 @@ import { isMissing, makePrivateFolder } from './private-files.ts';
 
 /** Patterns of a repository are shorter. */
 const MAX_COPIED_BYTES = 4 * 1024 * 1024;
+/** A link is not followed, and a pipe is not waited for. */
+const PLAINLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 export interface FilesOfGit {
   /** Where the private folder is made. */
@@ -59,8 +62,20 @@ async function furnish(folder: string, { near, commonDirectory, gitDirectory, he
 }
 
 async function copied(from: string, to: string): Promise<void> {
-  const stats = await lstat(from).catch(() => undefined);
-  if (stats?.isFile() === true && stats.size <= MAX_COPIED_BYTES) await writeFile(to, await readFile(from));
+  const content = await plainContent(from, MAX_COPIED_BYTES);
+  if (content !== undefined) await writeFile(to, content);
+}
+
+/** What is in a plain file; undefined for anything else, however quickly it becomes that: a pipe in its place would keep us waiting. */
+export async function plainContent(path: string, maxBytes: number): Promise<Buffer | undefined> {
+  const handle = await open(path, PLAINLY).catch(() => undefined);
+  if (handle === undefined) return undefined;
+  try {
+    const stats = await handle.stat();
+    return stats.isFile() && stats.size <= maxBytes ? await handle.readFile() : undefined;
+  } finally {
+    await handle.close();
+  }
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {

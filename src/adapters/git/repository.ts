@@ -31,7 +31,13 @@ export interface Repository {
 const SEPARATOR = '--wakechart-next';
 
 /** @throws RuntimeError WORKTREE_NOT_A_REPOSITORY, WORKTREE_NO_COMMIT; GitFailure when git itself fails */
-export async function findRepository({ git, ceilingDirectories: ceilings }: Pick<WorktreeHouse, 'git' | 'ceilingDirectories'>, cwd: string, signal?: AbortSignal): Promise<Repository> {
+export async function findRepository(house: Pick<WorktreeHouse, 'git' | 'ceilingDirectories'>, cwd: string, signal?: AbortSignal): Promise<Repository> {
+  const located = await locateRepository(house, cwd, signal);
+  return { ...located, stashes: await parseStashes(located.commonDirectory) };
+}
+
+/** Asks git alone, which is given up when it takes too long: nothing of the repository is opened here. @throws as `findRepository` does */
+export async function locateRepository({ git, ceilingDirectories: ceilings }: Pick<WorktreeHouse, 'git' | 'ceilingDirectories'>, cwd: string, signal?: AbortSignal): Promise<Omit<Repository, 'stashes'>> {
   const folder = await realFolder(cwd);
   const call = { cwd: folder, signal };
   const questions = ['rev-parse', '--path-format=absolute', '--show-toplevel', SEPARATOR, '--git-common-dir', SEPARATOR, '--absolute-git-dir', SEPARATOR, '--show-prefix', SEPARATOR];
@@ -45,7 +51,7 @@ export async function findRepository({ git, ceilingDirectories: ceilings }: Pick
   const [root = '', common = '', own = '', prefix = '', head = ''] = answers.split(`${SEPARATOR}\n`).map((answer) => shownPath(answer).replace(/\n$/, ''));
   await refuseAbove(ceilings, folder, root);
   const [commonDirectory, gitDirectory] = await Promise.all([realpath(common), realpath(own)]);
-  return { root, commonDirectory, gitDirectory, subdirectory: prefix.replace(/\/$/, ''), head, settings, stashes: await parseStashes(commonDirectory) };
+  return { root, commonDirectory, gitDirectory, subdirectory: prefix.replace(/\/$/, ''), head, settings };
 }
 
 /** What lies in such a folder is no part of the repository that the folder itself lies in. */

@@ -28,7 +28,7 @@ const hasMethods = (...names: readonly string[]) => (value: unknown): boolean =>
 
 const schema = z
   .strictObject({
-    source: z.custom<InspectorOptions['source']>(hasMethods('range', 'records', 'follow', 'chart', 'sessions', 'session', 'answer'), 'expected an InspectionSource'),
+    source: z.custom<InspectorOptions['source']>(hasMethods('about', 'range', 'records', 'follow', 'chart', 'recordingOf', 'sessions', 'session', 'events', 'processes', 'changes', 'answer'), 'expected an InspectionSource'),
     pictures: z.custom<ChartPictures>(hasMethods('hash', 'draw'), 'expected an object with the functions hash and draw'),
     pageDirectory: z.string().max(4_096).refine((path) => isAbsolute(path) && !path.includes('\0'), 'expected an absolute path').optional(),
     host: z.string().refine((host) => isIP(host) !== 0, 'expected an IP address of this machine, such as 127.0.0.1').default('127.0.0.1'),

@@ -1,10 +1,10 @@
 /**
  * Records as they are made, as server-sent events.
  *
- * Nothing is kept for a client: each is at a number of its own in what the source has, and is given what came since as fast as it reads.
- * One that falls behind what the source still has is told to load anew, with event `reload`.
+ * Nothing is kept for a client: each is at a number of its own in what the recording has, and is given what came since as fast as it reads.
+ * One that falls behind what the recording still has is told to load anew, with event `reload`.
  */
-import type { InspectionSource } from '../../actors/inspection/inspection-source.ts';
+import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
 import { Doorbell } from './doorbell.ts';
 import { PacedStream } from './paced-stream.ts';
 import { portionsOf } from './record-text.ts';
@@ -15,7 +15,7 @@ import type { Exchange } from './respond.ts';
 const RETRY_MS = 1_000;
 
 export interface LiveOptions {
-  readonly source: InspectionSource;
+  readonly recording: InspectionRecording;
   /** Number of the first record that the client does not have. Absent: the next that is made. */
   readonly from: number | undefined;
   /** What the client read last, `<boot>:<number>`: it goes on after that. */
@@ -26,7 +26,7 @@ export interface LiveOptions {
 type ReloadReason = 'other_program' | 'too_far_behind' | 'from_the_future';
 
 /** Until the client or the server leaves. */
-export async function sendLive(exchange: Exchange, { source, from, lastEventId, heartbeatMs }: LiveOptions): Promise<void> {
+export async function sendLive(exchange: Exchange, { recording, from, lastEventId, heartbeatMs }: LiveOptions): Promise<void> {
   const { request, response } = exchange;
   begin(exchange, 200, { 'content-type': 'text/event-stream; charset=utf-8' });
   if (request.method === 'HEAD') return void response.end();
@@ -34,12 +34,12 @@ export async function sendLive(exchange: Exchange, { source, from, lastEventId, 
   const bell = new Doorbell(heartbeatMs, stream.gone);
   let unfollow = (): void => undefined;
   try {
-    unfollow = source.follow(() => bell.ring());
-    const range = source.range();
-    const start = placeOf(lastEventId, source.header.boot) ?? from ?? range.last + 1;
-    await stream.write(`retry: ${RETRY_MS}\n${event('hello', { boot: source.header.boot, ...range })}`);
-    const reason = start === 'other_program' ? start : await sendFrom(start, { source, stream, bell });
-    if (reason !== undefined) await stream.write(event('reload', { reason, boot: source.header.boot, ...source.range() }));
+    unfollow = recording.follow(() => bell.ring());
+    const range = recording.range();
+    const start = placeOf(lastEventId, recording.header.boot) ?? from ?? range.last + 1;
+    await stream.write(`retry: ${RETRY_MS}\n${event('hello', { boot: recording.header.boot, ...range })}`);
+    const reason = start === 'other_program' ? start : await sendFrom(start, { recording, stream, bell });
+    if (reason !== undefined) await stream.write(event('reload', { reason, boot: recording.header.boot, ...recording.range() }));
     stream.end();
   } finally {
     unfollow();
@@ -48,22 +48,22 @@ export async function sendLive(exchange: Exchange, { source, from, lastEventId, 
 }
 
 interface Live {
-  readonly source: InspectionSource;
+  readonly recording: InspectionRecording;
   readonly stream: PacedStream;
   readonly bell: Doorbell;
 }
 
 /** @returns why the client has to load anew; undefined when it is gone */
 async function sendFrom(start: number, live: Live): Promise<ReloadReason | undefined> {
-  const { source, stream, bell } = live;
-  if (start > source.range().last + 1) return 'from_the_future';
+  const { recording, stream, bell } = live;
+  if (start > recording.range().last + 1) return 'from_the_future';
   let next = start;
   while (!stream.gone.aborted) {
-    const { first, last } = source.range();
+    const { first, last } = recording.range();
     if (next < first) return 'too_far_behind';
     const reached = next > last ? next : await sendUpTo(last, next, live);
     if (reached === undefined) return 'too_far_behind';
-    // A source that has nothing to give although it says so is asked again when it says so again.
+    // A recording that has nothing to give although it says so is asked again when it says so again.
     if (reached === next && (await bell.wait()) === 'quiet') await stream.write(': \n\n');
     next = reached;
   }
@@ -71,13 +71,13 @@ async function sendFrom(start: number, live: Live): Promise<ReloadReason | undef
 }
 
 /** @returns the number after the last that was sent; undefined when some before it are gone */
-async function sendUpTo(last: number, start: number, { source, stream }: Live): Promise<number | undefined> {
+async function sendUpTo(last: number, start: number, { recording, stream }: Live): Promise<number | undefined> {
   let next = start;
-  for await (const page of stream.until(source.records(next))) {
+  for await (const page of stream.until(recording.records(next))) {
     const first = page.find(({ s }) => s >= next);
     if (first !== undefined && first.s > next) return undefined;
     for (const portion of portionsOf(page, { from: next, to: last })) {
-      await stream.write(`id: ${source.header.boot}:${portion.last}\nevent: records\ndata: [${portion.texts.join(',')}]\n\n`);
+      await stream.write(`id: ${recording.header.boot}:${portion.last}\nevent: records\ndata: [${portion.texts.join(',')}]\n\n`);
       next = portion.last + 1;
     }
     if (next > last) break;

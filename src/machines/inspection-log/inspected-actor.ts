@@ -58,6 +58,8 @@ export class InspectedActor {
   standings: Standing[] = [];
   /** Positions of everything said of it. */
   records: number[] = [];
+  /** How many of those were forgotten. */
+  vanished = 0;
   /** Sent and not processed, the oldest first. */
   readonly queue = new WaitingEvents();
   /** The event that the last step processed. */
@@ -116,7 +118,9 @@ export class InspectedActor {
   /** Nothing is asked of what was before `position` any more, but how it stood then. */
   forgetBefore(position: number): void {
     const isBefore = (entries: readonly { readonly position: number }[]) => (index: number) => (entries[index] as { readonly position: number }).position < position;
-    this.records = this.records.slice(countUpTo(this.records.length, (index) => (this.records[index] as number) < position));
+    const gone = countUpTo(this.records.length, (index) => (this.records[index] as number) < position);
+    this.records = this.records.slice(gone);
+    this.vanished += gone;
     this.told = this.told.slice(Math.max(0, countUpTo(this.told.length, isBefore(this.told)) - 1));
     this.standings = this.standings.slice(Math.max(0, countUpTo(this.standings.length, isBefore(this.standings)) - 1));
     for (const [id, at] of this.#timers ?? []) if (at < position) this.#timers?.delete(id);

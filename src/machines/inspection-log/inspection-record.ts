@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import { chartDescription } from '../inspection/chart-description.ts';
+import { ACTOR_STATUSES } from './actor-statuses.ts';
 
 export const INSPECTION_LOG_FORMAT = 'inspection-log/1';
 
@@ -39,7 +40,6 @@ export function isInspectedValue(value: unknown, depth = 0): value is InspectedV
 
 const value = z.custom<InspectedValue>((given) => isInspectedValue(given), { message: `expected a state: a string, or states in objects, at most ${MAX_VALUE_DEPTH} deep` });
 
-export const ACTOR_STATUSES = ['active', 'done', 'error', 'stopped'] as const;
 const status = z.enum(ACTOR_STATUSES);
 export type InspectedStatus = z.output<typeof status>;
 
@@ -89,7 +89,7 @@ const stepRecord = z.object({
   /** Number of the event that led to it. */
   e: count.optional(),
   type: name,
-  /** Ids of the transitions that were taken. Empty: the event was ignored. */
+  /** Ids of the transitions that were taken. Empty: the event was ignored. Words in parentheses are none (taken-words.ts). */
   taken: z.array(name).max(MAX_TAKEN),
   value,
   status,

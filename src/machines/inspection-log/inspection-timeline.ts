@@ -12,6 +12,7 @@ import type { InspectedMoment } from './inspected-actor.ts';
 import { countUpTo } from './inspected-actor.ts';
 import type { InspectionRecord } from './inspection-record.ts';
 import { BLOCK_RECORDS } from './record-blocks.ts';
+import { RecordSequence } from './record-sequence.ts';
 
 const MAX_RECORDS = 1_000_000;
 const PAGE = 1_000;
@@ -108,6 +109,11 @@ export class InspectionTimeline {
     return this.#system.blocks.record(position)?.s === seq ? this.#system.blocks.effectsOf(position, limit) : [];
   }
 
+  /** Of all actors, or of the one with this key. */
+  sequence(actor?: string): RecordSequence {
+    return new RecordSequence(this.#system, actor);
+  }
+
   records({ actor, from = 0, to = Infinity, text = '', limit = PAGE, take = 'first' }: RecordFilter = {}): readonly InspectionRecord[] {
     const { blocks } = this.#system;
     const positions = actor === undefined ? undefined : (this.#system.actors.get(actor)?.records ?? []);
@@ -135,7 +141,8 @@ export class InspectionTimeline {
   }
 }
 
-function says(record: InspectionRecord, wanted: string): boolean {
+/** Whether the names of the record hold a text: type, transitions, action, message. @param wanted in lower case */
+export function says(record: InspectionRecord, wanted: string): boolean {
   const { k } = record;
   if (k === 'step' && record.taken.some((id) => id.toLowerCase().includes(wanted))) return true;
   const named = 'type' in record ? record.type : 'name' in record ? record.name : 'message' in record ? record.message : 'id' in record ? record.id : '';

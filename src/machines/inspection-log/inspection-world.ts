@@ -1,6 +1,7 @@
 /** All actors as they were at one moment of a log. It is looked up where it is asked for: making one costs nothing, however many actors there are. */
 import { InspectedActor, countUpTo } from './inspected-actor.ts';
 import type { InspectedMoment, LastTransition, Member, Standing } from './inspected-actor.ts';
+import { InspectedFamily } from './inspected-family.ts';
 import type { InspectedStatus, InspectedValue, InspectionRecord } from './inspection-record.ts';
 import type { InspectedSystem } from './inspected-system.ts';
 import type { InspectionCounts } from './record-blocks.ts';
@@ -36,7 +37,7 @@ export interface Page {
 export interface ActorFilter extends Page {
   /** Upper and lower case alike, anywhere in its key, id, kind, chart, facts or state. */
   readonly text?: string | undefined;
-  readonly status?: InspectedStatus | undefined;
+  readonly status?: InspectedStatus | 'over' | undefined;
 }
 
 export class InspectionWorld {
@@ -72,6 +73,23 @@ export class InspectionWorld {
     return this.#paged(members.slice(from, Math.min(from + limit, this.#countOf(members))), { limit });
   }
 
+  /** The same by their place, for whoever shows a few of many: children of `key`, or the actors without a parent. */
+  family(key?: string): InspectedFamily {
+    if (key !== undefined) {
+      const members = this.#system.actors.get(key)?.children ?? [];
+      return new InspectedFamily(members, this.#countOf(members), this.#position);
+    }
+    const members = this.#system.roots.filter(({ from, until }) => from <= this.#position && until > this.#position);
+    return new InspectedFamily(members, members.length, this.#position);
+  }
+
+  /** The order of an actor in its family. Undefined: it is not there at this moment. */
+  orderOf(key: string): number | undefined {
+    const actor = this.#system.actors.get(key);
+    if (actor === undefined || actor.from > this.#position) return undefined;
+    return actor.parent !== undefined && actor.childFrom <= this.#position ? actor.childFrom : actor.from;
+  }
+
   /** In the order in which they were first heard of. */
   actors({ text = '', status, from = 0, limit = PAGE }: ActorFilter = {}): readonly InspectedActorState[] {
     const wanted = text.toLowerCase();
@@ -91,9 +109,9 @@ export class InspectionWorld {
     return this.#system.blocks.inFlightAt(this.#position, limit);
   }
 
-  #fits(actor: InspectedActor, text: string, status: InspectedStatus | undefined): boolean {
+  #fits(actor: InspectedActor, text: string, status: ActorFilter['status']): boolean {
     const standing = InspectedActor.at(actor.standings, this.#position);
-    if (status !== undefined && standing.status !== status) return false;
+    if (status === 'over' ? standing.status === 'active' : status !== undefined && standing.status !== status) return false;
     if (text === '' || InspectedActor.at(actor.told, this.#position).text.includes(text)) return true;
     const { value } = standing;
     return value !== undefined && (typeof value === 'string' ? value : JSON.stringify(value)).toLowerCase().includes(text);

@@ -1,6 +1,7 @@
 /** Checks what claims to be a record. The kinds that logs are full of are looked at by hand, which costs a tenth of the schemas; what is not beyond doubt goes to those. */
 import { describeIssues } from '../validate.ts';
-import { ACTOR_STATUSES, MAX_MESSAGE_CHARACTERS, MAX_NAME_CHARACTERS, MAX_TAKEN, isInspectedValue, isInspectionKind, recordSchemas } from './inspection-record.ts';
+import { ACTOR_STATUSES } from './actor-statuses.ts';
+import { MAX_MESSAGE_CHARACTERS, MAX_NAME_CHARACTERS, MAX_TAKEN, isInspectedValue, isInspectionKind, recordSchemas } from './inspection-record.ts';
 import type { InspectionRecord } from './inspection-record.ts';
 
 type PlainData = Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@
  * of what it led to; the others follow as a chain. Each block begins with the counts as they were before it, so that a moment costs one block at most.
  */
 import type { InspectedStatus, InspectionRecord } from './inspection-record.ts';
-import { ACTOR_STATUSES } from './inspection-record.ts';
+import { ACTOR_STATUSES } from './actor-statuses.ts';
 import { countUpTo } from './inspected-actor.ts';
 
 export const BLOCK_RECORDS = 4_096;

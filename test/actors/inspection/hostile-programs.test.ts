@@ -160,6 +160,56 @@ describe('secrets', () => {
   });
 });
 
+describe('what is learned between two turns', () => {
+  it('is taken out of the names of the next one: names are redacted anew in each', async () => {
+    const secrets = new Map<string, string>();
+    const actor = createActor(keeper).start();
+    const made = record(actor, { redact: (text) => new Redaction(secrets).text(text) });
+    actor.send({ type: 'KEEP a-long-secret' });
+    await settled();
+    secrets.set('KEY', 'a-long-secret');
+    actor.send({ type: 'KEEP a-long-secret' });
+    expect((await historyOf(made)).flatMap((each) => (each.k === 'event' ? [each.type] : []))).toEqual(['KEEP a-long-secret', 'KEEP [redacted KEY]']);
+  });
+});
+
+describe('a program that acts while it is recorded', () => {
+  it.each(['its clock', 'a proxy that it sends', 'its redaction'])('from %s has both told, each as it was', async (from) => {
+    const actor = createActor(keeper, { id: 'keeper' }).start();
+    const clock = createSimulatedClock();
+    let isActing = false;
+    const actFrom = (place: string): void => {
+      if (isActing || place !== from) return;
+      isActing = true;
+      actor.send({ type: 'WITHIN', given: 'inner' });
+    };
+    const redact = (text: string): string => {
+      if (text === 'outer') actFrom('its redaction');
+      return text;
+    };
+    const made = record(actor, { clock, redact });
+    const now = clock.now.bind(clock);
+    clock.now = () => {
+      actFrom('its clock');
+      return now();
+    };
+    const ownKeys = (): string[] => {
+      actFrom('a proxy that it sends');
+      return [];
+    };
+    actor.send({ type: 'KEEP', given: { said: 'outer', more: new Proxy({}, { ownKeys }) } });
+    await settled();
+    const records = await historyOf(made);
+    const events = new Map(records.flatMap((each) => (each.k === 'event' ? [[each.type, each]] : [])));
+    expect(isActing).toBe(true);
+    expect(events.get('WITHIN')).toMatchObject({ data: { given: 'inner' } });
+    expect(events.get('KEEP')).toMatchObject({ data: { given: { said: 'outer' } } });
+    expect(records.map(({ s }) => s)).toEqual(records.map((_, index) => index + 1));
+    expect(isReadable(records)).toBe(true);
+    expect(made.statistics.faults).toBe(0);
+  });
+});
+
 describe('an actor that breaks', () => {
   it('in an action is found after the turn, and XState reports it as if nobody had looked', async () => {
     const machine = setup({ actions: { fail: () => { throw new TypeError('no such file'); } } }).createMachine({ id: 'fragile', initial: 'a', states: { a: { on: { GO: { actions: 'fail' } } } } });

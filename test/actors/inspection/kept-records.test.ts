@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { createRecorder } from '../../../src/actors/inspection/recorder.ts';
 import type { Recorder, RecorderOptions } from '../../../src/actors/inspection/recorder.ts';
+import type { BackgroundTaskManagerOptions } from '../../../src/actors/task/task-manager-options.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 import { settled } from '../../support/manual-runner.ts';
 import { setUp } from '../../support/task-house.ts';
@@ -10,8 +11,8 @@ import type { TaskHouse } from '../../support/task-house.ts';
 import { historyOf, replayed } from './replay.ts';
 
 const made: { readonly recorder: Recorder; readonly house: TaskHouse }[] = [];
-function open(limits: RecorderOptions['limits'] = {}): { readonly recorder: Recorder; readonly house: TaskHouse; run(): Promise<string> } {
-  const house = setUp();
+function open(limits: RecorderOptions['limits'] = {}, options: BackgroundTaskManagerOptions = {}): { readonly recorder: Recorder; readonly house: TaskHouse; run(): Promise<string> } {
+  const house = setUp(options);
   const recorder = createRecorder({ root: house.manager.supervisor, clock: createSimulatedClock(), limits });
   made.push({ recorder, house });
   const run = async (): Promise<string> => {
@@ -58,6 +59,28 @@ describe('a recorder with room for few records', () => {
   });
 });
 
+describe('a recorder that has lost the beginning of many actors', () => {
+  it('tells how they stand in pages, and leaves those out who end while it is read', async () => {
+    const { recorder, house } = open({ records: 100 }, { maxConcurrent: 3_000 });
+    const ids: string[] = [];
+    for (let count = 0; count < 2_500; count += 1) ids.push((await house.manager.spawn({ kind: 'process', label: 'x', parentSessionId: 's', cwd: '/', command: 'true' })).id);
+    const whole = await historyOf(recorder);
+    expect(whole.map(({ s }) => s)).toEqual(whole.map((_, index) => recorder.range().first + index));
+    expect([...replayed(whole).values()].filter(({ status }) => status === 'active').map(({ id }) => id)).toEqual(['tasks', ...ids]);
+    const pages: (readonly InspectionRecord[])[] = [];
+    for await (const page of recorder.records(1)) {
+      if (pages.length === 0) for (const id of ids.slice(2_000, 2_200)) await house.manager.cancel(id, 'enough');
+      pages.push(page);
+    }
+    expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(1_000);
+    const told = pages.flat();
+    expect(told.map(({ s }) => s)).toEqual(told.map(({ s }) => s).toSorted((one, other) => one - other));
+    const known = new Set(told.flatMap((each) => (each.k === 'actor' ? [each.id] : [])));
+    expect(ids.slice(2_000, 2_100).filter((id) => known.has(id))).toEqual([]);
+    expect(ids.slice(0, 2_000).filter((id) => !known.has(id))).toEqual([]);
+  });
+});
+
 describe('a follower', () => {
   it('hears each record once, in order, a batch for each turn', async () => {
     const { recorder, run } = open();
@@ -79,6 +102,19 @@ describe('a follower', () => {
     await run();
     await settled();
     expect(batches.flat()).toHaveLength(heard.length);
+  });
+
+  it('hears of a turn with very many records over the turns after it, whole and in order', async () => {
+    const { recorder, run } = open({}, { maxConcurrent: 2_000 });
+    await settled();
+    const { last } = recorder.range();
+    const batches: (readonly InspectionRecord[])[] = [];
+    recorder.follow((batch) => batches.push(batch));
+    await Promise.all(Array.from({ length: 2_000 }, () => run()));
+    while (batches.flat().length < recorder.range().last - last) await settled();
+    expect(batches.flat().map(({ s }) => s)).toEqual(batches.flat().map((_, index) => last + 1 + index));
+    expect(Math.max(...batches.map(({ length }) => length))).toBeLessThanOrEqual(10_000);
+    expect(batches.length).toBeGreaterThan(1);
   });
 
   it('hears what is left of a turn that had more records than are kept: the rest is missing from the numbers', async () => {

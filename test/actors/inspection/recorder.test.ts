@@ -167,8 +167,17 @@ describe('a recorder', () => {
     house.runner.of(id).resolve({});
     await house.manager.wait(id);
     const stepsOf = async (one: Recorder): Promise<unknown[]> =>
-      (await historyOf(one)).flatMap((each) => (each.k === 'step' && each.taken.length > 0 ? [{ type: each.type, taken: each.taken, value: each.value, status: each.status }] : []));
+      (await historyOf(one)).flatMap((each) => (each.k === 'step' && each.taken.some((taken) => taken.includes('|')) ? [{ type: each.type, taken: each.taken, value: each.value, status: each.status }] : []));
     expect(await stepsOf(compiled)).toEqual(await stepsOf(recorder));
+    await house.manager.shutdown();
+  });
+
+  it('does not call ignored what the logic around a chart handles itself', async () => {
+    const house = setUp();
+    const recorder = record(house.manager.supervisor);
+    await spawn(house);
+    const steps = (await historyOf(recorder)).flatMap((each) => (each.k === 'step' && each.type === 'SUBMIT' ? [each.taken] : []));
+    expect(steps).toEqual([['(own logic)']]);
     await house.manager.shutdown();
   });
 

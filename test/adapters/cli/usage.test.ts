@@ -95,6 +95,7 @@ describe('the commands', () => {
       'tools',
       'import',
       'audit',
+      'inspect',
       'doctor',
     ]);
   });

@@ -7,13 +7,14 @@ import type { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { diagramHash } from '../../../src/adapters/diagram/diagram-hash.ts';
 import { renderChart } from '../../../src/adapters/diagram/render-chart.ts';
+import type { InspectionSource } from '../../../src/actors/inspection/inspection-source.ts';
 import { startInspector } from '../../../src/adapters/inspector/inspector.ts';
 import type { InspectorOptions, InspectorServer } from '../../../src/adapters/inspector/inspector.ts';
 import { RecordedSource } from './recorded-source.ts';
 
-export interface Inspected {
+export interface Inspected<Source extends InspectionSource = InspectionSource> {
   readonly server: InspectorServer;
-  readonly source: RecordedSource;
+  readonly source: Source;
   readonly problems: unknown[];
   readonly port: number;
   /** Of a browser that has signed in. */
@@ -42,9 +43,11 @@ export interface Answer {
   readonly text: string;
 }
 
-export async function inspected(options: Partial<InspectorOptions> & { readonly source?: RecordedSource } = {}): Promise<Inspected> {
+/** @param options `source`: default a RecordedSource */
+export async function inspected<Source extends InspectionSource = RecordedSource>(options: Partial<InspectorOptions> & { readonly source?: Source } = {}): Promise<Inspected<Source>> {
   const problems: unknown[] = [];
-  const source = options.source ?? new RecordedSource();
+  // Where another kind is asked for, it is given.
+  const source = options.source ?? (new RecordedSource() as InspectionSource as Source);
   const server = await startInspector({ pictures: { hash: diagramHash, draw: renderChart }, onProblem: (problem) => void problems.push(problem), ...options, source });
   onTestFinished(() => server.close());
   const port = Number(new URL(server.origin).port);

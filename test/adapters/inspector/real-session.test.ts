@@ -1,31 +1,20 @@
 /** The inspector over a real runtime: a session waits for a permission, is seen waiting, and goes on once it is answered over HTTP. */
-import { describe, expect, it } from 'vitest';
-import type { InspectedSession, InspectionSource } from '../../../src/actors/inspection/inspection-source.ts';
-import { explain } from '../../../src/machines/session/why.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { InspectedEvents, InspectedSession } from '../../../src/actors/inspection/inspection-source.ts';
+import { createRuntimeSource } from '../../../src/actors/inspection/runtime-source.ts';
+import type { ClosableSource } from '../../../src/actors/inspection/runtime-source.ts';
 import { openHouse } from '../../support/session-house.ts';
 import type { SessionHouse } from '../../support/session-house.ts';
-import { inspected } from './inspector-client.ts';
-import { RecordedSource } from './recorded-source.ts';
+import { eventsOf, inspected, numbersIn } from './inspector-client.ts';
+import type { Inspected } from './inspector-client.ts';
 
 const STEPS = [{ toolCalls: [{ name: 'shell_run', input: { command: 'rm -rf build' } }] }, { text: 'Done.', directive: { outcome: 'sleep', summary: 'Done.' } }];
 
-/** The sessions of the house, as whoever composes the inspector lets it see them. */
-function sessionsOf({ runtime, clock }: SessionHouse): RecordedSource {
-  const source = new RecordedSource();
-  source.session = async (sessionId) => {
-    const state = await runtime.sessions.status(sessionId);
-    return { state, why: explain(state, clock.now()), pendingActions: state.pendingActions };
-  };
-  const answer: InspectionSource['answer'] = async (sessionId, given) => {
-    const { pendingActions } = await runtime.sessions.status(sessionId);
-    const toolName = pendingActions.find(({ requestId }) => requestId === given.requestId)?.toolName ?? 'shell_run';
-    const { requestId } = given;
-    const idempotencyKey = `inspector:${requestId}`;
-    if (given.type === 'answer') return runtime.sessions.send(sessionId, { type: 'user.answer', requestId, response: given.text }, { idempotencyKey });
-    return runtime.sessions.send(sessionId, { type: 'user.tool_confirmation', requestId, toolName, allowed: given.type === 'allow', note: given.note }, { idempotencyKey });
-  };
-  source.answer = answer;
-  return source;
+async function look(house: SessionHouse): Promise<Inspected & { readonly source: ClosableSource }> {
+  const { runtime, clock } = house;
+  const source = createRuntimeSource({ title: 'a house', sessions: runtime.sessions, clock, onProblem: () => undefined });
+  onTestFinished(() => source.close());
+  return inspected({ source });
 }
 
 describe('a session that waits for a permission', () => {
@@ -33,7 +22,7 @@ describe('a session that waits for a permission', () => {
     await using house = await openHouse();
     const session = await house.session(STEPS, { message: 'Clean up.', agent: { permission: { mode: 'ask' } } });
     await house.runtime.wake(session);
-    const { ask, server, problems } = await inspected({ source: sessionsOf(house) });
+    const { ask, server, problems } = await look(house);
     const shown = JSON.parse((await ask(`/api/sessions/${session}`)).text) as InspectedSession;
     expect([shown.why.reasons[0]?.kind, shown.pendingActions.map(({ kind, toolName }) => [kind, toolName])]).toEqual(['permission', [['permission', 'shell_run']]]);
 
@@ -48,10 +37,36 @@ describe('a session that waits for a permission', () => {
     expect(problems).toEqual([]);
   });
 
-  it('that is not there is said to be not there, by the error of the runtime', async () => {
+  it('is told as records that come as its log grows, and can be asked for again', async () => {
     await using house = await openHouse();
-    const { ask } = await inspected({ source: sessionsOf(house) });
+    const session = await house.session(STEPS, { message: 'Clean up.', agent: { permission: { mode: 'ask' } } });
+    await house.runtime.wake(session);
+    const { ask, open } = await look(house);
+    const text = (await ask(`/api/records?session=${session}`)).text.trim().split('\n');
+    const [header, ...records] = text.map((line) => JSON.parse(line) as { readonly boot?: string; readonly s: number; readonly k?: string; readonly id?: string });
+    expect([header?.boot, records.map(({ s }) => s)]).toEqual([session, records.map((_, index) => index + 1)]);
+    const chart = records.find(({ k }) => k === 'machine')?.id ?? '';
+    expect((await ask(`/api/charts/${chart}?session=${session}`)).status).toBe(200);
+    expect((await ask(`/api/charts/${chart}`)).status).toBe(404);
+
+    const live = eventsOf(await open(`/api/live?session=${session}&from=${records.length + 1}`));
+    expect((await live.next()).value).toMatchObject({ event: 'hello', data: JSON.stringify({ boot: session, first: 1, last: records.length }) });
+    await house.runtime.sessions.send(session, { type: 'user.message', text: 'And then?' });
+    const { value } = await live.next();
+    expect([value?.event, value === undefined ? [] : numbersIn(value)[0]]).toEqual(['records', records.length + 1]);
+    await live.return(undefined);
+
+    const { events, head } = JSON.parse((await ask(`/api/sessions/${session}/events?from=2&limit=3`)).text) as InspectedEvents;
+    expect([events.map(({ seq }) => seq), head]).toEqual([[2, 3, 4], (await house.runtime.sessions.status(session)).head]);
+    expect(JSON.parse((await ask(`/api/sessions/${session}/processes`)).text)).toEqual({ processes: [] });
+    expect(JSON.parse((await ask(`/api/sessions/${session}/changes`)).text)).toEqual({ changes: [] });
+    expect(JSON.parse((await ask('/api/about')).text)).toMatchObject({ kind: 'store', title: 'a house', hasSessions: true, canAnswer: true, range: { first: 1, last: 0 }, header: { format: 'inspection-log/1' } });
+  });
+
+  it('that is not there is said to be not there', async () => {
+    await using house = await openHouse();
+    const { ask } = await look(house);
     const { status, text } = await ask('/api/sessions/0192f0c1-2345-7abc-8def-0123456789ab');
-    expect([status, (JSON.parse(text) as { readonly code: string }).code]).toEqual([404, 'SESSION_NOT_FOUND']);
+    expect([status, (JSON.parse(text) as { readonly code: string }).code]).toEqual([404, 'INSPECTOR_SESSION_UNKNOWN']);
   });
 });

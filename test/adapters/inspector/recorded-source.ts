@@ -42,9 +42,12 @@ export class RecordedSource implements InspectionSource {
   }
 
   async *records(from: number): AsyncGenerator<readonly InspectionRecord[]> {
-    for (let next = Math.max(from, this.range().first); next <= this.#newest; next += PAGE) {
+    // While a page is being read, more may come, and some may fall out.
+    for (let next = Math.max(from, this.range().first); next <= this.#newest; next = Math.max(next, this.range().first)) {
       const start = next - this.range().first;
-      yield this.#records.slice(Math.max(0, start), start + PAGE);
+      const page = this.#records.slice(start, start + PAGE);
+      next += page.length;
+      yield page;
     }
   }
 
@@ -57,9 +60,19 @@ export class RecordedSource implements InspectionSource {
     return this.charts.get(id);
   }
 
+  about: InspectionSource['about'] = () => ({ kind: 'runtime', title: 'a recorded source', hasSessions: true, canAnswer: true, notes: [], hasEnded: false });
+
+  recordingOf: InspectionSource['recordingOf'] = async () => undefined;
+
   sessions: InspectionSource['sessions'] = async ({ limit }) => ({ sessions: [{ sessionId: SESSION, agentId: 'reviewer', status: 'idle' as const, pendingActions: 1 }].slice(0, limit), total: 1 });
 
   session: InspectionSource['session'] = async () => undefined;
+
+  events: InspectionSource['events'] = async () => undefined;
+
+  processes: InspectionSource['processes'] = async () => [];
+
+  changes: InspectionSource['changes'] = async () => [];
 
   answer: InspectionSource['answer'] = async (sessionId, answer) => {
     this.answers.push({ sessionId, answer });

@@ -6,27 +6,38 @@ import type { WakeOutcome } from '../../../machines/wake/wake-outcome.ts';
 import type { NodeRuntime } from '../../../node.ts';
 import { HomeLayout } from '../../files/layout.ts';
 import { keepScript } from '../agent-script.ts';
+import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { DEMO_AGENT, DEMO_MESSAGE, DEMO_OUTCOME, DEMO_QUESTION, DEMO_SUBAGENT, demoAgents } from '../demo/demo-agent.ts';
+import { answerTo } from '../demo/demo-answer.ts';
+import type { DemoAnswer } from '../demo/demo-answer.ts';
 import { demoFolder, isolateEnvironment } from '../demo/demo-folder.ts';
 import { makeProject, newestCommit } from '../demo/demo-project.ts';
-import { demoDocument, stepLine, tellEnd, titleLine } from '../demo/demo-story.ts';
+import { demoDocument, isAllowed, stepLine, tellEnd, titleLine } from '../demo/demo-story.ts';
 import type { DemoDelegation, DemoLearning, DemoPermission, DemoResult } from '../demo/demo-story.ts';
 import { handedOver, toolInputText } from '../event-text.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { followedWake } from '../followed-wake.ts';
+import { checkInspectionWords } from '../inspect-words.ts';
+import type { InspectionWords } from '../inspect-words.ts';
+import { openInspection } from '../inspection.ts';
+import type { Inspection } from '../inspection.ts';
 import { invocation } from '../invocation.ts';
 import { withRuntime } from '../open-runtime.ts';
 import { placesOf } from '../places.ts';
 import { Progress } from '../progress.ts';
+import type { Styles } from '../styles.ts';
 import { usageError } from '../usage.ts';
 import { WakeView } from '../wake-view.ts';
 
 export interface DemoOptions {
   readonly dir: string | undefined;
+  /** With an inspector, the demo waits until somebody answers what it asks, instead of allowing it itself. */
+  readonly inspection: InspectionWords;
 }
 
-export async function runDemo(given: CommandContext, { dir }: DemoOptions): Promise<number> {
+export async function runDemo(given: CommandContext, { dir, inspection: words }: DemoOptions): Promise<number> {
+  checkInspectionWords(words);
   if (given.isHomeGiven) throw usageError('expected no --home: the demo makes a home of its own', 'Say where with --dir DIR.');
   const startedMs = performance.now();
   const home = await demoFolder(dir);
@@ -35,30 +46,35 @@ export async function runDemo(given: CommandContext, { dir }: DemoOptions): Prom
   isolateEnvironment(process.env);
   const context = { ...given, home, isHomeGiven: true };
   return withRuntime(context, async (runtime) => {
-    const demo = new Demo(context, runtime);
-    const state = await demo.prepare();
-    const result = { ...(await demo.live(state)), tookMs: performance.now() - startedMs };
-    if (context.interruption.signal.aborted) {
-      await context.err.line(`The demo was stopped; what there is of it lies in ${home}`);
-      return EXIT_FAILURE;
-    }
-    checkResult(result);
-    await (context.json ? context.out.document(demoDocument(result)) : tellEnd(context.out, result));
-    return EXIT_SUCCESS;
+    const inspection = await openInspection(context, { words, inspected: runtime, title: 'wakechart demo' });
+    return inspection.around(async () => {
+      const demo = new Demo(context, runtime, inspection);
+      const state = await demo.prepare();
+      const result = { ...(await demo.live(state)), tookMs: performance.now() - startedMs };
+      if (context.interruption.signal.aborted) {
+        await context.err.line(`The demo was stopped; what there is of it lies in ${home}`);
+        return EXIT_FAILURE;
+      }
+      checkResult(result);
+      await (context.json ? context.out.document(demoDocument(result)) : tellEnd(context.out, result));
+      return EXIT_SUCCESS;
+    });
   });
 }
 
 class Demo {
   readonly #context: CommandContext;
   readonly #runtime: NodeRuntime;
+  readonly #inspection: Inspection;
   readonly #layout: HomeLayout;
   readonly #events: SessionEvent[] = [];
   readonly #progress: Progress;
   readonly #view: WakeView;
 
-  constructor(context: CommandContext, runtime: NodeRuntime) {
+  constructor(context: CommandContext, runtime: NodeRuntime, inspection: Inspection) {
     this.#context = context;
     this.#runtime = runtime;
+    this.#inspection = inspection;
     this.#layout = new HomeLayout(context.home);
     this.#progress = new Progress(context.err);
     this.#view = new WakeView({ out: context.out, agentId: DEMO_AGENT, progress: this.#progress, outputLines: 0 });
@@ -89,14 +105,14 @@ class Demo {
     await this.#tell(4, 'The session wakes and works', 'what only reads runs by itself, and so does what its agent file allows');
     let outcome = await this.#wake(sessionId);
     let permission: DemoPermission | undefined;
-    if (outcome.outcome === 'requires_action' && !interruption.signal.aborted) {
-      permission = await this.#allow(sessionId);
+    if (outcome.outcome === 'requires_action' && !interruption.signal.aborted) permission = await this.#ask(sessionId);
+    if (isAllowed({ permission })) {
       await this.#tell(6, 'It wakes again, commits and delegates', `the ${DEMO_SUBAGENT} works in a process and a git worktree of its own`);
       outcome = await this.#wake(sessionId);
     }
     const { queuedWakes } = await this.#runtime.sessions.status(sessionId);
     if (outcome.outcome === 'sleep' && queuedWakes.length > 0) await this.#untilFired(sessionId);
-    const learned = await this.#remember(sessionId);
+    const learned = outcome.outcome === 'sleep' ? await this.#remember(sessionId) : undefined;
     const state = await this.#runtime.sessions.status(sessionId);
     const places = placesOf(this.#layout, state);
     return { home, places, state, outcome, permission, events: this.#events, commit: await newestCommit(places.workspace), delegation: await this.#delegation(), learned };
@@ -151,18 +167,48 @@ class Demo {
     return undefined;
   }
 
-  /** What somebody would do who reads `session why`. */
-  async #allow(sessionId: string): Promise<DemoPermission> {
-    const { sessions } = this.#runtime;
+  /** Undefined when nobody has answered before it was interrupted. */
+  async #ask(sessionId: string): Promise<DemoPermission | undefined> {
     const requested = this.#events.find((event) => event.type === 'permission.requested');
     if (requested === undefined) throw neverHappened('ask for a permission');
     const { requestId, toolName, input, because } = requested.data;
-    const command = toolInputText(input);
     await this.#tell(5, 'It asked, and sleeps until somebody answers', `nothing runs meanwhile; the request is event ${requested.seq} of the log`);
-    const { seq } = await sessions.send(sessionId, { type: 'user.tool_confirmation', requestId, toolName, allowed: true });
+    const answer = this.#inspection.isOpen ? await this.#answered(sessionId, requestId) : await this.#allow(sessionId, { requestId, toolName });
+    return answer === undefined ? undefined : { toolName, command: toolInputText(input), because, ...answer };
+  }
+
+  /** What somebody would do who reads `session why`. */
+  async #allow(sessionId: string, request: { readonly requestId: string; readonly toolName: string }): Promise<DemoAnswer> {
+    const { seq } = await this.#runtime.sessions.send(sessionId, { type: 'user.tool_confirmation', ...request, allowed: true });
+    await this.#say((styles) => `${styles.green('somebody allows it')}, this once, as "wakechart session confirm-tool --allow" does: event ${seq}`);
+    return { decision: 'allowed', scope: 'once' };
+  }
+
+  /** Whoever looks on answers, or whoever else comes first. */
+  async #answered(sessionId: string, requestId: string): Promise<DemoAnswer | undefined> {
+    const { signal } = this.#context.interruption;
+    await this.#tellWay(sessionId, requestId);
+    this.#progress.waitFor('waiting for your answer');
+    try {
+      const answer = await answerTo(this.#runtime.sessions, { sessionId, requestId, signal });
+      if (answer === undefined) return undefined;
+      await this.#say((styles) => ANSWERED[answer.decision](styles));
+      return answer;
+    } finally {
+      this.#progress.stop();
+    }
+  }
+
+  /** On standard error, as all that is for whoever sits there: what is piped away stays clean. */
+  async #tellWay(sessionId: string, requestId: string): Promise<void> {
+    const { err } = this.#context;
+    await err.line(`${err.styles.cyan('inspect:')} answer it on the page: ${this.#inspection.address(sessionId) ?? ''}`);
+    await err.line(err.styles.dim(`  or elsewhere: ${nextCommand(this.#context, 'session', 'confirm-tool', '--session', sessionId, '--request', requestId, '--allow')}`));
+  }
+
+  async #say(text: (styles: Styles) => string): Promise<void> {
     const { out, json } = this.#context;
-    if (!json) await out.line(`  ${out.styles.green('somebody allows it')}, this once, as "wakechart session confirm-tool --allow" does: event ${seq}`);
-    return { toolName, command, because, decision: 'allowed', scope: 'once' };
+    if (!json) await out.line(`  ${text(out.styles)}`);
   }
 
   async #wake(sessionId: string): Promise<WakeOutcome> {
@@ -187,8 +233,16 @@ class Demo {
   }
 }
 
+const ANSWERED = {
+  allowed: (styles) => styles.green('somebody has allowed it'),
+  denied: (styles) => `${styles.yellow('somebody has denied it')}: nothing is committed, and the session stays where it is`,
+  withdrawn: (styles) => `${styles.yellow('somebody has taken the request back')}: nothing is committed, and the session stays where it is`,
+} as const satisfies Record<DemoAnswer['decision'], (styles: Styles) => string>;
+
 /** The demo shows what really happened, so it fails when that is not what it promises. */
 function checkResult({ outcome, permission, delegation, learned, state, places, home }: DemoResult): void {
+  // Whoever does not allow it ends it, and that is no failure.
+  if (permission !== undefined && !isAllowed({ permission })) return;
   if (outcome.outcome !== 'sleep') {
     throw new RuntimeError('DEMO_FAILED', `expected the demo to end asleep, it ended as ${outcome.outcome}: ${outcome.error?.message ?? outcome.summary}`, {
       category: 'process',

@@ -22,7 +22,7 @@ async function runOnce(context: CommandContext, { command, cwd, timeoutMs, env =
   if (missing.length > 0) {
     throw new RuntimeError('SCHEDULE_ENVIRONMENT', `expected the variables ${env.join(', ')}; there is no ${missing.join(', ')} here`, { category: 'validation', hint: 'Set it, here and for the worker.' });
   }
-  return runTask(context, { words: [command], cwd, timeoutMs, idleTimeoutMs: undefined });
+  return runTask(context, { words: [command], cwd, timeoutMs, idleTimeoutMs: undefined, inspection: {} });
 }
 
 async function sendOnce(context: CommandContext, name: string, { sessionId, text, delivery }: SessionTarget): Promise<number> {

@@ -6,6 +6,9 @@ import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { openForeground } from '../foreground-task.ts';
 import { absolutePath, makeHome } from '../home.ts';
+import { checkInspectionWords } from '../inspect-words.ts';
+import type { InspectionWords } from '../inspect-words.ts';
+import { openInspection } from '../inspection.ts';
 import { exitCodeOfSignal } from '../interruption.ts';
 import { rawRelay, recordRelay } from '../output-relay.ts';
 import { hasPipedInput, passInput } from '../piped-input.ts';
@@ -19,6 +22,7 @@ export interface TaskRunOptions {
   readonly timeoutMs: number | undefined;
   readonly idleTimeoutMs: number | undefined;
   readonly cwd: string | undefined;
+  readonly inspection: InspectionWords;
 }
 
 const LABEL_CHARACTERS = 80;
@@ -27,27 +31,31 @@ const LABEL_CHARACTERS = 80;
 export async function runTask(context: CommandContext, options: TaskRunOptions): Promise<number> {
   const { home, out, err, json, interruption } = context;
   const command = commandOf(options);
+  checkInspectionWords(options.inspection);
   await makeHome(home);
   const relay = json ? recordRelay(context) : rawRelay(context);
   const unbound = (): void => {
     out.unbound();
     err.unbound();
   };
-  const { tasks, processTree, kill } = openForeground({ home, onOutput: relay.onOutput, onEnding: unbound });
+  const { tasks, processTree, inspection, shutdown, kill } = openForeground({ home, onOutput: relay.onOutput, onEnding: unbound });
   const release = interruption.guard(kill);
   try {
     for (const tree of await processTree.reconcile()) {
       const text = reconciledText(tree);
       if (text !== undefined) await err.line(`${err.styles.yellow('note:')} ${text}`);
     }
-    const task = await spawnTask(tasks, command, options);
-    const ending = await runToEnd(context, tasks, task.id);
-    relay.end();
-    if (json) await out.record({ task: recordOf(tasks.get(task.id) ?? task) });
-    if (ending.kind === 'failed') throw ending.error;
-    return ending.kind === 'unread' ? EXIT_SUCCESS : exitCodeOf(ending.result);
+    const inspected = await openInspection(context, { words: options.inspection, inspected: { inspection }, title: 'wakechart task run' });
+    return await inspected.around(async () => {
+      const task = await spawnTask(tasks, command, options);
+      const ending = await runToEnd(context, tasks, task.id);
+      relay.end();
+      if (json) await out.record({ task: recordOf(tasks.get(task.id) ?? task) });
+      if (ending.kind === 'failed') throw ending.error;
+      return ending.kind === 'unread' ? EXIT_SUCCESS : exitCodeOf(ending.result);
+    });
   } finally {
-    await tasks.shutdown();
+    await shutdown();
     release();
   }
 }

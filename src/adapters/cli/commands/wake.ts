@@ -1,8 +1,12 @@
 /** `wakechart wake`: one wake of a session, told as it happens. Whoever sits at a terminal is asked what it waits for, and it goes on. */
 import type { WakeOutcome } from '../../../machines/wake/wake-outcome.ts';
+import type { NodeRuntime } from '../../../node.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS, hintText } from '../failure.ts';
+import { checkInspectionWords } from '../inspect-words.ts';
+import type { InspectionWords } from '../inspect-words.ts';
+import { openInspection } from '../inspection.ts';
 import { LineInput } from '../line-input.ts';
 import { withRuntime } from '../open-runtime.ts';
 import { Progress } from '../progress.ts';
@@ -16,31 +20,45 @@ export interface WakeCommandOptions {
   readonly session: string;
   /** Whether somebody can be asked. */
   readonly human: boolean;
+  readonly inspection: InspectionWords;
 }
 
-export async function wakeSession(context: CommandContext, { session, human }: WakeCommandOptions): Promise<number> {
-  const { err, json } = context;
+export async function wakeSession(context: CommandContext, { session, human, inspection: words }: WakeCommandOptions): Promise<number> {
+  checkInspectionWords(words);
   // Before anything is made or started for it.
   const { sessionId, agentId } = await withSessions(context, ({ sessions }) => sessions.status(checkedSessionId(session)));
   return withRuntime(
     context,
     async (runtime) => {
-      const progress = new Progress(err);
-      const asks = human && !json && err.isTerminal && process.stdin.isTTY;
-      const waking = new Waking({ context, runtime, sessionId, agentId, progress, isAnsweredHere: asks });
-      try {
-        const outcome = await waking.untilItRests(asks ? new LineInput(process.stdin) : undefined);
-        progress.stop();
-        if (json) await context.out.record({ outcome });
-        if (EXIT_CODES[outcome.outcome] !== EXIT_SUCCESS) await tellFailure(context, outcome);
-        else if (!json) await tellSuccess(context, outcome, await nextDue(runtime.sessions, sessionId));
-        return EXIT_CODES[outcome.outcome];
-      } finally {
-        progress.stop();
-      }
+      const inspection = await openInspection(context, { words, inspected: runtime, title: 'wakechart wake', sessionId });
+      return inspection.around(() => wakeTold(context, { runtime, sessionId, agentId, human }));
     },
     { humans: human ? 'reachable' : 'none' },
   );
+}
+
+interface ToldWake {
+  readonly runtime: NodeRuntime;
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly human: boolean;
+}
+
+async function wakeTold(context: CommandContext, { runtime, sessionId, agentId, human }: ToldWake): Promise<number> {
+  const { err, json } = context;
+  const progress = new Progress(err);
+  const asks = human && !json && err.isTerminal && process.stdin.isTTY;
+  const waking = new Waking({ context, runtime, sessionId, agentId, progress, isAnsweredHere: asks });
+  try {
+    const outcome = await waking.untilItRests(asks ? new LineInput(process.stdin) : undefined);
+    progress.stop();
+    if (json) await context.out.record({ outcome });
+    if (EXIT_CODES[outcome.outcome] !== EXIT_SUCCESS) await tellFailure(context, outcome);
+    else if (!json) await tellSuccess(context, outcome, await nextDue(runtime.sessions, sessionId));
+    return EXIT_CODES[outcome.outcome];
+  } finally {
+    progress.stop();
+  }
 }
 
 /** Work that stopped before its end is a failure of the work; a session that has nothing to do is not. */

@@ -5,6 +5,8 @@ import { agentId } from '../../../machines/ids.ts';
 import type { NodeRuntime } from '../../../node.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
+import type { InspectionWords } from '../inspect-words.ts';
+import { openInspection } from '../inspection.ts';
 import { withRuntime } from '../open-runtime.ts';
 import { posturesOf } from '../posture.ts';
 import type { Posture } from '../posture.ts';
@@ -25,14 +27,16 @@ export interface WorkerCommandOptions {
   readonly untilIdle: boolean;
   /** Whether somebody can be asked. */
   readonly human: boolean;
+  readonly inspection: InspectionWords;
 }
 
-export async function runWorker(context: CommandContext, { concurrency, agent, untilIdle, human }: WorkerCommandOptions): Promise<number> {
+export async function runWorker(context: CommandContext, { concurrency, agent, untilIdle, human, inspection }: WorkerCommandOptions): Promise<number> {
   if (agent !== undefined && !agentId.safeParse(agent).success) {
     throw usageError(`expected the name of an agent, received ${JSON.stringify(agent)}`, 'Names are lower-case letters, digits, "-" and "_".');
   }
   const work = async (runtime: NodeRuntime): Promise<number> => {
     if (agent !== undefined) await runtime.agents.get(agent);
+    await openInspection(context, { words: inspection, inspected: runtime, title: 'wakechart worker' });
     // One that ends when nothing is due would leave before the next slot of any schedule.
     if (!untilIdle) await runtime.startSchedules();
     const worker = runtime.startWorker({ concurrency, agentId: agent, untilIdle, drainLimitMs: DRAIN_LIMIT_MS });

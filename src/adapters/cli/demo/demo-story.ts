@@ -7,6 +7,7 @@ import { invocation } from '../invocation.ts';
 import type { Output } from '../output.ts';
 import type { SessionPlaces } from '../places.ts';
 import { counted, durationText, printable, shellQuoted } from '../text.ts';
+import type { DemoAnswer } from './demo-answer.ts';
 import type { Commit } from './demo-project.ts';
 
 export interface DemoResult {
@@ -37,8 +38,9 @@ export interface DemoPermission {
   readonly command: string;
   /** Why it was asked about. */
   readonly because: string;
-  readonly decision: 'allowed';
-  readonly scope: 'once';
+  readonly decision: DemoAnswer['decision'];
+  /** How long it is allowed. */
+  readonly scope?: Extract<DemoAnswer, { readonly decision: 'allowed' }>['scope'];
 }
 
 export interface DemoDelegation {
@@ -73,12 +75,34 @@ export function demoDocument(result: DemoResult): object {
 }
 
 export async function tellEnd(out: Output, result: DemoResult): Promise<void> {
-  const { places, outcome, commit, delegation, learned, tookMs } = result;
+  await (isAllowed(result) ? tellDone(out, result) : tellRefused(out, result));
+  await tellPlaces(out, result);
+}
+
+/** The agent asked, and was not allowed to commit: its script knows no other way. */
+export function isAllowed({ permission }: Pick<DemoResult, 'permission'>): boolean {
+  return permission?.decision === 'allowed';
+}
+
+async function tellRefused(out: Output, result: DemoResult): Promise<void> {
+  await out.line(stepLine(out, 6, 'What came of it'));
+  await out.line(`  ${out.styles.bold('The fix is in the workspace, and nobody has committed it.')}`);
+  await out.line();
+  await out.line(`${out.styles.yellow('Ended')} after ${durationText(result.tookMs)}: ${counted(commandsOf(result).length, 'command')} run, none of them without permission.`);
+}
+
+async function tellDone(out: Output, result: DemoResult): Promise<void> {
+  const { outcome, commit, delegation, learned, tookMs } = result;
   const { styles } = out;
   await out.line(stepLine(out, 9, 'What came of it'));
   await out.line(`  ${styles.bold(printable(outcome.summary))}`);
   await out.line();
   await out.line(`${styles.green('Done')} in ${durationText(tookMs)}: ${counted(commandsOf(result).length, 'command')} run, one of them after somebody allowed it, commit ${commit.hash} made${delegation === undefined ? '' : `, commit ${delegation.commit.hash} left in a worktree`}, ${counted(firedWakesOf(result).length, 'queued wake')} fired${learned === undefined ? '' : ', 1 learning promoted and found again'}.`);
+}
+
+async function tellPlaces(out: Output, result: DemoResult): Promise<void> {
+  const { places, delegation } = result;
+  const { styles } = out;
   await out.line();
   await out.line(styles.bold('Where to look'));
   await out.line(`  log        ${places.log}`);
@@ -99,14 +123,17 @@ export function stepLine({ styles }: Output, number: number, text: string): stri
   return `\n${styles.cyan(String(number))} ${styles.bold(text)}`;
 }
 
-function nextCommands({ home, places, delegation, state: { sessionId } }: DemoResult): readonly { readonly does: string; readonly command: string }[] {
+function nextCommands({ home, places, delegation, permission, state: { sessionId } }: DemoResult): readonly { readonly does: string; readonly command: string }[] {
   const command = (...words: readonly string[]): string => shellQuoted([...invocation(), ...words, '--session', sessionId, '--home', home]);
   return [
     ...(delegation === undefined ? [] : [{ does: `merge what the ${delegation.agentId} left`, command: shellQuoted(['git', '-C', places.workspace, 'merge', delegation.worktree.branchName]) }]),
     { does: 'see what subagents left', command: shellQuoted([...invocation(), 'worktree', 'list', '--home', home]) },
     { does: 'see everything that happened, event by event', command: command('session', 'events') },
-    { does: 'say something else', command: command('session', 'send', '--message', 'Do they still pass?') },
-    { does: 'let it work on that', command: command('wake') },
+    // What it would do next is what it was not allowed.
+    ...(isAllowed({ permission }) ? [
+      { does: 'say something else', command: command('session', 'send', '--message', 'Do they still pass?') },
+      { does: 'let it work on that', command: command('wake') },
+    ] : []),
   ];
 }
 

@@ -27,17 +27,29 @@ function writtenAddress(): string {
   return parts.size === 0 ? '' : `#${parts.toString()}`;
 }
 
+/** Browsers refuse to be told of every step of a drag. */
+const WRITE_MS = 300;
+
 /** Follows what is shown, and what somebody writes into the address. @returns leaves */
 export function keepAddress(): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const write = (): void => {
+    timer = undefined;
+    const written = writtenAddress();
+    if (location.hash !== written) history.replaceState(undefined, '', written === '' ? location.pathname : written);
+  };
   const read = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
     if (location.hash !== writtenAddress()) readAddress(location.hash);
   };
   const stop = effect(() => {
-    const written = writtenAddress();
-    if (location.hash !== written) history.replaceState(undefined, '', written === '' ? location.pathname : written);
+    writtenAddress();
+    timer ??= setTimeout(write, WRITE_MS);
   });
   addEventListener('hashchange', read);
   return () => {
+    clearTimeout(timer);
     stop();
     removeEventListener('hashchange', read);
   };

@@ -10,7 +10,8 @@ export interface LiveRecords {
   readonly from: number;
   readonly boot: string;
   readonly left: AbortSignal;
-  readonly onRecords: (records: readonly InspectionRecord[]) => void;
+  /** @param characters of all of them as JSON */
+  readonly onRecords: (records: readonly InspectionRecord[], characters: number) => void;
   readonly onLost: () => void;
   readonly onBack: () => void;
 }
@@ -23,14 +24,20 @@ interface Told {
 /** @throws RequestFailure when the server refuses, so that asking again is of no use */
 export function followRecords({ recording, from, boot, left, onRecords, onLost, onBack }: LiveRecords): Promise<LiveEnd> {
   return new Promise((resolve, reject) => {
+    if (left.aborted) return resolve('left');
     let next = from;
+    let isOver = false;
     const source = new EventSource(recordingPath('live', recording, from));
-    const end = (how: LiveEnd): void => {
+    const close = (): void => {
+      isOver = true;
       source.close();
+    };
+    const end = (how: LiveEnd): void => {
+      close();
       resolve(how);
     };
     const fail = (error: unknown): void => {
-      source.close();
+      close();
       reject(error instanceof Error ? error : new Error(String(error)));
     };
     left.addEventListener('abort', () => end('left'), { once: true });
@@ -41,16 +48,20 @@ export function followRecords({ recording, from, boot, left, onRecords, onLost, 
     source.addEventListener('records', ({ data }: MessageEvent<string>) => {
       const records = (JSON.parse(data) as readonly InspectionRecord[]).filter(({ s }) => s >= next);
       next = (records.at(-1)?.s ?? next - 1) + 1;
-      if (records.length > 0) onRecords(records);
+      if (records.length > 0) onRecords(records, data.length);
     });
     source.addEventListener('reload', ({ data }: MessageEvent<string>) => end((JSON.parse(data) as Told).reason === 'too_far_behind' ? 'gone' : 'other_program'));
     // The browser tries again by itself, unless it was refused; it does not say why, so the server is asked.
     source.addEventListener('error', () => {
       onLost();
       void server.about().then(
-        () => (source.readyState === EventSource.CLOSED ? end('gone') : undefined),
-        (error: unknown) => (error instanceof RequestFailure && error.status !== 0 && error.status < 500 ? fail(error) : source.readyState === EventSource.CLOSED ? fail(error) : undefined),
+        () => (!isOver && source.readyState === EventSource.CLOSED ? end('gone') : undefined),
+        (error: unknown) => (!isOver && (isRefusal(error) || source.readyState === EventSource.CLOSED) ? fail(error) : undefined),
       );
     });
   });
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof RequestFailure && error.status !== 0 && error.status < 500;
 }

@@ -6,10 +6,13 @@ import { signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import type { InspectionHeader, InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
+import { Attention } from './attention.ts';
 import { followRecords } from './live-records.ts';
-import type { LiveEnd } from './live-records.ts';
+import { PayloadBudget } from './payload-budget.ts';
 import { RecordLines } from './record-lines.ts';
+import { RecordingNotes } from './recording-notes.ts';
 import { RequestFailure, recordingPath, request } from './transport.ts';
+import { eitherOf, nextTask, pause, readSoon, signedIn } from './waits.ts';
 
 export type RecordingPhase =
   /** What was recorded is being read. */
@@ -18,7 +21,7 @@ export type RecordingPhase =
   | { readonly name: 'following' }
   /** The server does not answer; it is asked again and again. */
   | { readonly name: 'lost'; readonly since: number }
-  /** Nothing comes any more, and why. */
+  /** Nothing comes any more, and why. It goes on by itself where somebody only has to sign in. */
   | { readonly name: 'ended'; readonly because: string; readonly hint: string };
 
 /** For so long records are taken in one go, in milliseconds; then the page may paint and answer keys. */
@@ -26,20 +29,33 @@ const STRETCH_MS = 8;
 const AT_A_TIME = 500;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
+/** What was followed for less ended at once: whoever asked again without a pause would ask for ever. */
+const FOLLOWED_MS = 2_000;
+/** While much is read, what is shown is brought up to date so often. */
+const UPDATE_WHILE_LOADING_MS = 250;
+/** More is more than a tab can bear. */
+const MOST_RECORDS = 1_000_000;
+const SIGNED_OUT = 401;
 
 export class Recording {
   /** Empty for the main one, else the id of a session. */
   readonly id: string;
-  readonly #version = signal(0);
+  readonly #left = new AbortController();
+  readonly #attention: Attention;
+  readonly #version = signal(0, { watched: () => this.#attention.watch(true), unwatched: () => this.#attention.watch(false) });
   readonly #phase = signal<RecordingPhase>({ name: 'loading' });
-  readonly #notes = signal<readonly string[]>([]);
-  #timeline = new InspectionTimeline();
+  readonly #notes = new RecordingNotes();
+  #timeline = new InspectionTimeline({ maxRecords: MOST_RECORDS });
+  #payloads = new PayloadBudget();
   #header: InspectionHeader | undefined;
   #isUpdateDue = false;
-  #left = new AbortController();
+  #stalled = new AbortController();
+  /** Where the server was ahead of what came, and where this was then. */
+  #behind: { readonly last: number; readonly here: number } | undefined;
 
   constructor(id: string) {
     this.id = id;
+    this.#attention = new Attention(id === '', this.#left.signal);
     void this.#run();
   }
 
@@ -54,7 +70,7 @@ export class Recording {
 
   /** What is missing or was lost on the way here, a sentence each. */
   get notes(): ReadonlySignal<readonly string[]> {
-    return this.#notes;
+    return this.#notes.texts;
   }
 
   /** The same for whoever only asks once. It is another one after the program was started anew. */
@@ -70,23 +86,48 @@ export class Recording {
     this.#left.abort();
   }
 
+  /** The server says how far it is. Where nothing of it comes, the connection is dead without saying so: it is made anew. @param last number of its newest record */
+  hear(last: number): void {
+    const here = this.#timeline.last?.s ?? 0;
+    if (this.#phase.value.name !== 'following' || last <= here) this.#behind = undefined;
+    else if (this.#behind?.here !== here) this.#behind = { last, here };
+    else this.#stalled.abort();
+  }
+
   async #run(): Promise<void> {
     const { signal: left } = this.#left;
     let wait = FIRST_WAIT_MS;
     while (!left.aborted) {
-      try {
-        await this.#load();
-        wait = FIRST_WAIT_MS;
-        this.#phase.value = { name: 'following' };
-        const end = await followRecords({ recording: this.id, from: (this.#timeline.last?.s ?? 0) + 1, boot: this.#header?.boot ?? '', left, onRecords: (records) => this.#add(records), onLost: () => this.#lose(), onBack: () => this.#comeBack() });
-        if (this.#isOver(end)) return;
-      } catch (error) {
-        if (left.aborted || this.#isRefused(error)) return;
-        this.#lose();
-        await pause(wait, left);
-        wait = Math.min(wait * 2, LONGEST_WAIT_MS);
-      }
+      const isSteady = await this.#session().catch(async (error: unknown) => {
+        if (left.aborted) return false;
+        if (await this.#isRefused(error)) this.#left.abort();
+        return false;
+      });
+      if (left.aborted) return;
+      wait = isSteady ? FIRST_WAIT_MS : Math.min(wait * 2, LONGEST_WAIT_MS);
+      if (!isSteady) await pause(wait / 2, left);
     }
+  }
+
+  /** Loads and follows, until it has to be done anew. @returns whether it went well for a while */
+  async #session(): Promise<boolean> {
+    await this.#attention.returned();
+    await this.#load();
+    this.#phase.value = { name: 'following' };
+    this.#stalled = new AbortController();
+    this.#behind = undefined;
+    const begun = performance.now();
+    const end = await followRecords({
+      recording: this.id,
+      from: (this.#timeline.last?.s ?? 0) + 1,
+      boot: this.#header?.boot ?? '',
+      left: eitherOf(this.#attention.rest, this.#stalled.signal),
+      onRecords: (records, characters) => this.#add(records, characters),
+      onLost: () => this.#lose(),
+      onBack: () => { this.#phase.value = { name: 'following' }; },
+    });
+    if (end === 'other_program') this.#reset();
+    return performance.now() - begun > FOLLOWED_MS;
   }
 
   /** What is here already is not asked for again, unless it is of another program. */
@@ -95,14 +136,17 @@ export class Recording {
     const response = await request(recordingPath('records', this.id, from), { signal: this.#left.signal });
     const lines = new RecordLines();
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    for (let piece = await readSoon(reader); !piece.done; piece = await readSoon(reader)) {
       const records = lines.read(piece.value);
-      if (this.#isOfAnother(lines.header)) return this.#beginAnew(reader);
-      await this.#addAll(records);
+      if (this.#isOfAnother(lines.header)) {
+        await reader.cancel().catch(() => undefined);
+        this.#reset();
+        return this.#load();
+      }
+      await this.#addAll(records, piece.value.length);
     }
-    await this.#addAll(lines.end());
-    this.#header ??= lines.header;
-    if (lines.damaged > 0) this.#note(`${lines.damaged} lines of the history arrived damaged and are missing.`);
+    await this.#addAll(lines.end(), 0);
+    this.#notes.add('damaged', lines.damaged);
     this.#touch();
   }
 
@@ -112,40 +156,54 @@ export class Recording {
     return header.boot !== this.#header.boot;
   }
 
-  async #beginAnew(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-    await reader.cancel().catch(() => undefined);
-    this.#reset('The program was started anew. What is shown is of the new one; what the one before it did is gone from here.');
-    return this.#load();
-  }
-
-  #reset(note: string): void {
-    this.#timeline = new InspectionTimeline();
+  #reset(): void {
+    this.#timeline = new InspectionTimeline({ maxRecords: MOST_RECORDS });
+    this.#payloads = new PayloadBudget();
     this.#header = undefined;
-    this.#notes.value = [note];
+    this.#notes.clear();
+    this.#notes.tell('started');
+    this.#phase.value = { name: 'loading' };
     this.#touch();
   }
 
   /** Many records take long: the page stays usable meanwhile. */
-  async #addAll(records: readonly InspectionRecord[]): Promise<void> {
+  async #addAll(records: readonly InspectionRecord[], characters: number): Promise<void> {
     let begun = performance.now();
     for (let at = 0; at < records.length; at += AT_A_TIME) {
-      this.#add(records.slice(at, at + AT_A_TIME));
+      const some = records.slice(at, at + AT_A_TIME);
+      this.#add(some, (characters * some.length) / records.length);
       if (performance.now() - begun < STRETCH_MS) continue;
       await nextTask();
       begun = performance.now();
     }
   }
 
-  #add(records: readonly InspectionRecord[]): void {
-    const expected = (this.#timeline.last?.s ?? 0) + 1;
-    this.#timeline.append(records);
-    const first = records[0]?.s ?? expected;
-    if (expected > 1 && first > expected) this.#note(`${first - expected} records before number ${first} are missing: they were gone before they could be read.`);
+  #add(records: readonly InspectionRecord[], characters: number): void {
+    const before = this.#timeline.last?.s;
+    const added = this.#append(records);
+    const [first, last] = [records[0]?.s ?? 0, this.#timeline.last?.s ?? 0];
+    if (before === undefined && first > 1) this.#notes.tell('begun', first);
+    this.#notes.add('missed', last - (before ?? first - 1) - added);
+    const emptied = this.#payloads.add(records, characters);
+    if (emptied !== undefined) this.#notes.tell('emptied', emptied);
     this.#touch();
   }
 
-  #note(text: string): void {
-    this.#notes.value = [...this.#notes.value.filter((each) => each !== text), text].slice(-20);
+  /** One that cannot be taken does not take the others with it. @returns how many were taken */
+  #append(records: readonly InspectionRecord[]): number {
+    try {
+      return this.#timeline.append(records);
+    } catch {
+      let added = 0;
+      for (const record of records.filter(({ s }) => s > (this.#timeline.last?.s ?? 0))) {
+        try {
+          added += this.#timeline.append([record]);
+        } catch {
+          this.#notes.add('damaged', 1);
+        }
+      }
+      return added;
+    }
   }
 
   /** Once a frame. A hidden page paints nothing, and is brought up to date when it is looked at again. */
@@ -155,8 +213,11 @@ export class Recording {
     const update = (): void => {
       this.#isUpdateDue = false;
       this.#version.value += 1;
+      const first = this.#timeline.first?.s ?? 1;
+      if ((this.#timeline.last?.s ?? 0) > MOST_RECORDS && first > 1 && this.#timeline.length >= MOST_RECORDS) this.#notes.tell('forgotten', first);
     };
-    if (document.visibilityState === 'visible') requestAnimationFrame(update);
+    if (this.#phase.value.name === 'loading') setTimeout(update, this.#version.peek() === 0 ? 0 : UPDATE_WHILE_LOADING_MS);
+    else if (document.visibilityState === 'visible') requestAnimationFrame(update);
     else setTimeout(update, 0);
   }
 
@@ -164,36 +225,18 @@ export class Recording {
     if (this.#phase.value.name !== 'lost') this.#phase.value = { name: 'lost', since: Date.now() };
   }
 
-  #comeBack(): void {
-    this.#phase.value = { name: 'following' };
-  }
-
-  #isOver(end: LiveEnd): boolean {
-    if (end === 'left') return true;
-    if (end === 'other_program') this.#reset('The program was started anew. What is shown is of the new one; what the one before it did is gone from here.');
+  /** Whether asking again would be answered the same for ever. */
+  async #isRefused(error: unknown): Promise<boolean> {
+    const isAnswer = error instanceof RequestFailure && error.status !== 0 && error.status < 500;
+    if (!isAnswer) {
+      this.#lose();
+      return false;
+    }
+    this.#phase.value = { name: 'ended', because: error.message, hint: error.hint };
+    if (error.status !== SIGNED_OUT) return true;
+    // Somebody may sign in again in another tab, which holds for this one too.
+    await signedIn(this.#left.signal);
+    this.#phase.value = { name: 'loading' };
     return false;
   }
-
-  /** Asking again would be answered the same. */
-  #isRefused(error: unknown): boolean {
-    if (!(error instanceof RequestFailure) || error.status === 0 || error.status >= 500) return false;
-    this.#phase.value = { name: 'ended', because: error.message, hint: error.hint };
-    return true;
-  }
-}
-
-function nextTask(): Promise<void> {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.addEventListener('message', () => resolve(), { once: true });
-    port1.start();
-    port2.postMessage(undefined);
-  });
-}
-
-function pause(forMs: number, left: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, forMs);
-    left.addEventListener('abort', () => { clearTimeout(timer); resolve(); }, { once: true });
-  });
 }

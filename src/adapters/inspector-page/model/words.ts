@@ -5,6 +5,8 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+/** Making one takes long. */
+const WHOLE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 
 /** `12 ms`, `3.4 s`, `5 min`, `2 h`, `3 d`. Never negative: clocks differ. */
 export function duration(ms: number): string {
@@ -28,7 +30,7 @@ export function clockTime(ms: number): string {
 /** With the day, and the zone. */
 export function wholeTime(ms: number): string {
   const time = new Date(ms);
-  return Number.isNaN(time.getTime()) ? 'no time' : time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+  return Number.isNaN(time.getTime()) ? 'no time' : WHOLE_TIME.format(time);
 }
 
 /** Of an ISO time; undefined where it is none. */

@@ -1,6 +1,110 @@
-/** The sessions of the home. */
+/** The sessions of the home: those that wait for somebody first, and how many they are. */
 import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { InspectedSessionSummary } from '../../../actors/inspection/inspection-source.ts';
+import { visibleText } from '../model/visible-text.ts';
+import { about, chosenSession, now, openSession } from '../model/view.ts';
+import { clockTime, duration, instant, wholeTime } from '../model/words.ts';
+import { keepSessions, knownSessions } from './known-sessions.ts';
+import type { KnownSessions } from './known-sessions.ts';
+import { isWaiting, matching, nameOf, shortId, wordsOf } from './session-words.ts';
+import './session-list.css';
 
-export function SessionList(): JSX.Element {
-  return <div class="SessionList" />;
+export function SessionList(): JSX.Element | undefined {
+  const hasSessions = about.value?.hasSessions === true;
+  useEffect(() => (hasSessions ? keepSessions() : undefined), [hasSessions]);
+  const known = knownSessions.value;
+  if (!hasSessions) return undefined;
+  return known === undefined ? <p class="empty">The sessions are looked up.</p> : <List known={known} />;
+}
+
+function List({ known: { sessions, total, because } }: { readonly known: KnownSessions }): JSX.Element {
+  const [search, setSearch] = useState('');
+  const waiting = sessions.filter(isWaiting);
+  const shown = matching(sessions, search);
+  return (
+    <div class="sessions">
+      <div class="sessions-head">
+        <h2 class="pane-title">Sessions</h2>
+        <span class="badge">{total.toLocaleString('en')}</span>
+      </div>
+      <Waiting waiting={waiting} />
+      {because === undefined ? undefined : <p class="sessions-note" role="status">Not up to date: {because}</p>}
+      {sessions.length > 5 || search !== '' ? <input type="search" aria-label="Search the sessions" placeholder="Search the sessions" value={search} onInput={(event) => setSearch(event.currentTarget.value)} /> : undefined}
+      <Options sessions={shown} />
+      {shown.length > 0 ? undefined : <p class="sessions-note">{sessions.length === 0 ? 'There are no sessions yet.' : 'No session says that.'}</p>}
+      {total > sessions.length ? <p class="sessions-note">{(total - sessions.length).toLocaleString('en')} more, which changed before these, are not shown: <code>wakechart session list</code></p> : undefined}
+    </div>
+  );
+}
+
+/** What nobody may overlook. It opens the first that is not shown already. */
+function Waiting({ waiting }: { readonly waiting: readonly InspectedSessionSummary[] }): JSX.Element {
+  const next = waiting.find(({ sessionId }) => sessionId !== chosenSession.value);
+  const text = `${waiting.length} ${waiting.length === 1 ? 'waits' : 'wait'} for you`;
+  const isHere = next === undefined && waiting.length > 0;
+  return (
+    <div role="status" class="waiting-place">
+      {waiting.length === 0 ? undefined : next === undefined ? <p class="waiting-count">{text}{isHere ? <span> it is open</span> : undefined}</p> : (
+        <button type="button" class="waiting-count" onClick={() => openSession(next.sessionId)}>{text}<span>{waiting.length === 1 ? 'open it' : 'open the next'}</span></button>
+      )}
+    </div>
+  );
+}
+
+function Options({ sessions }: { readonly sessions: readonly InspectedSessionSummary[] }): JSX.Element | undefined {
+  const list = useRef<HTMLUListElement>(null);
+  const [focused, setFocused] = useState<string>();
+  const chosen = chosenSession.value;
+  const stop = [focused, chosen].find((id) => sessions.some(({ sessionId }) => sessionId === id)) ?? sessions[0]?.sessionId;
+  const move = (event: KeyboardEvent): void => {
+    const to = targetOf(event.key, sessions.findIndex(({ sessionId }) => sessionId === stop), sessions.length);
+    const session = to === undefined ? undefined : sessions[to];
+    if (session === undefined || to === undefined) return;
+    event.preventDefault();
+    setFocused(session.sessionId);
+    (list.current?.children[to] as HTMLElement | undefined)?.focus();
+  };
+  if (sessions.length === 0) return undefined;
+  return (
+    <ul ref={list} role="listbox" aria-label="Sessions" class="session-options" onKeyDown={move}>
+      {sessions.map((session) => <Option key={session.sessionId} session={session} isChosen={session.sessionId === chosen} isStop={session.sessionId === stop} onFocus={() => setFocused(session.sessionId)} />)}
+    </ul>
+  );
+}
+
+function targetOf(key: string, from: number, count: number): number | undefined {
+  if (key === 'ArrowDown') return Math.min(count - 1, from + 1);
+  if (key === 'ArrowUp') return Math.max(0, from - 1);
+  if (key === 'Home') return 0;
+  return key === 'End' ? count - 1 : undefined;
+}
+
+interface OptionProps {
+  readonly session: InspectedSessionSummary;
+  readonly isChosen: boolean;
+  readonly isStop: boolean;
+  readonly onFocus: () => void;
+}
+
+function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Element {
+  const { sessionId, agentId, title, updatedAt, why } = session;
+  const { text, standing } = wordsOf(session);
+  const name = visibleText(nameOf(session), 80);
+  const changed = instant(updatedAt);
+  const until = why?.kind === 'queued_wake' || why?.kind === 'retry' ? instant(why.until) : undefined;
+  const open = (): void => openSession(sessionId);
+  const press = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' && event.key !== ' ') return;
+    event.preventDefault();
+    open();
+  };
+  return (
+    <li role="option" aria-selected={isChosen} tabIndex={isStop ? 0 : -1} class={`session-option is-${standing}`} title={`${name}\n${sessionId}${why === undefined ? '' : `\n${visibleText(why.text, 300)}`}`} onClick={open} onKeyDown={press} onFocus={onFocus}>
+      <span class="session-name">{name}</span>
+      <span class="session-age">{changed === undefined ? shortId(sessionId) : <time dateTime={updatedAt} title={wholeTime(changed)}>{duration(now.value - changed)}</time>}</span>
+      <span class="session-standing">{text}{until === undefined ? '' : ` ${clockTime(until).slice(0, 5)}`}</span>
+      <span class="session-agent">{title === undefined ? shortId(sessionId) : visibleText(agentId, 40)}</span>
+    </li>
+  );
 }

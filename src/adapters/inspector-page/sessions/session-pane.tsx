@@ -1,6 +1,76 @@
-/** One session. */
+/** One session: why it waits and what would move it on, the request itself with its answers, and below what happened. */
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { InspectedSession } from '../../../actors/inspection/inspection-source.ts';
+import { visibleText } from '../model/visible-text.ts';
+import { openSession } from '../model/view.ts';
+import { CopyButton } from '../shared/copy-button.tsx';
+import { ChangesSection } from './changes-section.tsx';
+import { ProcessesSection } from './processes-section.tsx';
+import { RequestCard } from './request-card.tsx';
+import { Reasons } from './session-reasons.tsx';
+import { watchOf } from './session-watch.ts';
+import type { SessionWatch } from './session-watch.ts';
+import { wordsOfReason } from './session-words.ts';
+import { TranscriptSection } from './transcript-section.tsx';
+import { WakesSection } from './wakes-section.tsx';
+import './requests.css';
+import './session-pane.css';
+import './session-parts.css';
+import './transcript.css';
 
 export function SessionPane({ sessionId }: { readonly sessionId: string }): JSX.Element {
-  return <div class="session">{sessionId}</div>;
+  const watch = watchOf(sessionId);
+  useEffect(() => watch.start(), [watch]);
+  const session = watch.session.value;
+  const trouble = watch.trouble.value;
+  return (
+    <div class="session" tabIndex={-1}>
+      {trouble === undefined ? undefined : (
+        <div class={session === undefined ? 'session-trouble' : 'session-trouble is-slight'} role="alert">
+          <p><strong>{session === undefined ? 'This session cannot be shown' : 'This is not up to date'}: {trouble.message}.</strong> {trouble.hint}</p>
+          <button type="button" onClick={() => void watch.refresh()}>Try again</button>
+        </div>
+      )}
+      {session === undefined ? (trouble === undefined ? <p class="empty">The session is looked up.</p> : undefined) : <Known watch={watch} session={session} />}
+    </div>
+  );
+}
+
+function Known({ watch, session }: { readonly watch: SessionWatch; readonly session: InspectedSession }): JSX.Element {
+  const requests = watch.requests.value;
+  const isUnreadable = session.state.unreadable !== undefined;
+  return (
+    <>
+      <Head session={session} />
+      <Reasons session={session} isBesideRequest={session.pendingActions.length > 0} aheadMs={watch.aheadMs} />
+      {requests.map((request) => <RequestCard key={request.requestId} watch={watch} session={session} request={request} />)}
+      {isUnreadable ? undefined : (
+        <>
+          <TranscriptSection watch={watch} />
+          <WakesSection session={session} aheadMs={watch.aheadMs} />
+          <ChangesSection watch={watch} />
+          <ProcessesSection watch={watch} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Head({ session: { state, why } }: { readonly session: InspectedSession }): JSX.Element {
+  const { sessionId, agentId, title, outcome, evaluation, parent, children } = state;
+  const { text, standing } = wordsOfReason(why.reasons[0]?.kind ?? 'nothing');
+  return (
+    <header class="session-head">
+      <h2>{visibleText(title ?? agentId, 200)}</h2>
+      <span class={`badge is-${standing}`}>{text}</span>
+      <p class="session-facts">
+        <span>agent {visibleText(agentId, 80)}</span>
+        <span class="session-id"><code>{sessionId}</code><CopyButton text={sessionId} what="the id of the session" /></span>
+        {parent === undefined ? undefined : <button type="button" class="link" onClick={() => openSession(parent.sessionId)}>the session that it works for</button>}
+        {children.map(({ sessionId: child, agentId: by, label }) => <button key={child} type="button" class="link" title={child} onClick={() => openSession(child)}>{visibleText(label ?? by, 40)}, who works for it</button>)}
+      </p>
+      {outcome === undefined ? undefined : <p class="session-aim">To achieve: {visibleText(outcome.title)}{evaluation === undefined ? '' : ` (${evaluation.verdict.replace('_', ' ')})`}</p>}
+    </header>
+  );
 }

@@ -1,45 +1,86 @@
-/** What is looked at, whether it is heard of, and what is missing. */
+/** What is looked at, whether it is heard of, which moment of it is shown, and what is missing. */
 import type { JSX } from 'preact';
+import { actorName } from '../model/actor-names.ts';
 import type { RecordingPhase } from '../model/recording.ts';
-import { about, isHelpShown, isInPast, now, openMain, recording, recordingId } from '../model/view.ts';
-import { duration } from '../model/words.ts';
+import { slowSince } from '../model/server-watch.ts';
+import { about, goLive, isHelpShown, isInPast, now, openMain, recording, recordingId, world } from '../model/view.ts';
+import { visibleText } from '../model/visible-text.ts';
+import { amount, clockTime, counted, duration, wholeTime } from '../model/words.ts';
+import './header.css';
+
+const MOST_OF_TITLE = 120;
 
 export function Header(): JSX.Element {
   const told = about.value;
   const phase = recording.value.phase.value;
-  const notes = [...(told?.notes ?? []), ...recording.value.notes.value];
   return (
-    <header class="header">
+    <header class={`header${isInPast.value ? ' is-past' : ''}`}>
       <h1>Wakechart</h1>
-      <span class="subject">{told?.title ?? ''}</span>
+      <Subject />
       {recordingId.value === '' || told?.kind === 'store' ? undefined : <button type="button" onClick={() => openMain()}>All actors</button>}
-      <Standing phase={phase} />
-      {notes.length === 0 ? undefined : (
-        <details class="notes">
-          <summary>{notes.length === 1 ? '1 note' : `${notes.length} notes`}</summary>
-          <ul>{notes.map((note) => <li key={note}>{note}</li>)}</ul>
-        </details>
-      )}
-      <button type="button" class="quiet" aria-label="Keys" title="Keys (?)" onClick={() => { isHelpShown.value = true; }}>?</button>
+      <div class="header-end">
+        {isInPast.value ? <Past /> : undefined}
+        <Standing phase={phase} />
+        <Notes notes={[...(told?.notes ?? []), ...recording.value.notes.value]} />
+        <button type="button" class="quiet" aria-label="Keys" title="Keys (?)" onClick={() => { isHelpShown.value = true; }}>?</button>
+      </div>
     </header>
   );
 }
 
-function Standing({ phase }: { readonly phase: RecordingPhase }): JSX.Element {
-  const { name, text } = standingOf(phase);
-  return <span class={`standing is-${name}`} role="status">{text}</span>;
+function Subject(): JSX.Element {
+  const title = visibleText(about.value?.title ?? '', MOST_OF_TITLE);
+  const [root] = recordingId.value === '' ? [] : world.value.roots({ limit: 1 });
+  const session = recordingId.value === '' ? '' : root === undefined ? 'a session' : actorName(root);
+  const text = [title, session].filter((part) => part !== '').join(' › ');
+  return <span class="subject" title={recordingId.value === '' ? title : `${title}\nsession ${visibleText(recordingId.value, MOST_OF_TITLE)}`}>{text}</span>;
 }
 
-function standingOf(phase: RecordingPhase): { readonly name: string; readonly text: string } {
+function Past(): JSX.Element {
+  const { moment } = world.value;
+  return (
+    <div class="past" role="status" title={moment === undefined ? undefined : `${wholeTime(moment.t)}, record ${amount(moment.s)}`}>
+      <span>{moment === undefined ? 'Before the first record' : <>The past: <strong class="mono">{clockTime(moment.t)}</strong><span class="ago">, {duration(now.value - moment.t)} ago</span></>}</span>
+      <button type="button" class="primary" onClick={goLive}>{about.value?.hasEnded === true ? 'To the end' : 'Back to live'}</button>
+    </div>
+  );
+}
+
+function Notes({ notes }: { readonly notes: readonly string[] }): JSX.Element | undefined {
+  if (notes.length === 0) return undefined;
+  return (
+    <details class="notes">
+      <summary>{counted(notes.length, 'note')}</summary>
+      <ul>{notes.map((note) => <li key={note}>{visibleText(note, 500)}</li>)}</ul>
+    </details>
+  );
+}
+
+function Standing({ phase }: { readonly phase: RecordingPhase }): JSX.Element | undefined {
+  const { name, text, hint } = standingOf(phase);
+  if (text === '') return undefined;
+  return <span class={`standing is-${name}`} role="status" title={hint ?? text}>{text}</span>;
+}
+
+interface StandingText {
+  readonly name: string;
+  readonly text: string;
+  readonly hint?: string;
+}
+
+function standingOf(phase: RecordingPhase): StandingText {
+  const slow = slowSince.value;
   switch (phase.name) {
     case 'loading':
-      return { name: 'loading', text: `reading ${recording.value.timeline.length.toLocaleString('en')} records` };
+      // Read with every update, so that it counts.
+      return { name: 'loading', text: `reading, ${counted(recording.value.watched.timeline.length, 'record')} so far` };
     case 'lost':
-      return { name: 'lost', text: `no answer for ${duration(now.value - phase.since)}; what is shown is what was known then` };
+      return { name: 'lost', text: `no answer for ${duration(now.value - phase.since)}`, hint: 'The inspector does not answer. What is shown is what was known then; it is asked again by itself.' };
     case 'ended':
-      return { name: 'ended', text: `${phase.because}. ${phase.hint}` };
+      return { name: 'ended', text: phase.because, hint: `${phase.because}. ${phase.hint}` };
     case 'following':
-      if (isInPast.value) return { name: 'past', text: 'the past is shown' };
-      return about.value?.hasEnded === true ? { name: 'over', text: 'recorded' } : { name: 'live', text: 'live' };
+      if (slow !== undefined) return { name: 'lost', text: `slow, no answer for ${duration(now.value - slow)}`, hint: 'The inspector was asked and has not answered yet. What is shown may be old.' };
+      if (about.value?.hasEnded === true) return { name: 'over', text: isInPast.value ? '' : 'ended' };
+      return { name: 'live', text: isInPast.value ? '' : 'live' };
   }
 }

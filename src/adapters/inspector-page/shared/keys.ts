@@ -1,22 +1,28 @@
 /** Keys that work wherever nothing is being written. */
-import { goLive, isHelpShown, step } from '../model/view.ts';
+import { goLive, isHelpShown, narrowPane, step } from '../model/view.ts';
+import { showFailure } from '../model/failures.ts';
 
 export interface PageKey {
   readonly keys: readonly string[];
   readonly does: string;
 }
 
-/** As the help tells them. Lists and the tree have keys of their own. */
+/** As the help tells them. */
 export const pageKeys: readonly PageKey[] = [
   { keys: ['←', '→'], does: 'one record back, one on' },
   { keys: ['Shift ←', 'Shift →'], does: 'a hundred back, a hundred on' },
   { keys: ['L'], does: 'back to what happens now' },
-  { keys: ['/'], does: 'search the actors' },
+  { keys: ['E', 'Shift E'], does: 'the next failure, the previous one' },
+  { keys: ['/'], does: 'search the actors; Enter leads to what was found' },
+  { keys: ['↑', '↓'], does: 'in lists and trees: the row before, the row after' },
+  { keys: ['←', '→'], does: 'in the tree: close, open' },
   { keys: ['?'], does: 'show or hide this help' },
-  { keys: ['Esc'], does: 'close what is open' },
+  { keys: ['Esc'], does: 'close what is open, empty the search' },
 ];
 
 const A_LOT = 100;
+/** Where these keys move within. */
+const OWN_KEYS = '[role=tree],[role=tablist],[role=listbox],[role=grid],input,select';
 
 /** @returns leaves */
 export function keepKeys(): () => void {
@@ -25,26 +31,46 @@ export function keepKeys(): () => void {
 }
 
 function press(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;
-  const act = actionOf(event);
+  if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;
+  const act = isHelpShown.value ? whileHelp(event) : actionOf(event);
   if (act === undefined) return;
   event.preventDefault();
   act();
 }
 
+/** Nothing behind the help moves. */
+function whileHelp({ key }: KeyboardEvent): (() => void) | undefined {
+  return key === '?' || key === 'Escape' ? () => { isHelpShown.value = false; } : undefined;
+}
+
 function actionOf({ key, shiftKey, target }: KeyboardEvent): (() => void) | undefined {
   const by = shiftKey ? A_LOT : 1;
-  // Within a list, a tree or tabs these keys move there.
-  const isFree = !(target instanceof Element && target.closest('[role=tree],[role=tablist],input,select') !== null);
-  if (key === 'ArrowLeft') return isFree ? () => step(-by) : undefined;
-  if (key === 'ArrowRight') return isFree ? () => step(by) : undefined;
-  if (key === 'l' || key === 'L') return goLive;
-  if (key === '/') return () => document.querySelector<HTMLInputElement>('[data-search]')?.focus();
-  if (key === '?') return () => { isHelpShown.value = !isHelpShown.value; };
-  if (key === 'Escape' && isHelpShown.value) return () => { isHelpShown.value = false; };
-  return undefined;
+  const isFree = !(target instanceof Element && target.closest(OWN_KEYS) !== null);
+  switch (key) {
+    case 'ArrowLeft':
+      return isFree ? () => step(-by) : undefined;
+    case 'ArrowRight':
+      return isFree ? () => step(by) : undefined;
+    case 'l':
+    case 'L':
+      return goLive;
+    case 'e':
+    case 'E':
+      return () => showFailure(shiftKey ? 'back' : 'on');
+    case '/':
+      return search;
+    case '?':
+      return () => { isHelpShown.value = true; };
+    default:
+      return undefined;
+  }
+}
+
+function search(): void {
+  narrowPane.value = 'left';
+  requestAnimationFrame(() => document.querySelector<HTMLInputElement>('[data-search]')?.focus());
 }
 
 function isWriting(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(?:input|textarea|select)$/i.test(target.tagName)) && target.getAttribute('type') !== 'range';
+  return target instanceof HTMLElement && (target.isContentEditable || /^(?:input|textarea|select)$/i.test(target.tagName)) && !/^(?:range|checkbox|radio|button)$/.test(target.getAttribute('type') ?? 'text');
 }

@@ -1,26 +1,31 @@
 /**
  * A list of which only the rows that can be seen exist, however many there are.
  *
- * New rows at the end do not move what is seen, unless the end itself is seen and the list is to stay there. Rows that vanish at the front do not
- * either: the row at the top keeps its place.
+ * New rows at the end do not move what is seen, unless the end itself is seen and the list is to stay there. Rows that come or vanish before what is
+ * seen do not either, where that is told: the row at the top keeps its place.
  */
-import type { ComponentChildren, HTMLAttributes, JSX } from 'preact';
+import type { ComponentChildren, HTMLAttributes, JSX, RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** Browsers draw nothing beyond some ten million pixels: longer lists scroll faster than they are. */
 const MOST_PIXELS = 8_000_000;
 const SPARE_ROWS = 8;
+const FAR_ROWS = 3;
 
 export interface VirtualListProps {
   readonly count: number;
   /** In pixels, the same for all. */
   readonly rowHeight: number;
   readonly row: (index: number) => ComponentChildren;
-  /** Grows by one for each row that has vanished at the front since the list was first shown. */
+  /** Grows by one for each row that has vanished at the front since the list was first shown, and falls by one for each that was added there. */
   readonly vanished?: number;
   readonly staysAtEnd?: boolean;
   /** This row is brought into view when it changes. */
   readonly shown?: number | undefined;
+  /** What that row stands for: another one in the same place is brought into view as well. */
+  readonly shownAs?: string | undefined;
+  /** Hears which is the first row that is seen, and where the rows that exist end. Called while it renders. */
+  readonly onRows?: (first: number, last: number) => void;
   readonly label: string;
   readonly role?: 'list' | 'tree' | 'listbox' | 'table' | 'grid';
   readonly class?: string;
@@ -28,51 +33,29 @@ export interface VirtualListProps {
   readonly attributes?: HTMLAttributes<HTMLDivElement>;
 }
 
-export function VirtualList({ count, rowHeight, row, vanished = 0, staysAtEnd = false, shown, label, role = 'list', empty, attributes, ...rest }: VirtualListProps): JSX.Element {
-  const box = useRef<HTMLDivElement>(null);
-  const wasAtEnd = useRef(true);
-  const hadVanished = useRef(vanished);
-  const [view, setView] = useState({ top: 0, height: 400 });
+export function VirtualList({ count, rowHeight, row, vanished = 0, staysAtEnd = false, shown, shownAs, onRows, label, role = 'list', empty, attributes, ...rest }: VirtualListProps): JSX.Element {
+  const { box, view, look, wasAtEnd } = useView(rowHeight);
   const whole = count * rowHeight;
   const pixels = Math.min(whole, MOST_PIXELS);
   const scale = pixels <= view.height || whole === pixels ? 1 : (whole - view.height) / (pixels - view.height);
   const topPixels = view.top * scale;
   const first = Math.max(0, Math.floor(topPixels / rowHeight) - SPARE_ROWS);
   const last = Math.min(count, Math.ceil((topPixels + view.height) / rowHeight) + SPARE_ROWS);
-
-  const look = (): void => {
-    const element = box.current;
-    if (element === null) return;
-    wasAtEnd.current = element.scrollTop + element.clientHeight >= element.scrollHeight - rowHeight;
-    setView((before) => (before.top === element.scrollTop && before.height === element.clientHeight ? before : { top: element.scrollTop, height: element.clientHeight }));
-  };
-
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (element === null) return undefined;
-    const sizes = new ResizeObserver(look);
-    sizes.observe(element);
-    look();
-    return () => sizes.disconnect();
-  }, []);
-
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (element === null) return;
-    const gone = vanished - hadVanished.current;
-    hadVanished.current = vanished;
-    if (staysAtEnd && wasAtEnd.current) element.scrollTop = element.scrollHeight;
-    else if (gone > 0) element.scrollTop = Math.max(0, element.scrollTop - (gone * rowHeight) / scale);
-  }, [count, vanished, staysAtEnd]);
-
+  useStillness({ box, count, vanished, staysAtEnd, wasAtEnd, pixelsPerRow: rowHeight / scale, look });
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null || shown === undefined || shown < 0 || shown >= count) return;
-    const place = shown * rowHeight;
-    if (place < topPixels) element.scrollTop = place / scale;
-    else if (place + rowHeight > topPixels + element.clientHeight) element.scrollTop = (place + rowHeight - element.clientHeight) / scale;
-  }, [shown]);
+    const [place, top] = [shown * rowHeight, element.scrollTop * scale];
+    const away = Math.max(top - place, place + rowHeight - top - element.clientHeight);
+    // What was far away is shown with what stands around it.
+    if (away > FAR_ROWS * rowHeight) element.scrollTop = Math.max(0, place - (element.clientHeight - rowHeight) / 2) / scale;
+    else if (place < top) element.scrollTop = place / scale;
+    else if (place + rowHeight > top + element.clientHeight) element.scrollTop = (place + rowHeight - element.clientHeight) / scale;
+    look();
+    // What vanishes at the front gives the same row another number. While the list is hidden it cannot be scrolled.
+  }, [shownAs ?? (shown === undefined ? undefined : shown + vanished), view.height > 0]);
 
+  onRows?.(Math.min(last, Math.max(0, Math.floor(topPixels / rowHeight))), last);
   const rows: ComponentChildren[] = [];
   for (let index = first; index < last; index += 1) rows.push(row(index));
   return (
@@ -85,4 +68,59 @@ export function VirtualList({ count, rowHeight, row, vanished = 0, staysAtEnd = 
       </div>
     </div>
   );
+}
+
+interface View {
+  readonly box: RefObject<HTMLDivElement | null>;
+  /** In pixels: where it is scrolled to, and how much of it is seen. */
+  readonly view: { readonly top: number; readonly height: number };
+  readonly look: () => void;
+  readonly wasAtEnd: { current: boolean };
+}
+
+function useView(rowHeight: number): View {
+  const box = useRef<HTMLDivElement>(null);
+  const wasAtEnd = useRef(true);
+  const [view, setView] = useState({ top: 0, height: 400 });
+  const look = (): void => {
+    const element = box.current;
+    if (element === null) return;
+    wasAtEnd.current = element.scrollTop + element.clientHeight >= element.scrollHeight - rowHeight;
+    setView((before) => (before.top === element.scrollTop && before.height === element.clientHeight ? before : { top: element.scrollTop, height: element.clientHeight }));
+  };
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const sizes = new ResizeObserver(look);
+    sizes.observe(element);
+    look();
+    return () => sizes.disconnect();
+  }, []);
+  return { box, view, look, wasAtEnd };
+}
+
+interface Stillness {
+  readonly box: RefObject<HTMLDivElement | null>;
+  readonly count: number;
+  readonly vanished: number;
+  readonly staysAtEnd: boolean;
+  readonly wasAtEnd: { readonly current: boolean };
+  readonly pixelsPerRow: number;
+  readonly look: () => void;
+}
+
+/** Keeps what is seen in its place. */
+function useStillness({ box, count, vanished, staysAtEnd, wasAtEnd, pixelsPerRow, look }: Stillness): void {
+  const hadVanished = useRef(vanished);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const gone = vanished - hadVanished.current;
+    hadVanished.current = vanished;
+    if (staysAtEnd && wasAtEnd.current) element.scrollTop = element.scrollHeight;
+    else if (gone !== 0) element.scrollTop = Math.max(0, element.scrollTop - gone * pixelsPerRow);
+    else return;
+    // The browser tells of it a frame later, which would be seen.
+    look();
+  }, [count, vanished, staysAtEnd]);
 }

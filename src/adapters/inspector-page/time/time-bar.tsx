@@ -1,6 +1,73 @@
-/** Time. */
-import type { JSX } from 'preact';
+/** Time: where in what was recorded one looks, and the ways to look elsewhere. */
+import type { ComponentChildren, JSX } from 'preact';
+import { failures, showFailure } from '../model/failures.ts';
+import { about, cursor, goLive, isInPast, now, recording, step, world } from '../model/view.ts';
+import { amount, clockTime, duration, wholeTime } from '../model/words.ts';
+import { Scrubber } from './scrubber.tsx';
+import { goFirst, shownRecord } from './time-view.ts';
+import './time.css';
+
+const SIGNS = {
+  first: 'M4.5 4v8M12 4 6.5 8l5.5 4Z',
+  back: 'M11 4 5.5 8l5.5 4Z',
+  on: 'M5 4l5.5 4L5 12Z',
+  failureBack: 'M6.5 4 3 8l3.5 4M9 5.8l4.4 4.4M13.4 5.8 9 10.2',
+  failureOn: 'M9.5 4 13 8l-3.5 4M2.6 5.8 7 10.2M7 5.8l-4.4 4.4',
+} as const;
+
+interface ButtonProps {
+  readonly sign: keyof typeof SIGNS;
+  readonly label: string;
+  readonly keys?: string;
+  readonly isOff: boolean;
+  readonly onPress: () => void;
+}
+
+function Button({ sign, label, keys, isOff, onPress }: ButtonProps): JSX.Element {
+  return (
+    <button type="button" class="quiet" aria-label={label} title={keys === undefined ? label : `${label} (${keys})`} disabled={isOff} onClick={onPress}>
+      <svg class="sign" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d={SIGNS[sign]} /></svg>
+    </button>
+  );
+}
 
 export function TimeBar(): JSX.Element {
-  return <div class="TimeBar" />;
+  const { timeline } = recording.value.watched;
+  const isEmpty = timeline.first === undefined;
+  const isFirst = isEmpty || shownRecord.value <= (timeline.first?.s ?? 0);
+  const isLive = !isInPast.value;
+  return (
+    <section class="time-bar" aria-label="Time">
+      <div class="transport" role="group" aria-label="Move through time">
+        <Button sign="first" label="First record" isOff={isFirst} onPress={goFirst} />
+        <Button sign="back" label="One record back" keys="←" isOff={isFirst} onPress={() => step(-1)} />
+        <Button sign="on" label="One record on" keys="→" isOff={isLive} onPress={() => step(1)} />
+        <button type="button" class="live" aria-pressed={isLive} title={`${liveText()} (L)`} disabled={isEmpty} onClick={goLive}><span class="dot" aria-hidden="true" />{liveText()}</button>
+        <Button sign="failureBack" label="Previous failure" keys="Shift E" isOff={failures.value.back === undefined} onPress={() => showFailure('back')} />
+        <Button sign="failureOn" label="Next failure" keys="E" isOff={failures.value.on === undefined} onPress={() => showFailure('on')} />
+      </div>
+      <Scrubber />
+      <Moment />
+    </section>
+  );
+}
+
+/** What the end of the line is called: what has ended is not live. */
+export function liveText(): string {
+  return about.value?.hasEnded === true ? 'End' : 'Live';
+}
+
+function Moment(): JSX.Element {
+  const { moment } = world.value;
+  const { timeline } = recording.value.watched;
+  const last = timeline.last?.s ?? 0;
+  let text: ComponentChildren = 'Nothing was recorded yet';
+  if (moment !== undefined) text = <time dateTime={new Date(moment.t).toISOString()}>{clockTime(moment.t)}</time>;
+  else if (last > 0) text = 'Before the first record';
+  return (
+    <div class="moment" title={moment === undefined ? undefined : wholeTime(moment.t)}>
+      <span class="mono">{text}</span>
+      <span class="of">{moment === undefined ? ' ' : cursor.value === 'live' ? `record ${amount(moment.s)}, ${duration(now.value - moment.t)} ago` : `record ${amount(moment.s)} of ${amount(last)}`}</span>
+    </div>
+  );
 }

@@ -1,0 +1,18 @@
+/** The port to what was changed in a folder, by whoever keeps its versions. It only looks: nothing that the folder holds or names is run, and nothing is written into it. */
+import type { InspectedChanges } from './inspection-source.ts';
+
+export type FolderDifference = Omit<InspectedChanges, 'title'>;
+
+export interface FolderLook {
+  /** Of the difference, about so many characters at most. */
+  readonly maxCharacters: number;
+  /** The commit that it began with. Default: the newest one of the checkout. */
+  readonly since?: string | undefined;
+  /** Aborting it gives up. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface FolderChanges {
+  /** @param folder absolute. Where there is nothing to look at, `because` says why; rejects only when the look itself failed */
+  read(folder: string, look: FolderLook): Promise<FolderDifference>;
+}

@@ -1,0 +1,194 @@
+/**
+ * What an inspector looks at in a living runtime: what its recorder sees, and the sessions of its store. Without a recorder, the sessions alone.
+ * Everything that leaves it is redacted with what is known by then, and bounded.
+ */
+import { RuntimeError } from '../../machines/errors.ts';
+import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-record.ts';
+import type { InspectionHeader } from '../../machines/inspection-log/inspection-record.ts';
+import type { PriceTable } from '../../machines/run/prices.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { SendReceipt } from '../session/ingress.ts';
+import type { AgentCatalog } from '../session/agent-catalog.ts';
+import type { Sessions } from '../session/sessions.ts';
+import type { ProcessTree } from '../task/process-tree.ts';
+import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
+import { InspectedText } from './inspected-text.ts';
+import type { Redact } from './inspected-text.ts';
+import type { InspectedChanges, InspectedEvents, InspectedProcess, InspectedSession, InspectedSessions, InspectionAbout, InspectionAnswer, InspectionRecording, InspectionSource } from './inspection-source.ts';
+import { recorderNotes } from './recorder-notes.ts';
+import type { NotedRecorder } from './recorder-notes.ts';
+import { storeAnswer } from './session-answer.ts';
+import { SessionChanges } from './session-changes.ts';
+import type { SessionChangesOptions } from './session-changes.ts';
+import { SessionList } from './session-list.ts';
+import { eventsFrom, redactedEvent } from './session-log-pages.ts';
+import { processesOf } from './session-processes.ts';
+import { SessionRecordings } from './session-recordings.ts';
+import { SessionSights } from './session-sight.ts';
+
+export interface RuntimeSourceOptions {
+  /** In a few words: the name of the program, or of the home. */
+  readonly title: string;
+  readonly sessions: Pick<Sessions, 'list' | 'status' | 'events' | 'send'>;
+  readonly clock: Clock;
+  /** Absent: there is nothing to look at but the sessions. It stays whoever made it who detaches it. */
+  readonly recorder?: (InspectionRecording & NotedRecorder) | undefined;
+  /** Takes secrets out of every text. Asked anew for each: secrets may become known meanwhile. */
+  readonly redact?: Redact | undefined;
+  readonly agents?: Pick<AgentCatalog, 'get'> | undefined;
+  /** One's own prices; the known ones come after them. */
+  readonly prices?: PriceTable | undefined;
+  /** Of the runtime: its own, and those of its jobs. Absent: no process is known. */
+  readonly tasks?: readonly Pick<BackgroundTaskManager, 'list'>[] | undefined;
+  readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  /** Absent: nobody looks at what sessions have changed. */
+  readonly changes?: Pick<SessionChangesOptions, 'folders' | 'workspaceOf' | 'worktrees'> | undefined;
+  /** Default true. */
+  readonly canAnswer?: boolean | undefined;
+  /** Further sentences for `about`, asked anew each time. */
+  readonly notes?: (() => readonly string[]) | undefined;
+  /** Whether the runtime was shut down. Default: it is found out when its store is closed. */
+  readonly hasEnded?: (() => boolean) | undefined;
+  /** Hears what whoever looks is not told: why something could not be read. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+/** Of a title, or of a note. */
+const MAX_SHOWN_CHARACTERS = 500;
+
+/** Let go of with `close`: until then it may hold timers, and follow logs. */
+export interface ClosableSource extends InspectionSource {
+  /** Idempotent. What was read stays readable. */
+  close(): void;
+}
+
+export function createRuntimeSource(options: RuntimeSourceOptions): ClosableSource {
+  return new RuntimeSource(options);
+}
+
+class RuntimeSource implements ClosableSource {
+  readonly #options: RuntimeSourceOptions;
+  readonly #text: InspectedText;
+  readonly #recording: InspectionRecording;
+  readonly #list: SessionList;
+  readonly #sights: SessionSights;
+  readonly #recordings: SessionRecordings;
+  readonly #changes: SessionChanges | undefined;
+  #hasStoreClosed = false;
+
+  constructor(options: RuntimeSourceOptions) {
+    const { sessions, clock, redact, recorder, changes, onProblem } = options;
+    this.#options = options;
+    this.#text = new InspectedText(redact);
+    this.#recording = recorder ?? emptyRecording(clock);
+    this.#list = new SessionList(sessions, { text: this.#text, clock });
+    this.#sights = new SessionSights({ ...options, text: this.#text });
+    this.#recordings = new SessionRecordings({ sessions, clock, onProblem, redacted: (event) => (redact === undefined ? event : redactedEvent(event, this.#text)) });
+    this.#changes = changes === undefined ? undefined : new SessionChanges({ ...changes, clock, onProblem, text: this.#text });
+  }
+
+  get header(): InspectionHeader {
+    return this.#recording.header;
+  }
+
+  range: InspectionSource['range'] = () => this.#recording.range();
+  records: InspectionSource['records'] = (from) => this.#recording.records(from);
+  follow: InspectionSource['follow'] = (listener) => this.#recording.follow(listener);
+  chart: InspectionSource['chart'] = (id) => this.#recording.chart(id);
+
+  about(): InspectionAbout {
+    const { title, recorder, canAnswer = true, notes } = this.#options;
+    const hasEnded = this.#hasEnded;
+    return {
+      kind: recorder === undefined ? 'store' : 'runtime',
+      title: this.#text.cut(title, MAX_SHOWN_CHARACTERS),
+      hasSessions: true,
+      canAnswer: canAnswer && !hasEnded,
+      notes: [
+        ...(hasEnded ? ['The runtime has been shut down: nothing is added any more, and its sessions cannot be read here.'] : []),
+        ...(recorder === undefined ? [] : recorderNotes(recorder)),
+        ...this.#recordings.notes,
+        ...(notes?.() ?? []),
+      ].map((note) => this.#text.cut(note, MAX_SHOWN_CHARACTERS)),
+      hasEnded,
+    };
+  }
+
+  async recordingOf(sessionId: string): Promise<InspectionRecording | undefined> {
+    return this.#living(() => this.#recordings.of(sessionId));
+  }
+
+  async sessions({ limit }: { readonly limit: number }): Promise<InspectedSessions> {
+    return this.#living(() => this.#list.first(limit));
+  }
+
+  async session(sessionId: string): Promise<InspectedSession | undefined> {
+    return this.#living(() => this.#sights.of(sessionId));
+  }
+
+  async events(sessionId: string, { from, limit }: { readonly from: number; readonly limit: number }): Promise<InspectedEvents | undefined> {
+    return this.#living(async () => {
+      const state = await this.#sights.stateOf(sessionId);
+      if (state === undefined) return undefined;
+      const { sessions, onProblem } = this.#options;
+      const events = await eventsFrom(sessions, sessionId, { from, limit, text: this.#text, onProblem });
+      return { events, head: Math.max(state.head, events.at(-1)?.seq ?? 0) };
+    });
+  }
+
+  async processes(sessionId: string): Promise<readonly InspectedProcess[]> {
+    return this.#living(async () => {
+      const { tasks = [], processTree, onProblem } = this.#options;
+      const state = await this.#sights.stateOf(sessionId);
+      return state === undefined ? [] : processesOf(state, { tasks, processTree, onProblem, text: this.#text });
+    });
+  }
+
+  async changes(sessionId: string): Promise<readonly InspectedChanges[]> {
+    return this.#living(async () => {
+      const state = await this.#sights.stateOf(sessionId);
+      if (state === undefined || this.#changes === undefined) return [];
+      return this.#changes.of(state, await this.#sights.ledgerOf(state));
+    });
+  }
+
+  async answer(sessionId: string, answer: InspectionAnswer): Promise<SendReceipt> {
+    if (this.#options.canAnswer === false) {
+      throw new RuntimeError('INSPECTION_READ_ONLY', 'this inspector takes no answers', { category: 'permission', hint: 'Answer with `wakechart session confirm-tool` or `wakechart session answer`.' });
+    }
+    return this.#living(() => storeAnswer(this.#options.sessions, sessionId, answer).finally(() => this.#list.forget()));
+  }
+
+  close(): void {
+    this.#recordings.close();
+  }
+
+  get #hasEnded(): boolean {
+    const { recorder, hasEnded } = this.#options;
+    return this.#hasStoreClosed || hasEnded?.() === true || recorder?.isAttached === false;
+  }
+
+  /** @throws RuntimeError INSPECTION_ENDED where the store was closed, which is nobody's fault */
+  async #living<Value>(look: () => Promise<Value>): Promise<Value> {
+    try {
+      return await look();
+    } catch (cause) {
+      if (!RuntimeError.is(cause) || cause.code !== 'STORE_CLOSED') throw cause;
+      this.#hasStoreClosed = true;
+      throw new RuntimeError('INSPECTION_ENDED', 'the runtime has been shut down, and its sessions cannot be read any more', { category: 'conflict', hint: 'Look at the home with `wakechart inspect`.', cause });
+    }
+  }
+}
+
+/** Nothing was recorded, and nothing will be. */
+function emptyRecording(clock: Pick<Clock, 'now'>): InspectionRecording {
+  return {
+    header: { format: INSPECTION_LOG_FORMAT, boot: 'store', startedAt: clock.now() },
+    range: () => ({ first: 1, last: 0 }),
+    async *records() {
+      // There are none.
+    },
+    follow: () => () => undefined,
+    chart: () => undefined,
+  };
+}

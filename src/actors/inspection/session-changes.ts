@@ -1,0 +1,107 @@
+/** What a session has changed: in its workspace, and in the worktrees of its jobs. */
+import { messageOf } from '../../machines/errors.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { KeptWorktree, WorktreeKeeper } from '../subagent/worktree-adapter.ts';
+import type { FolderChanges, FolderDifference } from './folder-changes.ts';
+import type { InspectedText } from './inspected-text.ts';
+import type { InspectedChanges } from './inspection-source.ts';
+import type { SessionLedger } from './session-ledger.ts';
+
+export interface SessionChangesOptions {
+  readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
+  readonly text: InspectedText;
+  readonly folders: FolderChanges;
+  /** The folder in which a session works, absolute; it is not made for being looked at. */
+  readonly workspaceOf: (session: SessionState) => string;
+  /** Knows the worktrees that are there. Absent: nobody makes any. */
+  readonly worktrees?: Pick<WorktreeKeeper, 'list'> | undefined;
+  readonly onProblem: (error: unknown) => void;
+}
+
+/** Less than a browser is let wait. */
+const LOOK_MS = 8_000;
+const MAX_WORKTREES = 16;
+const MAX_FILES = 1_000;
+const MAX_PATH_CHARACTERS = 1_000;
+const MAX_DIFFERENCE_CHARACTERS = 256 * 1024;
+/** What is read beyond it, so that a secret that is cut in two is taken out all the same. */
+const MARGIN_CHARACTERS = 8_192;
+
+export class SessionChanges {
+  readonly #options: SessionChangesOptions;
+  /** Those that look just now: several browsers look together. */
+  readonly #looks = new Map<string, Promise<readonly InspectedChanges[]>>();
+
+  constructor(options: SessionChangesOptions) {
+    this.#options = options;
+  }
+
+  of(state: SessionState, ledger: SessionLedger): Promise<readonly InspectedChanges[]> {
+    const { sessionId } = state;
+    const known = this.#looks.get(sessionId);
+    if (known !== undefined) return known;
+    const look = this.#look(state, ledger).finally(() => this.#looks.delete(sessionId));
+    this.#looks.set(sessionId, look);
+    return look;
+  }
+
+  async #look(state: SessionState, ledger: SessionLedger): Promise<readonly InspectedChanges[]> {
+    const { clock, workspaceOf } = this.#options;
+    const late = new AbortController();
+    const timer = clock.setTimeout(() => late.abort(), LOOK_MS);
+    try {
+      const folder = workspaceOf(state);
+      const changes = [await this.#read(folder, { title: 'the workspace', signal: late.signal })];
+      for (const { worktree, title } of await this.#worktreesOf(state, ledger)) {
+        // A job works in the worktree that it was given: it is the workspace of its session.
+        if (worktree.worktreePath === folder) continue;
+        changes.push(await this.#read(worktree.worktreePath, { title: `the worktree of ${title}`, since: worktree.baseRevision, signal: late.signal }));
+      }
+      return changes;
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  }
+
+  async #worktreesOf({ sessionId }: SessionState, { jobs }: SessionLedger): Promise<readonly { readonly worktree: KeptWorktree; readonly title: string }[]> {
+    const titles = new Map(jobs.flatMap(({ jobId, childSessionId, title }) => [[jobId, title] as const, [`${sessionId}/${childSessionId}`, title] as const]));
+    try {
+      const all = (await this.#options.worktrees?.list()) ?? [];
+      const own = all.flatMap((worktree) => {
+        const title = titles.get(worktree.jobId) ?? titles.get(worktree.key ?? '');
+        return title === undefined ? [] : [{ worktree, title }];
+      });
+      return own.slice(-MAX_WORKTREES);
+    } catch (error) {
+      this.#options.onProblem(error);
+      return [];
+    }
+  }
+
+  async #read(folder: string, { title, since, signal }: { readonly title: string; readonly since?: string | undefined; readonly signal: AbortSignal }): Promise<InspectedChanges> {
+    const { folders, onProblem } = this.#options;
+    try {
+      const maxCharacters = MAX_DIFFERENCE_CHARACTERS + MARGIN_CHARACTERS;
+      return this.#shown(title, await folders.read(folder, { maxCharacters, signal, ...(since === undefined ? {} : { since }) }));
+    } catch (error) {
+      if (!signal.aborted) onProblem(error);
+      const because = signal.aborted ? 'it took too long to look' : `it could not be looked at (${messageOf(error)})`;
+      return this.#shown(title, { files: [], fileCount: 0, difference: '', isCut: false, because });
+    }
+  }
+
+  #shown(title: string, { branch, files, fileCount, difference, isCut, because }: FolderDifference): InspectedChanges {
+    const { text } = this.#options;
+    const isLong = difference.length > MAX_DIFFERENCE_CHARACTERS;
+    return {
+      title: text.cut(title, MAX_PATH_CHARACTERS),
+      ...(branch === undefined ? {} : { branch: text.cut(branch, MAX_PATH_CHARACTERS) }),
+      files: files.slice(0, MAX_FILES).map(({ path, change }) => ({ path: text.cut(path, MAX_PATH_CHARACTERS), change })),
+      fileCount,
+      difference: text.cut(difference, MAX_DIFFERENCE_CHARACTERS),
+      isCut: isCut || isLong || files.length > MAX_FILES,
+      ...(because === undefined ? {} : { because: text.cut(because, MAX_PATH_CHARACTERS) }),
+    };
+  }
+}

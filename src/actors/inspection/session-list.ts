@@ -1,0 +1,106 @@
+/** The sessions of a store, those first that wait for somebody. */
+import type { SessionState } from '../../machines/session/session-state.ts';
+import { explain } from '../../machines/session/why.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { Sessions } from '../session/sessions.ts';
+import type { InspectedText } from './inspected-text.ts';
+import type { InspectedSessions, InspectedSessionSummary } from './inspection-source.ts';
+
+const MAX_SHOWN_CHARACTERS = 500;
+const SUMMARIES_PER_TURN = 25;
+const MAX_KEPT_MS = 10_000;
+
+export class SessionList {
+  readonly #sessions: Pick<Sessions, 'list'>;
+  readonly #text: InspectedText;
+  readonly #clock: Pick<Clock, 'now' | 'steadyNow'>;
+  /** Several browsers ask at once: the store is asked once. */
+  #listing: Promise<readonly SessionState[]> | undefined;
+  /** Of what is listed: a list that began before something changed is not kept. */
+  #generation = 0;
+  /** The last list, and until when it is good, as the steady clock has it. */
+  #kept: { readonly states: readonly SessionState[]; readonly until: number } | undefined;
+
+  constructor(sessions: Pick<Sessions, 'list'>, { text, clock }: { readonly text: InspectedText; readonly clock: Pick<Clock, 'now' | 'steadyNow'> }) {
+    this.#sessions = sessions;
+    this.#text = text;
+    this.#clock = clock;
+  }
+
+  async first(limit: number): Promise<InspectedSessions> {
+    const states = await this.#states();
+    const sorted = states.map((state) => ({ state, changedAt: Date.parse(state.updatedAt ?? state.createdAt ?? '') || 0 })).toSorted(byUrgency);
+    const sessions: InspectedSessionSummary[] = [];
+    for (const { state } of sorted.slice(0, limit)) {
+      sessions.push(this.#summary(state));
+      // Why it waits takes a look into its chart; a thousand of those would keep everybody else waiting.
+      if (sessions.length % SUMMARIES_PER_TURN === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    return { sessions, total: states.length };
+  }
+
+  /** Something has changed: the next list is a new one. */
+  forget(): void {
+    this.#generation += 1;
+    this.#kept = undefined;
+    this.#listing = undefined;
+  }
+
+  async #states(): Promise<readonly SessionState[]> {
+    if (this.#kept !== undefined && this.#clock.steadyNow() < this.#kept.until) return this.#kept.states;
+    if (this.#listing !== undefined) return this.#listing;
+    const listing = this.#list().finally(() => {
+      if (this.#listing === listing) this.#listing = undefined;
+    });
+    this.#listing = listing;
+    return listing;
+  }
+
+  /** A list is kept for as long as it took, so that whoever asks again and again takes up half of the time of a slow store at most. */
+  async #list(): Promise<readonly SessionState[]> {
+    const began = this.#clock.steadyNow();
+    const generation = this.#generation;
+    const states = await this.#sessions.list();
+    const now = this.#clock.steadyNow();
+    if (generation === this.#generation) this.#kept = { states, until: now + Math.min(now - began, MAX_KEPT_MS) };
+    return states;
+  }
+
+  #summary(state: SessionState): InspectedSessionSummary {
+    const { sessionId, agentId, title, status, stopReason, pendingActions, updatedAt } = state;
+    const [reason] = explain(state, this.#clock.now()).reasons;
+    return {
+      sessionId,
+      agentId: this.#shown(agentId),
+      ...(title === undefined ? {} : { title: this.#shown(title) }),
+      status,
+      ...(stopReason === undefined ? {} : { stopReason }),
+      pendingActions: pendingActions.length,
+      ...(reason === undefined ? {} : { why: { kind: reason.kind, text: this.#shown(reason.text), ...given('since', reason.since), ...given('until', reason.until) } }),
+      ...given('updatedAt', updatedAt),
+    };
+  }
+
+  #shown(text: string): string {
+    return this.#text.cut(text, MAX_SHOWN_CHARACTERS);
+  }
+}
+
+function given<Name extends string>(name: Name, value: string | undefined): { readonly [Key in Name]?: string } {
+  // A computed key is any string to the compiler.
+  return value === undefined ? {} : ({ [name]: value } as { readonly [Key in Name]: string });
+}
+
+interface Dated {
+  readonly state: SessionState;
+  /** Milliseconds since the epoch; 0 where nobody knows. */
+  readonly changedAt: number;
+}
+
+/** Ids of sessions rise with the time at which they were made. */
+function byUrgency(one: Dated, other: Dated): number {
+  const waiting = Number(other.state.pendingActions.length > 0) - Number(one.state.pendingActions.length > 0);
+  if (waiting !== 0) return waiting;
+  if (one.changedAt !== other.changedAt) return other.changedAt - one.changedAt;
+  return one.state.sessionId < other.state.sessionId ? 1 : -1;
+}

@@ -1,0 +1,106 @@
+/** How one session stands, with why, what it asks for and what it has used. */
+import { RuntimeError } from '../../machines/errors.ts';
+import type { PriceTable } from '../../machines/run/prices.ts';
+import { initialSessionState } from '../../machines/session/session-state.ts';
+import type { PendingAction, SessionState } from '../../machines/session/session-state.ts';
+import { explain } from '../../machines/session/why.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { AgentCatalog } from '../session/agent-catalog.ts';
+import type { Sessions } from '../session/sessions.ts';
+import type { InspectedText } from './inspected-text.ts';
+import type { InspectedRequest, InspectedSession, InspectedUsage } from './inspection-source.ts';
+import { SessionLedgers } from './session-ledger.ts';
+import type { SessionLedger } from './session-ledger.ts';
+import { shownData } from './shown-data.ts';
+
+export interface SessionSightsOptions {
+  readonly sessions: Pick<Sessions, 'list' | 'status' | 'events'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly text: InspectedText;
+  /** Absent: nothing is said of the time that a wake may take. */
+  readonly agents?: Pick<AgentCatalog, 'get'> | undefined;
+  readonly prices?: PriceTable | undefined;
+  readonly onProblem: (error: unknown) => void;
+}
+
+/** A whole session, and one input of a request. */
+const SESSION_LIMITS = { characters: 1_000_000, text: 20_000, entries: 1_000, depth: 40 };
+const INPUT_LIMITS = { characters: 64_000, text: 32_000, entries: 200, depth: 20 };
+
+const NOTHING_USED: InspectedUsage = { inputTokens: 0, outputTokens: 0, isCostPartial: false, wakes: [], wakeCount: 0 };
+
+export class SessionSights {
+  readonly #options: SessionSightsOptions;
+  readonly #ledgers: SessionLedgers;
+
+  constructor(options: SessionSightsOptions) {
+    this.#options = options;
+    this.#ledgers = new SessionLedgers(options.sessions, options.prices ?? {});
+  }
+
+  /** Undefined: there is no such session. One whose log cannot be read says so. */
+  async of(sessionId: string): Promise<InspectedSession | undefined> {
+    const state = await this.stateOf(sessionId);
+    if (state === undefined) return undefined;
+    const at = this.#options.clock.now();
+    if (state.unreadable !== undefined) return this.#shown({ state, why: explain(state, at), pendingActions: [], usage: NOTHING_USED, at });
+    const ledger = await this.ledgerOf(state);
+    const budget = state.lastWake?.outcome === 'budget_reached' ? ledger.budget : undefined;
+    const why = explain(state, at, { budget, maxSecondsPerWake: await this.#secondsPerWake(state) });
+    const pendingActions = state.pendingActions.map((action) => this.#request(action, ledger));
+    return this.#shown({ state, why, pendingActions, usage: ledger.used, at });
+  }
+
+  /** What its log says besides. Where that cannot be read to its end, as far as it can. */
+  async ledgerOf(state: SessionState): Promise<SessionLedger> {
+    const { ledger, problem } = await this.#ledgers.of(state);
+    if (problem !== undefined) this.#options.onProblem(problem);
+    return ledger;
+  }
+
+  /** Undefined: there is no such session. What cannot be read is the state of an empty one that says so. */
+  async stateOf(sessionId: string): Promise<SessionState | undefined> {
+    try {
+      return await this.#options.sessions.status(sessionId);
+    } catch (error) {
+      if (!RuntimeError.is(error)) throw error;
+      if (error.code === 'SESSION_NOT_FOUND') return undefined;
+      if (error.category !== 'storage' || error.code === 'STORE_CLOSED') throw error;
+      this.#options.onProblem(error);
+      const { name, code, category, message, recoverable, hint } = error.toJSON();
+      const unreadable = { name, code, category, message, recoverable, ...(hint === undefined ? {} : { hint }) };
+      const listed = (await this.#options.sessions.list()).find((each) => each.sessionId === sessionId);
+      return { ...initialSessionState({ sessionId, agentId: listed?.agentId ?? '' }), unreadable };
+    }
+  }
+
+  #request(action: PendingAction, ledger: SessionLedger): InspectedRequest {
+    const asked = ledger.asked(action.requestId);
+    if (asked === undefined) return action;
+    const { at: askedAt, because, input } = asked;
+    const shown = shownData(input, this.#options.text, INPUT_LIMITS);
+    return { ...action, askedAt, ...(because === undefined ? {} : { because }), ...(input === undefined ? {} : { input: shown.value }), ...(shown.isCut ? { isCut: true } : {}) };
+  }
+
+  /** An agent that is gone or cannot be read bounds nothing that could be told. */
+  async #secondsPerWake({ agentId, openWake }: SessionState): Promise<number | undefined> {
+    if (openWake === undefined) return undefined;
+    try {
+      return (await this.#options.agents?.get(agentId))?.budget.maxSecondsPerWake;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #shown(session: InspectedSession): InspectedSession {
+    const { text } = this.#options;
+    // Each by itself, so that a large state leaves room for the requests, which people came for.
+    return {
+      state: shownData(session.state, text, SESSION_LIMITS).value,
+      why: shownData(session.why, text, SESSION_LIMITS).value,
+      pendingActions: session.pendingActions.map((request) => shownData(request, text, SESSION_LIMITS).value),
+      usage: shownData(session.usage, text, SESSION_LIMITS).value,
+      at: session.at,
+    };
+  }
+}

@@ -1,0 +1,75 @@
+/** The chart of an actor: its picture, or a list of its states with the reason why there is no picture. */
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { InspectedActorState } from '../../../machines/inspection-log/inspection-world.ts';
+import type { ChartDescription } from '../../../machines/inspection/chart-description.ts';
+import { RequestFailure } from '../model/transport.ts';
+import { recording } from '../model/view.ts';
+import { visibleText } from '../model/visible-text.ts';
+import { stateText } from '../model/words.ts';
+import { litStates } from './lit-states.ts';
+import { pictureOf } from './pictures.ts';
+import { PictureView } from './picture-view.tsx';
+import { StateList } from './state-list.tsx';
+
+const NOTHING: readonly string[] = [];
+
+export interface ChartFigureProps {
+  readonly state: InspectedActorState;
+  /** Of the chart, where it was recorded. */
+  readonly chart: ChartDescription | undefined;
+}
+
+export function ChartFigure({ state, chart }: ChartFigureProps): JSX.Element {
+  const { id: recordingId, header } = recording.value;
+  const [attempt, setAttempt] = useState(0);
+  const { picture, because } = usePicture(chart?.id, recordingId, header?.boot ?? '', attempt);
+  // Compared as text: a new object with the same states must not light them anew.
+  const states = useMemo(() => litStates(state.value), [stateText(state.value)]);
+  const taken = state.lastTransition?.taken ?? NOTHING;
+  if (chart === undefined) return <NoChart state={state} />;
+  if (picture !== undefined) return <PictureView picture={picture} name={visibleText(chart.id)} states={states} transitions={taken} actor={state.key} />;
+  if (because === undefined) return <p class="empty figure" role="status">The server draws the chart…</p>;
+  return (
+    <div class="figure">
+      <p class="empty">There is no picture: {because} <button type="button" onClick={() => setAttempt(attempt + 1)}>Try again</button></p>
+      <StateList chart={chart} states={states} />
+    </div>
+  );
+}
+
+function NoChart({ state: { chart, kind, value } }: { readonly state: InspectedActorState }): JSX.Element {
+  if (chart !== undefined) {
+    const told = stateText(value);
+    return <p class="empty figure">Its chart ({visibleText(chart)}) was not recorded{told === '' ? ', and neither was its state' : `; it is in ${visibleText(told)}`}. Whoever recorded this left it out, or it is forgotten.</p>;
+  }
+  return <p class="empty figure">{kind === undefined ? 'This actor' : visibleText(kind)} has no chart: it is a function or another piece of work, which runs and ends. What it said is among the events.</p>;
+}
+
+interface Looked {
+  readonly key: string;
+  readonly picture?: SVGSVGElement | undefined;
+  readonly because?: string | undefined;
+}
+
+function usePicture(chart: string | undefined, recordingId: string, boot: string, attempt: number): Omit<Looked, 'key'> {
+  const key = JSON.stringify([chart, recordingId, boot, attempt]);
+  const [looked, setLooked] = useState<Looked>({ key: '' });
+  useEffect(() => {
+    if (chart === undefined) return undefined;
+    let isLeft = false;
+    const tell = (found: Omit<Looked, 'key'>): void => {
+      if (!isLeft) setLooked({ key, ...found });
+    };
+    pictureOf({ chart, recording: recordingId, boot }).then((picture) => tell({ picture }), (error: unknown) => tell({ because: reasonOf(error) }));
+    return () => {
+      isLeft = true;
+    };
+  }, [key]);
+  return looked.key === key ? looked : {};
+}
+
+function reasonOf(error: unknown): string {
+  const told = error instanceof Error ? error.message : String(error);
+  return visibleText(`${told}. ${error instanceof RequestFailure ? error.hint : ''}`, 600);
+}

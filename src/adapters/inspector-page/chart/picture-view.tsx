@@ -1,0 +1,145 @@
+/** The picture of a chart with what is active lit, to be moved about and made larger and smaller. */
+import type { JSX, RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { sizeOf } from './pictures.ts';
+import { clamped, closer, fitted, scrollAround } from './zoom.ts';
+import type { Size } from './zoom.ts';
+
+const MARGIN = 24;
+const WHEEL_STEP = 240;
+
+export interface PictureViewProps {
+  readonly picture: SVGSVGElement;
+  readonly name: string;
+  readonly states: ReadonlySet<string>;
+  readonly transitions: readonly string[];
+  /** Whose it is: what is active is brought into view once for each. */
+  readonly actor: string;
+}
+
+export function PictureView({ picture, name, states, transitions, actor }: PictureViewProps): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  const own = useMemo(() => picture.cloneNode(true) as SVGSVGElement, [picture]);
+  const size = useMemo(() => sizeOf(picture), [picture]);
+  const room = useRoom(box);
+  const [chosen, setChosen] = useState<number>();
+  const zoom = chosen ?? fitted(size, room);
+  const place = usePlace(own, box);
+  const zoomTo = (next: number, x = room.width / 2, y = room.height / 2): void => {
+    const element = box.current;
+    const to = clamped(next);
+    if (element === null) return;
+    const [left, top] = [scrollAround(element.scrollLeft, x, { from: zoom, to }), scrollAround(element.scrollTop, y, { from: zoom, to })];
+    setChosen(to);
+    requestAnimationFrame(() => element.scrollTo(left, top));
+  };
+  useLayoutEffect(() => {
+    own.setAttribute('width', String(size.width * zoom));
+    own.setAttribute('height', String(size.height * zoom));
+  }, [own, size, zoom]);
+  useLayoutEffect(() => light(own, states, transitions), [own, states, transitions]);
+  useEffect(() => showActive(own, box.current), [own, actor, room.width > 0]);
+  useWheel(box, (event) => {
+    const edge = (event.currentTarget as Element).getBoundingClientRect();
+    zoomTo(closer(zoom, -event.deltaY / WHEEL_STEP), event.clientX - edge.left, event.clientY - edge.top);
+  });
+  const zooming: Zooming = { zoom, isFitted: chosen === undefined, closer: (steps) => zoomTo(closer(zoom, steps)), whole: () => zoomTo(1), fit: () => setChosen(undefined) };
+  return (
+    <div class="picture" onKeyDown={(event) => press(event, zooming)}>
+      <div ref={box} class="picture-view" role="region" aria-label={`Chart of ${name}`} tabIndex={0} onPointerDown={(event) => drag(event, box.current)}>
+        <div ref={place} class="picture-place" />
+      </div>
+      <ZoomButtons {...zooming} />
+    </div>
+  );
+}
+
+interface Zooming {
+  readonly zoom: number;
+  readonly isFitted: boolean;
+  readonly closer: (steps: number) => void;
+  readonly whole: () => void;
+  readonly fit: () => void;
+}
+
+function ZoomButtons({ zoom, isFitted, closer: zoomBy, whole, fit }: Zooming): JSX.Element {
+  const percent = `${Math.round(zoom * 100)} %`;
+  return (
+    <div class="picture-zoom" role="group" aria-label="Size of the chart">
+      <button type="button" aria-label="Smaller" title="Smaller (-)" onClick={() => zoomBy(-1)}>−</button>
+      <button type="button" aria-label={`${percent}: back to its own size`} title="Its own size (1)" onClick={whole}>{percent}</button>
+      <button type="button" aria-label="Larger" title="Larger (+)" onClick={() => zoomBy(1)}>+</button>
+      <button type="button" aria-pressed={isFitted} title="Fit into the pane (0)" onClick={fit}>Fit</button>
+    </div>
+  );
+}
+
+function press(event: KeyboardEvent, { closer: zoomBy, whole, fit }: Zooming): void {
+  const keys: Readonly<Record<string, () => void>> = { '+': () => zoomBy(1), '=': () => zoomBy(1), '-': () => zoomBy(-1), '0': fit, '1': whole };
+  const act = event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(keys, event.key) ? undefined : keys[event.key];
+  if (act === undefined) return;
+  event.preventDefault();
+  act();
+}
+
+function useRoom(box: RefObject<HTMLDivElement | null>): Size {
+  const [room, setRoom] = useState<Size>({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    // Of the outer edge: whether there are scroll bars must not change what fits.
+    const look = (): void => setRoom({ width: element.offsetWidth - MARGIN, height: element.offsetHeight - MARGIN });
+    const sizes = new ResizeObserver(look);
+    sizes.observe(element);
+    look();
+    return () => sizes.disconnect();
+  }, []);
+  return room;
+}
+
+function usePlace(own: SVGSVGElement, box: RefObject<HTMLDivElement | null>): RefObject<HTMLDivElement | null> {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    place.current?.replaceChildren(own);
+    box.current?.scrollTo(0, 0);
+  }, [own]);
+  return place;
+}
+
+function useWheel(box: RefObject<HTMLDivElement | null>, zoom: (event: WheelEvent) => void): void {
+  useEffect(() => {
+    const element = box.current;
+    const turn = (event: WheelEvent): void => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      zoom(event);
+    };
+    // Else the browser would make the whole page larger.
+    element?.addEventListener('wheel', turn, { passive: false });
+    return () => element?.removeEventListener('wheel', turn);
+  });
+}
+
+function light(picture: SVGSVGElement, states: ReadonlySet<string>, transitions: readonly string[]): void {
+  for (const element of picture.querySelectorAll<SVGElement>('[data-state]')) element.classList.toggle('is-active', states.has(element.dataset['state'] ?? ''));
+  for (const element of picture.querySelectorAll<SVGElement>('[data-transition]')) element.classList.toggle('is-active', transitions.includes(element.dataset['transition'] ?? ''));
+}
+
+/** The innermost of what is active. */
+function showActive(picture: SVGSVGElement, box: HTMLElement | null): void {
+  const active = [...picture.querySelectorAll('[data-state].is-active')].at(-1)?.getBoundingClientRect();
+  if (active === undefined || box === null) return;
+  const view = box.getBoundingClientRect();
+  if (active.bottom > view.bottom) box.scrollTop += active.top + active.height / 2 - (view.top + view.height / 2);
+  if (active.right > view.right) box.scrollLeft += active.left + active.width / 2 - (view.left + view.width / 2);
+}
+
+function drag(start: PointerEvent, box: HTMLElement | null): void {
+  if (box === null || start.button !== 0 || start.pointerType !== 'mouse') return;
+  const { scrollLeft, scrollTop } = box;
+  const ended = new AbortController();
+  const options = { signal: ended.signal };
+  addEventListener('pointermove', (event) => box.scrollTo(scrollLeft + start.clientX - event.clientX, scrollTop + start.clientY - event.clientY), options);
+  addEventListener('pointerup', () => ended.abort(), options);
+  addEventListener('pointercancel', () => ended.abort(), options);
+}

@@ -1,0 +1,34 @@
+/** How large a picture is shown, as a factor of its own size. */
+
+export const SMALLEST = 0.2;
+export const LARGEST = 4;
+/** Smaller, and the words of a chart cannot be read any more: then it is scrolled instead. */
+export const LEGIBLE = 0.8;
+const STEP = 1.2;
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Whole in the width, as long as it can be read, and never larger than it was drawn. */
+export function fitted(picture: Size, room: Size): number {
+  if (picture.width <= 0 || picture.height <= 0 || room.width <= 0 || room.height <= 0) return 1;
+  const byWidth = Math.min(1, room.width / picture.width);
+  // A chart that is a little too high is shown whole too.
+  const whole = Math.min(byWidth, room.height / picture.height);
+  return clamped(whole >= LEGIBLE ? whole : Math.max(LEGIBLE, byWidth));
+}
+
+export function clamped(zoom: number): number {
+  return Math.min(LARGEST, Math.max(SMALLEST, Number.isFinite(zoom) ? zoom : 1));
+}
+
+export function closer(zoom: number, steps: number): number {
+  return clamped(zoom * STEP ** steps);
+}
+
+/** Where to scroll to, so that what is under a point of the view stays there. @param point in pixels from the corner of the view */
+export function scrollAround(scroll: number, point: number, { from, to }: { readonly from: number; readonly to: number }): number {
+  return Math.max(0, ((scroll + point) / from) * to - point);
+}

@@ -1,0 +1,139 @@
+/** All that is known of one record: what led to it, what came of it, what it carried. */
+import type { ComponentChildren, JSX } from 'preact';
+import type { InspectionRecord, InspectionRecordOf } from '../../../machines/inspection-log/inspection-record.ts';
+import type { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
+import { ignoredBecause } from '../chart/ignored-why.ts';
+import { chooseActor, chosenRecord } from '../model/view.ts';
+import { visibleLines, visibleText } from '../model/visible-text.ts';
+import { amount, clockTime, duration, leavesOfValue, stateText, wholeTime } from '../model/words.ts';
+import { JsonView } from '../shared/json-view.tsx';
+import { contextChanges } from './context-change.ts';
+import { ContextDifference } from './context-difference.tsx';
+import { RecordIcon } from './record-icon.tsx';
+import { RecordLink } from './record-row.tsx';
+import { isIgnoring, recordWords } from './record-words.ts';
+import type { ActorNames } from './record-words.ts';
+import { contextBefore, stepBefore } from './steps-before.ts';
+import { takenText } from './taken-text.ts';
+
+const MOST_EFFECTS = 40;
+const MOST_MESSAGE = 4_000;
+
+interface Detailed {
+  readonly timeline: InspectionTimeline;
+  readonly names: ActorNames;
+}
+
+export function RecordDetail({ seq, timeline, names }: Detailed & { readonly seq: number }): JSX.Element {
+  const record = timeline.record(seq);
+  const close = (): void => { chosenRecord.value = undefined; };
+  if (record === undefined) return <section class="detail" aria-label="The record"><p class="empty">Record {seq} is not here: it was not read yet, or it is forgotten.</p></section>;
+  const { sign, kind, name } = recordWords(record, names);
+  return (
+    <section class="detail" aria-label="The record">
+      <header>
+        <RecordIcon sign={sign} />
+        <h2 title={'type' in record ? visibleText(record.type) : undefined}>{name}</h2>
+        <span class="badge">{kind}</span>
+        <button type="button" class="quiet" aria-label="Close the record" title="Close" onClick={close}>×</button>
+      </header>
+      <dl class="detail-facts">
+        <Fact name="Actor"><ActorLink actor={record.a} names={names} /></Fact>
+        <Particulars record={record} timeline={timeline} names={names} />
+        <Fact name="Time"><time title={wholeTime(record.t)}>{clockTime(record.t)}</time> <span class="quiet">record {amount(record.s)}</span></Fact>
+      </dl>
+      <Causes record={record} timeline={timeline} names={names} />
+      <Payloads record={record} timeline={timeline} />
+    </section>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }): JSX.Element {
+  return <div><dt>{name}</dt><dd>{children}</dd></div>;
+}
+
+function ActorLink({ actor, names }: { readonly actor: string; readonly names: ActorNames }): JSX.Element {
+  return <button type="button" class="link" title={visibleText(actor, 600)} onClick={() => chooseActor(actor)}>{names.of(actor)}</button>;
+}
+
+function Particulars({ record, timeline, names }: Detailed & { readonly record: InspectionRecord }): JSX.Element | undefined {
+  switch (record.k) {
+    case 'event':
+      return <Fact name="From">{record.from === undefined ? 'outside: somebody who is no actor' : <ActorLink actor={record.from} names={names} />}</Fact>;
+    case 'step':
+      return <StepFacts record={record} timeline={timeline} names={names} />;
+    case 'actor':
+      return <Fact name="Made by">{record.parent === undefined ? 'nobody: it stands by itself' : <ActorLink actor={record.parent} names={names} />}</Fact>;
+    case 'timer':
+      return <Fact name="Due">after {duration(record.delayMs)}, {wholeTime(record.dueAt)}</Fact>;
+    case 'error':
+      return <Fact name="Because">{visibleLines(record.message, MOST_MESSAGE)}{record.code === undefined ? '' : ` [${visibleText(record.code)}]`}</Fact>;
+    case 'snap':
+      return <Fact name="State">{record.error === undefined ? `${visibleText(stateText(record.value))} ${record.status}` : visibleLines(record.error.message, MOST_MESSAGE)}</Fact>;
+    case 'machine':
+    case 'action':
+    case 'emit':
+    case 'cancel':
+      return undefined;
+  }
+}
+
+function StepFacts({ record, timeline, names }: Detailed & { readonly record: InspectionRecordOf<'step'> }): JSX.Element {
+  const before = stepBefore(timeline, record);
+  const chart = names.state(record.a)?.chart;
+  const description = chart === undefined ? undefined : timeline.chart(chart);
+  if (isIgnoring(record)) {
+    return <Fact name="Ignored"><span class="ignored-why">{ignoredBecause(description, leavesOfValue(record.value), record.type)}</span></Fact>;
+  }
+  return (
+    <>
+      <Fact name="State">{before === undefined ? '' : `${visibleText(stateText(before))} → `}<b>{visibleText(stateText(record.value))}</b>{record.status === 'active' ? '' : ` (${record.status})`}</Fact>
+      {record.taken.length === 0 ? undefined : <Fact name={record.taken.length === 1 ? 'Transition' : 'Transitions'}>{record.taken.map((id) => <div key={id} title={visibleText(id)}>{takenText(id, description)}</div>)}</Fact>}
+    </>
+  );
+}
+
+function Causes({ record, timeline, names }: Detailed & { readonly record: InspectionRecord }): JSX.Element {
+  const cause = timeline.causeOf(record.s);
+  const effects = timeline.effectsOf(record.s, MOST_EFFECTS + 1);
+  return (
+    <div class="detail-links">
+      <h3>Cause</h3>
+      {cause === undefined ? <p class="quiet">{record.k === 'event' && record.from === undefined ? 'It came from outside.' : 'Nothing before it is known to have led to it.'}</p> : <RecordLink record={cause} names={names} />}
+      <h3>Effects</h3>
+      {effects.length === 0 ? <p class="quiet">Nothing is known to have come of it.</p> : undefined}
+      {effects.slice(0, MOST_EFFECTS).map((each) => <RecordLink key={each.s} record={each} names={names} />)}
+      {effects.length > MOST_EFFECTS ? <p class="quiet">There are more; the list shows them after this one.</p> : undefined}
+    </div>
+  );
+}
+
+function Payloads({ record, timeline }: { readonly record: InspectionRecord; readonly timeline: InspectionTimeline }): JSX.Element | undefined {
+  const isCut = 'cut' in record && record.cut === true;
+  switch (record.k) {
+    case 'event':
+    case 'emit':
+      return record.data === undefined ? undefined : <JsonView label="Payload" value={record.data} isCut={isCut} />;
+    case 'action':
+      return record.params === undefined ? undefined : <JsonView label="Parameters" value={record.params} isCut={isCut} />;
+    case 'snap':
+      return record.output === undefined ? undefined : <JsonView label="Output" value={record.output} isCut={isCut} />;
+    case 'actor':
+      return record.facts === undefined || Object.keys(record.facts).length === 0 ? undefined : <JsonView label="Facts" value={record.facts} />;
+    case 'step': {
+      if (record.context === undefined) return undefined;
+      const before = contextBefore(timeline, record);
+      return (
+        <>
+          <ContextDifference changes={before.isKnown ? contextChanges(before.context, record.context) : undefined} />
+          <JsonView label="Context" value={record.context} isCut={isCut} />
+        </>
+      );
+    }
+    case 'machine':
+    case 'timer':
+    case 'cancel':
+    case 'error':
+      return undefined;
+  }
+}

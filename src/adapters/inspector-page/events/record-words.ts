@@ -1,0 +1,104 @@
+/** What a record says, in the few words of a row. */
+import { HANDLED_BY_LOGIC } from '../../../machines/inspection-log/taken-words.ts';
+import type { InspectionRecord, InspectionRecordOf } from '../../../machines/inspection-log/inspection-record.ts';
+import type { InspectedActorState, InspectionWorld } from '../../../machines/inspection-log/inspection-world.ts';
+import { actorName, keyName } from '../model/actor-names.ts';
+import { eventName, stepName } from '../model/event-names.ts';
+import { visibleText } from '../model/visible-text.ts';
+import { duration, stateText } from '../model/words.ts';
+
+/** Each has a sign of its own. */
+export type RecordSign = InspectionRecord['k'] | 'ignored' | 'ended';
+export type RecordTone = 'plain' | 'quiet' | 'good' | 'bad';
+
+export interface RecordWords {
+  readonly sign: RecordSign;
+  /** What the sign means. */
+  readonly kind: string;
+  readonly tone: RecordTone;
+  /** What it is about. */
+  readonly name: string;
+  readonly rest: string;
+}
+
+/** Names of actors at one moment, each looked up once. */
+export class ActorNames {
+  readonly #world: InspectionWorld;
+  readonly #known = new Map<string, { readonly state: InspectedActorState | undefined; readonly name: string }>();
+
+  constructor(world: InspectionWorld) {
+    this.#world = world;
+  }
+
+  of(key: string): string {
+    return this.#look(key).name;
+  }
+
+  state(key: string): InspectedActorState | undefined {
+    return this.#look(key).state;
+  }
+
+  #look(key: string): { readonly state: InspectedActorState | undefined; readonly name: string } {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const state = this.#world.actor(key);
+    const looked = { state, name: state === undefined ? keyName(key) : actorName(state) };
+    this.#known.set(key, looked);
+    return looked;
+  }
+}
+
+export function recordWords(record: InspectionRecord, names: ActorNames): RecordWords {
+  const of = names.of(record.a);
+  switch (record.k) {
+    case 'machine':
+      return { sign: 'machine', kind: 'Chart told', tone: 'quiet', name: visibleText(record.id), rest: 'its chart' };
+    case 'actor':
+      return { sign: 'actor', kind: 'Actor made', tone: 'plain', name: of, rest: madeText(record, names) };
+    case 'event':
+      return { sign: 'event', kind: 'Event sent', tone: 'plain', name: sentName(record, names), rest: record.from === record.a ? `${of} to itself` : `${record.from === undefined ? 'outside' : names.of(record.from)} → ${of}` };
+    case 'step':
+      return stepWords(record, of);
+    case 'action':
+      return { sign: 'action', kind: 'Action ran', tone: 'quiet', name: visibleText(record.name), rest: of };
+    case 'emit':
+      return { sign: 'emit', kind: 'Said to listeners', tone: 'quiet', name: visibleText(record.type), rest: of };
+    case 'timer':
+      return { sign: 'timer', kind: 'Timer set', tone: 'quiet', name: eventName(record.id), rest: `in ${duration(record.delayMs)} · ${of}` };
+    case 'cancel':
+      return { sign: 'cancel', kind: 'Timer cleared', tone: 'quiet', name: eventName(record.id), rest: of };
+    case 'snap':
+      return snapWords(record, of);
+    case 'error':
+      return { sign: 'error', kind: 'Broke', tone: 'bad', name: of, rest: visibleText(record.message) };
+  }
+}
+
+export function sentName({ type, from }: InspectionRecordOf<'event'>, names: ActorNames): string {
+  return eventName(type, from === undefined ? undefined : names.state(from));
+}
+
+function madeText({ kind, parent, status }: InspectionRecordOf<'actor'>, names: ActorNames): string {
+  const by = parent === undefined ? '' : ` by ${names.of(parent)}`;
+  const what = kind === undefined ? '' : `${visibleText(kind)} · `;
+  return `${what}${status === 'active' ? 'made' : status}${by}`;
+}
+
+/** No transition was taken. One that ends the actor is no such step, whatever led to it. */
+export function isIgnoring({ taken, status }: InspectionRecordOf<'step'>): boolean {
+  return taken.length === 0 && status === 'active';
+}
+
+function stepWords(record: InspectionRecordOf<'step'>, of: string): RecordWords {
+  const name = stepName(record);
+  const state = visibleText(stateText(record.value));
+  if (isIgnoring(record)) return { sign: 'ignored', kind: 'Event ignored', tone: 'quiet', name, rest: `ignored in ${state} · ${of}` };
+  if (record.taken[0] === HANDLED_BY_LOGIC) return { sign: 'step', kind: 'Step beside the chart', tone: 'quiet', name, rest: `handled by ${of}` };
+  const isOver = record.status !== 'active';
+  return { sign: isOver ? 'ended' : 'step', kind: isOver ? `Step, and ${record.status}` : 'Step', tone: record.status === 'error' ? 'bad' : 'plain', name: record.taken.length === 0 ? record.status : `→ ${state}`, rest: `${name} · ${of}` };
+}
+
+function snapWords({ value, status, error }: InspectionRecordOf<'snap'>, of: string): RecordWords {
+  if (status === 'active') return { sign: 'snap', kind: 'Snapshot', tone: 'quiet', name: of, rest: value === undefined ? 'runs' : visibleText(stateText(value)) };
+  return { sign: 'ended', kind: 'Ended', tone: status === 'error' ? 'bad' : 'quiet', name: of, rest: error === undefined ? status : `${status}: ${visibleText(error.message)}` };
+}

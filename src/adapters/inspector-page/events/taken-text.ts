@@ -1,0 +1,13 @@
+/** A transition in words. */
+import type { ChartDescription } from '../../../machines/inspection/chart-description.ts';
+import { visibleText } from '../model/visible-text.ts';
+
+/** Ids are `state|event|index`. */
+export function takenText(id: string, chart: ChartDescription | undefined): string {
+  const transition = chart?.transitions.find((each) => each.id === id);
+  if (transition === undefined) return visibleText(id);
+  const source = transition.source === '' ? 'any state' : transition.source;
+  const to = transition.targets.length === 0 ? 'stays' : transition.targets.join(', ');
+  const guard = transition.guard === undefined ? '' : ` if ${transition.guard.name}`;
+  return visibleText(`${source} — ${transition.event}${guard} → ${to}`);
+}

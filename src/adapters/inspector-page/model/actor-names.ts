@@ -1,0 +1,33 @@
+/** What actors are called where there is little room. The whole id belongs into a `title`. */
+import type { InspectedActorState } from '../../../machines/inspection-log/inspection-world.ts';
+import { visibleText } from './visible-text.ts';
+
+type Named = Pick<InspectedActorState, 'id' | 'kind' | 'facts'>;
+
+const MOST = 60;
+/** The end tells long ids apart: they begin with the time. */
+const LAST = 4;
+const LONG_ID = /^(?:[a-z]+[_-])?([0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12})$/i;
+/** XState calls what a state invokes `0.<chart>.<state>`. */
+const INVOKED = /^\d+\.[^.]+\.?/;
+
+/** `Mend the cart`, `task_7`, `wake …81b1`, `claim`. */
+export function actorName({ id, kind, facts }: Named): string {
+  const label = facts?.['label'] ?? facts?.['name'];
+  const end = LONG_ID.exec(id)?.[1]?.slice(-LAST);
+  // What a wake is labelled with is why it began.
+  if (label !== undefined && label !== '') return visibleText(kind === 'wake' ? `wake (${label})` : label, MOST);
+  if (end !== undefined) return `${visibleText(kind ?? 'actor', MOST)} …${end}`;
+  if (INVOKED.test(id) && kind !== undefined) return visibleText(kind, MOST);
+  return visibleText(id, MOST);
+}
+
+/** Of one that nobody told of: what is known is its key. */
+export function keyName(key: string): string {
+  return visibleText(key.split(':').slice(1).join(':') || key, MOST);
+}
+
+/** All that tells it from others, for a `title`. */
+export function wholeName({ key, id, kind }: Named & { readonly key: string }): string {
+  return visibleText([kind, id, key].filter((part) => part !== undefined).join('\n'), 1_000).replaceAll('⏎', '\n');
+}

@@ -1,0 +1,63 @@
+/**
+ * Whether somebody looks. Browsers have six connections to one server for all their tabs together, and each recording that is followed takes one: what
+ * nobody looks at is left alone for a while, and caught up with when somebody looks again.
+ */
+
+/** Going back and forth costs nothing. */
+const UNWATCHED_MS = 3_000;
+const HIDDEN_MS = 60_000;
+
+export class Attention {
+  readonly #isAlways: boolean;
+  readonly #left: AbortSignal;
+  #isWatched = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #rest = new AbortController();
+  #wake: (() => void) | undefined;
+
+  /** @param isAlways it counts as looked at for as long as the tab is */
+  constructor(isAlways: boolean, left: AbortSignal) {
+    this.#isAlways = isAlways;
+    this.#left = left;
+    const look = (): void => this.#look();
+    document.addEventListener('visibilitychange', look, { signal: left });
+    left.addEventListener('abort', () => this.#pause(), { once: true });
+    this.#look();
+  }
+
+  /** Aborted after nobody has looked for a while, or when it was left. Another one, after `returned`. */
+  get rest(): AbortSignal {
+    return this.#rest.signal;
+  }
+
+  watch(isWatched: boolean): void {
+    this.#isWatched = isWatched;
+    this.#look();
+  }
+
+  /** Resolves when somebody looks, or when it was left. */
+  async returned(): Promise<void> {
+    if (!this.#rest.signal.aborted || this.#left.aborted) return;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  #look(): void {
+    clearTimeout(this.#timer);
+    if (this.#left.aborted) return;
+    const isHidden = document.visibilityState !== 'visible';
+    if (isHidden || !(this.#isWatched || this.#isAlways)) {
+      this.#timer = setTimeout(() => this.#rest.abort(), isHidden ? HIDDEN_MS : UNWATCHED_MS);
+      return;
+    }
+    if (this.#rest.signal.aborted) this.#rest = new AbortController();
+    this.#wake?.();
+  }
+
+  #pause(): void {
+    clearTimeout(this.#timer);
+    this.#rest.abort();
+    this.#wake?.();
+  }
+}

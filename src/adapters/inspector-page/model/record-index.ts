@@ -1,0 +1,113 @@
+/**
+ * What is looked for in a recording again and again, found once: where something failed, and where nothing happened for long. It is brought up to date
+ * from where it was.
+ */
+import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
+import type { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
+import { isFailure } from './outcomes.ts';
+
+export interface Failure {
+  /** Number of the record that tells it. */
+  readonly s: number;
+  /** Key of the actor. */
+  readonly actor: string;
+}
+
+export interface Pause {
+  /** Number of the first record after it. */
+  readonly s: number;
+  readonly ms: number;
+}
+
+/** Shorter ones are no pauses. */
+export const PAUSE_MS = 60_000;
+const AT_A_TIME = 4_000;
+/** The oldest are forgotten. */
+const MOST_PAUSES = 10_000;
+
+export class RecordIndex {
+  readonly #timeline: InspectionTimeline;
+  #failures: Failure[] = [];
+  #pauses: Pause[] = [];
+  /** Of all pauses, in milliseconds. */
+  #paused = 0;
+  #seen = 0;
+  #lastTime: number | undefined;
+
+  constructor(timeline: InspectionTimeline) {
+    this.#timeline = timeline;
+  }
+
+  /** In ascending order. */
+  get failures(): readonly Failure[] {
+    return this.#failures;
+  }
+
+  get pauses(): readonly Pause[] {
+    return this.#pauses;
+  }
+
+  get pausedMs(): number {
+    return this.#paused;
+  }
+
+  bringUp(): void {
+    const last = this.#timeline.last?.s ?? 0;
+    while (this.#seen < last) {
+      const records = this.#timeline.records({ from: this.#seen + 1, limit: AT_A_TIME });
+      for (const record of records) this.#see(record);
+      this.#seen = records.at(-1)?.s ?? last;
+    }
+    this.#forget(this.#timeline.first?.s ?? 0);
+  }
+
+  /** How many had failed by record number `seq`. */
+  failedBy(seq: number): number {
+    return placeAfter(this.#failures, seq);
+  }
+
+  /** The nearest one before or after record number `seq`. */
+  failureFrom(seq: number, direction: 'back' | 'on'): Failure | undefined {
+    return direction === 'on' ? this.#failures[placeAfter(this.#failures, seq)] : this.#failures[placeAfter(this.#failures, seq - 1) - 1];
+  }
+
+  #see(record: InspectionRecord): void {
+    const pause = record.t - (this.#lastTime ?? record.t);
+    this.#lastTime = record.t;
+    if (pause > PAUSE_MS) {
+      this.#pauses.push({ s: record.s, ms: pause });
+      this.#paused += pause;
+    }
+    // One that broke says so, and how it ended, which is the same failure.
+    if (isFailure(record) && this.#failures.at(-1)?.actor !== record.a) this.#failures.push({ s: record.s, actor: record.a });
+  }
+
+  #forget(first: number): void {
+    const [failures, pauses] = [placeAfter(this.#failures, first - 1), Math.max(placeAfter(this.#pauses, first), this.#pauses.length - MOST_PAUSES)];
+    if (failures > 0) this.#failures = this.#failures.slice(failures);
+    if (pauses === 0) return;
+    for (const { ms } of this.#pauses.slice(0, pauses)) this.#paused -= ms;
+    this.#pauses = this.#pauses.slice(pauses);
+  }
+}
+
+const indices = new WeakMap<InspectionTimeline, RecordIndex>();
+
+/** Up to date. */
+export function indexOf(timeline: InspectionTimeline): RecordIndex {
+  const found = indices.get(timeline) ?? new RecordIndex(timeline);
+  indices.set(timeline, found);
+  found.bringUp();
+  return found;
+}
+
+/** How many of `entries`, which ascend, stand at number `seq` or before. */
+export function placeAfter(entries: readonly { readonly s: number }[], seq: number): number {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((entries[middle] as { readonly s: number }).s <= seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,77 @@
+/** A request that waits for somebody: what exactly is asked for, and the answers to it. What became of it stays in its place. */
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { InspectedRequest, InspectedSession } from '../../../actors/inspection/inspection-source.ts';
+import { visibleText } from '../model/visible-text.ts';
+import { about, now } from '../model/view.ts';
+import { duration, instant, wholeTime } from '../model/words.ts';
+import { CodeBox } from './code-box.tsx';
+import { partsOf } from './data-parts.ts';
+import { exact, oddities } from './exact-text.ts';
+import { deskOf } from './given-answers.ts';
+import { RequestButtons } from './request-buttons.tsx';
+import { Receipt } from './request-receipt.tsx';
+import type { SessionWatch } from './session-watch.ts';
+
+export interface RequestCardProps {
+  readonly watch: SessionWatch;
+  readonly session: InspectedSession;
+  readonly request: InspectedRequest;
+}
+
+const TITLES = { permission: 'Permission', answer: 'Question', custom_tool: 'A tool of yours' } as const satisfies Record<InspectedRequest['kind'], string>;
+
+export function RequestCard({ watch, session, request }: RequestCardProps): JSX.Element {
+  const { requestId, kind, toolName, expiresAt, askedAt } = request;
+  const card = useRef<HTMLElement>(null);
+  const isWaiting = session.pendingActions.some((each) => each.requestId === requestId);
+  const isStored = deskOf(requestId).given.value?.name === 'stored';
+  const isOver = !isWaiting || isStored;
+  const hadFocus = useRef(false);
+  hadFocus.current = card.current?.contains(document.activeElement) === true;
+  useEffect(() => {
+    // Whoever answered by keyboard goes on from what came of it.
+    if (isOver && hadFocus.current) card.current?.focus();
+  }, [isOver]);
+  const time = now.value + watch.aheadMs;
+  const expires = instant(expiresAt);
+  const asked = instant(askedAt);
+  return (
+    <section ref={card} tabIndex={-1} class={isOver ? 'request is-over' : 'request'} aria-label={`${TITLES[kind]}: ${toolName}`}>
+      <header>
+        <h3>{TITLES[kind]}</h3>
+        <code class="request-tool">{exact(toolName)}</code>
+        {asked === undefined ? undefined : <time dateTime={askedAt} title={wholeTime(asked)}>asked {duration(time - asked)} ago</time>}
+        {isOver || expires === undefined ? undefined : <time dateTime={expiresAt} title={wholeTime(expires)}>{expires > time ? `expires in ${duration(expires - time)}` : 'expired'}</time>}
+      </header>
+      {isOver ? <Receipt watch={watch} session={session} request={request} /> : (
+        <>
+          <Asked request={request} />
+          {expires !== undefined && expires <= time ? <p class="request-expired">It has expired: an answer is refused now. The next wake denies the call and goes on.</p> : about.value?.canAnswer === false ? <p class="request-expired">Answers are not taken here. The commands above give them.</p> : <RequestButtons watch={watch} request={request} />}
+        </>
+      )}
+    </section>
+  );
+}
+
+function Asked({ request: { kind, input, isCut, because, question, rules } }: { readonly request: InspectedRequest }): JSX.Element {
+  const parts = kind === 'answer' || input === undefined ? [] : partsOf(input);
+  const odd = oddities(parts.map(({ text }) => text).join('\n'));
+  const why = because ?? (kind === 'permission' ? question : undefined);
+  return (
+    <div class="asked">
+      {kind === 'answer' && question !== undefined ? <p class="asked-question">{visibleText(question, 8_000)}</p> : undefined}
+      {parts.map(({ name, text }) => <CodeBox key={name} label={name === '' ? 'input' : name} text={text} shownAs={exact} />)}
+      {kind !== 'answer' && input === undefined ? <p class="asked-warning">What exactly is asked for could not be looked up. Look at the log before you allow it.</p> : undefined}
+      {isCut === true ? <p class="asked-warning">There is more of it than is shown here. Look at all of it in the log before you allow it.</p> : undefined}
+      {odd === undefined ? undefined : <p class="asked-warning">{odd}</p>}
+      {why === undefined ? undefined : <p class="asked-because"><span>Why it asks</span> {visibleText(why, 2_000)}</p>}
+      {rules === undefined || rules.length === 0 ? undefined : (
+        <div class="asked-rules">
+          <span>For the session, or always, this would be allowed from then on:</span>
+          <ul>{rules.map((rule) => <li key={rule}><code>{exact(rule)}</code></li>)}</ul>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+/** What became of a request: the receipt of the answer that was given here, or what somebody else did. */
+import type { JSX } from 'preact';
+import type { InspectedRequest, InspectedSession, InspectionAnswer } from '../../../actors/inspection/inspection-source.ts';
+import { visibleText } from '../model/visible-text.ts';
+import { now } from '../model/view.ts';
+import { CopyButton } from '../shared/copy-button.tsx';
+import { commandLine } from './command-line.ts';
+import { deskOf } from './given-answers.ts';
+import type { GivenAnswer } from './given-answers.ts';
+import { outcomeOfRequest } from './request-outcome.ts';
+import type { SessionWatch } from './session-watch.ts';
+
+/** Whoever runs the session needs as long to begin. */
+const A_MOMENT_MS = 2_000;
+
+export interface ReceiptProps {
+  readonly watch: SessionWatch;
+  readonly session: InspectedSession;
+  readonly request: InspectedRequest;
+}
+
+export function Receipt({ watch, session, request: { requestId } }: ReceiptProps): JSX.Element {
+  const { given, draft } = deskOf(requestId);
+  const stored = given.value?.name === 'stored' ? given.value : undefined;
+  return (
+    <div class="receipt">
+      <div role="status">
+        {stored === undefined ? <Elsewhere watch={watch} requestId={requestId} given={given.value} /> : <p><strong>{wordsOfAnswer(stored.answer)}.</strong> Stored as event {stored.seq}; <GoesOn session={session} stored={stored} /></p>}
+      </div>
+      {stored === undefined && draft.value.trim() !== '' ? <label>What you were writing<textarea rows={2} readOnly value={draft.value} /></label> : undefined}
+      <button type="button" class="quiet" aria-label="Put away what became of this request" onClick={() => watch.dismiss(requestId)}>Put away</button>
+    </div>
+  );
+}
+
+function Elsewhere({ watch, requestId, given }: { readonly watch: SessionWatch; readonly requestId: string; readonly given: GivenAnswer | undefined }): JSX.Element {
+  const { text, seq } = outcomeOfRequest(watch.log.events.value, requestId);
+  return (
+    <p>
+      {given?.name === 'refused' ? <><strong>Your answer was not taken: {visibleText(given.message, 500)}.</strong> </> : <strong>Answered elsewhere. </strong>}
+      {visibleText(text, 600)}{seq === undefined ? '' : ` (event ${seq})`}
+    </p>
+  );
+}
+
+function wordsOfAnswer(answer: InspectionAnswer): string {
+  if (answer.type === 'deny') return 'You denied it';
+  if (answer.type === 'answer') return 'You answered';
+  return { once: 'You allowed it this once', session: 'You allowed it for the session', always: 'You allowed it always' }[answer.scope ?? 'once'];
+}
+
+function GoesOn({ session: { state }, stored: { seq, atMs } }: { readonly session: InspectedSession; readonly stored: Extract<GivenAnswer, { readonly name: 'stored' }> }): JSX.Element {
+  if (state.openWake !== undefined) return <>the session goes on.</>;
+  const isUnread = state.head < seq || state.pending.some((each) => each.seq === seq);
+  if (!isUnread) return <>the session has gone on with it.</>;
+  if (state.pendingActions.length > 0) return <>the session goes on when what else it waits for is answered.</>;
+  if (now.value - atMs < A_MOMENT_MS) return <>somebody is waited for who goes on with it.</>;
+  const line = commandLine(['worker']);
+  return <>nobody runs this session now: <span class="command"><code>{line}</code><CopyButton text={line} what="the command that runs it" /></span></>;
+}

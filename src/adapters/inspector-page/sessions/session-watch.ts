@@ -1,0 +1,148 @@
+/** What the page knows of one session, kept up to date as long as somebody looks: how it stands, and its log, the newest first. */
+import { effect, signal } from '@preact/signals';
+import type { ReadonlySignal } from '@preact/signals';
+import type { InspectedRequest, InspectedSession } from '../../../actors/inspection/inspection-source.ts';
+import { RequestFailure, server } from '../model/transport.ts';
+import { recording } from '../model/view.ts';
+import { SessionLog } from './session-log.ts';
+import { SideViews } from './side-views.ts';
+
+const EVERY_MS = 5_000;
+/** Records come in heaps; one request answers for all of them. */
+const SETTLE_MS = 150;
+const MAX_WATCHES = 6;
+/** Requests that need no answer any more and are still told of. */
+const MAX_SETTLED = 5;
+
+export interface Trouble {
+  readonly message: string;
+  readonly hint: string;
+}
+
+export class SessionWatch {
+  readonly id: string;
+  readonly log: SessionLog;
+  readonly sides: SideViews;
+  readonly #session = signal<InspectedSession | undefined>(undefined);
+  readonly #trouble = signal<Trouble | undefined>(undefined);
+  readonly #requests = signal<readonly InspectedRequest[]>([]);
+  readonly #dismissed = new Set<string>();
+  #aheadMs = 0;
+  #running: Promise<void> | undefined;
+  #isAskedAgain = false;
+
+  constructor(id: string) {
+    this.id = id;
+    this.log = new SessionLog(id);
+    this.sides = new SideViews(id);
+  }
+
+  /** As it was told last; undefined before that. */
+  get session(): ReadonlySignal<InspectedSession | undefined> {
+    return this.#session;
+  }
+
+  /** Why it cannot be brought up to date, where that is so. */
+  get trouble(): ReadonlySignal<Trouble | undefined> {
+    return this.#trouble;
+  }
+
+  /** Those that wait, and before them those that were seen waiting here and do not any more. */
+  get requests(): ReadonlySignal<readonly InspectedRequest[]> {
+    return this.#requests;
+  }
+
+  /** How far the clock of the server is ahead of this one, in milliseconds. */
+  get aheadMs(): number {
+    return this.#aheadMs;
+  }
+
+  isWaiting(requestId: string): boolean {
+    return this.#session.value?.pendingActions.some((request) => request.requestId === requestId) === true;
+  }
+
+  dismiss(requestId: string): void {
+    this.#dismissed.add(requestId);
+    this.#requests.value = this.#requests.value.filter((request) => request.requestId !== requestId);
+  }
+
+  /** Looks now, and whenever there may be something new. @returns leaves */
+  start(): () => void {
+    let settling: ReturnType<typeof setTimeout> | undefined;
+    const look = (): void => {
+      if (document.visibilityState === 'visible') void this.refresh();
+    };
+    const stop = effect(() => {
+      const { id, watched } = recording.value;
+      if (id !== this.id || watched.version === 0) return;
+      settling ??= setTimeout(() => {
+        settling = undefined;
+        look();
+      }, SETTLE_MS);
+    });
+    const timer = setInterval(look, EVERY_MS);
+    document.addEventListener('visibilitychange', look);
+    look();
+    return () => {
+      stop();
+      clearInterval(timer);
+      clearTimeout(settling);
+      document.removeEventListener('visibilitychange', look);
+    };
+  }
+
+  /** One at a time; whoever asks meanwhile is answered by one more after it. */
+  refresh(): Promise<void> {
+    if (this.#running !== undefined) {
+      this.#isAskedAgain = true;
+      return this.#running;
+    }
+    this.#running = this.#refreshAll().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #refreshAll(): Promise<void> {
+    do {
+      this.#isAskedAgain = false;
+      await this.#refreshOnce();
+    } while (this.#isAskedAgain);
+  }
+
+  async #refreshOnce(): Promise<void> {
+    try {
+      const session = await server.session(this.id);
+      this.#aheadMs = session.at - Date.now();
+      // The log is read first: what became of a request that waits no more is told in it.
+      await this.log.readTo(session.state.head);
+      this.#session.value = session;
+      this.#keepRequests(session.pendingActions);
+      this.#trouble.value = undefined;
+      void this.sides.refresh();
+    } catch (error) {
+      this.#trouble.value = error instanceof RequestFailure ? { message: error.message, hint: error.hint } : { message: String(error), hint: '' };
+    }
+  }
+
+  #keepRequests(waiting: readonly InspectedRequest[]): void {
+    const isWaiting = new Set(waiting.map(({ requestId }) => requestId));
+    for (const requestId of isWaiting) this.#dismissed.delete(requestId);
+    const settled = this.#requests.value.filter(({ requestId }) => !isWaiting.has(requestId) && !this.#dismissed.has(requestId));
+    this.#requests.value = [...settled.slice(-MAX_SETTLED), ...waiting];
+  }
+}
+
+const watches = new Map<string, SessionWatch>();
+
+/** The same as long as it is remembered: whoever comes back sees at once what was seen last. */
+export function watchOf(id: string): SessionWatch {
+  const found = watches.get(id) ?? new SessionWatch(id);
+  watches.delete(id);
+  watches.set(id, found);
+  for (const oldest of watches.keys()) {
+    if (watches.size <= MAX_WATCHES) break;
+    watches.delete(oldest);
+  }
+  return found;
+}

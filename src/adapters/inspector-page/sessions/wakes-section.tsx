@@ -1,0 +1,83 @@
+/** When a session wakes next, and what its wakes so far did and used. */
+import type { JSX } from 'preact';
+import type { InspectedSession, InspectedUsage, InspectedWake } from '../../../actors/inspection/inspection-source.ts';
+import type { QueuedWake } from '../../../machines/session/session-state.ts';
+import { visibleText } from '../model/visible-text.ts';
+import { now } from '../model/view.ts';
+import { amount, clockTime, counted, duration, instant, price, wholeTime } from '../model/words.ts';
+import { Section } from './section.tsx';
+import { isBadEnd, wakeOutcome } from './wake-outcomes.ts';
+
+export interface WakesSectionProps {
+  readonly session: InspectedSession;
+  readonly aheadMs: number;
+}
+
+export function WakesSection({ session: { state, usage }, aheadMs }: WakesSectionProps): JSX.Element {
+  return (
+    <>
+      {state.queuedWakes.length === 0 ? undefined : (
+        <Section title="Queued wakes" isOpenAtFirst aside={amount(state.queuedWakes.length)}>{() => <Queue wakes={state.queuedWakes} time={now.value + aheadMs} />}</Section>
+      )}
+      <Section title="Wakes so far" aside={totalsOf(usage)}>{() => <Wakes usage={usage} time={now.value + aheadMs} />}</Section>
+    </>
+  );
+}
+
+function totalsOf({ wakeCount, inputTokens, outputTokens, cost, isCostPartial }: InspectedUsage): string {
+  const tokens = `${amount(inputTokens)} tokens read, ${amount(outputTokens)} written`;
+  const paid = cost === undefined ? (isCostPartial ? 'cost not known' : undefined) : `${isCostPartial ? 'at least ' : ''}${price(cost)}`;
+  return [counted(wakeCount, 'wake'), tokens, paid].filter((part) => part !== undefined).join(' · ');
+}
+
+function Queue({ wakes, time }: { readonly wakes: readonly QueuedWake[]; readonly time: number }): JSX.Element {
+  const due = wakes.map((wake) => ({ wake, at: instant(wake.dueAt) ?? time })).toSorted((one, other) => one.at - other.at);
+  const span = Math.max(1, (due.at(-1)?.at ?? time) - time);
+  const placeOf = (at: number): string => `${Math.min(100, Math.max(0, ((at - time) / span) * 100))}%`;
+  return (
+    <>
+      <div class="queue-line" aria-hidden="true">
+        <span class="queue-from">now</span>
+        <div class="queue-track">{due.map(({ wake, at }) => <span key={wake.queuedWakeId} class={at <= time ? 'queue-mark is-due' : 'queue-mark'} style={{ left: placeOf(at) }} title={visibleText(wake.reason)} />)}</div>
+        <span class="queue-to">{duration(span)}</span>
+      </div>
+      <ol class="queue">
+        {due.map(({ wake, at }) => (
+          <li key={wake.queuedWakeId}>
+            <time dateTime={wake.dueAt} title={wholeTime(at)}>{at <= time ? `due for ${duration(time - at)}` : `in ${duration(at - time)}`}</time>
+            <span><strong>{visibleText(wake.reason, 300)}</strong>{wake.priority === 'normal' ? '' : `, priority ${wake.priority}`}{wake.note === undefined ? undefined : <span class="queue-note">It will say: {visibleText(wake.note, 600)}</span>}</span>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Wakes({ usage: { wakes, wakeCount }, time }: { readonly usage: InspectedUsage; readonly time: number }): JSX.Element {
+  if (wakeCount === 0 || wakes.length === 0) return <p class="empty">It has not been awake yet.</p>;
+  return (
+    <div class="wakes" role="region" aria-label="Wakes" tabIndex={0}>
+      <table>
+        <thead><tr><th scope="col">Began</th><th scope="col">Took</th><th scope="col">Outcome</th><th scope="col" class="number">Steps</th><th scope="col" class="number">Tool calls</th><th scope="col" class="number">Tokens</th><th scope="col" class="number">Cost</th></tr></thead>
+        <tbody>{wakes.toReversed().map((wake) => <WakeRow key={wake.wakeId} wake={wake} time={time} />)}</tbody>
+      </table>
+      {wakeCount > wakes.length ? <p class="left-out">{amount(wakeCount - wakes.length)} older wakes are counted and not listed.</p> : undefined}
+    </div>
+  );
+}
+
+function WakeRow({ wake: { wakeId, startedAt, endedAt, outcome, steps, toolCalls, tokens, cost }, time }: { readonly wake: InspectedWake; readonly time: number }): JSX.Element {
+  const from = instant(startedAt);
+  const to = instant(endedAt) ?? (outcome === undefined ? time : undefined);
+  return (
+    <tr title={wakeId}>
+      <td>{from === undefined ? 'no time' : <time dateTime={startedAt} title={wholeTime(from)}>{clockTime(from).slice(0, 8)}</time>}</td>
+      <td>{from === undefined || to === undefined ? '' : duration(to - from)}</td>
+      <td><span class={`badge is-${outcome === undefined ? 'running' : isBadEnd(outcome) ? 'error' : outcome === 'requires_action' ? 'waiting' : 'quiet'}`}>{outcome === undefined ? 'runs' : visibleText(wakeOutcome(outcome), 40)}</span></td>
+      <td class="number">{amount(steps)}</td>
+      <td class="number">{amount(toolCalls)}</td>
+      <td class="number">{amount(tokens)}</td>
+      <td class="number">{cost === undefined ? '' : price(cost)}</td>
+    </tr>
+  );
+}

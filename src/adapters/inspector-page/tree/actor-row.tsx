@@ -1,0 +1,70 @@
+/** One actor in a row: what it is, what it is called, how it stands, and for how long. */
+import type { JSX } from 'preact';
+import type { InspectedActorState } from '../../../machines/inspection-log/inspection-world.ts';
+import { actorName, wholeName } from '../model/actor-names.ts';
+import { lookOf } from '../model/outcomes.ts';
+import type { Look } from '../model/outcomes.ts';
+import { visibleText } from '../model/visible-text.ts';
+import { duration, stateText, wholeTime } from '../model/words.ts';
+import { ActorSign, Sign } from './signs.tsx';
+
+export interface ActorRowProps {
+  readonly actor: InspectedActorState;
+  readonly elementId: string;
+  readonly role: 'treeitem' | 'option';
+  /** From 1. */
+  readonly level: number;
+  /** From 0. */
+  readonly place: number;
+  readonly siblings: number;
+  /** Undefined: it has no children. */
+  readonly isOpen?: boolean | undefined;
+  readonly isChosen: boolean;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  /** What it belongs to, where that is not to be seen. */
+  readonly above?: string | undefined;
+  readonly onChoose: () => void;
+  readonly onToggle: () => void;
+}
+
+const WORDS: Readonly<Record<Look, string>> = { running: 'active', waiting: 'waits', done: 'done', error: 'failed', stopped: 'stopped' };
+const INDENT = 14;
+/** Deeper ones stand no further in: their level is in the row, for whoever hears it. */
+const MOST_INDENTS = 10;
+
+export function ActorRow({ actor, elementId, role, level, place, siblings, isOpen, isChosen, time, above, onChoose, onToggle }: ActorRowProps): JSX.Element {
+  const look = lookOf(actor);
+  const state = visibleText(stateText(actor.value), 80);
+  const shown = state === '' ? WORDS[look] : state;
+  const age = duration(time - actor.since.t);
+  const name = actorName(actor);
+  const toggle = (event: MouseEvent): void => {
+    event.stopPropagation();
+    onToggle();
+  };
+  return (
+    <div
+      id={elementId}
+      key={actor.key}
+      class={`actor-row${isChosen ? ' is-chosen' : ''}${look === 'running' || look === 'waiting' ? '' : ' is-over'}`}
+      role={role}
+      aria-level={role === 'treeitem' ? level : undefined}
+      aria-expanded={isOpen}
+      aria-selected={isChosen}
+      aria-setsize={siblings}
+      aria-posinset={place + 1}
+      title={`${wholeName(actor)}\n${shown} since ${wholeTime(actor.since.t)}${actor.error === undefined ? '' : `\n${visibleText(actor.error.message, 400)}`}`}
+      style={{ paddingInlineStart: `${6 + Math.min(level - 1, MOST_INDENTS) * INDENT}px` }}
+      onClick={onChoose}
+    >
+      <span class="toggle" aria-hidden="true" onClick={isOpen === undefined ? undefined : toggle}>{isOpen === undefined ? undefined : <Sign of={isOpen ? 'open' : 'closed'} />}</span>
+      <ActorSign kind={actor.kind} />
+      <span class="name">{name}{above === undefined ? undefined : <small> {above}</small>}</span>
+      <span class="unseen">, {visibleText(actor.kind ?? 'actor', 60)}, </span>
+      <span class={`state is-${look}`}><Sign of={look} /><span>{shown}</span></span>
+      <span class="unseen">{shown === WORDS[look] ? ', for ' : `, ${WORDS[look]}, for `}</span>
+      <span class="age">{age}</span>
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+/** The stored sessions: which there are, how each stands, what it did, and answers to what it waits for. */
+import type { InspectionSource } from '../../actors/inspection/inspection-source.ts';
+import { AnswerDesk } from './answer-desk.ts';
+import { soon } from './answer-soon.ts';
+import type { CheckedInspectorOptions } from './inspector-options.ts';
+import { readJson } from './read-json.ts';
+import { numberOf, parametersOf } from './request-gate.ts';
+import { sendJson } from './respond.ts';
+import { READING, sequenceNumber, sessionNamed, sessionUnknown } from './route.ts';
+import type { Route, Visit } from './route.ts';
+
+/** What may be asked for at once; of sessions, more are said as a number. */
+const MAX_SESSIONS = 1_000;
+const SESSIONS = 200;
+const MAX_EVENTS = 1_000;
+const EVENTS = 200;
+
+export class SessionRoutes {
+  readonly #source: InspectionSource;
+  readonly #desk: AnswerDesk;
+  readonly #limits: CheckedInspectorOptions['limits'];
+
+  constructor({ source, limits }: CheckedInspectorOptions) {
+    this.#source = source;
+    this.#desk = new AnswerDesk(source);
+    this.#limits = limits;
+  }
+
+  get all(): readonly Route[] {
+    return [
+      { pattern: /^\/api\/sessions$/, methods: READING, answer: (visit) => this.#sessions(visit) },
+      { pattern: /^\/api\/sessions\/([^/]+)$/, methods: READING, answer: (visit) => this.#session(visit) },
+      { pattern: /^\/api\/sessions\/([^/]+)\/events$/, methods: READING, answer: (visit) => this.#events(visit) },
+      { pattern: /^\/api\/sessions\/([^/]+)\/processes$/, methods: READING, answer: (visit) => this.#processes(visit) },
+      { pattern: /^\/api\/sessions\/([^/]+)\/changes$/, methods: READING, answer: (visit) => this.#changes(visit) },
+      { pattern: /^\/api\/sessions\/([^/]+)\/answers$/, methods: ['POST'], answer: (visit) => this.#answer(visit) },
+    ];
+  }
+
+  async #sessions({ query, ...exchange }: Visit): Promise<void> {
+    const { limit } = parametersOf(query, ['limit']);
+    const most = limit === undefined ? SESSIONS : numberOf('limit', limit, { min: 1, max: MAX_SESSIONS });
+    sendJson(exchange, 200, await this.#soon(this.#source.sessions({ limit: most })));
+  }
+
+  async #session({ query, name, ...exchange }: Visit): Promise<void> {
+    parametersOf(query, []);
+    const session = await this.#soon(this.#source.session(sessionNamed(name)));
+    if (session === undefined) throw sessionUnknown();
+    sendJson(exchange, 200, session);
+  }
+
+  async #events({ query, name, ...exchange }: Visit): Promise<void> {
+    const { from = '1', limit } = parametersOf(query, ['from', 'limit']);
+    const wanted = { from: sequenceNumber(from), limit: limit === undefined ? EVENTS : numberOf('limit', limit, { min: 1, max: MAX_EVENTS }) };
+    const events = await this.#soon(this.#source.events(sessionNamed(name), wanted));
+    if (events === undefined) throw sessionUnknown();
+    sendJson(exchange, 200, events);
+  }
+
+  async #processes({ query, name, ...exchange }: Visit): Promise<void> {
+    parametersOf(query, []);
+    sendJson(exchange, 200, { processes: await this.#soon(this.#source.processes(sessionNamed(name))) });
+  }
+
+  async #changes({ query, name, ...exchange }: Visit): Promise<void> {
+    parametersOf(query, []);
+    sendJson(exchange, 200, { changes: await this.#soon(this.#source.changes(sessionNamed(name))) });
+  }
+
+  async #answer({ query, name, ...exchange }: Visit): Promise<void> {
+    parametersOf(query, []);
+    const session = sessionNamed(name);
+    const body = await readJson(exchange.request, this.#limits.maxBodyBytes);
+    sendJson(exchange, 200, { receipt: await this.#soon(this.#desk.take(session, body)) });
+  }
+
+  #soon<Value>(value: Promise<Value>): Promise<Value> {
+    return soon(value, this.#limits.requestMs);
+  }
+}

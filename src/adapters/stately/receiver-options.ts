@@ -1,0 +1,51 @@
+/** Checks what a receiver is started with, and fills in what was left out. */
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { parseOrThrow } from '../../machines/validate.ts';
+import type { StatelyReceiverOptions } from './stately-receiver.ts';
+
+const MAX_ORIGINS = 16;
+const bounded = (standard: number, max: number): z.ZodDefault<z.ZodInt> => z.int().min(1).max(max).default(standard);
+
+const limits = z.strictObject({
+  connections: bounded(16, 1_000),
+  frameBytes: bounded(4 * 1_048_576, 64 * 1_048_576),
+  records: bounded(100_000, 10_000_000),
+  characters: bounded(64 * 1_048_576, 1_073_741_824),
+  charts: bounded(1_000, 100_000),
+  actors: bounded(10_000, 1_000_000),
+});
+
+const origin = z.string().max(300).refine(isWebOrigin, 'expected an origin as browsers write it: http://localhost:5173, without a path');
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+const schema = z.strictObject({
+  port: z.int().min(0).max(65_535).default(8_080),
+  host: z.string().refine(isLoopback, 'expected 127.0.0.1 or ::1: whoever can connect can make the inspector show anything').default('127.0.0.1'),
+  origins: z.array(origin).max(MAX_ORIGINS).readonly().default([]),
+  limits: limits.prefault({}),
+  redact: z.custom<NonNullable<StatelyReceiverOptions['redact']>>(isFunction, 'expected a function').optional(),
+  clock: z.custom<StatelyReceiverOptions['clock']>((value) => typeof value === 'object' && value !== null && isFunction((value as { readonly now?: unknown }).now), 'expected a Clock'),
+  onProblem: z.custom<StatelyReceiverOptions['onProblem']>(isFunction, 'expected a function'),
+});
+
+export type CheckedReceiverOptions = Readonly<z.output<typeof schema>>;
+
+/** @throws RuntimeError STATELY_OPTIONS_INVALID */
+export function checkReceiverOptions(options: unknown): CheckedReceiverOptions {
+  return parseOrThrow(schema, options, { what: 'options of the Stately receiver', code: 'STATELY_OPTIONS_INVALID', hint: 'Leave host out; name each origin whole, such as http://localhost:5173.' });
+}
+
+function isLoopback(host: string): boolean {
+  return host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+function isWebOrigin(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.origin === text;
+}
+
+/** As URLs and Host headers write it. */
+export function authorityOf(host: string, port: number): string {
+  return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,109 @@
+/** Listens for programs on loopback, lets in who may, and keeps count. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import { RuntimeError } from '../../machines/errors.ts';
+import { authorityOf, checkReceiverOptions } from './receiver-options.ts';
+import type { CheckedReceiverOptions } from './receiver-options.ts';
+import { ReceivedPrograms } from './received-programs.ts';
+import { admit } from './receiver-gate.ts';
+import type { StatelyReceiver, StatelyReceiverOptions } from './stately-receiver.ts';
+import { statelySource } from './stately-source.ts';
+
+/** A connection has to say what it wants within it. */
+const HANDSHAKE_MS = 5_000;
+const MAX_TITLE_CHARACTERS = 80;
+/** Sockets that have not said yet what they want. */
+const MORE_SOCKETS = 16;
+
+export async function listen(given: StatelyReceiverOptions): Promise<StatelyReceiver> {
+  const options = checkReceiverOptions(given);
+  const { limits } = options;
+  const onProblem = quiet(options.onProblem);
+  const programs = new ReceivedPrograms({ ...options, onProblem, boot: randomBytes(4).toString('hex') });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.frameBytes, perMessageDeflate: false, clientTracking: false, autoPong: true });
+  const server = createServer({ requestTimeout: HANDSHAKE_MS, headersTimeout: HANDSHAKE_MS, connectionsCheckingInterval: 1_000, keepAliveTimeout: 1_000 }, answerPlainly);
+  server.maxConnections = limits.connections + MORE_SOCKETS;
+  server.timeout = HANDSHAKE_MS;
+  const port = await listening(server, options);
+  server.on('error', onProblem);
+  server.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => socket.destroy());
+    const refusal = programs.isClosed ? { status: 503, because: 'this receiver is closing' } : admit(request, { options, port, boot: programs.recording.header.boot, connected: programs.connected });
+    if (refusal !== undefined) {
+      programs.refuse(request);
+      refuse(socket, refusal.status, refusal.because);
+      return;
+    }
+    sockets.handleUpgrade(request, socket, head, (webSocket) => programs.add(webSocket, titleOf(request)));
+  });
+  const url = `ws://${authorityOf(options.host, port)}`;
+  const close = closer(server, programs);
+  return {
+    url,
+    recording: programs.recording,
+    get statistics() {
+      return programs.statistics;
+    },
+    source: (base) => statelySource({ url, programs, base }),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function listening(server: Server, { host, port }: CheckedReceiverOptions): Promise<number> {
+  server.listen({ host, port, exclusive: true });
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new RuntimeError('STATELY_PORT_TAKEN', `port ${port} of ${host} is taken by another program`, { category: 'conflict', hint: 'Choose another with --stately-port, and give the programs its address: createWebSocketInspector({ url }).', cause });
+    }
+    throw new RuntimeError('STATELY_CANNOT_LISTEN', `cannot listen on port ${port} of ${host} (${code ?? 'no reason was given'})`, { category: 'permission', hint: 'Choose a port above 1023.', cause });
+  }
+  return (server.address() as AddressInfo).port;
+}
+
+function closer(server: Server, programs: ReceivedPrograms): () => Promise<void> {
+  let closing: Promise<void> | undefined;
+  return () => {
+    closing ??= new Promise((resolve) => {
+      programs.close();
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+    return closing;
+  };
+}
+
+/** Programs may say who they are: `ws://127.0.0.1:8080/?program=checkout`. */
+function titleOf({ url = '/' }: IncomingMessage): string | undefined {
+  const mark = url.indexOf('?');
+  const name = mark === -1 ? null : new URLSearchParams(url.slice(mark + 1)).get('program');
+  return name === null || name.trim() === '' ? undefined : name.trim().slice(0, MAX_TITLE_CHARACTERS);
+}
+
+function answerPlainly(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(426, { 'content-type': 'text/plain; charset=utf-8', upgrade: 'websocket', connection: 'close', 'x-content-type-options': 'nosniff' });
+  response.end('XState programs connect here: createWebSocketInspector({ url }). There is no page.\n');
+}
+
+function refuse(socket: Duplex, status: number, because: string): void {
+  const body = `${because}\n`;
+  socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy());
+}
+
+function quiet(report: (error: unknown) => void): (error: unknown) => void {
+  return (error) => {
+    try {
+      report(error);
+    } catch {
+      // Nobody is left to tell.
+    }
+  };
+}

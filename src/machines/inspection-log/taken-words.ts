@@ -1,0 +1,7 @@
+/** What stands among the transitions of a step where it is no transition of the chart. Without imports: the page of the inspector reads these and must not carry the schemas. */
+
+/** A transition whose name nobody knows: its chart could not be described, or nobody told which of several it was. */
+export const UNKNOWN_TRANSITION = '(unknown)';
+
+/** The logic around the chart handled the event itself: the chart was not asked, and nothing of it was ignored. */
+export const HANDLED_BY_LOGIC = '(own logic)';

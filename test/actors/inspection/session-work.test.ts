@@ -1,0 +1,177 @@
+/** What works for a session, and what it has changed, as an inspector sees it. */
+import { describe, expect, it } from 'vitest';
+import type { FolderChanges, FolderDifference } from '../../../src/actors/inspection/folder-changes.ts';
+import { createRuntimeSource } from '../../../src/actors/inspection/runtime-source.ts';
+import type { ClosableSource, RuntimeSourceOptions } from '../../../src/actors/inspection/runtime-source.ts';
+import type { ProcessTree, ReconciledProcessTree } from '../../../src/actors/task/process-tree.ts';
+import type { KeptWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
+import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
+import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
+import type { BackgroundTaskState } from '../../../src/machines/task/task-state.ts';
+import { SESSION_ID, created, foldAll, idOf, logOf } from '../../support/session-events.ts';
+import type { Sessions } from '../../../src/actors/session/sessions.ts';
+import { until } from '../../support/session-house.ts';
+
+const CHILD = idOf(900);
+const JOB: SessionEventDraft = { type: 'subagent.started', data: { jobId: 'agent_1', childSessionId: CHILD, agentId: 'helper', label: 'helps' } };
+
+/** A source over one session with these events in its log. */
+function sourceOf(options: Partial<RuntimeSourceOptions>, ...drafts: readonly SessionEventDraft[]): { readonly source: ClosableSource; readonly problems: unknown[]; readonly clock: ReturnType<typeof createSimulatedClock> } {
+  const log = logOf(created, ...drafts);
+  const state = foldAll(log);
+  const problems: unknown[] = [];
+  const clock = createSimulatedClock();
+  const sessions = {
+    list: async () => [state],
+    status: async () => state,
+    events: async function* events(_id: string, { from = 1 }: { readonly from?: number } = {}) {
+      yield* log.filter(({ seq }) => seq >= from);
+    } as unknown as Sessions['events'],
+    send: async () => {
+      throw new Error('nobody answers here');
+    },
+  };
+  return { source: createRuntimeSource({ title: 'x', sessions, clock, onProblem: (error) => void problems.push(error), ...options }), problems, clock };
+}
+
+function task(id: string, more: Partial<BackgroundTaskState>): BackgroundTaskState {
+  return { id, kind: 'process', label: id, status: 'running', mode: 'foreground', parentSessionId: SESSION_ID, depth: 0, cwd: '/', updatedAt: '2026-01-01T00:00:00.000Z', unread: false, ...more };
+}
+
+const tasksOf = (...tasks: readonly BackgroundTaskState[]): RuntimeSourceOptions['tasks'] => [{ list: () => [...tasks] }];
+const treesOf = (...reports: readonly ReconciledProcessTree[]): Pick<ProcessTree, 'reconcile'> & { readonly policies: unknown[] } => {
+  const policies: unknown[] = [];
+  return {
+    policies,
+    reconcile: async (options) => {
+      policies.push(options?.policy);
+      return reports;
+    },
+  };
+};
+
+describe('a list of 10,000 sessions', () => {
+  it('comes with as many as are asked for, leaves the event loop to others, and is kept for as long as it took', async () => {
+    const states = Array.from({ length: 10_000 }, (_, index) => ({ ...foldAll(logOf(created)), sessionId: idOf(index) }));
+    const clock = createSimulatedClock();
+    let lists = 0;
+    const sessions = {
+      list: async () => {
+        lists += 1;
+        await clock.advance(3_000);
+        return states;
+      },
+      status: async () => states[0] as (typeof states)[number],
+      events: undefined as unknown as Sessions['events'],
+      send: undefined as unknown as Sessions['send'],
+    };
+    const many = createRuntimeSource({ title: 'x', sessions, clock, onProblem: () => undefined });
+    let turns = 0;
+    const counting = setInterval(() => (turns += 1), 1);
+    const { sessions: shown, total } = await many.sessions({ limit: 1_000 });
+    clearInterval(counting);
+    expect([shown.length, shown[0]?.sessionId, total, turns > 0]).toEqual([1_000, idOf(9_999), 10_000, true]);
+    expect(shown[0]?.why).toMatchObject({ kind: 'nothing', text: expect.any(String) });
+    await many.sessions({ limit: 5 });
+    expect(lists).toBe(1);
+    await clock.advance(3_000);
+    await many.sessions({ limit: 5 });
+    expect(lists).toBe(2);
+  });
+});
+
+describe('the processes of a session', () => {
+  it('are those of its tasks, its jobs and what works for those, each under its parent', async () => {
+    const tasks = tasksOf(
+      task('t1', { pid: 10, commandPreview: 'make all', startedAt: '2026-01-01T00:00:00.000Z' }),
+      task('t2', { pid: 11, parentTaskId: 't1', status: 'completed' }),
+      task('agent_1', { kind: 'agent', pid: 20, label: 'helps', metadata: { 'wakechart.sessionId': CHILD } }),
+      task('t3', { pid: 21, parentSessionId: CHILD }),
+      task('t4', { parentSessionId: SESSION_ID }),
+      task('t5', { pid: 99, parentSessionId: idOf(5) }),
+    );
+    const { source } = sourceOf({ tasks }, JOB);
+    expect(await source.processes(SESSION_ID)).toEqual([
+      { pid: 10, title: 'make all', state: 'running', startedAt: '2026-01-01T00:00:00.000Z', taskId: 't1' },
+      { pid: 11, parentPid: 10, title: 't2', state: 'gone', taskId: 't2' },
+      { pid: 20, title: 'helps', state: 'running', taskId: 'agent_1' },
+      { pid: 21, parentPid: 20, title: 't3', state: 'running', taskId: 't3' },
+    ]);
+  });
+
+  it('are also those that a host which died has left of its jobs; looking ends nothing', async () => {
+    const processTree = treesOf({ tag: 'a', taskId: 'agent_1', pid: 30, action: 'left', reason: 'host_dead', survivors: [{ pid: 31, startTime: '1' }] }, { tag: 'b', taskId: 'other', pid: 40, action: 'left', reason: 'host_dead', survivors: [] });
+    const { source } = sourceOf({ processTree }, JOB);
+    expect(await source.processes(SESSION_ID)).toEqual([
+      { pid: 30, title: 'job helps', state: 'gone', taskId: 'agent_1' },
+      { pid: 31, parentPid: 30, title: 'job helps', state: 'running', taskId: 'agent_1' },
+    ]);
+    expect(processTree.policies).toEqual(['look']);
+  });
+
+  it('have nothing secret in what they are called, and are bounded', async () => {
+    const many = Array.from({ length: 1_500 }, (_, index) => task(`t${index}`, { pid: index + 1, commandPreview: `run --key hunter2hunter2 ${'x'.repeat(1_000)}` }));
+    const { source } = sourceOf({ tasks: tasksOf(...many), redact: (text) => text.replaceAll('hunter2hunter2', '[redacted]') });
+    const processes = await source.processes(SESSION_ID);
+    expect([processes.length, processes[0]?.title.length, JSON.stringify(processes).includes('hunter2')]).toEqual([1_000, 500, false]);
+  });
+
+  it('of others are left out where their records cannot be read', async () => {
+    const { source, problems } = sourceOf({ tasks: tasksOf(task('t1', { pid: 10 })), processTree: { reconcile: () => Promise.reject(new Error('EACCES')) } }, JOB);
+    expect([(await source.processes(SESSION_ID)).length, problems.length]).toEqual([1, 1]);
+  });
+});
+
+const NONE: FolderDifference = { files: [], fileCount: 0, difference: '', isCut: false };
+const worktree = (more: Partial<KeptWorktree>): KeptWorktree => ({ id: 'w', jobId: 'agent_1', status: 'ready', createdAt: '2026-01-01T00:00:00.000Z', isOwned: true, findings: [], repoRoot: '/r', worktreePath: '/w', branchName: 'b', ...more });
+
+function looking(read: FolderChanges['read'], worktrees: readonly KeptWorktree[] = []): Partial<RuntimeSourceOptions> {
+  return { changes: { folders: { read }, workspaceOf: () => '/workspace', worktrees: { list: async () => worktrees } } };
+}
+
+describe('the changes of a session', () => {
+  it('are those of its workspace, then of the worktrees of its jobs and children since they were made', async () => {
+    const looks: unknown[] = [];
+    const subflow: SessionEventDraft = { type: 'agent.subflow_started', data: { callId: 'c1', childSessionId: idOf(901), agentId: 'writer', message: 'Write.', isolation: 'worktree' } };
+    const call: SessionEventDraft = { type: 'agent.tool_use', data: { callId: 'c1', name: 'delegate', input: {}, spanId: 's' } };
+    const kept = [worktree({ baseRevision: 'f'.repeat(40) }), worktree({ id: 'v', worktreePath: '/v', jobId: 'x', key: `${SESSION_ID}/${idOf(901)}` }), worktree({ id: 'u', worktreePath: '/u', jobId: 'another' })];
+    const { source } = sourceOf(looking(async (folder, { since }) => {
+      looks.push([folder, since]);
+      return { ...NONE, branch: folder };
+    }, kept), JOB, call, subflow);
+    expect((await source.changes(SESSION_ID)).map(({ title, branch }) => [title, branch])).toEqual([['the workspace', '/workspace'], ['the worktree of helps', '/w'], ['the worktree of writer', '/v']]);
+    expect(looks).toEqual([['/workspace', undefined], ['/w', 'f'.repeat(40)], ['/v', undefined]]);
+  });
+
+  it('have nothing secret in them, also where they are cut in the middle of it', async () => {
+    const secret = 'hunter2hunter2';
+    const difference = `${'x'.repeat(256 * 1024 - 5)}${secret}${'y'.repeat(20_000)}`;
+    const { source } = sourceOf({ ...looking(async (_folder, { maxCharacters }) => ({ ...NONE, branch: secret, files: [{ path: secret, change: 'added' }], fileCount: 1, difference: difference.slice(0, maxCharacters), isCut: false })), redact: (text) => text.replaceAll(secret, '[redacted]') });
+    const [changes] = await source.changes(SESSION_ID);
+    expect([changes?.difference.includes('hunte'), changes?.isCut, (changes?.difference.length ?? 0) <= 256 * 1024, JSON.stringify(changes).includes('hunter2')]).toEqual([false, true, true, false]);
+  });
+
+  it('that cannot be looked at say why, and others are shown all the same', async () => {
+    const { source, problems } = sourceOf(looking(async (folder) => (folder === '/w' ? NONE : Promise.reject(new Error('git ended with exit code 128'))), [worktree({})]), JOB);
+    expect(await source.changes(SESSION_ID)).toMatchObject([{ because: 'it could not be looked at (git ended with exit code 128)' }, { title: 'the worktree of helps' }]);
+    expect(problems).toHaveLength(1);
+  });
+
+  it('are given up after a while, and looked at once for all who ask', async () => {
+    const signals: AbortSignal[] = [];
+    const { source, clock } = sourceOf(looking((_folder, { signal }) => new Promise((_resolve, reject) => {
+      if (signal === undefined) return;
+      signals.push(signal);
+      signal.addEventListener('abort', () => reject(new Error('given up')));
+    })));
+    const looks = Promise.all([source.changes(SESSION_ID), source.changes(SESSION_ID)]);
+    await until(() => signals.length > 0);
+    await clock.advance(8_000);
+    expect(await looks).toMatchObject([[{ because: 'it took too long to look' }], [{ because: 'it took too long to look' }]]);
+    expect([signals.length, clock.pendingTimers]).toEqual([1, 0]);
+  });
+
+  it('are none where nobody looks', async () => {
+    expect(await sourceOf({}).source.changes(SESSION_ID)).toEqual([]);
+  });
+});

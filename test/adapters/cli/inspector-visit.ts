@@ -1,0 +1,61 @@
+/** A browser at the inspector that a command has opened: it signs in with the address that was printed. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { InspectionAnswer } from '../../../src/actors/inspection/inspection-source.ts';
+import type { RunningCommand } from './command-line.ts';
+import { until } from './command-line.ts';
+
+export interface Visit {
+  readonly origin: string;
+  readonly port: number;
+  /** Of the session that the address shows first; empty where it names none. */
+  readonly shown: string;
+  ask(path: string): Promise<{ readonly status: number; readonly text: string }>;
+  json<Value>(path: string): Promise<Value>;
+  answer(sessionId: string, answer: InspectionAnswer): Promise<number>;
+}
+
+const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+(?:#r=[\w-]+)?/g;
+
+export const addressesIn = (text: string): string[] => text.match(ADDRESS) ?? [];
+
+/** Waits for the last address that the command prints, once it prints `when`. */
+export async function visit(command: RunningCommand, when: RegExp = ADDRESS): Promise<Visit> {
+  const text = (): string => command.stdout() + command.stderr();
+  return signedIn(await until('an address', () => (text().search(when) === -1 ? undefined : addressesIn(text()).at(-1))));
+}
+
+export async function signedIn(address: string): Promise<Visit> {
+  const { origin, port, hash } = new URL(address);
+  const { headers, status } = await fetch(address, { redirect: 'manual' });
+  if (status !== 303) throw new Error(`expected to be signed in, received ${status}`);
+  const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const ask: Visit['ask'] = async (path) => {
+    const response = await fetch(`${origin}${path}`, { headers: { cookie } });
+    return { status: response.status, text: await response.text() };
+  };
+  return {
+    origin,
+    port: Number(port),
+    shown: hash.replace('#r=', ''),
+    ask,
+    json: async <Value>(path: string) => JSON.parse((await ask(path)).text) as Value,
+    async answer(sessionId, answer) {
+      const response = await fetch(`${origin}/api/sessions/${sessionId}/answers`, { method: 'POST', headers: { cookie, origin, 'content-type': 'application/json' }, body: JSON.stringify(answer) });
+      return response.status;
+    },
+  };
+}
+
+/** Whether anything listens there. */
+export async function isListening({ port }: Pick<Visit, 'port'>): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port });
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,124 @@
+/** Logs of sessions as conversations, and the way from an event to its record. */
+import { describe, expect, it } from 'vitest';
+import { recordOfEvent } from '../../../src/adapters/inspector-page/sessions/event-records.ts';
+import { SessionLog } from '../../../src/adapters/inspector-page/sessions/session-log.ts';
+import { outcomeOfRequest } from '../../../src/adapters/inspector-page/sessions/request-outcome.ts';
+import { transcriptOf } from '../../../src/adapters/inspector-page/sessions/transcript.ts';
+import { InspectionTimeline } from '../../../src/machines/inspection-log/inspection-timeline.ts';
+import { recordsOfSession } from '../../../src/machines/inspection-log/session-records.ts';
+import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
+import { openHouse } from '../../support/session-house.ts';
+
+const STEPS = [{ text: 'I clean up.', toolCalls: [{ name: 'shell_run', input: { command: 'rm -rf build' } }] }, { text: 'Done.', directive: { outcome: 'sleep', summary: 'Done.' } }];
+
+/** A log in which a call was denied, and the session went on. */
+async function deniedLog(): Promise<readonly SessionEvent[]> {
+  await using house = await openHouse();
+  const session = await house.session(STEPS, { message: 'Clean up.', agent: { permission: { mode: 'ask' } } });
+  await house.runtime.wake(session);
+  const [action] = (await house.runtime.sessions.status(session)).pendingActions;
+  await house.runtime.sessions.send(session, { type: 'user.tool_confirmation', requestId: action?.requestId ?? '', toolName: 'shell_run', allowed: false, note: 'not now' });
+  await house.runtime.wake(session);
+  // Read before the house closes.
+  return await house.log(session);
+}
+
+describe('a transcript', () => {
+  it('tells a call once, with what it was given and what came of it', async () => {
+    const events = await deniedLog();
+    const entries = transcriptOf(events);
+    const calls = entries.filter(({ kind }) => kind === 'call');
+    expect(calls).toMatchObject([{ call: { name: 'shell_run', state: 'denied', input: { value: { command: 'rm -rf build' } } } }]);
+    expect(entries.filter(({ kind }) => kind === 'said').map(({ text }) => text)).toEqual(['I clean up.', 'Done.']);
+    expect(entries.filter(({ kind }) => kind === 'heard').map(({ title, text }) => [title, text])).toEqual([['Message', 'Clean up.'], ['shell_run denied', 'not now']]);
+    expect(entries.map(({ seq }) => seq)).toEqual(entries.map(({ seq }) => seq).toSorted((one, other) => one - other));
+  });
+
+  it('of the end of a log tells a call by its result alone', async () => {
+    const events = await deniedLog();
+    const asked = events.findIndex(({ type }) => type === 'agent.tool_use');
+    const [call] = transcriptOf(events.slice(asked + 1)).filter(({ kind }) => kind === 'call');
+    expect(call?.call).toMatchObject({ name: 'shell_run', state: 'denied' });
+    expect(call?.call?.input).toBeUndefined();
+  });
+
+  it('leads from every event to the record that tells it', async () => {
+    const events = await deniedLog();
+    const timeline = new InspectionTimeline();
+    const records = [...recordsOfSession(events)];
+    // In two parts, as they come: what was found before stays.
+    timeline.append(records.slice(0, 20));
+    recordOfEvent(timeline, { seq: 1, type: 'session.created', t: undefined });
+    timeline.append(records);
+    for (const { seq, type, at } of events) {
+      const found = timeline.record(recordOfEvent(timeline, { seq, type, t: Date.parse(at) }) ?? 0);
+      expect(found).toMatchObject({ type, t: Date.parse(at) });
+    }
+    expect(recordOfEvent(timeline, { seq: events.length + 1, type: '', t: undefined })).toBeUndefined();
+  });
+
+  it('leads there by time where the oldest records are gone', async () => {
+    const events = await deniedLog();
+    const timeline = new InspectionTimeline();
+    timeline.append([...recordsOfSession(events)].slice(3));
+    const last = events.at(-1);
+    const found = timeline.record(recordOfEvent(timeline, { seq: last?.seq ?? 0, type: last?.type ?? '', t: Date.parse(last?.at ?? '') }) ?? 0);
+    expect(found).toMatchObject({ type: last?.type });
+  });
+
+  it('leads there though damage took events away', async () => {
+    const events = (await deniedLog()).filter(({ seq }) => seq !== 4);
+    const timeline = new InspectionTimeline();
+    timeline.append(recordsOfSession(events));
+    for (const { seq, type, at } of events) expect(timeline.record(recordOfEvent(timeline, { seq, type, t: Date.parse(at) }) ?? 0)).toMatchObject({ type });
+  });
+
+  it('says what became of a request', async () => {
+    const events = await deniedLog();
+    const asked = events.find((event) => event.type === 'permission.requested');
+    const requestId = asked?.type === 'permission.requested' ? asked.data.requestId : '';
+    const told = outcomeOfRequest(events, requestId);
+    expect([told.text, events.find(({ seq }) => seq === told.seq)?.type]).toEqual(['It was denied: not now', 'user.tool_confirmation']);
+    expect(outcomeOfRequest(events, 'another').text).toBe('It needs no answer any more.');
+  });
+});
+
+describe('the events that the page has read', () => {
+  const logOf = (count: number): readonly SessionEvent[] => Array.from({ length: count }, (_, index): SessionEvent => ({ id: `${index}`, seq: index + 1, at: '2026-01-01T00:00:00.000Z', sessionId: 's', type: 'user.interrupt', v: 1, data: {} }));
+  const reading = (all: () => readonly SessionEvent[]): SessionLog => new SessionLog('s', async (_, from, limit) => ({ events: all().filter(({ seq }) => seq >= from).slice(0, Math.min(limit, 150)), head: all().at(-1)?.seq ?? 0 }));
+  const numbersOf = (log: SessionLog): readonly number[] => log.events.value.map(({ seq }) => seq);
+
+  it('are the newest first, then all that come, then older ones when they are asked for, without a gap', async () => {
+    let all = logOf(1_000);
+    const log = reading(() => all);
+    await log.readTo(1_000);
+    expect([numbersOf(log)[0], numbersOf(log).at(-1), log.hasEarlier]).toEqual([601, 1_000, true]);
+    all = logOf(1_700);
+    await log.readTo(1_700);
+    await log.readEarlier();
+    await log.readEarlier();
+    await log.readEarlier();
+    expect(numbersOf(log)).toEqual(logOf(1_700).map(({ seq }) => seq));
+    expect(log.hasEarlier).toBe(false);
+  });
+
+  it('lack those that damage took away, and come to an end all the same', async () => {
+    const all = logOf(1_000).filter(({ seq }) => seq < 100 || seq > 700);
+    const log = reading(() => all);
+    await log.readTo(1_000);
+    for (let times = 0; times < 3; times += 1) await log.readEarlier();
+    expect([numbersOf(log), log.hasEarlier]).toEqual([all.map(({ seq }) => seq), false]);
+  });
+
+  it('begin anew where the log is another one, or far ahead', async () => {
+    let all = logOf(900);
+    const log = reading(() => all);
+    await log.readTo(900);
+    all = logOf(5);
+    await log.readTo(5);
+    expect(numbersOf(log)).toEqual([1, 2, 3, 4, 5]);
+    all = logOf(20_000);
+    await log.readTo(20_000);
+    expect([numbersOf(log)[0], numbersOf(log).length]).toEqual([19_601, 400]);
+  });
+});

@@ -1,0 +1,187 @@
+/** What a receiver takes in and what it refuses, with real sockets. */
+import { request } from 'node:http';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
+import { createStatelyReceiver } from '../../../src/adapters/stately/stately-receiver.ts';
+import { InspectionTimeline } from '../../../src/machines/inspection-log/inspection-timeline.ts';
+import { actorFrame, connect, eventFrame, receiver, recordsOf, snapshotFrame, until, worldOf } from './stately-house.ts';
+
+async function answerOf(url: string, headers: Readonly<Record<string, string>>): Promise<{ readonly status: number | undefined; readonly body: string }> {
+  return await new Promise((resolve, reject) => {
+    const asked = request(url.replace('ws:', 'http:'), { headers }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (body += chunk)).on('end', () => resolve({ status: response.statusCode, body }));
+    });
+    asked.on('upgrade', (_response, socket) => {
+      socket.destroy();
+      resolve({ status: 101, body: '' });
+    });
+    asked.on('error', reject).end();
+  });
+}
+
+const UPGRADE = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
+
+describe('who may connect', () => {
+  it('is a program, which sends no Origin header', async () => {
+    const { url } = await receiver();
+    expect((await answerOf(url, UPGRADE)).status).toBe(101);
+  });
+
+  it('is no page of an origin that was not named, and the answer and the notes say what to do', async () => {
+    const house = await receiver({ origins: ['http://localhost:5173'] });
+    for (const origin of ['https://evil.example', 'null', 'http://localhost:5174', 'http://localhost:5173.evil.example', 'HTTP://LOCALHOST:5173', '']) {
+      const { status, body } = await answerOf(house.url, { ...UPGRADE, origin });
+      expect([origin, status]).toEqual([origin, 403]);
+      expect(body).toContain('--stately-origin');
+    }
+    expect((await answerOf(house.url, { ...UPGRADE, origin: 'http://localhost:5173' })).status).toBe(101);
+    expect(house.statistics.refused).toBe(6);
+    expect(house.source().about().notes.join('\n')).toContain('--stately-origin');
+  });
+
+  it('is nobody who was led here by another name', async () => {
+    const { url } = await receiver();
+    expect((await answerOf(url, { ...UPGRADE, host: 'evil.example' })).status).toBe(421);
+    expect((await answerOf(url, { ...UPGRADE, host: `localhost:${new URL(url).port}` })).status).toBe(101);
+  });
+
+  it('is no more than the limit', async () => {
+    const { url } = await receiver({ limits: { connections: 1 } });
+    await connect(url);
+    expect((await answerOf(url, UPGRADE)).status).toBe(503);
+  });
+
+  it('is nobody who only looks', async () => {
+    const { url } = await receiver();
+    expect((await answerOf(url, {})).status).toBe(426);
+    expect((await answerOf(url, { ...UPGRADE, upgrade: 'h2c' })).status).toBe(400);
+  });
+});
+
+describe('a receiver', () => {
+  it('refuses every address that others can reach, and options that it does not know', async () => {
+    const start = (options: Readonly<Record<string, unknown>>): Promise<unknown> => createStatelyReceiver({ port: 0, clock: createSystemClock(), onProblem: () => undefined, ...options });
+    for (const options of [{ host: '0.0.0.0' }, { host: '::' }, { host: '10.0.0.1' }, { host: 'localhost' }, { origins: ['localhost:5173'] }, { origins: ['http://a/b'] }, { origins: ['null'] }, { origins: ['*'] }, { port: 70_000 }, { more: 1 }, { limits: { frameBytes: 0 } }]) {
+      await expect(start(options)).rejects.toMatchObject({ code: 'STATELY_OPTIONS_INVALID' });
+    }
+  });
+
+  it('says that its port is taken', async () => {
+    const { url } = await receiver();
+    const again = createStatelyReceiver({ port: Number(new URL(url).port), clock: createSystemClock(), onProblem: () => undefined });
+    await expect(again).rejects.toMatchObject({ code: 'STATELY_PORT_TAKEN' });
+  });
+
+  it('frees its port, and keeps what it received', async () => {
+    const house = await receiver();
+    const socket = await connect(house.url);
+    socket.send(actorFrame('x:0'));
+    await until(house.recording, () => house.statistics.frames === 1 || undefined);
+    await house.close();
+    await house.close();
+    expect((await worldOf(house.recording)).actors().map(({ status }) => status)).toEqual(['stopped', 'stopped']);
+    expect(house.source().about().hasEnded).toBe(true);
+    const next = await receiver({ port: Number(new URL(house.url).port) });
+    expect(next.url).toBe(house.url);
+  });
+
+  it('disconnects a program whose frame is too long, and says why', async () => {
+    const house = await receiver({ limits: { frameBytes: 10_000 } });
+    const socket = await connect(house.url);
+    socket.send('x'.repeat(20_000));
+    await until(house.recording, () => house.statistics.programs === 0 || undefined);
+    expect((await worldOf(house.recording)).actors()[0]?.error?.message).toMatch(/payload/i);
+  });
+
+  it('disconnects who speaks another language', async () => {
+    const house = await receiver();
+    const socket = await connect(house.url);
+    for (let count = 0; count < 1_200; count += 1) socket.send('GET / HTTP/1.1');
+    await until(house.recording, () => house.statistics.programs === 0 || undefined);
+    expect(house.statistics.lostFrames).toBe(1_000);
+    expect(house.source().about().notes.join('\n')).toMatch(/1000 frames are not shown; .*expected JSON/);
+  });
+
+  it('forgets the oldest, and still knows who is there', async () => {
+    const house = await receiver({ limits: { records: 10 } });
+    const socket = await connect(house.url);
+    socket.send(actorFrame('x:0'));
+    for (let count = 0; count < 50; count += 1) socket.send(snapshotFrame('x:0', count % 2 === 0 ? 'open' : 'shut', count % 2 === 0 ? 'OPEN' : 'CLOSE'));
+    await until(house.recording, () => house.statistics.frames === 51 || undefined);
+    const records = await recordsOf(house.recording);
+    const { first, last } = house.recording.range();
+    expect(records.map(({ s }) => s)).toEqual(Array.from({ length: last - first + 1 }, (_, index) => first + index));
+    expect(records.slice(0, 3).map(({ k }) => k)).toEqual(['machine', 'actor', 'actor']);
+    expect((await worldOf(house.recording)).actors({ text: 'door' }).map(({ value }) => value)).toEqual(['shut']);
+    expect(house.source().about().notes.join('\n')).toMatch(/older records were forgotten/);
+    expect(house.recording.chart('door')).toBeDefined();
+  });
+
+  it('forgets actors that are over before it loses any that live, and counts what it loses', async () => {
+    const house = await receiver({ limits: { actors: 2 } });
+    const socket = await connect(house.url);
+    for (const id of ['x:0', 'x:1']) socket.send(actorFrame(id));
+    socket.send(actorFrame('x:2'));
+    socket.send(snapshotFrame('x:0', 'open', 'OPEN', { snapshot: { status: 'done', value: 'open' } }));
+    socket.send(actorFrame('x:3'));
+    await until(house.recording, () => house.statistics.frames === 5 || undefined);
+    expect(house.statistics.lostFrames).toBe(1);
+    expect((await worldOf(house.recording)).actors({ text: 'x:' }).map(({ key }) => key.slice(-3))).toEqual(['x:0', 'x:1', 'x:3']);
+  });
+
+  it('takes secrets out of everything, and cuts what is long', async () => {
+    const house = await receiver({ redact: (text) => text.replaceAll('sk-secret', '***') });
+    const socket = await connect(house.url);
+    socket.send(actorFrame('sk-secret', { name: 'sk-secret' }));
+    socket.send(eventFrame('sk-secret', { type: 'sk-secret', 'sk-secret': ['sk-secret', 'y'.repeat(100_000)] }));
+    socket.send(snapshotFrame('sk-secret', { 'sk-secret': 'sk-secret' }, 'sk-secret', { snapshot: { status: 'error', value: 'shut', context: { a: 'sk-secret' }, error: { message: 'sk-secret' } } }));
+    await until(house.recording, () => house.statistics.frames === 3 || undefined);
+    const text = JSON.stringify(await recordsOf(house.recording));
+    expect(text).not.toContain('sk-secret');
+    expect(text).toContain('***');
+    expect(text.length).toBeLessThan(20_000);
+  });
+
+  it('tells followers once for each turn, and is not hurt by one that throws', async () => {
+    const problems: unknown[] = [];
+    const house = await receiver({ onProblem: (error) => problems.push(error) });
+    house.recording.follow(() => {
+      throw new Error('mine');
+    });
+    const socket = await connect(house.url);
+    socket.send(actorFrame('x:0'));
+    await until(house.recording, () => house.statistics.frames === 1 || undefined);
+    expect(String(problems[0])).toContain('mine');
+  });
+
+  it('shows the sessions of another source beside it, and without one has none', async () => {
+    const source = (await receiver()).source();
+    expect(await source.sessions({ limit: 5 })).toEqual({ sessions: [], total: 0 });
+    expect(await source.session('s')).toBeUndefined();
+    expect(await source.processes('s')).toEqual([]);
+    await expect(source.answer('s', { type: 'allow', requestId: 'r' })).rejects.toMatchObject({ category: 'not_found' });
+  });
+
+  it('stays whole whatever is sent to it', async () => {
+    const house = await receiver();
+    const socket = await connect(house.url);
+    const id = fc.constantFrom('x:0', 'x:1', 'x:2', '', null);
+    const status = fc.constantFrom('active', 'done', 'error', 'stopped', 'other');
+    const value = fc.oneof(fc.constantFrom('shut', 'open', 'elsewhere', {}, { shut: {} }), fc.jsonValue({ maxDepth: 3 }));
+    const frame = fc.record({ type: fc.constantFrom('@xstate.actor', '@xstate.event', '@xstate.snapshot', '@xstate.microstep', 7), sessionId: id, sourceId: id, parentId: id, rootId: id, name: fc.string(), createdAt: fc.oneof(fc.string(), fc.constantFrom('1', '99999999999999999')), definition: fc.oneof(fc.constant(actorFrame('x:9')), fc.string(), fc.json({ maxDepth: 3 })), event: fc.oneof(fc.record({ type: fc.string(), data: fc.jsonValue() }), fc.jsonValue()), snapshot: fc.record({ status, value, context: fc.jsonValue(), output: fc.jsonValue(), error: fc.jsonValue() }) }, { requiredKeys: ['type'] });
+    const frames = fc.sample(fc.oneof({ arbitrary: frame.map((each) => JSON.stringify(each)), weight: 20 }, fc.string(), fc.json()), { seed: 20_260_614, numRuns: 900 });
+    for (const each of frames) socket.send(each);
+    await until(house.recording, async () => {
+      socket.send(eventFrame('last', { type: 'LAST' }));
+      return (await worldOf(house.recording)).actors({ text: ':last' }).length > 0 || undefined;
+    });
+    const records = await recordsOf(house.recording);
+    expect(records.map(({ s }) => s)).toEqual(records.map((_, index) => index + 1));
+    const timeline = new InspectionTimeline();
+    expect(timeline.append(records)).toBe(records.length);
+    expect(house.statistics.lostFrames).toBeGreaterThan(0);
+    expect(records.filter(({ k }) => k === 'step').length).toBeGreaterThan(0);
+  });
+});

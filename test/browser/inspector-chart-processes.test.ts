@@ -1,0 +1,91 @@
+/** The chart of an actor in the page of the inspector, in a real browser. */
+import { describe, expect, it } from 'vitest';
+import { browserOfFile } from '../support/browser.ts';
+import { SUPERVISOR, TASK, accessibilityFaults, shownStory } from './inspector-events-story.ts';
+
+const browser = await browserOfFile();
+const WAIT_MS = 10_000;
+
+describe.skipIf(browser === undefined)('the chart of an actor', () => {
+  it('is drawn with every state lit that it is in, and with the last transition', async () => {
+    const { page, show } = await shownStory(browser!);
+    await show(`a=${TASK}`);
+    await page.locator('[data-state="running.active"]').waitFor();
+    const lit = (attribute: string): Promise<string[]> => page.locator(`[${attribute}].is-active`).evaluateAll((elements, name) => elements.map((element) => (element as unknown as { getAttribute: (of: string) => string }).getAttribute(name)), attribute);
+    await expect.poll(() => lit('data-state'), { timeout: WAIT_MS }).toEqual(['running', 'running.active']);
+    expect(await lit('data-transition')).toEqual(['running.starting|STARTED|0']);
+    await show(`a=${TASK}&s=3`);
+    await expect.poll(() => lit('data-state'), { timeout: WAIT_MS }).toEqual(['queued']);
+    expect(await lit('data-transition')).toEqual([]);
+  });
+
+  it('says what can happen, what would do nothing and why, and what happens by itself when', async () => {
+    const { page, show } = await shownStory(browser!);
+    await show(`a=${TASK}&s=10`);
+    const now = page.getByRole('region', { name: 'Can happen now' });
+    await now.getByText('REQUEST_PERMISSION').waitFor();
+    expect(await now.getByRole('listitem').filter({ hasText: 'COMPLETE' }).textContent()).toContain('→ completed');
+    const idle = page.getByRole('region', { name: 'Would do nothing now' });
+    expect(await idle.getByRole('listitem').filter({ hasText: 'START' }).first().textContent()).toContain('This state has no transition for it. It would be in queued.');
+    expect(await page.getByRole('region', { name: 'Happens by itself' }).textContent()).toMatch(/after\(idle\)in 59 min/);
+  });
+
+  it('shows an event that was sent and not processed at that moment', async () => {
+    const { page, show } = await shownStory(browser!);
+    await show(`a=${TASK}&s=8`);
+    expect(await page.getByRole('region', { name: 'On the way' }).textContent()).toContain('STARTED');
+    await show(`a=${TASK}&s=10`);
+    await page.getByRole('region', { name: 'On the way' }).waitFor({ state: 'detached' });
+  });
+
+  it('becomes a list of its states, with the reason, when it cannot be drawn, and is drawn when it is asked for again', async () => {
+    let isBroken = true;
+    const { page, show } = await shownStory(browser!, {
+      draw: async () => {
+        if (isBroken) throw new Error('no room');
+        return '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"><script>document.title = "taken"</script><g data-state="running"/></svg>';
+      },
+    });
+    await show(`a=${TASK}`);
+    const list = page.getByRole('region', { name: 'States of task' });
+    await list.waitFor();
+    expect(await list.getByRole('listitem').filter({ hasText: /^runningactive/ }).textContent()).toContain('activeactive');
+    await page.getByText('There is no picture:').waitFor();
+    isBroken = false;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('region', { name: 'Chart of task' }).waitFor();
+    expect(await page.locator('script:not([src])').count()).toBe(0);
+    expect(await page.title()).not.toBe('taken');
+  });
+
+  it('says so where there is none', async () => {
+    const { page, show } = await shownStory(browser!);
+    await show(`a=${SUPERVISOR}`);
+    await page.getByText('taskSupervisor has no chart').waitFor();
+    await show('a=b1:x:99');
+    await page.getByText('Nothing is known of x:99').waitFor();
+    await show(`a=${TASK}&s=2`);
+    await page.getByRole('button', { name: 'Go to where it is first heard of' }).click();
+    await page.getByRole('region', { name: 'State', exact: true }).getByRole('heading', { name: 'Build it' }).waitFor();
+    expect(await page.getByRole('region', { name: 'States of task' }).count()).toBe(0);
+  });
+
+  it('is made larger and smaller by keys', async () => {
+    const { page, show } = await shownStory(browser!);
+    await show(`a=${TASK}`);
+    await page.getByRole('region', { name: 'Chart of task' }).focus();
+    await page.keyboard.press('1');
+    await page.getByRole('button', { name: /^100 %/ }).waitFor();
+    await page.keyboard.press('+');
+    await page.getByRole('button', { name: /^120 %/ }).waitFor();
+    await page.keyboard.press('0');
+    await expect.poll(() => page.getByRole('button', { name: 'Fit' }).getAttribute('aria-pressed'), { timeout: WAIT_MS }).toBe('true');
+  });
+
+  it.each(['light', 'dark'] as const)('passes an accessibility check, %s', async (colorScheme) => {
+    const { page, show } = await shownStory(browser!, { colorScheme });
+    await show(`a=${TASK}&s=8`);
+    await page.locator('[data-state="running.active"]').waitFor();
+    expect(await accessibilityFaults(page, ['State'])).toEqual([]);
+  });
+});

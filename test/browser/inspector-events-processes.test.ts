@@ -1,0 +1,114 @@
+/** The list of records and the sequence diagram in the page of the inspector, in a real browser. */
+import { describe, expect, it } from 'vitest';
+import { browserOfFile } from '../support/browser.ts';
+import { TASK, accessibilityFaults, shownStory, storyRecords } from './inspector-events-story.ts';
+
+const browser = await browserOfFile();
+const WAIT_MS = 10_000;
+const MANY = 100_000;
+
+const scrolledTo = (element: unknown): number => (element as { scrollTop: number }).scrollTop;
+
+describe.skipIf(browser === undefined)('the list of records', () => {
+  it('tells each in words, and in full when it is chosen', async () => {
+    const { page } = await shownStory(browser!);
+    await page.getByRole('option', { name: /Event sent: START supervisor → Build it/ }).click();
+    const detail = page.getByRole('region', { name: 'The record' });
+    expect(await detail.getByRole('button', { name: /Step: → running\.starting/ }).count()).toBe(1);
+    expect(await detail.getByRole('region', { name: 'Payload' }).textContent()).toContain('npm \\u{202E}test');
+    await expect.poll(() => page.url(), { timeout: WAIT_MS }).toMatch(/s=4&a=b1%3Ax%3A1&e=4$/);
+    await detail.getByRole('button', { name: /Step: → running\.starting/ }).click();
+    await detail.getByText('queued — START → running').waitFor();
+    await expect.poll(() => page.url(), { timeout: WAIT_MS }).toMatch(/e=5$/);
+  });
+
+  it('says why an event was ignored, and what a step changed', async () => {
+    const { page } = await shownStory(browser!);
+    await page.getByRole('option', { name: /Event ignored: WAKE/ }).click();
+    await page.getByText('running.starting has no transition for it. It would be in sleeping.').waitFor();
+    await page.getByRole('option', { name: /Step: → running\.active/ }).click();
+    expect(await page.getByRole('region', { name: 'Context change' }).textContent()).toMatch(/pid added: +4/);
+  });
+
+  it('is walked through by keys', async () => {
+    const { page } = await shownStory(browser!);
+    const list = page.getByRole('listbox', { name: 'Records' });
+    await list.focus();
+    await page.keyboard.press('ArrowUp');
+    const chosen = (): Promise<string | null> => list.locator('[aria-selected=true]').textContent();
+    await expect.poll(chosen, { timeout: WAIT_MS }).toContain('running.active');
+    await page.keyboard.press('ArrowUp');
+    await expect.poll(chosen, { timeout: WAIT_MS }).toContain('Timer set');
+    await page.keyboard.press('Home');
+    await expect.poll(chosen, { timeout: WAIT_MS }).toContain('its chart');
+    expect(await list.getAttribute('aria-activedescendant')).toBe(await list.locator('[aria-selected=true]').getAttribute('id'));
+  });
+
+  it('shows what fits a kind, a text and an actor', async () => {
+    const { page } = await shownStory(browser!);
+    await page.getByRole('combobox', { name: 'Which records' }).selectOption('Ignored events');
+    await page.getByText('1 of 10 records').waitFor();
+    await page.getByRole('combobox', { name: 'Which records' }).selectOption('All records');
+    await page.getByRole('searchbox', { name: 'Search the records' }).fill('started');
+    await page.getByText('2 of 10 records').waitFor();
+    await page.getByRole('searchbox', { name: 'Search the records' }).fill('nowhere');
+    await page.getByText('No record fits.').waitFor();
+    await page.getByRole('searchbox', { name: 'Search the records' }).fill('');
+    await page.getByRole('option', { name: /START/ }).first().click();
+    await page.getByRole('checkbox', { name: 'This actor' }).check();
+    await page.getByText('8 records').waitFor();
+    expect(await page.getByRole('listbox', { name: 'Records' }).getByRole('option').count()).toBe(8);
+  });
+
+  it('of a hundred thousand is there at once, is filtered without a stop, and does not move when more come', async () => {
+    const noise = Array.from({ length: MANY }, (_, index) => ({ k: 'emit', a: TASK, type: index % 1_000 === 0 ? 'rare' : 'said' }) as const);
+    const { page, source } = await shownStory(browser!, { records: [...storyRecords(), ...storyRecords(noise, 11)] });
+    const list = page.getByRole('listbox', { name: 'Records' });
+    await page.getByRole('searchbox', { name: 'Search the records' }).fill('rare');
+    await page.getByText('100 of 100,010 records', { exact: true }).waitFor();
+    await page.getByRole('searchbox', { name: 'Search the records' }).fill('');
+    await list.evaluate((element) => (element as unknown as { scrollTo: (x: number, y: number) => void }).scrollTo(0, 500_000));
+    const before = await list.evaluate(scrolledTo);
+    const seen = await list.getByRole('option').nth(10).textContent();
+    source.push(storyRecords(noise.slice(0, 50), MANY + 11));
+    await page.getByText('100,060 records', { exact: true }).waitFor();
+    expect(await list.evaluate(scrolledTo)).toBe(before);
+    expect(await list.getByRole('option').nth(10).textContent()).toBe(seen);
+    expect(await list.getByRole('option').count()).toBeLessThan(100);
+  });
+
+  it.each(['light', 'dark'] as const)('passes an accessibility check, %s', async (colorScheme) => {
+    const { page } = await shownStory(browser!, { colorScheme });
+    await page.getByRole('option', { name: /Step: → running\.active/ }).click();
+    await page.getByRole('region', { name: 'Context change' }).waitFor();
+    expect(await accessibilityFaults(page, ['Events'])).toEqual([]);
+  });
+});
+
+describe.skipIf(browser === undefined)('the sequence diagram', () => {
+  it('shows who said what to whom in order, and leads to the record', async () => {
+    const { page, show } = await shownStory(browser!);
+    await show('v=sequence');
+    const grid = page.getByRole('grid', { name: 'Sequence diagram' });
+    await grid.getByRole('row').first().waitFor();
+    const told = (await grid.getByRole('row').allTextContents()).map((text) => text.replaceAll(/\s+/g, ' '));
+    expect(told).toHaveLength(6);
+    expect(told[0]).toContain('from supervisorto Build itmakes Build it');
+    expect(told[1]).toContain('from supervisorto Build itSTART');
+    expect(told[2]).toContain('from Build itto itselfrunning.starting');
+    expect(told[3]).toContain('from outsideto Build itWAKE, ignored');
+    expect(told[5]).toContain('running.active');
+    await grid.getByRole('row').nth(1).click();
+    await page.getByRole('region', { name: 'The record' }).getByRole('heading', { name: 'START' }).waitFor();
+    expect(await grid.getByRole('row').count()).toBe(6);
+    await page.getByRole('group', { name: 'Actors of the diagram' }).getByRole('button', { name: /supervisor/ }).click();
+    await page.getByRole('heading', { name: 'supervisor' }).waitFor();
+  });
+
+  it.each(['light', 'dark'] as const)('passes an accessibility check, %s', async (colorScheme) => {
+    const { page, show } = await shownStory(browser!, { colorScheme });
+    await show(`v=sequence&a=${TASK}`);
+    await page.getByRole('grid', { name: 'Sequence diagram' }).getByRole('row').first().waitFor();
+    expect(await accessibilityFaults(page, ['Events'])).toEqual([]);
+  });
+});

@@ -1,0 +1,108 @@
+/** A real runtime whose sessions are shown by the page of the inspector, freshly built, in a real browser. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { build } from 'vite';
+import { onTestFinished } from 'vitest';
+import { createRuntimeSource } from '../../src/actors/inspection/runtime-source.ts';
+import type { InspectionSource } from '../../src/actors/inspection/inspection-source.ts';
+import { diagramHash } from '../../src/adapters/diagram/diagram-hash.ts';
+import { renderChart } from '../../src/adapters/diagram/render-chart.ts';
+import { startInspector } from '../../src/adapters/inspector/inspector.ts';
+import type { TestBrowser } from '../support/browser.ts';
+import type { PageLook } from '../support/browser-pages.ts';
+import { AGENT, openHouse } from '../support/session-house.ts';
+import type { SessionHouse, SessionHouseOptions } from '../support/session-house.ts';
+import { noteTools } from '../support/turn-tools.ts';
+import type { NotedTools } from '../support/turn-tools.ts';
+
+const CONFIG = fileURLToPath(new URL('../../scripts/page.vite.config.ts', import.meta.url));
+
+export interface BuiltPage extends AsyncDisposable {
+  readonly directory: string;
+}
+
+export async function buildPageOnce(): Promise<BuiltPage> {
+  const directory = await mkdtemp(join(tmpdir(), 'page-'));
+  await build({ configFile: CONFIG, configLoader: 'runner', logLevel: 'error', build: { outDir: directory, emptyOutDir: true } });
+  return { directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
+}
+
+export interface ShownHouse {
+  readonly house: SessionHouse;
+  readonly tools: NotedTools;
+  readonly source: InspectionSource;
+  readonly origin: string;
+  readonly problems: unknown[];
+  /** A session whose agent asks whether it may deploy. */
+  waiting(options?: { readonly expiresAfterSeconds?: number }): Promise<string>;
+  /** Another one of the same agent. */
+  waitingToo(): Promise<string>;
+  /** A session whose agent plays these steps, up to where it waits. */
+  playing(steps: readonly object[]): Promise<string>;
+  /** The page, signed in. @param hash with its `#` */
+  open(hash?: string, look?: PageLook): Promise<Page>;
+}
+
+export interface ShownHouseOptions extends SessionHouseOptions {
+  readonly page: BuiltPage;
+  readonly browser: TestBrowser;
+  /** What the server is given in place of what it would be. */
+  readonly replaced?: (source: InspectionSource) => Partial<InspectionSource>;
+}
+
+export async function showHouse({ page: { directory }, browser, replaced, ...options }: ShownHouseOptions): Promise<ShownHouse> {
+  const tools = noteTools();
+  const house = await openHouse({ ...options, tools: [tools.tool('deploy', { permissionPolicy: 'always_ask' })] });
+  const problems: unknown[] = [];
+  const onProblem = (problem: unknown): void => void problems.push(problem);
+  const real = createRuntimeSource({ title: 'the house', sessions: house.runtime.sessions, agents: house.runtime.agents, clock: house.clock, onProblem });
+  const source = replaced === undefined ? real : withReplaced(real, replaced(real));
+  const server = await startInspector({ source, pictures: { hash: diagramHash, draw: renderChart }, pageDirectory: directory, onProblem });
+  const pages: Page[] = [];
+  onTestFinished(async () => {
+    await Promise.all(pages.map((page) => page.context().close()));
+    await server.close();
+    real.close();
+    await house.close();
+  });
+  const agent = (expiresAfterSeconds?: number): object => ({ tools: ['deploy', 'ask_human'], permission: { mode: 'ask', ...(expiresAfterSeconds === undefined ? {} : { expiresAfterSeconds }) } });
+  const playing: ShownHouse['playing'] = async (steps) => {
+    const id = await house.session(steps, { message: 'Bring it out.', agent: agent() });
+    await house.runtime.wake(id);
+    return id;
+  };
+  return {
+    house, tools, source, origin: server.origin, problems, playing,
+    waitingToo: async () => {
+      const { sessionId } = await house.runtime.sessions.create({ agentId: AGENT });
+      await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Bring it out.' });
+      await house.runtime.wake(sessionId);
+      return sessionId;
+    },
+    waiting: async ({ expiresAfterSeconds } = {}) => {
+      const id = await house.session([{ text: 'I would deploy now.', toolCalls: [{ name: 'deploy', input: { command: 'deploy --to production' } }] }, { text: 'It is out.', directive: { outcome: 'sleep', summary: 'Deployed.' } }], { message: 'Bring it out.', agent: agent(expiresAfterSeconds) });
+      await house.runtime.wake(id);
+      return id;
+    },
+    open: async (hash = '', look = {}) => {
+      const page = await browser.open({ viewport: { width: 1440, height: 900 }, ...look });
+      pages.push(page);
+      await page.goto(server.signInAddress());
+      if (hash !== '') {
+        await page.goto(`${server.origin}/${hash}`);
+        await page.reload();
+      }
+      return page;
+    },
+  };
+}
+
+function withReplaced(real: InspectionSource, replaced: Partial<InspectionSource>): InspectionSource {
+  const names = ['about', 'range', 'records', 'follow', 'chart', 'recordingOf', 'sessions', 'session', 'events', 'processes', 'changes', 'answer'] as const;
+  const given = Object.fromEntries(names.map((name) => [name, (replaced[name] ?? real[name]).bind(real)]));
+  // Each name is given what has its type.
+  return { header: real.header, ...given } as InspectionSource;
+}

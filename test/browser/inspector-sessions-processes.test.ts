@@ -1,0 +1,218 @@
+/** Sessions on the page of the inspector, in a real browser over a real runtime: why one waits, what answers it, and what happens next. */
+import { readFileSync } from 'node:fs';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RuntimeError } from '../../src/machines/errors.ts';
+import { initialSessionState } from '../../src/machines/session/session-state.ts';
+import type { SessionState } from '../../src/machines/session/session-state.ts';
+import { explain } from '../../src/machines/session/why.ts';
+import { browserOfFile } from '../support/browser.ts';
+import { buildPageOnce, showHouse } from './inspector-session-house.ts';
+import type { BuiltPage, ShownHouse, ShownHouseOptions } from './inspector-session-house.ts';
+
+const browser = await browserOfFile();
+const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+const LIMIT = { timeout: 15_000 };
+
+let page: BuiltPage;
+
+const shown = (options: Partial<ShownHouseOptions> = {}): Promise<ShownHouse> => showHouse({ page, browser: browser!, ...options });
+const button = (view: Page, name: string | RegExp): Locator => view.getByRole('button', { name, exact: typeof name === 'string' });
+const textOf = (locator: Locator): Promise<string> => locator.innerText(LIMIT);
+const transcriptOf = (view: Page): Locator => view.getByRole('region', { name: 'Transcript' });
+const answersIn = async ({ house }: ShownHouse, session: string): Promise<readonly unknown[]> => (await house.log(session)).flatMap((event) => (event.type === 'user.tool_confirmation' ? [event.data] : []));
+
+/** What axe finds wrong with the list of sessions and with the session that is shown. */
+async function faultsOf(view: Page): Promise<readonly string[]> {
+  await view.evaluate(AXE);
+  return view.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as { readonly axe: { run(where: readonly string[]): Promise<{ readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[] }> } }).axe.run(['[role=listbox]', '[aria-label=State]']);
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
+  });
+}
+
+describe.skipIf(browser === undefined)('the sessions on the page of the inspector', () => {
+  beforeAll(async () => {
+    page = await buildPageOnce();
+  });
+  afterAll(() => page[Symbol.asyncDispose]());
+
+  it('open with the one that waits, say why, are answered by one click, and show what happens next without a reload', async () => {
+    const house = await shown();
+    const session = await house.waiting();
+    const view = await house.open();
+    expect(await textOf(view.getByRole('region', { name: 'Why' }).locator('p').first())).toContain('waits for permission to run deploy');
+    expect(await textOf(view.getByRole('status').filter({ hasText: 'waits for you' }))).toContain('1 waits for you');
+    const request = view.getByRole('region', { name: 'Permission: deploy' });
+    expect(await textOf(request)).toContain('deploy --to production');
+    await button(view, 'Allow once').dblclick();
+    await view.getByText(/^You allowed it this once/).waitFor(LIMIT);
+    await view.getByText('nobody runs this session now').waitFor(LIMIT);
+    expect(await textOf(request)).toContain('wakechart worker');
+    expect(await answersIn(house, session)).toHaveLength(1);
+    await house.house.runtime.wake(session);
+    await transcriptOf(view).getByText('It is out.').waitFor(LIMIT);
+    await view.getByText('the session has gone on with it').waitFor(LIMIT);
+    expect(house.tools.ran).toEqual(['deploy']);
+    expect([...browser!.said, ...browser!.refused, ...house.problems]).toEqual([]);
+  });
+
+  it('are denied by keyboard alone, with a note, and focus goes on from there', async () => {
+    const house = await shown();
+    const session = await house.waiting();
+    const view = await house.open(`#r=${session}`);
+    await view.getByLabel(/^A note for the agent/).fill('not on a Friday');
+    await button(view, 'Deny').focus();
+    await view.keyboard.press('Enter');
+    await view.getByText('You denied it.').waitFor(LIMIT);
+    expect(await answersIn(house, session)).toMatchObject([{ allowed: false, note: 'not on a Friday' }]);
+    expect(await view.locator(':focus').getAttribute('aria-label')).toBe('Permission: deploy');
+    await house.house.runtime.wake(session);
+    await transcriptOf(view).getByText('not on a Friday').first().waitFor(LIMIT);
+  });
+
+  it('answer a question in words, and lose nothing of them when something else happens meanwhile', async () => {
+    const house = await shown();
+    const session = await house.playing([{ toolCalls: [{ name: 'ask_human', input: { question: 'Which color?' } }] }, { text: 'Blue it is.' }]);
+    const view = await house.open(`#r=${session}`);
+    const box = view.getByRole('textbox', { name: 'Your answer' });
+    await box.fill('blu');
+    await house.house.runtime.sessions.send(session, { type: 'user.message', text: 'Hurry.' });
+    await transcriptOf(view).getByText('Hurry.').waitFor(LIMIT);
+    await box.focus();
+    await view.keyboard.press('End');
+    await view.keyboard.type('e');
+    expect(await box.inputValue()).toBe('blue');
+    await view.keyboard.press('Control+Enter');
+    await view.getByText('You answered.').waitFor(LIMIT);
+    expect((await house.house.log(session)).find(({ type }) => type === 'user.answer')?.data).toMatchObject({ response: 'blue' });
+  });
+
+  it('tell that somebody else has answered meanwhile, and what, with what was being written', async () => {
+    const house = await shown();
+    const session = await house.waiting();
+    const view = await house.open(`#r=${session}`);
+    await view.getByLabel(/^A note for the agent/).fill('half a thou');
+    const requestId = (await house.source.session(session))?.pendingActions[0]?.requestId ?? '';
+    await house.source.answer(session, { type: 'deny', requestId, note: 'no' });
+    await view.getByText('Answered elsewhere.').waitFor(LIMIT);
+    const request = view.getByRole('region', { name: 'Permission: deploy' });
+    expect(await textOf(request)).toMatch(/It was denied: no \(event \d+\)/);
+    expect(await request.getByRole('textbox').inputValue()).toBe('half a thou');
+    expect(await button(view, 'Allow once').count()).toBe(0);
+  });
+
+  it('tell why an answer was not taken, and what became of the request instead', async () => {
+    const house = await shown({ replaced: () => ({ answer: () => Promise.reject(new RuntimeError('REQUEST_NOT_PENDING', 'the request was answered before', { category: 'conflict', hint: 'Look at the session.' })) }) });
+    const session = await house.waiting();
+    const view = await house.open(`#r=${session}`);
+    await button(view, 'Allow once').click();
+    expect(await textOf(view.getByRole('alert'))).toContain('Your answer was not taken: the request was answered before. Look at the session.');
+    expect(await button(view, 'Deny').isEnabled()).toBe(true);
+    expect(await answersIn(house, session)).toEqual([]);
+  });
+
+  it('offer no answer to a request that has expired', async () => {
+    const house = await shown();
+    const session = await house.waiting({ expiresAfterSeconds: 60 });
+    const view = await house.open(`#r=${session}`);
+    await button(view, 'Allow once').waitFor(LIMIT);
+    await house.house.clock.advance(120_000);
+    await view.getByText(/^It has expired/).waitFor(LIMIT);
+    expect(await button(view, 'Allow once').count()).toBe(0);
+  });
+
+  it('show a hostile transcript as text, to its end, and hide nothing of what is asked for', async () => {
+    const house = await shown();
+    const line = 'x'.repeat(1_000_000);
+    const session = await house.playing([{ text: `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script> \u202Etxt.exe ${line}`, toolCalls: [{ name: 'deploy', input: { command: 'rm -rf /tmp/\u202Eyrt\u200B' } }] }]);
+    const view = await house.open(`#r=${session}`);
+    const told = await textOf(transcriptOf(view));
+    expect(told).toContain('<img src=x onerror=');
+    expect(told).toContain(String.raw`\u{202E}txt.exe`);
+    expect(told.length).toBeLessThan(20_000);
+    const asked = await textOf(view.getByRole('region', { name: 'Permission: deploy' }));
+    expect(asked).toContain(String.raw`rm -rf /tmp/\u{202E}yrt\u{200B}`);
+    expect(asked).toContain('characters beyond plain ASCII');
+    expect(await view.title()).toBe('Wakechart inspector');
+    expect(await view.locator('main img, main script').count()).toBe(0);
+  });
+
+  it('say of one whose log cannot be read why, and who can do something about it', async () => {
+    const session = '0192f0c1-2345-7abc-8def-0123456789ab';
+    const state: SessionState = { ...initialSessionState({ sessionId: session, agentId: 'player' }), unreadable: { name: 'RuntimeError', code: 'LOG_DAMAGED', category: 'storage', recoverable: false, message: 'the disk is <b>broken</b>' } };
+    const why = explain(state, 0);
+    const house = await shown({
+      replaced: () => ({
+        sessions: async () => ({ sessions: [{ sessionId: session, agentId: 'player', status: 'idle', pendingActions: 0, why: why.reasons[0] }], total: 1 }),
+        session: async () => ({ state, why, pendingActions: [], usage: { inputTokens: 0, outputTokens: 0, isCostPartial: false, wakes: [], wakeCount: 0 }, at: 0 }),
+        events: () => Promise.reject(new RuntimeError('LOG_DAMAGED', 'the disk is broken', { category: 'storage', hint: 'Restore it.' })),
+      }),
+    });
+    const view = await house.open();
+    const option = view.getByRole('listbox', { name: 'Sessions' }).getByRole('option');
+    await option.click();
+    expect(await textOf(option)).toContain('cannot be read');
+    const told = await textOf(view.getByRole('region', { name: 'Why' }));
+    expect(told).toContain('Its log cannot be read: the disk is <b>broken</b>');
+    expect(told).toContain('restores the log from a copy');
+  });
+
+  it('say of one that is not there that it is not', async () => {
+    const house = await shown();
+    const view = await house.open('#r=0192f0c1-2345-7abc-8def-0123456789ab');
+    expect(await textOf(view.getByRole('alert').first())).toMatch(/This session cannot be shown: .*no session/);
+  });
+
+  it('are walked through by arrow keys, and found by a search', async () => {
+    const house = await shown();
+    await house.waiting();
+    for (let count = 1; count < 6; count += 1) await house.waitingToo();
+    const view = await house.open();
+    const options = view.getByRole('listbox', { name: 'Sessions' }).getByRole('option');
+    await options.first().waitFor(LIMIT);
+    expect(await options.count()).toBe(6);
+    await options.first().focus();
+    await view.keyboard.press('ArrowDown');
+    await view.keyboard.press('Enter');
+    await expect.poll(() => options.nth(1).getAttribute('aria-selected'), LIMIT).toBe('true');
+    await view.getByRole('searchbox', { name: 'Search the sessions' }).fill('nothing like it');
+    await view.getByText('No session says that.').waitFor(LIMIT);
+  });
+
+  it('lead from each entry of the transcript to its record', async () => {
+    const house = await shown();
+    const session = await house.waiting();
+    const view = await house.open(`#r=${session}`);
+    await transcriptOf(view).getByRole('button', { name: /show the record of event 2$/ }).click();
+    await expect.poll(() => new URL(view.url()).hash, LIMIT).toMatch(/e=\d+/);
+    const told = new URLSearchParams(new URL(view.url()).hash.slice(1));
+    const recording = await house.source.recordingOf(session);
+    const types: unknown[] = [];
+    for await (const batch of recording!.records(Number(told.get('e')))) types.push(...batch.slice(0, 1).map((record) => ('type' in record ? record.type : record.k)));
+    expect(types[0]).toBe((await house.house.log(session))[1]?.type);
+  });
+
+  it('are offered, and not opened by themselves, where a living runtime is looked at', async () => {
+    const house = await shown({ replaced: (real) => ({ about: () => ({ ...real.about(), kind: 'runtime' }) }) });
+    const session = await house.waiting();
+    const view = await house.open();
+    const offer = button(view, /1 waits for you/);
+    await offer.waitFor(LIMIT);
+    expect(new URL(view.url()).hash).toBe('');
+    await offer.click();
+    await expect.poll(() => new URL(view.url()).hash, LIMIT).toContain(session);
+    await button(view, 'Allow once').waitFor(LIMIT);
+  });
+
+  it('pass axe, wide and narrow, light and dark', async () => {
+    const house = await shown();
+    const session = await house.waiting();
+    for (const look of [{ colorScheme: 'light' }, { colorScheme: 'dark' }, { viewport: { width: 390, height: 844 } }] as const) {
+      const view = await house.open(`#r=${session}`, look);
+      await button(view, 'Allow once').waitFor(LIMIT);
+      for (const name of ['Wakes so far', 'Changes', 'Processes']) await view.locator('summary').filter({ hasText: name }).click();
+      expect(await faultsOf(view)).toEqual([]);
+    }
+  });
+});

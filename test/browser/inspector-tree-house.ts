@@ -1,0 +1,69 @@
+/** A recorded program whose inspector can be ended and started again on the same port, and the page that looks at it. */
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
+import { diagramHash } from '../../src/adapters/diagram/diagram-hash.ts';
+import { renderChart } from '../../src/adapters/diagram/render-chart.ts';
+import { startInspector } from '../../src/adapters/inspector/inspector.ts';
+import type { InspectorServer } from '../../src/adapters/inspector/inspector.ts';
+import type { InspectionRecord } from '../../src/machines/inspection-log/inspection-record.ts';
+import { RecordedSource } from '../adapters/inspector/recorded-source.ts';
+import type { TestBrowser } from '../support/browser.ts';
+import type { PageLook } from '../support/browser-pages.ts';
+
+const PAGE = fileURLToPath(new URL('../../dist/inspector-page/', import.meta.url));
+const AT_A_TIME = 10_000;
+export const BEGIN = Date.parse('2026-03-01T12:00:00Z');
+export const SUPERVISOR = 'b1:x:0';
+
+type Body = Omit<InspectionRecord, 's' | 't'> & Readonly<Record<string, unknown>>;
+
+/** Numbered from `from` on, one a second. */
+export function told(bodies: readonly Body[], from = 1): readonly InspectionRecord[] {
+  return bodies.map((body, index) => ({ ...body, s: from + index, t: BEGIN + (from + index) * 1_000 }) as unknown as InspectionRecord);
+}
+
+export const supervisor: Body = { k: 'actor', a: SUPERVISOR, id: 'supervisor', kind: 'taskSupervisor', value: 'accepting', status: 'active' };
+
+export function task(number: number, label = `job ${number}`): Body {
+  return { k: 'actor', a: `b1:x:${number}`, parent: SUPERVISOR, id: `task_${number}`, kind: 'task', value: 'queued', status: 'active', facts: { label } };
+}
+
+export function ended(number: number, value = 'completed'): Body {
+  return { k: 'step', a: `b1:x:${number}`, type: 'END', taken: ['running|END|0'], value, status: 'done' };
+}
+
+export interface TreeHouse {
+  readonly page: Page;
+  readonly source: RecordedSource;
+  /** Ends the inspector, with every connection. */
+  stop(): Promise<void>;
+  /** Starts one on the same port, of this source or another; nobody has signed in there. */
+  start(source?: RecordedSource): Promise<InspectorServer>;
+  /** Signs the browser in, in a tab of its own. */
+  signInElsewhere(): Promise<void>;
+}
+
+export async function treeHouse(browser: TestBrowser, { records, limit, before, ...look }: { readonly records: readonly InspectionRecord[]; readonly limit?: number; readonly before?: (page: Page) => Promise<unknown> } & PageLook): Promise<TreeHouse> {
+  const source = new RecordedSource(limit === undefined ? {} : { limit });
+  for (let at = 0; at < records.length; at += AT_A_TIME) source.push(records.slice(at, at + AT_A_TIME));
+  const start = (of: RecordedSource, port: number): Promise<InspectorServer> => startInspector({ source: of, port, pictures: { hash: diagramHash, draw: renderChart }, pageDirectory: PAGE, onProblem: () => undefined });
+  let server = await start(source, 0);
+  const port = Number(new URL(server.origin).port);
+  onTestFinished(() => server.close());
+  const page = await browser.open(look);
+  onTestFinished(() => page.context().close());
+  await before?.(page);
+  await page.goto(server.signInAddress());
+  return {
+    page,
+    source,
+    stop: () => server.close(),
+    start: async (of = source) => (server = await start(of, port)),
+    signInElsewhere: async () => {
+      const tab = await page.context().newPage();
+      await tab.goto(server.signInAddress());
+      await tab.close();
+    },
+  };
+}
