@@ -21,7 +21,8 @@ const config: UserConfig = defineConfig({
   // Nothing of the machine that builds it gets into the page.
   envDir: false,
   logLevel: 'warn',
-  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  // Children as arguments, not as a property each: shorter, and the same to Preact.
+  oxc: { jsx: { runtime: 'classic', pragma: 'jsxElement', pragmaFrag: 'JsxFragment' }, jsxInject: "import { Fragment as JsxFragment, h as jsxElement } from 'preact';" },
   plugins: [diagramStyleSheet()],
   build: {
     outDir: fileURLToPath(new URL('../dist/inspector-page/', import.meta.url)),
@@ -30,6 +31,8 @@ const config: UserConfig = defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    // Of @preact/signals only its core is used; shared/drawn-signals.ts draws with it in a tenth of the room.
+    rolldownOptions: { treeshake: { moduleSideEffects: [{ test: /node_modules\/@preact\/signals\//, sideEffects: false }] } },
   },
 });
 

@@ -63,7 +63,7 @@ export type { SubagentWorkerChildMessage, SubagentWorkerParentMessage, SubagentW
 
 export { createRuntime } from './runtime.ts';
 export type { Companionship, Reconciliation, Runtime, RuntimePorts, RuntimeServices } from './runtime.ts';
-export type { InspectedFolders, RuntimeInspection } from './runtime-inspection.ts';
+export type { InspectedFolders, RuntimeInspection, SupervisedSystem } from './runtime-inspection.ts';
 export type { JournalCache } from './actors/session/journal-cache.ts';
 export type { JournalAppendOptions, JournalPorts, SessionJournal } from './actors/session/session-journal.ts';
 export { executeAgentRun } from './actors/run/execute-agent-run.ts';

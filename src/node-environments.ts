@@ -18,6 +18,7 @@ import { createFileMountPlaces } from './adapters/environment-files/file-mount-p
 import { placesOfKeys } from './adapters/environment-files/kept-from-mounts.ts';
 import type { HomeLayout } from './adapters/files/layout.ts';
 import { FileVaultCatalog, readSecretFile } from './adapters/vault-files/file-vault-catalog.ts';
+import type { RuntimePorts } from './runtime.ts';
 
 /** Folder of a home with the vaults. */
 const VAULTS_FOLDER = 'vaults';
@@ -36,7 +37,8 @@ export interface NodeEnvironments {
   /** The secrets of sessions that work in this process. */
   readonly secrets: SessionVaults;
   readonly environments: SessionEnvironments;
-  readonly redaction: LogRedaction;
+  /** Take secrets out of logs, and of what inspectors see. */
+  readonly redactions: { readonly redaction: LogRedaction } & Required<Pick<RuntimePorts, 'redactText' | 'learnSecrets'>>;
 }
 
 export function nodeEnvironments({ layout, clock, defaultEnvironmentId, onTrouble }: EnvironmentsOptions): NodeEnvironments {
@@ -55,7 +57,8 @@ export function nodeEnvironments({ layout, clock, defaultEnvironmentId, onTroubl
     onTrouble,
     ...(defaultEnvironmentId === undefined ? {} : { defaultEnvironmentId }),
   });
-  return { catalog, vaults, secrets, environments, redaction: createLogRedaction({ catalog, vaults: secrets }) };
+  const redactions = { redaction: createLogRedaction({ catalog, vaults: secrets }), redactText: secrets.redactText, learnSecrets: () => secrets.learn() };
+  return { catalog, vaults, secrets, environments, redactions };
 }
 
 /** The vaults of a home. */

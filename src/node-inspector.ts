@@ -7,6 +7,7 @@ import { createRecorder } from './actors/inspection/recorder.ts';
 import type { Recorder } from './actors/inspection/recorder.ts';
 import type { FactsOf } from './actors/inspection/recorded-facts.ts';
 import type { InspectionSource } from './actors/inspection/inspection-source.ts';
+import { learnedSecrets, notesOnSecrets } from './actors/inspection/learned-secrets.ts';
 import { createRecorderSource } from './actors/inspection/recorder-source.ts';
 import { createRuntimeSource } from './actors/inspection/runtime-source.ts';
 import type { ClosableSource } from './actors/inspection/runtime-source.ts';
@@ -35,6 +36,8 @@ export interface RecorderAttachment {
 export interface CreateInspectorOptions extends Pick<InspectorOptions, 'host' | 'port' | 'exposeBeyondThisMachine' | 'limits'> {
   /** What the page is headed with. Default: the name of the script that runs. */
   readonly title?: string | undefined;
+  /** Further sentences for the page, about what is not to be seen there; asked anew each time. */
+  readonly notes?: (() => readonly string[]) | undefined;
   /** How much is recorded. */
   readonly recorderLimits?: Partial<RecorderLimits> | undefined;
   /** One that records this runtime already. Whoever made it detaches it. Default: one of its own, from now on */
@@ -61,12 +64,17 @@ const ownOptions = z.strictObject({
   title: z.string().min(1).max(MAX_TITLE_CHARACTERS).optional(),
   recorder: z.custom<Recorder>((value) => typeof value === 'object' && value !== null && 'follow' in value, 'expected a recorder').optional(),
   onProblem: z.custom<(error: unknown) => void>(isFunction, 'expected a function').optional(),
+  notes: z.custom<() => readonly string[]>(isFunction, 'expected a function').optional(),
 });
 
-/** Records all systems of actors of a runtime from now on, with its redaction, and what tasks and jobs are called. @throws RuntimeError RECORDER_OPTIONS_INVALID */
+/**
+ * Records all systems of actors of a runtime from now on, with its redaction, and what tasks and jobs are called. Secrets that nobody has used yet in this process
+ * are known to it only after `runtime.inspection.learnSecrets()`, which `createInspector` calls.
+ * @throws RuntimeError RECORDER_OPTIONS_INVALID
+ */
 export function attachRecorder({ inspection: { systems, clock, redact } }: Inspectable, { title = scriptName(), limits, onProblem }: RecorderAttachment = {}): Recorder {
   return createRecorder({
-    root: systems.map(({ supervisor }) => supervisor),
+    root: systems.map(({ tasks }) => tasks.supervisor),
     clock,
     redact,
     factsOf: factsIn(systems),
@@ -78,10 +86,11 @@ export function attachRecorder({ inspection: { systems, clock, redact } }: Inspe
 
 /** What the program knows of the tasks that its actors are. */
 function factsIn(systems: Inspectable['inspection']['systems']): FactsOf {
-  const managers = new Map(systems.map((manager) => [manager.supervisor.system, manager]));
+  const known = new Map(systems.map((system) => [system.tasks.supervisor.system, system]));
   return (ref) => {
-    const task = managers.get(ref.system)?.get(ref.id);
-    if (task === undefined) return undefined;
+    const system = known.get(ref.system);
+    const task = system?.tasks.get(ref.id);
+    if (task === undefined) return system !== undefined && ref._parent === undefined ? { label: system.label } : undefined;
     const { kind, label, parentSessionId, parentTaskId } = task;
     return { label, kind, ...(parentSessionId === undefined ? {} : { sessionId: parentSessionId }), ...(parentTaskId === undefined ? {} : { parentTaskId }) };
   };
@@ -92,16 +101,17 @@ function factsIn(systems: Inspectable['inspection']['systems']): FactsOf {
  * @throws RuntimeError INSPECTOR_OPTIONS_INVALID, RECORDER_OPTIONS_INVALID, INSPECTOR_PAGE_MISSING, INSPECTOR_PORT_TAKEN, INSPECTOR_CANNOT_LISTEN, RUNTIME_SHUT_DOWN
  */
 export async function createInspector(inspected: Inspectable, options: CreateInspectorOptions = {}): Promise<Inspector> {
-  const { title = scriptName(), recorderLimits, recorder: given, ...server } = checkedOptions(options);
+  const { title = scriptName(), notes, recorderLimits, recorder: given, ...server } = checkedOptions(options);
   const leave = inspected.inspection.onShutdown(async () => (await opening.catch(() => undefined))?.close());
   const releases = [leave];
   const letGo = (): void => {
     for (const release of releases.splice(0)) release();
   };
   const open = async (): Promise<Inspector> => {
+    const unknown = await learnedSecrets(inspected.inspection, server.onProblem ?? reportToConsole);
     const recorder = given ?? attachRecorder(inspected, { title, limits: recorderLimits, onProblem: server.onProblem });
     if (given === undefined) releases.push(() => recorder.detach());
-    const source = sourceOf(inspected, { recorder, title, onProblem: server.onProblem });
+    const source = sourceOf(inspected, { recorder, title, notes: () => [...notesOnSecrets(unknown), ...(notes?.() ?? [])], onProblem: server.onProblem });
     releases.push(() => source.close());
     return { ...(await openSource(source, { ...server, onClosed: letGo })), recorder };
   };
@@ -119,9 +129,9 @@ interface LookedAt {
 }
 
 function sourceOf({ inspection, sessions, agents, worktrees }: Inspectable, { recorder, title, notes, onProblem = reportToConsole }: LookedAt): ClosableSource {
-  const { systems, clock, redact, prices, processTree, changes, hasEnded } = inspection;
+  const { systems, clock, redact, prices, processTree, changes, home, hasEnded } = inspection;
   if (sessions === undefined) return createRecorderSource({ recorder: recorder ?? attachRecorder({ inspection }), title });
-  return createRuntimeSource({ title, sessions, clock, recorder, redact, agents, prices, tasks: systems, processTree, changes: changes === undefined ? undefined : { ...changes, worktrees }, notes, hasEnded, onProblem });
+  return createRuntimeSource({ title, home, sessions, clock, recorder, redact, agents, prices, tasks: systems.map(({ tasks }) => tasks), processTree, changes: changes === undefined ? undefined : { ...changes, worktrees }, notes, hasEnded, onProblem });
 }
 
 /** The sessions of a home, without anything of what its runtime does: for a runtime that does nothing. The caller closes the source. */
@@ -142,8 +152,11 @@ export async function openSource(source: InspectionSource, { pageDirectory, onPr
   return { origin: opened.origin, signInAddress: () => opened.signInAddress(), close, [Symbol.asyncDispose]: close };
 }
 
+/** Charts may be those of strangers: what takes longer is shown as a list. */
+const LAYOUT_MS = 5_000;
+
 /** The page has their style sheet. */
-const PICTURES: InspectorOptions['pictures'] = { hash: diagramHash, draw: (chart) => renderChart(chart, { styles: 'outside' }) };
+const PICTURES: InspectorOptions['pictures'] = { hash: diagramHash, draw: (chart) => renderChart(chart, { styles: 'outside', layoutMs: LAYOUT_MS }) };
 
 function reportToConsole(error: unknown): void {
   console.error('the inspector:', error);

@@ -2,7 +2,8 @@
  * The parts of a Node runtime that subagents need: processes of their own, worktrees in the home, records of jobs. Most runs of most programs
  * use none of them, so each is loaded with its first use.
  */
-import { readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from './actors/clock/clock.ts';
@@ -170,15 +171,22 @@ function lazyKeeper({ layout, clock, hostLife, options: { branchPrefix } }: Node
   };
 }
 
-/** How inspectors see what sessions have changed: git is asked when somebody looks. */
-export function nodeFolderChanges(layout: HomeLayout): InspectedFolders {
-  let opened: Promise<FolderChanges> | undefined;
-  const open = async (): Promise<FolderChanges> => {
+/**
+ * How inspectors see what sessions have changed: git is asked when somebody looks.
+ * @param place where private files are while git runs: in the home, or in a temporary folder of each look
+ */
+export function nodeFolderChanges(layout: HomeLayout, place: 'home' | 'elsewhere'): InspectedFolders {
+  const read: FolderChanges['read'] = async (folder, look) => {
     const { createGitFolderChanges } = await import('./adapters/git/folder-changes.ts');
-    return createGitFolderChanges({ near: join(layout.home, WORKTREES_FOLDER), ceilingDirectories: [layout.home] });
+    const near = place === 'home' ? join(layout.home, WORKTREES_FOLDER) : await mkdtemp(join(tmpdir(), 'wakechart-look-'));
+    try {
+      return await createGitFolderChanges({ near, ceilingDirectories: [layout.home] }).read(folder, look);
+    } finally {
+      if (place === 'elsewhere') await rm(near, { recursive: true, force: true });
+    }
   };
   return {
-    folders: { read: async (folder, look) => (await (opened ??= open())).read(folder, look) },
+    folders: { read },
     workspaceOf: (session) => session.workspace ?? layout.ownWorkspace(session),
   };
 }

@@ -158,6 +158,8 @@ export interface NodeRuntimeOptions {
   readonly maxConcurrentTasks?: number | undefined;
   /** Whether to end what crashed processes left running, before anything else. Default true. */
   readonly reconcileOnStart?: boolean | undefined;
+  /** Whether it only looks at the home: then no folder of it is made, and reading leaves no copies behind. What is asked for is stored all the same. Default false. */
+  readonly looksOnly?: boolean | undefined;
   /** Backends besides those that come with Wakechart (`script`, `embedded`, `cli-agent`, `acp`); one with an id of theirs stands in for it. */
   readonly runtimes?: readonly AgentRuntime[] | undefined;
   /** Tools besides the managed ones. */
@@ -199,6 +201,7 @@ const optionShapes = {
   leaseMs: z.number().int().positive().optional(),
   maxConcurrentTasks: z.number().int().positive().optional(),
   reconcileOnStart: z.boolean().default(true),
+  looksOnly: z.boolean().default(false),
   runtimes: z.array(z.unknown()).optional(),
   tools: z.array(z.unknown()).optional(),
   humans: z.enum(['reachable', 'none']).optional(),
@@ -264,15 +267,15 @@ export interface NodeRuntime extends Runtime, HomeMemory {
  * @throws RuntimeError RUNTIME_OPTIONS_INVALID, or STORAGE_FAILED when the home cannot be made
  */
 export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promise<NodeRuntime> {
-  const { home: named, durability, leaseMs, maxConcurrentTasks, reconcileOnStart, environment } = parseOrThrow(settings, options, { what: 'runtime options', code: 'RUNTIME_OPTIONS_INVALID' });
+  const { home: named, durability, leaseMs, maxConcurrentTasks, reconcileOnStart, looksOnly, environment } = parseOrThrow(settings, options, { what: 'runtime options', code: 'RUNTIME_OPTIONS_INVALID' });
   const { clock = createSystemClock(), inspect, onListenerError } = options;
   const layout = new HomeLayout(named ?? (process.env['WAKECHART_HOME'] || DEFAULT_HOME));
-  await makeHome(layout);
+  if (!looksOnly) await makeHome(layout);
   const hostLife = createHostLife({ directory: join(layout.home, HOSTS_FOLDER) });
   const processTree = createProcessTree({ clock, directory: join(layout.home, PROCESSES_FOLDER), hostLife });
   const worked = nodeEnvironments({ layout, clock, defaultEnvironmentId: environment, onTrouble: onListenerError ?? reportToConsole });
   const { tasks, scheduled } = homeTasks({ home: layout.home, clock, processTree, redactionOf: redactionFor(worked.secrets) }, { maxConcurrent: maxConcurrentTasks, inspect, onListenerError });
-  const store = new FileEventStore({ home: layout.home, clock, durability, leaseMs });
+  const store = new FileEventStore({ home: layout.home, clock, durability, leaseMs, keepsViews: !looksOnly });
   const backends = await nodeBackends({ home: layout.home, clock, processTree, onListenerError, runConfig: options.runConfig, runtimes: options.runtimes ?? [] });
   const gate = { readShell, places: new FileCommandPlaces(), guard: createHomeGuard(layout.home), policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }) };
   const tools = nodeTools({ layout, secrets: worked.secrets, store, processTree, clock, options });
@@ -294,9 +297,9 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     ...tools.ports,
     ...knowing.ports,
     environments: worked.environments,
-    redaction: worked.redaction,
-    redactText: (text) => worked.secrets.known.text(text),
-    changes: nodeFolderChanges(layout),
+    ...worked.redactions,
+    home: layout.home,
+    changes: nodeFolderChanges(layout, looksOnly ? 'elsewhere' : 'home'),
     subagents: nodeSubagents({ layout, clock, processTree, hostLife, providers: options.runConfig?.providers, humans: options.humans, options: options.subagents ?? {} }),
     ...givenPorts(options),
   });

@@ -49,6 +49,7 @@ export type {
   NewSessionEvents,
   ReadOptions,
   SessionIdentity,
+  ListFilter,
   SessionListing,
   WakeClaim,
   WakeRight,
@@ -137,6 +138,7 @@ export type { ByteRedaction, SecretName, SecretReference, SessionSecrets } from 
 export type { EnvironmentDefinition } from './machines/environment/environment-definition.ts';
 export type { Mount, MountAccess, MountKind } from './machines/environment/mount-table.ts';
 export type { VaultCatalog, VaultListing } from './actors/vault/vault-catalog.ts';
+export type { TextRedaction } from './machines/vault/text-redaction.ts';
 export type { VaultDefinition } from './machines/vault/vault-definition.ts';
 
 export type { CompanionWake, WakeCompanion } from './actors/wake/wake-companion.ts';
@@ -168,7 +170,9 @@ export type { SessionCursor } from './machines/retrieval/session-documents.ts';
 
 export type {
   InspectedChanges,
+  InspectedCommit,
   InspectedEvents,
+  InspectedFile,
   InspectedProcess,
   InspectedRequest,
   InspectedSession,

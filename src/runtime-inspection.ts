@@ -6,6 +6,7 @@ import type { ProcessTree } from './actors/task/process-tree.ts';
 import { RuntimeError } from './machines/errors.ts';
 import type { PriceTable } from './machines/run/prices.ts';
 import type { SessionState } from './machines/session/session-state.ts';
+import type { TextRedaction } from './machines/vault/text-redaction.ts';
 
 export interface InspectedFolders {
   readonly folders: FolderChanges;
@@ -13,12 +14,23 @@ export interface InspectedFolders {
   readonly workspaceOf: (session: SessionState) => string;
 }
 
+/** The root of a system of actors. */
+export interface SupervisedSystem {
+  /** What lives in it, in a few words. */
+  readonly label: string;
+  readonly tasks: BackgroundTaskManager;
+}
+
 export interface RuntimeInspection {
   /** Each is the root of a system of actors of its own: tasks and wakes, jobs, wakes that have processes of their own, and what tools keep running. */
-  readonly systems: readonly BackgroundTaskManager[];
+  readonly systems: readonly SupervisedSystem[];
   readonly clock: Clock;
+  /** Absolute path of the home that it keeps its sessions in. Absent: a store of another kind. */
+  readonly home?: string | undefined;
   /** Takes every secret out of a text that is known in this process. */
-  readonly redact: (text: string) => string;
+  readonly redact: TextRedaction;
+  /** Makes `redact` know the secrets of all vaults that can be had without running a program. Absent: there are no vaults. @returns the others, by name */
+  readonly learnSecrets?: (() => Promise<readonly string[]>) | undefined;
   /** In US dollars per million tokens, before the known ones. */
   readonly prices: PriceTable;
   /** Owns the processes of tasks. */

@@ -45,6 +45,7 @@ import type { ReadShell } from './actors/permission/shell-reader.ts';
 import type { RunLimits } from './machines/run/run-decision.ts';
 import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
+import type { TextRedaction } from './machines/vault/text-redaction.ts';
 import type { Telemetry } from './actors/telemetry/telemetry.ts';
 import type { WakeCompanion } from './actors/wake/wake-companion.ts';
 import type { WakeMemory, WakeOptions } from './actors/wake/wake-ports.ts';
@@ -103,9 +104,13 @@ export interface RuntimePorts {
   /** Takes out of every event what no log may keep. Without it events are stored as they come. */
   readonly redaction?: LogRedaction | undefined;
   /** Takes out of a text for inspectors what nobody may see. Without it they are shown what there is. */
-  readonly redactText?: ((text: string) => string) | undefined;
+  readonly redactText?: TextRedaction | undefined;
+  /** Makes `redactText` know what it can be told without running a program, for inspectors. @returns what stays unknown, by name */
+  readonly learnSecrets?: (() => Promise<readonly string[]>) | undefined;
   /** What tools keep running beside the tasks, for inspectors. Whoever brings it ends it. */
   readonly toolTasks?: readonly BackgroundTaskManager[] | undefined;
+  /** Absolute path of the home that all of it lies in, for inspectors: commands name it. */
+  readonly home?: string | undefined;
   /** How inspectors see what sessions have changed. Without it they show nothing of that. */
   readonly changes?: InspectedFolders | undefined;
   /** What agents have learned before. Without it wakes are told nothing of it. */
@@ -257,8 +262,9 @@ function facesOf(ports: RuntimePorts, house: SubagentHouse, guests: ShutdownGues
   return { subagents: house.jobs, localSubagents: house.local, worktrees: house.worktrees, inspection: inspectionOf(ports, house, guests) };
 }
 
-function inspectionOf({ clock, tasks, toolTasks = [], redactText = (text) => text, prices = {}, processTree, changes }: RuntimePorts, { systems }: SubagentHouse, guests: ShutdownGuests): RuntimeInspection {
-  return { systems: [...new Set([tasks, ...systems, ...toolTasks])], clock, redact: redactText, prices, processTree, changes, hasEnded: () => guests.isOver, onShutdown: (close) => guests.add(close) };
+function inspectionOf({ clock, tasks, toolTasks = [], redactText = (text) => text, learnSecrets, prices = {}, processTree, changes, home }: RuntimePorts, { systems }: SubagentHouse, guests: ShutdownGuests): RuntimeInspection {
+  const all = [{ label: 'tasks and wakes', tasks }, ...systems, ...toolTasks.map((each) => ({ label: 'what tools keep open', tasks: each }))];
+  return { systems: all.filter((each, index) => all.findIndex((other) => other.tasks === each.tasks) === index), clock, home, redact: redactText, learnSecrets, prices, processTree, changes, hasEnded: () => guests.isOver, onShutdown: (close) => guests.add(close) };
 }
 
 interface LastParts {

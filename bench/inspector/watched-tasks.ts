@@ -7,8 +7,9 @@ type Manager = ReturnType<typeof createManager>;
 export interface Recorder {
   readonly statistics: { readonly records: number; readonly keptRecords: number; readonly untoldActors: number; readonly droppedPayloads: number; readonly faults: number };
   detach(): void;
-  follow(listener: (batch: readonly unknown[]) => void): () => void;
-  records(from: number): AsyncIterable<readonly unknown[]>;
+  follow(listener: () => void): () => void;
+  range(): { readonly first: number; readonly last: number };
+  records(from: number): AsyncIterable<readonly { readonly s: number }[]>;
 }
 
 export type Attach = (manager: Manager) => Recorder;
@@ -37,17 +38,37 @@ export type Wave = number | undefined;
 export async function taskUs(attach: Attach, mode: Mode, wave: Wave): Promise<number> {
   const manager = createManager(noop);
   const recorder = mode === 'off' ? undefined : attach(manager);
-  let heard = 0;
   if (mode === 'detached') recorder?.detach();
-  if (mode === 'followed') recorder?.follow((batch) => (heard += batch.length));
+  const heard = mode === 'followed' && recorder !== undefined ? readAlong(recorder) : () => Infinity;
   const us = await runTasks(manager, wave);
   const { records = 0, faults = 0, droppedPayloads = 0 } = recorder?.statistics ?? {};
   recorder?.detach();
   const isRecorded = mode === 'on' || mode === 'followed';
   if (faults > 0 || (isRecorded && records < TASKS * RECORDS_PER_TASK)) throw new Error('the recorder lost something');
   if (isRecorded && wave !== undefined && droppedPayloads > TASKS / 10) throw new Error('the recorder left out what it is measured with');
-  if (mode === 'followed' && wave !== undefined && heard < records / 2) throw new Error('the follower was not told');
+  if (mode === 'followed' && wave !== undefined && heard() < records / 2) throw new Error('the follower was not told');
   return us;
+}
+
+/** Reads everything as soon as it is told that there is something. @returns how many records it has read */
+function readAlong(recorder: Recorder): () => number {
+  let next = 1;
+  let heard = 0;
+  let isReading = false;
+  const read = async (): Promise<void> => {
+    isReading = true;
+    while (next <= recorder.range().last) {
+      for await (const page of recorder.records(next)) {
+        heard += page.length;
+        next = (page.at(-1)?.s ?? next) + 1;
+      }
+    }
+    isReading = false;
+  };
+  recorder.follow(() => {
+    if (!isReading) void read();
+  });
+  return () => heard;
 }
 
 async function runTasks(manager: Manager, wave: Wave = TASKS): Promise<number> {

@@ -79,6 +79,7 @@ const listing = named('listing,', [
     expectSame(await idsOf('other'), [other.sessionId], 'those of one agent');
     expectSame((await store.list({ agentId: 'other' })).map(({ agentId }) => agentId), ['other'], 'whose they are');
     expectSame(await idsOf('nobody'), [], 'those of an agent who has none');
+    expectSame((await store.list({ newest: 2 })).slice(-2).map(({ sessionId }) => sessionId), [idOf(40), idOf(50)], 'those that were made last');
   }),
 
   storeCase('offers a kept view until the log goes on', async (store) => {

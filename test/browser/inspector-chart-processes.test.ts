@@ -1,7 +1,7 @@
 /** The chart of an actor in the page of the inspector, in a real browser. */
 import { describe, expect, it } from 'vitest';
 import { browserOfFile } from '../support/browser.ts';
-import { SUPERVISOR, TASK, accessibilityFaults, shownStory } from './inspector-events-story.ts';
+import { SUPERVISOR, TASK, accessibilityFaults, shownStory, storyRecords } from './inspector-events-story.ts';
 
 const browser = await browserOfFile();
 const WAIT_MS = 10_000;
@@ -80,6 +80,21 @@ describe.skipIf(browser === undefined)('the chart of an actor', () => {
     await page.getByRole('button', { name: /^120 %/ }).waitFor();
     await page.keyboard.press('0');
     await expect.poll(() => page.getByRole('button', { name: 'Fit' }).getAttribute('aria-pressed'), { timeout: WAIT_MS }).toBe('true');
+    const cut = await page.getByRole('region', { name: 'Chart of task' }).evaluate((element) => {
+      const { clientWidth, clientHeight, scrollWidth, scrollHeight } = element as unknown as Record<'clientWidth' | 'clientHeight' | 'scrollWidth' | 'scrollHeight', number>;
+      return [scrollWidth - clientWidth, scrollHeight - clientHeight];
+    });
+    expect(cut).toEqual([0, 0]);
+  });
+
+  it('says how a call ended, how long it took and what it waited for', async () => {
+    const call = { a: TASK, id: 'call_1', kind: 'toolCall', facts: { label: 'node cart.test.mjs', name: 'shell_run', callId: 'call_1', exitCode: '1' } };
+    const { page } = await shownStory(browser!, { records: storyRecords([{ ...call, k: 'actor', value: 'awaiting_permission', status: 'active' }, { k: 'step', a: TASK, type: 'RUN', taken: ['a|b|0'], value: 'executing', status: 'active' }, { k: 'step', a: TASK, type: 'COMPLETE', taken: ['a|b|0'], value: 'completed', status: 'done' }]) });
+    await expect.poll(() => page.getByRole('treeitem').allTextContents(), { timeout: WAIT_MS }).toEqual(['node cart.test.mjs, toolCall, exit 1, done, took 2 ms']);
+    const state = page.getByRole('region', { name: 'State', exact: true });
+    await state.getByText('took 2 ms (waited 1 ms)').waitFor();
+    await state.getByText('exit 1').waitFor();
+    await state.getByText('shell_run').first().waitFor();
   });
 
   it.each(['light', 'dark'] as const)('passes an accessibility check, %s', async (colorScheme) => {

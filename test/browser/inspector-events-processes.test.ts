@@ -7,6 +7,10 @@ const browser = await browserOfFile();
 const WAIT_MS = 10_000;
 const MANY = 100_000;
 
+const toEnd = (element: unknown): number => {
+  const { scrollTop, clientHeight, scrollHeight } = element as Record<'scrollTop' | 'clientHeight' | 'scrollHeight', number>;
+  return scrollHeight - clientHeight - scrollTop;
+};
 const scrolledTo = (element: unknown): number => (element as { scrollTop: number }).scrollTop;
 
 describe.skipIf(browser === undefined)('the list of records', () => {
@@ -58,6 +62,30 @@ describe.skipIf(browser === undefined)('the list of records', () => {
     await page.getByRole('checkbox', { name: 'This actor' }).check();
     await page.getByText('8 records').waitFor();
     expect(await page.getByRole('listbox', { name: 'Records' }).getByRole('option').count()).toBe(8);
+  });
+
+  it('goes to the newest whenever somebody wants to see what happens now, on a phone too', async () => {
+    const noise = Array.from({ length: 300 }, () => ({ k: 'emit', a: TASK, type: 'said' }) as const);
+    const { page } = await shownStory(browser!, { records: [...storyRecords(), ...storyRecords(noise, 11)] });
+    const list = page.getByRole('listbox', { name: 'Records' });
+    const isAtEnd = async (): Promise<void> => {
+      await expect.poll(() => list.evaluate(toEnd), { timeout: WAIT_MS }).toBeLessThan(2);
+    };
+    await isAtEnd();
+    await list.evaluate((element) => (element as unknown as { scrollTo: (x: number, y: number) => void }).scrollTo(0, 0));
+    await list.getByRole('option', { name: /its chart/ }).waitFor();
+    await page.keyboard.press('l');
+    await isAtEnd();
+    await page.getByRole('button', { name: 'First record' }).click();
+    await expect.poll(() => list.evaluate(scrolledTo), { timeout: WAIT_MS }).toBe(0);
+    await page.getByRole('banner').getByRole('button', { name: 'Back to live' }).click();
+    await isAtEnd();
+    await page.setViewportSize({ width: 390, height: 844 });
+    const parts = page.getByRole('tablist', { name: 'Parts of the page' });
+    await parts.getByRole('tab', { name: 'State' }).click();
+    await parts.getByRole('tab', { name: 'Events' }).click();
+    await isAtEnd();
+    expect((await page.getByRole('banner').boundingBox())?.height).toBeLessThan(50);
   });
 
   it('of a hundred thousand is there at once, is filtered without a stop, and does not move when more come', async () => {

@@ -55,6 +55,8 @@ export interface StoryOptions {
 /** Signed in, with the story read. Closed when the test has finished. */
 export async function shownStory(browser: TestBrowser, { records = storyRecords(), draw = (chart) => renderChart(chart, { styles: 'outside' }), colorScheme = 'light' }: StoryOptions = {}): Promise<ShownStory> {
   const source = new RecordedSource();
+  // One that waits would be opened at once.
+  source.sessions = async () => ({ sessions: [], total: 0 });
   for (let at = 0; at < records.length; at += AT_A_TIME) source.push(records.slice(at, at + AT_A_TIME));
   const server = await startInspector({ source, pictures: { hash: diagramHash, draw }, pageDirectory: PAGE, onProblem: () => undefined });
   onTestFinished(() => server.close());
@@ -73,12 +75,12 @@ export async function shownStory(browser: TestBrowser, { records = storyRecords(
 
 const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** What the check finds within the columns of these names, one line each. */
-export async function accessibilityFaults(page: Page, regions: readonly string[]): Promise<readonly string[]> {
+/** What the check finds within the columns of these names, or on the whole page, one line each. */
+export async function accessibilityFaults(page: Page, regions?: readonly string[]): Promise<readonly string[]> {
   await page.evaluate(readFileSync(axeFile, 'utf8'));
   const found = await page.evaluate(async (names) => {
     const { axe } = globalThis as unknown as { axe: { run: (context: unknown) => Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } };
-    const { violations } = await axe.run({ include: names.map((name) => [`section[aria-label="${name}"]`]) });
+    const { violations } = await axe.run(names === undefined ? { include: [['html']] } : { include: names.map((name) => [`section[aria-label="${name}"]`]) });
     return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`));
   }, regions);
   return found;

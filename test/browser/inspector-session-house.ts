@@ -92,7 +92,7 @@ export async function showHouse({ page: { directory }, browser, replaced, ...opt
       pages.push(page);
       await page.goto(server.signInAddress());
       if (hash !== '') {
-        await page.goto(`${server.origin}/${hash}`);
+        await page.goto(new URL(hash, new URL('.', page.url())).href);
         await page.reload();
       }
       return page;

@@ -193,16 +193,79 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     expect(types[0]).toBe((await house.house.log(session))[1]?.type);
   });
 
-  it('are offered, and not opened by themselves, where a living runtime is looked at', async () => {
+  it('open with the one that waits where a living runtime is looked at, unless the address asks for something else', async () => {
     const house = await shown({ replaced: (real) => ({ about: () => ({ ...real.about(), kind: 'runtime' }) }) });
     const session = await house.waiting();
     const view = await house.open();
-    const offer = button(view, /1 waits for you/);
-    await offer.waitFor(LIMIT);
-    expect(new URL(view.url()).hash).toBe('');
-    await offer.click();
     await expect.poll(() => new URL(view.url()).hash, LIMIT).toContain(session);
     await button(view, 'Allow once').waitFor(LIMIT);
+    const elsewhere = await house.open('#s=1');
+    await button(elsewhere, /1 waits for you/).waitFor(LIMIT);
+    expect(new URL(elsewhere.url()).hash).toBe('#s=1');
+  });
+
+  it('take the keys along: what waits is opened, answered and gone on from without a pointer, and what is folded stays so', async () => {
+    const house = await shown();
+    await house.waiting();
+    const other = await house.waitingToo();
+    const view = await house.open(`#r=${other}`);
+    const offer = button(view, /2 wait for you/);
+    await offer.focus();
+    await view.keyboard.press('Enter');
+    const request = view.getByRole('region', { name: 'Permission: deploy' });
+    await expect.poll(() => request.evaluate((element) => element === element.ownerDocument.activeElement), LIMIT).toBe(true);
+    const movers = view.getByRole('group').filter({ hasText: 'Who can move it on' }).first();
+    expect(await movers.getAttribute('open')).toBeNull();
+    await view.keyboard.press('Tab');
+    await view.keyboard.press('Tab');
+    await view.keyboard.press('Enter');
+    await view.getByText('You allowed it this once.').waitFor(LIMIT);
+    await view.getByText('nobody runs this session now').waitFor(LIMIT);
+    expect(await movers.getAttribute('open')).toBeNull();
+  });
+
+  it('show a moment of the past as it was, without buttons, and say what shows now', async () => {
+    const house = await shown();
+    const session = await house.waiting();
+    const view = await house.open(`#r=${session}`);
+    await button(view, 'Allow once').waitFor(LIMIT);
+    const transcript = transcriptOf(view);
+    await transcript.getByRole('button', { name: /show the record of event 2$/ }).click();
+    await view.getByText(/^This list shows now, not/).waitFor(LIMIT);
+    await view.getByText(/^Wakes, changes and processes are shown as they are now, not/).waitFor(LIMIT);
+    expect(await textOf(view.getByRole('region', { name: 'Why' }))).toBe('It rested.');
+    expect(await button(view, 'Allow once').count()).toBe(0);
+    expect(await transcript.getByText('I would deploy now.').count()).toBe(0);
+    await view.getByRole('region', { name: 'State' }).getByRole('button', { name: 'Return to live' }).click();
+    await button(view, 'Allow once').waitFor(LIMIT);
+    await transcript.getByText('I would deploy now.').waitFor(LIMIT);
+  });
+
+  it('tell where a call would run, and give commands that name the home', async () => {
+    const house = await shown({ replaced: (real) => ({ about: () => ({ ...real.about(), home: "/a b/it's" }) }) });
+    const session = await house.waiting();
+    const view = await house.open(`#r=${session}`);
+    const asked = (await house.house.log(session)).find(({ type }) => type === 'permission.requested')?.data;
+    expect(asked).toHaveProperty('cwd');
+    expect(await textOf(view.getByRole('region', { name: 'Permission: deploy' }))).toContain((asked as { readonly cwd: string }).cwd);
+    await view.getByText('Who can move it on').first().click();
+    expect(await textOf(view.getByRole('region', { name: 'Why' }))).toContain(String.raw`wakechart --home '/a b/it'\''s' session confirm-tool --session`);
+  });
+
+  it('show what was committed since it began, and what was not, in one difference', async () => {
+    const difference = 'diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\ndiff --git a/b.txt b/b.txt\nnew file mode 100644\n--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1 @@\n+loose\n';
+    const commits = [{ hash: '94590022cc'.repeat(4), subject: 'Count the quantity\u202E', at: '2026-03-01T12:01:00.000Z' }];
+    const files = [{ path: 'a.txt', change: 'changed' as const }, { path: 'b.txt', change: 'untracked' as const, isUncommitted: true as const }];
+    const house = await shown({ replaced: () => ({ changes: async () => [{ title: 'the workspace', branch: 'main', files, fileCount: 2, difference, since: 'the last commit before the session began, bdcfd1014d', commits, commitCount: 3, isCut: false }] }) });
+    const view = await house.open(`#r=${await house.waiting()}`);
+    await view.locator('summary').filter({ hasText: 'Changes' }).click();
+    await view.getByText('Compared with the last commit before the session began, bdcfd1014d. 3 commits since:').waitFor(LIMIT);
+    const listed = view.getByRole('list', { name: 'Commits' }).getByRole('listitem');
+    expect(await textOf(listed.nth(0))).toContain('94590022cc Count the quantity\\u{202E}');
+    expect(await textOf(listed.nth(1))).toBe('2 earlier ones');
+    expect(await view.locator('summary').filter({ hasText: 'not committed' }).count()).toBe(1);
+    expect(await textOf(view.locator('summary').filter({ hasText: 'b.txt' }))).toContain('not committed');
+    expect(await faultsOf(view)).toEqual([]);
   });
 
   it('pass axe, wide and narrow, light and dark', async () => {

@@ -4,8 +4,10 @@ import type { Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 import { diagramHash } from '../../src/adapters/diagram/diagram-hash.ts';
 import { renderChart } from '../../src/adapters/diagram/render-chart.ts';
-import { startInspector } from '../../src/adapters/inspector/inspector.ts';
+import { listen } from '../../src/adapters/inspector/inspector-server.ts';
 import type { InspectorServer } from '../../src/adapters/inspector/inspector.ts';
+import { newPlace } from '../../src/adapters/inspector/place.ts';
+import type { Place } from '../../src/adapters/inspector/place.ts';
 import type { InspectionRecord } from '../../src/machines/inspection-log/inspection-record.ts';
 import { RecordedSource } from '../adapters/inspector/recorded-source.ts';
 import type { TestBrowser } from '../support/browser.ts';
@@ -13,8 +15,8 @@ import type { PageLook } from '../support/browser-pages.ts';
 
 const PAGE = fileURLToPath(new URL('../../dist/inspector-page/', import.meta.url));
 const AT_A_TIME = 10_000;
-export const BEGIN = Date.parse('2026-03-01T12:00:00Z');
-export const SUPERVISOR = 'b1:x:0';
+const BEGIN = Date.parse('2026-03-01T12:00:00Z');
+const SUPERVISOR = 'b1:x:0';
 
 type Body = Omit<InspectionRecord, 's' | 't'> & Readonly<Record<string, unknown>>;
 
@@ -38,17 +40,20 @@ export interface TreeHouse {
   readonly source: RecordedSource;
   /** Ends the inspector, with every connection. */
   stop(): Promise<void>;
-  /** Starts one on the same port, of this source or another; nobody has signed in there. */
-  start(source?: RecordedSource): Promise<InspectorServer>;
+  /** Starts one on the same port, of this source or another; nobody has signed in there. @param place default: that of the first, as if only the connection had been gone */
+  start(source?: RecordedSource, place?: Place): Promise<InspectorServer>;
   /** Signs the browser in, in a tab of its own. */
   signInElsewhere(): Promise<void>;
 }
 
 export async function treeHouse(browser: TestBrowser, { records, limit, before, ...look }: { readonly records: readonly InspectionRecord[]; readonly limit?: number; readonly before?: (page: Page) => Promise<unknown> } & PageLook): Promise<TreeHouse> {
   const source = new RecordedSource(limit === undefined ? {} : { limit });
+  // One that waits would be opened at once.
+  source.sessions = async () => ({ sessions: [], total: 0 });
   for (let at = 0; at < records.length; at += AT_A_TIME) source.push(records.slice(at, at + AT_A_TIME));
-  const start = (of: RecordedSource, port: number): Promise<InspectorServer> => startInspector({ source: of, port, pictures: { hash: diagramHash, draw: renderChart }, pageDirectory: PAGE, onProblem: () => undefined });
-  let server = await start(source, 0);
+  const first = newPlace();
+  const start = (of: RecordedSource, port: number, place: Place): Promise<InspectorServer> => listen({ source: of, port, pictures: { hash: diagramHash, draw: renderChart }, pageDirectory: PAGE, onProblem: () => undefined }, place);
+  let server = await start(source, 0, first);
   const port = Number(new URL(server.origin).port);
   onTestFinished(() => server.close());
   const page = await browser.open(look);
@@ -59,7 +64,7 @@ export async function treeHouse(browser: TestBrowser, { records, limit, before, 
     page,
     source,
     stop: () => server.close(),
-    start: async (of = source) => (server = await start(of, port)),
+    start: async (of = source, place = first) => (server = await start(of, port, place)),
     signInElsewhere: async () => {
       const tab = await page.context().newPage();
       await tab.goto(server.signInAddress());

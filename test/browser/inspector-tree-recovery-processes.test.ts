@@ -1,5 +1,6 @@
 /** What the page says and does when the program that it looks at goes, comes back, is another one, or says nothing. */
 import { describe, expect, it } from 'vitest';
+import { newPlace } from '../../src/adapters/inspector/place.ts';
 import { RecordedSource } from '../adapters/inspector/recorded-source.ts';
 import { browserOfFile } from '../support/browser.ts';
 import { supervisor, task, told, treeHouse } from './inspector-tree-house.ts';
@@ -31,6 +32,15 @@ describe.skipIf(browser === undefined)('a page whose program ends', () => {
     await header.getByRole('status').filter(standing(/^live$/)).waitFor({ timeout: WAIT_MS });
     await expect.poll(() => page.getByRole('treeitem').count(), { timeout: WAIT_MS }).toBe(3);
     expect(await page.getByText('missing').count()).toBe(0);
+  }, LONG_MS);
+
+  it('says to open the new address when it is started anew on its port, and is not taken for it', async () => {
+    const { page, stop, start } = await treeHouse(browser!, { records: told([supervisor, task(1)]) });
+    await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
+    await stop();
+    await start(new OtherProgram(), newPlace());
+    await page.getByRole('alert').filter({ hasText: 'Open the address that the program printed' }).waitFor({ timeout: WAIT_MS });
+    expect(await page.getByRole('treeitem').count()).toBe(2);
   }, LONG_MS);
 
   it('shows the new one when another program comes back on its port, and says so', async () => {

@@ -34,7 +34,7 @@ describe('the published entry points', () => {
     expect(own.length).toBeLessThan(40);
   });
 
-  it.each(['src/adapters/inspector/', 'src/adapters/diagram/', 'src/adapters/stately/', 'src/adapters/inspection-files/', 'src/actors/inspection/'])('node leaves %s until somebody looks', async (folder) => {
+  it.each(['src/adapters/inspector/', 'src/adapters/diagram/', 'src/adapters/stately/', 'src/adapters/inspection-files/'])('node leaves %s until somebody looks', async (folder) => {
     const { sources } = await readModuleGraph(checkout, 'dist/node.js');
     expect(sources.filter((file) => file.startsWith(folder))).toEqual([]);
   });

@@ -4,6 +4,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 export interface PageLook {
   readonly colorScheme?: 'light' | 'dark';
   readonly viewport?: { readonly width: number; readonly height: number };
+  /** Default: there are none. What they ask for by themselves is not noted. */
+  readonly serviceWorkers?: 'allow' | 'block';
 }
 
 export interface PageNotes {
@@ -16,12 +18,17 @@ export interface PageNotes {
 /** Chromium sends everything but loopback here, where nobody listens: also what it asks for by itself, which no page's route sees. */
 export const NOWHERE = 'http://127.0.0.1:1';
 
+/** Chromium says that it did what a server asked it to. */
+const CLEARED = /^Clear-Site-Data header on .*: Cleared data types: /;
+
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
-export async function openPage(browser: Browser, { refused, said }: PageNotes, { colorScheme = 'light', viewport = { width: 1280, height: 900 } }: PageLook): Promise<Page> {
-  const context = await browser.newContext({ colorScheme, viewport, deviceScaleFactor: 1, serviceWorkers: 'block', acceptDownloads: false, reducedMotion: 'reduce' });
+export async function openPage(browser: Browser, { refused, said }: PageNotes, { colorScheme = 'light', viewport = { width: 1280, height: 900 }, serviceWorkers = 'block' }: PageLook): Promise<Page> {
+  const context = await browser.newContext({ colorScheme, viewport, deviceScaleFactor: 1, serviceWorkers, acceptDownloads: false, reducedMotion: 'reduce' });
   await shutIn(context, refused);
-  context.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
+  context.on('console', (message) => {
+    if (!CLEARED.test(message.text())) said.push(`${message.type()}: ${message.text()}`);
+  });
   context.on('weberror', (error) => said.push(`error: ${String(error.error())}`));
   return context.newPage();
 }
@@ -45,5 +52,5 @@ async function shutIn(context: BrowserContext, refused: string[]): Promise<void>
 
 function isHere(address: string): boolean {
   const { protocol, hostname } = new URL(address);
-  return protocol === 'data:' || (['http:', 'https:', 'ws:', 'wss:'].includes(protocol) && LOOPBACK.has(hostname));
+  return protocol === 'data:' || (['http:', 'https:', 'ws:', 'wss:'].includes(protocol) && (LOOPBACK.has(hostname) || hostname.endsWith('.localhost')));
 }

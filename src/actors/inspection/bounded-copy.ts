@@ -8,6 +8,8 @@ import type { RecorderLimits } from '../../machines/inspection-log/recorder-limi
 /** What one value takes up besides its characters. */
 const VALUE_CHARACTERS = 8;
 const UNREADABLE = '«unreadable»';
+/** The language lists all keys of an object or none, which takes as long as there are many: one with more than this is listed once, and told by its class from then on. */
+const MANY_KEYS = 10_000;
 
 type Plain = Record<string, unknown>;
 
@@ -16,6 +18,8 @@ export class BoundedCopy {
   readonly #limits: RecorderLimits;
   /** The objects on the way down to here. */
   #path: object[] = [];
+  /** Objects with many keys that were listed. */
+  readonly #wide = new WeakSet<object>();
   #left = 0;
   /** Of the last copy: whether something was left out. */
   isCut = false;
@@ -93,9 +97,11 @@ export class BoundedCopy {
     return copy;
   }
 
-  #entries(object: object, without: ReadonlySet<string>): Plain {
+  #entries(object: object, without: ReadonlySet<string>): Plain | string {
+    if (this.#wide.has(object)) return this.#note(`object of more than ${MANY_KEYS} keys`);
     const copy: Plain = {};
     const keys = Object.keys(object);
+    if (keys.length > MANY_KEYS) this.#wide.add(object);
     let count = 0;
     for (const key of keys) {
       if (without.has(key)) continue;

@@ -6,8 +6,10 @@ export type FolderDifference = Omit<InspectedChanges, 'title'>;
 export interface FolderLook {
   /** Of the difference, about so many characters at most. */
   readonly maxCharacters: number;
-  /** The commit that it began with. Default: the newest one of the checkout. */
+  /** The commit that it began with. Default: by `begunAt`, else the newest one of the checkout. */
   readonly since?: string | undefined;
+  /** When the work in it began, in milliseconds since the epoch: it is compared with the last commit before that. */
+  readonly begunAt?: number | undefined;
   /** Aborting it gives up. */
   readonly signal?: AbortSignal | undefined;
 }

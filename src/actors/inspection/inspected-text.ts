@@ -1,14 +1,13 @@
 /** Every text on its way into a record: secrets are taken out of it first, then it is cut. */
 import { MAX_NAME_CHARACTERS } from '../../machines/inspection-log/inspection-record.ts';
+import { marginOf } from '../../machines/vault/text-redaction.ts';
+import type { TextRedaction } from '../../machines/vault/text-redaction.ts';
 
 /** Takes secrets out of a text: whatever it gives back may be shown. One that throws, or gives no text, costs the text. */
-export type Redact = (text: string) => string;
+export type Redact = TextRedaction;
 
 /** Nothing is known of it, so nothing is shown. */
 const NOT_REDACTED = '[left out: it could not be redacted]';
-
-/** A text is not redacted beyond this many characters after where it is cut, and so many are taken off its end: a secret that was torn there is not known as one. */
-const MARGIN_CHARACTERS = 8_192;
 
 /** Names that are kept for the length of a turn. */
 const MAX_KEPT_TEXTS = 1_000;
@@ -21,6 +20,16 @@ export class InspectedText {
 
   constructor(redact: Redact | undefined) {
     this.#redact = redact;
+  }
+
+  /** Another number when what was redacted before is not without every secret any more. */
+  get version(): number {
+    return this.#redact?.version?.() ?? 0;
+  }
+
+  /** So many characters beyond where a text is cut are read, and taken off its end: a secret that was torn there is not known as one. */
+  get margin(): number {
+    return marginOf(this.#redact);
   }
 
   /** A name, such as the type of an event or the id of an actor. */
@@ -41,11 +50,13 @@ export class InspectedText {
     this.#notes.clear();
   }
 
-  /** At most `maxCharacters` of it, an ellipsis at the end where something was left out. */
-  cut(text: string, maxCharacters: number): string {
-    const isLong = text.length > maxCharacters + MARGIN_CHARACTERS;
-    const read = this.#redacted(isLong ? text.slice(0, maxCharacters + MARGIN_CHARACTERS) : text);
-    const whole = isLong ? read.slice(0, Math.max(0, read.length - MARGIN_CHARACTERS)) : read;
+  /** At most `maxCharacters` of it, an ellipsis at the end where something was left out. @param isTorn it was cut before */
+  cut(text: string, maxCharacters: number, isTorn = false): string {
+    if (!isTorn && text.length <= maxCharacters && this.#redact === undefined) return text;
+    const { margin } = this;
+    const isLong = isTorn || text.length > maxCharacters + margin;
+    const read = this.#redacted(text.length > maxCharacters + margin ? text.slice(0, maxCharacters + margin) : text);
+    const whole = isLong ? read.slice(0, Math.max(0, read.length - margin)) : read;
     if (!isLong && whole.length <= maxCharacters) return whole;
     return `${whole.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
   }

@@ -32,8 +32,10 @@ export interface InspectedSessionSummary {
 
 export interface InspectedSessions {
   readonly sessions: readonly InspectedSessionSummary[];
-  /** How many there are in all. */
+  /** How many there are in all, as far as they have been read. */
   readonly total: number;
+  /** They are still being read: only those that were made last are here. */
+  readonly isPartial?: true | undefined;
 }
 
 export interface InspectedSession {
@@ -41,6 +43,8 @@ export interface InspectedSession {
   readonly why: Explanation;
   readonly pendingActions: readonly InspectedRequest[];
   readonly usage: InspectedUsage;
+  /** The folder that it works in, absolute. Absent: nobody knows. */
+  readonly workspace?: string | undefined;
   /** When this was looked up, in milliseconds since the epoch. */
   readonly at: number;
 }
@@ -95,18 +99,41 @@ export interface InspectedProcess {
   readonly taskId?: string | undefined;
 }
 
-/** What a session has changed in a folder that it works in. */
+/** What has changed in a folder that a session works in, since it began: what was committed, and what was not. */
 export interface InspectedChanges {
   /** In words: the workspace, or the worktree of which job. */
   readonly title: string;
   readonly branch?: string | undefined;
-  readonly files: readonly { readonly path: string; readonly change: 'added' | 'changed' | 'removed' | 'renamed' | 'untracked' }[];
+  readonly files: readonly InspectedFile[];
   readonly fileCount: number;
-  /** A unified difference, redacted. */
+  /** A unified difference, redacted: from `since` to the files as they are now. */
   readonly difference: string;
+  /** What it is compared with, in words. Absent: nothing is. */
+  readonly since?: string | undefined;
+  /** Made on the branch since then: the newest 20, the newest first. Absent: nobody can tell. */
+  readonly commits?: readonly InspectedCommit[] | undefined;
+  /** How many there are. */
+  readonly commitCount?: number | undefined;
   readonly isCut: boolean;
   /** Why there is nothing to show, where there is nothing: no repository, a folder that is gone. */
   readonly because?: string | undefined;
+}
+
+export interface InspectedFile {
+  readonly path: string;
+  /** Since what it is compared with. */
+  readonly change: 'added' | 'changed' | 'removed' | 'renamed' | 'untracked';
+  /** It is not as the newest commit has it. */
+  readonly isUncommitted?: true | undefined;
+}
+
+/** A commit that was made since; by whom is not said: others may work in the same folder. */
+export interface InspectedCommit {
+  readonly hash: string;
+  /** Its first line, redacted. */
+  readonly subject: string;
+  /** ISO-8601, to the second. */
+  readonly at: string;
 }
 
 export interface InspectedEvents {
@@ -128,8 +155,8 @@ export interface InspectionRecording {
   range(): InspectionRange;
   /** Pages of records from number `from` (or the oldest that is left) to the newest, in order, each page some hundred or thousand. It ends there. */
   records(from: number): AsyncIterable<readonly InspectionRecord[]>;
-  /** Calls the listener after records were added, at most once per turn of the event loop. @returns leaves; idempotent */
-  follow(listener: (batch: readonly InspectionRecord[]) => void): () => void;
+  /** Calls the listener after records were added, at most once per turn of the event loop: whoever wants them reads them. @returns leaves; idempotent */
+  follow(listener: () => void): () => void;
   /** Undefined: no chart of that id was told. */
   chart(id: string): ChartDescription | undefined;
 }
@@ -139,6 +166,8 @@ export interface InspectionAbout {
   readonly kind: 'runtime' | 'log' | 'store';
   /** What is looked at, in a few words: the name of the program, of the file, of the home. */
   readonly title: string;
+  /** Absolute path of the home, for commands. Absent: there is none, or it cannot be told whole. */
+  readonly home?: string | undefined;
   /** Whether there are sessions, and whether answers to them are taken. */
   readonly hasSessions: boolean;
   readonly canAnswer: boolean;

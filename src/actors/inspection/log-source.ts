@@ -8,12 +8,12 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { InspectionHeader, InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
 import { InspectionReader } from '../../machines/inspection-log/inspection-reader.ts';
 import { notesOfReport } from '../../machines/inspection-log/report-notes.ts';
-import { BatchFollowers } from './batch-followers.ts';
 import { InspectedText } from './inspected-text.ts';
 import type { Redact } from './inspected-text.ts';
 import type { InspectionAbout } from './inspection-source.ts';
 import { CAUGHT_UP } from './log-pieces.ts';
 import type { LogPiece } from './log-pieces.ts';
+import { RecordBell } from './record-bell.ts';
 import { RememberedRecords } from './remembered-records.ts';
 import type { RememberedLimits } from './remembered-records.ts';
 import type { ClosableSource } from './runtime-source.ts';
@@ -55,7 +55,7 @@ class ReadLog {
   readonly #text: InspectedText;
   readonly #options: LogSourceOptions;
   readonly #kept: RememberedRecords;
-  readonly #followers: BatchFollowers;
+  readonly #bell: RecordBell;
   #notes: readonly string[] = [];
   #hasEnded = false;
   #sinceTurn = 0;
@@ -70,7 +70,7 @@ class ReadLog {
     this.#iterator = options.pieces[Symbol.asyncIterator]();
     this.#text = new InspectedText(options.redact);
     this.#kept = new RememberedRecords({ ...LIMITS, ...options.limits });
-    this.#followers = new BatchFollowers(options.onProblem);
+    this.#bell = new RecordBell(options.onProblem);
     this.#caughtUp = new Promise((resolve) => (this.#isCaughtUp = resolve));
     this.opened = this.#open();
   }
@@ -83,7 +83,7 @@ class ReadLog {
       about: () => this.#about(),
       range: () => this.#kept.range,
       records: (from) => this.#kept.read(from),
-      follow: (listener) => this.#followers.add(listener),
+      follow: (listener) => this.#bell.add(listener),
       chart: (id) => this.#kept.chart(id),
       caughtUp: this.#caughtUp,
       close: () => this.#close(),
@@ -154,7 +154,7 @@ class ReadLog {
   #take(records: readonly InspectionRecord[], characters: number): void {
     const shown = this.#options.redact === undefined ? records : records.map((record) => this.#redacted(record));
     this.#kept.add(shown, characters);
-    this.#followers.tell(shown);
+    if (shown.length > 0) this.#bell.ring();
   }
 
   #redacted(record: InspectionRecord): InspectionRecord {
@@ -175,7 +175,7 @@ class ReadLog {
   #close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#followers.clear();
+    this.#bell.clear();
     this.#isCaughtUp();
     // What reads the file may be waiting for it to grow; nobody waits for that.
     void Promise.resolve(this.#iterator.return?.()).catch((error: unknown) => this.#options.onProblem(error));

@@ -1,9 +1,13 @@
 /** Small things worth showing and searching about an actor: which session, task or call it is about. */
 import type { AnyActorRef } from 'xstate';
+import { callSubject, shortLine } from '../../machines/inspection-log/call-label.ts';
 import type { InspectedText } from './inspected-text.ts';
 
 /** What the program knows about an actor, such as the label of a task. It must be quick, since it is asked about each one. */
 export type FactsOf = (actor: AnyActorRef) => Readonly<Record<string, string>> | undefined;
+
+/** Of the label of a call, with what is taken out of its lines. */
+const MAX_SUBJECT_CHARACTERS = 320;
 
 /** Of a context, where they are texts. */
 const FACTS = ['sessionId', 'wakeId', 'taskId', 'callId', 'runId', 'jobId', 'name', 'label'] as const;
@@ -24,6 +28,8 @@ export function recordedFacts({ ref, context }: Described, text: InspectedText, 
       const value: unknown = Object.getOwnPropertyDescriptor(context, name)?.value;
       if (typeof value === 'string') facts[name] = text.name(value);
     }
+    const { callId, name, label } = facts;
+    if (callId !== undefined && name !== undefined) facts['label'] = label ?? shortLine(text.cut(callSubject(name, Object.getOwnPropertyDescriptor(context, 'input')?.value), MAX_SUBJECT_CHARACTERS));
   }
   // One place is left for the id of a task.
   for (const [name, value] of Object.entries(known ?? {}).slice(0, MAX_FACTS - 1 - Object.keys(facts).length)) {

@@ -9,7 +9,6 @@ import type { InspectionHeader, InspectionRecord } from '../../machines/inspecti
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { Clock } from '../clock/clock.ts';
 import { createIdSource } from '../session/id-source.ts';
-import { Followers } from '../streams/followers.ts';
 import { reportToConsole, safely } from '../streams/listener-errors.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import { liveActorsOf, scheduledTimersOf, watchSystem } from '../xstate-child.ts';
@@ -18,8 +17,10 @@ import { InspectedText } from './inspected-text.ts';
 import type { Redact } from './inspected-text.ts';
 import { InspectionObserver } from './inspection-observer.ts';
 import type { Inspected } from './inspection-observer.ts';
-import type { InspectionRange, InspectionSource } from './inspection-source.ts';
+import type { InspectionRange, InspectionRecording } from './inspection-source.ts';
+import { LaterSecrets } from './later-secrets.ts';
 import { Payloads } from './payloads.ts';
+import { RecordBell } from './record-bell.ts';
 import { RecordRing } from './record-ring.ts';
 import type { FactsOf } from './recorded-facts.ts';
 import { RecordedValues } from './recorded-values.ts';
@@ -58,27 +59,25 @@ export interface RecorderStatistics {
   readonly faults: number;
 }
 
-type Listener = (batch: readonly InspectionRecord[]) => void;
-
 /** Actors that are met in one turn of the event loop: a system of many must not wait. */
 const MET_PER_TURN = 1_000;
-/** Records that followers hear of in one turn: those of a busier one are told in the turns after it. */
-const TOLD_PER_TURN = 10_000;
 const PAGE_RECORDS = 1_000;
 
-export class Recorder implements Pick<InspectionSource, 'header' | 'range' | 'records' | 'follow' | 'chart'> {
+export class Recorder implements InspectionRecording {
   readonly header: InspectionHeader;
   readonly #ring: RecordRing;
   readonly #charts: ChartBook;
   readonly #payloads: Payloads;
   readonly #text: InspectedText;
+  readonly #laterSecrets: LaterSecrets;
   readonly #observer: InspectionObserver;
-  readonly #followers = new Followers<Listener>();
+  readonly #bell: RecordBell;
   readonly #report: OnListenerError;
   /** Each ends the watch over one system. */
   #watches: readonly (() => void)[] = [];
   /** Who was there when the recorder came, those who are next last. */
   #unmet: AnyActorRef[] = [];
+  /** Number of the next record when followers were told last. */
   #told = 1;
   #isTurnAwaited = false;
   #faults = 0;
@@ -91,7 +90,9 @@ export class Recorder implements Pick<InspectionSource, 'header' | 'range' | 're
     const roots = 'getSnapshot' in root ? [root] : root;
     this.header = { format: INSPECTION_LOG_FORMAT, boot, startedAt: clock.now(), ...(program === undefined ? {} : { program }) };
     this.#report = safely(options.onListenerError ?? reportToConsole);
+    this.#bell = new RecordBell((error) => this.#report(error, 'inspector'));
     this.#text = text;
+    this.#laterSecrets = new LaterSecrets(text);
     this.#ring = new RecordRing(boot, limits);
     this.#charts = new ChartBook(text, limits.charts);
     this.#payloads = new Payloads({ clock, limits, text });
@@ -141,12 +142,12 @@ export class Recorder implements Pick<InspectionSource, 'header' | 'range' | 're
     let next = Math.max(from, this.#ring.oldest);
     if (from < next) {
       for (const page of this.#ring.prelude(PAGE_RECORDS)) {
-        const wanted = page.filter(({ s }) => s >= from);
+        const wanted = this.#laterSecrets.shown(page.filter(({ s }) => s >= from), this.#ring.next, true);
         if (wanted.length > 0) yield wanted;
       }
     }
     while (next <= last) {
-      const page = this.#ring.slice(next, Math.min(PAGE_RECORDS, last - next + 1));
+      const page = this.#laterSecrets.shown(this.#ring.slice(next, Math.min(PAGE_RECORDS, last - next + 1)), this.#ring.next);
       const newest = page.at(-1);
       if (newest === undefined) return;
       next = newest.s + 1;
@@ -154,13 +155,9 @@ export class Recorder implements Pick<InspectionSource, 'header' | 'range' | 're
     }
   }
 
-  /**
-   * What a turn of the event loop has brought is told at its end, once, or over the next turns where that is much. Nothing is kept for a listener and no promise of its is waited for: what has
-   * fallen out before it could be told is missing from the numbers. One that joins in the middle of a turn may hear what came before it in that turn.
-   */
-  follow(listener: Listener): () => void {
-    if (this.#followers.size === 0) this.#told = this.#ring.next;
-    return this.#followers.add(listener);
+  /** Tells, at the end of a turn of the event loop that has brought records, that there are some: `records` has them. Nothing is kept for a listener, and no promise of its is waited for. */
+  follow(listener: () => void): () => void {
+    return this.#bell.add(listener);
   }
 
   #attach(roots: readonly AnyActorRef[]): void {
@@ -222,20 +219,10 @@ export class Recorder implements Pick<InspectionSource, 'header' | 'range' | 're
   }
 
   #tell(): void {
-    const { oldest, next } = this.#ring;
-    if (this.#followers.size === 0) this.#told = next;
-    const from = Math.max(this.#told, oldest);
-    if (from === next) return;
-    const batch = this.#ring.slice(from, TOLD_PER_TURN);
-    this.#told = from + batch.length;
-    if (this.#told < next) this.#awaitTurn();
-    for (const listener of this.#followers.all) {
-      try {
-        listener(batch);
-      } catch (error) {
-        this.#report(error, 'inspector');
-      }
-    }
+    const { next } = this.#ring;
+    if (this.#told === next) return;
+    this.#told = next;
+    this.#bell.ringNow();
   }
 }
 

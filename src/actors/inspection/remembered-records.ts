@@ -10,6 +10,8 @@ export interface RememberedLimits {
   readonly records: number;
   /** Of the records as JSON. */
   readonly characters: number;
+  /** Different charts. Default 1,000. */
+  readonly charts?: number | undefined;
 }
 
 interface Page {
@@ -23,12 +25,15 @@ interface Standing {
 }
 
 const PAGE_RECORDS = 1_000;
+/** A page is dropped whole: it is a small part of what is kept. */
+const LEAST_PAGES = 10;
 const MAX_CHARTS = 1_000;
 /** Actors that are still told of although nothing of them is kept. The oldest are forgotten beyond it. */
 const MAX_STANDING = 50_000;
 
 export class RememberedRecords {
   readonly #limits: RememberedLimits;
+  readonly #pageRecords: number;
   #pages: Page[] = [];
   #count = 0;
   #characters = 0;
@@ -40,6 +45,7 @@ export class RememberedRecords {
 
   constructor(limits: RememberedLimits) {
     this.#limits = limits;
+    this.#pageRecords = Math.max(1, Math.min(PAGE_RECORDS, Math.floor(limits.records / LEAST_PAGES)));
   }
 
   /** How many have been dropped. */
@@ -58,7 +64,7 @@ export class RememberedRecords {
       const page = this.#openPage();
       page.records.push(record);
       page.characters += each;
-      if (record.k === 'machine' && this.#charts.size < MAX_CHARTS) this.#charts.set(record.id, record.chart);
+      if (record.k === 'machine' && this.#charts.size < (this.#limits.charts ?? MAX_CHARTS)) this.#charts.set(record.id, record.chart);
       this.#last = record.s;
     }
     this.#count += records.length;
@@ -95,7 +101,7 @@ export class RememberedRecords {
 
   #openPage(): Page {
     const last = this.#pages.at(-1);
-    if (last !== undefined && last.records.length < PAGE_RECORDS) return last;
+    if (last !== undefined && last.records.length < this.#pageRecords) return last;
     const page = { records: [], characters: 0 };
     this.#pages.push(page);
     return page;

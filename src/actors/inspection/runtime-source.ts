@@ -29,6 +29,8 @@ import { SessionSights } from './session-sight.ts';
 export interface RuntimeSourceOptions {
   /** In a few words: the name of the program, or of the home. */
   readonly title: string;
+  /** Absolute path. */
+  readonly home?: string | undefined;
   readonly sessions: Pick<Sessions, 'list' | 'status' | 'events' | 'send'>;
   readonly clock: Clock;
   /** Absent: there is nothing to look at but the sessions. It stays whoever made it who detaches it. */
@@ -55,6 +57,8 @@ export interface RuntimeSourceOptions {
 
 /** Of a title, or of a note. */
 const MAX_SHOWN_CHARACTERS = 500;
+/** No system takes a longer one. */
+const MAX_PATH_CHARACTERS = 4_096;
 
 /** Let go of with `close`: until then it may hold timers, and follow logs. */
 export interface ClosableSource extends InspectionSource {
@@ -82,8 +86,8 @@ class RuntimeSource implements ClosableSource {
     this.#text = new InspectedText(redact);
     this.#recording = recorder ?? emptyRecording(clock);
     this.#list = new SessionList(sessions, { text: this.#text, clock });
-    this.#sights = new SessionSights({ ...options, text: this.#text });
-    this.#recordings = new SessionRecordings({ sessions, clock, onProblem, redacted: (event) => (redact === undefined ? event : redactedEvent(event, this.#text)) });
+    this.#sights = new SessionSights({ ...options, text: this.#text, workspaceOf: changes?.workspaceOf });
+    this.#recordings = new SessionRecordings({ sessions, clock, onProblem, text: this.#text, redacted: (event) => (redact === undefined ? event : redactedEvent(event, this.#text)) });
     this.#changes = changes === undefined ? undefined : new SessionChanges({ ...changes, clock, onProblem, text: this.#text });
   }
 
@@ -97,17 +101,20 @@ class RuntimeSource implements ClosableSource {
   chart: InspectionSource['chart'] = (id) => this.#recording.chart(id);
 
   about(): InspectionAbout {
-    const { title, recorder, canAnswer = true, notes } = this.#options;
+    const { title, home, recorder, canAnswer = true, notes } = this.#options;
     const hasEnded = this.#hasEnded;
     return {
       kind: recorder === undefined ? 'store' : 'runtime',
       title: this.#text.cut(title, MAX_SHOWN_CHARACTERS),
+      // Commands are made of it: one that is not told whole would lead elsewhere.
+      ...(home !== undefined && this.#text.cut(home, MAX_PATH_CHARACTERS) === home ? { home } : {}),
       hasSessions: true,
       canAnswer: canAnswer && !hasEnded,
       notes: [
         ...(hasEnded ? ['The runtime has been shut down: nothing is added any more, and its sessions cannot be read here.'] : []),
         ...(recorder === undefined ? [] : recorderNotes(recorder)),
         ...this.#recordings.notes,
+        ...(this.#list.isPartial ? ['The sessions are still being read: until then, only those that were made last are listed.'] : []),
         ...(notes?.() ?? []),
       ].map((note) => this.#text.cut(note, MAX_SHOWN_CHARACTERS)),
       hasEnded,

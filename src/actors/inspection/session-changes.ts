@@ -1,9 +1,9 @@
-/** What a session has changed: in its workspace, and in the worktrees of its jobs. */
+/** What has changed since a session began: in its workspace, and in the worktrees of its jobs. */
 import { messageOf } from '../../machines/errors.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { KeptWorktree, WorktreeKeeper } from '../subagent/worktree-adapter.ts';
-import type { FolderChanges, FolderDifference } from './folder-changes.ts';
+import type { FolderChanges, FolderDifference, FolderLook } from './folder-changes.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { InspectedChanges } from './inspection-source.ts';
 import type { SessionLedger } from './session-ledger.ts';
@@ -24,9 +24,9 @@ const LOOK_MS = 8_000;
 const MAX_WORKTREES = 16;
 const MAX_FILES = 1_000;
 const MAX_PATH_CHARACTERS = 1_000;
+const MAX_COMMITS = 20;
+const MAX_LINE_CHARACTERS = 300;
 const MAX_DIFFERENCE_CHARACTERS = 256 * 1024;
-/** What is read beyond it, so that a secret that is cut in two is taken out all the same. */
-const MARGIN_CHARACTERS = 8_192;
 
 export class SessionChanges {
   readonly #options: SessionChangesOptions;
@@ -52,7 +52,8 @@ export class SessionChanges {
     const timer = clock.setTimeout(() => late.abort(), LOOK_MS);
     try {
       const folder = workspaceOf(state);
-      const changes = [await this.#read(folder, { title: 'the workspace', signal: late.signal })];
+      const begunAt = Date.parse(state.createdAt ?? '');
+      const changes = [await this.#read(folder, { title: 'the workspace', ...(Number.isNaN(begunAt) ? {} : { begunAt }), signal: late.signal })];
       for (const { worktree, title } of await this.#worktreesOf(state, ledger)) {
         // A job works in the worktree that it was given: it is the workspace of its session.
         if (worktree.worktreePath === folder) continue;
@@ -79,27 +80,32 @@ export class SessionChanges {
     }
   }
 
-  async #read(folder: string, { title, since, signal }: { readonly title: string; readonly since?: string | undefined; readonly signal: AbortSignal }): Promise<InspectedChanges> {
+  async #read(folder: string, { title, ...look }: { readonly title: string; readonly signal: AbortSignal } & Pick<FolderLook, 'since' | 'begunAt'>): Promise<InspectedChanges> {
     const { folders, onProblem } = this.#options;
     try {
-      const maxCharacters = MAX_DIFFERENCE_CHARACTERS + MARGIN_CHARACTERS;
-      return this.#shown(title, await folders.read(folder, { maxCharacters, signal, ...(since === undefined ? {} : { since }) }));
+      const maxCharacters = MAX_DIFFERENCE_CHARACTERS + this.#options.text.margin;
+      return this.#shown(title, await folders.read(folder, { maxCharacters, ...look }), maxCharacters);
     } catch (error) {
+      const { signal } = look;
       if (!signal.aborted) onProblem(error);
       const because = signal.aborted ? 'it took too long to look' : `it could not be looked at (${messageOf(error)})`;
-      return this.#shown(title, { files: [], fileCount: 0, difference: '', isCut: false, because });
+      return this.#shown(title, { files: [], fileCount: 0, difference: '', isCut: false, because }, Infinity);
     }
   }
 
-  #shown(title: string, { branch, files, fileCount, difference, isCut, because }: FolderDifference): InspectedChanges {
+  #shown(title: string, { branch, files, fileCount, difference, since, commits, commitCount, isCut, because }: FolderDifference, maxCharacters: number): InspectedChanges {
     const { text } = this.#options;
     const isLong = difference.length > MAX_DIFFERENCE_CHARACTERS;
     return {
       title: text.cut(title, MAX_PATH_CHARACTERS),
       ...(branch === undefined ? {} : { branch: text.cut(branch, MAX_PATH_CHARACTERS) }),
-      files: files.slice(0, MAX_FILES).map(({ path, change }) => ({ path: text.cut(path, MAX_PATH_CHARACTERS), change })),
+      files: files.slice(0, MAX_FILES).map((file) => ({ ...file, path: text.cut(file.path, MAX_PATH_CHARACTERS) })),
       fileCount,
-      difference: text.cut(difference, MAX_DIFFERENCE_CHARACTERS),
+      // It is cut between two characters, and a secret may be torn there.
+      difference: text.cut(difference, MAX_DIFFERENCE_CHARACTERS, difference.length >= maxCharacters - 1),
+      ...(since === undefined ? {} : { since: text.cut(since, MAX_LINE_CHARACTERS) }),
+      ...(commits === undefined ? {} : { commits: commits.slice(0, MAX_COMMITS).map(({ hash, subject, at }) => ({ hash: text.cut(hash, MAX_LINE_CHARACTERS), subject: text.cut(subject, MAX_LINE_CHARACTERS), at })) }),
+      ...(commitCount === undefined ? {} : { commitCount }),
       isCut: isCut || isLong || files.length > MAX_FILES,
       ...(because === undefined ? {} : { because: text.cut(because, MAX_PATH_CHARACTERS) }),
     };

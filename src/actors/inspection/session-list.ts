@@ -9,26 +9,42 @@ import type { InspectedSessions, InspectedSessionSummary } from './inspection-so
 const MAX_SHOWN_CHARACTERS = 500;
 const SUMMARIES_PER_TURN = 25;
 const MAX_KEPT_MS = 10_000;
+/** Whoever looks at a store for the first time is not kept waiting longer: what was made last comes first. */
+const PATIENCE_MS = 250;
+
+type ListClock = Pick<Clock, 'now' | 'steadyNow' | 'setTimeout' | 'clearTimeout'>;
+
+interface Listed {
+  readonly states: readonly SessionState[];
+  readonly isPartial: boolean;
+}
 
 export class SessionList {
   readonly #sessions: Pick<Sessions, 'list'>;
   readonly #text: InspectedText;
-  readonly #clock: Pick<Clock, 'now' | 'steadyNow'>;
+  readonly #clock: ListClock;
   /** Several browsers ask at once: the store is asked once. */
   #listing: Promise<readonly SessionState[]> | undefined;
   /** Of what is listed: a list that began before something changed is not kept. */
   #generation = 0;
   /** The last list, and until when it is good, as the steady clock has it. */
   #kept: { readonly states: readonly SessionState[]; readonly until: number } | undefined;
+  /** Whether all of them have been read once. */
+  #hasRead = false;
 
-  constructor(sessions: Pick<Sessions, 'list'>, { text, clock }: { readonly text: InspectedText; readonly clock: Pick<Clock, 'now' | 'steadyNow'> }) {
+  constructor(sessions: Pick<Sessions, 'list'>, { text, clock }: { readonly text: InspectedText; readonly clock: ListClock }) {
     this.#sessions = sessions;
     this.#text = text;
     this.#clock = clock;
   }
 
+  /** Whether somebody was given only those that were made last, and the others are still being read. */
+  get isPartial(): boolean {
+    return !this.#hasRead && this.#listing !== undefined;
+  }
+
   async first(limit: number): Promise<InspectedSessions> {
-    const states = await this.#states();
+    const { states, isPartial } = await this.#listed(limit);
     const sorted = states.map((state) => ({ state, changedAt: Date.parse(state.updatedAt ?? state.createdAt ?? '') || 0 })).toSorted(byUrgency);
     const sessions: InspectedSessionSummary[] = [];
     for (const { state } of sorted.slice(0, limit)) {
@@ -36,7 +52,7 @@ export class SessionList {
       // Why it waits takes a look into its chart; a thousand of those would keep everybody else waiting.
       if (sessions.length % SUMMARIES_PER_TURN === 0) await new Promise<void>((resolve) => setImmediate(resolve));
     }
-    return { sessions, total: states.length };
+    return { sessions, total: states.length, ...(isPartial ? { isPartial } : {}) };
   }
 
   /** Something has changed: the next list is a new one. */
@@ -44,6 +60,27 @@ export class SessionList {
     this.#generation += 1;
     this.#kept = undefined;
     this.#listing = undefined;
+  }
+
+  /** All of them; the first time, where that takes long, those that were made last. */
+  async #listed(limit: number): Promise<Listed> {
+    const all = this.#states().then((states) => ({ states, isPartial: false }));
+    if (this.#hasRead || !(await this.#takesLong(all))) return all;
+    const newest = this.#sessions.list({ newest: limit }).then((states) => ({ states, isPartial: true }));
+    // What fails is told by the one that is waited for: the other is asked again.
+    newest.catch(() => undefined);
+    return Promise.race([all, newest]);
+  }
+
+  async #takesLong(work: Promise<unknown>): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.setTimeout(() => resolve(true), PATIENCE_MS);
+      const isDone = (): void => {
+        this.#clock.clearTimeout(timer);
+        resolve(false);
+      };
+      work.then(isDone, isDone);
+    });
   }
 
   async #states(): Promise<readonly SessionState[]> {
@@ -61,6 +98,7 @@ export class SessionList {
     const began = this.#clock.steadyNow();
     const generation = this.#generation;
     const states = await this.#sessions.list();
+    this.#hasRead = true;
     const now = this.#clock.steadyNow();
     if (generation === this.#generation) this.#kept = { states, until: now + Math.min(now - began, MAX_KEPT_MS) };
     return states;

@@ -9,9 +9,10 @@ import { SessionRecords, headerOfSession } from '../../machines/inspection-log/s
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { Sessions } from '../session/sessions.ts';
-import { BatchFollowers } from './batch-followers.ts';
-import type { BatchListener } from './batch-followers.ts';
+import type { InspectedText } from './inspected-text.ts';
 import type { InspectionRange, InspectionRecording } from './inspection-source.ts';
+import { LaterSecrets } from './later-secrets.ts';
+import { RecordBell } from './record-bell.ts';
 import { RememberedRecords } from './remembered-records.ts';
 import type { RememberedLimits } from './remembered-records.ts';
 
@@ -20,6 +21,8 @@ export interface SessionRecordingOptions {
   readonly sessions: Pick<Sessions, 'events'>;
   /** Takes secrets out of an event, and leaves it whole otherwise. */
   readonly redacted: (event: SessionEvent) => SessionEvent;
+  /** What was recorded before a secret became known is shown without it too. */
+  readonly text: InspectedText;
   readonly limits: RememberedLimits;
   readonly onProblem: (error: unknown) => void;
 }
@@ -31,7 +34,8 @@ export class SessionRecording implements InspectionRecording {
   readonly #options: SessionRecordingOptions;
   readonly #log = new SessionRecords();
   readonly #kept: RememberedRecords;
-  readonly #followers: BatchFollowers;
+  readonly #laterSecrets: LaterSecrets;
+  readonly #bell: RecordBell;
   #header: InspectionHeader | undefined;
   #createdAt: string | undefined;
   /** Number of the last event that was read. */
@@ -49,7 +53,8 @@ export class SessionRecording implements InspectionRecording {
   constructor(options: SessionRecordingOptions) {
     this.#options = options;
     this.#kept = new RememberedRecords(options.limits);
-    this.#followers = new BatchFollowers(options.onProblem);
+    this.#laterSecrets = new LaterSecrets(options.text);
+    this.#bell = new RecordBell(options.onProblem);
   }
 
   get header(): InspectionHeader {
@@ -66,7 +71,7 @@ export class SessionRecording implements InspectionRecording {
   }
 
   get isFollowed(): boolean {
-    return this.#followers.size > 0;
+    return this.#bell.isHeard;
   }
 
   /** What is missing, a sentence each. */
@@ -84,16 +89,16 @@ export class SessionRecording implements InspectionRecording {
     return this.#kept.range;
   }
 
-  records(from: number): AsyncIterable<readonly InspectionRecord[]> {
-    return this.#kept.read(from);
+  async *records(from: number): AsyncGenerator<readonly InspectionRecord[]> {
+    for await (const page of this.#kept.read(from)) yield this.#laterSecrets.shown(page, this.range().last + 1, this.#kept.dropped > 0);
   }
 
   chart(id: string): ChartDescription | undefined {
     return this.#kept.chart(id);
   }
 
-  follow(listener: BatchListener): () => void {
-    const leave = this.#followers.add(listener);
+  follow(listener: () => void): () => void {
+    const leave = this.#bell.add(listener);
     if (this.#leave === undefined) this.#begin();
     return () => {
       leave();
@@ -110,7 +115,7 @@ export class SessionRecording implements InspectionRecording {
 
   /** Ends what follows. Idempotent. */
   close(): void {
-    this.#followers.clear();
+    this.#bell.clear();
     this.#end();
   }
 
@@ -157,7 +162,7 @@ export class SessionRecording implements InspectionRecording {
     const records = this.#log.see(this.#options.redacted(event));
     this.#head = event.seq;
     this.#kept.add(records, records.reduce((sum, record) => sum + JSON.stringify(record).length, 0));
-    this.#followers.tell(records);
+    if (records.length > 0) this.#bell.ring();
   }
 
   async #othersTurn(): Promise<void> {

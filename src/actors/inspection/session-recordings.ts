@@ -7,6 +7,7 @@ import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 import type { Sessions } from '../session/sessions.ts';
+import type { InspectedText } from './inspected-text.ts';
 import type { RememberedLimits } from './remembered-records.ts';
 import { SessionRecording } from './session-recording.ts';
 
@@ -14,6 +15,7 @@ export interface SessionRecordingsOptions {
   readonly sessions: Pick<Sessions, 'events' | 'status'>;
   readonly clock: Pick<Clock, 'steadyNow' | 'setTimeout' | 'clearTimeout'>;
   readonly redacted: (event: SessionEvent) => SessionEvent;
+  readonly text: InspectedText;
   readonly onProblem: (error: unknown) => void;
   /** Of each recording. */
   readonly limits?: RememberedLimits | undefined;
@@ -89,8 +91,8 @@ export class SessionRecordings {
   }
 
   #askedFor(sessionId: string): SessionRecording {
-    const { sessions, redacted, onProblem, limits = LIMITS, clock } = this.#options;
-    const recording = this.#entries.get(sessionId)?.recording ?? new SessionRecording({ sessionId, sessions, redacted, limits, onProblem });
+    const { sessions, redacted, text, onProblem, limits = LIMITS, clock } = this.#options;
+    const recording = this.#entries.get(sessionId)?.recording ?? new SessionRecording({ sessionId, sessions, redacted, text, limits, onProblem });
     this.#entries.delete(sessionId);
     if (this.#isClosed) return recording;
     this.#entries.set(sessionId, { recording, askedAt: clock.steadyNow() });

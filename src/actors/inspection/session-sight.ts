@@ -20,11 +20,14 @@ export interface SessionSightsOptions {
   /** Absent: nothing is said of the time that a wake may take. */
   readonly agents?: Pick<AgentCatalog, 'get'> | undefined;
   readonly prices?: PriceTable | undefined;
+  /** The folder in which a session works, absolute. Absent: as the session says itself. */
+  readonly workspaceOf?: ((session: SessionState) => string) | undefined;
   readonly onProblem: (error: unknown) => void;
 }
 
 /** A whole session, and one input of a request. */
 const SESSION_LIMITS = { characters: 1_000_000, text: 20_000, entries: 1_000, depth: 40 };
+const MAX_PATH_CHARACTERS = 4_096;
 const INPUT_LIMITS = { characters: 64_000, text: 32_000, entries: 200, depth: 20 };
 
 const NOTHING_USED: InspectedUsage = { inputTokens: 0, outputTokens: 0, isCostPartial: false, wakes: [], wakeCount: 0 };
@@ -93,13 +96,15 @@ export class SessionSights {
   }
 
   #shown(session: InspectedSession): InspectedSession {
-    const { text } = this.#options;
+    const { text, workspaceOf } = this.#options;
+    const workspace = session.state.unreadable === undefined ? (workspaceOf?.(session.state) ?? session.state.workspace) : undefined;
     // Each by itself, so that a large state leaves room for the requests, which people came for.
     return {
       state: shownData(session.state, text, SESSION_LIMITS).value,
       why: shownData(session.why, text, SESSION_LIMITS).value,
       pendingActions: session.pendingActions.map((request) => shownData(request, text, SESSION_LIMITS).value),
       usage: shownData(session.usage, text, SESSION_LIMITS).value,
+      ...(workspace === undefined ? {} : { workspace: text.cut(workspace, MAX_PATH_CHARACTERS) }),
       at: session.at,
     };
   }

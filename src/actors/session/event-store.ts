@@ -77,6 +77,11 @@ export interface WakeRight {
   release(): Promise<void>;
 }
 
+export interface ListFilter {
+  readonly agentId?: string | undefined;
+  readonly newest?: number | undefined;
+}
+
 export interface EventStore {
   readonly durability: Durability;
 
@@ -108,8 +113,8 @@ export interface EventStore {
   /** Sequence number of the last event. */
   head(sessionId: string): Promise<number>;
 
-  /** Every session, or those of one agent, oldest first. */
-  list(filter?: { readonly agentId?: string | undefined }): Promise<readonly SessionListing[]>;
+  /** Every session, or those of one agent, oldest first. With `newest` those that were made last, so many at least. */
+  list(filter?: ListFilter): Promise<readonly SessionListing[]>;
 
   /**
    * Removes a session and everything that belongs to it, under the right to wake it. Its id may not be used again by this process.

@@ -207,8 +207,8 @@ export class Sessions {
 
   /** Every session, oldest first. One whose log cannot be read says so and does not hide the others. */
   async list(filter: SessionFilter = {}): Promise<readonly SessionState[]> {
-    const { agentId, status } = checkFilter(filter);
-    const listings = await this.#options.store.list({ agentId });
+    const { agentId, status, newest = Infinity } = checkFilter(filter);
+    const listings = (await this.#options.store.list({ agentId, ...(newest === Infinity ? {} : { newest }) })).slice(-newest);
     const states: SessionState[] = [];
     for (const listing of listings) {
       const state = listing.view ?? (await this.#listed(listing));

@@ -14,6 +14,12 @@ export class Followers<Follower> {
     return this.#list;
   }
 
+  /** All of them leave. */
+  clear(): void {
+    this.#followers.clear();
+    this.#list = undefined;
+  }
+
   /** @returns leaves; idempotent */
   add(follower: Follower): () => void {
     this.#followers.add(follower);

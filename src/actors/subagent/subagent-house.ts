@@ -73,7 +73,7 @@ export interface SubagentHouse {
   readonly subflowWorktrees: SubflowWorktrees | undefined;
   readonly elsewhere: WakeElsewhere | undefined;
   /** The systems of actors in which its jobs and the wakes elsewhere live. */
-  readonly systems: readonly BackgroundTaskManager[];
+  readonly systems: readonly { readonly label: string; readonly tasks: BackgroundTaskManager }[];
   /** Ends all that works for a session which is over, and resolves when it is gone. */
   endSession(sessionId: string, reason: string): Promise<void>;
   /** Settles what processes that are gone left. */
@@ -119,7 +119,7 @@ export function createSubagentHouse(options: SubagentHouseOptions): SubagentHous
     worktrees: keeper,
     subflowWorktrees,
     elsewhere: wakes === undefined ? undefined : createWakesElsewhere({ ...options, tasks: wakes }),
-    systems: [jobs.getBackgroundTaskManager(), ...(wakes === undefined ? [] : [wakes])],
+    systems: [{ label: 'subagent jobs', tasks: jobs.getBackgroundTaskManager() }, ...(wakes === undefined ? [] : [{ label: 'wakes in processes of their own', tasks: wakes }])],
     async endSession(sessionId, reason) {
       await jobs.cancelOf(sessionId, reason);
       await subflowWorktrees?.settleAll(sessionId);

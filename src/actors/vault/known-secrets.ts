@@ -14,6 +14,8 @@ export class KnownSecrets {
   /** By reference, the newest last. */
   readonly #values = new Map<SecretReference, readonly string[]>();
   #redaction: SecretRedaction | undefined;
+  /** Another one whenever something was learned. */
+  version = 0;
   /** Drafts in which there is none, by what they were looked through with: several who are about to store them ask. */
   readonly #looked = new WeakMap<SessionEventDraft, SecretRedaction>();
 
@@ -22,6 +24,7 @@ export class KnownSecrets {
     if (known.at(-1) === value) return;
     this.#values.set(reference, [...known.filter((each) => each !== value), value].slice(-MAX_FORMER_VALUES));
     this.#redaction = undefined;
+    this.version += 1;
   }
 
   /** Undefined as long as there are none. */

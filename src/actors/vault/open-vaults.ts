@@ -2,6 +2,7 @@
  * Opens vaults for sessions: every secret of them is read when a wake begins, since what is not known cannot be taken out of anything. What a
  * session may use is what it was given; what is taken out of it is every secret that was opened here for anybody.
  */
+import type { TextRedaction } from '../../machines/vault/text-redaction.ts';
 import type { VaultDefinition } from '../../machines/vault/vault-definition.ts';
 import type { SessionSecrets } from '../environment/session-secrets.ts';
 import type { OpenVaultsOptions, Vaults } from '../environment/vaults-port.ts';
@@ -20,6 +21,10 @@ export interface VaultsOptions extends SecretValuesOptions {
 export interface SessionVaults extends Vaults {
   /** Gives out nothing, and takes out every secret that was opened in this process: for what runs on beside wakes. */
   readonly known: SessionSecrets;
+  /** The same of texts, for those who cut or keep them. */
+  readonly redactText: TextRedaction;
+  /** Makes `known` take out every secret of every vault that can be had without running a program. @returns the others, by reference, and vaults that cannot be read, by name */
+  learn(): Promise<readonly string[]>;
 }
 
 export function createVaults(options: VaultsOptions): SessionVaults {
@@ -31,6 +36,7 @@ class OpenVaults implements SessionVaults {
   readonly #values: SecretValues;
   readonly #known = new KnownSecrets();
   readonly known: SessionSecrets = new OpenedSecrets([], this.#known);
+  readonly redactText: TextRedaction = Object.assign((text: string) => this.known.text(text), { longest: () => this.#known.redaction?.scan.longest ?? 0, version: () => this.#known.version });
 
   constructor({ catalog, ...options }: VaultsOptions) {
     this.#catalog = catalog;
@@ -44,6 +50,23 @@ class OpenVaults implements SessionVaults {
     const secrets = await Promise.all(definitions.map((definition) => this.#secretsIn(definition)));
     for (const { reference, reading } of secrets.flat()) if ('value' in reading) this.#known.learn(reference, reading.value);
     return new OpenedSecrets(secrets.filter((_, index) => vaults.includes(names[index] ?? '')).flat(), this.#known);
+  }
+
+  async learn(): Promise<readonly string[]> {
+    const unknown = await Promise.all((await this.#catalog.list()).map(async (listing) => ('error' in listing ? [listing.name] : this.#learnQuietly(listing.definition))));
+    return unknown.flat();
+  }
+
+  async #learnQuietly({ name, secrets, ...vault }: VaultDefinition): Promise<readonly string[]> {
+    const all = Object.entries(secrets);
+    const quiet = all.filter(([, { command }]) => command === undefined);
+    const read = await this.#secretsIn({ ...vault, name, secrets: Object.fromEntries(quiet) });
+    const known = read.flatMap(({ reference, reading }) => {
+      if ('problem' in reading) return [];
+      this.#known.learn(reference, reading.value);
+      return [reference];
+    });
+    return all.map(([secret]) => `${name}/${secret}`).filter((reference) => !known.includes(reference));
   }
 
   #secretsIn({ name, secrets }: VaultDefinition): Promise<readonly OpenedSecret[]> {

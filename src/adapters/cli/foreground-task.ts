@@ -9,6 +9,8 @@ import type { RuntimeInspection } from '../../runtime-inspection.ts';
 import { createProcessTree } from '../process-tree/process-tree.ts';
 import { createManagedShellProcessRunner } from '../shell/shell-runner.ts';
 import type { OnShellOutput } from '../shell/shell-output.ts';
+import { NO_SECRETS_KNOWN } from './opened-source.ts';
+import type { InspectedSecrets } from './opened-source.ts';
 
 /** Where a home keeps the records of what it runs; what a crash leaves is found there. */
 const PROCESSES_FOLDER = 'processes';
@@ -19,6 +21,8 @@ export interface ForegroundOptions {
   readonly onOutput: OnShellOutput;
   /** The command has ended, or is about to be ended: what is left of its output is little. */
   readonly onEnding: () => void;
+  /** What of the home is taken out of what others are shown: its output goes where ours goes as it is. Default: nothing is known of it */
+  readonly secrets?: InspectedSecrets | undefined;
   /** Of the watchdogs. Default: the system's. */
   readonly watchdogClock?: Clock | undefined;
 }
@@ -33,7 +37,7 @@ export interface Foreground {
   readonly kill: () => void;
 }
 
-export function openForeground({ home, onOutput, onEnding, watchdogClock }: ForegroundOptions): Foreground {
+export function openForeground({ home, onOutput, onEnding, secrets = NO_SECRETS_KNOWN, watchdogClock }: ForegroundOptions): Foreground {
   const clock = createSystemClock();
   const processTree = createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) });
   const trees = new Set<TrackedProcessTree>();
@@ -52,8 +56,7 @@ export function openForeground({ home, onOutput, onEnding, watchdogClock }: Fore
   return {
     tasks,
     processTree,
-    // The command and what it puts out are those of whoever sits here: nothing of them is a secret to them.
-    inspection: { systems: [tasks], clock, redact: (text) => text, prices: {}, processTree, hasEnded: () => guests.isOver, onShutdown: (close) => guests.add(close) },
+    inspection: { systems: [{ label: 'the command', tasks }], clock, redact: secrets.redact ?? ((text) => text), learnSecrets: () => Promise.resolve(secrets.unknownSecrets), prices: {}, processTree, hasEnded: () => guests.isOver, onShutdown: (close) => guests.add(close) },
     shutdown: async () => {
       guests.begin();
       try {

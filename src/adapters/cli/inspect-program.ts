@@ -16,6 +16,7 @@ interface InspectWords {
   readonly statelyPort?: number;
   readonly statelyOrigin?: readonly string[];
   readonly sendTo?: string;
+  readonly sendUnknownSecrets?: boolean;
 }
 
 export function addInspectCommand(program: Command, { run, withExamples }: InspectProgram): void {
@@ -28,11 +29,8 @@ export function addInspectCommand(program: Command, { run, withExamples }: Inspe
     .option('--stately-port <n>', 'show other XState programs, which connect to this port with createWebSocketInspector; 0 is a free one', addressPort)
     .option('--stately-origin <origin>', 'with --stately-port: an origin whose pages may connect, such as http://localhost:5173; may be given several times', (origin: string, before: readonly string[] | undefined) => [...(before ?? []), nonEmpty(origin)])
     .option('--send-to <address>', "send what is looked at to somebody else's inspector (wss://…); says first what leaves this machine", nonEmpty)
-    .action((file: string | undefined, { session, port, open, statelyPort, statelyOrigin, sendTo }: InspectWords) =>
-      run(inspect, async (context) => {
-        const options = { file, session, port, opensBrowser: open === true };
-        if (statelyPort === undefined && statelyOrigin === undefined && sendTo === undefined) return (await import('./commands/inspect.ts')).inspect(context, options);
-        return (await import('./commands/inspect-stately.ts')).inspectStately(context, { ...options, statelyPort, statelyOrigins: statelyOrigin ?? [], sendTo });
-      }),
+    .option('--send-unknown-secrets', 'with --send-to: send although not every secret of the home is known here, so that some may leave')
+    .action((file: string | undefined, { session, port, open, statelyPort, statelyOrigin, sendTo, sendUnknownSecrets }: InspectWords) =>
+      run(inspect, async (context) => (await import('./commands/inspect.ts')).inspect(context, { file, session, port, opensBrowser: open === true, statelyPort, statelyOrigins: statelyOrigin ?? [], sendTo, sendsUnknownSecrets: sendUnknownSecrets === true })),
     );
 }

@@ -4,9 +4,9 @@ import { openLogSource } from '../../actors/inspection/log-source.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { openLogFile } from '../inspection-files/log-file.ts';
 import { piecesOfStream } from '../inspection-files/log-text.ts';
-import type { OpenedSource } from './commands/inspect.ts';
 import type { CommandContext } from './context.ts';
 import { absolutePath } from './home.ts';
+import type { OpenedSource } from './opened-source.ts';
 import { printable } from './text.ts';
 
 /**
@@ -14,7 +14,7 @@ import { printable } from './text.ts';
  * @param file undefined: what is piped in
  * @throws RuntimeError INSPECTION_FILE_MISSING, INSPECTION_FILE_UNREADABLE, INSPECTION_LOG_REFUSED
  */
-export async function openedLog({ err }: CommandContext, file: string | undefined): Promise<OpenedSource> {
+export async function openedLog({ err }: CommandContext, file: string | undefined): Promise<Pick<OpenedSource, 'source' | 'close'>> {
   const onProblem = (error: unknown): void => void err.push(`${err.styles.yellow('note:')} ${printable(messageOf(error))}\n`);
   const pieces = file === undefined ? piecesOfStream(process.stdin) : await openLogFile(absolutePath(file));
   const source = await openLogSource({ title: file === undefined ? 'standard input' : basename(file), pieces, onProblem });

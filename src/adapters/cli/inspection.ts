@@ -1,4 +1,5 @@
 /** The inspector and the recording that somebody has asked for with a command: there before its work begins, gone when its runtime has ended. */
+import { learnedSecrets, namedSecrets } from '../../actors/inspection/learned-secrets.ts';
 import type { Recorder } from '../../actors/inspection/recorder.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { Inspectable, Inspector } from '../../node-inspector.ts';
@@ -17,23 +18,30 @@ export interface InspectionOptions {
   readonly title: string;
   /** What the page is to show first. */
   readonly sessionId?: string | undefined;
+  /** The command that goes on with what is answered on the page when the work is over: nothing does by itself then. */
+  readonly next?: string | undefined;
 }
 
 /**
  * Attaches what was asked for.
  * @throws a usage error, RuntimeError INSPECTION_LOG_EXISTS, STORAGE_FAILED, INSPECTOR_PORT_TAKEN, INSPECTOR_CANNOT_LISTEN, INSPECTOR_PAGE_MISSING
  */
-export async function openInspection(context: CommandContext, { words, inspected, title, sessionId }: InspectionOptions): Promise<Inspection> {
+export async function openInspection(context: CommandContext, { words, inspected, title, sessionId, next }: InspectionOptions): Promise<Inspection> {
   checkInspectionWords(words);
-  if (words.inspect === undefined && words.record === undefined) return new Inspection(context, { inspector: undefined, isHeld: false, sessionId });
+  if (words.inspect === undefined && words.record === undefined) return new Inspection(context, { inspector: undefined, isHeld: false, sessionId, after: new AfterWork(next) });
   // Loaded when it is asked for: most commands need none of it.
   const { attachRecorder, createInspector } = await import('../../node-inspector.ts');
   const onProblem = (error: unknown): void => warn(context, `the inspector: ${messageOf(error)}`);
+  // Before anything is recorded: what is written to a file stays there.
+  const unknown = await learnedSecrets(inspected.inspection, onProblem);
+  if (words.record !== undefined && unknown.length > 0) warn(context, `the recording is written without knowing some secrets, which stay in it wherever they stand: ${namedSecrets(unknown)}`);
   const recorder = attachRecorder(inspected, { title, onProblem });
-  if (words.record !== undefined) await record(context, { path: absolutePath(words.record), recorder, inspected });
   const port = words.inspect === true ? {} : { port: words.inspect };
-  const inspector = words.inspect === undefined ? undefined : await createInspector(inspected, { recorder, title, onProblem, ...port });
-  const inspection = new Inspection(context, { inspector, isHeld: words.inspectHold === true || context.err.isTerminal, sessionId });
+  const after = new AfterWork(next);
+  const inspector = words.inspect === undefined ? undefined : await createInspector(inspected, { recorder, title, notes: () => after.notes, onProblem, ...port });
+  // After what may be refused: no file is left where nothing was recorded.
+  if (words.record !== undefined) await record(context, { path: absolutePath(words.record), recorder, inspected });
+  const inspection = new Inspection(context, { inspector, isHeld: words.inspectHold === true || context.err.isTerminal, sessionId, after });
   if (inspector !== undefined) await context.err.line(`${context.err.styles.cyan('inspect:')} ${addressAt(inspector, sessionId)}`);
   return inspection;
 }
@@ -43,6 +51,21 @@ interface InspectionParts {
   /** Whether the inspector stays when the work is over. */
   readonly isHeld: boolean;
   readonly sessionId: string | undefined;
+  readonly after: AfterWork;
+}
+
+/** What is to be said when the work is over and its inspector stays: whoever answers then expects that something happens. */
+class AfterWork {
+  readonly #next: string | undefined;
+  isOver = false;
+
+  constructor(next: string | undefined) {
+    this.#next = next;
+  }
+
+  get notes(): readonly string[] {
+    return this.isOver && this.#next !== undefined ? [`The work of this command is over: what is answered is stored, and wakes nobody. It goes on with: ${this.#next}`] : [];
+  }
 }
 
 export class Inspection {
@@ -67,7 +90,7 @@ export class Inspection {
 
   /** Does the work, and stays afterwards until interrupted where somebody is there to look: a failure is told before that. @returns the exit code of the work */
   async around(work: () => Promise<number>): Promise<number> {
-    const { inspector, isHeld, sessionId } = this.#parts;
+    const { inspector, isHeld, sessionId, after } = this.#parts;
     if (inspector === undefined || !isHeld) return work();
     const { err, interruption } = this.#context;
     const code = await work().catch(async (error: unknown) => {
@@ -75,7 +98,8 @@ export class Inspection {
       await err.write(failureText(error, err));
       return exitCodeOf(error);
     });
-    if (!interruption.signal.aborted) await showUntilInterrupted(this.#context, { tell: () => err.line(addressAt(inspector, sessionId)), introduction: 'It is over, and the inspector stays' });
+    after.isOver = true;
+    if (!interruption.signal.aborted) await showUntilInterrupted(this.#context, { tell: () => err.line(addressAt(inspector, sessionId)), introduction: 'It is over, and the inspector stays', notes: after.notes });
     return code;
   }
 }

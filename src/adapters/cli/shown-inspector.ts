@@ -15,18 +15,21 @@ export interface ShownInspector {
   readonly tell: () => Promise<void>;
   /** What holds now, in a few words. */
   readonly introduction: string;
+  /** Sentences after it. */
+  readonly notes?: readonly string[] | undefined;
   /** Standard input is something else: no new addresses are asked for there. */
   readonly isInputTaken?: boolean | undefined;
 }
 
 /** Resolves at the first signal, which is no failure then. */
-export async function showUntilInterrupted({ err, interruption }: CommandContext, { tell, introduction, isInputTaken = false }: ShownInspector): Promise<void> {
+export async function showUntilInterrupted({ err, interruption }: CommandContext, { tell, introduction, notes = [], isInputTaken = false }: ShownInspector): Promise<void> {
   const { signal } = interruption;
   const release = interruption.guard(() => undefined);
   interruption.expectEnd();
   try {
     const asks = !isInputTaken && process.stdin.isTTY && err.isTerminal;
     if (err.isTerminal) await err.line(err.styles.dim(`${introduction} until Ctrl-C.${asks ? ' Enter gives another address, each is good once.' : ''}`));
+    if (err.isTerminal) for (const note of notes) await err.line(note);
     if (asks) await answerWith(new LineInput(process.stdin), signal, tell);
     if (!signal.aborted) await once(signal, 'abort');
   } finally {

@@ -5,7 +5,8 @@ import { drawChart } from './draw-chart.ts';
 import type { Drawn, Heading } from './draw-chart.ts';
 import { drawList } from './draw-list.ts';
 import { drawingOf } from './drawing.ts';
-import { layOut } from './elk-layout.ts';
+import { AMPLE_LAYOUT_MS, layOut } from './elk-layout.ts';
+import type { LayoutTime } from './elk-thread.ts';
 import { MARGIN, PAGE_WIDTH } from './metrics.ts';
 import type { PlacedDiagram } from './placed-diagram.ts';
 import { planChart } from './plan-chart.ts';
@@ -18,7 +19,7 @@ const MOST_DRAWN = { states: 200, transitions: 400 } as const;
 /** With more nodes and edges than this no picture fits a page, and a second layout would only take long. */
 const MANY_PARTS = 220;
 
-export type Layout = (plan: DiagramPlan) => Promise<PlacedDiagram | undefined>;
+export type Layout = (plan: DiagramPlan, time: LayoutTime) => Promise<PlacedDiagram | undefined>;
 
 export interface ChartPicture {
   readonly description: ChartDescription;
@@ -28,22 +29,32 @@ export interface ChartPicture {
   readonly heading: Heading | undefined;
   /** What lays out; ELK, unless a test says otherwise. */
   readonly layout?: Layout | undefined;
+  /** How long it may take to lay it out; ample time where absent. */
+  readonly layoutMs?: number | undefined;
 }
 
 /** Pixels, of a line of text. */
 const WIDEST_IN_LIST = 480;
 
 /** Never rejects on account of the layout. */
-export async function drawPicture({ description, heading, layout = layOut, ...look }: ChartPicture): Promise<Drawn> {
+export async function drawPicture({ description, heading, layout = layOut, layoutMs = AMPLE_LAYOUT_MS, ...look }: ChartPicture): Promise<Drawn> {
   const drawing = drawingOf(description, look);
   const list = (because: string): Drawn => drawList(description, { drawing, heading, because, wording: { marks: look.marks, otherwise: otherwiseOf(description.transitions), widestRow: WIDEST_IN_LIST } });
   if (description.states.length - 1 > MOST_DRAWN.states || description.transitions.length > MOST_DRAWN.transitions) return list('the chart is too big for a picture');
-  const placed = await narrowest(description, look.marks, layout);
+  const placed = await narrowest(description, look.marks, timed(layout, layoutMs));
   return placed === undefined ? list('no layout was found for the chart') : drawChart(placed, drawing, heading);
 }
 
+type TimedLayout = (plan: DiagramPlan) => Promise<PlacedDiagram | undefined>;
+
+/** All layouts of a picture share its time. */
+function timed(layout: Layout, layoutMs: number): TimedLayout {
+  const time = { leftMs: layoutMs };
+  return (plan) => layout(plan, time);
+}
+
 /** With room where that fits a page, else as narrow as it gets. */
-async function narrowest(description: ChartDescription, marks: Marks, layout: Layout): Promise<PlacedDiagram | undefined> {
+async function narrowest(description: ChartDescription, marks: Marks, layout: TimedLayout): Promise<PlacedDiagram | undefined> {
   let best: PlacedDiagram | undefined;
   for (const isTight of [false, true]) {
     const plan = planChart(description, { marks, isTight });
@@ -54,7 +65,7 @@ async function narrowest(description: ChartDescription, marks: Marks, layout: La
   return best;
 }
 
-async function settled(layout: Layout, plan: DiagramPlan): Promise<PlacedDiagram | undefined> {
+async function settled(layout: TimedLayout, plan: DiagramPlan): Promise<PlacedDiagram | undefined> {
   try {
     return await layout(plan);
   } catch {

@@ -10,6 +10,7 @@ import type { Marks } from './diagram-plan.ts';
 const MOST_STATES = 20_000;
 const MOST_TRANSITIONS = 100_000;
 const MOST_IDS = 100_000;
+const MAX_LAYOUT_MS = 600_000;
 
 const HINT = 'Give what describeChart() returns, as it is.';
 
@@ -37,13 +38,14 @@ const renderOptions = z.strictObject({
   title: z.boolean().default(true),
   styles: z.enum(['inside', 'outside']).default('inside'),
   cacheDirectory: z.string().min(1).optional(),
+  layoutMs: z.int().min(1).max(MAX_LAYOUT_MS).optional(),
 });
 
 export type CheckedOptions = z.output<typeof renderOptions>;
 
 /** @throws RuntimeError RENDER_OPTIONS_INVALID */
 export function checkedOptions(value: unknown): CheckedOptions {
-  return parseOrThrow(renderOptions, value, { what: 'options of a diagram', code: 'RENDER_OPTIONS_INVALID', hint: 'Known are theme, active, marks, title, styles and cacheDirectory.' });
+  return parseOrThrow(renderOptions, value, { what: 'options of a diagram', code: 'RENDER_OPTIONS_INVALID', hint: 'Known are theme, active, marks, title, styles, cacheDirectory and layoutMs.' });
 }
 
 export function marksOf({ added, removed, changed }: CheckedOptions['marks']): Marks {

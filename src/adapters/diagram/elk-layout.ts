@@ -1,8 +1,9 @@
 /** Lays a planned picture out with ELK, which is loaded with the first picture: it is big, and few processes draw. */
-import type { ELK } from 'elkjs/lib/elk-api.js';
 import type { DiagramPlan } from './diagram-plan.ts';
 import { elkGraphOf, placedOf } from './elk-graph.ts';
 import type { LayoutChoice } from './elk-graph.ts';
+import { placedByElk } from './elk-thread.ts';
+import type { LayoutTime } from './elk-thread.ts';
 import type { PlacedDiagram } from './placed-diagram.ts';
 import { withHeadings } from './place-headings.ts';
 import { costOf, faultsOf } from './placement-score.ts';
@@ -29,20 +30,25 @@ const OTHERWISE: readonly LayoutChoice[] = [
 /** With more nodes and edges than this the first layout without faults is taken, because each takes long. */
 const MANY_PARTS = 220;
 
-let loaded: Promise<ELK> | undefined;
+/** Milliseconds for one picture, much more than any chart takes that people have drawn. */
+export const AMPLE_LAYOUT_MS = 120_000;
 
-/** The best layout without faults; undefined when there is none. Same plan, same layout: chance has a seed, and nothing reads a clock. */
-export async function layOut(plan: DiagramPlan): Promise<PlacedDiagram | undefined> {
-  const elk = await theElk();
+/** The best layout without faults that was found in time; undefined when there is none. Same plan, same layout, where time is ample: chance has a seed. */
+export async function layOut(plan: DiagramPlan, time: LayoutTime = { leftMs: AMPLE_LAYOUT_MS }): Promise<PlacedDiagram | undefined> {
   const isBig = plan.nodes.length + plan.edges.length > MANY_PARTS;
   const tried = plan.nodes.length <= FEW_NODES ? [...CHOICES, SIDEWAYS] : CHOICES;
-  return (await bestOf(elk, plan, tried, isBig ? 'first' : 'all')) ?? bestOf(elk, plan, OTHERWISE, 'first');
+  return (await bestOf(plan, time, { tried, until: isBig ? 'first' : 'all' })) ?? bestOf(plan, time, { tried: OTHERWISE, until: 'first' });
 }
 
-async function bestOf(elk: ELK, plan: DiagramPlan, tried: readonly LayoutChoice[], until: 'first' | 'all'): Promise<PlacedDiagram | undefined> {
+interface Search {
+  readonly tried: readonly LayoutChoice[];
+  readonly until: 'first' | 'all';
+}
+
+async function bestOf(plan: DiagramPlan, time: LayoutTime, { tried, until }: Search): Promise<PlacedDiagram | undefined> {
   let best: { readonly placed: PlacedDiagram; readonly cost: number } | undefined;
   for (const choice of tried) {
-    const placed = await placedBy(elk, plan, choice);
+    const placed = await placedBy(plan, time, choice);
     if (placed === undefined || faultsOf(placed).length > 0) continue;
     if (until === 'first') return placed;
     const cost = costOf(placed);
@@ -51,21 +57,12 @@ async function bestOf(elk: ELK, plan: DiagramPlan, tried: readonly LayoutChoice[
   return best?.placed;
 }
 
-/** ELK is a large program that was translated from another language: whatever it throws means only that this way does not work. */
-async function placedBy(elk: ELK, plan: DiagramPlan, choice: LayoutChoice): Promise<PlacedDiagram | undefined> {
+/** Whatever goes wrong with what ELK has made means only that this way does not work. */
+async function placedBy(plan: DiagramPlan, time: LayoutTime, choice: LayoutChoice): Promise<PlacedDiagram | undefined> {
   try {
-    return withHeadings(tidied(placedOf(plan, await elk.layout(elkGraphOf(plan, choice)))));
+    const placed = await placedByElk(elkGraphOf(plan, choice), time);
+    return placed === undefined ? undefined : withHeadings(tidied(placedOf(plan, placed)));
   } catch {
     return undefined;
-  }
-}
-
-async function theElk(): Promise<ELK> {
-  loaded ??= import('elkjs/lib/elk.bundled.js').then(({ default: Elk }) => new Elk.default());
-  try {
-    return await loaded;
-  } catch (error) {
-    loaded = undefined;
-    throw error;
   }
 }

@@ -15,6 +15,7 @@ import type {
   AppendOptions,
   AppendResult,
   EventStore,
+  ListFilter,
   NewSessionEvents,
   ReadOptions,
   SessionIdentity,
@@ -42,6 +43,8 @@ import { storageFailed, systemCodeOf } from './storage-errors.ts';
 
 /** Sessions of which we remember whose they are. */
 const MAX_IDENTITIES = 4_096;
+/** Sessions that a list looks at side by side. */
+const LISTED_AT_ONCE = 16;
 
 export interface FileEventStoreOptions extends LeaseOptions, LogLimits {
   /** The home directory; made with the first session. */
@@ -49,6 +52,8 @@ export interface FileEventStoreOptions extends LeaseOptions, LogLimits {
   readonly clock: Clock;
   /** `os` skips the sync and says so in every receipt. Default `disk`. */
   readonly durability?: 'disk' | 'os' | undefined;
+  /** Whether the copies of a state are written that lie beside its log. Default true. */
+  readonly keepsViews?: boolean | undefined;
   /** Every change that the store makes to a disk. Default: the file system. */
   readonly operations?: FileOperations | undefined;
 }
@@ -59,16 +64,18 @@ export class FileEventStore implements EventStore {
   readonly #layout: HomeLayout;
   readonly #clock: Clock;
   readonly #operations: FileOperations;
+  readonly #keepsViews: boolean;
   readonly #lease: CheckedLeaseOptions;
   readonly #logs: LogCache;
   readonly #identities = new Map<string, SessionIdentity>();
   #isClosed = false;
 
-  constructor({ home, clock, durability = 'disk', operations = systemFileOperations, leaseMs, socketDirectory, segmentBytes, checkpointEvents }: FileEventStoreOptions) {
+  constructor({ home, clock, durability = 'disk', keepsViews = true, operations = systemFileOperations, leaseMs, socketDirectory, segmentBytes, checkpointEvents }: FileEventStoreOptions) {
     this.durability = durability;
     this.#layout = new HomeLayout(home);
     this.#clock = clock;
     this.#operations = operations;
+    this.#keepsViews = keepsViews;
     this.#lease = checkLeaseOptions({ leaseMs, socketDirectory });
     this.#logs = new LogCache({ layout: this.#layout, durability, operations, segmentBytes, checkpointEvents });
     this.#activations = new FileActivationIndex({ directory: this.#layout.activations, clock, operations });
@@ -170,24 +177,27 @@ export class FileEventStore implements EventStore {
     return this.#withLog(sessionId, (log) => log.head());
   }
 
-  async list({ agentId }: { readonly agentId?: string | undefined } = {}): Promise<readonly SessionListing[]> {
+  async list({ agentId, newest = Infinity }: ListFilter = {}): Promise<readonly SessionListing[]> {
     this.#assertOpen();
     const agentIds = agentId === undefined ? await this.#agentIds() : [agentId];
-    const identities: SessionIdentity[] = [];
+    const all: SessionIdentity[] = [];
     for (const owner of agentIds) {
       const names = await this.#namesIn(this.#layout.sessionsOf(owner));
-      for (const sessionId of names.filter(isUuidV7)) identities.push({ sessionId, agentId: owner });
+      for (const sessionId of names.filter(isUuidV7)) all.push({ sessionId, agentId: owner });
     }
-    identities.sort((one, other) => (one.sessionId < other.sessionId ? -1 : 1));
-    const listings: SessionListing[] = [];
-    for (const identity of identities) {
-      const listing = await this.#listing(identity);
-      if (listing !== undefined) listings.push(listing);
-    }
-    return listings;
+    const identities = all.toSorted((one, other) => (one.sessionId < other.sessionId ? -1 : 1)).slice(-newest);
+    const listings = new Array<SessionListing | undefined>(identities.length);
+    const left = identities.entries();
+    // They share what is left: one after the other, ten thousand sessions are eighty thousand waits for the disk.
+    const look = async (): Promise<void> => {
+      for (const [place, identity] of left) listings[place] = await this.#listing(identity);
+    };
+    await Promise.all(Array.from({ length: LISTED_AT_ONCE }, look));
+    return listings.filter((listing) => listing !== undefined);
   }
 
   async saveView(state: SessionState): Promise<void> {
+    if (!this.#keepsViews) return;
     await this.#withLog(state.sessionId, async (log, identity) => {
       const latest = await log.latest(state.head);
       // Somebody has appended since the state was folded: a view of the past would be taken for stale anyway.

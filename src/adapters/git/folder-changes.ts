@@ -1,5 +1,5 @@
 /**
- * What was changed in a folder of a git repository, for people who look at it: the files, and the difference to a commit.
+ * What was changed in a folder of a git repository, for people who look at it: the files, the difference to a commit, and the commits since that one.
  *
  * Whoever works in the folder may have written the settings of its repository, so git runs over a folder of its own for every command that reads files
  * (see private-git.ts), with no filter, no text conversion and no other program of anybody. Nothing is written into the repository: files that git does
@@ -10,6 +10,8 @@ import { realpath, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { FolderChanges, FolderDifference, FolderLook } from '../../actors/inspection/folder-changes.ts';
 import { RuntimeError } from '../../machines/errors.ts';
+import { commitsSince } from './commits-since.ts';
+import type { CommitsSince } from './commits-since.ts';
 import { GitCommand, shownPath } from './git-command.ts';
 import { parseNames } from './name-status.ts';
 import type { NamedChange } from './name-status.ts';
@@ -39,6 +41,7 @@ const COMPARED_AT_ONCE = 10;
 const SETTINGS = ['core.bigFileThreshold=256k', 'diff.algorithm=myers', 'diff.context=3', 'diff.interHunkContext=0', 'diff.renameLimit=400', 'diff.noprefix=false', 'diff.mnemonicPrefix=false'];
 const MAX_INDEX_BYTES = 128 * 1024 * 1024;
 const MAX_LINK_BYTES = 8_192;
+const MAX_SHALLOW_BYTES = 4 * 1024 * 1024;
 
 /** Names from within the folder, without any program of anybody. */
 const DIFF = ['diff', '--no-color', '--no-ext-diff', '--no-textconv', '--ignore-submodules=dirty', '--submodule=short', '--src-prefix=a/', '--dst-prefix=b/', '-M'];
@@ -91,12 +94,15 @@ class Difference {
   /** A copy. */
   readonly #index: string;
   #filters: readonly string[] = [];
+  /** What it is compared with. */
+  #base: string;
 
   constructor(around: Surroundings, repository: Omit<Repository, 'stashes'>, look: FolderLook) {
     this.#around = around;
     this.#index = join(around.near, `index.${randomUUID()}.tmp`);
     this.#repository = repository;
     this.#look = look;
+    this.#base = repository.head;
   }
 
   async read(): Promise<FolderDifference> {
@@ -117,18 +123,37 @@ class Difference {
   async #readWithIndex(): Promise<FolderDifference> {
     const { subdirectory } = this.#repository;
     const within = subdirectory === '' ? [] : ['--', subdirectory];
-    const tracked = parseNames(await this.#run([...DIFF, '--name-status', '-z', 'HEAD', ...within]));
+    const { base, ...told } = await this.#commits(within);
+    this.#base = base;
+    const tracked = parseNames(await this.#run([...DIFF, '--name-status', '-z', base, ...within]));
     const others = (await this.#run(['ls-files', '--others', '--exclude-standard', '-z', ...within])).split('\0').filter((path) => path !== '');
     const named: readonly NamedChange[] = [...tracked, ...others.map((path) => ({ path, change: 'untracked' as const }))];
+    const loose = await this.#uncommitted(named, within);
     const { difference, isCut } = await this.#compared(named);
     const branch = await this.#branch();
     return {
       ...(branch === undefined ? {} : { branch }),
-      files: named.slice(0, MAX_NAMED).map(({ path, change }) => ({ path: shownPath(path), change })),
+      files: named.slice(0, MAX_NAMED).map(({ path, change }) => ({ path: shownPath(path), change, ...(loose.has(path) ? { isUncommitted: true as const } : {}) })),
       fileCount: named.length,
       difference,
+      ...told,
       isCut: isCut || named.length > MAX_NAMED,
     };
+  }
+
+  /** Paths among those that are not as the newest commit has them. */
+  async #uncommitted(named: readonly NamedChange[], within: readonly string[]): Promise<ReadonlySet<string>> {
+    const { head } = this.#repository;
+    if (this.#base === head) return new Set(named.map(({ path }) => path));
+    const changed = parseNames(await this.#run([...DIFF, '--name-status', '-z', head, ...within]));
+    return new Set([...changed, ...named.filter(({ change }) => change === 'untracked')].map(({ path }) => path));
+  }
+
+  async #commits(within: readonly string[]): Promise<CommitsSince> {
+    const { head, commonDirectory } = this.#repository;
+    const { since, begunAt } = this.#look;
+    const isShallow = (await plainContent(join(commonDirectory, 'shallow'), MAX_SHALLOW_BYTES)) !== undefined;
+    return commitsSince({ head, since, begunAt, within, isShallow, run: (command) => this.#run(command) });
   }
 
   /** Undefined where none is checked out. */
@@ -149,7 +174,7 @@ class Difference {
       const some = files.slice(next, next + COMPARED_AT_ONCE);
       // Names that are no UTF-8 cannot be passed on, and are only listed.
       const paths = some.flatMap(({ path, before = path }) => [shownPath(before), shownPath(path)]);
-      difference += shownPath(await this.#run([...DIFF, 'HEAD', '--', ...new Set(paths)]));
+      difference += shownPath(await this.#run([...DIFF, this.#base, '--', ...new Set(paths)]));
       next += some.length;
     }
     const isLong = difference.length > maxCharacters;
@@ -166,8 +191,8 @@ class Difference {
   #run(command: readonly string[], call: { readonly input?: string; readonly writes?: boolean } = {}): Promise<string> {
     const { git, near } = this.#around;
     const { root: place, commonDirectory, gitDirectory, head, settings } = this.#repository;
-    const { since = head, signal } = this.#look;
-    const files = { near, commonDirectory, gitDirectory, place, head: since, index: this.#index };
+    const { signal } = this.#look;
+    const files = { near, commonDirectory, gitDirectory, place, head, index: this.#index };
     return runPrivately(git, files, command, { ...call, settings: [...fileSettingsOf(settings), ...SETTINGS], filters: this.#filters, environment: LITERAL, signal });
   }
 }

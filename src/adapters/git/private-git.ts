@@ -58,6 +58,8 @@ async function furnish(folder: string, { near, commonDirectory, gitDirectory, he
   await copied(join(commonDirectory, 'info', 'attributes'), join(folder, 'info', 'attributes'));
   await copied(join(commonDirectory, 'info', 'exclude'), join(folder, 'info', 'exclude'));
   await copied(join(gitDirectory, 'info', 'sparse-checkout'), join(folder, 'info', 'sparse-checkout'));
+  // Where the history was cut off, what came before is not missing.
+  await copied(join(commonDirectory, 'shallow'), join(folder, 'shallow'));
   for (const name of await namesIn(gitDirectory)) if (name.startsWith('sharedindex.')) await symlink(join(gitDirectory, name), join(folder, name));
 }
 

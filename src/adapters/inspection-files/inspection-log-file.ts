@@ -117,8 +117,11 @@ export class InspectionLogFile {
     const input = this.#input;
     if (input.write(text) || input.destroyed) return;
     await new Promise<void>((resolve) => {
-      input.once('drain', resolve);
-      input.once('close', resolve);
+      const goOn = (): void => {
+        input.off('drain', goOn).off('close', goOn);
+        resolve();
+      };
+      input.on('drain', goOn).on('close', goOn);
     });
   }
 

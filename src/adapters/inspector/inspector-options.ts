@@ -4,9 +4,13 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { ChartPictures, InspectorOptions } from './inspector.ts';
+import type { Place } from './place.ts';
 
 const MAX_HOST_NAMES = 16;
 const MAX_TIMER_MS = 2_147_483_647;
+
+/** What every `*.localhost` leads to. */
+const LOCALHOST: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
 
 const milliseconds = z.int().min(1).max(MAX_TIMER_MS);
 
@@ -63,10 +67,15 @@ export function hostOf({ host, exposeBeyondThisMachine }: CheckedInspectorOption
   return isLoopback(host) ? host : (exposeBeyondThisMachine?.hostNames[0] ?? host);
 }
 
-/** What the Host header may say. */
-export function allowedHosts(options: CheckedInspectorOptions, port: number): ReadonlySet<string> {
+/** How the browser that signs in is told to call it: by the name of the place, where that leads to the address on which it listens. */
+export function placedHostOf(options: CheckedInspectorOptions, { name }: Place): string {
+  return LOCALHOST.has(options.host) ? name : hostOf(options);
+}
+
+/** What the Host header may say. The address and `localhost` too: not every program and browser knows the names below `localhost`. */
+export function allowedHosts(options: CheckedInspectorOptions, { name }: Place, port: number): ReadonlySet<string> {
   const loopback = isLoopback(options.host) ? options.host : '127.0.0.1';
-  const all = [loopback, 'localhost', ...(options.exposeBeyondThisMachine?.hostNames ?? [])].map((name) => authorityOf(name, port));
+  const all = [name, loopback, 'localhost', ...(options.exposeBeyondThisMachine?.hostNames ?? [])].map((each) => authorityOf(each, port));
   // Browsers leave out the port that HTTP has by default.
   return new Set(port === 80 ? [...all, ...all.map((authority) => authority.replace(/:80$/, ''))] : all);
 }

@@ -5,37 +5,44 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { RuntimeError } from '../../machines/errors.ts';
-import { allowedHosts, authorityOf, checkOptions, hostOf } from './inspector-options.ts';
+import { boundConnections } from './connections.ts';
+import { allowedHosts, authorityOf, checkOptions, hostOf, placedHostOf } from './inspector-options.ts';
 import type { CheckedInspectorOptions } from './inspector-options.ts';
 import type { InspectorOptions, InspectorServer } from './inspector.ts';
+import { newPlace, within } from './place.ts';
+import type { Place } from './place.ts';
 import { Refusal, tell } from './refusal.ts';
-import { admit, parametersOf } from './request-gate.ts';
+import { admit, isOpenedElsewhere, OPEN_IT, parametersOf, TOKEN } from './request-gate.ts';
 import type { Target } from './request-gate.ts';
-import { begin, sendError } from './respond.ts';
+import { sendError } from './respond.ts';
 import type { Exchange } from './respond.ts';
 import { Routes } from './routes.ts';
-import { SignIn } from './sign-in.ts';
+import { SignIn, TOKEN_MINUTES } from './sign-in.ts';
+import { leadOn, leadOnFromElsewhere } from './welcome.ts';
 
 /** How often Node looks for requests that take too long, at most. */
 const LOOK_MS = 1_000;
 const IDLE_MS = 5_000;
-const TOKEN = 'token';
+/** The head of a request is short: whoever takes longer only holds a connection. */
+const HEAD_MS = 3_000;
 
-export async function listen(given: InspectorOptions): Promise<InspectorServer> {
+/** @param place default: one of its own, which is what keeps others out */
+export async function listen(given: InspectorOptions, place: Place = newPlace()): Promise<InspectorServer> {
   const options = checkOptions(given);
-  const server = createServer({ requestTimeout: options.limits.requestMs, headersTimeout: options.limits.requestMs, keepAliveTimeout: IDLE_MS, connectionsCheckingInterval: Math.min(LOOK_MS, options.limits.requestMs) });
+  const server = createServer({ requestTimeout: options.limits.requestMs, headersTimeout: Math.min(HEAD_MS, options.limits.requestMs), keepAliveTimeout: IDLE_MS, connectionsCheckingInterval: Math.min(LOOK_MS, options.limits.requestMs) });
   const { maxConnections, stallMs } = options.limits;
-  server.maxConnections = maxConnections;
+  boundConnections(server, maxConnections);
   // A socket on which nothing moves for so long is destroyed, whoever of both it is that waits.
   server.timeout = stallMs;
   const port = await listening(server, options);
-  const gate = new Gate(options, port);
+  const gate = new Gate(options, place, port);
   server.on('request', (request, response) => void gate.receive({ request, response }));
   server.on('connect', refuseTunnel);
   server.on('error', (error) => gate.report(error));
   const origin = `http://${authorityOf(hostOf(options), port)}`;
+  const placed = `http://${authorityOf(placedHostOf(options, place), port)}${place.path}`;
   const close = closer(server);
-  return { origin, signInAddress: () => `${origin}/?${TOKEN}=${gate.signIn.newToken()}`, close, [Symbol.asyncDispose]: close };
+  return { origin, signInAddress: () => `${placed}?${TOKEN}=${gate.signIn.newToken()}`, close, [Symbol.asyncDispose]: close };
 }
 
 async function listening(server: Server, { host, port }: CheckedInspectorOptions): Promise<number> {
@@ -69,14 +76,16 @@ function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
 
 class Gate {
   readonly signIn: SignIn;
+  readonly #place: Place;
   readonly #routes: Routes;
   readonly #hosts: ReadonlySet<string>;
   readonly #onProblem: (error: unknown) => void;
 
-  constructor(options: CheckedInspectorOptions, port: number) {
-    this.signIn = new SignIn(port);
+  constructor(options: CheckedInspectorOptions, place: Place, port: number) {
+    this.signIn = new SignIn(port, place);
+    this.#place = place;
     this.#routes = new Routes(options);
-    this.#hosts = allowedHosts(options, port);
+    this.#hosts = allowedHosts(options, place, port);
     this.#onProblem = options.onProblem;
   }
 
@@ -87,11 +96,18 @@ class Gate {
     request.on('error', () => undefined);
     response.on('error', () => undefined);
     try {
-      const target = admit(request, this.#hosts);
+      const target = this.#placed(admit(request, this.#hosts));
       if (!this.#isSignedInBy(exchange, target)) await this.#routes.answer(exchange, target);
     } catch (error) {
       this.#fail(exchange, error);
     }
+  }
+
+  /** The same within the place. @throws Refusal 404 for what is not, whoever asks: it does not say who has signed in */
+  #placed({ path, query }: Target): Target {
+    const inside = within(this.#place, path);
+    if (inside === undefined) throw new Refusal(404, 'INSPECTOR_NOT_FOUND', 'there is nothing at this address', { hint: OPEN_IT });
+    return { path: inside, query };
   }
 
   /** Exchanges the token of an address for a cookie. @returns whether that was all @throws Refusal 401 for a browser that has not signed in */
@@ -105,9 +121,11 @@ class Gate {
     const { token = '' } = parametersOf(query, [TOKEN]);
     // Looking whether an address leads somewhere must not use it up.
     const cookie = method === 'GET' ? this.signIn.exchange(token) : undefined;
-    if (cookie === undefined && !isKnown) throw new Refusal(401, 'INSPECTOR_TOKEN_REFUSED', 'this address is not good, or was used before', { hint: 'Each address that the program prints is good once. Ask it for another.' });
-    begin(exchange, 303, { location: '/', 'content-length': 0, ...(cookie === undefined ? {} : { 'set-cookie': cookie }) });
-    exchange.response.end();
+    if (cookie === undefined && !isKnown) throw new Refusal(401, 'INSPECTOR_TOKEN_REFUSED', 'this address is not good, was used before, or is too old', { hint: `Each address that the program prints is good once, for ${TOKEN_MINUTES} minutes. Ask it for another.` });
+    // What another program left in the browser at this origin goes, should there have been one.
+    const given = cookie === undefined ? {} : { 'set-cookie': cookie, 'clear-site-data': '"storage"' };
+    if (isOpenedElsewhere(exchange.request)) leadOnFromElsewhere(exchange, given);
+    else leadOn(exchange, this.#place.path, given);
     return true;
   }
 

@@ -11,7 +11,7 @@ export interface ChartPictures {
 }
 
 export interface InspectorLimits {
-  /** Connections at once; more are refused by closing them. Default 64. */
+  /** Connections at once; for one more, the one that has been silent longest is closed, or itself where none is. Default 64. */
   readonly maxConnections?: number | undefined;
   /** Browsers that follow at once. Default 16. */
   readonly maxLiveStreams?: number | undefined;
@@ -42,9 +42,13 @@ export interface InspectorOptions {
 }
 
 export interface InspectorServer extends AsyncDisposable {
-  /** `http://127.0.0.1:4321`, without a token. */
+  /** Where it listens: `http://127.0.0.1:4321`. Nothing lies there: everything is below a path that only `signInAddress` tells. */
   readonly origin: string;
-  /** A new address that signs one browser in, once. At most 16 unused ones are good: the oldest is forgotten. */
+  /**
+   * A new address that signs one browser in, once, within ten minutes: `http://wc-<random>.localhost:4321/<random>/?token=…`. Name and path are those
+   * of this inspector alone, so that what it gives a browser goes to no other program. Browsers know what `*.localhost` is; for one that does not, put
+   * 127.0.0.1 in its place. At most 16 unused ones are good: the oldest is forgotten.
+   */
   signInAddress(): string;
   /** Ends every connection and stream at once and frees the port. Idempotent. */
   close(): Promise<void>;

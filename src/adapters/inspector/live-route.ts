@@ -14,11 +14,14 @@ import type { Exchange } from './respond.ts';
 /** When a browser tries again after its connection broke, in milliseconds. */
 const RETRY_MS = 1_000;
 
+/** Of pairs that are none, which no encoding has. */
+const HALF_CHARACTERS = /\p{Surrogate}/gu;
+
 export interface LiveOptions {
   readonly recording: InspectionRecording;
   /** Number of the first record that the client does not have. Absent: the next that is made. */
   readonly from: number | undefined;
-  /** What the client read last, `<boot>:<number>`: it goes on after that. */
+  /** What the client read last, `<boot, encoded>:<number>`: it goes on after that. */
   readonly lastEventId: string | undefined;
   readonly heartbeatMs: number;
 }
@@ -77,7 +80,7 @@ async function sendUpTo(last: number, start: number, { recording, stream }: Live
     const first = page.find(({ s }) => s >= next);
     if (first !== undefined && first.s > next) return undefined;
     for (const portion of portionsOf(page, { from: next, to: last })) {
-      await stream.write(`id: ${recording.header.boot}:${portion.last}\nevent: records\ndata: [${portion.texts.join(',')}]\n\n`);
+      await stream.write(`id: ${placeIn(recording.header.boot, portion.last)}\nevent: records\ndata: [${portion.texts.join(',')}]\n\n`);
       next = portion.last + 1;
     }
     if (next > last) break;
@@ -89,10 +92,19 @@ function event(name: string, data: unknown): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
+/** An id in one line of plain characters, whatever a log of strangers is called: what it is sent back in is a header. */
+function placeIn(boot: string, number: number): string {
+  return `${encoded(boot)}:${number}`;
+}
+
+function encoded(boot: string): string {
+  return encodeURIComponent(boot.replace(HALF_CHARACTERS, '\uFFFD'));
+}
+
 /** The number after the one that the id names; undefined for none. Numbers of another program say nothing here. */
 function placeOf(lastEventId: string | undefined, boot: string): number | 'other_program' | undefined {
   if (lastEventId === undefined || lastEventId === '') return undefined;
   const mark = lastEventId.lastIndexOf(':');
   const number = lastEventId.slice(mark + 1);
-  return lastEventId.slice(0, mark) === boot && /^\d{1,15}$/.test(number) ? Number(number) + 1 : 'other_program';
+  return lastEventId.slice(0, mark) === encoded(boot) && /^\d{1,15}$/.test(number) ? Number(number) + 1 : 'other_program';
 }

@@ -36,6 +36,8 @@ export interface PageFile {
   /** Of the content. */
   readonly tag: string;
   readonly content: Uint8Array;
+  /** The same as gzip, where the build has left it beside it. */
+  readonly compressed?: Uint8Array | undefined;
 }
 
 export class PageFiles {
@@ -50,9 +52,11 @@ export class PageFiles {
   async find(path: string): Promise<PageFile | undefined> {
     const name = path === '/' ? 'index.html' : path.slice(1);
     // Each time: a page that was built anew has other files, and a folder may have become a link.
-    if (!(await namesIn(this.#directory)).has(name)) return undefined;
+    const names = await namesIn(this.#directory);
+    if (!names.has(name)) return undefined;
     const content = await contentOf(join(this.#directory, name));
-    return content === undefined ? undefined : { type: TYPES[extname(name).toLowerCase()] ?? OTHER, tag: createHash('sha256').update(content).digest('hex'), content };
+    const compressed = names.has(`${name}.gz`) ? await contentOf(join(this.#directory, `${name}.gz`)) : undefined;
+    return content === undefined ? undefined : { ...(compressed === undefined ? {} : { compressed }), type: TYPES[extname(name).toLowerCase()] ?? OTHER, tag: createHash('sha256').update(content).digest('hex'), content };
   }
 }
 

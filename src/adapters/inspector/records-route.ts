@@ -4,7 +4,7 @@ import { constants, createGzip } from 'node:zlib';
 import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
 import { PacedStream } from './paced-stream.ts';
 import { portionsOf } from './record-text.ts';
-import { begin } from './respond.ts';
+import { begin, takesGzip } from './respond.ts';
 import type { Exchange } from './respond.ts';
 
 /** Records come faster than the best compression does, and loopback is wide. */
@@ -36,8 +36,4 @@ export async function sendRecords(exchange: Exchange, { recording, from }: Recor
     if (next > last) break;
   }
   stream.end();
-}
-
-function takesGzip(accepted: string | string[] | undefined): boolean {
-  return String(accepted ?? '').split(',').some((each) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(each));
 }

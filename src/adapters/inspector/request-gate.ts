@@ -7,7 +7,11 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST']);
 /** Made by ourselves, or by a person who typed the address. */
 const TRUSTED_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
-const OPEN_IT = 'Open the address that the program printed, in the address bar.';
+export const OPEN_IT = 'Open the address that the program printed, in the address bar.';
+
+/** The parameter that signs a browser in. */
+export const TOKEN = 'token';
+const SIGN_IN = new RegExp(`^/[^/?#]+/\\?${TOKEN}=`);
 
 export interface Target {
   /** As it was sent, still encoded. */
@@ -18,7 +22,7 @@ export interface Target {
 /** @param hosts what the Host header may say @throws Refusal 400, 403, 405, 421 */
 export function admit(request: IncomingMessage, hosts: ReadonlySet<string>): Target {
   checkHost(request, hosts);
-  checkSender(request);
+  if (!isOpenedElsewhere(request)) checkSender(request);
   if (!METHODS.has(request.method ?? '')) throw methodRefused(request.method, [...METHODS]);
   if (request.method !== 'POST' && hasBody(request)) throw new Refusal(400, 'INSPECTOR_BODY_UNEXPECTED', `expected no body with ${request.method ?? 'the request'}`, { hint: 'Leave it out.' });
   return targetOf(request.url ?? '');
@@ -38,9 +42,16 @@ function checkHost({ headers, rawHeaders, httpVersion }: IncomingMessage, hosts:
   }
 }
 
+/** Whether a file, or a page elsewhere, has led a person here to sign in: a whole page for a tab, with a token, which whoever knows it could use anyway. */
+export function isOpenedElsewhere({ headers, method, url = '' }: IncomingMessage): boolean {
+  return method === 'GET' && headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document' && headers.origin === undefined && SIGN_IN.test(url);
+}
+
 function checkSender({ headers, method }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && (typeof site !== 'string' || !TRUSTED_SITES.has(site))) throw foreign('another site made the browser send this request');
+  // One would outlive this program and stand between the browser and the next that has this port.
+  if (headers['service-worker'] !== undefined) throw foreign('the inspector has no service worker');
   const { origin } = headers;
   if (origin === undefined && method === 'POST') throw foreign('expected an Origin header, received none');
   // The host was checked before, so this is one of our own origins, and the one that was called.

@@ -24,6 +24,9 @@ const STRICT: OutgoingHttpHeaders = {
   'cache-control': 'no-store',
 };
 
+/** Below whichever place. */
+const API = /^\/[^/?]+\/api\//;
+
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -63,6 +66,11 @@ function names(header: string | undefined, tag: string): boolean {
 /** JSON for programs, a line of text for people who opened a page. */
 export function sendError(exchange: Exchange, { status, headers, body }: ToldError): void {
   const { url = '', headers: asked } = exchange.request;
-  if (url.startsWith('/api/') || (asked.accept ?? '').includes('application/json')) return sendJson(exchange, status, body, headers);
+  if (API.test(url) || (asked.accept ?? '').includes('application/json')) return sendJson(exchange, status, body, headers);
   sendBody(exchange, status, `${body.message} [${body.code}]\n${body.hint}\n`, { ...headers, 'content-type': 'text/plain; charset=utf-8' });
+}
+
+/** @param accepted the header Accept-Encoding */
+export function takesGzip(accepted: string | string[] | undefined): boolean {
+  return String(accepted ?? '').split(',').some((each) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(each));
 }

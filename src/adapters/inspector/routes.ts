@@ -5,7 +5,7 @@ import { RecordingRoutes } from './recording-routes.ts';
 import { Refusal } from './refusal.ts';
 import { decoded, methodRefused } from './request-gate.ts';
 import type { Target } from './request-gate.ts';
-import { sendTagged } from './respond.ts';
+import { sendTagged, takesGzip } from './respond.ts';
 import type { Exchange } from './respond.ts';
 import { READING } from './route.ts';
 import type { Route } from './route.ts';
@@ -34,8 +34,11 @@ export class Routes {
   async #file(exchange: Exchange, path: string): Promise<void> {
     const file = await this.#page?.find(path);
     if (file === undefined) throw notFound();
-    const { type, tag, content } = file;
-    return sendTagged(exchange, tag, async () => content, { 'content-type': type });
+    const { type, tag, content, compressed } = file;
+    const isCompressed = compressed !== undefined && takesGzip(exchange.request.headers['accept-encoding']);
+    // What differs has a tag of its own.
+    if (isCompressed) return sendTagged(exchange, `${tag}-gzip`, async () => compressed, { 'content-type': type, 'content-encoding': 'gzip', vary: 'accept-encoding' });
+    return sendTagged(exchange, tag, async () => content, { 'content-type': type, ...(compressed === undefined ? {} : { vary: 'accept-encoding' }) });
   }
 }
 

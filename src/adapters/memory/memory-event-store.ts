@@ -24,6 +24,7 @@ import type {
   AppendOptions,
   AppendResult,
   EventStore,
+  ListFilter,
   NewSessionEvents,
   ReadOptions,
   SessionIdentity,
@@ -122,12 +123,13 @@ export class MemoryEventStore implements EventStore {
     return this.#session(sessionId).admission.head;
   }
 
-  async list({ agentId }: { readonly agentId?: string | undefined } = {}): Promise<readonly SessionListing[]> {
+  async list({ agentId, newest = Infinity }: ListFilter = {}): Promise<readonly SessionListing[]> {
     this.#assertOpen();
     return [...this.#sessions.values()]
       .filter(({ identity }) => agentId === undefined || identity.agentId === agentId)
       .map(({ identity, view, admission }) => (view?.head === admission.head ? { ...identity, view } : identity))
-      .toSorted((one, other) => (one.sessionId < other.sessionId ? -1 : 1));
+      .toSorted((one, other) => (one.sessionId < other.sessionId ? -1 : 1))
+      .slice(-newest);
   }
 
   async saveView(state: SessionState): Promise<void> {

@@ -35,7 +35,7 @@ export class ReceivedPrograms {
     this.#boot = options.boot;
     this.#text = new StatelyText(options.redact);
     this.#charts = new StatelyCharts(this.#text, options.limits.charts);
-    this.recording = new ReceivedRecording({ boot: options.boot, startedAt: options.clock.now(), charts: this.#charts, limits: options.limits, onProblem: options.onProblem });
+    this.recording = new ReceivedRecording({ boot: options.boot, startedAt: options.clock.now(), limits: options.limits, onProblem: options.onProblem });
   }
 
   get connected(): number {

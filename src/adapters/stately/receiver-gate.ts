@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { authorityOf } from './receiver-options.ts';
 import type { CheckedReceiverOptions } from './receiver-options.ts';
-import { RECORDING_HEADER } from './recording-header.ts';
+import { RECORDING_HEADER, encodedBoot } from './recording-header.ts';
 
 export interface Refused {
   readonly status: number;
@@ -28,7 +28,7 @@ export function admit({ headers, rawHeaders, method }: IncomingMessage, { option
   if (origin !== undefined && (!options.origins.includes(origin) || countOf(rawHeaders, 'origin') > 1)) {
     return { status: 403, because: 'pages may connect only from origins that were named: start the inspector with --stately-origin and the origin of the page; programs that send no Origin header need none' };
   }
-  if (headers[RECORDING_HEADER] === encodeURIComponent(boot)) return { status: 508, because: 'this recording is sent to where it is received: it would go round for ever' };
+  if (headers[RECORDING_HEADER] === encodedBoot(boot)) return { status: 508, because: 'this recording is sent to where it is received: it would go round for ever' };
   if (connected >= options.limits.connections) return { status: 503, because: `expected at most ${options.limits.connections} programs at once` };
   return undefined;
 }

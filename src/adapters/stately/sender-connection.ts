@@ -4,7 +4,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { WebSocket } from 'ws';
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import { messageOf } from '../../machines/errors.ts';
-import { RECORDING_HEADER } from './recording-header.ts';
+import { RECORDING_HEADER, encodedBoot } from './recording-header.ts';
 import { isLoopbackAddress } from './sender-options.ts';
 
 const HANDSHAKE_MS = 10_000;
@@ -35,7 +35,7 @@ export class SenderConnection {
   constructor(address: URL, parts: SenderConnectionParts) {
     this.#parts = parts;
     const isPlain = address.protocol === 'ws:';
-    this.#socket = new WebSocket(address, { perMessageDeflate: false, handshakeTimeout: HANDSHAKE_MS, maxPayload: MAX_INCOMING_BYTES, headers: { [RECORDING_HEADER]: encodeURIComponent(parts.boot) }, followRedirects: false, ...(isPlain ? { lookup: loopbackOnly } : {}) });
+    this.#socket = new WebSocket(address, { perMessageDeflate: false, handshakeTimeout: HANDSHAKE_MS, maxPayload: MAX_INCOMING_BYTES, headers: { [RECORDING_HEADER]: encodedBoot(parts.boot) }, followRedirects: false, ...(isPlain ? { lookup: loopbackOnly } : {}) });
     this.#socket.on('open', () => {
       this.#awaitPing();
       parts.onOpen();

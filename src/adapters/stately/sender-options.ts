@@ -1,6 +1,7 @@
 /** Checks where an inspection may be sent to, and says what would leave the machine. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { namedSecrets } from '../../actors/inspection/learned-secrets.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { StatelySenderOptions } from './stately-sender.ts';
@@ -18,6 +19,7 @@ const schema = z.strictObject({
   recording: z.custom<StatelySenderOptions['recording']>(hasMethods('range', 'records', 'follow'), 'expected an InspectionRecording'),
   from: z.int().min(1).optional(),
   redact: z.custom<NonNullable<StatelySenderOptions['redact']>>(isFunction, 'expected a function').optional(),
+  unknownSecrets: z.array(z.string()).readonly().default([]),
   clock: z.custom<StatelySenderOptions['clock']>(hasMethods('now', 'steadyNow', 'setTimeout', 'clearTimeout'), 'expected a Clock'),
   tell: z.custom<StatelySenderOptions['tell']>(isFunction, 'expected a function'),
   retry: z
@@ -49,7 +51,7 @@ function refused(message: string, hint: string): RuntimeError {
 }
 
 /** The name of this machine, or one of its loopback addresses; `URL` has brought other ways to write those into this one. */
-export function isLoopbackHost(hostname: string): boolean {
+function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
 }
 
@@ -58,15 +60,22 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /** What a person has to know before anything is sent. The path and the query of the address may hold a token and are not repeated. */
-export function announcementOf({ address }: Pick<CheckedSenderOptions, 'address'>): string {
+export function announcementOf({ address, redact, unknownSecrets }: Pick<CheckedSenderOptions, 'address' | 'redact' | 'unknownSecrets'>): string {
   const isLocal = isLoopbackHost(address.hostname);
   return [
     `Sending this inspection to ${address.host} (${address.protocol}//${isLocal ? ', a program on this machine' : ', encrypted on the way, outside this machine'}). What is sent:`,
     '  - everything that is recorded already, and what follows, until this command ends',
     '  - the names of actors, their parents, and the charts of their machines: names of states, events, guards and actions, and descriptions',
     '  - every event and every change of state, with its time',
-    '  - payloads: fields of events, contexts and outputs, cut to a few thousand characters; secrets that were known when they were recorded are taken out, everything else is sent as it is',
-    'Not sent: facts about actors, actions, timers, emitted events, the sessions of a home and their files.',
+    '  - payloads: fields of events, contexts and outputs, cut to a few thousand characters; secrets that were known when they were recorded are taken out',
+    `  - ${secretsIn(redact, unknownSecrets)}`,
+    'Not sent: facts about actors, actions, timers, emitted events, files, and no session but one that --session names.',
     `Whoever runs ${address.host} can read and keep it. Press Ctrl-C to stop.`,
   ].join('\n');
+}
+
+function secretsIn(redact: CheckedSenderOptions['redact'], unknown: readonly string[]): string {
+  if (redact === undefined) return 'everything else as it is: no secrets are known here that could be taken out now';
+  const rest = unknown.length === 0 ? '' : `; not known here, and so not taken out: ${namedSecrets(unknown)}`;
+  return `everything else as it is, without the secrets that are known here now${rest}`;
 }

@@ -37,7 +37,10 @@ class Sending implements StatelySender {
   #isToldLost = false;
   /** Since the connection was lost that last held for a while. */
   #attempts = 0;
-  #openedMs: number | undefined;
+  /** Runs while a connection is open that has not held for a while yet. */
+  #steadying: TimerHandle | undefined;
+  /** The last one was closed soon after it was made: the next is told of when it has held. */
+  #isUnsteady = false;
   #failures = 0;
   #sentFrames = 0;
   #dropped = 0;
@@ -70,6 +73,7 @@ class Sending implements StatelySender {
       this.#isClosed = true;
       this.#leave();
       this.#clock.clearTimeout(this.#retry);
+      this.#clock.clearTimeout(this.#steadying);
       for (const { settle } of this.#waiting) settle();
       this.#waiting = [];
     }
@@ -86,9 +90,8 @@ class Sending implements StatelySender {
 
   #opened(): void {
     if (this.#isClosed) return;
-    if (this.#isToldLost) this.#say(`Connected to ${this.#options.address.host}.`);
-    this.#isToldLost = false;
-    this.#openedMs = this.#clock.steadyNow();
+    if (!this.#isUnsteady) this.#sayConnected();
+    this.#steadying = this.#clock.setTimeout(() => this.#hasHeld(), this.#options.retry.longestMs);
     // The other side may be another program by now, which knows of nobody.
     this.#pump(this.#frames.again(this.#clock.now()));
   }
@@ -97,15 +100,28 @@ class Sending implements StatelySender {
     if (this.#isClosed) return;
     const { firstMs, longestMs } = this.#options.retry;
     // One that lets us in and closes at once is no better than one that is not there.
-    const hasLasted = this.#openedMs !== undefined && this.#clock.steadyNow() - this.#openedMs >= longestMs;
-    this.#openedMs = undefined;
+    if (this.#steadying !== undefined) this.#isUnsteady = true;
+    this.#clock.clearTimeout(this.#steadying);
+    this.#steadying = undefined;
     this.#failures += 1;
-    this.#attempts = hasLasted ? 1 : this.#attempts + 1;
+    this.#attempts += 1;
     const most = Math.min(longestMs, firstMs * 2 ** Math.min(this.#attempts - 1, 30));
     const delayMs = Math.ceil(most / 2 + (most / 2) * Math.random());
     if (!this.#isToldLost) this.#say(`Not connected to ${this.#options.address.host}: ${because}. Trying again, with pauses of at most ${longestMs / 1_000} seconds.`);
     this.#isToldLost = true;
     this.#retry = this.#clock.setTimeout(() => this.#connect(), delayMs);
+  }
+
+  #hasHeld(): void {
+    this.#steadying = undefined;
+    this.#isUnsteady = false;
+    this.#attempts = 0;
+    this.#sayConnected();
+  }
+
+  #sayConnected(): void {
+    if (this.#isToldLost) this.#say(`Connected to ${this.#options.address.host}.`);
+    this.#isToldLost = false;
   }
 
   #pump(first: readonly SentFrame[] = []): void {

@@ -13,6 +13,8 @@ export interface StatelySenderOptions {
   readonly from?: number | undefined;
   /** Takes secrets out of every text once more, with what is known by now. */
   readonly redact?: ((text: string) => string) | undefined;
+  /** Secrets that `redact` does not know of, by name: whoever is told what leaves is told of them. */
+  readonly unknownSecrets?: readonly string[] | undefined;
   readonly clock: Clock;
   /** Is told what leaves the machine before anything does, and later what happens to the connection: whole lines. At first it is waited for; when it throws then, nothing is sent. */
   readonly tell: (text: string) => void | Promise<void>;

@@ -35,6 +35,7 @@ function aboutOf({ url, programs, base }: StatelySourceParts): ReturnType<Inspec
   const about = base?.about();
   return {
     kind: 'log',
+    ...(about?.home === undefined ? {} : { home: about.home }),
     title: about === undefined ? `XState programs at ${url}` : `XState programs at ${url}, and ${about.title}`,
     hasSessions: about?.hasSessions ?? false,
     canAnswer: about?.canAnswer ?? false,

@@ -3,6 +3,7 @@ import type { ChartDescription } from '../inspection/chart-description.ts';
 import type { InspectedStatus, InspectedValue, InspectionRecord, InspectionRecordOf } from './inspection-record.ts';
 import { WaitingEvents } from './waiting-events.ts';
 import type { WaitingEvent } from './waiting-events.ts';
+import { HANDLED_BY_LOGIC } from './taken-words.ts';
 
 /** A moment: the number of a record, and milliseconds since the epoch. */
 export interface InspectedMoment {
@@ -49,6 +50,8 @@ export class InspectedActor {
   readonly key: string;
   /** Where it was first heard of. */
   readonly from: number;
+  /** The same as a moment. */
+  readonly begun: InspectedMoment;
   /** Absent until somebody says it: it was heard of before it was told. */
   parent: InspectedActor | undefined;
   /** From where on it is a child of its parent. */
@@ -66,14 +69,19 @@ export class InspectedActor {
   processed: WaitingEvent | undefined;
   /** Positions of the last telling and the last step: whatever it does later comes of those. */
   lastCause = -1;
+  /** Where and when it came to its end, the last time: looking at every actor of many must not go through all that each of them was. Infinity while it has not. */
+  over = { from: Infinity, t: Infinity };
+  /** It went on after an end, so that where the last one was does not tell all. */
+  isRevived = false;
   /** Timers that are set, with the positions of their records. Most actors never have any. */
   #timers: Map<string, number> | undefined;
 
   constructor(key: string, from: number, first: InspectedMoment) {
     this.key = key;
     this.from = from;
+    this.begun = { s: first.s, t: first.t };
     this.told.push({ position: from, id: key, text: key.toLowerCase() });
-    this.standings.push({ position: from, status: 'active', since: { s: first.s, t: first.t } });
+    this.standings.push({ position: from, status: 'active', since: this.begun });
   }
 
   get standing(): Standing {
@@ -91,12 +99,24 @@ export class InspectedActor {
     this.told.push({ position, ...now, text: text.toLowerCase() });
   }
 
+  /** A call says how the program that it ran has ended, in what it gives back. */
+  #learn({ output }: InspectionRecordOf<'snap'>, position: number): void {
+    const before = this.told.at(-1);
+    const exitCode = before?.kind === CALL ? codeIn(output) : undefined;
+    if (before !== undefined && exitCode !== undefined) this.told.push({ ...before, position, facts: { ...before.facts, exitCode: String(exitCode) } });
+  }
+
   /** Takes what the record says of how it stands. @returns whether its status is another one now */
   stand(record: InspectionRecord, position: number): boolean {
+    if (record.k === 'snap') this.#learn(record, position);
     const before = this.standing;
     const now = standingAfter(before, record, position);
-    if (now !== before) this.standings.push(now);
-    return now.status !== before.status;
+    if (now === before) return false;
+    this.standings.push(now);
+    this.isRevived ||= before.status !== 'active';
+    if (now.status === before.status) return false;
+    this.over = now.status === 'active' ? { from: Infinity, t: Infinity } : { from: position, t: now.since.t };
+    return true;
   }
 
   setTimer(id: string, position: number): void {
@@ -136,13 +156,25 @@ export class InspectedActor {
   }
 }
 
+/** Kind of tool calls, by their chart. */
+const CALL = 'toolCall';
+
+function codeIn(output: unknown): number | undefined {
+  const exitCode = fieldOf(fieldOf(output, 'output'), 'exitCode');
+  return typeof exitCode === 'number' ? exitCode : undefined;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
 /** The same object, where nothing is different. */
 function standingAfter(before: Standing, record: InspectionRecord, position: number): Standing {
   if (record.k !== 'actor' && record.k !== 'step' && record.k !== 'snap' && record.k !== 'error') return before;
   const status = record.k === 'error' ? 'error' : record.status;
   const value = record.k === 'error' ? before.value : (record.value ?? before.value);
   const hasMoved = status !== before.status || !isSameValue(value, before.value);
-  const last = record.k === 'step' && record.taken.length > 0 ? { s: record.s, t: record.t, type: record.type, taken: record.taken } : before.last;
+  const last = record.k === 'step' && record.taken.length > 0 && record.taken[0] !== HANDLED_BY_LOGIC ? { s: record.s, t: record.t, type: record.type, taken: record.taken } : before.last;
   const error = errorOf(record) ?? (status === 'error' ? before.error : undefined);
   if (!hasMoved && last === before.last && error === before.error) return before;
   return { position, value: hasMoved ? value : before.value, status, since: hasMoved ? { s: record.s, t: record.t } : before.since, last, error };

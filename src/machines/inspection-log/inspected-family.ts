@@ -1,7 +1,6 @@
 /** The children of one actor, or the actors without a parent, at one moment, by their place: whoever shows a few of many looks up those alone. */
 import { InspectedActor, countUpTo } from './inspected-actor.ts';
-import type { Member, Standing } from './inspected-actor.ts';
-import type { InspectedStatus } from './inspection-record.ts';
+import type { Member } from './inspected-actor.ts';
 
 export class InspectedFamily {
   readonly count: number;
@@ -25,13 +24,18 @@ export class InspectedFamily {
     return this.#member(place).from;
   }
 
-  statusAt(place: number): InspectedStatus {
-    return this.#standing(place).status;
-  }
-
-  /** When it came to its state and status, in milliseconds since the epoch. */
-  sinceAt(place: number): number {
-    return this.#standing(place).since.t;
+  /**
+   * Goes through those from one place on that are not over, or came to their end after `time`, in milliseconds since the epoch.
+   *
+   * @param tell hears their places, and whether they are over
+   */
+  eachFrom(from: number, time: number, tell: (place: number, isOver: boolean) => void): void {
+    for (let place = from; place < this.count; place += 1) {
+      const { actor } = this.#member(place);
+      const isOver = actor.isRevived ? InspectedActor.at(actor.standings, this.#position).status !== 'active' : actor.over.from <= this.#position;
+      if (!isOver) tell(place, false);
+      else if ((actor.isRevived ? InspectedActor.at(actor.standings, this.#position).since.t : actor.over.t) > time) tell(place, true);
+    }
   }
 
   /** -1 for one that is not of this family. */
@@ -39,12 +43,6 @@ export class InspectedFamily {
     const place = countUpTo(this.count, (index) => this.#member(index).from < order);
     if (place < this.count && this.#member(place).actor.key === key) return place;
     return this.#members.findIndex(({ actor }, index) => index < this.count && actor.key === key);
-  }
-
-  /** Most have come to their end: it is looked at first, since somebody goes through all of many. */
-  #standing(place: number): Standing {
-    const { standings, standing } = this.#member(place).actor;
-    return standing.position <= this.#position ? standing : InspectedActor.at(standings, this.#position);
   }
 
   #member(place: number): Member {

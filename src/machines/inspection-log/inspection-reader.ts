@@ -14,6 +14,8 @@ import { readRecord } from './read-record.ts';
 import { RecordOrder } from './record-order.ts';
 import { SharedTexts } from './shared-texts.ts';
 
+const TOO_LONG = `expected a line of at most ${MAX_LINE_CHARACTERS} characters`;
+
 export class InspectionReader {
   readonly #notes = new ReadNotes();
   readonly #order = new RecordOrder();
@@ -76,6 +78,8 @@ export class InspectionReader {
     if (this.#rest.length <= MAX_LINE_CHARACTERS) return;
     this.#isSkipping = true;
     this.#rest = '';
+    // The end of the line may never come.
+    if (this.#header === undefined) throw this.#refuse(TOO_LONG);
   }
 
   #endLine(records: InspectionRecord[]): void {
@@ -90,9 +94,7 @@ export class InspectionReader {
 
   #tooLong(): void {
     this.#notes.lines += 1;
-    const because = `expected a line of at most ${MAX_LINE_CHARACTERS} characters`;
-    if (this.#header === undefined) throw this.#refuse(because);
-    this.#notes.broken(this.#line, because);
+    this.#notes.broken(this.#line, TOO_LONG);
   }
 
   #readLine(text: string, records: InspectionRecord[]): void {

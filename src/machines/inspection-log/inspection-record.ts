@@ -19,7 +19,10 @@ export const MAX_MESSAGE_CHARACTERS = 4_000;
 export const MAX_TAKEN = 1_000;
 /** Nested states. */
 export const MAX_VALUE_DEPTH = 32;
-const MAX_FACTS = 16;
+/** Of an actor. */
+export const MAX_FACTS = 16;
+/** What comes after it can still be counted exactly. */
+export const MAX_RECORD_NUMBER = 2 ** 52;
 
 /** A state as XState says it: a key, or the states within each key. */
 export type InspectedValue = string | { readonly [key: string]: InspectedValue };
@@ -46,7 +49,7 @@ export type InspectedStatus = z.output<typeof status>;
 const failure = z.object({ message: z.string().max(MAX_MESSAGE_CHARACTERS), code: name.optional() });
 
 /** What every record has: its number, when it happened (milliseconds since the epoch), and the key of the actor: `<boot>:<sessionId>`. */
-const common = { s: count, t: milliseconds, a: nonEmptyName };
+const common = { s: count.max(MAX_RECORD_NUMBER), t: milliseconds, a: nonEmptyName };
 
 /** A chart, told before the first actor of it. `a` is whoever made the recorder tell it. */
 const machineRecord = z.object({ ...common, k: z.literal('machine'), id: name, chart: chartDescription });

@@ -20,6 +20,8 @@ export interface InspectedActorState {
   /** Absent: it is no chart, or nothing has told it. */
   readonly value?: InspectedValue | undefined;
   readonly status: InspectedStatus;
+  /** When it was first heard of: made, unless that was before the log begins. */
+  readonly from: InspectedMoment;
   /** When it came to this value and status. */
   readonly since: InspectedMoment;
   readonly lastTransition?: LastTransition | undefined;
@@ -129,6 +131,6 @@ export class InspectionWorld {
     const { id, kind, chart, facts } = InspectedActor.at(actor.told, this.#position);
     const { value, status, since, last, error } = InspectedActor.at(actor.standings, this.#position);
     const isChild = actor.parent !== undefined && actor.childFrom <= this.#position;
-    return { key: actor.key, parent: isChild ? actor.parent?.key : undefined, id, kind, chart, facts, value, status, since, lastTransition: last, error, childCount: this.#countOf(actor.children) };
+    return { key: actor.key, parent: isChild ? actor.parent?.key : undefined, id, kind, chart, facts, value, status, from: actor.begun, since, lastTransition: last, error, childCount: this.#countOf(actor.children) };
   }
 }

@@ -1,7 +1,7 @@
 /** Checks what claims to be a record. The kinds that logs are full of are looked at by hand, which costs a tenth of the schemas; what is not beyond doubt goes to those. */
 import { describeIssues } from '../validate.ts';
 import { ACTOR_STATUSES } from './actor-statuses.ts';
-import { MAX_MESSAGE_CHARACTERS, MAX_NAME_CHARACTERS, MAX_TAKEN, isInspectedValue, isInspectionKind, recordSchemas } from './inspection-record.ts';
+import { MAX_FACTS, MAX_MESSAGE_CHARACTERS, MAX_NAME_CHARACTERS, MAX_RECORD_NUMBER, MAX_TAKEN, isInspectedValue, isInspectionKind, recordSchemas } from './inspection-record.ts';
 import type { InspectionRecord } from './inspection-record.ts';
 
 type PlainData = Readonly<Record<string, unknown>>;
@@ -17,13 +17,21 @@ const NO_FIELDS: readonly string[] = [];
 const isName: Check = (value) => typeof value === 'string' && value.length <= MAX_NAME_CHARACTERS;
 const isNonEmptyName: Check = (value) => isName(value) && value !== '';
 const isCount: Check = (value) => typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+const isRecordNumber: Check = (value) => isCount(value) && (value as number) <= MAX_RECORD_NUMBER;
 const isTime: Check = (value) => typeof value === 'number' && value >= 0 && value <= 8.64e15;
 const isTrue: Check = (value) => value === true;
 const isStatus: Check = (value) => (ACTOR_STATUSES as readonly unknown[]).includes(value);
 const isTaken: Check = (value) => Array.isArray(value) && value.length <= MAX_TAKEN && value.every(isName);
 const isState: Check = (value) => isInspectedValue(value);
 const isAnything: Check = () => true;
+const isAmount: Check = (value) => typeof value === 'number' && value >= 0 && value < Infinity;
 const isMessage: Check = (value) => typeof value === 'string' && value.length <= MAX_MESSAGE_CHARACTERS;
+
+const isFacts: Check = (value) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const names = Object.keys(value);
+  return names.length <= MAX_FACTS && names.every((name) => name !== '__proto__' && isName(name) && isName((value as PlainData)[name]));
+};
 
 interface QuickKind {
   readonly checks: ReadonlyMap<string, Check>;
@@ -32,16 +40,19 @@ interface QuickKind {
 }
 
 function quick(required: Readonly<Record<string, Check>>, optional: Readonly<Record<string, Check>> = {}): QuickKind {
-  const all = { k: isName, s: isCount, t: isTime, a: isNonEmptyName, ...required };
+  const all = { k: isName, s: isRecordNumber, t: isTime, a: isNonEmptyName, ...required };
   return { checks: new Map([...Object.entries(all), ...Object.entries(optional)]), required: new Set(Object.keys(all)) };
 }
 
 /** What the schemas of the same names say, in fewer words. */
 const QUICK_KINDS: ReadonlyMap<unknown, QuickKind> = new Map([
+  ['actor', quick({ id: isName, status: isStatus }, { parent: isNonEmptyName, kind: isName, chart: isName, value: isState, facts: isFacts })],
   ['event', quick({ e: isCount, type: isName }, { from: isNonEmptyName, data: isAnything, cut: isTrue })],
   ['step', quick({ type: isName, taken: isTaken, value: isState, status: isStatus }, { e: isCount, context: isAnything, cut: isTrue })],
   ['action', quick({ name: isName }, { params: isAnything, cut: isTrue })],
   ['emit', quick({ type: isName }, { data: isAnything, cut: isTrue })],
+  ['timer', quick({ id: isName, delayMs: isAmount, dueAt: isTime })],
+  ['cancel', quick({ id: isName })],
   ['snap', quick({ status: isStatus }, { value: isState, output: isAnything, cut: isTrue })],
   ['error', quick({ message: isMessage }, { code: isName })],
 ]);

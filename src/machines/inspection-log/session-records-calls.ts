@@ -6,6 +6,7 @@ import type { SessionEvent, SessionEventData } from '../session/session-event.ts
 import { toolCallEvents } from '../turn/tool-call-events.ts';
 import { toolCallMachine } from '../turn/tool-call-machine.ts';
 import type { ToolCallEvent, ToolCallInput } from '../turn/tool-call-machine.ts';
+import { callSubject, shortLine } from './call-label.ts';
 import { ToldLife, lazilyExplored } from './session-record-writer.ts';
 import type { SessionRecordWriter } from './session-record-writer.ts';
 
@@ -47,9 +48,10 @@ export class CallRecords {
 
   #begin(input: ToolCallInput): void {
     const { callId, name } = input;
+    const label = shortLine(callSubject(name, input.input));
     const chart = (): ReturnType<typeof describeChart> => describeChart(toolCallMachine, { events: toolCallEvents });
     this.#open.get(callId)?.life.end('stopped');
-    this.#open.set(callId, { life: new ToldLife(this.#writer, { chart, machine: this.#machine(), input, parent: this.#session, id: callId, facts: { label: name, callId } }), input });
+    this.#open.set(callId, { life: new ToldLife(this.#writer, { chart, machine: this.#machine(), input, parent: this.#session, id: callId, facts: { label, name, callId } }), input });
   }
 
   #beginAgain(callId: string): void {

@@ -17,6 +17,7 @@ import type { InspectionHeader, InspectionRecord } from './inspection-record.ts'
 import { SessionRecordWriter, valueOf } from './session-record-writer.ts';
 import { CallRecords } from './session-records-calls.ts';
 import { WakeRecords } from './session-records-wakes.ts';
+import { HANDLED_BY_LOGIC } from './taken-words.ts';
 
 /** One log, event by event. */
 export class SessionRecords {
@@ -39,7 +40,7 @@ export class SessionRecords {
 
   #step({ writer, key, state }: Told, { type, data }: SessionEvent, taken: readonly string[], from: string | undefined): void {
     const e = writer.send(key, { from, type, data });
-    writer.write({ k: 'step', a: key, e, type, taken: [...taken], value: valueOf(sessionLeafOf(state)), status: state.status === 'terminated' ? 'done' : 'active' });
+    writer.write({ k: 'step', a: key, e, type, taken: taken.length === 0 ? [HANDLED_BY_LOGIC] : [...taken], value: valueOf(sessionLeafOf(state)), status: state.status === 'terminated' ? 'done' : 'active' });
   }
 
   /** Folding an event looks up in the chart of the session exactly what the event does there. */

@@ -8,7 +8,7 @@ import { ACTOR_STATUSES } from './actor-statuses.ts';
 import { isInspectedValue } from './inspection-record.ts';
 import type { InspectedValue } from './inspection-record.ts';
 
-export const STATELY_FRAME_TYPES = ['@xstate.actor', '@xstate.event', '@xstate.snapshot'] as const;
+const STATELY_FRAME_TYPES = ['@xstate.actor', '@xstate.event', '@xstate.snapshot'] as const;
 
 /** What the senders of this format call the version of it that is written and read here. */
 export const STATELY_VERSION = '0.7.2';

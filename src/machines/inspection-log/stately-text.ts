@@ -2,15 +2,16 @@
 import { boundedData } from './bounded-data.ts';
 import type { BoundedData } from './bounded-data.ts';
 import { MAX_MESSAGE_CHARACTERS, MAX_NAME_CHARACTERS } from './inspection-record.ts';
+import { marginOf } from '../vault/text-redaction.ts';
+import type { TextRedaction } from '../vault/text-redaction.ts';
 
 /** Takes secrets out of a text: whatever it gives back may be shown. One that throws, or gives no text, costs the text. */
-export type RedactText = (text: string) => string;
+export type RedactText = TextRedaction;
 
 /** Nothing is known of it, so nothing is shown. */
 const NOT_REDACTED = '[left out: it could not be redacted]';
-/** So much of one text is redacted. Longer ones lose their last part, where a secret that was torn is not known as one. */
-const MAX_READ_CHARACTERS = 20_000;
-const MARGIN_CHARACTERS = 8_192;
+/** So much of one text is kept, and a margin beyond it is redacted with it: there a secret that was torn is not known as one. */
+const MAX_KEPT_CHARACTERS = 12_000;
 /** More is cut away afterwards in any case. */
 const MAX_VALUES = 2_000;
 const MAX_CHARACTERS = 200_000;
@@ -28,6 +29,10 @@ export class StatelyText {
 
   constructor(redact?: RedactText) {
     this.#redact = redact;
+  }
+
+  get #mostRead(): number {
+    return MAX_KEPT_CHARACTERS + marginOf(this.#redact);
   }
 
   name(text: string): string {
@@ -87,17 +92,17 @@ export class StatelyText {
 
   #text(text: string, budget: Budget): string {
     budget.characters -= text.length;
-    if (text.length > MAX_READ_CHARACTERS) budget.hasCut = true;
+    if (text.length > this.#mostRead) budget.hasCut = true;
     return this.#redacted(text);
   }
 
   #redacted(text: string): string {
     if (this.#redact === undefined) return text;
-    const isLong = text.length > MAX_READ_CHARACTERS;
     try {
-      const redacted: unknown = this.#redact(isLong ? text.slice(0, MAX_READ_CHARACTERS) : text);
+      const isLong = text.length > this.#mostRead;
+      const redacted: unknown = this.#redact(isLong ? text.slice(0, this.#mostRead) : text);
       if (typeof redacted !== 'string') return NOT_REDACTED;
-      return isLong ? `${redacted.slice(0, Math.max(0, redacted.length - MARGIN_CHARACTERS))}${MARK}` : redacted;
+      return isLong ? `${redacted.slice(0, Math.max(0, redacted.length - marginOf(this.#redact)))}${MARK}` : redacted;
     } catch {
       return NOT_REDACTED;
     }

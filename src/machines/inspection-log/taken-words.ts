@@ -3,5 +3,5 @@
 /** A transition whose name nobody knows: its chart could not be described, or nobody told which of several it was. */
 export const UNKNOWN_TRANSITION = '(unknown)';
 
-/** The logic around the chart handled the event itself: the chart was not asked, and nothing of it was ignored. */
+/** Whoever the chart belongs to handled the event without it: no state is another one for it, and nothing was ignored. */
 export const HANDLED_BY_LOGIC = '(own logic)';

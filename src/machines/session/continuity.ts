@@ -2,6 +2,7 @@
  * Where a session stands, as text for whoever reads its folder: people, and the agent itself after its context is gone. Rendered from the
  * folded state and the newest events; nothing is ever read back from it.
  */
+import { counted } from '../inspection/markdown.ts';
 import { utf8Length } from '../utf8.ts';
 import type { SessionEvent } from './session-event.ts';
 import type { PendingAction, PendingIngress, QueuedWake, SessionState } from './session-state.ts';
@@ -31,7 +32,7 @@ export function renderSessionState(state: SessionState): string {
     ...optionalLine('Created', state.createdAt),
     ...optionalLine('Last event', state.updatedAt),
     `- Log: ${state.head} events, epoch ${state.epoch}`,
-    `- So far: ${state.messages} messages, ${state.wakes} wakes, ${state.modelSteps} model steps`,
+    `- So far: ${counted(state.messages, 'message')}, ${counted(state.wakes, 'wake')}, ${counted(state.modelSteps, 'model step')}`,
     ...wakeLines(state),
     ...section('Waiting to be read', state.pending, pendingLine),
     ...section('Waiting for somebody outside', state.pendingActions, actionLine),

@@ -98,6 +98,8 @@ const forkOptions = z.strictObject({
 const filter = z.strictObject({
   agentId: agentId.optional(),
   status: z.enum(['idle', 'running', 'rescheduling', 'terminated']).optional(),
+  /** Only those that were made last, so many: the others are not read. */
+  newest: z.int().positive().optional(),
 });
 
 const eventsOptions = z.strictObject({

@@ -48,7 +48,7 @@ export function givenMovers({ sessionId, requestId, kind, hasRules }: AskedOfSom
   switch (kind) {
     case 'permission': {
       const confirms = (does: string, ...words: readonly string[]): Mover => ({ who: 'person', events: ['user.tool_confirmation'], does, command: about('confirm-tool', ...words) });
-      const lasting = hasRules ? [confirms('allows this and what is like it in this session', '--allow', '--scope', 'session'), confirms('allows this and what is like it from now on', '--allow', '--scope', 'always')] : [];
+      const lasting = hasRules ? [confirms('allows it, and whatever its rules allow, in this session', '--allow', '--scope', 'session'), confirms('allows it, and whatever its rules allow, in every session of its agent', '--allow', '--scope', 'always')] : [];
       return [confirms('allows it this once', '--allow'), ...lasting, confirms('denies it', '--deny')];
     }
     case 'answer':

@@ -2,6 +2,7 @@
  * Why a session does what it does, or does nothing: each thing that it works on or waits for, since when, which events would move it on,
  * and who can bring them about. From its folded log alone, so that everybody who looks is told the same.
  */
+import { counted } from '../inspection/markdown.ts';
 import { delegatedCalls, isBlocked, isUnfinished } from './activation.ts';
 import type { SessionEventData } from './session-event.ts';
 import type { OpenToolCall, PendingAction, SessionState } from './session-state.ts';
@@ -103,7 +104,7 @@ function running(state: SessionState): Reason {
   const executing = calls.filter((call) => call.state === 'executing').map(({ name }) => name);
   const waiting = delegatedCalls(state).map(({ name }) => name);
   const atWork = openSpanId !== undefined ? 'the model is asked' : executing.length > 0 ? `it runs ${executing.join(', ')}` : waiting.length > 0 ? `it waits along with the agents behind ${waiting.join(', ')}` : 'it is between two steps';
-  const steps = openWake === undefined ? '' : ` after ${openWake.steps} model steps and ${openWake.toolCalls} tool calls`;
+  const steps = openWake === undefined ? '' : `; ${counted(openWake.steps, 'step')}, ${counted(openWake.toolCalls, 'call')} so far`;
   return {
     kind: 'running',
     text: `A wake runs, epoch ${openWake?.epoch ?? 0}, by ${openWake?.owner ?? 'somebody'}: ${atWork}${steps}.${openWake?.interruption === undefined ? '' : ' Somebody has interrupted it; it comes to its end.'}`,
@@ -247,8 +248,4 @@ function timeOfId(eventId: string): string | undefined {
   const ms = Number.parseInt(eventId.slice(0, 13).replace('-', ''), 16);
   const LATEST_MS = 8.64e15;
   return /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(eventId) && ms <= LATEST_MS ? new Date(ms).toISOString() : undefined;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

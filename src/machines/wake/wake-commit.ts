@@ -133,7 +133,7 @@ function sentenceFor(end: WakeEnd, lastText: string, modelSteps: number): string
     case 'rescheduled':
       return end.summary ?? (lastText || 'The turn ended without a summary.');
     case 'budget_reached':
-      return `Stopped after ${modelSteps} model steps at the budget ${end.budget.name} (${end.budget.value})${end.budget.because === undefined ? '' : `: ${end.budget.because}`}. ${adviceAt(end.budget)}`;
+      return `Stopped after ${modelSteps} model step${modelSteps === 1 ? '' : 's'} at the budget ${end.budget.name} (${end.budget.value})${end.budget.because === undefined ? '' : `: ${end.budget.because}`}. ${adviceAt(end.budget)}`;
     case 'failed':
       return `The wake failed: ${end.error.message.replace(/\.$/, '')}. ${end.error.hint ?? 'Wake the session again once the cause is gone.'}`;
     case 'interrupted':

@@ -33,6 +33,14 @@ afterEach(async () => {
   expect(reported.splice(0)).toEqual([]);
 });
 
+async function labelOf(context: object): Promise<string | undefined> {
+  const root = createActor(setup({}).createMachine({ context: context as never })).start();
+  const recorder = record(root, { redact: (text) => text.replaceAll('hunter2hunter2', '[redacted]') });
+  const told = (await historyOf(recorder)).find((each) => each.k === 'actor');
+  root.stop();
+  return told?.k === 'actor' ? told.facts?.['label'] : 'nothing was told';
+}
+
 /** What is told of every living actor, against what it is. */
 async function expectSameAsActors(recorder: Recorder, root: AnyActorRef): Promise<void> {
   const world = replayed(await historyOf(recorder));
@@ -179,6 +187,21 @@ describe('a recorder', () => {
     const steps = (await historyOf(recorder)).flatMap((each) => (each.k === 'step' && each.type === 'SUBMIT' ? [each.taken] : []));
     expect(steps).toEqual([['(own logic)']]);
     await house.manager.shutdown();
+  });
+
+  it.each([
+    ['login --as me --key [redacted]', { name: 'shell_run', input: { command: 'login --as me\n  --key hunter2hunter2' } }],
+    [`${'x'.repeat(70)}[redacted]`, { name: 'shell_run', input: { command: `${'x'.repeat(70)}hunter2hunter2` } }],
+    ['read src/cart.mjs', { name: 'read', input: { path: 'src/cart.mjs' } }],
+    ['its own', { name: 'read', input: { path: 'x' }, label: 'its own' }],
+  ])('calls a living call what it is about: %s', async (label, context) => {
+    expect(await labelOf({ callId: 'c1', ...context })).toBe(label);
+  });
+
+  it('gives no label to what is no call, and calls no getter of an input', async () => {
+    expect(await labelOf({ name: 'no call', input: { command: 'make' } })).toBeUndefined();
+    const input = Object.defineProperty({}, 'path', { enumerable: true, get: () => 'from a getter' });
+    expect(await labelOf({ callId: 'c1', name: 'read', input })).toBe('read');
   });
 
   it('records nothing more once it is detached, and keeps what it has', async () => {

@@ -8,6 +8,7 @@ import type { KeptWorktree } from '../../../src/actors/subagent/worktree-adapter
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import type { BackgroundTaskState } from '../../../src/machines/task/task-state.ts';
+import type { SessionFilter } from '../../../src/machines/session/session-requests.ts';
 import { SESSION_ID, created, foldAll, idOf, logOf } from '../../support/session-events.ts';
 import type { Sessions } from '../../../src/actors/session/sessions.ts';
 import { until } from '../../support/session-house.ts';
@@ -51,14 +52,17 @@ const treesOf = (...reports: readonly ReconciledProcessTree[]): Pick<ProcessTree
 };
 
 describe('a list of 10,000 sessions', () => {
-  it('comes with as many as are asked for, leaves the event loop to others, and is kept for as long as it took', async () => {
+  it('begins with those that were made last where it takes long, then comes with as many as are asked for, leaves the event loop to others, and is kept for as long as it took', async () => {
     const states = Array.from({ length: 10_000 }, (_, index) => ({ ...foldAll(logOf(created)), sessionId: idOf(index) }));
     const clock = createSimulatedClock();
     let lists = 0;
+    let tell = (): void => undefined;
+    const told = new Promise<void>((resolve) => (tell = resolve));
     const sessions = {
-      list: async () => {
+      list: async ({ newest }: SessionFilter = {}) => {
+        if (newest !== undefined) return states.slice(-newest);
         lists += 1;
-        await clock.advance(3_000);
+        await told;
         return states;
       },
       status: async () => states[0] as (typeof states)[number],
@@ -66,11 +70,18 @@ describe('a list of 10,000 sessions', () => {
       send: undefined as unknown as Sessions['send'],
     };
     const many = createRuntimeSource({ title: 'x', sessions, clock, onProblem: () => undefined });
+    const soon = many.sessions({ limit: 3 });
+    await clock.advance(250);
+    expect(await soon).toMatchObject({ total: 3, isPartial: true, sessions: [{ sessionId: idOf(9_999) }, { sessionId: idOf(9_998) }, { sessionId: idOf(9_997) }] });
+    expect(many.about().notes).toEqual([expect.stringMatching(/still being read/)]);
+    await clock.advance(2_750);
+    tell();
     let turns = 0;
     const counting = setInterval(() => (turns += 1), 1);
-    const { sessions: shown, total } = await many.sessions({ limit: 1_000 });
+    const { sessions: shown, total, isPartial } = await many.sessions({ limit: 1_000 });
     clearInterval(counting);
-    expect([shown.length, shown[0]?.sessionId, total, turns > 0]).toEqual([1_000, idOf(9_999), 10_000, true]);
+    expect([shown.length, shown[0]?.sessionId, total, isPartial, turns > 0]).toEqual([1_000, idOf(9_999), 10_000, undefined, true]);
+    expect(many.about().notes).toEqual([]);
     expect(shown[0]?.why).toMatchObject({ kind: 'nothing', text: expect.any(String) });
     await many.sessions({ limit: 5 });
     expect(lists).toBe(1);
@@ -141,6 +152,30 @@ describe('the changes of a session', () => {
     }, kept), JOB, call, subflow);
     expect((await source.changes(SESSION_ID)).map(({ title, branch }) => [title, branch])).toEqual([['the workspace', '/workspace'], ['the worktree of helps', '/w'], ['the worktree of writer', '/v']]);
     expect(looks).toEqual([['/workspace', undefined], ['/w', 'f'.repeat(40)], ['/v', undefined]]);
+  });
+
+  it('are looked at since it began, with at most 20 commits and nothing secret in what they are called', async () => {
+    const looks: unknown[] = [];
+    const commit = { hash: 'a'.repeat(40), subject: `hunter2hunter2 ${'x'.repeat(1_000)}`, at: '2026-01-01T00:00:00.000Z' };
+    const { source } = sourceOf({ ...looking(async (_folder, { begunAt }) => {
+      looks.push(begunAt);
+      return { ...NONE, since: 'hunter2hunter2', commits: Array.from({ length: 30 }, () => commit), commitCount: 30 };
+    }), redact: (text) => text.replaceAll('hunter2hunter2', '[redacted]') });
+    const [changes] = await source.changes(SESSION_ID);
+    expect(looks).toEqual([Date.parse(foldAll(logOf(created)).createdAt ?? '')]);
+    expect([changes?.since, changes?.commits?.length, changes?.commitCount, changes?.commits?.[0]?.subject.slice(0, 12), changes?.commits?.[0]?.subject.length]).toEqual(['[redacted]', 20, 30, '[redacted] x', 300]);
+  });
+
+  it('are of a home that is told where commands can name it', () => {
+    expect(sourceOf({ home: '/the home' }).source.about().home).toBe('/the home');
+    expect(sourceOf({}).source.about().home).toBeUndefined();
+    expect(sourceOf({ home: '/of/hunter2hunter2', redact: (text) => text.replaceAll('hunter2hunter2', '[redacted]') }).source.about()).not.toHaveProperty('home');
+  });
+
+  it('are in the folder that the session is told to work in', async () => {
+    const { source } = sourceOf(looking(async () => NONE));
+    expect((await source.session(SESSION_ID))?.workspace).toBe('/workspace');
+    expect((await sourceOf({}).source.session(SESSION_ID))?.workspace).toBeUndefined();
   });
 
   it('have nothing secret in them, also where they are cut in the middle of it', async () => {

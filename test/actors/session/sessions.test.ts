@@ -149,6 +149,8 @@ describe('the sessions', () => {
     expect((await sessions.list()).map(({ sessionId }) => sessionId)).toEqual([id, second.sessionId]);
     expect(await sessions.list({ status: 'terminated' })).toMatchObject([{ sessionId: second.sessionId, summary: 'not needed' }]);
     expect(await sessions.list({ agentId: 'nobody' })).toEqual([]);
+    expect((await sessions.list({ newest: 1 })).map(({ sessionId }) => sessionId)).toEqual([second.sessionId]);
+    expect(await codeOf(sessions.list({ newest: 0 }))).toBe('SESSION_REQUEST_INVALID');
     expect(await codeOf(sessions.list({ status: 'asleep' as never }))).toBe('SESSION_REQUEST_INVALID');
   });
 

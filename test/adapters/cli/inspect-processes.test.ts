@@ -1,6 +1,7 @@
 /** The inspector through the command line, as processes of their own: it is found, signed in to, answered through and left. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InspectedSession, InspectedSessions, InspectionAbout } from '../../../src/actors/inspection/inspection-source.ts';
 import { start, until } from './command-line.ts';
@@ -33,11 +34,17 @@ const atHome = (...words: readonly string[]): RunningCommand => command('--home'
 
 /** One that waits for a permission. */
 async function askingSession(): Promise<string> {
-  await stage.runtime.agents.create({ agentId: 'asker', source: { frontmatter: { name: 'Asker', provider: 'script', model: 'script.json', permission: { mode: 'ask' } }, instructions: 'Play.' } });
-  await writeFile(join(stage.home, 'agents', 'asker', 'script.json'), JSON.stringify({ format: 'wakechart-script/1', steps: [runs('rm -rf build'), sleeps('Cleaned.')] }));
-  const { sessionId } = await stage.runtime.sessions.create({ agentId: 'asker' });
-  await stage.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Begin.' });
+  const sessionId = await askedSoon('asker');
   await stage.runtime.wake(sessionId);
+  return sessionId;
+}
+
+/** One that will ask for a permission when it is woken. */
+async function askedSoon(agentId = 'asks-soon'): Promise<string> {
+  await stage.runtime.agents.create({ agentId, source: { frontmatter: { name: 'Asker', provider: 'script', model: 'script.json', permission: { mode: 'ask' } }, instructions: 'Play.' } });
+  await writeFile(join(stage.home, 'agents', agentId, 'script.json'), JSON.stringify({ format: 'wakechart-script/1', steps: [runs('rm -rf build'), sleeps('Cleaned.')] }));
+  const { sessionId } = await stage.runtime.sessions.create({ agentId });
+  await stage.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Begin.' });
   return sessionId;
 }
 
@@ -80,7 +87,7 @@ describe.concurrent('wakechart inspect', { timeout: 60_000 }, () => {
     const running = atHome('inspect', '--json');
     const { origin, port } = await visit(running);
     const told = JSON.parse(running.stdout()) as { readonly inspector: { readonly origin: string; readonly address: string } };
-    expect([told.inspector.origin, told.inspector.address.startsWith(`${origin}/?token=`)]).toEqual([origin, true]);
+    expect([told.inspector.origin, addressesIn(told.inspector.address)]).toEqual([origin, [told.inspector.address]]);
     expect(await interrupted(running, { port })).toEqual(LEFT);
   });
 
@@ -94,7 +101,31 @@ describe.concurrent('wakechart inspect', { timeout: 60_000 }, () => {
     expect(await interrupted(again, { port })).toEqual(LEFT);
   });
 
-  it('opens the page in the browser, or says why it could not', async () => {
+  it.skipIf(process.platform === 'win32')('opens the page in the browser with an address of its own', async () => {
+    const folder = join(stage.home, 'programs');
+    await mkdir(folder);
+    const seen = join(folder, 'seen');
+    for (const name of ['xdg-open', 'open']) await writeFile(join(folder, name), `#!/bin/sh\nprintf '%s\\n' "$#" "$1" > '${seen}.part' && /bin/mv '${seen}.part' '${seen}'\n`, { mode: 0o755 });
+    const running = start(['inspect', '--open', '--home', stage.home], { env: { PATH: folder } });
+    begun.push(running);
+    const text = await until('the browser', () => readFile(seen, 'utf8').catch(() => undefined));
+    const [count, file = ''] = text.split('\n');
+    expect([count, running.stderr()]).toEqual(['1', '']);
+    // Every user of the machine can read the command line, and only its owner the file.
+    expect([text.includes('token='), ...[file, dirname(file)].map((path) => statSync(path).mode & 0o777)]).toEqual([false, 0o600, 0o700]);
+    const [opened = ''] = addressesIn(readFileSync(file, 'utf8'));
+    const printed = addressesIn(running.stdout());
+    const placeOf = (address: string): string => new URL('.', address).href;
+    expect([printed.length, printed.includes(opened), placeOf(opened)]).toEqual([1, false, placeOf(printed[0] ?? '')]);
+    // Both are good, each once.
+    const browser = await signedIn(opened);
+    expect((await (await visit(running)).ask('/')).status).toBe(200);
+    await expect(signedIn(opened)).rejects.toThrow('401');
+    expect(await interrupted(running, browser)).toEqual(LEFT);
+    expect(existsSync(dirname(file))).toBe(false);
+  });
+
+  it('opens no page where there is no browser, and says why', async () => {
     const running = start(['inspect', '--open', '--home', stage.home], { env: { PATH: stage.home } });
     begun.push(running);
     const browser = await visit(running);
@@ -130,6 +161,26 @@ describe.concurrent('a command with --inspect', { timeout: 60_000 }, () => {
     expect((await browser.json<InspectedSession>(`/api/sessions/${id}`)).state.status).toBe('idle');
     expect((await browser.ask('/api/records?from=1')).text).toContain(`wake_`);
     expect(await interrupted(running, browser)).toEqual(LEFT);
+  });
+
+  it('says when its work is over that what is answered wakes nobody, and what does', async () => {
+    const id = await askedSoon();
+    const running = atHome('wake', '--session', id, '--inspect', '--inspect-hold');
+    const browser = await visit(running);
+    const goesOn = new RegExp(`what is answered is stored, and wakes nobody. It goes on with: .*wake --session ${id} --home ${stage.home}$`);
+    await until('the note', async () => (await browser.json<InspectionAbout>('/api/about')).notes.some((note) => goesOn.test(note)));
+    expect(await browser.answer(id, { type: 'allow', requestId: await requestOf(browser, id) })).toBe(200);
+    const { why, state } = await browser.json<InspectedSession>(`/api/sessions/${id}`);
+    expect([state.pendingActions, state.openWake, why.reasons.length > 0]).toEqual([[], undefined, true]);
+    expect(JSON.stringify(why)).toContain('wake');
+    expect(await stage.wakeEndings(id)).toEqual(['requires_action']);
+    expect(await interrupted(running, browser)).toEqual(LEFT);
+  });
+
+  it.skipIf(!hasTerminals)('says so at the terminal too', async () => {
+    const { id } = await stage.sessionToWake(sleeps('Nothing more.'));
+    const { code, text } = await runOnTerminal(['wake', '--session', id, '--inspect', '--home', stage.home], { columns: 400, typed: [{ at: /It goes on with: /, text: '\u0003' }] });
+    expect([code, text]).toEqual([0, expect.stringMatching(new RegExp(`It is over, and the inspector stays until Ctrl-C\\.[^]*what is answered is stored, and wakes nobody\\. It goes on with: .*wake --session ${id}`))]);
   });
 
   it('tells a failure before it stays', async () => {

@@ -11,6 +11,7 @@ describe('other programs and inspectors', () => {
     [['run.ndjson', '--stately-port', '0'], 2, 'expected either a file or --stately-port'],
     [['run.ndjson', '--session', SESSION, '--send-to', 'wss://a.example'], 2, 'expected either a file or --session'],
     [['--send-to', 'wss://a.example'], 2, 'expected a file, --session or --stately-port'],
+    [['run.ndjson', '--send-unknown-secrets'], 2, 'expected --send-to with --send-unknown-secrets'],
     [['run.ndjson', '--send-to', 'ws://a.example'], 1, 'expected wss:// for a.example'],
     [['run.ndjson', '--send-to', 'https://a.example'], 1, 'expected the address of a WebSocket'],
     [['--stately-port', '0', '--stately-origin', 'localhost'], 1, 'expected an origin as browsers write it'],

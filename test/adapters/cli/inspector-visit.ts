@@ -6,6 +6,7 @@ import type { RunningCommand } from './command-line.ts';
 import { until } from './command-line.ts';
 
 export interface Visit {
+  /** Where the server listens. */
   readonly origin: string;
   readonly port: number;
   /** Of the session that the address shows first; empty where it names none. */
@@ -15,7 +16,7 @@ export interface Visit {
   answer(sessionId: string, answer: InspectionAnswer): Promise<number>;
 }
 
-const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+(?:#r=[\w-]+)?/g;
+const ADDRESS = /http:\/\/wc-[0-9a-f]{32}\.localhost:\d+\/[0-9a-f]{32}\/\?token=[\w-]+(?:#r=[\w-]+)?/g;
 
 export const addressesIn = (text: string): string[] => text.match(ADDRESS) ?? [];
 
@@ -26,12 +27,15 @@ export async function visit(command: RunningCommand, when: RegExp = ADDRESS): Pr
 }
 
 export async function signedIn(address: string): Promise<Visit> {
-  const { origin, port, hash } = new URL(address);
-  const { headers, status } = await fetch(address, { redirect: 'manual' });
+  const { port, hash, pathname, search } = new URL(address);
+  // Not every system resolves names below localhost, as browsers do.
+  const origin = `http://127.0.0.1:${port}`;
+  const place = origin + pathname.slice(0, -1);
+  const { headers, status } = await fetch(`${place}/${search}`, { redirect: 'manual' });
   if (status !== 303) throw new Error(`expected to be signed in, received ${status}`);
   const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? '';
   const ask: Visit['ask'] = async (path) => {
-    const response = await fetch(`${origin}${path}`, { headers: { cookie } });
+    const response = await fetch(`${place}${path}`, { headers: { cookie } });
     return { status: response.status, text: await response.text() };
   };
   return {
@@ -41,7 +45,7 @@ export async function signedIn(address: string): Promise<Visit> {
     ask,
     json: async <Value>(path: string) => JSON.parse((await ask(path)).text) as Value,
     async answer(sessionId, answer) {
-      const response = await fetch(`${origin}/api/sessions/${sessionId}/answers`, { method: 'POST', headers: { cookie, origin, 'content-type': 'application/json' }, body: JSON.stringify(answer) });
+      const response = await fetch(`${place}/api/sessions/${sessionId}/answers`, { method: 'POST', headers: { cookie, origin, 'content-type': 'application/json' }, body: JSON.stringify(answer) });
       return response.status;
     },
   };

@@ -3,17 +3,20 @@
  * or this is not root, the tests that need it are skipped, and counted as skipped.
  */
 import { execFileSync } from 'node:child_process';
-import { chmod, readdir, stat } from 'node:fs/promises';
+import { chmod, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { InspectedSession, InspectedSessions } from '../../../src/actors/inspection/inspection-source.ts';
 import { createNodeRuntime } from '../../../src/node.ts';
 import type { NodeRuntime } from '../../../src/node.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
-import { run } from './command-line.ts';
+import { run, start } from './command-line.ts';
 import type { CommandLineOptions, Ended } from './command-line.ts';
 import { runInProcess } from './in-process.ts';
+import { visit } from './inspector-visit.ts';
+import { runs } from './stage.ts';
 
 const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
@@ -49,6 +52,17 @@ async function furnished(home: string): Promise<string> {
   return sessionId;
 }
 
+/** A session that waits for a permission. */
+async function askingIn(home: string): Promise<string> {
+  await using runtime = await createNodeRuntime({ home });
+  await runtime.agents.create({ agentId: 'asker', source: { frontmatter: { name: 'Asker', provider: 'script', model: 'play.json', permission: { mode: 'ask' } }, instructions: '' } });
+  await writeFile(join(home, 'agents', 'asker', 'play.json'), JSON.stringify({ format: 'wakechart-script/1', steps: [runs('rm -rf build')] }));
+  const { sessionId } = await runtime.sessions.create({ agentId: 'asker' });
+  await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Begin.' });
+  await runtime.wake(sessionId);
+  return sessionId;
+}
+
 const looks = (sessionId: string): readonly (readonly [readonly string[], RegExp])[] => [
   [['session', 'status', '--session', sessionId], /What is new\?|idle/],
   [['session', 'events', '--session', sessionId], /What is new\?/],
@@ -61,6 +75,7 @@ describe.skipIf(whyNoMount !== undefined)('a home on a disk that is read-only', 
   let folder: TemporaryHome;
   let home: string;
   let sessionId: string;
+  let asking: string;
   const at = (...words: readonly string[]): Promise<Ended> => runInProcess(['--home', home, ...words]);
 
   beforeAll(async () => {
@@ -68,6 +83,7 @@ describe.skipIf(whyNoMount !== undefined)('a home on a disk that is read-only', 
     mount('-t', 'tmpfs', '-o', 'size=4m,mode=0700', 'tmpfs', folder.path);
     home = join(folder.path, 'home');
     sessionId = await furnished(home);
+    asking = await askingIn(home);
     mount('-o', 'remount,ro', folder.path);
   });
   afterAll(async () => {
@@ -80,6 +96,25 @@ describe.skipIf(whyNoMount !== undefined)('a home on a disk that is read-only', 
       const { code, stdout, stderr } = await at(...words);
       expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: '' });
       expect(stdout).toMatch(expected);
+    }
+  });
+
+  it('can be inspected; an answer is refused, and says why', { timeout: 60_000 }, async () => {
+    const running = start(['inspect', '--session', sessionId, '--home', home], { env: { TMPDIR: undefined } });
+    try {
+      const browser = await visit(running);
+      expect(await browser.json<InspectedSessions>('/api/sessions')).toMatchObject({ total: 2, sessions: [{ sessionId: asking, pendingActions: 1 }, { sessionId }] });
+      expect(await browser.json<InspectedSession>(`/api/sessions/${sessionId}`)).toMatchObject({ state: { sessionId }, pendingActions: [] });
+      expect((await browser.ask(`/api/sessions/${sessionId}/events`)).text).toContain('What is new?');
+      expect((await browser.ask(`/api/records?session=${sessionId}`)).text).toContain('user.message');
+      for (const part of ['processes', 'changes']) expect((await browser.ask(`/api/sessions/${sessionId}/${part}`)).status).toBe(200);
+      const { pendingActions } = await browser.json<InspectedSession>(`/api/sessions/${asking}`);
+      expect(await browser.answer(asking, { type: 'allow', requestId: pendingActions[0]?.requestId ?? '' })).toBeGreaterThanOrEqual(500);
+      expect((await browser.json<InspectedSession>(`/api/sessions/${asking}`)).pendingActions).toEqual(pendingActions);
+      running.process.kill('SIGINT');
+      expect(await running.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^(?:note: the inspector: [^\n]*EROFS[^\n]*\n)*$/) as string });
+    } finally {
+      running.process.kill('SIGKILL');
     }
   });
 

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryHome } from '../../support/temporary-home.ts';
@@ -47,6 +49,30 @@ describe.concurrent('a command run as a task', () => {
     const { code, stderr } = await taskProgram(['--', 'cat'], { input: Buffer.from([0x61, 0xff, 0xfe]) });
     expect(code).toBe(1);
     expect(stderr).toMatch(/expected UTF-8 text on standard input[\s\S]*hint: /);
+  });
+
+  it('is recorded without the secrets of the home, and the recording says which are not known', async () => {
+    const home = join(folder.path, 'secretive');
+    await mkdir(join(home, 'vaults'), { recursive: true, mode: 0o700 });
+    await writeFile(join(home, 'vaults', 'github.yaml'), 'secrets: { token: { value: ghp_Sup3rSecretValue42 }, deploy: { command: ["false"] } }', { mode: 0o600 });
+    const file = join(folder.path, 'secretive.ndjson');
+    const { code, stdout, stderr } = await runInProcess(wordsFor(['--record', file, '--', 'echo ghp_Sup3rSecretValue42'], 'secretive'));
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'ghp_Sup3rSecretValue42\n' });
+    expect(stderr).toContain('which stay in it wherever they stand: github/deploy');
+    const recorded = await readFile(file, 'utf8');
+    expect([recorded.includes('ghp_Sup3rSecretValue42'), recorded.includes('echo [redacted github/token]')]).toEqual([false, true]);
+  });
+
+  it('leaves no recording where its inspector cannot be opened', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    try {
+      await once(taken, 'listening');
+      const file = join(folder.path, 'never.ndjson');
+      const { code, stderr } = await taskRun(['--record', file, `--inspect=${(taken.address() as AddressInfo).port}`, '--', 'true']);
+      expect([code, stderr.includes('[INSPECTOR_PORT_TAKEN]'), existsSync(file)]).toEqual([1, true, false]);
+    } finally {
+      taken.close();
+    }
   });
 
   it('is a stream of records for programs', async () => {

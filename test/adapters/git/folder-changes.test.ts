@@ -27,7 +27,7 @@ const named = ({ files }: FolderDifference): unknown => Object.fromEntries(files
 
 describe('the changes in a folder', () => {
   it('are none where nothing was changed', async () => {
-    expect(await read()).toEqual({ branch: 'main', files: [], fileCount: 0, difference: '', isCut: false });
+    expect(await read()).toEqual({ branch: 'main', files: [], fileCount: 0, difference: '', since: expect.stringMatching(/^the newest commit, [\da-f]{10}$/), isCut: false });
   });
 
   it('are told by file, with a difference that has new files whole', async () => {
@@ -65,6 +65,8 @@ describe('the changes in a folder', () => {
     expect([found.branch, named(found)]).toEqual([worktree.branchName, { 'done.txt': 'added', 'loose.txt': 'untracked' }]);
     expect(found.difference).toContain('+done\n');
     expect(found.difference).toContain('+loose\n');
+    expect(found.since).toBe(`the commit that it was made from, ${(worktree.baseRevision ?? '').slice(0, 10)}`);
+    expect([found.commitCount, found.commits?.map(({ subject }) => subject)]).toEqual([1, ['work']]);
   });
 
   it('are those within it, where it is a part of a repository', async () => {
@@ -141,6 +143,114 @@ describe('the changes in a folder', () => {
   it('are given up when they are not wanted any more', async () => {
     await expect(read(house.repository, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
     expect(existsSync(join(house.outside, 'private')) ? readdirSync(join(house.outside, 'private')) : []).toEqual([]);
+  });
+});
+
+describe('what has changed since some work began', () => {
+  const SECOND = 1_000;
+  const began = Date.parse('2026-03-01T12:00:00.500Z');
+
+  function gitAt(seconds: number, folder: string, ...command: readonly string[]): void {
+    const date = `@${Math.floor(began / SECOND) + seconds} +0000`;
+    execFileSync('git', command, { cwd: folder, env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date } });
+  }
+
+  /** @param seconds after the work began @returns its hash */
+  function commitAt(seconds: number, subject: string, folder: string): string {
+    git(folder, 'add', '-A');
+    gitAt(seconds, folder, 'commit', '-q', '--allow-empty', '-m', subject);
+    return git(folder, 'rev-parse', 'HEAD');
+  }
+
+  /** A repository whose only commit is of the time that is asked for. */
+  function begunRepository(seconds: number): string {
+    const folder = join(house.outside, 'begun');
+    put(join(folder, 'a.txt'), 'one\n');
+    git(folder, 'init', '-q', '-b', 'main');
+    git(folder, 'config', 'user.name', 'n');
+    git(folder, 'config', 'user.email', 'e@x');
+    commitAt(seconds, 'first', folder);
+    return folder;
+  }
+
+  it('is what was committed and what was not, in one difference, with the commits', async () => {
+    const folder = begunRepository(-60);
+    put(join(folder, 'a.txt'), 'two\n');
+    const hash = commitAt(60, 'Count what was ordered: ü', folder);
+    put(join(folder, 'b.txt'), 'loose\n');
+    const found = await read(folder, { begunAt: began });
+    expect(named(found)).toEqual({ 'a.txt': 'changed', 'b.txt': 'untracked' });
+    expect(found.files.map(({ path, isUncommitted }) => [path, isUncommitted])).toEqual([['a.txt', undefined], ['b.txt', true]]);
+    for (const line of ['-one\n', '+two\n', '+loose\n']) expect(found.difference).toContain(line);
+    expect(found.since).toMatch(/^the last commit before the session began, [\da-f]{10}$/);
+    expect([found.commitCount, found.commits]).toEqual([1, [{ hash, subject: 'Count what was ordered: ü', at: '2026-03-01T12:01:00.000Z' }]]);
+  });
+
+  it('takes a commit of the second in which it began for one that was there', async () => {
+    expect(await read(begunRepository(0), { begunAt: began })).toMatchObject({ files: [], commits: [], commitCount: 0 });
+  });
+
+  it('is everything, where the first commit was made since', async () => {
+    const found = await read(begunRepository(60), { begunAt: began });
+    expect([found.since, named(found), found.commits?.length]).toEqual(['an empty folder: nothing was committed before the session began', { 'a.txt': 'added' }, 1]);
+    expect(found.difference).toContain('+one\n');
+  });
+
+  it('lists the newest 20 commits, and says how many there are', async () => {
+    const folder = begunRepository(-60);
+    for (let index = 1; index <= 22; index += 1) commitAt(index, `commit ${index}`, folder);
+    const found = await read(folder, { begunAt: began });
+    expect([found.commitCount, found.commits?.length, found.commits?.[0]?.subject, found.commits?.at(-1)?.subject]).toEqual([22, 20, 'commit 22', 'commit 3']);
+  });
+
+  it('has the new commits of a history that was rewritten, and a merge as one', async () => {
+    const folder = begunRepository(-60);
+    git(folder, 'checkout', '-q', '-b', 'side');
+    put(join(folder, 'side.txt'), 'side\n');
+    commitAt(10, 'on the side', folder);
+    git(folder, 'checkout', '-q', 'main');
+    put(join(folder, 'b.txt'), 'b\n');
+    commitAt(20, 'on main', folder);
+    gitAt(30, folder, 'merge', '-q', '--no-ff', '-m', 'merged', 'side');
+    const merged = await read(folder, { begunAt: began });
+    expect([named(merged), merged.commits?.map(({ subject }) => subject)]).toEqual([{ 'b.txt': 'added', 'side.txt': 'added' }, ['merged', 'on main']]);
+    git(folder, 'reset', '-q', '--hard', 'HEAD~2');
+    expect(await read(folder, { begunAt: began })).toMatchObject({ files: [], commitCount: 0 });
+  });
+
+  it('is told of a shallow clone as far as its history goes', async () => {
+    const folder = begunRepository(-60);
+    commitAt(10, 'second', folder);
+    put(join(folder, 'c.txt'), 'c\n');
+    commitAt(20, 'third', folder);
+    const shallow = join(house.outside, 'shallow');
+    git(house.outside, 'clone', '-q', '--depth', '2', `file://${folder}`, shallow);
+    const found = await read(shallow, { begunAt: began });
+    expect([found.because, named(found), found.commits?.map(({ subject }) => subject)]).toEqual([undefined, { 'c.txt': 'added' }, ['third']]);
+    expect(found.since).toMatch(/^the oldest commit that is here, [\da-f]{10}: the history before it was left out$/);
+  });
+
+  it('lists the commits of the part that it works in', async () => {
+    const folder = begunRepository(-60);
+    put(join(folder, 'part/x.txt'), 'x\n');
+    commitAt(10, 'in the part', folder);
+    put(join(folder, 'y.txt'), 'y\n');
+    commitAt(20, 'beside it', folder);
+    const found = await read(join(folder, 'part'), { begunAt: began });
+    expect([named(found), found.commits?.map(({ subject }) => subject)]).toEqual([{ 'part/x.txt': 'added' }, ['in the part']]);
+  });
+
+  it('runs nothing that the repository names for its commits', async () => {
+    const folder = begunRepository(-60);
+    const proof = join(house.outside, 'proof');
+    const program = join(house.outside, 'program');
+    writeFileSync(program, `#!/bin/sh\ntouch '${proof}'\n`, { mode: 0o755 });
+    put(join(folder, 'a.txt'), 'two\n');
+    commitAt(10, 'second', folder);
+    const config = join(folder, '.git/config');
+    put(config, `${readFileSync(config, 'utf8')}[log]\n\tshowSignature = true\n[gpg]\n\tprogram = ${program}\n[core]\n\tpager = ${program}\n\tfsmonitor = ${program}\n[extensions]\n\tpartialClone = origin\n[remote "origin"]\n\turl = ext::${program}\n\tpromisor = true\n\tuploadpack = ${program}\n`);
+    expect((await read(folder, { begunAt: began })).commitCount).toBe(1);
+    expect(existsSync(proof)).toBe(false);
   });
 });
 

@@ -55,6 +55,22 @@ describe('a recording in a file', () => {
     expect([troubles, source.followers]).toEqual([[], 0]);
   });
 
+  it('leaves nobody listening for a disk that was slow for a while', async () => {
+    const warnings: Error[] = [];
+    const hear = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', hear);
+    try {
+      const source = new RecordedSource();
+      const file = await writeInspectionLog({ path: pathOf('run.ndjson'), recording: source, onTrouble: () => undefined });
+      for (let batch = 0; batch < 40; batch += 1) source.add(100, 'x'.repeat(1_000));
+      expect(await file.close()).toEqual({ records: 4_000, missing: 0 });
+      await turn();
+    } finally {
+      process.off('warning', hear);
+    }
+    expect(warnings).toEqual([]);
+  });
+
   it('is for the eyes of its owner only, and is in the file before it is closed', async () => {
     const source = new RecordedSource();
     const file = await writeInspectionLog({ path: pathOf('run.ndjson'), recording: source, onTrouble: () => undefined });

@@ -3,12 +3,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InspectionTimeline } from '../../../src/machines/inspection-log/inspection-timeline.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
+import { HANDLED_BY_LOGIC } from '../../../src/machines/inspection-log/taken-words.ts';
 import { describeChart } from '../../../src/machines/inspection/describe-chart.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { ignoredBecause } from '../../../src/adapters/inspector-page/chart/ignored-why.ts';
 import { litStates } from '../../../src/adapters/inspector-page/chart/lit-states.ts';
 import { runningTimers } from '../../../src/adapters/inspector-page/chart/timers.ts';
-import { LARGEST, LEGIBLE, SMALLEST, closer, fitted, scrollAround } from '../../../src/adapters/inspector-page/chart/zoom.ts';
+import { LARGEST, LEGIBLE, SMALLEST, closer, fitted, scrollAround, wholeZoom } from '../../../src/adapters/inspector-page/chart/zoom.ts';
 import { takenText } from '../../../src/adapters/inspector-page/events/taken-text.ts';
 import { eventName, stepName } from '../../../src/adapters/inspector-page/model/event-names.ts';
 
@@ -30,7 +31,7 @@ describe('why an event was ignored', () => {
     [['queued'], 'COMPLETE', 'queued has no transition for it. It would be in running.'],
     [['completed'], 'START', 'completed is final: nothing is taken any more. It would be in queued.'],
     [['running.stopping'], 'SLEEP', 'running.stopping takes it on purpose without doing anything. It would be in running.'],
-    [['queued'], 'NEVER_HEARD', 'The chart knows no such event; whatever came of it, the state stayed queued.'],
+    [['queued'], 'NEVER_HEARD', 'No change of state: the chart says nothing of it, and stayed in queued.'],
     [['queued'], 'xstate.done.actor.7', 'queued does not wait for this any more.'],
     [['queued'], 'START', 'queued has a transition for it, yet none was taken.'],
   ])('in %j, %s: %s', (leaves, event, sentence) => {
@@ -81,6 +82,12 @@ describe('the size of a picture', () => {
     }));
   });
 
+  it('is as small as it has to be for somebody who wants to see all of it', () => {
+    expect(wholeZoom({ width: 400, height: 300 }, { width: 800, height: 600 })).toBe(1);
+    expect(wholeZoom({ width: 400, height: 1_200 }, { width: 800, height: 600 })).toBe(0.5);
+    expect(wholeZoom({ width: 1e6, height: 10 }, { width: 800, height: 600 })).toBe(SMALLEST);
+  });
+
   it('changes around a point that stays where it is', () => {
     expect(scrollAround(100, 50, { from: 1, to: 2 })).toBe(250);
     expect(scrollAround(0, 50, { from: 1, to: 0.5 })).toBe(0);
@@ -90,13 +97,14 @@ describe('the size of a picture', () => {
 describe('the names of events', () => {
   it.each([
     ['START', undefined, 'START'],
-    ['xstate.done.actor.0.wake.claiming', { id: '0.wake.claiming', kind: 'claim' }, 'done(claim)'],
-    ['xstate.done.actor.task_7', { id: 'task_7', kind: 'task' }, 'done(task_7)'],
-    ['xstate.error.actor.load', undefined, 'error(load)'],
+    ['xstate.done.actor.0.wake.claiming', { id: '0.wake.claiming', kind: 'claim' }, 'claim is done'],
+    ['xstate.done.actor.task_7', { id: 'task_7', kind: 'task' }, 'task_7 is done'],
+    ['xstate.error.actor.load', undefined, 'load failed'],
     ['xstate.after.soon.task.running', undefined, 'after(soon)'],
     ['xstate.done.state.task.a.b', undefined, 'done'],
     ['xstate.promise.resolve', undefined, 'resolved'],
     ['xstate.unheard', undefined, 'unheard'],
+    ['xstate.constructor', undefined, 'constructor'],
     ['a\u202Eb', undefined, 'a\\u{202E}b'],
   ])('%s of %j is %s', (type, sender, name) => {
     expect(eventName(type, sender)).toBe(name);
@@ -104,8 +112,10 @@ describe('the names of events', () => {
 
   it('are those of the chart where a transition was taken', () => {
     const step = { k: 'step' as const, s: 1, t: 1, a: 'b', type: 'xstate.done.actor.0.x', taken: ['claiming|done(claim)|0'], value: 'folding', status: 'active' as const };
-    expect(stepName(step)).toBe('done(claim)');
+    expect(stepName(step)).toBe('claim is done');
     expect(stepName({ ...step, type: 'GO', taken: ['a|*|0'] })).toBe('GO');
+    expect(stepName({ ...step, taken: [HANDLED_BY_LOGIC] })).toBe('0.x is done');
+    expect(takenText(HANDLED_BY_LOGIC, chart)).toBe('none: no change of state');
     expect(takenText('queued|START|0', chart)).toBe('queued — START → running');
     expect(takenText('(unknown)', chart)).toBe('(unknown)');
   });

@@ -6,6 +6,7 @@ import type { InspectionRecord } from '../../../src/machines/inspection-log/insp
 import { contextChanges } from '../../../src/adapters/inspector-page/events/context-change.ts';
 import { KIND_FILTERS, testOf } from '../../../src/adapters/inspector-page/events/event-filter.ts';
 import { FilteredRecords } from '../../../src/adapters/inspector-page/events/filtered-records.ts';
+import { HANDLED_BY_LOGIC } from '../../../src/machines/inspection-log/taken-words.ts';
 import { ActorNames, recordWords } from '../../../src/adapters/inspector-page/events/record-words.ts';
 import { sequenceWindow } from '../../../src/adapters/inspector-page/events/sequence-window.ts';
 
@@ -104,6 +105,13 @@ describe('a row', () => {
     const { name, rest } = recordWords(emit(1, 'say\u202E\u0000this', 'b:x:7'), names);
     expect(name).not.toMatch(/[\u202E\0]/);
     expect(rest).toBe('x:7');
+  });
+
+  it('does not call ignored what moves no chart and is no matter of it', () => {
+    const names = new ActorNames(new InspectionTimeline().at(1));
+    const step = { k: 'step' as const, s: 1, t: 1, a: 'b:x:7', type: 'user.message', taken: [HANDLED_BY_LOGIC], value: { idle: 'resting' }, status: 'active' as const };
+    expect(recordWords(step, names)).toMatchObject({ sign: 'running', name: 'user.message', rest: 'no change of state · x:7' });
+    expect(recordWords({ ...step, taken: [] }, names)).toMatchObject({ sign: 'ignored' });
   });
 });
 

@@ -38,7 +38,7 @@ describe('a sequence diagram', () => {
     const parent = made(1);
     const call = said({ k: 'actor', a: key(2), parent: key(1), id: '0.task.queued', kind: 'load', status: 'active' });
     const done = 'xstate.done.actor.0.task.queued';
-    expect(shortly(drawn([parent, call, sent(2, 1, 'xstate.promise.resolve', 2), sent(1, 2, done, 2), stepped(1, 2, done, ['queued|done(load)|0'], 'running'), said({ k: 'snap', a: key(2), status: 'done' })]))).toEqual(['step 11 done(load) → running']);
+    expect(shortly(drawn([parent, call, sent(2, 1, 'xstate.promise.resolve', 2), sent(1, 2, done, 2), stepped(1, 2, done, ['queued|done(load)|0'], 'running'), said({ k: 'snap', a: key(2), status: 'done' })]))).toEqual(['step 11 load is done → running']);
   });
 
   it('folds those for whom there is no room, keeps the chosen one and those it talks with, and leaves out what happens among others', () => {

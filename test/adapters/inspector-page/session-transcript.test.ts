@@ -1,6 +1,6 @@
 /** Logs of sessions as conversations, and the way from an event to its record. */
 import { describe, expect, it } from 'vitest';
-import { recordOfEvent } from '../../../src/adapters/inspector-page/sessions/event-records.ts';
+import { eventsUntil, recordOfEvent } from '../../../src/adapters/inspector-page/sessions/event-records.ts';
 import { SessionLog } from '../../../src/adapters/inspector-page/sessions/session-log.ts';
 import { outcomeOfRequest } from '../../../src/adapters/inspector-page/sessions/request-outcome.ts';
 import { transcriptOf } from '../../../src/adapters/inspector-page/sessions/transcript.ts';
@@ -8,6 +8,7 @@ import { InspectionTimeline } from '../../../src/machines/inspection-log/inspect
 import { recordsOfSession } from '../../../src/machines/inspection-log/session-records.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import { openHouse } from '../../support/session-house.ts';
+import { noteTools } from '../../support/turn-tools.ts';
 
 const STEPS = [{ text: 'I clean up.', toolCalls: [{ name: 'shell_run', input: { command: 'rm -rf build' } }] }, { text: 'Done.', directive: { outcome: 'sleep', summary: 'Done.' } }];
 
@@ -23,6 +24,19 @@ async function deniedLog(): Promise<readonly SessionEvent[]> {
   return await house.log(session);
 }
 
+/** A log in which a call was allowed, and ran. */
+async function allowedLog(): Promise<readonly SessionEvent[]> {
+  const tools = noteTools();
+  await using house = await openHouse({ tools: [tools.tool('deploy', { permissionPolicy: 'always_ask' })] });
+  const session = await house.session([{ toolCalls: [{ name: 'deploy', input: { command: 'deploy --to production' } }] }, { text: 'Done.' }], { message: 'Bring it out.', agent: { tools: ['deploy'], permission: { mode: 'ask' } } });
+  await house.runtime.wake(session);
+  const [action] = (await house.runtime.sessions.status(session)).pendingActions;
+  await house.runtime.sessions.send(session, { type: 'user.tool_confirmation', requestId: action?.requestId ?? '', toolName: 'deploy', allowed: true });
+  await house.runtime.wake(session);
+  // Read before the house closes.
+  return await house.log(session);
+}
+
 describe('a transcript', () => {
   it('tells a call once, with what it was given and what came of it', async () => {
     const events = await deniedLog();
@@ -32,6 +46,31 @@ describe('a transcript', () => {
     expect(entries.filter(({ kind }) => kind === 'said').map(({ text }) => text)).toEqual(['I clean up.', 'Done.']);
     expect(entries.filter(({ kind }) => kind === 'heard').map(({ title, text }) => [title, text])).toEqual([['Message', 'Clean up.'], ['shell_run denied', 'not now']]);
     expect(entries.map(({ seq }) => seq)).toEqual(entries.map(({ seq }) => seq).toSorted((one, other) => one - other));
+  });
+
+  it('tells what came of a call where it ran: after the question and its answer', async () => {
+    const events = await allowedLog();
+    const told = transcriptOf(events).filter(({ kind }) => kind === 'call' || kind === 'asked' || kind === 'heard');
+    expect(told.slice(1).map(({ kind, title, call }) => [kind, title, call?.state, call?.isResumed])).toEqual([
+      ['call', 'deploy', 'allowed', undefined],
+      ['asked', 'Asks whether it may run deploy', undefined, undefined],
+      ['heard', 'deploy allowed once', undefined, undefined],
+      ['call', 'deploy', 'completed', true],
+    ]);
+    const answered = events.findIndex(({ type }) => type === 'user.tool_confirmation');
+    expect(transcriptOf(events.slice(0, answered)).find(({ kind }) => kind === 'call')?.call?.state).toBe('waiting');
+    expect(transcriptOf(events.slice(0, answered + 1)).find(({ kind }) => kind === 'call')?.call?.state).toBe('allowed');
+  });
+
+  it('ends at the moment that is shown', async () => {
+    const events = await deniedLog();
+    const timeline = new InspectionTimeline();
+    timeline.append(recordsOfSession(events));
+    for (const [index, { seq, type, at }] of events.entries()) {
+      const s = recordOfEvent(timeline, { seq, type, t: Date.parse(at) });
+      expect(eventsUntil(timeline, events, timeline.at(s ?? 0).moment)).toEqual(events.slice(0, index + 1));
+    }
+    expect(eventsUntil(timeline, events, undefined)).toEqual([]);
   });
 
   it('of the end of a log tells a call by its result alone', async () => {

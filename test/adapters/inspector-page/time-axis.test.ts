@@ -62,6 +62,15 @@ describe('the line of time', () => {
     expect(axisOf(timelineOf(times), 'time').pauses).toEqual([]);
   });
 
+  it('tells times apart on it, by record, and leaves out what is told twice', () => {
+    const told = (times: readonly number[]): readonly string[] => axisOf(timelineOf(times), 'records').marks.map(({ text }) => text);
+    expect(told([0, 1, 2, 3, 4, 5, 6].map((each) => each * 1_000)).every((text) => /^\d\d:\d\d:\d\d$/.test(text))).toBe(true);
+    const close = told([0, 100, 200, 200, 200, 500, 600]);
+    expect(close[0]).toMatch(/\.\d{3}$/);
+    expect(close).toContain('');
+    expect(close.filter((text, index) => text !== '' && text === close[index - 1])).toEqual([]);
+  });
+
   it('is by record for sessions, and where pauses would take most of the room', () => {
     const busy = timelineOf([0, 1, 2, 3].map((each) => each * 30_000));
     expect(fittingKind(busy, false)).toBe('time');

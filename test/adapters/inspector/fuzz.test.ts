@@ -5,20 +5,22 @@ import { inspected } from './inspector-client.ts';
 import { SESSION } from './recorded-source.ts';
 
 const PATHS = ['/', '/?token=', '/api/', '/api/records', '/api/records?from=', '/api/charts/', '/api/charts/task.svg', '/api/sessions', `/api/sessions/${SESSION}`, `/api/sessions/${SESSION}/answers`, '/%', '/..', '//'];
+/** What stands for the place, which is another one each time. */
+const PLACE = '/PLACE';
 const HEADERS = ['Host', 'Origin', 'Cookie', 'Sec-Fetch-Site', 'Content-Type', 'Content-Length', 'Transfer-Encoding', 'Accept-Encoding', 'If-None-Match', 'Connection', 'Upgrade', 'Expect', 'Range', 'Last-Event-ID', 'Accept'];
 const VALUES = ['', '0', '-1', '5', 'chunked', 'gzip', 'gzip;q=', 'null', 'application/json', 'upgrade', 'websocket', '100-continue', 'bytes=0-', '"', '*', '\u0000', 'keep-alive', ','];
 
 /** Bytes of a request line or a header as they can be sent; line ends among them make something else of it. */
 const noise = fc.string({ unit: 'binary', maxLength: 40 }).map((text) => Buffer.from(text).toString('latin1'));
-const path = fc.oneof(fc.constantFrom(...PATHS), fc.tuple(fc.constantFrom(...PATHS), noise).map(([start, rest]) => start + rest), fc.webPath(), noise);
+const path = fc.oneof(fc.constantFrom(...PATHS).map((each) => PLACE + each), fc.constantFrom(...PATHS), fc.tuple(fc.constantFrom(...PATHS), noise).map(([start, rest]) => PLACE + start + rest), fc.webPath(), noise);
 const header = fc.tuple(fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...HEADERS) }, { weight: 1, arbitrary: noise }), fc.oneof(fc.constantFrom(...VALUES), noise));
 const request = fc.record({ method: fc.oneof(fc.constantFrom('GET', 'HEAD', 'POST', 'OPTIONS', 'CONNECT', 'PRI', 'get', ''), noise), path, headers: fc.array(header, { maxLength: 5 }), isOurs: fc.boolean(), body: fc.oneof(fc.json(), noise, fc.constant('')) });
 
 it('answers random requests with a clear status, and goes on', async () => {
-  const { raw, port, cookie, server, ask, problems } = await inspected({ limits: { requestMs: 50, stallMs: 60, heartbeatMs: 30 } });
+  const { raw, port, place, cookie, server, ask, problems } = await inspected({ limits: { requestMs: 50, stallMs: 60, heartbeatMs: 30 } });
   const run = fc.asyncProperty(request, async ({ method, path: target, headers, isOurs, body }) => {
     const own = isOurs ? [`Host: 127.0.0.1:${port}`, `Cookie: ${cookie}`, `Origin: ${server.origin}`, 'Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`] : [];
-    const lines = [`${method} ${target} HTTP/1.1`, ...own, 'Connection: close', ...headers.map(([name, value]) => `${name}: ${value}`)];
+    const lines = [`${method} ${target.replace(PLACE, () => place)} HTTP/1.1`, ...own, 'Connection: close', ...headers.map(([name, value]) => `${name}: ${value}`)];
     const answer = await raw(`${lines.join('\r\n')}\r\n\r\n${body}`);
     const status = /^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1];
     expect(answer === '' || ['100', '200', '303', '304', '400', '401', '403', '404', '405', '408', '409', '413', '415', '417', '421', '431', '503'].includes(status ?? answer)).toBe(true);

@@ -17,9 +17,11 @@ export interface Inspected<Source extends InspectionSource = InspectionSource> {
   readonly source: Source;
   readonly problems: unknown[];
   readonly port: number;
+  /** Path of the place where everything lies, without the slash at its end. */
+  readonly place: string;
   /** Of a browser that has signed in. */
   readonly cookie: string;
-  /** One request of that browser, unless other headers are given. */
+  /** One request of that browser within the place, unless other headers are given. */
   ask(path: string, options?: AskOptions): Promise<Answer>;
   /** Like `ask`, without waiting for the body. */
   open(path: string, options?: AskOptions): Promise<IncomingMessage>;
@@ -34,6 +36,8 @@ export interface AskOptions {
   readonly body?: string | Buffer;
   /** As a browser that has not signed in. */
   readonly isStranger?: boolean;
+  /** The path is from the root of the server, not from that of the place. */
+  readonly isOutside?: boolean;
 }
 
 export interface Answer {
@@ -51,10 +55,12 @@ export async function inspected<Source extends InspectionSource = RecordedSource
   const server = await startInspector({ pictures: { hash: diagramHash, draw: renderChart }, onProblem: (problem) => void problems.push(problem), ...options, source });
   onTestFinished(() => server.close());
   const port = Number(new URL(server.origin).port);
-  const cookie = await signIn(port, server.signInAddress());
-  const open = (path: string, asked: AskOptions = {}): Promise<IncomingMessage> => exchange(port, path, { ...asked, headers: { ...(asked.isStranger === true ? {} : { cookie }), ...asked.headers } });
+  const address = server.signInAddress();
+  const place = new URL(address).pathname.slice(0, -1);
+  const cookie = await signIn(port, address);
+  const open = (path: string, asked: AskOptions = {}): Promise<IncomingMessage> => exchange(port, asked.isOutside === true ? path : place + path, { ...asked, headers: { ...(asked.isStranger === true ? {} : { cookie }), ...asked.headers } });
   return {
-    server, source, problems, port, cookie, open,
+    server, source, problems, port, place, cookie, open,
     ask: async (path, asked) => answerOf(await open(path, asked)),
     raw: async (text) => rawAnswer(await connected(port), text),
     socket: () => connected(port),

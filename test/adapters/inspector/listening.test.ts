@@ -28,6 +28,7 @@ describe('the inspector', () => {
   it('listens there when it is told so loudly, and answers for the names it was given', async () => {
     const { ask, port, server } = await inspected({ host: '0.0.0.0', exposeBeyondThisMachine: { hostNames: ['box.example'] } });
     expect((await ask('/api/sessions', { headers: { host: `box.example:${port}` } })).status).toBe(200);
+    expect(server.signInAddress()).toMatch(new RegExp(`^http://box\\.example:${port}/[0-9a-f]{32}/\\?token=`));
     expect(server.origin).toBe(`http://box.example:${port}`);
     for (const host of ['evil.example', '0.0.0.0']) expect((await ask('/api/sessions', { headers: { host: `${host}:${port}` } })).status).toBe(421);
   });
@@ -51,10 +52,32 @@ describe('the inspector', () => {
 });
 
 describe('connections', () => {
-  it('beyond the limit are closed, and there is room again once one has ended', async () => {
-    const { socket, ask } = await inspected({ limits: { maxConnections: 2 } });
-    const one = await socket();
+  it('that are silent make room for others, so that a stranger with many locks nobody out', async () => {
+    const { socket, ask } = await inspected({ limits: { maxConnections: 4 } });
+    const silent = await Promise.all(Array.from({ length: 12 }, () => socket()));
+    const ends = silent.map((each) => new Promise((resolve) => void each.on('error', () => undefined).resume().once('close', resolve)));
+    expect((await ask('/api/sessions')).status).toBe(200);
+    await Promise.race(ends);
+  });
+
+  it('with nothing under way make room too, and those that are answered do not', async () => {
+    const { socket, open, source } = await inspected({ limits: { maxConnections: 2 } });
+    const live = await open('/api/live');
+    await vi.waitFor(() => expect(source.followers).toBe(1));
+    const idle = await socket();
+    idle.on('error', () => undefined).resume();
+    idle.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(idle, 'data');
     await socket();
+    await once(idle, 'close');
+    expect(source.followers).toBe(1);
+    live.destroy();
+  });
+
+  it('beyond the limit are closed while all others are answered, and there is room again once one has ended', async () => {
+    const { socket, open, ask, source } = await inspected({ limits: { maxConnections: 2 } });
+    const [one] = [await open('/api/live'), await open('/api/live')];
+    await vi.waitFor(() => expect(source.followers).toBe(2));
     const third = await socket();
     third.on('error', () => undefined);
     third.resume();

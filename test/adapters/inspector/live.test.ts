@@ -84,6 +84,24 @@ describe('a browser that follows', () => {
     expect(await events.next()).toEqual({ value: undefined, done: true });
   });
 
+  it('goes on where it was in the log of a stranger, whose name is told in one line', async () => {
+    const boot = 'b\nevent: records\ndata: [{"s":1}]\n\nid: ü\ud800';
+    const source = new RecordedSource();
+    Object.defineProperty(source, 'header', { value: { ...source.header, boot } });
+    source.add(5);
+    const { open } = await inspected({ source });
+    const response = await open('/api/live?from=1');
+    const events = eventsOf(response);
+    expect((await next(events)).event).toBe('hello');
+    const { id = '', event, data = '' } = await next(events);
+    response.destroy();
+    expect([event, JSON.parse(data), id]).toEqual(['records', expect.any(Array), expect.stringMatching(/^[\w%.-]+:5$/)]);
+    source.add(1);
+    const again = eventsOf(await open('/api/live', { headers: { 'last-event-id': id } }));
+    await next(again);
+    expect(numbersIn(await next(again))).toEqual([6]);
+  });
+
   it('that reads more slowly than records are forgotten is told to load anew', async () => {
     const { open, source } = await inspected({ source: new RecordedSource({ limit: 300 }) });
     const response = await open('/api/live');

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { inspected } from './inspector-client.ts';
 import type { Inspected } from './inspector-client.ts';
@@ -42,6 +43,16 @@ describe('the page', () => {
     }
   });
 
+  it('comes compressed where it was built so and the browser takes that, each with a tag of its own', async () => {
+    const { ask, directory } = await page();
+    writeFileSync(join(directory, 'index.html.gz'), gzipSync('<!doctype html>'));
+    const plain = await ask('/');
+    const short = await ask('/', { headers: { 'accept-encoding': 'gzip, br' } });
+    expect([plain.text, plain.headers['content-encoding'], plain.headers.vary]).toEqual(['<!doctype html>', undefined, 'accept-encoding']);
+    expect([gunzipSync(short.bytes).toString(), short.headers['content-encoding'], short.headers['content-type']]).toEqual(['<!doctype html>', 'gzip', 'text/html; charset=utf-8']);
+    expect(short.headers.etag).not.toBe(plain.headers.etag);
+  });
+
   it('is not sent again to a browser that has it, and is once it was built anew', async () => {
     const { ask, directory } = await page();
     const { etag = '' } = (await ask('/')).headers;
@@ -61,8 +72,8 @@ describe('the page', () => {
     '/../page-secret.txt', '/index.html%00.js', '/index.html/', '/index.html/../../secret.txt', '/./index.html', '/assets//main-%C3%BC.js', '/assets', '/assets/', '/.env', '/assets/.hidden/x.js', '/link.txt', '/up/secret.txt', '/up/page/index.html',
     '/%2Fetc%2Fpasswd', '/etc/passwd', '/C:/Windows/win.ini', '/C:%5cWindows%5cwin.ini', '/file:///etc/passwd', '/%c0%ae%c0%ae/secret.txt', '/%e0%80%af', '/%', '/%zz', '/index.html:$DATA', '/INDEX.HTML', '/__proto__', '/constructor', '/~root', '/index.html%20', '/;/index.html', `/${'../'.repeat(400)}etc/passwd`, `/${'a/'.repeat(3_000)}`,
   ])('has no way out of its folder, and no way to what is hidden in it: %s', async (path) => {
-    const { raw, port, cookie } = await page();
-    const answer = await raw(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nCookie: ${cookie}\r\nConnection: close\r\n\r\n`);
+    const { raw, port, place, cookie } = await page();
+    const answer = await raw(`GET ${place}${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nCookie: ${cookie}\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 (?:400|404) /);
     expect(answer).not.toContain(SECRET);
     expect(answer).not.toMatch(/root:|<!doctype|export \{\}/);

@@ -14,7 +14,7 @@ export class RecordedSource implements InspectionSource {
   readonly answers: { readonly sessionId: string; readonly answer: InspectionAnswer }[] = [];
   readonly #limit: number;
   readonly #records: InspectionRecord[] = [];
-  readonly #listeners = new Set<(batch: readonly InspectionRecord[]) => void>();
+  readonly #listeners = new Set<() => void>();
   #newest = 0;
 
   constructor({ limit = 1_000_000 }: { readonly limit?: number } = {}) {
@@ -34,7 +34,7 @@ export class RecordedSource implements InspectionSource {
     this.#newest += batch.length;
     this.#records.push(...batch);
     this.#records.splice(0, Math.max(0, this.#records.length - this.#limit));
-    for (const listener of this.#listeners) listener(batch);
+    for (const listener of this.#listeners) listener();
   }
 
   range(): { readonly first: number; readonly last: number } {
@@ -51,7 +51,7 @@ export class RecordedSource implements InspectionSource {
     }
   }
 
-  follow(listener: (batch: readonly InspectionRecord[]) => void): () => void {
+  follow(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }

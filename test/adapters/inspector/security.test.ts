@@ -1,26 +1,26 @@
 /** What keeps strangers out: other hosts, other sites, browsers that have not signed in. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { inspected } from './inspector-client.ts';
 
 const REFUSED = (code: string) => expect.objectContaining({ code, message: expect.any(String), hint: expect.any(String) });
 
 describe('a request that names another host', () => {
-  it.each(['evil.example', 'evil.example:PORT', '127.0.0.1', '127.0.0.1:1', 'localhost.:PORT', '127.0.0.1:PORT@evil.example', '127.0.0.2:PORT', '[::1]:PORT'])('is refused: %s', async (host) => {
+  it.each(['evil.example', 'evil.example:PORT', '127.0.0.1', '127.0.0.1:1', 'localhost.:PORT', '127.0.0.1:PORT@evil.example', '127.0.0.2:PORT', '[::1]:PORT', 'wc.localhost:PORT', `wc-${'0'.repeat(32)}.localhost:PORT`])('is refused: %s', async (host) => {
     const { ask, port } = await inspected();
     const answer = await ask('/api/sessions', { headers: { host: host.replace('PORT', String(port)) } });
     expect([answer.status, JSON.parse(answer.text)]).toEqual([421, REFUSED('INSPECTOR_HOST_REFUSED')]);
   });
 
-  it.each(['127.0.0.1:PORT', 'localhost:PORT', 'LOCALHOST:PORT'])('is answered for our own names: %s', async (host) => {
-    const { ask, port } = await inspected();
-    expect((await ask('/api/sessions', { headers: { host: host.replace('PORT', String(port)) } })).status).toBe(200);
+  it.each(['127.0.0.1:PORT', 'localhost:PORT', 'LOCALHOST:PORT', 'PLACE'])('is answered for our own names: %s', async (host) => {
+    const { ask, port, server } = await inspected();
+    expect((await ask('/api/sessions', { headers: { host: host.replace('PORT', String(port)).replace('PLACE', new URL(server.signInAddress()).host) } })).status).toBe(200);
   });
 
   it('is refused before a token is looked at, so that it is not used up', async () => {
     const { ask, server } = await inspected();
-    const { pathname, search } = new URL(server.signInAddress());
-    expect((await ask(pathname + search, { isStranger: true, headers: { host: 'evil.example' } })).status).toBe(421);
-    expect((await ask(pathname + search, { isStranger: true })).status).toBe(303);
+    const path = `/${new URL(server.signInAddress()).search}`;
+    expect((await ask(path, { isStranger: true, headers: { host: 'evil.example' } })).status).toBe(421);
+    expect((await ask(path, { isStranger: true })).status).toBe(303);
   });
 
   it('is refused when it names two, or none', async () => {
@@ -55,6 +55,38 @@ describe('a request that another site made the browser send', () => {
   });
 });
 
+describe('the place of an inspector', () => {
+  it('is another one each time, of two parts that say nothing of each other', async () => {
+    const places = await Promise.all([1, 2, 3].map(async () => new URL((await inspected()).server.signInAddress())));
+    for (const { href } of places) expect(href).toMatch(/^http:\/\/wc-[0-9a-f]{32}\.localhost:\d+\/[0-9a-f]{32}\/\?token=[\w-]{43}$/);
+    expect(new Set(places.flatMap(({ hostname, pathname }) => [hostname.slice(3, 35), pathname.slice(1, 33)])).size).toBe(6);
+  });
+
+  it.each(['/', '/index.html', '/api/about', '/api/sessions', '/?token=TOKEN', '//', '/PLACE', '/PLACEx/api/about', '/x/PLACE/api/about', '/PLACE%2fapi/about', '/./PLACE/api/about', `/${'0'.repeat(32)}/api/about`])('is all that there is, also for who has signed in: %s', async (path) => {
+    const { ask, place, server } = await inspected();
+    const token = new URL(server.signInAddress()).searchParams.get('token') ?? '';
+    const outside = path.replace('TOKEN', token).replace('PLACE', place.slice(1));
+    for (const isStranger of [true, false]) expect([400, 404]).toContain((await ask(outside, { isOutside: true, isStranger })).status);
+    // Nothing out there uses it up.
+    expect((await ask(`/?token=${token}`, { isStranger: true })).status).toBe(303);
+  });
+
+  it('answers no other name by what is right for this one', async () => {
+    const { ask, port, server } = await inspected();
+    const own = new URL(server.signInAddress()).origin;
+    const post = (origin: string, host: string): Promise<number> => ask('/api/sessions/x/answers', { method: 'POST', body: '{}', headers: { host, origin, 'content-type': 'application/json' } }).then(({ status }) => status);
+    expect(await post(own, new URL(own).host)).toBe(404);
+    for (const [origin, host] of [[own, `127.0.0.1:${port}`], [server.origin, new URL(own).host], [server.origin, `localhost:${port}`]] as const) expect(await post(origin, host)).toBe(403);
+  });
+});
+
+describe('a service worker', () => {
+  it('is given to nobody', async () => {
+    const { ask } = await inspected();
+    expect((await ask('/index.html', { headers: { 'service-worker': 'script', 'sec-fetch-site': 'same-origin' } })).status).toBe(403);
+  });
+});
+
 describe('a browser that has not signed in', () => {
   it.each(['/', '/index.html', '/api/records', '/api/live', '/api/charts/task', '/api/charts/task.svg', '/api/sessions', '/api/sessions/x', '/nothing'])('gets nothing of %s', async (path) => {
     const { ask } = await inspected();
@@ -78,14 +110,40 @@ describe('a browser that has not signed in', () => {
 });
 
 describe('an address with a token', () => {
-  const pathOf = (address: string): string => new URL(address).pathname + new URL(address).search;
+  /** From the place on. */
+  const pathOf = (address: string): string => `/${new URL(address).search}`;
 
   it('gives a cookie that scripts cannot read and other sites do not send, and leaves the address bar', async () => {
-    const { ask, server, port } = await inspected();
+    const { ask, server, port, place } = await inspected();
     const { status, headers } = await ask(pathOf(server.signInAddress()), { isStranger: true });
-    expect([status, headers.location]).toEqual([303, '/']);
-    expect(headers['set-cookie']).toEqual([expect.stringMatching(new RegExp(`^wakechart_inspector_${port}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict$`))]);
-    expect(headers['cache-control']).toBe('no-store');
+    expect([status, headers.location]).toEqual([303, `${place}/`]);
+    expect(headers['set-cookie']).toEqual([expect.stringMatching(new RegExp(`^wakechart_inspector_${port}=[\\w-]{43}; Path=${place}/; HttpOnly; SameSite=Strict$`))]);
+    expect([headers['cache-control'], headers['clear-site-data']]).toEqual(['no-store', '"storage"']);
+  });
+
+  it('is good for ten minutes', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { ask, server, cookie } = await inspected();
+    const [late, soon] = [pathOf(server.signInAddress()), pathOf(server.signInAddress())];
+    vi.advanceTimersByTime(10 * 60_000 - 1);
+    expect((await ask(soon, { isStranger: true })).status).toBe(303);
+    vi.advanceTimersByTime(1);
+    const refused = await ask(late, { isStranger: true });
+    expect([refused.status, refused.text]).toEqual([401, expect.stringContaining('10 minutes')]);
+    expect((await ask('/api/sessions', { headers: { cookie } })).status).toBe(200);
+  });
+
+  it('signs in whom a file has sent, for a tab and nothing else, and leads on from a page of ours', async () => {
+    const { ask, server } = await inspected();
+    const path = pathOf(server.signInAddress());
+    const sent = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+    for (const other of [{ 'sec-fetch-mode': 'no-cors' }, { 'sec-fetch-dest': 'iframe' }, { 'sec-fetch-site': 'same-site' }, { origin: 'null' }]) expect((await ask(path, { isStranger: true, headers: { ...sent, ...other } })).status).toBe(403);
+    for (const other of ['/', '/api/sessions', path.replace('token', 'tokens'), path.replace('/?', '/index.html?')]) expect((await ask(other, { headers: sent })).status).toBe(403);
+    const { status, headers, text } = await ask(path, { isStranger: true, headers: sent });
+    expect([status, headers['set-cookie']?.length, text]).toEqual([200, 1, expect.stringContaining("location.replace('./' + location.hash)")]);
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'sha256-[\w+/=]+'; frame-ancestors 'none'/);
+    expect((await ask(path, { isStranger: true, headers: sent })).status).toBe(401);
   });
 
   it('is good once', async () => {
@@ -107,11 +165,11 @@ describe('an address with a token', () => {
   });
 
   it('leads a browser that has signed in to the page, also when it was used before', async () => {
-    const { ask, server } = await inspected();
+    const { ask, server, place } = await inspected();
     const path = pathOf(server.signInAddress());
     await ask(path, { isStranger: true });
     const { status, headers } = await ask(path);
-    expect([status, headers.location, headers['set-cookie']]).toEqual([303, '/', undefined]);
+    expect([status, headers.location, headers['set-cookie'], headers['clear-site-data']]).toEqual([303, `${place}/`, undefined, undefined]);
   });
 
   it('is forgotten when many newer ones were made', async () => {

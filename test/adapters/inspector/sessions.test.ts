@@ -128,15 +128,15 @@ describe('an answer', () => {
     const body = JSON.stringify({ ...ALLOW, note: 'x'.repeat(100) });
     expect(codeOf(await post(house, body))).toEqual([413, 'INSPECTOR_BODY_TOO_LONG']);
     expect(codeOf(await post(house, body, { headers: { 'transfer-encoding': 'chunked' } }))).toEqual([413, 'INSPECTOR_BODY_TOO_LONG']);
-    const { raw, port, cookie, server } = house;
-    const head = `POST /api/sessions/${SESSION}/answers HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: ${server.origin}\r\nCookie: ${cookie}\r\nConnection: close\r\nContent-Type: application/json\r\n`;
+    const { raw, port, place, cookie, server } = house;
+    const head = `POST ${place}/api/sessions/${SESSION}/answers HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: ${server.origin}\r\nCookie: ${cookie}\r\nConnection: close\r\nContent-Type: application/json\r\n`;
     expect(await raw(`${head}Content-Length: 999999999\r\n\r\n{`)).toMatch(/^HTTP\/1\.1 413 /);
     expect(await raw(`${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
   it('that never comes whole ends with its connection', async () => {
-    const { raw, port, cookie, server, source } = await inspected({ limits: { requestMs: 50 } });
-    const answer = await raw(`POST /api/sessions/${SESSION}/answers HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: ${server.origin}\r\nCookie: ${cookie}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{`);
+    const { raw, port, place, cookie, server, source } = await inspected({ limits: { requestMs: 50 } });
+    const answer = await raw(`POST ${place}/api/sessions/${SESSION}/answers HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: ${server.origin}\r\nCookie: ${cookie}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{`);
     expect([/^(?:HTTP\/1\.1 408 .*)?$/s.test(answer), source.answers]).toEqual([true, []]);
   });
 

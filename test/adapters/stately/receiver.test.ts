@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createStatelyReceiver } from '../../../src/adapters/stately/stately-receiver.ts';
+import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 import { InspectionTimeline } from '../../../src/machines/inspection-log/inspection-timeline.ts';
-import { actorFrame, connect, eventFrame, receiver, recordsOf, snapshotFrame, until, worldOf } from './stately-house.ts';
+import { actorFrame, connect, definition, eventFrame, receiver, recordsOf, snapshotFrame, until, worldOf } from './stately-house.ts';
 
 async function answerOf(url: string, headers: Readonly<Record<string, string>>): Promise<{ readonly status: number | undefined; readonly body: string }> {
   return await new Promise((resolve, reject) => {
@@ -167,10 +168,27 @@ describe('a receiver', () => {
   it('stays whole whatever is sent to it', async () => {
     const house = await receiver();
     const socket = await connect(house.url);
-    const id = fc.constantFrom('x:0', 'x:1', 'x:2', '', null);
-    const status = fc.constantFrom('active', 'done', 'error', 'stopped', 'other');
-    const value = fc.oneof(fc.constantFrom('shut', 'open', 'elsewhere', {}, { shut: {} }), fc.jsonValue({ maxDepth: 3 }));
-    const frame = fc.record({ type: fc.constantFrom('@xstate.actor', '@xstate.event', '@xstate.snapshot', '@xstate.microstep', 7), sessionId: id, sourceId: id, parentId: id, rootId: id, name: fc.string(), createdAt: fc.oneof(fc.string(), fc.constantFrom('1', '99999999999999999')), definition: fc.oneof(fc.constant(actorFrame('x:9')), fc.string(), fc.json({ maxDepth: 3 })), event: fc.oneof(fc.record({ type: fc.string(), data: fc.jsonValue() }), fc.jsonValue()), snapshot: fc.record({ status, value, context: fc.jsonValue(), output: fc.jsonValue(), error: fc.jsonValue() }) }, { requiredKeys: ['type'] });
+    // Mostly what a program sends, with something wrong here and there: what is refused at the door tests the door only.
+    const mostly = <Usual, Odd>(usual: fc.Arbitrary<Usual>, odd: fc.Arbitrary<Odd>): fc.Arbitrary<Usual | Odd> => fc.oneof({ arbitrary: usual, weight: 12 }, { arbitrary: odd, weight: 1 });
+    const id = mostly(fc.constantFrom('x:0', 'x:1', 'x:2'), fc.constantFrom('', null, '__proto__'));
+    const status = mostly(fc.constantFrom('active', 'active', 'active', 'active', 'done', 'error', 'stopped'), fc.constantFrom('other', 7));
+    const value = mostly(fc.constantFrom('shut', 'open'), fc.oneof(fc.constantFrom('elsewhere', {}, { shut: {} }), fc.jsonValue({ maxDepth: 3 })));
+    const event = mostly(fc.record({ type: fc.constantFrom('OPEN', 'CLOSE', 'NONE'), data: fc.jsonValue() }), fc.oneof(fc.record({ type: fc.string() }), fc.jsonValue()));
+    const frame = fc.record(
+      {
+        type: mostly(fc.constantFrom('@xstate.actor', '@xstate.event', '@xstate.snapshot', '@xstate.snapshot'), fc.constantFrom('@xstate.microstep', 7)),
+        sessionId: id,
+        sourceId: id,
+        parentId: id,
+        rootId: id,
+        name: fc.string(),
+        createdAt: fc.oneof(fc.string(), fc.constantFrom('1', '99999999999999999')),
+        definition: mostly(fc.constant(definition), fc.oneof(fc.string(), fc.json({ maxDepth: 3 }))),
+        event,
+        snapshot: mostly(fc.record({ status, value, context: fc.jsonValue(), output: fc.jsonValue(), error: fc.jsonValue() }), fc.jsonValue()),
+      },
+      { requiredKeys: ['type', 'sessionId', 'event', 'snapshot'] },
+    );
     const frames = fc.sample(fc.oneof({ arbitrary: frame.map((each) => JSON.stringify(each)), weight: 20 }, fc.string(), fc.json()), { seed: 20_260_614, numRuns: 900 });
     for (const each of frames) socket.send(each);
     await until(house.recording, async () => {
@@ -181,7 +199,11 @@ describe('a receiver', () => {
     expect(records.map(({ s }) => s)).toEqual(records.map((_, index) => index + 1));
     const timeline = new InspectionTimeline();
     expect(timeline.append(records)).toBe(records.length);
-    expect(house.statistics.lostFrames).toBeGreaterThan(0);
-    expect(records.filter(({ k }) => k === 'step').length).toBeGreaterThan(0);
+    // It was no test where little of it came through, or little was refused.
+    const countOf = (kind: InspectionRecord['k']): number => records.filter(({ k }) => k === kind).length;
+    const known = records.filter((each) => each.k === 'step' && each.taken.some((taken) => taken.startsWith('shut|') || taken.startsWith('open|')));
+    const least = { actor: 100, machine: 1, event: 100, step: 200, snap: 60 };
+    expect(Object.entries(least).filter(([kind, count]) => countOf(kind as InspectionRecord['k']) < count)).toEqual([]);
+    expect([known.length > 40, house.statistics.lostFrames > 100, house.statistics.lostFrames < 450]).toEqual([true, true, true]);
   });
 });

@@ -18,17 +18,20 @@ class Recorded implements InspectionRecording {
   readonly header = { format: 'inspection-log/1', boot: 'b1', startedAt: 1 } as const;
   #records: InspectionRecord[] = [];
   #newest = 0;
-  readonly #listeners = new Set<(batch: readonly InspectionRecord[]) => void>();
+  readonly #listeners = new Set<() => void>();
 
   constructor() {
     const chart = describeChart(taskMachine);
     this.add({ k: 'machine', s: 0, t: 1_000, a: 'b1:x:0', id: 'task', chart }, { k: 'actor', s: 0, t: 1_000, a: 'b1:x:0', id: 'task_1', chart: 'task', value: 'queued', status: 'active', facts: { label: 'not for others' } });
   }
 
+  /** So many are kept. */
+  limit = Infinity;
+
   add(...records: readonly InspectionRecord[]): void {
-    const batch = records.map((record) => ({ ...record, s: (this.#newest += 1) }));
-    this.#records.push(...batch);
-    for (const listener of this.#listeners) listener(batch);
+    this.#records.push(...records.map((record) => ({ ...record, s: (this.#newest += 1) })));
+    if (this.#records.length > this.limit) this.forgetAllBut(this.limit);
+    for (const listener of this.#listeners) listener();
   }
 
   step(value: string, data?: unknown): void {
@@ -46,7 +49,7 @@ class Recorded implements InspectionRecording {
   range = (): { readonly first: number; readonly last: number } => ({ first: this.#newest - this.#records.length + 1, last: this.#newest });
   chart = (): undefined => undefined;
 
-  follow(listener: (batch: readonly InspectionRecord[]) => void): () => void {
+  follow(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -69,6 +72,8 @@ interface Frame {
 class Listening {
   readonly frames: Frame[] = [];
   readonly sockets: WebSocket[] = [];
+  /** What is done with each that connects. */
+  welcome: (socket: WebSocket) => void = () => undefined;
   readonly #server: WebSocketServer;
   #heard: (() => void)[] = [];
 
@@ -76,6 +81,7 @@ class Listening {
     this.#server = server;
     server.on('connection', (socket) => {
       this.sockets.push(socket);
+      this.welcome(socket);
       this.#wake();
       socket.on('message', (data: Buffer) => {
         this.frames.push(JSON.parse(data.toString('utf8')) as Frame);
@@ -108,6 +114,28 @@ class Listening {
   #wake(): void {
     for (const each of this.#heard.splice(0)) each();
   }
+}
+
+type SimulatedClock = ReturnType<typeof createSimulatedClock>;
+
+/** How long the clock is asked to wait before each attempt: what it is asked for right after a failure. */
+function pausesOf(clock: SimulatedClock, failures: () => number): { readonly watched: SimulatedClock; readonly paused: (attempt: number) => Promise<number> } {
+  const pauses: number[] = [];
+  let armed: (() => void) | undefined;
+  const watched: SimulatedClock = {
+    ...clock,
+    setTimeout: (callback, delayMs) => {
+      const handle = clock.setTimeout(callback, delayMs);
+      if (failures() > pauses.length) pauses.push(delayMs);
+      armed?.();
+      return handle;
+    },
+  };
+  const paused = async (attempt: number): Promise<number> => {
+    while (pauses.length < attempt) await new Promise<void>((resolve) => (armed = resolve));
+    return pauses[attempt - 1] ?? 0;
+  };
+  return { watched, paused };
 }
 
 interface Sent {
@@ -220,7 +248,7 @@ describe('a connection that is lost', () => {
     expect(second.frames[0]).toMatchObject({ type: '@xstate.actor', sessionId: 'b1:x:0' });
     expect(sender.statistics.droppedRecords).toBe(30);
     expect(sender.statistics.failures).toBeGreaterThan(0);
-    expect(told.join('\n')).toMatch(/Not connected .*\n.*Connected to .*\n30 records were forgotten/);
+    expect(told.join('\n')).toMatch(/Not connected .*\n(?:Connected to .*\n)?30 records were forgotten/);
   });
 
   it('is tried again after pauses that grow and stay bounded, and is told of once', async () => {
@@ -228,25 +256,90 @@ describe('a connection that is lost', () => {
     const { port } = gone;
     gone.stop();
     const clock = createSimulatedClock();
-    const pauses: number[] = [];
-    let armed: (() => void) | undefined;
-    const watched = { ...clock, setTimeout: (callback: () => void, delayMs: number) => { pauses.push(delayMs); const handle = clock.setTimeout(callback, delayMs); armed?.(); return handle; } };
+    let failures = (): number => 0;
+    const { paused, watched } = pausesOf(clock, () => failures());
     const { sender, told } = await sending({ to: `ws://127.0.0.1:${port}`, recording: new Recorded(), clock: watched, retry: { firstMs: 100, longestMs: 1_000 } });
+    failures = () => sender.statistics.failures;
     for (let attempt = 1; attempt <= 7; attempt += 1) {
-      if (pauses.length < attempt) await new Promise<void>((resolve) => { armed = resolve; });
-      await clock.advance(1_000);
-    }
-    for (const [index, pause] of pauses.slice(0, 7).entries()) {
-      const most = Math.min(1_000, 100 * 2 ** index);
+      const pause = await paused(attempt);
+      const most = Math.min(1_000, 100 * 2 ** (attempt - 1));
       expect(pause).toBeGreaterThanOrEqual(most / 2);
       expect(pause).toBeLessThanOrEqual(most);
+      await clock.advance(1_000);
     }
     expect(told).toHaveLength(2);
     await sender.close();
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('to one that does not read holds nobody up, and ends when it is closed', async () => {
+  it('to one that lets in and closes at once is made after pauses that grow, until one has lasted', async () => {
+    const other = await Listening.start();
+    other.welcome = (socket) => socket.close();
+    const clock = createSimulatedClock();
+    let failures = (): number => 0;
+    const { paused, watched } = pausesOf(clock, () => failures());
+    const { sender, told } = await sending({ to: `ws://127.0.0.1:${other.port}`, recording: new Recorded(), clock: watched, retry: { firstMs: 100, longestMs: 800 } });
+    failures = () => sender.statistics.failures;
+    const expectPause = async (attempt: number, most: number): Promise<void> => {
+      const pause = await paused(attempt);
+      expect([attempt, pause >= most / 2, pause <= most]).toEqual([attempt, true, true]);
+      await clock.advance(pause);
+    };
+    for (const [index, most] of [100, 200, 400, 800, 800].entries()) await expectPause(index + 1, most);
+    expect(sender.statistics.failures).toBe(5);
+    expect(told).toHaveLength(2);
+
+    // One that stays for as long as the longest pause begins anew.
+    other.welcome = () => undefined;
+    await paused(6).then((pause) => clock.advance(pause));
+    await sender.drained();
+    expect(told).toHaveLength(2);
+    await clock.advance(800);
+    expect(told).toHaveLength(3);
+    other.sockets.at(-1)?.close();
+    await expectPause(7, 100);
+    expect(told.slice(2).map((text) => text.split(' ')[0])).toEqual(['Connected', 'Not']);
+  });
+
+  // What a kernel keeps for two sockets of one machine is some ten megabytes; three times as much is sent.
+  it('to one that does not read holds nobody up: little is on its way, the program goes on, what is forgotten meanwhile is counted', { timeout: 30_000 }, async () => {
+    const other = await Listening.start();
+    const recording = new Recorded();
+    recording.limit = 600;
+    const { sender, told } = await sending({ to: `ws://127.0.0.1:${other.port}`, recording, clock: createSimulatedClock() });
+    await other.until(() => other.sockets.length === 1);
+    await sender.drained();
+    // Before the sender is closed, which waits for it otherwise.
+    onTestFinished(() => other.stop());
+    other.sockets[0]?.pause();
+    const large = Object.fromEntries(Array.from({ length: 4 }, (_, index) => [`part${index}`, 'x'.repeat(1_950)]));
+    const steps = 4_000;
+    let longestMs = 0;
+    for (let count = 0; count < steps; count += 1) {
+      recording.step('running', large);
+      if (count % 10 > 0) continue;
+      const begunMs = performance.now();
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      longestMs = Math.max(longestMs, performance.now() - begunMs);
+    }
+    // As much as the kernel takes, and what is on its way: not what it was asked for, which waits in no other place than the recording.
+    const { sentFrames, droppedRecords } = sender.statistics;
+    expect([sentFrames < steps, droppedRecords, longestMs < 2_000]).toEqual([true, 0, true]);
+    expect(recording.range()).toMatchObject({ last: 2 + steps * 3 });
+
+    other.sockets[0]?.resume();
+    recording.step('sleeping');
+    await sender.drained();
+    await other.until(() => other.frames.at(-1)?.snapshot?.value === 'sleeping');
+    const passed = sender.statistics;
+    expect(passed.droppedRecords).toBeGreaterThan(steps);
+    // Of three records of a step two are frames.
+    expect(passed.sentFrames).toBe(other.frames.length);
+    expect(Math.abs(((passed.sentFrames - 1) / 2) * 3 + passed.droppedRecords - (steps + 1) * 3)).toBeLessThanOrEqual(3);
+    expect(told.at(-1)).toMatch(new RegExp(`^\\d+ records were forgotten before they could be sent`));
+  });
+
+  it('to one that does not read ends when it is closed', async () => {
     const other = await Listening.start();
     const recording = new Recorded();
     const clock = createSimulatedClock();
@@ -254,8 +347,6 @@ describe('a connection that is lost', () => {
     await other.until(() => other.sockets.length === 1);
     other.sockets[0]?.pause();
     for (let count = 0; count < 4_000; count += 1) recording.step('running', { text: 'x'.repeat(1_000) });
-    const before = sender.statistics.sentFrames;
-    expect(before).toBeLessThan(8_000);
     const closing = sender.close();
     await clock.advance(1_000);
     await closing;

@@ -110,6 +110,15 @@ describe('a log', () => {
   });
 });
 
+it('takes no record whose number leaves no room for others to be counted', () => {
+  const reader = new InspectionReader();
+  const numbered = (s: number): string => `${JSON.stringify({ k: 'cancel', s, t: 1, a: 'b:x:0', id: 'timer' })}\n`;
+  reader.read(HEADER);
+  reader.read(numbered(1) + numbered(2 ** 53 - 1));
+  reader.end();
+  expect(reader.report.broken.places).toMatchObject([{ line: 3 }]);
+});
+
 describe('what is no inspection log', () => {
   it.each([
     ['nothing', '', 'it is empty'],
@@ -121,6 +130,12 @@ describe('what is no inspection log', () => {
     ['a line without end', 'x'.repeat(MAX_LINE_CHARACTERS + 5), 'expected a line of at most'],
   ])('is refused: %s', (_name, text, because) => {
     expect(() => read(text)).toThrow(expect.objectContaining({ code: 'INSPECTION_LOG_REFUSED', category: 'validation', message: expect.stringContaining(because) as string }));
+  });
+
+  it('is refused before its first line has an end, which may never come', () => {
+    const reader = new InspectionReader();
+    expect(reader.read('x'.repeat(MAX_LINE_CHARACTERS))).toEqual([]);
+    expect(() => reader.read('x')).toThrow(expect.objectContaining({ code: 'INSPECTION_LOG_REFUSED', message: expect.stringContaining('expected a line of at most') as string }));
   });
 
   it('stays refused, and a log that has ended takes no more', () => {
@@ -137,8 +152,8 @@ describe('what is no inspection log', () => {
 
 describe('the check by hand', () => {
   it('accepts nothing that the schemas refuse, and refuses nothing that they accept', () => {
-    const odd = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom('', 'x'.repeat(501), 0, -1, 1.5, null, true, false, 9e15, 2 ** 53, [], [1], ['a'], { a: { b: 'c' } }, { a: [] }, 'active', 'gone'));
-    const change = fc.option(fc.record({ field: fc.constantFrom('s', 't', 'a', 'k', 'e', 'from', 'type', 'taken', 'value', 'status', 'name', 'cut', 'message', 'code', 'error', 'output'), value: fc.option(odd, { nil: undefined }) }), { nil: undefined, freq: 3 });
+    const odd = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom('', 'x'.repeat(501), 0, -1, 1.5, null, true, false, 9e15, 2 ** 53, [], [1], ['a'], { a: { b: 'c' } }, { a: [] }, 'active', 'gone', {}, { label: 'x'.repeat(501) }, { ['x'.repeat(501)]: 'a' }, Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`fact ${index}`, 'a'])), JSON.parse('{"__proto__":"a"}'), 1e308));
+    const change = fc.option(fc.record({ field: fc.constantFrom('s', 't', 'a', 'k', 'e', 'from', 'type', 'taken', 'value', 'status', 'name', 'cut', 'message', 'code', 'error', 'output', 'id', 'parent', 'kind', 'chart', 'facts', 'delayMs', 'dueAt'), value: fc.option(odd, { nil: undefined }) }), { nil: undefined, freq: 3 });
     fc.assert(
       fc.property(randomRecords(1, 1), change, ([record], changed) => {
         const changedRecord = { ...record, ...(changed === undefined ? {} : { [changed.field]: changed.value }) };
@@ -148,7 +163,7 @@ describe('the check by hand', () => {
         const found = readRecord(stored);
         expect('record' in found ? found.record : undefined).toEqual(parsed?.success === true ? parsed.data : undefined);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 4_000 },
     );
   });
 

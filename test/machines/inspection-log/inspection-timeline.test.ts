@@ -46,6 +46,9 @@ const STORY: readonly InspectionRecord[] = [
   record(12, { k: 'snap', a: 'b:x:1', value: 'completed', status: 'done', output: 1 }),
 ];
 
+/** Where the task of it was made. */
+const STORY_TASK = { s: 3, t: 1_003 };
+
 describe('a timeline', () => {
   it('says of every moment what a replay up to it says', () => {
     fc.assert(
@@ -97,8 +100,8 @@ describe('a timeline', () => {
 
   it('says since when an actor is where it is, and what brought it there', () => {
     const timeline = timelineOf(STORY);
-    expect(timeline.at(8).actor('b:x:1')).toMatchObject({ parent: 'b:x:0', id: 'task-1', kind: 'task', value: 'running', status: 'active', since: { s: 7, t: 1_007 }, lastTransition: { taken: ['queued|START|0'] } });
-    expect(timeline.at(12).actor('b:x:1')).toMatchObject({ status: 'done', since: { s: 9 } });
+    expect(timeline.at(8).actor('b:x:1')).toMatchObject({ parent: 'b:x:0', id: 'task-1', kind: 'task', value: 'running', status: 'active', from: STORY_TASK, since: { s: 7, t: 1_007 }, lastTransition: { taken: ['queued|START|0'] } });
+    expect(timeline.at(12).actor('b:x:1')).toMatchObject({ status: 'done', from: STORY_TASK, since: { s: 9 } });
     expect(timeline.at(12).actor('b:x:0')).toMatchObject({ since: { s: 1 }, lastTransition: { s: 4 }, childCount: 1 });
   });
 

@@ -1,6 +1,7 @@
 /** What the timeline says, told again in the plainest way: one moment after the other, each a whole copy. */
 import type { InspectedActorState } from '../../../src/machines/inspection-log/inspection-world.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
+import { HANDLED_BY_LOGIC } from '../../../src/machines/inspection-log/taken-words.ts';
 
 type Plain = { -readonly [Name in keyof InspectedActorState]: InspectedActorState[Name] };
 
@@ -42,7 +43,7 @@ export class NaiveReplay {
   }
 
   #heardOf(key: string, { s, t }: InspectionRecord): Plain {
-    const actor: Plain = { key, id: key, status: 'active', since: { s, t }, childCount: 0 };
+    const actor: Plain = { key, id: key, status: 'active', from: { s, t }, since: { s, t }, childCount: 0 };
     this.#actors.set(key, actor);
     this.#children.set(key, []);
     this.#children.get('')?.push(key);
@@ -71,7 +72,7 @@ export class NaiveReplay {
     actor.status = record.k === 'error' ? 'error' : record.status;
     if (record.k !== 'error' && record.value !== undefined) actor.value = record.value;
     if (JSON.stringify([actor.value, actor.status]) !== before) actor.since = { s: record.s, t: record.t };
-    if (record.k === 'step' && record.taken.length > 0) actor.lastTransition = { s: record.s, t: record.t, type: record.type, taken: record.taken };
+    if (record.k === 'step' && record.taken.length > 0 && record.taken[0] !== HANDLED_BY_LOGIC) actor.lastTransition = { s: record.s, t: record.t, type: record.type, taken: record.taken };
     if (record.k === 'error') actor.error = { message: record.message, code: record.code };
     else if (record.k === 'snap' && record.error !== undefined) actor.error = record.error;
     else if (actor.status !== 'error') actor.error = undefined;

@@ -17,6 +17,7 @@ import type { SessionEvent } from '../../../src/machines/session/session-event.t
 import { foldSession } from '../../../src/machines/session/session-fold.ts';
 import { initialSessionState } from '../../../src/machines/session/session-state.ts';
 import type { SessionState } from '../../../src/machines/session/session-state.ts';
+import { HANDLED_BY_LOGIC } from '../../../src/machines/inspection-log/taken-words.ts';
 import { callLeafOf, sessionLeafOf } from '../../../src/machines/session/why-charts.ts';
 import { logOf } from '../../support/session-events.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
@@ -91,7 +92,8 @@ describe.each(histories)('the history %s', (name) => {
     for (const record of records) {
       if (record.k !== 'step') continue;
       const chart = timeline.chart(timeline.at(record.s).actor(record.a)?.chart ?? '');
-      for (const id of record.taken) expect(chart?.transitions.map((transition) => transition.id)).toContain(id);
+      for (const id of record.taken) expect([...(chart?.transitions ?? []).map((transition) => transition.id), HANDLED_BY_LOGIC]).toContain(id);
+      expect(record.taken).not.toEqual([]);
     }
   });
 });
@@ -121,6 +123,7 @@ describe('a stored session', () => {
   it('shows which way its wake and its call went', () => {
     const steps = timeline.records({ limit: Infinity }).flatMap((record) => (record.k === 'step' ? record.taken : []));
     expect(steps.filter((id) => !id.includes('WAKE'))).toEqual([
+      HANDLED_BY_LOGIC,
       'claiming|done(claim)|0',
       'folding|done(fold)|0',
       'assembling|done(assemble)|0',
@@ -134,6 +137,33 @@ describe('a stored session', () => {
       { kind: 'toolCall', value: 'completed', status: 'done' },
     ]);
     expect(world.roots().map(({ kind, childCount }) => [kind, childCount])).toEqual([['session', 2]]);
+  });
+
+  it('ignores no message, which moves no chart', () => {
+    const [, step] = timeline.records({ text: 'user.message' });
+    expect(step).toMatchObject({ k: 'step', taken: [HANDLED_BY_LOGIC] });
+    expect(world.actors()[0]?.lastTransition?.type).toBe('session.status_changed');
+  });
+
+  it.each([
+    ['shell_run', { command: 'git commit --all \\\n  --message "Count"' }, 'git commit --all \\ --message "Count"'],
+    ['edit', { path: 'src/cart.mjs', edits: [] }, 'edit src/cart.mjs'],
+    ['ask_human', { question: 'Which port?' }, 'ask_human Which port?'],
+    ['shell_run', { command: 'x'.repeat(200) }, `${'x'.repeat(79)}…`],
+    ['look', { command: 7, path: ' ' }, 'look'],
+    ['look', ['command'], 'look'],
+  ])('calls a call of %s what it is about', (name, input, label) => {
+    const records = [...recordsOfSession(logOf({ type: 'session.created', data: { agentId: 'tester' } }, { type: 'agent.tool_use', data: { callId: 'c1', name, input, spanId: 's1' } }))];
+    expect(ofKind(timelineOf(records).at(Infinity).actors(), 'toolCall')[0]?.facts).toEqual({ label, name, callId: 'c1' });
+  });
+
+  it.each([[{ exitCode: 1, signalCode: null, output: '' }, '1'], [{ exitCode: 0 }, '0'], [{ exitCode: null }, undefined], ['text', undefined]])('knows of a call that gave %j the exit code %s', (output, exitCode) => {
+    const ended = logOf({ type: 'session.created', data: { agentId: 'tester' } }, { type: 'agent.tool_use', data: { callId: 'c1', name: 'shell_run', input: { command: 'false' }, spanId: 's1' } }, { type: 'agent.tool_started', data: { callId: 'c1' } }, { type: 'agent.tool_result', data: { callId: 'c1', name: 'shell_run', outcome: 'completed', output } });
+    const shown = timelineOf([...recordsOfSession(ended)]);
+    const last = shown.last?.s ?? 0;
+    const [call] = ofKind(shown.at(last).actors(), 'toolCall');
+    expect([call?.status, call?.facts?.['exitCode'], call?.facts?.['label']]).toEqual(['done', exitCode, 'false']);
+    expect(shown.at(last - 1).actor(call?.key ?? '')?.facts?.['exitCode']).toBeUndefined();
   });
 
   it('says what led to what', () => {

@@ -17,7 +17,7 @@ describe('the state of a session in words', () => {
     expect(text).toContain(`# Session ${SESSION_ID}`);
     expect(text).toContain('- Status: idle (idle)');
     expect(text).toContain('- Log: 4 events, epoch 1');
-    expect(text).toContain('- So far: 1 messages, 1 wakes, 0 model steps');
+    expect(text).toContain('- So far: 1 message, 1 wake, 0 model steps');
     expect(text).toContain('- Last wake: wake_1, epoch 1, ended');
   });
 

@@ -36,7 +36,7 @@ describe('why a session does what it does', () => {
     ['it has done its work', finished('Tidied up.'), ['nothing'], /^It has done what it was asked for: Tidied up\. It waits for nothing but a message\.$/],
     ['it has done its work without a word', finished(''), ['nothing'], /^It has done what it was asked for\. It waits/],
     ['a message waits', [created, message('Go.')], ['unread'], /1 message to be read; no wake has read it yet/],
-    ['the model is asked', [...awake, spanStarted('s')], ['running'], /epoch 1, by test: the model is asked/],
+    ['the model is asked', [...awake, spanStarted('s')], ['running'], /epoch 1, by test: the model is asked; 0 steps, 0 calls so far\./],
     ['a tool runs', [...awake, asked('call_1', 's'), toolStarted('call_1')], ['running'], /it runs shell_run/],
     ['somebody interrupts it', [...awake, interrupted('no')], ['running'], /Somebody has interrupted it/],
     ['a permission is asked for', asks, ['permission', 'held_back'], /permission to run shell_run \(it asks\)/],

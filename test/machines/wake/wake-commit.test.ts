@@ -105,7 +105,7 @@ describe('the end of a wake', () => {
     ['the directive’s', { outcome: 'sleep', summary: 'from the directive' }, 'last words', 'from the directive'],
     ['the last words without a directive', { outcome: 'sleep', summary: undefined }, 'last words', 'last words'],
     ['a sentence when nothing was said', { outcome: 'sleep', summary: undefined }, undefined, 'The turn ended without a summary.'],
-    ['what to do at a budget', { outcome: 'budget_reached', budget: { name: 'maxModelStepsPerWake', value: 1 } }, 'x', 'Stopped after 1 model steps at the budget maxModelStepsPerWake (1). Wake the session again, or send a message, to go on.'],
+    ['what to do at a budget', { outcome: 'budget_reached', budget: { name: 'maxModelStepsPerWake', value: 1 } }, 'x', 'Stopped after 1 model step at the budget maxModelStepsPerWake (1). Wake the session again, or send a message, to go on.'],
   ])('has for summary %s', (_name, end, lastText, summary) => {
     expect(dataOf(commit([...open], end, { lastText }), 'wake.ended')).toMatchObject([{ summary }]);
   });

@@ -80,6 +80,8 @@ export function openLeakyRuntime({ home, redacts, runtimes }: LeakyOptions): Run
 function telling(vaults: SessionVaults): SessionVaults {
   return {
     known: NO_SECRETS,
+    redactText: (text) => text,
+    learn: () => vaults.learn(),
     async open(session, names): Promise<SessionSecrets> {
       const secrets = await vaults.open(session, names);
       return { names: secrets.names, forCommand: (name) => secrets.forCommand(name), forHost: (name, host) => secrets.forHost(name, host), text: (text) => text, json: (value) => value, drafts: (drafts) => drafts, bytes: () => undefined };

@@ -8,7 +8,7 @@ import { HomeLayout } from '../../files/layout.ts';
 import { keepScript } from '../agent-script.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
-import { DEMO_AGENT, DEMO_MESSAGE, DEMO_OUTCOME, DEMO_QUESTION, DEMO_SUBAGENT, demoAgents } from '../demo/demo-agent.ts';
+import { DEMO_AGENT, DEMO_MESSAGE, DEMO_OUTCOME, DEMO_QUESTION, DEMO_SUBAGENT, DEMO_TITLE, demoAgents } from '../demo/demo-agent.ts';
 import { answerTo } from '../demo/demo-answer.ts';
 import type { DemoAnswer } from '../demo/demo-answer.ts';
 import { demoFolder, isolateEnvironment } from '../demo/demo-folder.ts';
@@ -90,7 +90,7 @@ class Demo {
       await agents.create({ agentId, source });
       await keepScript(this.#layout.agentDirectory(agentId), script);
     }
-    const state = await sessions.create({ agentId: DEMO_AGENT });
+    const state = await sessions.create({ agentId: DEMO_AGENT, title: DEMO_TITLE });
     const files = await makeProject(placesOf(this.#layout, state).workspace);
     await this.#tell(2, 'A session with a git repository to work in', `${files.join(' and ')}, and one of two tests fails`);
     await sessions.send(state.sessionId, { type: 'user.define_outcome', ...DEMO_OUTCOME });

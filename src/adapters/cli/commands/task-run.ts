@@ -9,6 +9,8 @@ import { absolutePath, makeHome } from '../home.ts';
 import { checkInspectionWords } from '../inspect-words.ts';
 import type { InspectionWords } from '../inspect-words.ts';
 import { openInspection } from '../inspection.ts';
+import { NO_SECRETS_KNOWN } from '../opened-source.ts';
+import type { InspectedSecrets } from '../opened-source.ts';
 import { exitCodeOfSignal } from '../interruption.ts';
 import { rawRelay, recordRelay } from '../output-relay.ts';
 import { hasPipedInput, passInput } from '../piped-input.ts';
@@ -38,7 +40,7 @@ export async function runTask(context: CommandContext, options: TaskRunOptions):
     out.unbound();
     err.unbound();
   };
-  const { tasks, processTree, inspection, shutdown, kill } = openForeground({ home, onOutput: relay.onOutput, onEnding: unbound });
+  const { tasks, processTree, inspection, shutdown, kill } = openForeground({ home, onOutput: relay.onOutput, onEnding: unbound, secrets: await secretsFor(context, options.inspection) });
   const release = interruption.guard(kill);
   try {
     for (const tree of await processTree.reconcile()) {
@@ -58,6 +60,13 @@ export async function runTask(context: CommandContext, options: TaskRunOptions):
     await shutdown();
     release();
   }
+}
+
+/** What is shown or written down is without the secrets of the home. */
+async function secretsFor(context: CommandContext, { inspect, record }: InspectionWords): Promise<InspectedSecrets> {
+  if (inspect === undefined && record === undefined) return NO_SECRETS_KNOWN;
+  // Loaded when it is asked for: it opens a whole runtime.
+  return (await import('../inspected-home.ts')).secretsOfHome(context);
 }
 
 /** @throws a usage error for a command that is empty */

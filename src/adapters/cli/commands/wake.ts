@@ -30,7 +30,7 @@ export async function wakeSession(context: CommandContext, { session, human, ins
   return withRuntime(
     context,
     async (runtime) => {
-      const inspection = await openInspection(context, { words, inspected: runtime, title: 'wakechart wake', sessionId });
+      const inspection = await openInspection(context, { words, inspected: runtime, title: 'wakechart wake', sessionId, next: nextCommand(context, 'wake', '--session', sessionId) });
       return inspection.around(() => wakeTold(context, { runtime, sessionId, agentId, human }));
     },
     { humans: human ? 'reachable' : 'none' },

@@ -11,6 +11,7 @@ export const DEMO_OUTCOME = { title: 'The tests of the cart pass.', criteria: ['
 /** For a second session, which knows nothing of the first. */
 export const DEMO_QUESTION = 'A total is wrong again. What do you know about that?';
 
+export const DEMO_TITLE = 'Mend the cart';
 export const DEMO_MESSAGE = 'The tests fail. Find out why, fix it, commit the fix, and have it noted in the changelog.';
 
 const SCRIPT_FILE = 'script.json';

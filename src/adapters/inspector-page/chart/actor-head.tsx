@@ -3,12 +3,14 @@ import type { JSX } from 'preact';
 import type { InspectedActorState } from '../../../machines/inspection-log/inspection-world.ts';
 import type { OutlookState } from '../../../machines/inspection/chart-outlook.ts';
 import { actorName, wholeName } from '../model/actor-names.ts';
-import { about, chooseActor, chooseRecord, chosenSession, middleTab, openSession, recordingId, shownTime, world } from '../model/view.ts';
+import { badExit } from '../model/outcomes.ts';
+import { spanOf, waitedMs } from '../model/spans.ts';
+import { about, chooseActor, chooseRecord, chosenSession, middleTab, openSession, recording, recordingId, shownTime, world } from '../model/view.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { duration, stateText, wholeTime } from '../model/words.ts';
 
 const STATUS_WORDS = { active: 'active', done: 'done', error: 'broken', stopped: 'stopped' } as const;
-const STATUS_BADGES = { active: 'is-active', done: 'is-done', error: 'is-error', stopped: '' } as const;
+const MOST_OF_NAME = 200;
 
 export interface ActorHeadProps {
   readonly state: InspectedActorState;
@@ -16,26 +18,34 @@ export interface ActorHeadProps {
 }
 
 export function ActorHead({ state, states }: ActorHeadProps): JSX.Element {
-  const { status, since, value, kind, error } = state;
+  const { status, since, value, facts, error } = state;
+  const name = actorName(state, MOST_OF_NAME);
+  const kind = facts?.['callId'] === undefined ? state.kind : (facts['name'] ?? state.kind);
+  const exit = badExit(facts);
   const says = states.at(-1)?.says;
   return (
     <header class="actor-head">
       <div class="actor-title">
-        <h2 title={wholeName(state)}>{actorName(state)}</h2>
-        {kind === undefined || actorName(state).startsWith(kind) ? undefined : <span class="quiet">{visibleText(kind)}</span>}
-        <span class={`badge ${STATUS_BADGES[status]}`}>{STATUS_WORDS[status]}</span>
+        <h2 title={wholeName(state)}>{name}</h2>
+        {kind === undefined || name.startsWith(kind) ? undefined : <span class="quiet">{visibleText(kind)}</span>}
+        <span class={`badge is-${status === 'active' ? 'running' : exit === undefined ? status : 'waiting'}`}>{exit ?? STATUS_WORDS[status]}</span>
         <SessionLink state={state} />
       </div>
-      <p class="actor-state">
+      <p>
         {value === undefined ? undefined : <b class="mono">{visibleText(stateText(value))}</b>}{' '}
-        <button type="button" class="link since" title={`${wholeTime(since.t)}: show the record ${since.s} in which it came to this`} onClick={() => chooseRecord(since.s)}>
-          {status === 'active' ? 'for ' : ''}{duration(shownTime.value - since.t)}{status === 'active' ? '' : ' ago'}
+        <button class="link quiet" title={`${wholeTime(since.t)}: show the record ${since.s} in which it came to this`} onClick={() => chooseRecord(since.s)}>
+          {status === 'active' ? 'for ' : 'took '}{spanOf(state, shownTime.value)}{status === 'active' ? '' : pastText(state)}
         </button>
         {says === undefined ? undefined : <span class="quiet"> {visibleText(says)}</span>}
       </p>
       {error === undefined ? undefined : <p class="actor-error" role="note">{visibleText(error.message, 2_000)}{error.code === undefined ? '' : ` [${visibleText(error.code)}]`}</p>}
     </header>
   );
+}
+
+function pastText({ key, since }: InspectedActorState): string {
+  const waited = waitedMs(recording.value.timeline.sequence(key), since);
+  return `${waited < 1 ? '' : ` (waited ${duration(waited)})`}, ${duration(shownTime.value - since.t)} ago`;
 }
 
 /** More is known of sessions than their records say. */
@@ -46,7 +56,7 @@ function SessionLink({ state: { facts } }: { readonly state: InspectedActorState
     if (chosenSession.value === sessionId && recordingId.value === sessionId) middleTab.value = 'session';
     else openSession(sessionId);
   };
-  return <button type="button" class="link" title={visibleText(sessionId)} onClick={open}>Open the session</button>;
+  return <button class="link" title={visibleText(sessionId)} onClick={open}>Open the session</button>;
 }
 
 /** All that was told of it. */
@@ -57,7 +67,7 @@ export function ActorFacts({ state: { key, id, kind, parent, chart, facts, child
     <section class="outlook-part" aria-label="What it is">
       <h3>What it is</h3>
       <dl class="facts">
-        {parent === undefined ? undefined : <div><dt>part of</dt><dd><button type="button" class="link" title={visibleText(parent, 600)} onClick={() => chooseActor(parent)}>{above === undefined ? visibleText(parent) : actorName(above)}</button></dd></div>}
+        {parent === undefined ? undefined : <div><dt>part of</dt><dd><button class="link" title={visibleText(parent, 600)} onClick={() => chooseActor(parent)}>{above === undefined ? visibleText(parent) : actorName(above)}</button></dd></div>}
         {told.map(([name, fact]) => <div key={name}><dt>{visibleText(name)}</dt><dd title={visibleText(fact, 600)}>{visibleText(fact)}</dd></div>)}
         {childCount === 0 ? undefined : <div><dt>children</dt><dd>{childCount}</dd></div>}
       </dl>

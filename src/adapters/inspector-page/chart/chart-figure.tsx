@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { InspectedActorState } from '../../../machines/inspection-log/inspection-world.ts';
 import type { ChartDescription } from '../../../machines/inspection/chart-description.ts';
-import { RequestFailure } from '../model/transport.ts';
+import { reasonOf } from '../model/transport.ts';
 import { recording } from '../model/view.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { stateText } from '../model/words.ts';
@@ -29,10 +29,10 @@ export function ChartFigure({ state, chart }: ChartFigureProps): JSX.Element {
   const taken = state.lastTransition?.taken ?? NOTHING;
   if (chart === undefined) return <NoChart state={state} />;
   if (picture !== undefined) return <PictureView picture={picture} name={visibleText(chart.id)} states={states} transitions={taken} actor={state.key} />;
-  if (because === undefined) return <p class="empty figure" role="status">The server draws the chart…</p>;
+  if (because === undefined) return <p class="empty figure" role="status">The server draws the chart. The first time this takes some seconds…</p>;
   return (
     <div class="figure">
-      <p class="empty">There is no picture: {because} <button type="button" onClick={() => setAttempt(attempt + 1)}>Try again</button></p>
+      <p class="empty">There is no picture: {because} <button onClick={() => setAttempt(attempt + 1)}>Try again</button></p>
       <StateList chart={chart} states={states} />
     </div>
   );
@@ -61,15 +61,10 @@ function usePicture(chart: string | undefined, recordingId: string, boot: string
     const tell = (found: Omit<Looked, 'key'>): void => {
       if (!isLeft) setLooked({ key, ...found });
     };
-    pictureOf({ chart, recording: recordingId, boot }).then((picture) => tell({ picture }), (error: unknown) => tell({ because: reasonOf(error) }));
+    pictureOf({ chart, recording: recordingId, boot }).then((picture) => tell({ picture }), (error: unknown) => tell({ because: visibleText(reasonOf(error), 600) }));
     return () => {
       isLeft = true;
     };
   }, [key]);
   return looked.key === key ? looked : {};
-}
-
-function reasonOf(error: unknown): string {
-  const told = error instanceof Error ? error.message : String(error);
-  return visibleText(`${told}. ${error instanceof RequestFailure ? error.hint : ''}`, 600);
 }

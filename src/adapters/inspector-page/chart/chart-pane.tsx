@@ -17,8 +17,8 @@ const MOST_IN_FLIGHT = 1_000;
 export function ChartPane(): JSX.Element {
   const key = chosenActor.value;
   const state = actor.value;
-  if (key === undefined) return <p class="empty">Choose an actor to see its chart, where it is in it, and what can happen next.</p>;
-  return state === undefined ? <Absent actor={key} /> : <Shown state={state} />;
+  if (state !== undefined) return <Shown state={state} />;
+  return key === undefined ? <p class="empty">Choose an actor to see its chart, where it is in it, and what can happen next.</p> : <Absent actor={key} />;
 }
 
 /** It is not there at this moment, or not any more, or not yet. */
@@ -28,7 +28,7 @@ function Absent({ actor: key }: { readonly actor: string }): JSX.Element {
   return (
     <div class="empty">
       <p>{first === undefined ? `Nothing is known of ${keyName(key)}: it is of another recording, or it was forgotten.` : `${keyName(key)} was not there yet at this moment.`}</p>
-      {first === undefined ? undefined : <button type="button" onClick={() => chooseRecord(first.s)}>Go to where it is first heard of</button>}
+      {first === undefined ? undefined : <button onClick={() => chooseRecord(first.s)}>Go to where it is first heard of</button>}
     </div>
   );
 }

@@ -16,7 +16,7 @@ export function ignoredBecause(chart: ChartDescription | undefined, leaves: read
   const given = possible.find(({ event }) => event === type);
   if (given?.dependsOn !== undefined) return `${where} takes it only if ${visibleText(given.dependsOn)}, which did not hold.`;
   if (given !== undefined) return `${where} has a transition for it, yet none was taken.`;
-  return type.startsWith('xstate.') ? `${where} does not wait for this any more.` : `The chart knows no such event; whatever came of it, the state stayed ${where}.`;
+  return type.startsWith('xstate.') ? `${where} does not wait for this any more.` : `No change of state: the chart says nothing of it, and stayed in ${where}.`;
 }
 
 export function sentenceOf({ why }: ImpossibleEvent, where: string): string {

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import type { InspectionRecordOf } from '../../../machines/inspection-log/inspection-record.ts';
 import type { ChartOutlook, ImpossibleEvent, OutlookWay, OwnStep, PossibleEvent } from '../../../machines/inspection/chart-outlook.ts';
-import { eventName } from '../model/event-names.ts';
+import { eventName, writtenName } from '../model/event-names.ts';
 import { chooseRecord, shownTime } from '../model/view.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { counted, duration } from '../model/words.ts';
@@ -56,7 +56,7 @@ function Waiting({ waiting }: Pick<OutlookProps, 'waiting'>): JSX.Element | unde
       <h3>Sent and not processed</h3>
       <ul>
         {waiting.slice(0, MOST_WAITING).map(({ s, t, type }) => (
-          <li key={s}><div class="outlook-line"><button type="button" class="link" title={visibleText(type)} onClick={() => chooseRecord(s)}>{eventName(type)}</button><span class="badge is-waiting">waits for {duration(shownTime.value - t)}</span></div></li>
+          <li key={s}><div class="outlook-line"><button class="link" title={visibleText(type)} onClick={() => chooseRecord(s)}>{eventName(type)}</button><span class="badge is-waiting">waits for {duration(shownTime.value - t)}</span></div></li>
         ))}
       </ul>
       {waiting.length > MOST_WAITING ? <p class="quiet">and {counted(waiting.length - MOST_WAITING, 'more', 'more')}</p> : undefined}
@@ -74,12 +74,12 @@ function Possible({ each: { event, says, from, ways } }: { readonly each: Possib
 }
 
 function Own({ each, timer }: { readonly each: OwnStep; readonly timer: RunningTimer | undefined }): JSX.Element {
-  return <li><div class="outlook-line"><b>{visibleText(each.event)}</b><Ways ways={[each]} />{timer === undefined ? undefined : <TimeLeft timer={timer} />}</div></li>;
+  return <li><div class="outlook-line"><b title={visibleText(each.event)}>{writtenName(each.event)}</b><Ways ways={[each]} />{timer === undefined ? undefined : <TimeLeft timer={timer} />}</div></li>;
 }
 
 function TimeLeft({ timer: { dueAt, seq } }: { readonly timer: RunningTimer }): JSX.Element {
   const left = dueAt - shownTime.value;
-  return <button type="button" class="link" title="Show where the timer was set" onClick={() => chooseRecord(seq)}>{left >= 0 ? `in ${duration(left)}` : `due ${duration(-left)} ago`}</button>;
+  return <button class="link" title="Show where the timer was set" onClick={() => chooseRecord(seq)}>{left >= 0 ? `in ${duration(left)}` : `due ${duration(-left)} ago`}</button>;
 }
 
 function Impossible({ each }: { readonly each: ImpossibleEvent }): JSX.Element {
@@ -92,7 +92,7 @@ function Impossible({ each }: { readonly each: ImpossibleEvent }): JSX.Element {
 
 function Ways({ ways }: { readonly ways: readonly OutlookWay[] }): JSX.Element {
   return (
-    <span class="outlook-ways">
+    <span>
       {ways.map(({ transition, to, guard }) => (
         <span key={transition} class="outlook-way">
           {to.length === 0 ? 'stays' : <>→ <span class="mono">{visibleText(to.join(', '))}</span></>}

@@ -1,11 +1,15 @@
 /** The picture of a chart with what is active lit, to be moved about and made larger and smaller. */
 import type { JSX, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { isPlainKey } from '../shared/list-keys.ts';
+import { useSize } from '../shared/use-size.ts';
 import { sizeOf } from './pictures.ts';
-import { clamped, closer, fitted, scrollAround } from './zoom.ts';
+import { clamped, closer, fitted, scrollAround, wholeZoom } from './zoom.ts';
 import type { Size } from './zoom.ts';
 
 const MARGIN = 24;
+/** Beneath the chart, for the buttons. */
+const FOOT = 36;
 const WHEEL_STEP = 240;
 
 export interface PictureViewProps {
@@ -22,8 +26,12 @@ export function PictureView({ picture, name, states, transitions, actor }: Pictu
   const own = useMemo(() => picture.cloneNode(true) as SVGSVGElement, [picture]);
   const size = useMemo(() => sizeOf(picture), [picture]);
   const room = useRoom(box);
-  const [chosen, setChosen] = useState<number>();
-  const zoom = chosen ?? fitted(size, room);
+  const [chosen, setChosen] = useState<number | 'whole'>();
+  const fit = wholeZoom(size, room);
+  const zoom = chosen === 'whole' ? fit : (chosen ?? fitted(size, room));
+  // Whoever has moved the picture does not want it moved.
+  const held = useRef('');
+  const hold = (): void => { held.current = actor; };
   const place = usePlace(own, box);
   const zoomTo = (next: number, x = room.width / 2, y = room.height / 2): void => {
     const element = box.current;
@@ -38,15 +46,15 @@ export function PictureView({ picture, name, states, transitions, actor }: Pictu
     own.setAttribute('height', String(size.height * zoom));
   }, [own, size, zoom]);
   useLayoutEffect(() => light(own, states, transitions), [own, states, transitions]);
-  useEffect(() => showActive(own, box.current), [own, actor, room.width > 0]);
+  useEffect(() => { if (held.current !== actor) showActive(own, box.current); }, [own, actor, states, room.width, room.height]);
   useWheel(box, (event) => {
     const edge = (event.currentTarget as Element).getBoundingClientRect();
     zoomTo(closer(zoom, -event.deltaY / WHEEL_STEP), event.clientX - edge.left, event.clientY - edge.top);
   });
-  const zooming: Zooming = { zoom, isFitted: chosen === undefined, closer: (steps) => zoomTo(closer(zoom, steps)), whole: () => zoomTo(1), fit: () => setChosen(undefined) };
+  const zooming: Zooming = { zoom, isFitted: zoom === fit, closer: (steps) => zoomTo(closer(zoom, steps)), whole: () => zoomTo(1), fit: () => setChosen('whole') };
   return (
     <div class="picture" onKeyDown={(event) => press(event, zooming)}>
-      <div ref={box} class="picture-view" role="region" aria-label={`Chart of ${name}`} tabIndex={0} onPointerDown={(event) => drag(event, box.current)}>
+      <div ref={box} class="picture-view" role="region" aria-label={`Chart of ${name}`} tabIndex={0} onWheel={hold} onPointerDown={(event) => { hold(); drag(event, box.current); }}>
         <div ref={place} class="picture-place" />
       </div>
       <ZoomButtons {...zooming} />
@@ -66,17 +74,17 @@ function ZoomButtons({ zoom, isFitted, closer: zoomBy, whole, fit }: Zooming): J
   const percent = `${Math.round(zoom * 100)} %`;
   return (
     <div class="picture-zoom" role="group" aria-label="Size of the chart">
-      <button type="button" aria-label="Smaller" title="Smaller (-)" onClick={() => zoomBy(-1)}>−</button>
-      <button type="button" aria-label={`${percent}: back to its own size`} title="Its own size (1)" onClick={whole}>{percent}</button>
-      <button type="button" aria-label="Larger" title="Larger (+)" onClick={() => zoomBy(1)}>+</button>
-      <button type="button" aria-pressed={isFitted} title="Fit into the pane (0)" onClick={fit}>Fit</button>
+      <button aria-label="Smaller" title="Smaller (-)" onClick={() => zoomBy(-1)}>−</button>
+      <button aria-label={`${percent}: back to its own size`} title="Its own size (1)" onClick={whole}>{percent}</button>
+      <button aria-label="Larger" title="Larger (+)" onClick={() => zoomBy(1)}>+</button>
+      <button aria-pressed={isFitted} title="Fit into the pane (0)" onClick={fit}>Fit</button>
     </div>
   );
 }
 
 function press(event: KeyboardEvent, { closer: zoomBy, whole, fit }: Zooming): void {
   const keys: Readonly<Record<string, () => void>> = { '+': () => zoomBy(1), '=': () => zoomBy(1), '-': () => zoomBy(-1), '0': fit, '1': whole };
-  const act = event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(keys, event.key) ? undefined : keys[event.key];
+  const act = isPlainKey(event) && Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
   if (act === undefined) return;
   event.preventDefault();
   act();
@@ -84,16 +92,8 @@ function press(event: KeyboardEvent, { closer: zoomBy, whole, fit }: Zooming): v
 
 function useRoom(box: RefObject<HTMLDivElement | null>): Size {
   const [room, setRoom] = useState<Size>({ width: 0, height: 0 });
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (element === null) return undefined;
-    // Of the outer edge: whether there are scroll bars must not change what fits.
-    const look = (): void => setRoom({ width: element.offsetWidth - MARGIN, height: element.offsetHeight - MARGIN });
-    const sizes = new ResizeObserver(look);
-    sizes.observe(element);
-    look();
-    return () => sizes.disconnect();
-  }, []);
+  // Of the outer edge: whether there are scroll bars must not change what fits.
+  useSize(box, ({ offsetWidth, offsetHeight }) => setRoom({ width: offsetWidth - MARGIN, height: offsetHeight - MARGIN - FOOT }));
   return room;
 }
 
@@ -130,8 +130,8 @@ function showActive(picture: SVGSVGElement, box: HTMLElement | null): void {
   const active = [...picture.querySelectorAll('[data-state].is-active')].at(-1)?.getBoundingClientRect();
   if (active === undefined || box === null) return;
   const view = box.getBoundingClientRect();
-  if (active.bottom > view.bottom) box.scrollTop += active.top + active.height / 2 - (view.top + view.height / 2);
-  if (active.right > view.right) box.scrollLeft += active.left + active.width / 2 - (view.left + view.width / 2);
+  if (active.bottom > view.bottom - FOOT || active.top < view.top) box.scrollTop += active.top + active.height / 2 - (view.top + view.height / 2);
+  if (active.right > view.right || active.left < view.left) box.scrollLeft += active.left + active.width / 2 - (view.left + view.width / 2);
 }
 
 function drag(start: PointerEvent, box: HTMLElement | null): void {

@@ -23,7 +23,7 @@ function Level({ chart, states, of, depth }: StateListProps & { readonly of: str
       {children.map(({ id, key, description }) => (
         <li key={id}>
           {states.has(id) ? <b class="is-in">{visibleText(key)}</b> : <span>{visibleText(key)}</span>}
-          {states.has(id) ? <span class="badge is-active">active</span> : undefined}
+          {states.has(id) ? <span class="badge is-running">active</span> : undefined}
           {description === undefined ? undefined : <span class="quiet"> {visibleText(description)}</span>}
           <Level chart={chart} states={states} of={id} depth={depth + 1} />
         </li>

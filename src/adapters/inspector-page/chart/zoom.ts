@@ -2,7 +2,7 @@
 
 export const SMALLEST = 0.2;
 export const LARGEST = 4;
-/** Smaller, and the words of a chart cannot be read any more: then it is scrolled instead. */
+/** Smaller, and the words of a chart cannot be read any more: then it is scrolled instead, unless somebody wants all of it. */
 export const LEGIBLE = 0.8;
 const STEP = 1.2;
 
@@ -11,13 +11,16 @@ export interface Size {
   readonly height: number;
 }
 
-/** Whole in the width, as long as it can be read, and never larger than it was drawn. */
-export function fitted(picture: Size, room: Size): number {
+/** All of it is seen, and it is never larger than it was drawn. */
+export function wholeZoom(picture: Size, room: Size): number {
   if (picture.width <= 0 || picture.height <= 0 || room.width <= 0 || room.height <= 0) return 1;
-  const byWidth = Math.min(1, room.width / picture.width);
-  // A chart that is a little too high is shown whole too.
-  const whole = Math.min(byWidth, room.height / picture.height);
-  return clamped(whole >= LEGIBLE ? whole : Math.max(LEGIBLE, byWidth));
+  return clamped(Math.min(1, room.width / picture.width, room.height / picture.height));
+}
+
+/** Whole, or at least in the width, as long as it can be read. */
+export function fitted(picture: Size, room: Size): number {
+  const all = wholeZoom(picture, room);
+  return all >= LEGIBLE ? all : Math.max(LEGIBLE, wholeZoom(picture, { ...room, height: picture.height }));
 }
 
 export function clamped(zoom: number): number {

@@ -17,7 +17,7 @@ export function ContextDifference({ changes }: { readonly changes: readonly Cont
           {changes.map(({ path, kind, before, after }) => (
             <li key={path} class={`is-${kind}`}>
               <span class="context-path">{path === '' ? 'context' : visibleText(path)}</span>
-              <span class="sr-only"> {kind}: </span>
+              <span class="unseen"> {kind}: </span>
               {kind === 'added' ? undefined : <del>{short(before)}</del>}
               {kind === 'changed' ? ' → ' : ' '}
               {kind === 'removed' ? undefined : <ins>{short(after)}</ins>}

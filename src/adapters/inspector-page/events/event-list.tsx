@@ -1,27 +1,25 @@
 /** The records as a list, the newest at the bottom, with what is to be known of the chosen one beneath. */
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { isPlainKey, rowAfter } from '../shared/list-keys.ts';
 import { VirtualList } from '../shared/virtual-list.tsx';
-import { chooseRecord, chosenActor, chosenRecord, cursor, isActorOnly, isInPast, recording, recordingId } from '../model/view.ts';
+import { chooseRecord, chosenActor, chosenRecord, cursor, isActorOnly, isInPast, liveCalls, recording, recordingId } from '../model/view.ts';
 import { amount, counted } from '../model/words.ts';
 import { KIND_FILTERS, isKindFilter } from './event-filter.ts';
 import type { EventFilter } from './event-filter.ts';
 import { ROW_HEIGHT, RecordRow, rowId } from './record-row.tsx';
 import type { RecordList } from './filtered-records.ts';
 import { RecordDetail } from './record-detail.tsx';
-import { ActorNames } from './record-words.ts';
 import { useRecordList } from './use-record-list.ts';
 import type { FoundRecords } from './use-record-list.ts';
 
 const filter = signal<EventFilter>({ kind: 'all', text: '' });
-const PAGE_ROWS = 20;
 
 export function EventList(): JSX.Element {
   const { timeline } = recording.value.watched;
   const actor = isActorOnly.value ? chosenActor.value : undefined;
   const found = useRecordList(timeline, actor, filter.value);
   const { list } = found;
-  const names = new ActorNames(timeline.at(Number.MAX_SAFE_INTEGER));
   const chosen = chosenRecord.value;
   const moment = chosen ?? (cursor.value === 'live' ? undefined : cursor.value);
   const shown = moment === undefined ? -1 : list.indexUpTo(moment);
@@ -29,7 +27,7 @@ export function EventList(): JSX.Element {
   const row = (index: number): JSX.Element | undefined => {
     const record = list.at(index);
     if (record === undefined) return undefined;
-    return <RecordRow key={record.s} record={record} names={names} place={index + 1} of={list.length} isChosen={record.s === chosen} isAhead={isInPast.value && index > shown} isMoment={isInPast.value && index === shown} />;
+    return <RecordRow key={record.s} record={record} place={index + 1} of={list.length} isChosen={record.s === chosen} isAhead={isInPast.value && index > shown} isMoment={isInPast.value && index === shown} />;
   };
   return (
     <>
@@ -37,12 +35,12 @@ export function EventList(): JSX.Element {
       <Found found={found} />
       <VirtualList
         key={`${recordingId.value} ${actor ?? ''} ${filter.value.kind} ${filter.value.text}`}
-        class="events-list" role="listbox" label="Records" count={list.length} vanished={list.vanished} rowHeight={ROW_HEIGHT} row={row}
-        staysAtEnd={!isInPast.value} shown={shown === -1 ? undefined : shown}
+        role="listbox" label="Records" count={list.length} vanished={list.vanished} rowHeight={ROW_HEIGHT} row={row}
+        staysAtEnd={!isInPast.value && liveCalls.value} shown={shown === -1 ? undefined : shown}
         empty={<p class="empty">{emptyText(found)}</p>}
         attributes={{ tabIndex: 0, 'aria-activedescendant': isListed ? rowId(chosen) : undefined, onKeyDown: (event: KeyboardEvent) => moveBy(event, list, shown) }}
       />
-      {chosen === undefined ? undefined : <RecordDetail key={chosen} seq={chosen} timeline={timeline} names={names} />}
+      {chosen === undefined ? undefined : <RecordDetail key={chosen} seq={chosen} />}
     </>
   );
 }
@@ -54,7 +52,7 @@ function Filters(): JSX.Element {
       <select aria-label="Which records" value={kind} onChange={({ currentTarget: { value } }) => { if (isKindFilter(value)) filter.value = { ...filter.value, kind: value }; }}>
         {KIND_FILTERS.map((each) => <option key={each.id} value={each.id}>{each.text}</option>)}
       </select>
-      <input type="search" aria-label="Search the records" placeholder="Event, state, action…" spellcheck={false} maxLength={200} value={text} onInput={({ currentTarget: { value } }) => { filter.value = { ...filter.value, text: value }; }} />
+      <input type="search" aria-label="Search the records" placeholder="Search" spellcheck={false} maxLength={200} value={text} onInput={({ currentTarget: { value } }) => { filter.value = { ...filter.value, text: value }; }} />
       <label class={chosenActor.value === undefined ? 'is-off' : ''} title={chosenActor.value === undefined ? 'Choose an actor first' : 'Leave out what other actors do'}>
         <input type="checkbox" checked={isActorOnly.value && chosenActor.value !== undefined} disabled={chosenActor.value === undefined} onChange={({ currentTarget: { checked } }) => { isActorOnly.value = checked; }} /> This actor
       </label>
@@ -77,31 +75,11 @@ function emptyText({ all, isComplete }: FoundRecords): string {
   return isComplete ? 'No record fits. Choose “All records” or empty the search.' : 'Looking…';
 }
 
-function moveBy(event: KeyboardEvent, list: RecordList, from: number): void {
-  const to = placeAfter(event.key, from === -1 ? list.length : from, list.length);
-  const record = to === undefined ? undefined : list.at(Math.min(list.length - 1, Math.max(0, to)));
-  if (record === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+function moveBy(event: KeyboardEvent, list: RecordList, shown: number): void {
+  const from = shown === -1 ? list.length : shown;
+  const to = event.key === 'Enter' ? Math.min(list.length - 1, from) : rowAfter(event.key, from, list.length);
+  const record = to === undefined ? undefined : list.at(to);
+  if (record === undefined || !isPlainKey(event)) return;
   event.preventDefault();
   chooseRecord(record.s);
-}
-
-function placeAfter(key: string, from: number, length: number): number | undefined {
-  switch (key) {
-    case 'ArrowUp':
-      return from - 1;
-    case 'ArrowDown':
-      return from + 1;
-    case 'PageUp':
-      return from - PAGE_ROWS;
-    case 'PageDown':
-      return from + PAGE_ROWS;
-    case 'Home':
-      return 0;
-    case 'End':
-      return length - 1;
-    case 'Enter':
-      return from === length ? length - 1 : from;
-    default:
-      return undefined;
-  }
 }

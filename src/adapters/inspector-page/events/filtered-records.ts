@@ -2,6 +2,7 @@
  * The records of a sequence that fit, found little by little: what is new first, then what was there, the newest first. So what is asked for now is there
  * at once, and a million records hold nobody up.
  */
+import { countUpTo } from '../../../machines/inspection-log/inspected-actor.ts';
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import type { RecordSequence } from '../../../machines/inspection-log/record-sequence.ts';
 
@@ -69,14 +70,7 @@ export class FilteredRecords implements RecordList {
   }
 
   indexUpTo(seq: number): number {
-    let low = 0;
-    let high = this.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.at(middle)?.s ?? 0) <= seq) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
+    return countUpTo(this.length, (place) => (this.at(place)?.s ?? 0) <= seq) - 1;
   }
 
   #placeAt(index: number): number | undefined {

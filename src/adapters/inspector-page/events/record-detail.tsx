@@ -1,49 +1,47 @@
 /** All that is known of one record: what led to it, what came of it, what it carried. */
 import type { ComponentChildren, JSX } from 'preact';
 import type { InspectionRecord, InspectionRecordOf } from '../../../machines/inspection-log/inspection-record.ts';
-import type { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
 import { ignoredBecause } from '../chart/ignored-why.ts';
-import { chooseActor, chosenRecord } from '../model/view.ts';
+import { chooseActor, chosenRecord, recording } from '../model/view.ts';
 import { visibleLines, visibleText } from '../model/visible-text.ts';
 import { amount, clockTime, duration, leavesOfValue, stateText, wholeTime } from '../model/words.ts';
 import { JsonView } from '../shared/json-view.tsx';
+import { Sign } from '../shared/sign.tsx';
 import { contextChanges } from './context-change.ts';
 import { ContextDifference } from './context-difference.tsx';
-import { RecordIcon } from './record-icon.tsx';
+import { latestNames } from './latest-names.ts';
 import { RecordLink } from './record-row.tsx';
 import { isIgnoring, recordWords } from './record-words.ts';
-import type { ActorNames } from './record-words.ts';
 import { contextBefore, stepBefore } from './steps-before.ts';
 import { takenText } from './taken-text.ts';
+
+interface Shown {
+  readonly record: InspectionRecord;
+}
 
 const MOST_EFFECTS = 40;
 const MOST_MESSAGE = 4_000;
 
-interface Detailed {
-  readonly timeline: InspectionTimeline;
-  readonly names: ActorNames;
-}
-
-export function RecordDetail({ seq, timeline, names }: Detailed & { readonly seq: number }): JSX.Element {
-  const record = timeline.record(seq);
+export function RecordDetail({ seq }: { readonly seq: number }): JSX.Element {
+  const record = recording.value.timeline.record(seq);
   const close = (): void => { chosenRecord.value = undefined; };
   if (record === undefined) return <section class="detail" aria-label="The record"><p class="empty">Record {seq} is not here: it was not read yet, or it is forgotten.</p></section>;
-  const { sign, kind, name } = recordWords(record, names);
+  const { sign, kind, name } = recordWords(record, latestNames.value);
   return (
     <section class="detail" aria-label="The record">
       <header>
-        <RecordIcon sign={sign} />
+        <Sign of={sign} size={12} />
         <h2 title={'type' in record ? visibleText(record.type) : undefined}>{name}</h2>
         <span class="badge">{kind}</span>
-        <button type="button" class="quiet" aria-label="Close the record" title="Close" onClick={close}>×</button>
+        <button class="quiet" aria-label="Close the record" title="Close" onClick={close}>×</button>
       </header>
       <dl class="detail-facts">
-        <Fact name="Actor"><ActorLink actor={record.a} names={names} /></Fact>
-        <Particulars record={record} timeline={timeline} names={names} />
+        <Fact name="Actor"><ActorLink actor={record.a} /></Fact>
+        <Particulars record={record} />
         <Fact name="Time"><time title={wholeTime(record.t)}>{clockTime(record.t)}</time> <span class="quiet">record {amount(record.s)}</span></Fact>
       </dl>
-      <Causes record={record} timeline={timeline} names={names} />
-      <Payloads record={record} timeline={timeline} />
+      <Causes record={record} />
+      <Payloads record={record} />
     </section>
   );
 }
@@ -52,18 +50,18 @@ function Fact({ name, children }: { readonly name: string; readonly children: Co
   return <div><dt>{name}</dt><dd>{children}</dd></div>;
 }
 
-function ActorLink({ actor, names }: { readonly actor: string; readonly names: ActorNames }): JSX.Element {
-  return <button type="button" class="link" title={visibleText(actor, 600)} onClick={() => chooseActor(actor)}>{names.of(actor)}</button>;
+function ActorLink({ actor }: { readonly actor: string }): JSX.Element {
+  return <button class="link" title={visibleText(actor, 600)} onClick={() => chooseActor(actor)}>{latestNames.value.of(actor)}</button>;
 }
 
-function Particulars({ record, timeline, names }: Detailed & { readonly record: InspectionRecord }): JSX.Element | undefined {
+function Particulars({ record }: Shown): JSX.Element | undefined {
   switch (record.k) {
     case 'event':
-      return <Fact name="From">{record.from === undefined ? 'outside: somebody who is no actor' : <ActorLink actor={record.from} names={names} />}</Fact>;
+      return <Fact name="From">{record.from === undefined ? 'outside: somebody who is no actor' : <ActorLink actor={record.from} />}</Fact>;
     case 'step':
-      return <StepFacts record={record} timeline={timeline} names={names} />;
+      return <StepFacts record={record} />;
     case 'actor':
-      return <Fact name="Made by">{record.parent === undefined ? 'nobody: it stands by itself' : <ActorLink actor={record.parent} names={names} />}</Fact>;
+      return <Fact name="Made by">{record.parent === undefined ? 'nobody: it stands by itself' : <ActorLink actor={record.parent} />}</Fact>;
     case 'timer':
       return <Fact name="Due">after {duration(record.delayMs)}, {wholeTime(record.dueAt)}</Fact>;
     case 'error':
@@ -78,9 +76,10 @@ function Particulars({ record, timeline, names }: Detailed & { readonly record: 
   }
 }
 
-function StepFacts({ record, timeline, names }: Detailed & { readonly record: InspectionRecordOf<'step'> }): JSX.Element {
+function StepFacts({ record }: { readonly record: InspectionRecordOf<'step'> }): JSX.Element {
+  const { timeline } = recording.value;
   const before = stepBefore(timeline, record);
-  const chart = names.state(record.a)?.chart;
+  const chart = latestNames.value.state(record.a)?.chart;
   const description = chart === undefined ? undefined : timeline.chart(chart);
   if (isIgnoring(record)) {
     return <Fact name="Ignored"><span class="ignored-why">{ignoredBecause(description, leavesOfValue(record.value), record.type)}</span></Fact>;
@@ -93,22 +92,23 @@ function StepFacts({ record, timeline, names }: Detailed & { readonly record: In
   );
 }
 
-function Causes({ record, timeline, names }: Detailed & { readonly record: InspectionRecord }): JSX.Element {
+function Causes({ record }: Shown): JSX.Element {
+  const { timeline } = recording.value;
   const cause = timeline.causeOf(record.s);
   const effects = timeline.effectsOf(record.s, MOST_EFFECTS + 1);
   return (
-    <div class="detail-links">
+    <div>
       <h3>Cause</h3>
-      {cause === undefined ? <p class="quiet">{record.k === 'event' && record.from === undefined ? 'It came from outside.' : 'Nothing before it is known to have led to it.'}</p> : <RecordLink record={cause} names={names} />}
+      {cause === undefined ? <p class="quiet">{record.k === 'event' && record.from === undefined ? 'It came from outside.' : 'Nothing before it is known to have led to it.'}</p> : <RecordLink record={cause} />}
       <h3>Effects</h3>
       {effects.length === 0 ? <p class="quiet">Nothing is known to have come of it.</p> : undefined}
-      {effects.slice(0, MOST_EFFECTS).map((each) => <RecordLink key={each.s} record={each} names={names} />)}
+      {effects.slice(0, MOST_EFFECTS).map((each) => <RecordLink key={each.s} record={each} />)}
       {effects.length > MOST_EFFECTS ? <p class="quiet">There are more; the list shows them after this one.</p> : undefined}
     </div>
   );
 }
 
-function Payloads({ record, timeline }: { readonly record: InspectionRecord; readonly timeline: InspectionTimeline }): JSX.Element | undefined {
+function Payloads({ record }: Shown): JSX.Element | undefined {
   const isCut = 'cut' in record && record.cut === true;
   switch (record.k) {
     case 'event':
@@ -122,7 +122,7 @@ function Payloads({ record, timeline }: { readonly record: InspectionRecord; rea
       return record.facts === undefined || Object.keys(record.facts).length === 0 ? undefined : <JsonView label="Facts" value={record.facts} />;
     case 'step': {
       if (record.context === undefined) return undefined;
-      const before = contextBefore(timeline, record);
+      const before = contextBefore(recording.value.timeline, record);
       return (
         <>
           <ContextDifference changes={before.isKnown ? contextChanges(before.context, record.context) : undefined} />

@@ -8,7 +8,7 @@ import { visibleText } from '../model/visible-text.ts';
 import { duration, stateText } from '../model/words.ts';
 
 /** Each has a sign of its own. */
-export type RecordSign = InspectionRecord['k'] | 'ignored' | 'ended';
+export type RecordSign = Exclude<InspectionRecord['k'], 'step'> | 'running' | 'ignored' | 'stopped';
 export type RecordTone = 'plain' | 'quiet' | 'good' | 'bad';
 
 export interface RecordWords {
@@ -48,6 +48,11 @@ export class ActorNames {
   }
 }
 
+/** For a `title`: the number of a record, and its event as it was written. */
+export function exactText(record: InspectionRecord): string {
+  return `record ${record.s}${'type' in record ? `, ${visibleText(record.type)}` : ''}`;
+}
+
 export function recordWords(record: InspectionRecord, names: ActorNames): RecordWords {
   const of = names.of(record.a);
   switch (record.k) {
@@ -62,7 +67,7 @@ export function recordWords(record: InspectionRecord, names: ActorNames): Record
     case 'action':
       return { sign: 'action', kind: 'Action ran', tone: 'quiet', name: visibleText(record.name), rest: of };
     case 'emit':
-      return { sign: 'emit', kind: 'Said to listeners', tone: 'quiet', name: visibleText(record.type), rest: of };
+      return { sign: 'emit', kind: 'Event emitted', tone: 'quiet', name: visibleText(record.type), rest: of };
     case 'timer':
       return { sign: 'timer', kind: 'Timer set', tone: 'quiet', name: eventName(record.id), rest: `in ${duration(record.delayMs)} · ${of}` };
     case 'cancel':
@@ -93,12 +98,12 @@ function stepWords(record: InspectionRecordOf<'step'>, of: string): RecordWords 
   const name = stepName(record);
   const state = visibleText(stateText(record.value));
   if (isIgnoring(record)) return { sign: 'ignored', kind: 'Event ignored', tone: 'quiet', name, rest: `ignored in ${state} · ${of}` };
-  if (record.taken[0] === HANDLED_BY_LOGIC) return { sign: 'step', kind: 'Step beside the chart', tone: 'quiet', name, rest: `handled by ${of}` };
+  if (record.taken[0] === HANDLED_BY_LOGIC) return { sign: 'running', kind: 'Step beside the chart', tone: 'quiet', name, rest: `no change of state · ${of}` };
   const isOver = record.status !== 'active';
-  return { sign: isOver ? 'ended' : 'step', kind: isOver ? `Step, and ${record.status}` : 'Step', tone: record.status === 'error' ? 'bad' : 'plain', name: record.taken.length === 0 ? record.status : `→ ${state}`, rest: `${name} · ${of}` };
+  return { sign: isOver ? 'stopped' : 'running', kind: isOver ? `Step, and ${record.status}` : 'Step', tone: record.status === 'error' ? 'bad' : 'plain', name: record.taken.length === 0 ? record.status : `→ ${state}`, rest: `${name} · ${of}` };
 }
 
 function snapWords({ value, status, error }: InspectionRecordOf<'snap'>, of: string): RecordWords {
   if (status === 'active') return { sign: 'snap', kind: 'Snapshot', tone: 'quiet', name: of, rest: value === undefined ? 'runs' : visibleText(stateText(value)) };
-  return { sign: 'ended', kind: 'Ended', tone: status === 'error' ? 'bad' : 'quiet', name: of, rest: error === undefined ? status : `${status}: ${visibleText(error.message)}` };
+  return { sign: 'stopped', kind: 'Ended', tone: status === 'error' ? 'bad' : 'quiet', name: of, rest: error === undefined ? status : `${status}: ${visibleText(error.message)}` };
 }

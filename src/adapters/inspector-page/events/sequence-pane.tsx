@@ -1,15 +1,17 @@
 /** What passed between actors around the moment that is shown. */
 import type { JSX } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import type { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
-import { chooseActor, chooseRecord, chosenActor, chosenRecord, cursor, isInPast, recording, recordingId } from '../model/view.ts';
+import { chooseActor, chooseRecord, chosenActor, chosenRecord, cursor, isInPast, liveCalls, recording, recordingId } from '../model/view.ts';
 import { wholeName } from '../model/actor-names.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { counted } from '../model/words.ts';
+import { isPlainKey, rowAfter } from '../shared/list-keys.ts';
+import { useSize } from '../shared/use-size.ts';
 import { VirtualList } from '../shared/virtual-list.tsx';
 import { RecordDetail } from './record-detail.tsx';
-import { ActorNames } from './record-words.ts';
+import { latestNames } from './latest-names.ts';
 import { OTHERS, OUTSIDE, sequenceOf } from './sequence.ts';
 import type { Sequence, SequenceRow } from './sequence.ts';
 import { SEQUENCE_ROW, columnMiddle, columnWidth, lifelinesFor } from './sequence-places.ts';
@@ -22,28 +24,14 @@ const SCROLLBAR = 12;
 export function SequencePane(): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(380);
-  useLayoutEffect(() => {
-    const element = place.current;
-    if (element === null) return undefined;
-    const sizes = new ResizeObserver(() => setWidth(Math.max(240, element.clientWidth - SCROLLBAR)));
-    sizes.observe(element);
-    return () => sizes.disconnect();
-  }, []);
-  const { timeline } = recording.value.watched;
-  const names = new ActorNames(timeline.at(Number.MAX_SAFE_INTEGER));
+  useSize(place, ({ clientWidth }) => setWidth(Math.max(240, clientWidth - SCROLLBAR)));
   const chosen = chosenRecord.value;
   return (
     <div class="sequence" ref={place}>
-      <Diagram key={recordingId.value} timeline={timeline} names={names} width={width} />
-      {chosen === undefined ? undefined : <RecordDetail key={chosen} seq={chosen} timeline={timeline} names={names} />}
+      <Diagram key={recordingId.value} width={width} />
+      {chosen === undefined ? undefined : <RecordDetail key={chosen} seq={chosen} />}
     </div>
   );
-}
-
-interface DiagramProps {
-  readonly timeline: InspectionTimeline;
-  readonly names: ActorNames;
-  readonly width: number;
 }
 
 /** What was drawn before, so that rows which vanish at the front move nothing. */
@@ -53,7 +41,9 @@ interface Drawn {
   readonly vanished: number;
 }
 
-function Diagram({ timeline, names, width }: DiagramProps): JSX.Element {
+function Diagram({ width }: { readonly width: number }): JSX.Element {
+  const { timeline } = recording.value.watched;
+  const names = latestNames.value;
   const before = useRef<Drawn | undefined>(undefined);
   const all = timeline.sequence();
   const lastOfChosen = lastOf(timeline, chosenActor.value);
@@ -74,10 +64,10 @@ function Diagram({ timeline, names, width }: DiagramProps): JSX.Element {
   };
   return (
     <>
-      <Heads sequence={sequence} width={width} names={names} nameOf={nameOf} />
+      <Heads sequence={sequence} width={width} nameOf={nameOf} />
       <VirtualList
-        role="grid" class="sequence-rows" label="Sequence diagram" count={rows.length} vanished={vanished} rowHeight={SEQUENCE_ROW} row={line}
-        staysAtEnd={!isInPast.value} shown={shown === -1 ? undefined : shown} empty={<p class="empty">Nothing passed between actors yet.</p>}
+        role="grid" label="Sequence diagram" count={rows.length} vanished={vanished} rowHeight={SEQUENCE_ROW} row={line}
+        staysAtEnd={!isInPast.value && liveCalls.value} shown={shown === -1 ? undefined : shown} empty={<p class="empty">Nothing passed between actors yet.</p>}
         attributes={{ tabIndex: 0, 'aria-rowcount': rows.length, 'aria-activedescendant': chosen === undefined ? undefined : lineId(chosen), onKeyDown: (event: KeyboardEvent) => moveBy(event, sequence, shown) }}
       />
       <p class="events-found">{scopeText(all.length, { window: shownWindow, sequence, isEarlier })}</p>
@@ -118,20 +108,19 @@ function scopeText(all: number, { window: { begin, end }, sequence: { leftOut },
 interface HeadsProps {
   readonly sequence: Sequence;
   readonly width: number;
-  readonly names: ActorNames;
   readonly nameOf: (key: string) => string;
 }
 
-function Heads({ sequence: { lifelines }, width, names, nameOf }: HeadsProps): JSX.Element {
+function Heads({ sequence: { lifelines }, width, nameOf }: HeadsProps): JSX.Element {
   return (
     <div class="sequence-heads" role="group" aria-label="Actors of the diagram">
       {lifelines.map(({ key }, index) => {
-        const state = names.state(key);
+        const state = latestNames.value.state(key);
         const style = { left: `${columnMiddle(width, lifelines.length, index)}px`, width: `${columnWidth(width, lifelines.length) - 4}px` };
         if (key === OUTSIDE || key === OTHERS) return <span key={key} class="column-head" style={style}>{nameOf(key)}</span>;
         const kind = state?.kind === undefined || nameOf(key).startsWith(state.kind) ? undefined : state.kind;
         return (
-          <button key={key} type="button" class="column-head" aria-pressed={key === chosenActor.value} style={style} title={state === undefined ? key : wholeName(state)} onClick={() => chooseActor(key)}>
+          <button key={key} class="column-head" aria-pressed={key === chosenActor.value} style={style} title={state === undefined ? key : wholeName(state)} onClick={() => chooseActor(key)}>
             <span>{nameOf(key)}</span>
             {kind === undefined ? undefined : <small>{visibleText(kind)}</small>}
           </button>
@@ -142,9 +131,8 @@ function Heads({ sequence: { lifelines }, width, names, nameOf }: HeadsProps): J
 }
 
 function moveBy(event: KeyboardEvent, { rows }: Sequence, from: number): void {
-  const by = { ArrowUp: -1, ArrowDown: 1, PageUp: -15, PageDown: 15, Home: -rows.length, End: rows.length }[event.key];
-  const row = by === undefined ? undefined : rows[Math.min(rows.length - 1, Math.max(0, (from === -1 ? rows.length : from) + by))];
-  if (row === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+  const row = rows[rowAfter(event.key, from === -1 ? rows.length : from, rows.length) ?? -1];
+  if (row === undefined || !isPlainKey(event)) return;
   event.preventDefault();
   chooseRecord(row.seq);
 }

@@ -1,7 +1,8 @@
 /** One line of a sequence diagram: cells for whoever hears it, a picture for whoever sees it. */
 import type { JSX } from 'preact';
-import { chooseRecord } from '../model/view.ts';
+import { chooseRecord, recording } from '../model/view.ts';
 import { clockTime } from '../model/words.ts';
+import { exactText } from './record-words.ts';
 import type { Sequence, SequenceRow } from './sequence.ts';
 import { SEQUENCE_ROW, columnMiddle, labelBeside, labelBetween, linesIn } from './sequence-places.ts';
 
@@ -22,13 +23,14 @@ export interface SequenceLineProps {
 
 export function SequenceLine({ row, sequence, width, nameOf, isChosen, isAhead, place }: SequenceLineProps): JSX.Element {
   const { from, to, label, isIgnored, kind, seq, t } = row;
+  const record = recording.value.timeline.record(seq);
   const what = `${label}${isIgnored && kind === 'message' ? ', ignored' : ''}`;
   return (
-    <div id={lineId(seq)} role="row" aria-selected={isChosen} aria-rowindex={place} class={`sequence-line is-${kind}${isIgnored ? ' is-ignored' : ''}${isAhead ? ' is-ahead' : ''}`} style={{ height: `${SEQUENCE_ROW}px` }} title={`${from === to ? nameOf(to) : `${nameOf(from)} → ${nameOf(to)}`}: ${what}\nrecord ${seq}`} onClick={() => chooseRecord(seq)}>
+    <div id={lineId(seq)} role="row" aria-selected={isChosen} aria-rowindex={place} class={`sequence-line is-${kind}${isIgnored ? ' is-ignored' : ''}${isAhead ? ' is-ahead' : ''}`} style={{ height: `${SEQUENCE_ROW}px` }} title={`${from === to ? nameOf(to) : `${nameOf(from)} → ${nameOf(to)}`}: ${what}${record === undefined ? '' : `\n${exactText(record)}`}`} onClick={() => chooseRecord(seq)}>
       <span role="gridcell" class="sequence-time mono">{clockTime(t).slice(3)}</span>
-      <span role="gridcell" class="sr-only">from {nameOf(from)}</span>
-      <span role="gridcell" class="sr-only">{from === to ? 'to itself' : `to ${nameOf(to)}`}</span>
-      <span role="gridcell" class="sr-only">{what}</span>
+      <span role="gridcell" class="unseen">from {nameOf(from)}</span>
+      <span role="gridcell" class="unseen">{from === to ? 'to itself' : `to ${nameOf(to)}`}</span>
+      <span role="gridcell" class="unseen">{what}</span>
       <svg aria-hidden="true" width={width} height={SEQUENCE_ROW}>
         <Lines row={row} sequence={sequence} width={width} />
         <Mark row={row} sequence={sequence} width={width} />

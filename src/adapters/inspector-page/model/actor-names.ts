@@ -11,12 +11,14 @@ const LONG_ID = /^(?:[a-z]+[_-])?([0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f
 /** XState calls what a state invokes `0.<chart>.<state>`. */
 const INVOKED = /^\d+\.[^.]+\.?/;
 
-/** `Mend the cart`, `task_7`, `wake …81b1`, `claim`. */
-export function actorName({ id, kind, facts }: Named): string {
+/** Why a wake began, as its label says it. */
+const WAKES: ReadonlyMap<string, string> = new Map([['ingress', 'for a message'], ['wake', 'that was queued'], ['retry', 'after a failure'], ['manual', 'by hand']]);
+
+/** `Mend the cart`, `task_7`, `wake for a message`, `wake …81b1`, `claim`. */
+export function actorName({ id, kind, facts }: Named, most = MOST): string {
   const label = facts?.['label'] ?? facts?.['name'];
   const end = LONG_ID.exec(id)?.[1]?.slice(-LAST);
-  // What a wake is labelled with is why it began.
-  if (label !== undefined && label !== '') return visibleText(kind === 'wake' ? `wake (${label})` : label, MOST);
+  if (label !== undefined && label !== '') return visibleText(kind === 'wake' ? `wake ${WAKES.get(label) ?? label}` : label, most);
   if (end !== undefined) return `${visibleText(kind ?? 'actor', MOST)} …${end}`;
   if (INVOKED.test(id) && kind !== undefined) return visibleText(kind, MOST);
   return visibleText(id, MOST);
@@ -28,6 +30,6 @@ export function keyName(key: string): string {
 }
 
 /** All that tells it from others, for a `title`. */
-export function wholeName({ key, id, kind }: Named & { readonly key: string }): string {
-  return visibleText([kind, id, key].filter((part) => part !== undefined).join('\n'), 1_000).replaceAll('⏎', '\n');
+export function wholeName({ key, id, kind, facts }: Named & { readonly key: string }): string {
+  return visibleText([facts?.['label'], kind, id, key].filter((part) => part !== undefined).join('\n'), 1_000).replaceAll('⏎', '\n');
 }

@@ -9,16 +9,20 @@ export interface EventSender {
   readonly kind?: string | undefined;
 }
 
-/** `START`, `done(claim)`, `after(soon)`. The type itself belongs into a `title`. */
+/** `START`, `claim is done`, `after(soon)`. The type itself belongs into a `title`. */
 export function eventName(type: string, sender?: EventSender): string {
-  return visibleText(type.startsWith('xstate.') ? ownName(type.slice('xstate.'.length), sender) : type, MOST);
+  return type.startsWith('xstate.') ? writtenName(ownName(type.slice('xstate.'.length), sender)) : visibleText(type, MOST);
 }
 
 /** Of a step: as its chart calls the event that led to it. */
 export function stepName({ type, taken }: Extract<InspectionRecord, { readonly k: 'step' }>, sender?: EventSender): string {
-  const [first] = taken;
-  const written = type.startsWith('xstate.') ? first?.slice(first.indexOf('|') + 1, first.lastIndexOf('|')) : undefined;
-  return written === undefined || written === '' ? eventName(type, sender) : visibleText(written, MOST);
+  const written = type.startsWith('xstate.') ? /\|(.*)\|/s.exec(taken[0] ?? '')?.[1] : undefined;
+  return written === undefined || written === '' ? eventName(type, sender) : writtenName(written);
+}
+
+/** What charts write as `done(claim)` and `error(claim)`. */
+export function writtenName(event: string): string {
+  return visibleText(event.replace(/^(done|error)\((.+)\)$/s, (_, what, who) => `${who} ${what === 'done' ? 'is done' : 'failed'}`), MOST);
 }
 
 function ownName(type: string, sender: EventSender | undefined): string {
@@ -27,10 +31,10 @@ function ownName(type: string, sender: EventSender | undefined): string {
   if (what !== '') return `${what}(${invokedName(of, sender)})`;
   const delay = /^after\.([^.]+)/.exec(type)?.[1];
   if (delay !== undefined) return `after(${delay})`;
-  return OWN_NAMES[type] ?? type;
+  return OWN_NAMES.get(type) ?? type;
 }
 
-const OWN_NAMES: Readonly<Record<string, string>> = { init: 'started', stop: 'stopped', 'promise.resolve': 'resolved', 'promise.reject': 'rejected', 'observable.next': 'next', 'observable.complete': 'completed', 'observable.error': 'failed' };
+const OWN_NAMES: ReadonlyMap<string, string> = new Map(Object.entries({ init: 'started', stop: 'stopped', 'promise.resolve': 'resolved', 'promise.reject': 'rejected', 'observable.next': 'next', 'observable.complete': 'completed', 'observable.error': 'failed' }));
 
 /** XState numbers what a state invokes without an id; its kind says more. */
 function invokedName(id: string, sender: EventSender | undefined): string {

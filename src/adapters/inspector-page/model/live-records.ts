@@ -1,6 +1,6 @@
 /** Follows a recording by server-sent events, through every interruption, until the server says that this place in it is gone. */
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
-import { RequestFailure, recordingPath, server } from './transport.ts';
+import { isRefusal, recordingPath, server } from './transport.ts';
 
 /** `other_program` and `gone`: what is here does not go on; it has to be loaded anew. */
 export type LiveEnd = 'left' | 'other_program' | 'gone';
@@ -60,8 +60,4 @@ export function followRecords({ recording, from, boot, left, onRecords, onLost, 
       );
     });
   });
-}
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof RequestFailure && error.status !== 0 && error.status < 500;
 }

@@ -1,5 +1,6 @@
 /** What a status and a state mean to whoever looks: charts end in a final state called `failed`, whose status is `done` like that of any other. */
 import type { InspectedStatus, InspectedValue, InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
+import { visibleText } from './visible-text.ts';
 import { leavesOfValue } from './words.ts';
 
 export type Look = 'running' | 'waiting' | 'done' | 'error' | 'stopped';
@@ -13,6 +14,12 @@ export function lookOf({ status, value }: { readonly status: InspectedStatus; re
   const leaves = leavesOfValue(value);
   if (status === 'done') return leaves.some((leaf) => FAILED.test(leaf)) ? 'error' : 'done';
   return leaves.some((leaf) => WAITING.test(leaf)) ? 'waiting' : 'running';
+}
+
+/** `exit 1`; undefined, where a command ended well, or nothing is told of it. */
+export function badExit(facts: Readonly<Record<string, string>> | undefined): string | undefined {
+  const code = facts?.['exitCode'];
+  return code === undefined || code === '0' ? undefined : `exit ${visibleText(code, 12)}`;
 }
 
 /** Whether the record tells that its actor has failed. */

@@ -2,6 +2,7 @@
  * What is looked for in a recording again and again, found once: where something failed, and where nothing happened for long. It is brought up to date
  * from where it was.
  */
+import { countUpTo } from '../../../machines/inspection-log/inspected-actor.ts';
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import type { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
 import { isFailure } from './outcomes.ts';
@@ -103,11 +104,5 @@ export function indexOf(timeline: InspectionTimeline): RecordIndex {
 
 /** How many of `entries`, which ascend, stand at number `seq` or before. */
 export function placeAfter(entries: readonly { readonly s: number }[], seq: number): number {
-  let [low, high] = [0, entries.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((entries[middle] as { readonly s: number }).s <= seq) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return countUpTo(entries.length, (place) => (entries[place] as { readonly s: number }).s <= seq);
 }

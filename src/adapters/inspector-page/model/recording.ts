@@ -11,7 +11,7 @@ import { followRecords } from './live-records.ts';
 import { PayloadBudget } from './payload-budget.ts';
 import { RecordLines } from './record-lines.ts';
 import { RecordingNotes } from './recording-notes.ts';
-import { RequestFailure, recordingPath, request } from './transport.ts';
+import { isRefusal, recordingPath, request } from './transport.ts';
 import { eitherOf, nextTask, pause, readSoon, signedIn } from './waits.ts';
 
 export type RecordingPhase =
@@ -227,8 +227,7 @@ export class Recording {
 
   /** Whether asking again would be answered the same for ever. */
   async #isRefused(error: unknown): Promise<boolean> {
-    const isAnswer = error instanceof RequestFailure && error.status !== 0 && error.status < 500;
-    if (!isAnswer) {
+    if (!isRefusal(error)) {
       this.#lose();
       return false;
     }

@@ -1,7 +1,9 @@
 /** What the server says of itself, asked again every few seconds while somebody looks; and the clock of the page. */
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
+import type { ReadonlySignal } from '@preact/signals';
 import { about, now, recording, recordingId, refusal } from './view.ts';
-import { RequestFailure, request } from './transport.ts';
+import { isRefusal, request } from './transport.ts';
+import { whileSeen } from './while-seen.ts';
 import type { About } from './transport.ts';
 
 const EVERY_MS = 5_000;
@@ -13,32 +15,21 @@ const GIVE_UP_MS = 30_000;
 /** Since when a question to the server has been waiting for its answer, while that takes unusually long. Milliseconds since the epoch. */
 export const slowSince = signal<number | undefined>(undefined);
 
+/** Whether what is shown as the newest is. */
+export const isHeard: ReadonlySignal<boolean> = computed(() => slowSince.value === undefined && ['loading', 'following'].includes(recording.value.phase.value.name));
+
 /** @returns leaves */
 export function keepLookingAtServer(): () => void {
   let isLooking = false;
   const look = async (): Promise<void> => {
-    if (isLooking || document.visibilityState !== 'visible') return;
+    if (isLooking) return;
     isLooking = true;
     await askServer();
     isLooking = false;
   };
-  const tick = (): void => {
-    if (document.visibilityState === 'visible') now.value = Date.now();
-  };
-  const looking = setInterval(() => void look(), EVERY_MS);
-  const ticking = setInterval(tick, SECOND_MS);
-  const wake = (): void => {
-    tick();
-    void look();
-  };
-  document.addEventListener('visibilitychange', wake);
-  addEventListener('pageshow', wake);
-  void look();
+  const leave = [whileSeen(() => void look(), EVERY_MS), whileSeen(() => { now.value = Date.now(); }, SECOND_MS)];
   return () => {
-    clearInterval(looking);
-    clearInterval(ticking);
-    document.removeEventListener('visibilitychange', wake);
-    removeEventListener('pageshow', wake);
+    for (const each of leave) each();
   };
 }
 
@@ -47,12 +38,12 @@ async function askServer(): Promise<void> {
   const askedAt = Date.now();
   const slow = setTimeout(() => { slowSince.value = askedAt; }, SLOW_MS);
   try {
-    const told = (await (await request('/api/about', { signal: AbortSignal.timeout(GIVE_UP_MS) })).json()) as About;
+    const told = (await (await request('./api/about', { signal: AbortSignal.timeout(GIVE_UP_MS) })).json()) as About;
     about.value = told;
     refusal.value = undefined;
     if (recordingId.value === '') recording.value.hear(told.range.last);
   } catch (error) {
-    if (error instanceof RequestFailure && error.status !== 0 && error.status < 500) refusal.value = { message: error.message, hint: error.hint };
+    if (isRefusal(error)) refusal.value = { message: error.message, hint: error.hint };
   } finally {
     clearTimeout(slow);
     slowSince.value = undefined;

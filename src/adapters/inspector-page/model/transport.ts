@@ -18,7 +18,7 @@ export interface About extends InspectionAbout {
 }
 
 /** What the server said instead, or why it said nothing. */
-export class RequestFailure extends Error {
+class RequestFailure extends Error {
   /** 0: nobody answered. */
   readonly status: number;
   readonly code: string;
@@ -32,13 +32,29 @@ export class RequestFailure extends Error {
   }
 }
 
+/** Whether asking again would be answered the same: the server itself has refused. */
+export function isRefusal(error: unknown): error is RequestFailure {
+  return error instanceof RequestFailure && error.status !== 0 && error.status < 500;
+}
+
+/** What went wrong, and what to do about it; whatever was thrown. */
+export function failureOf(error: unknown): Pick<RequestFailure, 'message' | 'hint' | 'status'> {
+  return error instanceof RequestFailure ? error : { message: error instanceof Error ? error.message : String(error), hint: '', status: 0 };
+}
+
+/** The same as one text. */
+export function reasonOf(error: unknown): string {
+  const { message, hint } = failureOf(error);
+  return `${message}. ${hint}`;
+}
+
 const NOBODY = {
   code: 'INSPECTOR_SILENT',
   message: 'the inspector does not answer',
   hint: 'Whoever started it has ended, or cannot be reached. What was read so far stays here; it is asked again by itself.',
 } as const;
 
-/** @throws RequestFailure */
+/** @param path from the page on: where that lies is the server's to say @throws RequestFailure */
 export async function request(path: string, options: RequestInit = {}): Promise<Response> {
   let response: Response;
   try {
@@ -56,21 +72,21 @@ async function json<Value>(path: string, options?: RequestInit): Promise<Value> 
   return (await (await request(path, options)).json()) as Value;
 }
 
-const sessionPath = (sessionId: string): string => `/api/sessions/${encodeURIComponent(sessionId)}`;
+const sessionPath = (sessionId: string): string => `./api/sessions/${encodeURIComponent(sessionId)}`;
 
 /** Of a recording: that of a session, or the main one. */
 export function recordingPath(name: 'records' | 'live', recording: string, from: number): string {
-  return `/api/${name}?from=${from}${recording === '' ? '' : `&session=${encodeURIComponent(recording)}`}`;
+  return `./api/${name}?from=${from}${recording === '' ? '' : `&session=${encodeURIComponent(recording)}`}`;
 }
 
 export function chartPath(chart: string, recording: string): string {
-  return `/api/charts/${encodeURIComponent(chart)}.svg${recording === '' ? '' : `?session=${encodeURIComponent(recording)}`}`;
+  return `./api/charts/${encodeURIComponent(chart)}.svg${recording === '' ? '' : `?session=${encodeURIComponent(recording)}`}`;
 }
 
 /** Each @throws RequestFailure */
 export const server = {
-  about: () => json<About>('/api/about'),
-  sessions: (limit: number) => json<InspectedSessions>(`/api/sessions?limit=${limit}`),
+  about: () => json<About>('./api/about'),
+  sessions: (limit: number) => json<InspectedSessions>(`./api/sessions?limit=${limit}`),
   session: (sessionId: string) => json<InspectedSession>(sessionPath(sessionId)),
   events: (sessionId: string, from: number, limit: number) => json<InspectedEvents>(`${sessionPath(sessionId)}/events?from=${from}&limit=${limit}`),
   processes: async (sessionId: string) => (await json<{ readonly processes: readonly InspectedProcess[] }>(`${sessionPath(sessionId)}/processes`)).processes,

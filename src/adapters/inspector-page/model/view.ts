@@ -4,7 +4,6 @@
  */
 import { batch, computed, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
-import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import type { InspectedActorState, InspectionWorld } from '../../../machines/inspection-log/inspection-world.ts';
 import { Recording } from './recording.ts';
 import type { About } from './transport.ts';
@@ -67,13 +66,8 @@ export const world: ReadonlySignal<InspectionWorld> = computed(() => {
   return timeline.at(cursor.value === 'live' ? Number.MAX_SAFE_INTEGER : cursor.value);
 });
 
-/** At that moment; undefined where it was not there. */
-export const actor: ReadonlySignal<InspectedActorState | undefined> = computed(() => (chosenActor.value === undefined ? undefined : world.value.actor(chosenActor.value)));
-
-export const record: ReadonlySignal<InspectionRecord | undefined> = computed(() => {
-  const { timeline } = recording.value.watched;
-  return chosenRecord.value === undefined ? undefined : timeline.record(chosenRecord.value);
-});
+/** At that moment; undefined where it was not there. While nobody has chosen one it is the first that there is. */
+export const actor: ReadonlySignal<InspectedActorState | undefined> = computed(() => (chosenActor.value === undefined ? world.value.roots({ limit: 1 })[0] : world.value.actor(chosenActor.value)));
 
 export const isInPast: ReadonlySignal<boolean> = computed(() => cursor.value !== 'live');
 
@@ -136,8 +130,12 @@ export function chooseRecord(seq: number): void {
   });
 }
 
+/** How often somebody wanted to see what happens now: lists go to their end then. */
+export const liveCalls = signal(1);
+
 export function goLive(): void {
   batch(() => {
+    liveCalls.value += 1;
     cursor.value = 'live';
     chosenRecord.value = undefined;
   });

@@ -19,6 +19,11 @@ export function duration(ms: number): string {
   return `${Math.floor(span / DAY)} d`;
 }
 
+/** How long until something happens: what is a second short of seven days is seven days. */
+export function left(ms: number): string {
+  return duration(ms < DAY ? ms : Math.round(ms / DAY) * DAY);
+}
+
 /** `14:03:22.125`, in the time zone of whoever looks. */
 export function clockTime(ms: number): string {
   const time = new Date(ms);

@@ -2,7 +2,7 @@
 
 const NAME = 'wakechart';
 
-/** @param words after `wakechart`; those in capitals stand for what has to be filled in */
-export function commandLine(words: readonly string[]): string {
-  return [NAME, ...words].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)).join(' ');
+/** @param words after `wakechart`; those in capitals stand for what has to be filled in @param home that they are about, where it is known */
+export function commandLine(words: readonly string[], home?: string): string {
+  return [NAME, ...(home === undefined ? [] : ['--home', home]), ...words].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)).join(' ');
 }

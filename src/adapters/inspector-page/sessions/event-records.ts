@@ -1,6 +1,9 @@
 /** Which record of a session's recording tells an event of its log: one of them for each event, in the order of the log. */
+import type { InspectedMoment } from '../../../machines/inspection-log/inspected-actor.ts';
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import type { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
+import type { SessionEvent } from '../../../machines/session/session-event.ts';
+import { instant } from '../model/words.ts';
 
 interface Index {
   /** Key of the actor of the session: it was made first. */
@@ -19,6 +22,15 @@ export interface EventPlace {
   readonly type: string;
   /** Milliseconds since the epoch. */
   readonly t: number | undefined;
+}
+
+/** Those that had happened at a moment. */
+export function eventsUntil(timeline: InspectionTimeline, events: readonly SessionEvent[], moment: InspectedMoment | undefined): readonly SessionEvent[] {
+  if (moment === undefined) return [];
+  return events.filter(({ seq, type, at }) => {
+    const t = instant(at);
+    return t === undefined || t < moment.t || (t === moment.t && (recordOfEvent(timeline, { seq, type, t }) ?? 0) <= moment.s);
+  });
 }
 
 /** Undefined: it is not there yet, or forgotten. */

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 import type { InspectionAnswer } from '../../../actors/inspection/inspection-source.ts';
-import { RequestFailure, server } from '../model/transport.ts';
+import { failureOf, server } from '../model/transport.ts';
 
 export type GivenAnswer =
   | { readonly name: 'sending'; readonly answer: InspectionAnswer }
@@ -49,7 +49,7 @@ export async function give(sessionId: string, answer: InspectionAnswer, settled:
     given.value = { name: 'stored', answer, seq, atMs: Date.now() };
     draft.value = '';
   } catch (error) {
-    const { message, hint, status } = error instanceof RequestFailure ? error : { message: String(error), hint: '', status: 0 };
+    const { message, hint, status } = failureOf(error);
     given.value = { name: 'refused', answer, message, hint, isUnknown: status === 0 || status >= 500 };
   }
   await settled();

@@ -2,13 +2,14 @@
 import { effect, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import type { InspectedSessions } from '../../../actors/inspection/inspection-source.ts';
-import { RequestFailure, server } from '../model/transport.ts';
+import { reasonOf, server } from '../model/transport.ts';
 import { about, chosenActor, chosenSession, cursor, openSession } from '../model/view.ts';
+import { whileSeen } from '../model/while-seen.ts';
 import { isWaiting, ordered } from './session-words.ts';
 
 const EVERY_MS = 4_000;
 /** More are told as a number. */
-export const MAX_SESSIONS = 200;
+const MAX_SESSIONS = 200;
 
 export interface KnownSessions extends InspectedSessions {
   /** Why it is not up to date, where that is so. */
@@ -22,7 +23,7 @@ let isAsking = false;
 export const knownSessions: ReadonlySignal<KnownSessions | undefined> = known;
 
 export async function askForSessions(): Promise<void> {
-  if (isAsking || document.visibilityState !== 'visible') return;
+  if (isAsking) return;
   isAsking = true;
   try {
     const { sessions, total } = await server.sessions(MAX_SESSIONS);
@@ -30,8 +31,7 @@ export async function askForSessions(): Promise<void> {
     // The same again is no reason to draw it again.
     if (JSON.stringify(told) !== JSON.stringify(known.value)) known.value = told;
   } catch (error) {
-    const because = error instanceof RequestFailure ? `${error.message}. ${error.hint}` : String(error);
-    known.value = { ...(known.value ?? { sessions: [], total: 0 }), because };
+    known.value = { ...(known.value ?? { sessions: [], total: 0 }), because: reasonOf(error) };
   } finally {
     isAsking = false;
   }
@@ -39,27 +39,23 @@ export async function askForSessions(): Promise<void> {
 
 /** @returns leaves */
 export function keepSessions(): () => void {
-  const look = (): void => void askForSessions();
-  const timer = setInterval(look, EVERY_MS);
-  document.addEventListener('visibilitychange', look);
-  look();
+  const leave = whileSeen(() => void askForSessions(), EVERY_MS);
   const stop = openTheFirst();
   return () => {
-    clearInterval(timer);
-    document.removeEventListener('visibilitychange', look);
+    leave();
     stop();
   };
 }
 
 let isFirst = true;
 
-/** Of a store there is nothing else to see: the first that waits for somebody is opened, unless the address or somebody asks for something. */
+/** What people come for: the first that waits for somebody is opened, unless the address or somebody asks for something. */
 function openTheFirst(): () => void {
   return effect(() => {
     if (!isFirst || about.value === undefined || known.value === undefined) return;
     isFirst = false;
     const isAskedFor = chosenSession.peek() !== undefined || chosenActor.peek() !== undefined || cursor.peek() !== 'live';
     const waiting = known.value.sessions.find(isWaiting);
-    if (about.value.kind === 'store' && !isAskedFor && waiting !== undefined) openSession(waiting.sessionId);
+    if (!isAskedFor && waiting !== undefined) openSession(waiting.sessionId);
   });
 }

@@ -70,12 +70,12 @@ function Permission({ request: { requestId, rules }, isBusy, send }: AnswerProps
   return (
     <>
       <div class="answer-buttons">
-        <button type="button" class="primary" aria-disabled={isBusy} onClick={() => send({ type: 'allow', scope: 'once', ...about })}>Allow once</button>
-        {hasRules ? <button type="button" aria-disabled={isBusy} onClick={() => send({ type: 'allow', scope: 'session', ...about })}>Allow for the session</button> : undefined}
-        {hasRules ? <button type="button" aria-disabled={isBusy} onClick={() => send({ type: 'allow', scope: 'always', ...about })}>Always allow</button> : undefined}
-        <button type="button" class="danger" aria-disabled={isBusy} onClick={() => send({ type: 'deny', ...about })}>Deny</button>
+        <button class="primary" aria-disabled={isBusy} onClick={() => send({ type: 'allow', scope: 'once', ...about })}>Allow once</button>
+        {hasRules ? <button aria-disabled={isBusy} onClick={() => send({ type: 'allow', scope: 'session', ...about })}>Allow for the session</button> : undefined}
+        {hasRules ? <button aria-disabled={isBusy} onClick={() => send({ type: 'allow', scope: 'always', ...about })}>Always allow</button> : undefined}
+        <button class="danger" aria-disabled={isBusy} onClick={() => send({ type: 'deny', ...about })}>Deny</button>
       </div>
-      <label for={id}>A note for the agent <span>(not needed)</span></label>
+      <label for={id}>A note for the agent <span class="quiet">(not needed)</span></label>
       <input id={id} type="text" maxLength={MAX_NOTE} autocomplete="off" value={draft.value} onInput={(event) => { draft.value = event.currentTarget.value; }} />
     </>
   );
@@ -98,8 +98,8 @@ function Text({ request: { requestId, kind, input }, isBusy, send }: AnswerProps
       <label for={id}>{kind === 'answer' ? 'Your answer' : 'The result of the tool, as JSON or text'}</label>
       <textarea id={id} rows={3} maxLength={MAX_ANSWER} autocomplete="off" value={text} onInput={(event) => { draft.value = event.currentTarget.value; }} onKeyDown={press} />
       <div class="answer-buttons">
-        <button type="button" class="primary" aria-disabled={isBusy || isEmpty} onClick={() => { if (!isEmpty) answer(text); }}>{kind === 'answer' ? 'Answer' : 'Give the result'}</button>
-        <span class="hint"><kbd>Ctrl</kbd> <kbd>Enter</kbd> sends it</span>
+        <button class="primary" aria-disabled={isBusy || isEmpty} onClick={() => { if (!isEmpty) answer(text); }}>{kind === 'answer' ? 'Answer' : 'Give the result'}</button>
+        <span class="quiet"><kbd>Ctrl</kbd> <kbd>Enter</kbd> sends it</span>
       </div>
     </>
   );
@@ -108,5 +108,5 @@ function Text({ request: { requestId, kind, input }, isBusy, send }: AnswerProps
 function Choices({ input, isBusy, onChoose }: { readonly input: unknown; readonly isBusy: boolean; readonly onChoose: (choice: string) => void }): JSX.Element | undefined {
   const choices = typeof input === 'object' && input !== null && 'choices' in input && Array.isArray(input.choices) ? input.choices.filter((choice) => typeof choice === 'string' && choice !== '') : [];
   if (choices.length === 0) return undefined;
-  return <div class="answer-buttons" role="group" aria-label="Choices">{choices.map((choice: string) => <button key={choice} type="button" aria-disabled={isBusy} onClick={() => onChoose(choice)}>{visibleText(choice)}</button>)}</div>;
+  return <div class="answer-buttons" role="group" aria-label="Choices">{choices.map((choice: string) => <button key={choice} aria-disabled={isBusy} onClick={() => onChoose(choice)}>{visibleText(choice)}</button>)}</div>;
 }

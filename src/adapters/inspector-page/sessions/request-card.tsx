@@ -4,7 +4,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { InspectedRequest, InspectedSession } from '../../../actors/inspection/inspection-source.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { about, now } from '../model/view.ts';
-import { duration, instant, wholeTime } from '../model/words.ts';
+import { duration, instant, left } from '../model/words.ts';
+import { When } from '../shared/when.tsx';
 import { CodeBox } from './code-box.tsx';
 import { partsOf } from './data-parts.ts';
 import { exact, oddities } from './exact-text.ts';
@@ -35,18 +36,17 @@ export function RequestCard({ watch, session, request }: RequestCardProps): JSX.
   }, [isOver]);
   const time = now.value + watch.aheadMs;
   const expires = instant(expiresAt);
-  const asked = instant(askedAt);
   return (
     <section ref={card} tabIndex={-1} class={isOver ? 'request is-over' : 'request'} aria-label={`${TITLES[kind]}: ${toolName}`}>
       <header>
         <h3>{TITLES[kind]}</h3>
         <code class="request-tool">{exact(toolName)}</code>
-        {asked === undefined ? undefined : <time dateTime={askedAt} title={wholeTime(asked)}>asked {duration(time - asked)} ago</time>}
-        {isOver || expires === undefined ? undefined : <time dateTime={expiresAt} title={wholeTime(expires)}>{expires > time ? `expires in ${duration(expires - time)}` : 'expired'}</time>}
+        <When iso={askedAt} tell={(at) => `asked ${duration(time - at)} ago`} />
+        {isOver ? undefined : <When iso={expiresAt} tell={(at) => (at > time ? `expires in ${left(at - time)}` : 'expired')} />}
       </header>
       {isOver ? <Receipt watch={watch} session={session} request={request} /> : (
         <>
-          <Asked request={request} />
+          <Asked request={request} folder={folderOf(watch, session, request)} />
           {expires !== undefined && expires <= time ? <p class="request-expired">It has expired: an answer is refused now. The next wake denies the call and goes on.</p> : about.value?.canAnswer === false ? <p class="request-expired">Answers are not taken here. The commands above give them.</p> : <RequestButtons watch={watch} request={request} />}
         </>
       )}
@@ -54,7 +54,14 @@ export function RequestCard({ watch, session, request }: RequestCardProps): JSX.
   );
 }
 
-function Asked({ request: { kind, input, isCut, because, question, rules } }: { readonly request: InspectedRequest }): JSX.Element {
+/** In which the call would run, as it was asked about. */
+function folderOf({ log }: SessionWatch, { workspace }: InspectedSession, { kind, requestId }: InspectedRequest): string | undefined {
+  if (kind !== 'permission') return undefined;
+  const asked = log.events.value.find((event) => event.type === 'permission.requested' && event.data.requestId === requestId);
+  return (asked?.type === 'permission.requested' ? asked.data.cwd : undefined) ?? workspace;
+}
+
+function Asked({ request: { kind, input, isCut, because, question, rules }, folder }: { readonly request: InspectedRequest; readonly folder: string | undefined }): JSX.Element {
   const parts = kind === 'answer' || input === undefined ? [] : partsOf(input);
   const odd = oddities(parts.map(({ text }) => text).join('\n'));
   const why = because ?? (kind === 'permission' ? question : undefined);
@@ -62,14 +69,15 @@ function Asked({ request: { kind, input, isCut, because, question, rules } }: { 
     <div class="asked">
       {kind === 'answer' && question !== undefined ? <p class="asked-question">{visibleText(question, 8_000)}</p> : undefined}
       {parts.map(({ name, text }) => <CodeBox key={name} label={name === '' ? 'input' : name} text={text} shownAs={exact} />)}
+      {folder === undefined ? undefined : <p><span class="quiet">In the folder</span> <code>{exact(folder)}</code></p>}
       {kind !== 'answer' && input === undefined ? <p class="asked-warning">What exactly is asked for could not be looked up. Look at the log before you allow it.</p> : undefined}
       {isCut === true ? <p class="asked-warning">There is more of it than is shown here. Look at all of it in the log before you allow it.</p> : undefined}
       {odd === undefined ? undefined : <p class="asked-warning">{odd}</p>}
-      {why === undefined ? undefined : <p class="asked-because"><span>Why it asks</span> {visibleText(why, 2_000)}</p>}
+      {why === undefined ? undefined : <p class="asked-because"><span class="quiet">Why it asks</span> {visibleText(why, 2_000)}</p>}
       {rules === undefined || rules.length === 0 ? undefined : (
         <div class="asked-rules">
-          <span>For the session, or always, this would be allowed from then on:</span>
-          <ul>{rules.map((rule) => <li key={rule}><code>{exact(rule)}</code></li>)}</ul>
+          <span class="quiet">From then on in this session, or always, in every session of this agent, this would be allowed:</span>
+          <ul>{rules.map((rule) => <li key={rule}><code>{exact(rule)}</code>{rule.endsWith(' $)') ? ': only exactly this command' : ''}</li>)}</ul>
         </div>
       )}
     </div>

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import type { InspectedRequest, InspectedSession, InspectionAnswer } from '../../../actors/inspection/inspection-source.ts';
 import { visibleText } from '../model/visible-text.ts';
-import { now } from '../model/view.ts';
+import { about, now } from '../model/view.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { commandLine } from './command-line.ts';
 import { deskOf } from './given-answers.ts';
@@ -28,7 +28,7 @@ export function Receipt({ watch, session, request: { requestId } }: ReceiptProps
         {stored === undefined ? <Elsewhere watch={watch} requestId={requestId} given={given.value} /> : <p><strong>{wordsOfAnswer(stored.answer)}.</strong> Stored as event {stored.seq}; <GoesOn session={session} stored={stored} /></p>}
       </div>
       {stored === undefined && draft.value.trim() !== '' ? <label>What you were writing<textarea rows={2} readOnly value={draft.value} /></label> : undefined}
-      <button type="button" class="quiet" aria-label="Put away what became of this request" onClick={() => watch.dismiss(requestId)}>Put away</button>
+      <button class="quiet" aria-label="Put away what became of this request" onClick={() => watch.dismiss(requestId)}>Put away</button>
     </div>
   );
 }
@@ -55,6 +55,6 @@ function GoesOn({ session: { state }, stored: { seq, atMs } }: { readonly sessio
   if (!isUnread) return <>the session has gone on with it.</>;
   if (state.pendingActions.length > 0) return <>the session goes on when what else it waits for is answered.</>;
   if (now.value - atMs < A_MOMENT_MS) return <>somebody is waited for who goes on with it.</>;
-  const line = commandLine(['worker']);
+  const line = commandLine(['worker'], about.value?.home);
   return <>nobody runs this session now: <span class="command"><code>{line}</code><CopyButton text={line} what="the command that runs it" /></span></>;
 }

@@ -4,9 +4,14 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { InspectedSessionSummary } from '../../../actors/inspection/inspection-source.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { about, chosenSession, now, openSession } from '../model/view.ts';
-import { clockTime, duration, instant, wholeTime } from '../model/words.ts';
+import { amount, clockTime, duration, instant } from '../model/words.ts';
+import { rowAfter } from '../shared/list-keys.ts';
+import { When } from '../shared/when.tsx';
+import { commandLine } from './command-line.ts';
 import { keepSessions, knownSessions } from './known-sessions.ts';
 import type { KnownSessions } from './known-sessions.ts';
+import { NowStrip } from './past.tsx';
+import { wantFocus } from './session-watch.ts';
 import { isWaiting, matching, nameOf, shortId, wordsOf } from './session-words.ts';
 import './session-list.css';
 
@@ -26,14 +31,15 @@ function List({ known: { sessions, total, because } }: { readonly known: KnownSe
     <div class="sessions">
       <div class="sessions-head">
         <h2 class="pane-title">Sessions</h2>
-        <span class="badge">{total.toLocaleString('en')}</span>
+        <span class="badge">{amount(total)}</span>
       </div>
+      <NowStrip what="This list shows" />
       <Waiting waiting={waiting} />
       {because === undefined ? undefined : <p class="sessions-note" role="status">Not up to date: {because}</p>}
       {sessions.length > 5 || search !== '' ? <input type="search" aria-label="Search the sessions" placeholder="Search the sessions" value={search} onInput={(event) => setSearch(event.currentTarget.value)} /> : undefined}
       <Options sessions={shown} />
       {shown.length > 0 ? undefined : <p class="sessions-note">{sessions.length === 0 ? 'There are no sessions yet.' : 'No session says that.'}</p>}
-      {total > sessions.length ? <p class="sessions-note">{(total - sessions.length).toLocaleString('en')} more, which changed before these, are not shown: <code>wakechart session list</code></p> : undefined}
+      {total > sessions.length ? <p class="sessions-note">{amount(total - sessions.length)} more, which changed before these, are not shown: <code>{commandLine(['session', 'list'], about.value?.home)}</code></p> : undefined}
     </div>
   );
 }
@@ -44,9 +50,9 @@ function Waiting({ waiting }: { readonly waiting: readonly InspectedSessionSumma
   const text = `${waiting.length} ${waiting.length === 1 ? 'waits' : 'wait'} for you`;
   const isHere = next === undefined && waiting.length > 0;
   return (
-    <div role="status" class="waiting-place">
+    <div role="status">
       {waiting.length === 0 ? undefined : next === undefined ? <p class="waiting-count">{text}{isHere ? <span> it is open</span> : undefined}</p> : (
-        <button type="button" class="waiting-count" onClick={() => openSession(next.sessionId)}>{text}<span>{waiting.length === 1 ? 'open it' : 'open the next'}</span></button>
+        <button class="waiting-count" onClick={() => { wantFocus(next.sessionId); openSession(next.sessionId); }}>{text}<span>{waiting.length === 1 ? 'open it' : 'open the next'}</span></button>
       )}
     </div>
   );
@@ -58,7 +64,7 @@ function Options({ sessions }: { readonly sessions: readonly InspectedSessionSum
   const chosen = chosenSession.value;
   const stop = [focused, chosen].find((id) => sessions.some(({ sessionId }) => sessionId === id)) ?? sessions[0]?.sessionId;
   const move = (event: KeyboardEvent): void => {
-    const to = targetOf(event.key, sessions.findIndex(({ sessionId }) => sessionId === stop), sessions.length);
+    const to = rowAfter(event.key, sessions.findIndex(({ sessionId }) => sessionId === stop), sessions.length);
     const session = to === undefined ? undefined : sessions[to];
     if (session === undefined || to === undefined) return;
     event.preventDefault();
@@ -73,13 +79,6 @@ function Options({ sessions }: { readonly sessions: readonly InspectedSessionSum
   );
 }
 
-function targetOf(key: string, from: number, count: number): number | undefined {
-  if (key === 'ArrowDown') return Math.min(count - 1, from + 1);
-  if (key === 'ArrowUp') return Math.max(0, from - 1);
-  if (key === 'Home') return 0;
-  return key === 'End' ? count - 1 : undefined;
-}
-
 interface OptionProps {
   readonly session: InspectedSessionSummary;
   readonly isChosen: boolean;
@@ -91,7 +90,6 @@ function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Elemen
   const { sessionId, agentId, title, updatedAt, why } = session;
   const { text, standing } = wordsOf(session);
   const name = visibleText(nameOf(session), 80);
-  const changed = instant(updatedAt);
   const until = why?.kind === 'queued_wake' || why?.kind === 'retry' ? instant(why.until) : undefined;
   const open = (): void => openSession(sessionId);
   const press = (event: KeyboardEvent): void => {
@@ -102,7 +100,7 @@ function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Elemen
   return (
     <li role="option" aria-selected={isChosen} tabIndex={isStop ? 0 : -1} class={`session-option is-${standing}`} title={`${name}\n${sessionId}${why === undefined ? '' : `\n${visibleText(why.text, 300)}`}`} onClick={open} onKeyDown={press} onFocus={onFocus}>
       <span class="session-name">{name}</span>
-      <span class="session-age">{changed === undefined ? shortId(sessionId) : <time dateTime={updatedAt} title={wholeTime(changed)}>{duration(now.value - changed)}</time>}</span>
+      <span class="session-age">{instant(updatedAt) === undefined ? shortId(sessionId) : <When iso={updatedAt} tell={(at) => duration(now.value - at)} />}</span>
       <span class="session-standing">{text}{until === undefined ? '' : ` ${clockTime(until).slice(0, 5)}`}</span>
       <span class="session-agent">{title === undefined ? shortId(sessionId) : visibleText(agentId, 40)}</span>
     </li>

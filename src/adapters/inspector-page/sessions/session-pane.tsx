@@ -1,17 +1,18 @@
 /** One session: why it waits and what would move it on, the request itself with its answers, and below what happened. */
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { InspectedSession } from '../../../actors/inspection/inspection-source.ts';
 import { visibleText } from '../model/visible-text.ts';
-import { openSession } from '../model/view.ts';
+import { isInPast, openSession } from '../model/view.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { ChangesSection } from './changes-section.tsx';
+import { NowStrip, Then } from './past.tsx';
 import { ProcessesSection } from './processes-section.tsx';
 import { RequestCard } from './request-card.tsx';
 import { Reasons } from './session-reasons.tsx';
-import { watchOf } from './session-watch.ts';
+import { takeFocus, watchOf } from './session-watch.ts';
 import type { SessionWatch } from './session-watch.ts';
-import { wordsOfReason } from './session-words.ts';
+import { VERDICTS, wordsOfReason } from './session-words.ts';
 import { TranscriptSection } from './transcript-section.tsx';
 import { WakesSection } from './wakes-section.tsx';
 import './requests.css';
@@ -24,12 +25,17 @@ export function SessionPane({ sessionId }: { readonly sessionId: string }): JSX.
   useEffect(() => watch.start(), [watch]);
   const session = watch.session.value;
   const trouble = watch.trouble.value;
+  const pane = useRef<HTMLDivElement>(null);
+  const isKnown = session !== undefined;
+  useEffect(() => {
+    if (isKnown && takeFocus(sessionId)) (pane.current?.querySelector<HTMLElement>('.request') ?? pane.current)?.focus();
+  }, [isKnown]);
   return (
-    <div class="session" tabIndex={-1}>
+    <div ref={pane} class="session" tabIndex={-1}>
       {trouble === undefined ? undefined : (
         <div class={session === undefined ? 'session-trouble' : 'session-trouble is-slight'} role="alert">
           <p><strong>{session === undefined ? 'This session cannot be shown' : 'This is not up to date'}: {trouble.message}.</strong> {trouble.hint}</p>
-          <button type="button" onClick={() => void watch.refresh()}>Try again</button>
+          <button onClick={() => void watch.refresh()}>Try again</button>
         </div>
       )}
       {session === undefined ? (trouble === undefined ? <p class="empty">The session is looked up.</p> : undefined) : <Known watch={watch} session={session} />}
@@ -43,14 +49,18 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
   return (
     <>
       <Head session={session} />
-      <Reasons session={session} isBesideRequest={session.pendingActions.length > 0} aheadMs={watch.aheadMs} />
-      {requests.map((request) => <RequestCard key={request.requestId} watch={watch} session={session} request={request} />)}
+      {isInPast.value ? <Then watch={watch} /> : (
+        <Reasons session={session} aheadMs={watch.aheadMs}>
+          {requests.map((request) => <RequestCard key={request.requestId} watch={watch} session={session} request={request} />)}
+        </Reasons>
+      )}
       {isUnreadable ? undefined : (
         <>
-          <TranscriptSection watch={watch} />
+          <NowStrip what="Wakes, changes and processes are shown as they are" />
           <WakesSection session={session} aheadMs={watch.aheadMs} />
           <ChangesSection watch={watch} />
           <ProcessesSection watch={watch} />
+          <TranscriptSection watch={watch} />
         </>
       )}
     </>
@@ -63,14 +73,14 @@ function Head({ session: { state, why } }: { readonly session: InspectedSession 
   return (
     <header class="session-head">
       <h2>{visibleText(title ?? agentId, 200)}</h2>
-      <span class={`badge is-${standing}`}>{text}</span>
+      {isInPast.value ? undefined : <span class={`badge is-${standing}`}>{text}</span>}
       <p class="session-facts">
         <span>agent {visibleText(agentId, 80)}</span>
-        <span class="session-id"><code>{sessionId}</code><CopyButton text={sessionId} what="the id of the session" /></span>
-        {parent === undefined ? undefined : <button type="button" class="link" onClick={() => openSession(parent.sessionId)}>the session that it works for</button>}
-        {children.map(({ sessionId: child, agentId: by, label }) => <button key={child} type="button" class="link" title={child} onClick={() => openSession(child)}>{visibleText(label ?? by, 40)}, who works for it</button>)}
+        <span><code>{sessionId}</code><CopyButton text={sessionId} what="the id of the session" /></span>
+        {parent === undefined ? undefined : <button class="link" onClick={() => openSession(parent.sessionId)}>the session that it works for</button>}
+        {children.map(({ sessionId: child, agentId: by, label }) => <button key={child} class="link" title={child} onClick={() => openSession(child)}>{visibleText(label ?? by, 40)}, who works for it</button>)}
       </p>
-      {outcome === undefined ? undefined : <p class="session-aim">To achieve: {visibleText(outcome.title)}{evaluation === undefined ? '' : ` (${evaluation.verdict.replace('_', ' ')})`}</p>}
+      {outcome === undefined ? undefined : <p class="session-aim">Goal: {visibleText(outcome.title)}{evaluation === undefined || isInPast.value ? '' : ` It is ${VERDICTS[evaluation.verdict]}.`}</p>}
     </header>
   );
 }

@@ -2,8 +2,9 @@
 import { effect, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import type { InspectedRequest, InspectedSession } from '../../../actors/inspection/inspection-source.ts';
-import { RequestFailure, server } from '../model/transport.ts';
+import { failureOf, server } from '../model/transport.ts';
 import { recording } from '../model/view.ts';
+import { whileSeen } from '../model/while-seen.ts';
 import { SessionLog } from './session-log.ts';
 import { SideViews } from './side-views.ts';
 
@@ -69,25 +70,20 @@ export class SessionWatch {
   /** Looks now, and whenever there may be something new. @returns leaves */
   start(): () => void {
     let settling: ReturnType<typeof setTimeout> | undefined;
-    const look = (): void => {
-      if (document.visibilityState === 'visible') void this.refresh();
-    };
+    const look = (): void => void this.refresh();
     const stop = effect(() => {
       const { id, watched } = recording.value;
       if (id !== this.id || watched.version === 0) return;
       settling ??= setTimeout(() => {
         settling = undefined;
-        look();
+        if (document.visibilityState === 'visible') look();
       }, SETTLE_MS);
     });
-    const timer = setInterval(look, EVERY_MS);
-    document.addEventListener('visibilitychange', look);
-    look();
+    const leave = whileSeen(look, EVERY_MS);
     return () => {
       stop();
-      clearInterval(timer);
+      leave();
       clearTimeout(settling);
-      document.removeEventListener('visibilitychange', look);
     };
   }
 
@@ -121,7 +117,7 @@ export class SessionWatch {
       this.#trouble.value = undefined;
       void this.sides.refresh();
     } catch (error) {
-      this.#trouble.value = error instanceof RequestFailure ? { message: error.message, hint: error.hint } : { message: String(error), hint: '' };
+      this.#trouble.value = failureOf(error);
     }
   }
 
@@ -131,6 +127,20 @@ export class SessionWatch {
     const settled = this.#requests.value.filter(({ requestId }) => !isWaiting.has(requestId) && !this.#dismissed.has(requestId));
     this.#requests.value = [...settled.slice(-MAX_SETTLED), ...waiting];
   }
+}
+
+let wanted: string | undefined;
+
+/** Whoever opens this session goes on in it by keyboard. */
+export function wantFocus(sessionId: string): void {
+  wanted = sessionId;
+}
+
+/** Once. */
+export function takeFocus(sessionId: string): boolean {
+  const isWanted = wanted === sessionId;
+  if (isWanted) wanted = undefined;
+  return isWanted;
 }
 
 const watches = new Map<string, SessionWatch>();

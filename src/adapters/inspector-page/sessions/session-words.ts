@@ -29,6 +29,9 @@ const WORDS: Readonly<Record<ReasonKind, SessionWords>> = {
   nothing: { text: 'rests', standing: 'quiet' },
 };
 
+/** Whether a goal is reached, as the end of a sentence. */
+export const VERDICTS = { pass: 'reached', fail: 'not reached', not_ready: 'not there yet', uncertain: 'not certain' } as const;
+
 /** Words of the status alone, where the server does not say why. */
 const BY_STATUS: Readonly<Record<InspectedSessionSummary['status'], ReasonKind>> = { idle: 'nothing', running: 'running', rescheduling: 'retry', terminated: 'terminated' };
 

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { ReadonlySignal, Signal } from '@preact/signals';
 import type { InspectedChanges, InspectedProcess } from '../../../actors/inspection/inspection-source.ts';
-import { RequestFailure, server } from '../model/transport.ts';
+import { reasonOf, server } from '../model/transport.ts';
 
 /** `because`: why it could not be told. What was told before stays. */
 export interface Told<Value> {
@@ -54,7 +54,7 @@ export class SideViews {
       // The same again is no reason to draw it again.
       if (JSON.stringify(value) !== JSON.stringify(to.value.value) || to.value.because !== undefined) to.value = { value };
     } catch (error) {
-      to.value = { ...to.value, because: error instanceof RequestFailure ? `${error.message}. ${error.hint}` : String(error) };
+      to.value = { ...to.value, because: reasonOf(error) };
     } finally {
       this.#busy.delete(name);
     }

@@ -1,6 +1,7 @@
 /** The log of a session as a conversation: what was said, which tools were called and what came of it, and what moved the session. */
 import type { SessionEvent, SessionEventOf, SessionEventType } from '../../../machines/session/session-event.ts';
 import { instant } from '../model/words.ts';
+import { VERDICTS } from './session-words.ts';
 import { isBadEnd, wakeOutcome } from './wake-outcomes.ts';
 
 /** `said` by the agent, `heard` from outside. `turn`: a wake begins or ends. */
@@ -24,13 +25,15 @@ export interface Call {
   readonly name: string;
   /** Absent where the event that asked for it is not among those that were read. */
   readonly input?: { readonly value: unknown } | undefined;
-  /** `waiting` for somebody, `delegated` to another agent, `running`, or how it ended. */
-  readonly state: 'requested' | 'waiting' | 'delegated' | 'running' | 'completed' | 'failed' | 'denied' | 'cancelled' | 'unknown';
+  /** `waiting` for somebody who then `allowed` it or `answered`, `delegated` to another agent, `running`, or how it ended. */
+  readonly state: 'requested' | 'waiting' | 'allowed' | 'answered' | 'delegated' | 'running' | 'completed' | 'failed' | 'denied' | 'cancelled' | 'unknown';
   readonly output?: { readonly value: unknown } | undefined;
   /** In words: a rule, a person. */
   readonly allowedBy?: string | undefined;
   readonly startedAt?: number | undefined;
   readonly endedAt?: number | undefined;
+  /** It was asked for in an entry before: what was said about it meanwhile stands between. */
+  readonly isResumed?: true | undefined;
 }
 
 type Body = Pick<Entry, 'kind' | 'title' | 'text' | 'sessionId'>;
@@ -39,10 +42,15 @@ type Body = Pick<Entry, 'kind' | 'title' | 'text' | 'sessionId'>;
 export function transcriptOf(events: readonly SessionEvent[]): readonly Entry[] {
   const entries: Entry[] = [];
   const calls = new Map<string, number>();
+  const asked = new Map<string, string>();
   for (const event of events) {
-    const id = callOf(event);
+    const id = callOf(event, asked);
     const known = id === undefined ? undefined : calls.get(id);
-    if (id !== undefined && known !== undefined) entries[known] = goneOn(entries[known] as Entry, event);
+    const entry = known === undefined ? undefined : entries[known];
+    if (id !== undefined && entry?.call?.state === 'allowed' && event.type === 'agent.tool_started') {
+      calls.set(id, entries.length);
+      entries.push(goneOn({ ...entry, seq: event.seq, type: event.type, t: instant(event.at), call: { ...entry.call, isResumed: true } }, event));
+    } else if (known !== undefined && entry !== undefined) entries[known] = goneOn(entry, event);
     else if (id !== undefined && (event.type === 'agent.tool_use' || event.type === 'agent.tool_result')) {
       calls.set(id, entries.length);
       entries.push(callEntry(event));
@@ -53,9 +61,13 @@ export function transcriptOf(events: readonly SessionEvent[]): readonly Entry[] 
   return entries;
 }
 
-/** The call that an event moves on. */
-function callOf({ type, data }: SessionEvent): string | undefined {
-  return MOVES[type] !== undefined && 'callId' in data ? data.callId : undefined;
+/** The call that an event moves on. @param asked calls by the requests that they wait for; what this event tells is added */
+function callOf({ type, data }: SessionEvent, asked: Map<string, string>): string | undefined {
+  if (MOVES[type] === undefined) return undefined;
+  const request = 'requestId' in data ? data.requestId : undefined;
+  const id = 'callId' in data ? data.callId : asked.get(request ?? '');
+  if (request !== undefined && id !== undefined) asked.set(request, id);
+  return id;
 }
 
 function callEntry(event: SessionEventOf<'agent.tool_use'> | SessionEventOf<'agent.tool_result'>): Entry {
@@ -78,13 +90,16 @@ function movedOn(call: Call, event: SessionEvent): Call {
 type Mover<Type extends SessionEventType> = (call: Call, event: SessionEventOf<Type>) => Call;
 
 const waits = (call: Call): Call => ({ ...call, state: 'waiting' });
-const begins = (call: Call): Call => ({ ...call, state: 'requested' });
+const answered = (call: Call): Call => ({ ...call, state: 'answered' });
 
 const MOVES: { readonly [Type in SessionEventType]?: Mover<Type> } = {
   'agent.tool_use': (call, { data }) => (data.by === 'backend' ? { ...call, state: 'running', allowedBy: 'the backend, which runs it itself' } : call),
   'agent.tool_started': (call, { at, data: { allowedBy } }) => ({ ...call, state: 'running', startedAt: instant(at), allowedBy: allowedBy === undefined ? undefined : `${ALLOWED_BY[allowedBy.kind]}${allowedBy.rule === undefined ? '' : `: ${allowedBy.rule}`}` }),
-  'agent.tool_requeued': begins,
-  'permission.resolved': begins,
+  'agent.tool_requeued': (call) => ({ ...call, state: 'requested' }),
+  'permission.resolved': (call, { data }) => ({ ...call, state: data.decision === 'allowed' ? 'allowed' : 'denied' }),
+  'user.tool_confirmation': (call, { data }) => ({ ...call, state: data.allowed ? 'allowed' : 'denied' }),
+  'user.answer': answered,
+  'user.custom_tool_result': answered,
   'permission.requested': waits,
   'agent.question_asked': waits,
   'agent.custom_tool_use': waits,
@@ -130,7 +145,7 @@ type Telling = readonly [EntryKind, string, (string | undefined)?];
 const TELLERS: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Type>) => Telling | undefined } = {
   'user.custom_tool_result': ({ data }) => ['heard', `Result of ${data.toolName}`, jsonText(data.output)],
   'user.tool_confirmation': ({ data }) => ['heard', `${data.toolName} ${data.allowed ? `allowed ${SCOPES[data.scope ?? 'once']}` : 'denied'}`],
-  'user.define_outcome': ({ data }) => ['heard', 'What it is to achieve', listed(data.title, data.criteria)],
+  'user.define_outcome': ({ data }) => ['heard', 'Goal', listed(data.title, data.criteria)],
   'agent.message': ({ data }) => ['said', data.partial === true ? 'Agent, cut short' : 'Agent'],
   'permission.requested': ({ data }) => ['asked', `Asks whether it may run ${data.toolName}`],
   'permission.resolved': ({ data }) => (data.decision === 'expired' ? ['trouble', 'Nobody answered in time: the call is denied'] : undefined),
@@ -140,7 +155,9 @@ const TELLERS: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Ty
   'run.attempt_failed': ({ data: { candidate, error, because } }) => ['trouble', `${candidate.provider}/${candidate.model} failed: ${error.kind}`, `${error.message}\n${because}`],
   'tool.skipped': ({ data }) => ['trouble', `The tool ${data.name} is not available`],
   'learning.captured': ({ data }) => ['note', 'Learned', `${data.title}\n${data.detail}`],
-  'outcome.evaluated': ({ data }) => [data.verdict === 'fail' ? 'trouble' : 'note', `Whether it is achieved: ${data.verdict.replace('_', ' ')}`],
+  'outcome.evaluated': ({ data }) => [data.verdict === 'fail' ? 'trouble' : 'note', `Goal: ${VERDICTS[data.verdict]}`],
+  'memory.promoted': () => ['note', 'What it learned was promoted'],
+  'substrate.promoted': () => ['note', 'What it made was promoted'],
   'event.unrecognized': ({ data }) => ['note', `An event of another version: ${data.type}`],
   'wake.started': ({ data }) => ['turn', 'A wake begins', data.trigger === undefined ? '' : TRIGGERS[data.trigger]],
   'wake.ended': ({ data }) => [isBadEnd(data.outcome) ? 'trouble' : 'turn', `The wake ends: it ${wakeOutcome(data.outcome)}`, endingText(data)],

@@ -4,7 +4,8 @@ import type { InspectedSession, InspectedUsage, InspectedWake } from '../../../a
 import type { QueuedWake } from '../../../machines/session/session-state.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { now } from '../model/view.ts';
-import { amount, clockTime, counted, duration, instant, price, wholeTime } from '../model/words.ts';
+import { amount, clockTime, counted, duration, instant, price } from '../model/words.ts';
+import { When } from '../shared/when.tsx';
 import { Section } from './section.tsx';
 import { isBadEnd, wakeOutcome } from './wake-outcomes.ts';
 
@@ -19,7 +20,7 @@ export function WakesSection({ session: { state, usage }, aheadMs }: WakesSectio
       {state.queuedWakes.length === 0 ? undefined : (
         <Section title="Queued wakes" isOpenAtFirst aside={amount(state.queuedWakes.length)}>{() => <Queue wakes={state.queuedWakes} time={now.value + aheadMs} />}</Section>
       )}
-      <Section title="Wakes so far" aside={totalsOf(usage)}>{() => <Wakes usage={usage} time={now.value + aheadMs} />}</Section>
+      <Section title="Wakes so far" aside={totalsOf(usage)}>{() => <Wakes usage={usage} isWaiting={state.pendingActions.length > 0} time={now.value + aheadMs} />}</Section>
     </>
   );
 }
@@ -37,15 +38,15 @@ function Queue({ wakes, time }: { readonly wakes: readonly QueuedWake[]; readonl
   return (
     <>
       <div class="queue-line" aria-hidden="true">
-        <span class="queue-from">now</span>
+        <span>now</span>
         <div class="queue-track">{due.map(({ wake, at }) => <span key={wake.queuedWakeId} class={at <= time ? 'queue-mark is-due' : 'queue-mark'} style={{ left: placeOf(at) }} title={visibleText(wake.reason)} />)}</div>
-        <span class="queue-to">{duration(span)}</span>
+        <span>{duration(span)}</span>
       </div>
       <ol class="queue">
         {due.map(({ wake, at }) => (
           <li key={wake.queuedWakeId}>
-            <time dateTime={wake.dueAt} title={wholeTime(at)}>{at <= time ? `due for ${duration(time - at)}` : `in ${duration(at - time)}`}</time>
-            <span><strong>{visibleText(wake.reason, 300)}</strong>{wake.priority === 'normal' ? '' : `, priority ${wake.priority}`}{wake.note === undefined ? undefined : <span class="queue-note">It will say: {visibleText(wake.note, 600)}</span>}</span>
+            <When iso={wake.dueAt} tell={() => (at <= time ? `due for ${duration(time - at)}` : `in ${duration(at - time)}`)} />
+            <span><strong>{visibleText(wake.reason, 300)}</strong>{wake.priority === 'normal' ? '' : `, priority ${wake.priority}`}{wake.note === undefined ? undefined : <span class="quiet"><br />It will say: {visibleText(wake.note, 600)}</span>}</span>
           </li>
         ))}
       </ol>
@@ -53,27 +54,27 @@ function Queue({ wakes, time }: { readonly wakes: readonly QueuedWake[]; readonl
   );
 }
 
-function Wakes({ usage: { wakes, wakeCount }, time }: { readonly usage: InspectedUsage; readonly time: number }): JSX.Element {
+function Wakes({ usage: { wakes, wakeCount }, isWaiting, time }: { readonly usage: InspectedUsage; readonly isWaiting: boolean; readonly time: number }): JSX.Element {
   if (wakeCount === 0 || wakes.length === 0) return <p class="empty">It has not been awake yet.</p>;
   return (
     <div class="wakes" role="region" aria-label="Wakes" tabIndex={0}>
       <table>
         <thead><tr><th scope="col">Began</th><th scope="col">Took</th><th scope="col">Outcome</th><th scope="col" class="number">Steps</th><th scope="col" class="number">Tool calls</th><th scope="col" class="number">Tokens</th><th scope="col" class="number">Cost</th></tr></thead>
-        <tbody>{wakes.toReversed().map((wake) => <WakeRow key={wake.wakeId} wake={wake} time={time} />)}</tbody>
+        <tbody>{wakes.toReversed().map((wake, index) => <WakeRow key={wake.wakeId} wake={wake} isWaiting={isWaiting && index === 0} time={time} />)}</tbody>
       </table>
       {wakeCount > wakes.length ? <p class="left-out">{amount(wakeCount - wakes.length)} older wakes are counted and not listed.</p> : undefined}
     </div>
   );
 }
 
-function WakeRow({ wake: { wakeId, startedAt, endedAt, outcome, steps, toolCalls, tokens, cost }, time }: { readonly wake: InspectedWake; readonly time: number }): JSX.Element {
+function WakeRow({ wake: { wakeId, startedAt, endedAt, outcome, steps, toolCalls, tokens, cost }, isWaiting, time }: { readonly wake: InspectedWake; readonly isWaiting: boolean; readonly time: number }): JSX.Element {
   const from = instant(startedAt);
   const to = instant(endedAt) ?? (outcome === undefined ? time : undefined);
   return (
     <tr title={wakeId}>
-      <td>{from === undefined ? 'no time' : <time dateTime={startedAt} title={wholeTime(from)}>{clockTime(from).slice(0, 8)}</time>}</td>
+      <td>{from === undefined ? 'no time' : <When iso={startedAt} tell={(at) => clockTime(at).slice(0, 8)} />}</td>
       <td>{from === undefined || to === undefined ? '' : duration(to - from)}</td>
-      <td><span class={`badge is-${outcome === undefined ? 'running' : isBadEnd(outcome) ? 'error' : outcome === 'requires_action' ? 'waiting' : 'quiet'}`}>{outcome === undefined ? 'runs' : visibleText(wakeOutcome(outcome), 40)}</span></td>
+      <td><span class={`badge is-${outcome === undefined ? 'running' : isBadEnd(outcome) ? 'error' : isWaiting && outcome === 'requires_action' ? 'waiting' : 'quiet'}`}>{outcome === undefined ? 'runs' : outcome === 'requires_action' && !isWaiting ? 'waited for somebody' : visibleText(wakeOutcome(outcome), 40)}</span></td>
       <td class="number">{amount(steps)}</td>
       <td class="number">{amount(toolCalls)}</td>
       <td class="number">{amount(tokens)}</td>

@@ -30,7 +30,7 @@ export function BoundedText({ text, most = AT_FIRST, shownAs = wholeLines, isCod
       {left > 0 ? (
         <p class="left-out">
           {amount(left)} more characters{' '}
-          {room < AT_MOST ? <button type="button" onClick={() => setRoom(Math.min(AT_MOST, text.length))}>Show {text.length > AT_MOST ? `${amount(AT_MOST)} of them` : 'all'}</button> : 'are not shown'}
+          {room < AT_MOST ? <button onClick={() => setRoom(Math.min(AT_MOST, text.length))}>Show {text.length > AT_MOST ? `${amount(AT_MOST)} of them` : 'all'}</button> : 'are not shown'}
         </p>
       ) : undefined}
     </div>

@@ -26,7 +26,7 @@ export class Guarded extends Component<Props, State> {
     return (
       <div class="broken" role="alert">
         <p><strong>{name} could not be shown.</strong> {because}</p>
-        <button type="button" onClick={() => this.setState({ because: undefined })}>Try again</button>
+        <button onClick={() => this.setState({ because: undefined })}>Try again</button>
       </div>
     );
   }

@@ -17,12 +17,12 @@ export function Header(): JSX.Element {
     <header class={`header${isInPast.value ? ' is-past' : ''}`}>
       <h1>Wakechart</h1>
       <Subject />
-      {recordingId.value === '' || told?.kind === 'store' ? undefined : <button type="button" onClick={() => openMain()}>All actors</button>}
+      {recordingId.value === '' || told?.kind === 'store' ? undefined : <button onClick={() => openMain()}>All actors</button>}
       <div class="header-end">
         {isInPast.value ? <Past /> : undefined}
         <Standing phase={phase} />
         <Notes notes={[...(told?.notes ?? []), ...recording.value.notes.value]} />
-        <button type="button" class="quiet" aria-label="Keys" title="Keys (?)" onClick={() => { isHelpShown.value = true; }}>?</button>
+        <button class="quiet" aria-label="Keys" title="Keys (?)" onClick={() => { isHelpShown.value = true; }}>?</button>
       </div>
     </header>
   );
@@ -40,8 +40,8 @@ function Past(): JSX.Element {
   const { moment } = world.value;
   return (
     <div class="past" role="status" title={moment === undefined ? undefined : `${wholeTime(moment.t)}, record ${amount(moment.s)}`}>
-      <span>{moment === undefined ? 'Before the first record' : <>The past: <strong class="mono">{clockTime(moment.t)}</strong><span class="ago">, {duration(now.value - moment.t)} ago</span></>}</span>
-      <button type="button" class="primary" onClick={goLive}>{about.value?.hasEnded === true ? 'To the end' : 'Back to live'}</button>
+      <span>{moment === undefined ? 'Before the first record' : <><span class="ago">The past: </span><strong class="mono">{clockTime(moment.t)}</strong><span class="ago">, {duration(now.value - moment.t)} ago</span></>}</span>
+      <button class="primary" onClick={goLive}>{about.value?.hasEnded === true ? 'To the end' : 'Back to live'}</button>
     </div>
   );
 }

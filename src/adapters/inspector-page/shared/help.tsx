@@ -22,7 +22,7 @@ export function Help(): JSX.Element {
           </div>
         ))}
       </dl>
-      <button type="button" onClick={() => { isHelpShown.value = false; }}>Close</button>
+      <button onClick={() => { isHelpShown.value = false; }}>Close</button>
     </dialog>
   );
 }

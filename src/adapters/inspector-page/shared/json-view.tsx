@@ -35,7 +35,7 @@ function Value({ name, value, depth }: { readonly name?: string; readonly value:
   if (typeof value !== 'object' || value === null) return <div class="json-line">{title}<Plain value={value} /></div>;
   const entries = Object.entries(value);
   const kind = Array.isArray(value) ? `[ ${entries.length} ]` : `{ ${entries.length} }`;
-  if (entries.length === 0 || depth >= MAX_DEPTH) return <div class="json-line">{title}<span class="json-kind">{Array.isArray(value) ? '[]' : '{}'}</span></div>;
+  if (entries.length === 0 || depth >= MAX_DEPTH) return <div class="json-line">{title}<span class="quiet">{Array.isArray(value) ? '[]' : '{}'}</span></div>;
   return <Branch title={title} kind={kind} entries={entries} depth={depth} />;
 }
 
@@ -51,9 +51,9 @@ function Branch({ title, kind, entries, depth }: BranchProps): JSX.Element {
   const [shown, setShown] = useState(PAGE);
   return (
     <details class="json-branch" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{title}<span class="json-kind">{kind}</span></summary>
+      <summary>{title}<span class="quiet">{kind}</span></summary>
       {isOpen ? entries.slice(0, shown).map(([key, each]) => <Value key={key} name={key} value={each} depth={depth + 1} />) : undefined}
-      {isOpen && entries.length > shown ? <button type="button" class="quiet" onClick={() => setShown(shown + PAGE)}>{amount(entries.length - shown)} more</button> : undefined}
+      {isOpen && entries.length > shown ? <button class="quiet" onClick={() => setShown(shown + PAGE)}>{amount(entries.length - shown)} more</button> : undefined}
     </details>
   );
 }
@@ -64,7 +64,7 @@ function Plain({ value }: { readonly value: unknown }): JSX.Element {
   return (
     <span class="json-text">
       “{visibleLines(value, isWhole ? MAX_TEXT : SHORT_TEXT)}”
-      {value.length <= SHORT_TEXT || isWhole ? undefined : <button type="button" class="quiet" onClick={() => setWhole(true)}>{amount(value.length)} characters</button>}
+      {value.length <= SHORT_TEXT || isWhole ? undefined : <button class="quiet" onClick={() => setWhole(true)}>{amount(value.length)} characters</button>}
     </span>
   );
 }

@@ -1,5 +1,6 @@
 /** Keys that work wherever nothing is being written. */
 import { goLive, isHelpShown, narrowPane, step } from '../model/view.ts';
+import { isPlainKey } from './list-keys.ts';
 import { showFailure } from '../model/failures.ts';
 
 export interface PageKey {
@@ -31,7 +32,7 @@ export function keepKeys(): () => void {
 }
 
 function press(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;
+  if (event.defaultPrevented || event.isComposing || !isPlainKey(event) || isWriting(event.target)) return;
   const act = isHelpShown.value ? whileHelp(event) : actionOf(event);
   if (act === undefined) return;
   event.preventDefault();

@@ -6,6 +6,7 @@
  */
 import type { ComponentChildren, HTMLAttributes, JSX, RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useSize } from './use-size.ts';
 
 /** Browsers draw nothing beyond some ten million pixels: longer lists scroll faster than they are. */
 const MOST_PIXELS = 8_000_000;
@@ -19,7 +20,8 @@ export interface VirtualListProps {
   readonly row: (index: number) => ComponentChildren;
   /** Grows by one for each row that has vanished at the front since the list was first shown, and falls by one for each that was added there. */
   readonly vanished?: number;
-  readonly staysAtEnd?: boolean;
+  /** Falsy: it does not. It goes to the end whenever this is another value. */
+  readonly staysAtEnd?: unknown;
   /** This row is brought into view when it changes. */
   readonly shown?: number | undefined;
   /** What that row stands for: another one in the same place is brought into view as well. */
@@ -34,14 +36,14 @@ export interface VirtualListProps {
 }
 
 export function VirtualList({ count, rowHeight, row, vanished = 0, staysAtEnd = false, shown, shownAs, onRows, label, role = 'list', empty, attributes, ...rest }: VirtualListProps): JSX.Element {
-  const { box, view, look, wasAtEnd } = useView(rowHeight);
+  const { box, view, look, scrolled, wasAtEnd } = useView(rowHeight);
   const whole = count * rowHeight;
   const pixels = Math.min(whole, MOST_PIXELS);
   const scale = pixels <= view.height || whole === pixels ? 1 : (whole - view.height) / (pixels - view.height);
   const topPixels = view.top * scale;
   const first = Math.max(0, Math.floor(topPixels / rowHeight) - SPARE_ROWS);
   const last = Math.min(count, Math.ceil((topPixels + view.height) / rowHeight) + SPARE_ROWS);
-  useStillness({ box, count, vanished, staysAtEnd, wasAtEnd, pixelsPerRow: rowHeight / scale, look });
+  useStillness({ box, count, height: view.height, vanished, staysAtEnd, wasAtEnd, pixelsPerRow: rowHeight / scale, look });
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null || shown === undefined || shown < 0 || shown >= count) return;
@@ -59,7 +61,7 @@ export function VirtualList({ count, rowHeight, row, vanished = 0, staysAtEnd = 
   const rows: ComponentChildren[] = [];
   for (let index = first; index < last; index += 1) rows.push(row(index));
   return (
-    <div {...attributes} ref={box} class={`rows ${rest.class ?? ''}`} role={role} aria-label={label} onScroll={look} tabIndex={attributes?.tabIndex ?? 0}>
+    <div {...attributes} ref={box} class={`rows ${rest.class ?? ''}`} role={role} aria-busy={count === 0 ? true : undefined} aria-label={label} onScroll={scrolled} tabIndex={attributes?.tabIndex ?? 0}>
       {count === 0 ? empty : undefined}
       <div class="rows-all" role="presentation" style={{ height: `${pixels}px` }}>
         <div class="rows-seen" role="presentation" style={{ transform: `translateY(${view.top + first * rowHeight - topPixels}px)` }}>
@@ -75,6 +77,7 @@ interface View {
   /** In pixels: where it is scrolled to, and how much of it is seen. */
   readonly view: { readonly top: number; readonly height: number };
   readonly look: () => void;
+  readonly scrolled: () => void;
   readonly wasAtEnd: { current: boolean };
 }
 
@@ -85,42 +88,44 @@ function useView(rowHeight: number): View {
   const look = (): void => {
     const element = box.current;
     if (element === null) return;
-    wasAtEnd.current = element.scrollTop + element.clientHeight >= element.scrollHeight - rowHeight;
     setView((before) => (before.top === element.scrollTop && before.height === element.clientHeight ? before : { top: element.scrollTop, height: element.clientHeight }));
   };
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (element === null) return undefined;
-    const sizes = new ResizeObserver(look);
-    sizes.observe(element);
+  const scrolled = (): void => {
+    const { scrollTop = 0, clientHeight = 0, scrollHeight = 0 } = box.current ?? {};
+    // While it is hidden, or has another size, nobody scrolls.
+    if (clientHeight > 0 && clientHeight === view.height) wasAtEnd.current = scrollTop + clientHeight >= scrollHeight - rowHeight;
     look();
-    return () => sizes.disconnect();
-  }, []);
-  return { box, view, look, wasAtEnd };
+  };
+  useSize(box, look);
+  return { box, view, look, scrolled, wasAtEnd };
 }
 
 interface Stillness {
   readonly box: RefObject<HTMLDivElement | null>;
   readonly count: number;
   readonly vanished: number;
-  readonly staysAtEnd: boolean;
-  readonly wasAtEnd: { readonly current: boolean };
+  readonly height: number;
+  readonly staysAtEnd: unknown;
+  readonly wasAtEnd: { current: boolean };
   readonly pixelsPerRow: number;
   readonly look: () => void;
 }
 
 /** Keeps what is seen in its place. */
-function useStillness({ box, count, vanished, staysAtEnd, wasAtEnd, pixelsPerRow, look }: Stillness): void {
+function useStillness({ box, count, height, vanished, staysAtEnd, wasAtEnd, pixelsPerRow, look }: Stillness): void {
   const hadVanished = useRef(vanished);
+  const stayed = useRef<unknown>(undefined);
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;
     const gone = vanished - hadVanished.current;
     hadVanished.current = vanished;
+    if (stayed.current !== staysAtEnd) wasAtEnd.current = true;
+    stayed.current = staysAtEnd;
     if (staysAtEnd && wasAtEnd.current) element.scrollTop = element.scrollHeight;
     else if (gone !== 0) element.scrollTop = Math.max(0, element.scrollTop - gone * pixelsPerRow);
     else return;
     // The browser tells of it a frame later, which would be seen.
     look();
-  }, [count, vanished, staysAtEnd]);
+  }, [count, vanished, staysAtEnd, height]);
 }

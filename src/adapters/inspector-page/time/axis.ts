@@ -6,7 +6,7 @@ import type { InspectionTimeline } from '../../../machines/inspection-log/inspec
 import type { InspectedMoment } from '../../../machines/inspection-log/inspected-actor.ts';
 import { indexOf, placeAfter } from '../model/record-index.ts';
 import type { RecordIndex } from '../model/record-index.ts';
-import { duration } from '../model/words.ts';
+import { clockTime, duration } from '../model/words.ts';
 import { timeMarks } from './time-marks.ts';
 import type { Mark } from './time-marks.ts';
 
@@ -100,14 +100,19 @@ export class Axis {
 
   #recordMarks(count: number): readonly Mark[] {
     const all = Math.max(1, Math.min(count, this.#last.s - this.#first.s));
-    return Array.from({ length: all }, (_, mark) => {
+    const marks = Array.from({ length: all }, (_, mark) => {
       const at = (mark + 0.5) / all;
-      return { at, text: new Date(this.#timeline.at(this.recordAt(at)).moment?.t ?? 0).toTimeString().slice(0, 8) };
+      return { at, text: clockTime(this.#timeline.at(this.recordAt(at)).moment?.t ?? 0) };
     });
+    // Seconds are enough where they tell the marks apart.
+    const length = new Set(marks.map(({ text }) => text.slice(0, SECONDS))).size === all ? SECONDS : undefined;
+    return marks.map(({ at, text }, mark) => ({ at, text: text === marks[mark - 1]?.text ? '' : text.slice(0, length) }));
   }
 }
 
 const MOST_PAUSES = 500;
+/** Of `14:03:22.125`, without its fraction. */
+const SECONDS = 8;
 
 /** Those that stand at least `distance` from all before them in the list. */
 function apart<Each extends { readonly at: number }>(marks: readonly Each[], distance: number): readonly Each[] {

@@ -1,8 +1,9 @@
 /** All that was recorded as a line of small bars: press or drag to look at that moment. */
 import type { HTMLAttributes, JSX } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { goLive, isInPast, recording, step, world } from '../model/view.ts';
 import { amount, clockTime } from '../model/words.ts';
+import { useSize } from '../shared/use-size.ts';
 import type { Axis } from './axis.ts';
 import { goFirst, isDragging, seek, shownRecord, turnAxis, watchAxis, width } from './time-view.ts';
 
@@ -10,18 +11,14 @@ const HEIGHT = 30;
 /** Of the lane beneath, with what the chosen actor did. */
 const LANE = 4;
 const A_LOT = 100;
+/** In pixels: what would stand beneath the switch is left out. */
+const SWITCH = 100;
 
 export function Scrubber(): JSX.Element {
   const watch = useMemo(watchAxis, []);
   const track = useRef<HTMLDivElement>(null);
   useEffect(() => watch.leave, []);
-  useLayoutEffect(() => {
-    const element = track.current;
-    if (element === null) return undefined;
-    const sizes = new ResizeObserver(() => { width.value = Math.max(80, element.clientWidth); });
-    sizes.observe(element);
-    return () => sizes.disconnect();
-  }, []);
+  useSize(track, ({ clientWidth }) => { width.value = Math.max(80, clientWidth); });
   const axis = watch.value.value;
   return (
     <div class="scrubber">
@@ -30,7 +27,7 @@ export function Scrubber(): JSX.Element {
         {axis === undefined ? undefined : <span class={`cursor${isInPast.value ? ' is-past' : ''}`} style={{ left: `${(isInPast.value ? axis.placeOf(shownRecord.value) : 1) * 100}%` }} />}
       </div>
       <div class="marks">
-        {axis?.marks.map(({ at, text }) => <span key={at} style={{ left: `${at * 100}%` }}>{text}</span>)}
+        {axis?.marks.filter(({ at }) => at < 1 - SWITCH / width.value).map(({ at, text }) => <span key={at} style={{ left: `${at * 100}%` }}>{text}</span>)}
       </div>
       {axis === undefined ? undefined : <AxisSwitch axis={axis} />}
     </div>
@@ -96,5 +93,5 @@ function Bars({ axis }: { readonly axis: Axis }): JSX.Element {
 
 function AxisSwitch({ axis }: { readonly axis: Axis }): JSX.Element {
   const other = axis.kind === 'time' ? 'records' : 'time';
-  return <button type="button" class="quiet axis-switch" title={axis.kind === 'time' ? 'The line stands for time. Press to give every record the same room.' : 'Every record has the same room. Press for a line of time.'} onClick={() => turnAxis(other)}>{axis.kind === 'time' ? 'by time' : 'by record'}</button>;
+  return <button class="axis-switch" title={axis.kind === 'time' ? 'The line stands for time. Press to give every record the same room.' : 'Every record has the same room. Press for a line of time.'} onClick={() => turnAxis(other)}>{axis.kind === 'time' ? 'by time' : 'by record'}</button>;
 }

@@ -1,22 +1,17 @@
 /** Time: where in what was recorded one looks, and the ways to look elsewhere. */
 import type { ComponentChildren, JSX } from 'preact';
 import { failures, showFailure } from '../model/failures.ts';
+import { isHeard } from '../model/server-watch.ts';
 import { about, cursor, goLive, isInPast, now, recording, step, world } from '../model/view.ts';
 import { amount, clockTime, duration, wholeTime } from '../model/words.ts';
+import { Sign } from '../shared/sign.tsx';
+import type { SignName } from '../shared/sign.tsx';
 import { Scrubber } from './scrubber.tsx';
 import { goFirst, shownRecord } from './time-view.ts';
 import './time.css';
 
-const SIGNS = {
-  first: 'M4.5 4v8M12 4 6.5 8l5.5 4Z',
-  back: 'M11 4 5.5 8l5.5 4Z',
-  on: 'M5 4l5.5 4L5 12Z',
-  failureBack: 'M6.5 4 3 8l3.5 4M9 5.8l4.4 4.4M13.4 5.8 9 10.2',
-  failureOn: 'M9.5 4 13 8l-3.5 4M2.6 5.8 7 10.2M7 5.8l-4.4 4.4',
-} as const;
-
 interface ButtonProps {
-  readonly sign: keyof typeof SIGNS;
+  readonly sign: SignName;
   readonly label: string;
   readonly keys?: string;
   readonly isOff: boolean;
@@ -25,8 +20,8 @@ interface ButtonProps {
 
 function Button({ sign, label, keys, isOff, onPress }: ButtonProps): JSX.Element {
   return (
-    <button type="button" class="quiet" aria-label={label} title={keys === undefined ? label : `${label} (${keys})`} disabled={isOff} onClick={onPress}>
-      <svg class="sign" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d={SIGNS[sign]} /></svg>
+    <button class="quiet" aria-label={label} title={keys === undefined ? label : `${label} (${keys})`} disabled={isOff} onClick={onPress}>
+      <Sign of={sign} />
     </button>
   );
 }
@@ -42,7 +37,7 @@ export function TimeBar(): JSX.Element {
         <Button sign="first" label="First record" isOff={isFirst} onPress={goFirst} />
         <Button sign="back" label="One record back" keys="←" isOff={isFirst} onPress={() => step(-1)} />
         <Button sign="on" label="One record on" keys="→" isOff={isLive} onPress={() => step(1)} />
-        <button type="button" class="live" aria-pressed={isLive} title={`${liveText()} (L)`} disabled={isEmpty} onClick={goLive}><span class="dot" aria-hidden="true" />{liveText()}</button>
+        <button class={`live${isHeard.value ? '' : ' is-lost'}`} aria-pressed={isLive} title={`${liveText()} (L)`} disabled={isEmpty} onClick={goLive}><span class="dot" aria-hidden="true" />{liveText()}</button>
         <Button sign="failureBack" label="Previous failure" keys="Shift E" isOff={failures.value.back === undefined} onPress={() => showFailure('back')} />
         <Button sign="failureOn" label="Next failure" keys="E" isOff={failures.value.on === undefined} onPress={() => showFailure('on')} />
       </div>
@@ -52,9 +47,9 @@ export function TimeBar(): JSX.Element {
   );
 }
 
-/** What the end of the line is called: what has ended is not live. */
-export function liveText(): string {
-  return about.value?.hasEnded === true ? 'End' : 'Live';
+/** What the end of the line is called: what has ended is not live, and what is not heard of may not be. */
+function liveText(): string {
+  return about.value?.hasEnded === true ? 'End' : isHeard.value ? 'Live' : 'Newest';
 }
 
 function Moment(): JSX.Element {

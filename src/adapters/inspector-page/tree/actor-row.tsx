@@ -2,11 +2,13 @@
 import type { JSX } from 'preact';
 import type { InspectedActorState } from '../../../machines/inspection-log/inspection-world.ts';
 import { actorName, wholeName } from '../model/actor-names.ts';
-import { lookOf } from '../model/outcomes.ts';
+import { badExit, lookOf } from '../model/outcomes.ts';
 import type { Look } from '../model/outcomes.ts';
+import { spanOf } from '../model/spans.ts';
 import { visibleText } from '../model/visible-text.ts';
-import { duration, stateText, wholeTime } from '../model/words.ts';
-import { ActorSign, Sign } from './signs.tsx';
+import { stateText, wholeTime } from '../model/words.ts';
+import { Sign } from '../shared/sign.tsx';
+import { ActorSign } from './actor-sign.tsx';
 
 export interface ActorRowProps {
   readonly actor: InspectedActorState;
@@ -36,8 +38,10 @@ const MOST_INDENTS = 10;
 export function ActorRow({ actor, elementId, role, level, place, siblings, isOpen, isChosen, time, above, onChoose, onToggle }: ActorRowProps): JSX.Element {
   const look = lookOf(actor);
   const state = visibleText(stateText(actor.value), 80);
-  const shown = state === '' ? WORDS[look] : state;
-  const age = duration(time - actor.since.t);
+  const exit = badExit(actor.facts);
+  const shown = exit ?? (state === '' ? WORDS[look] : state);
+  const isOver = actor.status !== 'active';
+  const span = spanOf(actor, time);
   const name = actorName(actor);
   const toggle = (event: MouseEvent): void => {
     event.stopPropagation();
@@ -54,7 +58,7 @@ export function ActorRow({ actor, elementId, role, level, place, siblings, isOpe
       aria-selected={isChosen}
       aria-setsize={siblings}
       aria-posinset={place + 1}
-      title={`${wholeName(actor)}\n${shown} since ${wholeTime(actor.since.t)}${actor.error === undefined ? '' : `\n${visibleText(actor.error.message, 400)}`}`}
+      title={`${wholeName(actor)}\n${exit === undefined ? '' : `${state}, `}${shown}${isOver ? `, took ${span}, over` : ` for ${span},`} since ${wholeTime(actor.since.t)}${actor.error === undefined ? '' : `\n${visibleText(actor.error.message, 400)}`}`}
       style={{ paddingInlineStart: `${6 + Math.min(level - 1, MOST_INDENTS) * INDENT}px` }}
       onClick={onChoose}
     >
@@ -62,9 +66,9 @@ export function ActorRow({ actor, elementId, role, level, place, siblings, isOpe
       <ActorSign kind={actor.kind} />
       <span class="name">{name}{above === undefined ? undefined : <small> {above}</small>}</span>
       <span class="unseen">, {visibleText(actor.kind ?? 'actor', 60)}, </span>
-      <span class={`state is-${look}`}><Sign of={look} /><span>{shown}</span></span>
-      <span class="unseen">{shown === WORDS[look] ? ', for ' : `, ${WORDS[look]}, for `}</span>
-      <span class="age">{age}</span>
+      <span class={`state is-${exit === undefined ? look : 'waiting is-exit'}`}><Sign of={exit === undefined ? look : 'error'} /><span>{shown}</span></span>
+      <span class="unseen">{shown === WORDS[look] ? '' : `, ${WORDS[look]}`}{isOver ? ', took ' : ', for '}</span>
+      <span class="age">{span}</span>
     </div>
   );
 }

@@ -1,4 +1,5 @@
 /** Which children of one actor have rows: all, or those that are not over, with those that ended just now and those that have to be seen. */
+import { countUpTo } from '../../../machines/inspection-log/inspected-actor.ts';
 import type { InspectedFamily } from '../../../machines/inspection-log/inspected-family.ts';
 
 export interface ShownChildren {
@@ -59,16 +60,14 @@ export class LivingChildren implements ShownChildren {
 
   /** Looks at those that came since. */
   grow(family: InspectedFamily, time: number): void {
-    for (let place = this.#seen; place < family.count; place += 1) {
-      const isOver = family.statusAt(place) !== 'active';
-      if (isOver && time - family.sinceAt(place) >= LINGER_MS) continue;
+    family.eachFrom(this.#seen, time - LINGER_MS, (place, isOver) => {
       const order = family.orderAt(place);
       if (isOver) this.#onLingering(family.keyAt(place));
       // One that was made to be seen may be there already.
-      if (this.#orders.at(-1) === order) continue;
+      if (this.#orders.at(-1) === order) return;
       this.#keys.push(family.keyAt(place));
       this.#orders.push(order);
-    }
+    });
     this.#seen = family.count;
   }
 
@@ -90,11 +89,5 @@ export class LivingChildren implements ShownChildren {
 
 /** The first place with this order or a greater one. */
 function placeOfOrder(orders: readonly number[], order: number): number {
-  let [low, high] = [0, orders.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((orders[middle] as number) < order) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return countUpTo(orders.length, (place) => (orders[place] as number) < order);
 }

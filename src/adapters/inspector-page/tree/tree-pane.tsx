@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { actorName, keyName } from '../model/actor-names.ts';
 import { chooseActor, chosenActor, recording, recordingId, shownTime, world } from '../model/view.ts';
 import { amount } from '../model/words.ts';
+import { isPlainKey } from '../shared/list-keys.ts';
 import { VirtualList } from '../shared/virtual-list.tsx';
 import { ActorRow } from './actor-row.tsx';
 import { TreeTools } from './tree-tools.tsx';
@@ -37,7 +38,7 @@ interface Keys {
 }
 
 function press(event: KeyboardEvent, { place, keyAt, current }: Keys): void {
-  if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (!isPlainKey(event) || event.shiftKey) return;
   if ((event.key === 'Enter' || event.key === ' ') && current !== undefined) {
     event.preventDefault();
     chooseActor(current);
@@ -140,7 +141,7 @@ function FoundList(): JSX.Element {
   const time = shownTime.value;
   return (
     <>
-      {isCut ? <p class="found-note">The first {amount(MOST_FOUND)} are listed.</p> : undefined}
+      {isCut ? <p class="sessions-note">The first {amount(MOST_FOUND)} are listed.</p> : undefined}
       <VirtualList
         label="Actors found"
         role="listbox"

@@ -2,6 +2,7 @@
  * The rows of a tree of which some actors are open, by their number. Only what is open is gone through: the children of an open actor are one run of rows
  * that its open children interrupt, so however many children there are, finding a row and counting all of them cost the same.
  */
+import { countUpTo } from '../../../machines/inspection-log/inspected-actor.ts';
 import type { InspectionWorld } from '../../../machines/inspection-log/inspection-world.ts';
 import type { ShownChildren } from './shown-children.ts';
 
@@ -135,11 +136,5 @@ function rowOfPlace({ open, starts }: Branch, place: number): number {
 
 /** The place of the last number up to `most`; -1, where none is. */
 function lastUpTo(numbers: readonly number[], most: number): number {
-  let [low, high] = [0, numbers.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((numbers[middle] as number) <= most) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
+  return countUpTo(numbers.length, (place) => (numbers[place] as number) <= most) - 1;
 }

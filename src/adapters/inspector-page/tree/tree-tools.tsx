@@ -25,10 +25,11 @@ export function TreeTools(): JSX.Element {
   return (
     <div class="tree-tools">
       <h2 class="pane-title">Actors</h2>
+      <span class="number span-name" title="What lives: how long it has been in its state. What is over: how long it took, from first to last.">in state, or took</span>
       <input type="search" data-search="" aria-label="Search the actors" placeholder="Search actors   /" autocomplete="off" spellcheck={false} maxLength={200} value={searched.value} onInput={(event) => { searched.value = event.currentTarget.value; }} onKeyDown={press} />
       <div class="filters" role="group" aria-label="Which actors are listed">
         {FILTERS.map(({ id, text }) => (
-          <button key={id} type="button" aria-pressed={filter.value === id} onClick={() => { filter.value = id; }}>
+          <button key={id} aria-pressed={filter.value === id} onClick={() => { filter.value = id; }}>
             {text} <span class={id === 'failed' && counts.value.failed > 0 ? 'number is-bad' : 'number'}>{shortAmount(counts.value[id])}</span>
           </button>
         ))}

@@ -1,0 +1,34 @@
+/** A part of the pane with what costs more to be told: it is asked for while the part is open. */
+import type { ComponentChildren, JSX } from 'preact';
+import { useCallback } from 'preact/hooks';
+import { visibleText } from '../model/visible-text.ts';
+import { Section } from './section.tsx';
+import type { SessionWatch } from './session-watch.ts';
+import type { SideName, SideViews, Told } from './side-views.ts';
+
+type ValueOf<Name extends SideName> = SideViews[Name]['value'] extends Told<infer Value extends readonly unknown[]> ? Value : never;
+
+export interface SideSectionProps<Name extends SideName> {
+  readonly title: string;
+  readonly watch: SessionWatch;
+  readonly name: Name;
+  readonly count: (value: ValueOf<Name>) => string;
+  /** Said where there is nothing. */
+  readonly none: string;
+  readonly children: (value: ValueOf<Name>) => ComponentChildren;
+}
+
+export function SideSection<Name extends SideName>({ title, watch: { sides }, name, count, none, children }: SideSectionProps<Name>): JSX.Element {
+  const { value, because } = sides[name].value as Told<ValueOf<Name>>;
+  const look = useCallback(() => sides.look(name), [sides]);
+  return (
+    <Section title={title} whileOpen={look} aside={value === undefined ? undefined : count(value)}>
+      {() => (
+        <>
+          {because === undefined ? undefined : <p class="left-out" role="status">Not up to date: {visibleText(because, 500)}</p>}
+          {value === undefined ? (because === undefined ? <p class="empty">They are looked up.</p> : undefined) : value.length === 0 ? <p class="empty">{none}</p> : children(value)}
+        </>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,15 @@
+/** Follows how large an element is. */
+import type { RefObject } from 'preact';
+import { useLayoutEffect } from 'preact/hooks';
+
+/** @param look is told at once, and whenever its size changes. The first one stays */
+export function useSize<Each extends Element>(box: RefObject<Each | null>, look: (element: Each) => void): void {
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const sizes = new ResizeObserver(() => look(element));
+    sizes.observe(element);
+    look(element);
+    return () => sizes.disconnect();
+  }, []);
+}
