@@ -55,7 +55,7 @@ export async function startBrowser(findProgram: () => Promise<string> = chromium
   const home = await mkdtemp(join(tmpdir(), 'browser-'));
   try {
     const program = await findProgram();
-    const env = { PATH: process.env['PATH'] ?? '', HOME: home, TMPDIR: tmpdir(), XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home, TZ: 'UTC', LANG: 'C.UTF-8' };
+    const env = { PATH: process.env['PATH'] ?? '', HOME: home, TMPDIR: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home, TZ: 'UTC', LANG: 'C.UTF-8' };
     const inside = await chromium.launch({ executablePath: program, args: ARGUMENTS, env, timeout: STARTING_LIMIT_MS, handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false });
     return { kind: 'started', browser: testBrowser(inside, home) };
   } catch (error) {
