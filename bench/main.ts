@@ -11,6 +11,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[]
   'mass-stop': () => import('./tasks/mass-stop.ts'),
   streams: () => import('./tasks/streams.ts'),
   inspector: () => import('./inspector/recording.ts'),
+  'inspector-page': () => import('./inspector/page.ts'),
   audits: () => import('./charts/audits.ts'),
   gigabyte: () => import('./shell/gigabyte.ts'),
   'cancel-to-gone': () => import('./shell/cancel-to-gone.ts'),
