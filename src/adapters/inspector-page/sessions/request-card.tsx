@@ -46,19 +46,12 @@ export function RequestCard({ watch, session, request }: RequestCardProps): JSX.
       </header>
       {isOver ? <Receipt watch={watch} session={session} request={request} /> : (
         <>
-          <Asked request={request} folder={folderOf(watch, session, request)} />
+          <Asked request={request} folder={kind === 'permission' ? (request.cwd ?? session.workspace) : undefined} />
           {expires !== undefined && expires <= time ? <p class="request-expired">It has expired: an answer is refused now. The next wake denies the call and goes on.</p> : about.value?.canAnswer === false ? <p class="request-expired">Answers are not taken here. The commands above give them.</p> : <RequestButtons watch={watch} request={request} />}
         </>
       )}
     </section>
   );
-}
-
-/** In which the call would run, as it was asked about. */
-function folderOf({ log }: SessionWatch, { workspace }: InspectedSession, { kind, requestId }: InspectedRequest): string | undefined {
-  if (kind !== 'permission') return undefined;
-  const asked = log.events.value.find((event) => event.type === 'permission.requested' && event.data.requestId === requestId);
-  return (asked?.type === 'permission.requested' ? asked.data.cwd : undefined) ?? workspace;
 }
 
 function Asked({ request: { kind, input, isCut, because, question, rules }, folder }: { readonly request: InspectedRequest; readonly folder: string | undefined }): JSX.Element {

@@ -7,8 +7,8 @@ import { CopyButton } from '../shared/copy-button.tsx';
 import { commandLine } from './command-line.ts';
 import { deskOf } from './given-answers.ts';
 import type { GivenAnswer } from './given-answers.ts';
-import { outcomeOfRequest } from './request-outcome.ts';
 import type { SessionWatch } from './session-watch.ts';
+import { outcomeOf } from './transcript.ts';
 
 /** Whoever runs the session needs as long to begin. */
 const A_MOMENT_MS = 2_000;
@@ -34,11 +34,11 @@ export function Receipt({ watch, session, request: { requestId } }: ReceiptProps
 }
 
 function Elsewhere({ watch, requestId, given }: { readonly watch: SessionWatch; readonly requestId: string; readonly given: GivenAnswer | undefined }): JSX.Element {
-  const { text, seq } = outcomeOfRequest(watch.log.events.value, requestId);
+  const settled = outcomeOf(watch.log.steps.value, requestId);
   return (
     <p>
       {given?.name === 'refused' ? <><strong>Your answer was not taken: {visibleText(given.message, 500)}.</strong> </> : <strong>Answered elsewhere. </strong>}
-      {visibleText(text, 600)}{seq === undefined ? '' : ` (event ${seq})`}
+      {visibleText(settled?.outcome ?? 'It needs no answer any more.', 600)}{settled === undefined ? '' : ` (event ${settled.seq})`}
     </p>
   );
 }

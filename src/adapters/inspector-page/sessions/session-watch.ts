@@ -1,7 +1,8 @@
 /** What the page knows of one session, kept up to date as long as somebody looks: how it stands, and its log, the newest first. */
 import { effect, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
-import type { InspectedRequest, InspectedSession } from '../../../actors/inspection/inspection-source.ts';
+import type { InspectedRequest } from '../../../actors/inspection/inspection-source.ts';
+import type { ShownSession } from '../../../actors/inspection/shown-answers.ts';
 import { failureOf, server } from '../model/transport.ts';
 import { recording } from '../model/view.ts';
 import { whileSeen } from '../model/while-seen.ts';
@@ -24,7 +25,7 @@ export class SessionWatch {
   readonly id: string;
   readonly log: SessionLog;
   readonly sides: SideViews;
-  readonly #session = signal<InspectedSession | undefined>(undefined);
+  readonly #session = signal<ShownSession | undefined>(undefined);
   readonly #trouble = signal<Trouble | undefined>(undefined);
   readonly #requests = signal<readonly InspectedRequest[]>([]);
   readonly #dismissed = new Set<string>();
@@ -39,7 +40,7 @@ export class SessionWatch {
   }
 
   /** As it was told last; undefined before that. */
-  get session(): ReadonlySignal<InspectedSession | undefined> {
+  get session(): ReadonlySignal<ShownSession | undefined> {
     return this.#session;
   }
 
