@@ -1,5 +1,6 @@
 /** What an event of a session's log says of a call of a tool: that it is asked for, waited for, begun, or how it ended. */
 import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/session-event.ts';
+import { partsOf } from './data-parts.ts';
 import { changesOf, objectOf } from './file-changes.ts';
 import type { Standing } from './session-words.ts';
 import type { CallChange, CallState } from './transcript-step.ts';
@@ -54,7 +55,7 @@ function inputOf({ name, input }: SessionEventOf<'agent.tool_use'>['data']): Cal
   const file = WRITERS.has(name) && typeof path === 'string' ? { path, changes: changesOf(input, undefined) } : undefined;
   return {
     name,
-    ...(file?.changes === undefined ? { input: { value: input } } : {}),
+    ...(file?.changes === undefined ? { input: partsOf(input) } : {}),
     ...(typeof command === 'string' ? { command } : {}),
     ...file,
   };
@@ -70,7 +71,7 @@ function resultOf({ name, outcome, output }: SessionEventOf<'agent.tool_result'>
   return {
     ...stood(outcome),
     ...(isWhole && typeof exitCode === 'number' ? { told: `exit ${exitCode}`, standing: exitCode === 0 ? 'done' : 'waiting' } : isWhole && typeof signalCode === 'string' ? { told: `ended by ${signalCode}`, standing: 'waiting' } : {}),
-    output: { value, characters: (JSON.stringify(output) ?? '').length },
+    output: { parts: partsOf(value), characters: (JSON.stringify(output) ?? '').length },
     ...(changes === undefined ? {} : { changes }),
   };
 }

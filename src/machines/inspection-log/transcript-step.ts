@@ -1,5 +1,7 @@
 /** Each event of a session's log as a step of a conversation: what was said, what moved which call, and what became of which request. */
 import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/session-event.ts';
+import { jsonText } from './data-parts.ts';
+import type { DataPart } from './data-parts.ts';
 import { outcomeTold } from './request-outcome.ts';
 import { VERDICTS } from './session-words.ts';
 import type { Standing } from './session-words.ts';
@@ -42,13 +44,13 @@ export interface CallChange {
   /** There where it was not known before. */
   readonly name?: string | undefined;
   /** Absent too where `changes` tell all of it. */
-  readonly input?: { readonly value: unknown } | undefined;
+  readonly input?: readonly DataPart[] | undefined;
   readonly state?: CallState | undefined;
   /** The state in words, and its color. */
   readonly told?: string | undefined;
   readonly standing?: Standing | undefined;
   /** Without what is empty; `characters`: of all of it, as JSON. */
-  readonly output?: { readonly value: unknown; readonly characters: number } | undefined;
+  readonly output?: { readonly parts: readonly DataPart[]; readonly characters: number } | undefined;
   /** Of its input. */
   readonly command?: string | undefined;
   /** The file that it writes, and what it changes in it. */
@@ -106,8 +108,6 @@ const PLAIN: { readonly [Type in SessionEventType]?: readonly [EntryKind, string
 };
 
 const TEXTS = ['text', 'response', 'question', 'message', 'prompt', 'because', 'reason', 'summary', 'note'];
-/** So many times the room of the value itself. */
-const MOST_BLANKS = 4;
 const SCOPES = { once: 'once', session: 'for the session', always: 'always' } as const;
 
 /** What is not shown shows in what comes of it. */
@@ -163,12 +163,4 @@ function listed(text: string, items: readonly string[] = []): string {
 function endingText({ summary, error, budget }: SessionEventOf<'wake.ended'>['data']): string {
   const bound = budget === undefined ? undefined : `${budget.name}: ${budget.value}${budget.because === undefined ? '' : `, ${budget.because}`}`;
   return [summary, error === undefined ? undefined : `${error.message} [${error.code}]`, error?.hint, bound].filter((part) => part !== undefined && part !== '').join('\n');
-}
-
-/** What is nested deeply would be blanks for the most part: it stays in one line. */
-function jsonText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  const line = JSON.stringify(value) ?? '';
-  const lines = JSON.stringify(value, undefined, 2) ?? '';
-  return lines.length > MOST_BLANKS * line.length ? line : lines;
 }

@@ -1,9 +1,10 @@
 /** Sessions as people read of them: in order, in words, processes as trees. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { InspectedProcess, InspectedSession, InspectedSessionSummary, InspectedWake } from '../../../src/actors/inspection/inspection-source.ts';
+import type { InspectedProcess, InspectedRequest, InspectedSession, InspectedSessionSummary, InspectedWake } from '../../../src/actors/inspection/inspection-source.ts';
 import { shownChanges, shownProcesses, shownSession, shownSessions, shownSteps } from '../../../src/actors/inspection/shown-answers.ts';
 import type { ShownProcess } from '../../../src/actors/inspection/shown-answers.ts';
+import { partsOf } from '../../../src/machines/inspection-log/data-parts.ts';
 import { initialSessionState } from '../../../src/machines/session/session-state.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 
@@ -55,6 +56,38 @@ describe('a session', () => {
   });
 });
 
+describe('a request', () => {
+  const shown = (request: object, reasons: readonly object[] = []): ReturnType<typeof shownSession> => {
+    const asked = { requestId: 'r', eventId: 'e', kind: 'permission', toolName: 'deploy', ...request } as unknown as InspectedRequest;
+    const state = initialSessionState({ sessionId: 's', agentId: 'a' });
+    return shownSession({ state, why: { sessionId: 's', agentId: 'a', status: 'idle', reasons } as unknown as InspectedSession['why'], pendingActions: [asked], usage: { inputTokens: 0, outputTokens: 0, isCostPartial: false, wakes: [], wakeCount: 0 }, at: 0 });
+  };
+  const first = (request: object): unknown => shown(request).pendingActions[0];
+
+  it('is told part by part, with why it asks', () => {
+    expect(first({ input: { command: 'ls', limit: 3 }, question: 'It may write.' })).toEqual({ requestId: 'r', eventId: 'e', kind: 'permission', toolName: 'deploy', question: 'It may write.', because: 'It may write.', parts: [{ name: 'command', text: 'ls', isShort: false }, { name: 'limit', text: '3', isShort: true }], choices: [], warnings: [] });
+    expect(first({ input: {}, question: 'It may write.', because: 'A rule asks.' })).toMatchObject({ because: 'A rule asks.' });
+  });
+
+  it('warns of what is not there, of what was cut, and of what looks like something else', () => {
+    expect(first({})).toMatchObject({ parts: [], warnings: [expect.stringContaining('could not be looked up')] });
+    expect(first({ input: { command: 'pаy' }, isCut: true })).toMatchObject({ warnings: [expect.stringContaining('There is more of it'), 'It holds characters beyond plain ASCII: а (U+0430).'] });
+  });
+
+  it.each([[{ choices: ['a', '', 3, 'b'] }, ['a', 'b']], [{ choices: 'a' }, []], [undefined, []], [null, []], ['a', []]])('that is a question lets choose among what is text: %j', (input, choices) => {
+    expect(first({ kind: 'answer', input })).toMatchObject({ choices, parts: [], warnings: [] });
+  });
+
+  it('is told though the explanation beside it was cut', () => {
+    expect(shown({}, [{}]).why.reasons).toEqual([{ text: '', movers: [] }]);
+  });
+
+  it('says once why it asks, and who can move the session on', () => {
+    const reason = { kind: 'permission', text: 'It waits for permission to run deploy (It may write (much)).', movers: [{ who: 'person', events: [], does: 'allows it' }] };
+    expect(shown({}, [reason]).why.reasons).toMatchObject([{ text: 'It waits for permission to run deploy.', movers: [{ text: 'Somebody allows it', does: 'allows it' }] }]);
+  });
+});
+
 describe('processes', () => {
   const countOf = (branches: readonly ShownProcess[]): number => branches.reduce((sum, { children }) => sum + 1 + countOf(children), 0);
 
@@ -89,7 +122,7 @@ describe('a transcript', () => {
 
   it.each([[{ exitCode: 0, stdout: 'x' }, 'exit 0', 'done', { stdout: 'x' }], [{ exitCode: 2, stderr: '' }, 'exit 2', 'waiting', {}], [{ signalCode: 'SIGKILL' }, 'ended by SIGKILL', 'waiting', { signalCode: 'SIGKILL' }], ['text', 'completed', 'done', 'text'], [[1], 'completed', 'done', [1]]])('tells how a call ended that gave %j', (output, told, standing, value) => {
     const { steps } = shownSteps({ events: [event('agent.tool_result', { callId: 'c', name: 'shell_run', outcome: 'completed', output })], head: 1 });
-    expect(steps[0]?.call).toMatchObject({ told, standing, output: { value, characters: JSON.stringify(output).length } });
+    expect(steps[0]?.call).toMatchObject({ told, standing, output: { parts: partsOf(value), characters: JSON.stringify(output).length } });
   });
 
   it('says so where too much of an event was cut away to tell it', () => {

@@ -46,7 +46,7 @@ describe('a transcript', () => {
     const events = await deniedLog();
     const entries = transcriptOf(stepsOf(events));
     const calls = entries.filter(({ kind }) => kind === 'call');
-    expect(calls).toMatchObject([{ call: { name: 'shell_run', state: 'denied', input: { value: { command: 'rm -rf build' } } } }]);
+    expect(calls).toMatchObject([{ call: { name: 'shell_run', state: 'denied', input: [{ name: 'command', text: 'rm -rf build', isShort: false }] } }]);
     expect(entries.filter(({ kind }) => kind === 'said').map(({ text }) => text)).toEqual(['I clean up.', 'Done.']);
     expect(entries.filter(({ kind }) => kind === 'heard').map(({ title, text }) => [title, text])).toEqual([['Message', 'Clean up.'], ['shell_run denied', 'not now']]);
     expect(entries.map(({ seq }) => seq)).toEqual(entries.map(({ seq }) => seq).toSorted((one, other) => one - other));

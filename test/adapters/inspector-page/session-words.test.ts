@@ -1,10 +1,7 @@
-/** How sessions are looked for, what commands look like, what is written out of texts that are to be judged, and how long it is until something happens. */
-import fc from 'fast-check';
+/** How sessions are looked for, what commands look like, and how long it is until something happens. */
 import { describe, expect, it } from 'vitest';
 import type { ShownSummary } from '../../../src/actors/inspection/shown-answers.ts';
 import { commandLine } from '../../../src/adapters/inspector-page/sessions/command-line.ts';
-import { partsOf } from '../../../src/adapters/inspector-page/sessions/data-parts.ts';
-import { exact, oddities } from '../../../src/adapters/inspector-page/sessions/exact-text.ts';
 import { left } from '../../../src/adapters/inspector-page/model/words.ts';
 import { matching } from '../../../src/adapters/inspector-page/sessions/session-words.ts';
 
@@ -24,21 +21,6 @@ describe('sessions in a list', () => {
 describe('a command', () => {
   it('is quoted as a shell takes it', () => {
     expect(commandLine(['session', 'answer', '--text', "it's", '$(rm)'])).toBe(String.raw`wakechart session answer --text 'it'\''s' '$(rm)'`);
-  });
-});
-
-describe('what somebody has to judge', () => {
-  it('hides nothing', () => {
-    expect(exact('a\u202Eb\u200B  \n\u0007')).toBe(String.raw`a\u{202E}b\u{200B}··` + '\n' + String.raw`\u{0007}`);
-    expect(oddities('plain\n\ttext')).toBeUndefined();
-    expect(oddities('pаy')).toBe('It holds characters beyond plain ASCII: а (U+0430).');
-  });
-
-  it('is told part by part, whatever it is', () => {
-    expect(partsOf({ command: 'ls', exitCode: 0 })).toEqual([{ name: 'command', text: 'ls', isShort: false }, { name: 'exitCode', text: '0', isShort: true }]);
-    fc.assert(fc.property(fc.jsonValue(), (value) => {
-      for (const { name, text } of partsOf(value)) expect([typeof name, typeof text]).toEqual(['string', 'string']);
-    }));
   });
 });
 

@@ -2,11 +2,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ShownChanges } from '../../../actors/inspection/shown-answers.ts';
+import { exact } from '../../../machines/inspection-log/exact-text.ts';
 import type { DifferenceFile, DifferenceLine } from '../../../machines/inspection-log/unified-difference.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { amount, clockTime, counted } from '../model/words.ts';
 import { When } from '../shared/when.tsx';
-import { exact } from './exact-text.ts';
 import type { SessionWatch } from './session-watch.ts';
 import { SideSection } from './side-section.tsx';
 

@@ -1,6 +1,7 @@
 /** What became of a request: the receipt of the answer that was given here, or what somebody else did. */
 import type { JSX } from 'preact';
-import type { InspectedRequest, InspectedSession, InspectionAnswer } from '../../../actors/inspection/inspection-source.ts';
+import type { InspectionAnswer } from '../../../actors/inspection/inspection-source.ts';
+import type { ShownRequest, ShownSession } from '../../../actors/inspection/shown-answers.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { about, now } from '../model/view.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
@@ -15,8 +16,8 @@ const A_MOMENT_MS = 2_000;
 
 export interface ReceiptProps {
   readonly watch: SessionWatch;
-  readonly session: InspectedSession;
-  readonly request: InspectedRequest;
+  readonly session: ShownSession;
+  readonly request: ShownRequest;
 }
 
 export function Receipt({ watch, session, request: { requestId } }: ReceiptProps): JSX.Element {
@@ -49,7 +50,7 @@ function wordsOfAnswer(answer: InspectionAnswer): string {
   return { once: 'You allowed it this once', session: 'You allowed it for the session', always: 'You allowed it always' }[answer.scope ?? 'once'];
 }
 
-function GoesOn({ session: { state }, stored: { seq, atMs } }: { readonly session: InspectedSession; readonly stored: Extract<GivenAnswer, { readonly name: 'stored' }> }): JSX.Element {
+function GoesOn({ session: { state }, stored: { seq, atMs } }: { readonly session: ShownSession; readonly stored: Extract<GivenAnswer, { readonly name: 'stored' }> }): JSX.Element {
   if (state.openWake !== undefined) return <>the session goes on.</>;
   const isUnread = state.head < seq || state.pending.some((each) => each.seq === seq);
   if (!isUnread) return <>the session has gone on with it.</>;

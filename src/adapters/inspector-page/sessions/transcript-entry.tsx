@@ -1,13 +1,13 @@
 /** One entry of a transcript. Its time leads to its record. */
 import type { JSX } from 'preact';
+import type { DataPart } from '../../../machines/inspection-log/data-parts.ts';
+import { exact } from '../../../machines/inspection-log/exact-text.ts';
 import type { ChangedLines } from '../../../machines/inspection-log/transcript-step.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { chooseRecord, narrowPane, openSession, recording } from '../model/view.ts';
 import { amount, clockTime, duration, wholeTime } from '../model/words.ts';
 import { BoundedText } from '../shared/bounded-text.tsx';
 import { CodeBox } from './code-box.tsx';
-import { partsOf } from './data-parts.ts';
-import { exact } from './exact-text.ts';
 import { recordOfEvent } from './event-records.ts';
 import type { Call, Entry } from './transcript.ts';
 
@@ -55,11 +55,11 @@ function CallData({ call: { path, changes, input, output, state, isResumed } }: 
   const isOpen = state !== 'completed';
   return (
     <>
-      {hasChanges ? <Changes path={path} changes={changes} /> : isResumed ? undefined : input === undefined ? <p class="left-out">What it was given is told further above.</p> : <Parts value={input.value} />}
-      {output === undefined || (hasChanges && !isOpen) ? undefined : output.characters <= SHORT_OUTPUT ? <Parts value={output.value} /> : (
+      {hasChanges ? <Changes path={path} changes={changes} /> : isResumed ? undefined : input === undefined ? <p class="left-out">What it was given is told further above.</p> : <Parts parts={input} />}
+      {output === undefined || (hasChanges && !isOpen) ? undefined : output.characters <= SHORT_OUTPUT ? <Parts parts={output.parts} /> : (
         <details open={isOpen}>
           <summary class="quiet">Result, {amount(output.characters)} characters</summary>
-          <Parts value={output.value} />
+          <Parts parts={output.parts} />
         </details>
       )}
     </>
@@ -80,8 +80,7 @@ function Changes({ path, changes: { lines, omitted } }: { readonly path: string;
 
 const KINDS: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed', '@': 'place' };
 
-function Parts({ value }: { readonly value: unknown }): JSX.Element {
-  const parts = partsOf(value);
+function Parts({ parts }: { readonly parts: readonly DataPart[] }): JSX.Element {
   const short = parts.filter(({ isShort }) => isShort);
   return (
     <>
