@@ -88,7 +88,7 @@ export function inspectionSourceContract(name: string, open: () => Promise<OpenS
       const { source, session } = opened;
       if (session === undefined) return;
       const shown = await source.session(session);
-      expect(shown).toMatchObject({ state: { sessionId: session }, why: { reasons: [{ kind: 'permission' }] }, pendingActions: [{ kind: 'permission', input: expect.anything(), because: expect.any(String), askedAt: expect.any(String) }] });
+      expect(shown).toMatchObject({ state: { sessionId: session }, why: { reasons: [{ kind: 'permission' }] }, pendingActions: [{ kind: 'permission', input: expect.anything(), because: expect.any(String), cwd: expect.any(String), askedAt: expect.any(String) }] });
       expect(shown?.usage).toMatchObject({ wakeCount: 1, wakes: [{ steps: 1, toolCalls: 1, outcome: expect.any(String) }] });
       expect(isPlain(shown)).toBe(true);
     });
