@@ -6,12 +6,12 @@ import { diagramStyles } from '../src/adapters/diagram/theme.ts';
 
 const DIAGRAM_STYLES = 'virtual:diagram.css';
 
-/** The page draws no charts, but shows those that the server has drawn: their style sheet comes from where they are drawn. */
+/** The page draws no charts, but shows those that the server has drawn: their style sheet comes from where they are drawn. It shows no differences. */
 function diagramStyleSheet(): Plugin {
   return {
     name: 'diagram-style-sheet',
     resolveId: (id) => (id === DIAGRAM_STYLES ? `\0${DIAGRAM_STYLES}` : undefined),
-    load: (id) => (id === `\0${DIAGRAM_STYLES}` ? diagramStyles('auto') : undefined),
+    load: (id) => (id === `\0${DIAGRAM_STYLES}` ? diagramStyles('auto', { hasDifferences: false }) : undefined),
   };
 }
 

@@ -1,6 +1,7 @@
 /** What every source of an inspector does, whatever it looks at. */
 import { describe, expect, it } from 'vitest';
 import type { InspectionRecording, InspectionSource } from '../../src/actors/inspection/inspection-source.ts';
+import { shownSession, shownSessions, shownSteps } from '../../src/actors/inspection/shown-answers.ts';
 import { readRecord } from '../../src/machines/inspection-log/read-record.ts';
 import { inspectionHeader } from '../../src/machines/inspection-log/inspection-record.ts';
 import type { InspectionRecord } from '../../src/machines/inspection-log/inspection-record.ts';
@@ -87,7 +88,7 @@ export function inspectionSourceContract(name: string, open: () => Promise<OpenS
       const { source, session } = opened;
       if (session === undefined) return;
       const shown = await source.session(session);
-      expect(shown).toMatchObject({ state: { sessionId: session }, why: { reasons: [{ kind: 'permission' }] }, pendingActions: [{ kind: 'permission', input: expect.anything(), because: expect.any(String), askedAt: expect.any(String) }] });
+      expect(shown).toMatchObject({ state: { sessionId: session }, why: { reasons: [{ kind: 'permission' }] }, pendingActions: [{ kind: 'permission', input: expect.anything(), because: expect.any(String), cwd: expect.any(String), askedAt: expect.any(String) }] });
       expect(shown?.usage).toMatchObject({ wakeCount: 1, wakes: [{ steps: 1, toolCalls: 1, outcome: expect.any(String) }] });
       expect(isPlain(shown)).toBe(true);
     });
@@ -101,6 +102,19 @@ export function inspectionSourceContract(name: string, open: () => Promise<OpenS
       const some = await source.events(session, { from: 2, limit: 2 });
       expect([some?.events.map(({ seq }) => seq), some?.head]).toEqual([[2, 3], all?.head]);
       expect((await source.events(session, { from: 1_000_000, limit: 5 }))?.events).toEqual([]);
+    });
+
+    it('tells what it was asked for in a way that can be shown: every event is a step, and nothing is lost on its way', async () => {
+      await using opened = await open();
+      const { source, session } = opened;
+      if (session === undefined) return;
+      const [shown, events] = [await source.session(session), await source.events(session, { from: 1, limit: 1_000 })];
+      if (shown === undefined || events === undefined) throw new Error('there is no such session');
+      const { steps, head } = shownSteps(events);
+      expect([steps.map(({ seq, type }) => [seq, type]), head]).toEqual([events.events.map(({ seq, type }) => [seq, type]), events.head]);
+      expect(shownSession(shown)).toMatchObject({ words: { text: 'waits for your permission', standing: 'waiting' }, pendingActions: [{ parts: [expect.anything()], warnings: [] }] });
+      const { sessions } = shownSessions(await source.sessions({ limit: 1 }));
+      expect(sessions).toMatchObject([{ sessionId: session, isWaiting: true, words: { text: 'waits for your permission' } }]);
     });
 
     it('tells the log of a session as records, and goes on as it grows', async () => {

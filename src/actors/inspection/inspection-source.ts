@@ -56,6 +56,8 @@ export interface InspectedRequest extends PendingAction {
   readonly isCut?: true | undefined;
   /** Why it has to be asked, in words. */
   readonly because?: string | undefined;
+  /** The folder in which a call would run, as it was asked about. */
+  readonly cwd?: string | undefined;
   /** ISO-8601. */
   readonly askedAt?: string | undefined;
 }

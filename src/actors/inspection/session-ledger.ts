@@ -13,6 +13,8 @@ export interface Asked {
   readonly at: string;
   readonly input?: unknown;
   readonly because?: string | undefined;
+  /** The folder in which the call would run. */
+  readonly cwd?: string | undefined;
 }
 
 export interface StartedJob {
@@ -81,7 +83,7 @@ export class SessionLedger {
   #see(event: SessionEvent): void {
     this.#usage.see(event);
     const { at } = event;
-    if (event.type === 'permission.requested') this.#ask(event.data.requestId, { at, input: event.data.input, because: event.data.because });
+    if (event.type === 'permission.requested') this.#ask(event.data.requestId, { at, input: event.data.input, because: event.data.because, cwd: event.data.cwd });
     else if (event.type === 'agent.custom_tool_use') this.#ask(event.data.requestId, { at, input: event.data.input });
     else if (event.type === 'agent.question_asked') this.#ask(event.data.requestId, { at, ...(event.data.choices === undefined ? {} : { input: { choices: event.data.choices } }) });
     else if (event.type === 'permission.resolved' || event.type === 'request.cancelled' || event.type === 'user.answer' || event.type === 'user.custom_tool_result') this.#asked.delete(event.data.requestId);

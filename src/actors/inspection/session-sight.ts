@@ -80,9 +80,9 @@ export class SessionSights {
   #request(action: PendingAction, ledger: SessionLedger): InspectedRequest {
     const asked = ledger.asked(action.requestId);
     if (asked === undefined) return action;
-    const { at: askedAt, because, input } = asked;
+    const { at: askedAt, because, cwd, input } = asked;
     const shown = shownData(input, this.#options.text, INPUT_LIMITS);
-    return { ...action, askedAt, ...(because === undefined ? {} : { because }), ...(input === undefined ? {} : { input: shown.value }), ...(shown.isCut ? { isCut: true } : {}) };
+    return { ...action, askedAt, ...(because === undefined ? {} : { because }), ...(cwd === undefined ? {} : { cwd }), ...(input === undefined ? {} : { input: shown.value }), ...(shown.isCut ? { isCut: true } : {}) };
   }
 
   /** An agent that is gone or cannot be read bounds nothing that could be told. */

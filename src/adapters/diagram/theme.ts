@@ -98,36 +98,45 @@ export function paint(name: string, theme: Theme): { readonly class: string; rea
   return { class: `wk-${name}`, fill: fill === undefined ? 'none' : plainColor(fill, theme), ...(stroke === undefined ? {} : { stroke: plainColor(stroke, theme) }) };
 }
 
+export interface DiagramStylesOptions {
+  /** Whether pictures of what two versions differ in are among them. Default true. */
+  readonly hasDifferences?: boolean;
+}
+
+const MARKS = ['added', 'removed', 'changed'] as const;
+
 /**
  * The style sheet of pictures of a theme, for a page that puts them into itself: give it where the page may have style sheets, and draw with `styles: 'outside'`.
  * `is-active` on an element with `data-state` or `data-transition` lights it.
  */
-export function diagramStyles(theme: Theme): string {
-  const variables = (colors: Readonly<Record<Color, string>>): string => Object.entries(colors).map(([name, value]) => `--wk-${name}:${value}`).join(';');
+export function diagramStyles(theme: Theme, { hasDifferences = true }: DiagramStylesOptions = {}): string {
+  const ofDifferences: ReadonlySet<string> = new Set(hasDifferences ? [] : MARKS.flatMap((mark) => [mark, `${mark}fill`]));
+  const variables = (colors: Readonly<Record<Color, string>>): string => Object.entries(colors).flatMap(([name, value]) => (ofDifferences.has(name) ? [] : [`--wk-${name}:${value}`])).join(';');
   const root = `.wk-${theme}`;
   const painted = Object.entries(PAINT).map(([name, { fill, stroke }]) => `.wk .wk-${name}{${[fill === undefined ? '' : `fill:var(--wk-${fill})`, stroke === undefined ? '' : `stroke:var(--wk-${stroke})`].filter((part) => part !== '').join(';')}}`);
   return [
     `${root}{${variables(theme === 'dark' ? DARK : LIGHT)}}`,
     ...(theme === 'auto' ? [`@media (prefers-color-scheme:dark){${root}{${variables(DARK)}}}`] : []),
     ...painted,
-    ...litRules(),
+    ...(hasDifferences ? MARKS.flatMap(markRules) : []),
+    ...LIT_RULES,
   ].join('\n');
 }
 
-function litRules(): string[] {
-  const marked = (['added', 'removed', 'changed'] as const).flatMap((mark) => [
+function markRules(mark: (typeof MARKS)[number]): string[] {
+  return [
     `.wk .is-${mark}>.wk-shape{fill:var(--wk-${mark}fill);stroke:var(--wk-${mark})}`,
     `.wk .is-${mark}>.wk-ring{stroke:var(--wk-${mark})}`,
     `.wk .is-${mark}>.wk-run{stroke:var(--wk-${mark})}`,
     `.wk .is-${mark}>.wk-head{fill:var(--wk-${mark});stroke:var(--wk-${mark})}`,
     `.wk .is-${mark}>.wk-words .wk-event,.wk .is-${mark}>.wk-words .wk-error,.wk .is-${mark}>.wk-words .wk-mark,.wk .is-${mark}>.wk-words .wk-name{fill:var(--wk-${mark})}`,
-  ]);
-  return [
-    ...marked,
-    '.wk .is-active>.wk-shape{fill:var(--wk-glow);stroke:var(--wk-lit);stroke-width:2}',
-    '.wk .is-active>.wk-ring{stroke:var(--wk-lit)}',
-    '.wk .is-active>.wk-run{stroke:var(--wk-lit);stroke-width:2.25}',
-    '.wk .is-active>.wk-head{fill:var(--wk-lit);stroke:var(--wk-lit)}',
-    '.wk .is-active>.wk-words .wk-name,.wk .is-active>.wk-words .wk-event,.wk .is-active>.wk-words .wk-error{fill:var(--wk-lit)}',
   ];
 }
+
+const LIT_RULES = [
+  '.wk .is-active>.wk-shape{fill:var(--wk-glow);stroke:var(--wk-lit);stroke-width:2}',
+  '.wk .is-active>.wk-ring{stroke:var(--wk-lit)}',
+  '.wk .is-active>.wk-run{stroke:var(--wk-lit);stroke-width:2.25}',
+  '.wk .is-active>.wk-head{fill:var(--wk-lit);stroke:var(--wk-lit)}',
+  '.wk .is-active>.wk-words .wk-name,.wk .is-active>.wk-words .wk-event,.wk .is-active>.wk-words .wk-error{fill:var(--wk-lit)}',
+];

@@ -1,5 +1,6 @@
 /** The stored sessions: which there are, how each stands, what it did, and answers to what it waits for. */
-import type { InspectionSource } from '../../actors/inspection/inspection-source.ts';
+import type { InspectedEvents, InspectionSource } from '../../actors/inspection/inspection-source.ts';
+import { shownChanges, shownProcesses, shownSession, shownSessions, shownSteps } from '../../actors/inspection/shown-answers.ts';
 import { AnswerDesk } from './answer-desk.ts';
 import { soon } from './answer-soon.ts';
 import type { CheckedInspectorOptions } from './inspector-options.ts';
@@ -31,6 +32,7 @@ export class SessionRoutes {
       { pattern: /^\/api\/sessions$/, methods: READING, answer: (visit) => this.#sessions(visit) },
       { pattern: /^\/api\/sessions\/([^/]+)$/, methods: READING, answer: (visit) => this.#session(visit) },
       { pattern: /^\/api\/sessions\/([^/]+)\/events$/, methods: READING, answer: (visit) => this.#events(visit) },
+      { pattern: /^\/api\/sessions\/([^/]+)\/transcript$/, methods: READING, answer: (visit) => this.#transcript(visit) },
       { pattern: /^\/api\/sessions\/([^/]+)\/processes$/, methods: READING, answer: (visit) => this.#processes(visit) },
       { pattern: /^\/api\/sessions\/([^/]+)\/changes$/, methods: READING, answer: (visit) => this.#changes(visit) },
       { pattern: /^\/api\/sessions\/([^/]+)\/answers$/, methods: ['POST'], answer: (visit) => this.#answer(visit) },
@@ -40,32 +42,42 @@ export class SessionRoutes {
   async #sessions({ query, ...exchange }: Visit): Promise<void> {
     const { limit } = parametersOf(query, ['limit']);
     const most = limit === undefined ? SESSIONS : numberOf('limit', limit, { min: 1, max: MAX_SESSIONS });
-    sendJson(exchange, 200, await this.#soon(this.#source.sessions({ limit: most })));
+    sendJson(exchange, 200, shownSessions(await this.#soon(this.#source.sessions({ limit: most }))));
   }
 
   async #session({ query, name, ...exchange }: Visit): Promise<void> {
     parametersOf(query, []);
     const session = await this.#soon(this.#source.session(sessionNamed(name)));
     if (session === undefined) throw sessionUnknown();
-    sendJson(exchange, 200, session);
+    sendJson(exchange, 200, shownSession(session));
   }
 
   async #events({ query, name, ...exchange }: Visit): Promise<void> {
+    sendJson(exchange, 200, await this.#eventsOf(query, name));
+  }
+
+  /** The same events, as a page tells them. */
+  async #transcript({ query, name, ...exchange }: Visit): Promise<void> {
+    sendJson(exchange, 200, shownSteps(await this.#eventsOf(query, name)));
+  }
+
+  /** @throws Refusal for a query or a session that cannot be */
+  async #eventsOf(query: URLSearchParams, name: string): Promise<InspectedEvents> {
     const { from = '1', limit } = parametersOf(query, ['from', 'limit']);
     const wanted = { from: sequenceNumber(from), limit: limit === undefined ? EVENTS : numberOf('limit', limit, { min: 1, max: MAX_EVENTS }) };
     const events = await this.#soon(this.#source.events(sessionNamed(name), wanted));
     if (events === undefined) throw sessionUnknown();
-    sendJson(exchange, 200, events);
+    return events;
   }
 
   async #processes({ query, name, ...exchange }: Visit): Promise<void> {
     parametersOf(query, []);
-    sendJson(exchange, 200, { processes: await this.#soon(this.#source.processes(sessionNamed(name))) });
+    sendJson(exchange, 200, { processes: shownProcesses(await this.#soon(this.#source.processes(sessionNamed(name)))) });
   }
 
   async #changes({ query, name, ...exchange }: Visit): Promise<void> {
     parametersOf(query, []);
-    sendJson(exchange, 200, { changes: await this.#soon(this.#source.changes(sessionNamed(name))) });
+    sendJson(exchange, 200, { changes: (await this.#soon(this.#source.changes(sessionNamed(name)))).map(shownChanges) });
   }
 
   async #answer({ query, name, ...exchange }: Visit): Promise<void> {

@@ -2,15 +2,19 @@
 import { describe, expect, it } from 'vitest';
 import { eventsUntil, recordOfEvent } from '../../../src/adapters/inspector-page/sessions/event-records.ts';
 import { SessionLog } from '../../../src/adapters/inspector-page/sessions/session-log.ts';
-import { outcomeOfRequest } from '../../../src/adapters/inspector-page/sessions/request-outcome.ts';
-import { transcriptOf } from '../../../src/adapters/inspector-page/sessions/transcript.ts';
+import { outcomeOf, transcriptOf } from '../../../src/adapters/inspector-page/sessions/transcript.ts';
 import { InspectionTimeline } from '../../../src/machines/inspection-log/inspection-timeline.ts';
 import { recordsOfSession } from '../../../src/machines/inspection-log/session-records.ts';
+import { transcriptStep } from '../../../src/machines/inspection-log/transcript-step.ts';
+import type { TranscriptStep } from '../../../src/machines/inspection-log/transcript-step.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import { openHouse } from '../../support/session-house.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
 const STEPS = [{ text: 'I clean up.', toolCalls: [{ name: 'shell_run', input: { command: 'rm -rf build' } }] }, { text: 'Done.', directive: { outcome: 'sleep', summary: 'Done.' } }];
+
+/** As they come from the server. */
+const stepsOf = (events: readonly SessionEvent[]): readonly TranscriptStep[] => JSON.parse(JSON.stringify(events.map(transcriptStep))) as readonly TranscriptStep[];
 
 /** A log in which a call was denied, and the session went on. */
 async function deniedLog(): Promise<readonly SessionEvent[]> {
@@ -40,9 +44,9 @@ async function allowedLog(): Promise<readonly SessionEvent[]> {
 describe('a transcript', () => {
   it('tells a call once, with what it was given and what came of it', async () => {
     const events = await deniedLog();
-    const entries = transcriptOf(events);
+    const entries = transcriptOf(stepsOf(events));
     const calls = entries.filter(({ kind }) => kind === 'call');
-    expect(calls).toMatchObject([{ call: { name: 'shell_run', state: 'denied', input: { value: { command: 'rm -rf build' } } } }]);
+    expect(calls).toMatchObject([{ call: { name: 'shell_run', state: 'denied', input: [{ name: 'command', text: 'rm -rf build', isShort: false }] } }]);
     expect(entries.filter(({ kind }) => kind === 'said').map(({ text }) => text)).toEqual(['I clean up.', 'Done.']);
     expect(entries.filter(({ kind }) => kind === 'heard').map(({ title, text }) => [title, text])).toEqual([['Message', 'Clean up.'], ['shell_run denied', 'not now']]);
     expect(entries.map(({ seq }) => seq)).toEqual(entries.map(({ seq }) => seq).toSorted((one, other) => one - other));
@@ -50,7 +54,7 @@ describe('a transcript', () => {
 
   it('tells what came of a call where it ran: after the question and its answer', async () => {
     const events = await allowedLog();
-    const told = transcriptOf(events).filter(({ kind }) => kind === 'call' || kind === 'asked' || kind === 'heard');
+    const told = transcriptOf(stepsOf(events)).filter(({ kind }) => kind === 'call' || kind === 'asked' || kind === 'heard');
     expect(told.slice(1).map(({ kind, title, call }) => [kind, title, call?.state, call?.isResumed])).toEqual([
       ['call', 'deploy', 'allowed', undefined],
       ['asked', 'Asks whether it may run deploy', undefined, undefined],
@@ -58,8 +62,8 @@ describe('a transcript', () => {
       ['call', 'deploy', 'completed', true],
     ]);
     const answered = events.findIndex(({ type }) => type === 'user.tool_confirmation');
-    expect(transcriptOf(events.slice(0, answered)).find(({ kind }) => kind === 'call')?.call?.state).toBe('waiting');
-    expect(transcriptOf(events.slice(0, answered + 1)).find(({ kind }) => kind === 'call')?.call?.state).toBe('allowed');
+    expect(transcriptOf(stepsOf(events.slice(0, answered))).find(({ kind }) => kind === 'call')?.call?.state).toBe('waiting');
+    expect(transcriptOf(stepsOf(events.slice(0, answered + 1))).find(({ kind }) => kind === 'call')?.call?.state).toBe('allowed');
   });
 
   it('ends at the moment that is shown', async () => {
@@ -68,15 +72,15 @@ describe('a transcript', () => {
     timeline.append(recordsOfSession(events));
     for (const [index, { seq, type, at }] of events.entries()) {
       const s = recordOfEvent(timeline, { seq, type, t: Date.parse(at) });
-      expect(eventsUntil(timeline, events, timeline.at(s ?? 0).moment)).toEqual(events.slice(0, index + 1));
+      expect(eventsUntil(timeline, stepsOf(events), timeline.at(s ?? 0).moment)).toEqual(stepsOf(events.slice(0, index + 1)));
     }
-    expect(eventsUntil(timeline, events, undefined)).toEqual([]);
+    expect(eventsUntil(timeline, stepsOf(events), undefined)).toEqual([]);
   });
 
   it('of the end of a log tells a call by its result alone', async () => {
     const events = await deniedLog();
     const asked = events.findIndex(({ type }) => type === 'agent.tool_use');
-    const [call] = transcriptOf(events.slice(asked + 1)).filter(({ kind }) => kind === 'call');
+    const [call] = transcriptOf(stepsOf(events.slice(asked + 1))).filter(({ kind }) => kind === 'call');
     expect(call?.call).toMatchObject({ name: 'shell_run', state: 'denied' });
     expect(call?.call?.input).toBeUndefined();
   });
@@ -116,16 +120,15 @@ describe('a transcript', () => {
     const events = await deniedLog();
     const asked = events.find((event) => event.type === 'permission.requested');
     const requestId = asked?.type === 'permission.requested' ? asked.data.requestId : '';
-    const told = outcomeOfRequest(events, requestId);
-    expect([told.text, events.find(({ seq }) => seq === told.seq)?.type]).toEqual(['It was denied: not now', 'user.tool_confirmation']);
-    expect(outcomeOfRequest(events, 'another').text).toBe('It needs no answer any more.');
+    expect(outcomeOf(stepsOf(events), requestId)).toMatchObject({ outcome: 'It was denied: not now', type: 'user.tool_confirmation' });
+    expect(outcomeOf(stepsOf(events), 'another')).toBeUndefined();
   });
 });
 
-describe('the events that the page has read', () => {
-  const logOf = (count: number): readonly SessionEvent[] => Array.from({ length: count }, (_, index): SessionEvent => ({ id: `${index}`, seq: index + 1, at: '2026-01-01T00:00:00.000Z', sessionId: 's', type: 'user.interrupt', v: 1, data: {} }));
-  const reading = (all: () => readonly SessionEvent[]): SessionLog => new SessionLog('s', async (_, from, limit) => ({ events: all().filter(({ seq }) => seq >= from).slice(0, Math.min(limit, 150)), head: all().at(-1)?.seq ?? 0 }));
-  const numbersOf = (log: SessionLog): readonly number[] => log.events.value.map(({ seq }) => seq);
+describe('the steps that the page has read', () => {
+  const logOf = (count: number): readonly TranscriptStep[] => Array.from({ length: count }, (_, index) => ({ seq: index + 1, type: 'user.interrupt' }));
+  const reading = (all: () => readonly TranscriptStep[]): SessionLog => new SessionLog('s', async (_, from, limit) => ({ steps: all().filter(({ seq }) => seq >= from).slice(0, Math.min(limit, 150)), head: all().at(-1)?.seq ?? 0 }));
+  const numbersOf = (log: SessionLog): readonly number[] => log.steps.value.map(({ seq }) => seq);
 
   it('are the newest first, then all that come, then older ones when they are asked for, without a gap', async () => {
     let all = logOf(1_000);

@@ -1,6 +1,7 @@
 /** The inspector over a real runtime: a session waits for a permission, is seen waiting, and goes on once it is answered over HTTP. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { InspectedEvents, InspectedSession } from '../../../src/actors/inspection/inspection-source.ts';
+import type { ShownSteps } from '../../../src/actors/inspection/shown-answers.ts';
 import { createRuntimeSource } from '../../../src/actors/inspection/runtime-source.ts';
 import type { ClosableSource } from '../../../src/actors/inspection/runtime-source.ts';
 import { openHouse } from '../../support/session-house.ts';
@@ -58,6 +59,8 @@ describe('a session that waits for a permission', () => {
 
     const { events, head } = JSON.parse((await ask(`/api/sessions/${session}/events?from=2&limit=3`)).text) as InspectedEvents;
     expect([events.map(({ seq }) => seq), head]).toEqual([[2, 3, 4], (await house.runtime.sessions.status(session)).head]);
+    const { steps } = JSON.parse((await ask(`/api/sessions/${session}/transcript?from=2&limit=3`)).text) as ShownSteps;
+    expect(steps.map(({ seq, type }) => [seq, type])).toEqual(events.map(({ seq, type }) => [seq, type]));
     expect(JSON.parse((await ask(`/api/sessions/${session}/processes`)).text)).toEqual({ processes: [] });
     expect(JSON.parse((await ask(`/api/sessions/${session}/changes`)).text)).toEqual({ changes: [] });
     expect(JSON.parse((await ask('/api/about')).text)).toMatchObject({ kind: 'store', title: 'a house', hasSessions: true, canAnswer: true, range: { first: 1, last: 0 }, header: { format: 'inspection-log/1' } });

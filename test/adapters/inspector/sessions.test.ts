@@ -26,7 +26,7 @@ describe('sessions', () => {
       limits.push(options.limit);
       return list(options);
     };
-    expect(JSON.parse((await ask('/api/sessions')).text)).toEqual({ sessions: [{ sessionId: SESSION, agentId: 'reviewer', status: 'idle', pendingActions: 1 }], total: 1 });
+    expect(JSON.parse((await ask('/api/sessions')).text)).toEqual({ sessions: [{ sessionId: SESSION, agentId: 'reviewer', status: 'idle', pendingActions: 1, words: { text: 'waits for you', standing: 'waiting' }, isWaiting: true }], total: 1 });
     await ask('/api/sessions?limit=1000');
     expect(limits).toEqual([200, 1_000]);
     for (const wrong of ['limit=0', 'limit=1001', 'limit=x', 'limit=1&limit=1', 'more=1']) expect((await ask(`/api/sessions?${wrong}`)).status).toBe(400);
@@ -34,9 +34,9 @@ describe('sessions', () => {
 
   it('are shown with their state, why they wait, and what for', async () => {
     const { ask, source } = await inspected();
-    const session = { state: { sessionId: SESSION }, why: { reasons: [] }, pendingActions: [] } as unknown as InspectedSession;
+    const session = { state: { sessionId: SESSION, pendingActions: [] }, why: { reasons: [] }, pendingActions: [], usage: { inputTokens: 1, outputTokens: 2, isCostPartial: false, wakes: [], wakeCount: 0 } } as unknown as InspectedSession;
     source.session = async (id) => (id === SESSION ? session : undefined);
-    expect(JSON.parse((await ask(`/api/sessions/${SESSION}`)).text)).toEqual(session);
+    expect(JSON.parse((await ask(`/api/sessions/${SESSION}`)).text)).toEqual({ ...session, words: { text: 'rests', standing: 'quiet' }, usage: { ...session.usage, words: '0 wakes · 1 tokens read, 2 written' } });
   });
 
   it.each(['x', '..', '%2e%2e%2fetc', SESSION.toUpperCase(), SESSION.replace('0', '1'), '__proto__'])('that are not there are said to be not there: %s', async (id) => {

@@ -1,15 +1,11 @@
 /** Asks the server. What it answers is of the same program as this page, so it is taken as what the port says. */
 import type { SendReceipt } from '../../../actors/session/ingress.ts';
 import type {
-  InspectedChanges,
-  InspectedEvents,
-  InspectedProcess,
-  InspectedSession,
-  InspectedSessions,
   InspectionAbout,
   InspectionAnswer,
   InspectionRange,
 } from '../../../actors/inspection/inspection-source.ts';
+import type { ShownChanges, ShownProcess, ShownSession, ShownSessions, ShownSteps } from '../../../actors/inspection/shown-answers.ts';
 import type { InspectionHeader } from '../../../machines/inspection-log/inspection-record.ts';
 
 export interface About extends InspectionAbout {
@@ -86,11 +82,11 @@ export function chartPath(chart: string, recording: string): string {
 /** Each @throws RequestFailure */
 export const server = {
   about: () => json<About>('./api/about'),
-  sessions: (limit: number) => json<InspectedSessions>(`./api/sessions?limit=${limit}`),
-  session: (sessionId: string) => json<InspectedSession>(sessionPath(sessionId)),
-  events: (sessionId: string, from: number, limit: number) => json<InspectedEvents>(`${sessionPath(sessionId)}/events?from=${from}&limit=${limit}`),
-  processes: async (sessionId: string) => (await json<{ readonly processes: readonly InspectedProcess[] }>(`${sessionPath(sessionId)}/processes`)).processes,
-  changes: async (sessionId: string) => (await json<{ readonly changes: readonly InspectedChanges[] }>(`${sessionPath(sessionId)}/changes`)).changes,
+  sessions: (limit: number) => json<ShownSessions>(`./api/sessions?limit=${limit}`),
+  session: (sessionId: string) => json<ShownSession>(sessionPath(sessionId)),
+  transcript: (sessionId: string, from: number, limit: number) => json<ShownSteps>(`${sessionPath(sessionId)}/transcript?from=${from}&limit=${limit}`),
+  processes: async (sessionId: string) => (await json<{ readonly processes: readonly ShownProcess[] }>(`${sessionPath(sessionId)}/processes`)).processes,
+  changes: async (sessionId: string) => (await json<{ readonly changes: readonly ShownChanges[] }>(`${sessionPath(sessionId)}/changes`)).changes,
   answer: async (sessionId: string, answer: InspectionAnswer) => {
     const { receipt } = await json<{ readonly receipt: SendReceipt }>(`${sessionPath(sessionId)}/answers`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(answer) });
     return receipt;

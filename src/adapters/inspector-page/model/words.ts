@@ -52,11 +52,6 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${amount(count)} ${count === 1 ? one : many}`;
 }
 
-/** In US dollars. */
-export function price(dollars: number): string {
-  return `$${dollars.toFixed(dollars !== 0 && Math.abs(dollars) < 0.1 ? 4 : 2)}`;
-}
-
 /** The paths of the innermost states: `running.stepping`. */
 export function leavesOfValue(value: InspectedValue | undefined, before = ''): readonly string[] {
   if (value === undefined) return [];

@@ -1,13 +1,12 @@
 /** What has changed since a session began in the folders that it works in: what was committed, and all of it line by line. */
 import type { JSX } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
-import type { InspectedChanges } from '../../../actors/inspection/inspection-source.ts';
+import { useState } from 'preact/hooks';
+import type { ShownChanges } from '../../../actors/inspection/shown-answers.ts';
+import { exact } from '../../../machines/inspection-log/exact-text.ts';
+import type { DifferenceFile, DifferenceLine } from '../../../machines/inspection-log/unified-difference.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { amount, clockTime, counted } from '../model/words.ts';
 import { When } from '../shared/when.tsx';
-import { exact } from './exact-text.ts';
-import { filesOfDifference } from './difference.ts';
-import type { DifferenceFile, DifferenceLine } from './difference.ts';
 import type { SessionWatch } from './session-watch.ts';
 import { SideSection } from './side-section.tsx';
 
@@ -23,10 +22,9 @@ export function ChangesSection({ watch }: { readonly watch: SessionWatch }): JSX
   );
 }
 
-function Folder({ changes }: { readonly changes: InspectedChanges }): JSX.Element {
-  const { title, branch, fileCount, difference, since, commits = [], commitCount = commits.length, isCut, because } = changes;
-  const files = useMemo(() => filesOfDifference(difference), [difference]);
-  const told = new Set(files.map(({ path }) => path));
+function Folder({ changes }: { readonly changes: ShownChanges }): JSX.Element {
+  const { title, branch, fileCount, differences, since, commits = [], commitCount = commits.length, isCut, because } = changes;
+  const told = new Set(differences.map(({ path }) => path));
   // Where nothing was committed, none is.
   const loose = new Set(commits.length === 0 ? [] : changes.files.flatMap(({ path, isUncommitted }) => (isUncommitted === true ? [path] : [])));
   const others = changes.files.filter(({ path }) => !told.has(path));
@@ -42,7 +40,7 @@ function Folder({ changes }: { readonly changes: InspectedChanges }): JSX.Elemen
         </ul>
       )}
       {because === undefined && fileCount === 0 ? <p class="empty">No file is different now.</p> : undefined}
-      {files.map((file) => <File key={file.path} file={file} isLoose={loose.has(file.path)} />)}
+      {differences.map((file) => <File key={file.path} file={file} isLoose={loose.has(file.path)} />)}
       {others.length === 0 ? undefined : <ul class="other-files">{others.map(({ path, change }) => <li key={path}><code>{exact(path)}</code> <span class="badge">{change}</span></li>)}</ul>}
       {fileCount > changes.files.length ? <p class="left-out">{amount(fileCount - changes.files.length)} more files have changed.</p> : undefined}
       {isCut ? <p class="left-out">There is more than is shown here.</p> : undefined}

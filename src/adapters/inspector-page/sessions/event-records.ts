@@ -2,8 +2,6 @@
 import type { InspectedMoment } from '../../../machines/inspection-log/inspected-actor.ts';
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import type { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
-import type { SessionEvent } from '../../../machines/session/session-event.ts';
-import { instant } from '../model/words.ts';
 
 interface Index {
   /** Key of the actor of the session: it was made first. */
@@ -21,16 +19,13 @@ export interface EventPlace {
   readonly seq: number;
   readonly type: string;
   /** Milliseconds since the epoch. */
-  readonly t: number | undefined;
+  readonly t?: number | undefined;
 }
 
 /** Those that had happened at a moment. */
-export function eventsUntil(timeline: InspectionTimeline, events: readonly SessionEvent[], moment: InspectedMoment | undefined): readonly SessionEvent[] {
+export function eventsUntil<Event extends EventPlace>(timeline: InspectionTimeline, events: readonly Event[], moment: InspectedMoment | undefined): readonly Event[] {
   if (moment === undefined) return [];
-  return events.filter(({ seq, type, at }) => {
-    const t = instant(at);
-    return t === undefined || t < moment.t || (t === moment.t && (recordOfEvent(timeline, { seq, type, t }) ?? 0) <= moment.s);
-  });
+  return events.filter((event) => event.t === undefined || event.t < moment.t || (event.t === moment.t && (recordOfEvent(timeline, event) ?? 0) <= moment.s));
 }
 
 /** Undefined: it is not there yet, or forgotten. */

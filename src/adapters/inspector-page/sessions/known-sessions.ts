@@ -1,17 +1,16 @@
 /** The sessions of the home, asked for again every few seconds while somebody looks. */
 import { effect, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
-import type { InspectedSessions } from '../../../actors/inspection/inspection-source.ts';
+import type { ShownSessions } from '../../../actors/inspection/shown-answers.ts';
 import { reasonOf, server } from '../model/transport.ts';
 import { about, chosenActor, chosenSession, cursor, openSession } from '../model/view.ts';
 import { whileSeen } from '../model/while-seen.ts';
-import { isWaiting, ordered } from './session-words.ts';
 
 const EVERY_MS = 4_000;
 /** More are told as a number. */
 const MAX_SESSIONS = 200;
 
-export interface KnownSessions extends InspectedSessions {
+export interface KnownSessions extends ShownSessions {
   /** Why it is not up to date, where that is so. */
   readonly because?: string | undefined;
 }
@@ -27,7 +26,7 @@ export async function askForSessions(): Promise<void> {
   isAsking = true;
   try {
     const { sessions, total } = await server.sessions(MAX_SESSIONS);
-    const told = { sessions: ordered(sessions), total };
+    const told = { sessions, total };
     // The same again is no reason to draw it again.
     if (JSON.stringify(told) !== JSON.stringify(known.value)) known.value = told;
   } catch (error) {
@@ -55,7 +54,7 @@ function openTheFirst(): () => void {
     if (!isFirst || about.value === undefined || known.value === undefined) return;
     isFirst = false;
     const isAskedFor = chosenSession.peek() !== undefined || chosenActor.peek() !== undefined || cursor.peek() !== 'live';
-    const waiting = known.value.sessions.find(isWaiting);
+    const waiting = known.value.sessions.find(({ isWaiting }) => isWaiting);
     if (!isAskedFor && waiting !== undefined) openSession(waiting.sessionId);
   });
 }

@@ -1,29 +1,31 @@
 /** The processes that work for a session, as a tree. */
 import type { JSX } from 'preact';
-import type { InspectedProcess } from '../../../actors/inspection/inspection-source.ts';
+import type { ShownProcess } from '../../../actors/inspection/shown-answers.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { now } from '../model/view.ts';
 import { counted, duration } from '../model/words.ts';
 import { When } from '../shared/when.tsx';
-import { treeOfProcesses } from './process-tree.ts';
-import type { ProcessBranch } from './process-tree.ts';
 import type { SessionWatch } from './session-watch.ts';
 import { SideSection } from './side-section.tsx';
 
 export function ProcessesSection({ watch }: { readonly watch: SessionWatch }): JSX.Element {
   return (
-    <SideSection title="Processes" watch={watch} name="processes" none="None is known to work for it." count={({ length }) => counted(length, 'process', 'processes')}>
-      {(processes) => <Branches branches={treeOfProcesses(processes)} />}
+    <SideSection title="Processes" watch={watch} name="processes" none="None is known to work for it." count={(processes) => counted(countOf(processes), 'process', 'processes')}>
+      {(processes) => <Branches branches={processes} />}
     </SideSection>
   );
 }
 
-const STATES = { running: { text: 'runs', standing: 'running' }, gone: { text: 'gone', standing: 'quiet' }, unknown: { text: 'not known', standing: 'quiet' } } as const satisfies Record<InspectedProcess['state'], unknown>;
+const STATES = { running: { text: 'runs', standing: 'running' }, gone: { text: 'gone', standing: 'quiet' }, unknown: { text: 'not known', standing: 'quiet' } } as const satisfies Record<ShownProcess['state'], unknown>;
 
-function Branches({ branches }: { readonly branches: readonly ProcessBranch[] }): JSX.Element {
+function countOf(branches: readonly ShownProcess[]): number {
+  return branches.reduce((sum, { children }) => sum + 1 + countOf(children), 0);
+}
+
+function Branches({ branches }: { readonly branches: readonly ShownProcess[] }): JSX.Element {
   return (
     <ul class="processes">
-      {branches.map(({ process: { pid, title, state, startedAt, taskId }, children }) => (
+      {branches.map(({ pid, title, state, startedAt, taskId, children }) => (
         <li key={`${pid} ${taskId ?? ''}`}>
           <p class="process">
             <code class="quiet">{pid}</code>

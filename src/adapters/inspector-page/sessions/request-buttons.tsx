@@ -1,7 +1,8 @@
 /** The answers to a request. One click is one answer: the buttons wait while it is sent, and what is being written stays. */
 import type { JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
-import type { InspectedRequest, InspectionAnswer } from '../../../actors/inspection/inspection-source.ts';
+import type { InspectionAnswer } from '../../../actors/inspection/inspection-source.ts';
+import type { ShownRequest } from '../../../actors/inspection/shown-answers.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { askForSessions } from './known-sessions.ts';
 import { deskOf, give, isJustAnswered } from './given-answers.ts';
@@ -15,7 +16,7 @@ const SETTLING_MS = 700;
 
 export interface RequestButtonsProps {
   readonly watch: SessionWatch;
-  readonly request: InspectedRequest;
+  readonly request: ShownRequest;
 }
 
 type Send = (answer: InspectionAnswer) => void;
@@ -56,7 +57,7 @@ function Refused({ given }: { readonly given: GivenAnswer | undefined }): JSX.El
 }
 
 interface AnswerProps {
-  readonly request: InspectedRequest;
+  readonly request: ShownRequest;
   readonly isBusy: boolean;
   readonly send: Send;
 }
@@ -81,7 +82,7 @@ function Permission({ request: { requestId, rules }, isBusy, send }: AnswerProps
   );
 }
 
-function Text({ request: { requestId, kind, input }, isBusy, send }: AnswerProps): JSX.Element {
+function Text({ request: { requestId, kind, choices }, isBusy, send }: AnswerProps): JSX.Element {
   const id = useId();
   const { draft } = deskOf(requestId);
   const text = draft.value;
@@ -94,7 +95,7 @@ function Text({ request: { requestId, kind, input }, isBusy, send }: AnswerProps
   };
   return (
     <>
-      {kind === 'answer' ? <Choices input={input} isBusy={isBusy} onChoose={answer} /> : undefined}
+      {choices.length === 0 ? undefined : <div class="answer-buttons" role="group" aria-label="Choices">{choices.map((choice) => <button key={choice} aria-disabled={isBusy} onClick={() => answer(choice)}>{visibleText(choice)}</button>)}</div>}
       <label for={id}>{kind === 'answer' ? 'Your answer' : 'The result of the tool, as JSON or text'}</label>
       <textarea id={id} rows={3} maxLength={MAX_ANSWER} autocomplete="off" value={text} onInput={(event) => { draft.value = event.currentTarget.value; }} onKeyDown={press} />
       <div class="answer-buttons">
@@ -103,10 +104,4 @@ function Text({ request: { requestId, kind, input }, isBusy, send }: AnswerProps
       </div>
     </>
   );
-}
-
-function Choices({ input, isBusy, onChoose }: { readonly input: unknown; readonly isBusy: boolean; readonly onChoose: (choice: string) => void }): JSX.Element | undefined {
-  const choices = typeof input === 'object' && input !== null && 'choices' in input && Array.isArray(input.choices) ? input.choices.filter((choice) => typeof choice === 'string' && choice !== '') : [];
-  if (choices.length === 0) return undefined;
-  return <div class="answer-buttons" role="group" aria-label="Choices">{choices.map((choice: string) => <button key={choice} aria-disabled={isBusy} onClick={() => onChoose(choice)}>{visibleText(choice)}</button>)}</div>;
 }

@@ -1,14 +1,13 @@
 /** A request that waits for somebody: what exactly is asked for, and the answers to it. What became of it stays in its place. */
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { InspectedRequest, InspectedSession } from '../../../actors/inspection/inspection-source.ts';
+import type { ShownRequest, ShownSession } from '../../../actors/inspection/shown-answers.ts';
+import { exact } from '../../../machines/inspection-log/exact-text.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { about, now } from '../model/view.ts';
 import { duration, instant, left } from '../model/words.ts';
 import { When } from '../shared/when.tsx';
 import { CodeBox } from './code-box.tsx';
-import { partsOf } from './data-parts.ts';
-import { exact, oddities } from './exact-text.ts';
 import { deskOf } from './given-answers.ts';
 import { RequestButtons } from './request-buttons.tsx';
 import { Receipt } from './request-receipt.tsx';
@@ -16,11 +15,11 @@ import type { SessionWatch } from './session-watch.ts';
 
 export interface RequestCardProps {
   readonly watch: SessionWatch;
-  readonly session: InspectedSession;
-  readonly request: InspectedRequest;
+  readonly session: ShownSession;
+  readonly request: ShownRequest;
 }
 
-const TITLES = { permission: 'Permission', answer: 'Question', custom_tool: 'A tool of yours' } as const satisfies Record<InspectedRequest['kind'], string>;
+const TITLES = { permission: 'Permission', answer: 'Question', custom_tool: 'A tool of yours' } as const satisfies Record<ShownRequest['kind'], string>;
 
 export function RequestCard({ watch, session, request }: RequestCardProps): JSX.Element {
   const { requestId, kind, toolName, expiresAt, askedAt } = request;
@@ -46,7 +45,7 @@ export function RequestCard({ watch, session, request }: RequestCardProps): JSX.
       </header>
       {isOver ? <Receipt watch={watch} session={session} request={request} /> : (
         <>
-          <Asked request={request} folder={folderOf(watch, session, request)} />
+          <Asked request={request} folder={kind === 'permission' ? (request.cwd ?? session.workspace) : undefined} />
           {expires !== undefined && expires <= time ? <p class="request-expired">It has expired: an answer is refused now. The next wake denies the call and goes on.</p> : about.value?.canAnswer === false ? <p class="request-expired">Answers are not taken here. The commands above give them.</p> : <RequestButtons watch={watch} request={request} />}
         </>
       )}
@@ -54,26 +53,14 @@ export function RequestCard({ watch, session, request }: RequestCardProps): JSX.
   );
 }
 
-/** In which the call would run, as it was asked about. */
-function folderOf({ log }: SessionWatch, { workspace }: InspectedSession, { kind, requestId }: InspectedRequest): string | undefined {
-  if (kind !== 'permission') return undefined;
-  const asked = log.events.value.find((event) => event.type === 'permission.requested' && event.data.requestId === requestId);
-  return (asked?.type === 'permission.requested' ? asked.data.cwd : undefined) ?? workspace;
-}
-
-function Asked({ request: { kind, input, isCut, because, question, rules }, folder }: { readonly request: InspectedRequest; readonly folder: string | undefined }): JSX.Element {
-  const parts = kind === 'answer' || input === undefined ? [] : partsOf(input);
-  const odd = oddities(parts.map(({ text }) => text).join('\n'));
-  const why = because ?? (kind === 'permission' ? question : undefined);
+function Asked({ request: { kind, parts, warnings, because, question, rules }, folder }: { readonly request: ShownRequest; readonly folder: string | undefined }): JSX.Element {
   return (
     <div class="asked">
       {kind === 'answer' && question !== undefined ? <p class="asked-question">{visibleText(question, 8_000)}</p> : undefined}
       {parts.map(({ name, text }) => <CodeBox key={name} label={name === '' ? 'input' : name} text={text} shownAs={exact} />)}
       {folder === undefined ? undefined : <p><span class="quiet">In the folder</span> <code>{exact(folder)}</code></p>}
-      {kind !== 'answer' && input === undefined ? <p class="asked-warning">What exactly is asked for could not be looked up. Look at the log before you allow it.</p> : undefined}
-      {isCut === true ? <p class="asked-warning">There is more of it than is shown here. Look at all of it in the log before you allow it.</p> : undefined}
-      {odd === undefined ? undefined : <p class="asked-warning">{odd}</p>}
-      {why === undefined ? undefined : <p class="asked-because"><span class="quiet">Why it asks</span> {visibleText(why, 2_000)}</p>}
+      {warnings.map((warning) => <p key={warning} class="asked-warning">{warning}</p>)}
+      {because === undefined ? undefined : <p class="asked-because"><span class="quiet">Why it asks</span> {visibleText(because, 2_000)}</p>}
       {rules === undefined || rules.length === 0 ? undefined : (
         <div class="asked-rules">
           <span class="quiet">From then on in this session, or always, in every session of this agent, this would be allowed:</span>

@@ -1,22 +1,23 @@
 /** What became of a request: the receipt of the answer that was given here, or what somebody else did. */
 import type { JSX } from 'preact';
-import type { InspectedRequest, InspectedSession, InspectionAnswer } from '../../../actors/inspection/inspection-source.ts';
+import type { InspectionAnswer } from '../../../actors/inspection/inspection-source.ts';
+import type { ShownRequest, ShownSession } from '../../../actors/inspection/shown-answers.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { about, now } from '../model/view.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { commandLine } from './command-line.ts';
 import { deskOf } from './given-answers.ts';
 import type { GivenAnswer } from './given-answers.ts';
-import { outcomeOfRequest } from './request-outcome.ts';
 import type { SessionWatch } from './session-watch.ts';
+import { outcomeOf } from './transcript.ts';
 
 /** Whoever runs the session needs as long to begin. */
 const A_MOMENT_MS = 2_000;
 
 export interface ReceiptProps {
   readonly watch: SessionWatch;
-  readonly session: InspectedSession;
-  readonly request: InspectedRequest;
+  readonly session: ShownSession;
+  readonly request: ShownRequest;
 }
 
 export function Receipt({ watch, session, request: { requestId } }: ReceiptProps): JSX.Element {
@@ -34,11 +35,11 @@ export function Receipt({ watch, session, request: { requestId } }: ReceiptProps
 }
 
 function Elsewhere({ watch, requestId, given }: { readonly watch: SessionWatch; readonly requestId: string; readonly given: GivenAnswer | undefined }): JSX.Element {
-  const { text, seq } = outcomeOfRequest(watch.log.events.value, requestId);
+  const settled = outcomeOf(watch.log.steps.value, requestId);
   return (
     <p>
       {given?.name === 'refused' ? <><strong>Your answer was not taken: {visibleText(given.message, 500)}.</strong> </> : <strong>Answered elsewhere. </strong>}
-      {visibleText(text, 600)}{seq === undefined ? '' : ` (event ${seq})`}
+      {visibleText(settled?.outcome ?? 'It needs no answer any more.', 600)}{settled === undefined ? '' : ` (event ${settled.seq})`}
     </p>
   );
 }
@@ -49,7 +50,7 @@ function wordsOfAnswer(answer: InspectionAnswer): string {
   return { once: 'You allowed it this once', session: 'You allowed it for the session', always: 'You allowed it always' }[answer.scope ?? 'once'];
 }
 
-function GoesOn({ session: { state }, stored: { seq, atMs } }: { readonly session: InspectedSession; readonly stored: Extract<GivenAnswer, { readonly name: 'stored' }> }): JSX.Element {
+function GoesOn({ session: { state }, stored: { seq, atMs } }: { readonly session: ShownSession; readonly stored: Extract<GivenAnswer, { readonly name: 'stored' }> }): JSX.Element {
   if (state.openWake !== undefined) return <>the session goes on.</>;
   const isUnread = state.head < seq || state.pending.some((each) => each.seq === seq);
   if (!isUnread) return <>the session has gone on with it.</>;

@@ -1,7 +1,7 @@
 /** The sessions of the home: those that wait for somebody first, and how many they are. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { InspectedSessionSummary } from '../../../actors/inspection/inspection-source.ts';
+import type { ShownSummary } from '../../../actors/inspection/shown-answers.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { about, chosenSession, now, openSession } from '../model/view.ts';
 import { amount, clockTime, duration, instant } from '../model/words.ts';
@@ -12,7 +12,7 @@ import { keepSessions, knownSessions } from './known-sessions.ts';
 import type { KnownSessions } from './known-sessions.ts';
 import { NowStrip } from './past.tsx';
 import { wantFocus } from './session-watch.ts';
-import { isWaiting, matching, nameOf, shortId, wordsOf } from './session-words.ts';
+import { matching, nameOf, shortId } from './session-words.ts';
 import './session-list.css';
 
 export function SessionList(): JSX.Element | undefined {
@@ -25,7 +25,7 @@ export function SessionList(): JSX.Element | undefined {
 
 function List({ known: { sessions, total, because } }: { readonly known: KnownSessions }): JSX.Element {
   const [search, setSearch] = useState('');
-  const waiting = sessions.filter(isWaiting);
+  const waiting = sessions.filter(({ isWaiting }) => isWaiting);
   const shown = matching(sessions, search);
   return (
     <div class="sessions">
@@ -45,7 +45,7 @@ function List({ known: { sessions, total, because } }: { readonly known: KnownSe
 }
 
 /** What nobody may overlook. It opens the first that is not shown already. */
-function Waiting({ waiting }: { readonly waiting: readonly InspectedSessionSummary[] }): JSX.Element {
+function Waiting({ waiting }: { readonly waiting: readonly ShownSummary[] }): JSX.Element {
   const next = waiting.find(({ sessionId }) => sessionId !== chosenSession.value);
   const text = `${waiting.length} ${waiting.length === 1 ? 'waits' : 'wait'} for you`;
   const isHere = next === undefined && waiting.length > 0;
@@ -58,7 +58,7 @@ function Waiting({ waiting }: { readonly waiting: readonly InspectedSessionSumma
   );
 }
 
-function Options({ sessions }: { readonly sessions: readonly InspectedSessionSummary[] }): JSX.Element | undefined {
+function Options({ sessions }: { readonly sessions: readonly ShownSummary[] }): JSX.Element | undefined {
   const list = useRef<HTMLUListElement>(null);
   const [focused, setFocused] = useState<string>();
   const chosen = chosenSession.value;
@@ -80,15 +80,14 @@ function Options({ sessions }: { readonly sessions: readonly InspectedSessionSum
 }
 
 interface OptionProps {
-  readonly session: InspectedSessionSummary;
+  readonly session: ShownSummary;
   readonly isChosen: boolean;
   readonly isStop: boolean;
   readonly onFocus: () => void;
 }
 
 function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Element {
-  const { sessionId, agentId, title, updatedAt, why } = session;
-  const { text, standing } = wordsOf(session);
+  const { sessionId, agentId, title, updatedAt, why, words: { text, standing } } = session;
   const name = visibleText(nameOf(session), 80);
   const until = why?.kind === 'queued_wake' || why?.kind === 'retry' ? instant(why.until) : undefined;
   const open = (): void => openSession(sessionId);

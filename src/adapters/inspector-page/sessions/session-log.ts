@@ -1,11 +1,11 @@
 /** The events of a session that the page has read: all from one number on to the newest, as far as they can be read. Older ones come when somebody asks for them. */
 import { signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
-import type { InspectedEvents } from '../../../actors/inspection/inspection-source.ts';
-import type { SessionEvent } from '../../../machines/session/session-event.ts';
+import type { ShownSteps } from '../../../actors/inspection/shown-answers.ts';
+import type { TranscriptStep } from '../../../machines/inspection-log/transcript-step.ts';
 import { server } from '../model/transport.ts';
 
-export type ReadEvents = (sessionId: string, from: number, limit: number) => Promise<InspectedEvents>;
+export type ReadSteps = (sessionId: string, from: number, limit: number) => Promise<ShownSteps>;
 
 const AT_FIRST = 400;
 const PAGE = 500;
@@ -16,18 +16,18 @@ const MAX_KEPT = 12_000;
 
 export class SessionLog {
   readonly #sessionId: string;
-  readonly #read: ReadEvents;
+  readonly #read: ReadSteps;
   /** From this number on they were read. Damage may have left some of them out. */
   #from = 0;
-  readonly #events = signal<readonly SessionEvent[]>([]);
+  readonly #steps = signal<readonly TranscriptStep[]>([]);
 
-  constructor(sessionId: string, read: ReadEvents = server.events) {
+  constructor(sessionId: string, read: ReadSteps = server.transcript) {
     this.#sessionId = sessionId;
     this.#read = read;
   }
 
-  get events(): ReadonlySignal<readonly SessionEvent[]> {
-    return this.#events;
+  get steps(): ReadonlySignal<readonly TranscriptStep[]> {
+    return this.#steps;
   }
 
   /** Whether there are older ones that can still be read here. */
@@ -37,10 +37,10 @@ export class SessionLog {
 
   /** @param head number of the newest event */
   async readTo(head: number): Promise<void> {
-    const last = this.#events.value.at(-1)?.seq ?? 0;
+    const last = this.#steps.value.at(-1)?.seq ?? 0;
     // A log that has become shorter is another one.
     if (head < last || head - last > MAX_BEHIND || last === 0) return this.#begin(head);
-    this.#keep([...this.#events.value, ...(await this.#pages(last + 1, head))]);
+    this.#keep([...this.#steps.value, ...(await this.#pages(last + 1, head))]);
   }
 
   async readEarlier(): Promise<void> {
@@ -50,33 +50,33 @@ export class SessionLog {
     const older = await this.#pages(from, first - 1);
     if (this.#from !== first) return;
     this.#from = from;
-    this.#events.value = [...older, ...this.#events.value];
+    this.#steps.value = [...older, ...this.#steps.value];
   }
 
   async #begin(head: number): Promise<void> {
     const from = Math.max(1, head - AT_FIRST + 1);
-    const events = await this.#pages(from, head);
+    const steps = await this.#pages(from, head);
     this.#from = from;
-    this.#events.value = events;
+    this.#steps.value = steps;
   }
 
   /** From one number to another, both included, as far as they can be had. */
-  async #pages(from: number, to: number): Promise<readonly SessionEvent[]> {
-    const found: SessionEvent[] = [];
+  async #pages(from: number, to: number): Promise<readonly TranscriptStep[]> {
+    const found: TranscriptStep[] = [];
     for (let next = from; next <= to; ) {
-      const { events } = await this.#read(this.#sessionId, next, Math.min(PAGE, to - next + 1));
-      const last = events.at(-1)?.seq;
+      const { steps } = await this.#read(this.#sessionId, next, Math.min(PAGE, to - next + 1));
+      const last = steps.at(-1)?.seq;
       if (last === undefined || last < next) break;
       // Where damage took events away, later ones are told in their place.
-      found.push(...events.filter(({ seq }) => seq <= to));
+      found.push(...steps.filter(({ seq }) => seq <= to));
       next = last + 1;
     }
     return found;
   }
 
-  #keep(events: readonly SessionEvent[]): void {
-    if (events.length === this.#events.value.length) return;
-    if (events.length > MAX_KEPT) this.#from = events.at(-MAX_KEPT)?.seq ?? this.#from;
-    this.#events.value = events.slice(-MAX_KEPT);
+  #keep(steps: readonly TranscriptStep[]): void {
+    if (steps.length === this.#steps.value.length) return;
+    if (steps.length > MAX_KEPT) this.#from = steps.at(-MAX_KEPT)?.seq ?? this.#from;
+    this.#steps.value = steps.slice(-MAX_KEPT);
   }
 }

@@ -1,7 +1,7 @@
 /** One session: why it waits and what would move it on, the request itself with its answers, and below what happened. */
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { InspectedSession } from '../../../actors/inspection/inspection-source.ts';
+import type { ShownSession } from '../../../actors/inspection/shown-answers.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { isInPast, openSession } from '../model/view.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
@@ -12,7 +12,6 @@ import { RequestCard } from './request-card.tsx';
 import { Reasons } from './session-reasons.tsx';
 import { takeFocus, watchOf } from './session-watch.ts';
 import type { SessionWatch } from './session-watch.ts';
-import { VERDICTS, wordsOfReason } from './session-words.ts';
 import { TranscriptSection } from './transcript-section.tsx';
 import { WakesSection } from './wakes-section.tsx';
 import './requests.css';
@@ -43,7 +42,7 @@ export function SessionPane({ sessionId }: { readonly sessionId: string }): JSX.
   );
 }
 
-function Known({ watch, session }: { readonly watch: SessionWatch; readonly session: InspectedSession }): JSX.Element {
+function Known({ watch, session }: { readonly watch: SessionWatch; readonly session: ShownSession }): JSX.Element {
   const requests = watch.requests.value;
   const isUnreadable = session.state.unreadable !== undefined;
   return (
@@ -67,9 +66,8 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
   );
 }
 
-function Head({ session: { state, why } }: { readonly session: InspectedSession }): JSX.Element {
-  const { sessionId, agentId, title, outcome, evaluation, parent, children } = state;
-  const { text, standing } = wordsOfReason(why.reasons[0]?.kind ?? 'nothing');
+function Head({ session: { state, words: { text, standing }, verdict } }: { readonly session: ShownSession }): JSX.Element {
+  const { sessionId, agentId, title, outcome, parent, children } = state;
   return (
     <header class="session-head">
       <h2>{visibleText(title ?? agentId, 200)}</h2>
@@ -80,7 +78,7 @@ function Head({ session: { state, why } }: { readonly session: InspectedSession 
         {parent === undefined ? undefined : <button class="link" onClick={() => openSession(parent.sessionId)}>the session that it works for</button>}
         {children.map(({ sessionId: child, agentId: by, label }) => <button key={child} class="link" title={child} onClick={() => openSession(child)}>{visibleText(label ?? by, 40)}, who works for it</button>)}
       </p>
-      {outcome === undefined ? undefined : <p class="session-aim">Goal: {visibleText(outcome.title)}{evaluation === undefined || isInPast.value ? '' : ` It is ${VERDICTS[evaluation.verdict]}.`}</p>}
+      {outcome === undefined ? undefined : <p class="session-aim">Goal: {visibleText(outcome.title)}{verdict === undefined || isInPast.value ? '' : ` It is ${verdict}.`}</p>}
     </header>
   );
 }

@@ -1,9 +1,7 @@
 /** Why a session does what it does, since when and until when, and who can move it on, with the commands. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { InspectedSession } from '../../../actors/inspection/inspection-source.ts';
-import type { Reason } from '../../../machines/session/why.ts';
-import type { Mover } from '../../../machines/session/why-movers.ts';
+import type { ShownMover, ShownReason, ShownSession } from '../../../actors/inspection/shown-answers.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { about, now, openSession } from '../model/view.ts';
 import { duration, left, wholeTime } from '../model/words.ts';
@@ -17,7 +15,7 @@ const MAX_CHARACTERS = 1_200;
 const LONG_CHARACTERS = 140;
 
 export interface ReasonsProps {
-  readonly session: InspectedSession;
+  readonly session: ShownSession;
   readonly aheadMs: number;
   /** Requests, and what became of them: beneath the first reason. */
   readonly children: ComponentChildren;
@@ -28,25 +26,23 @@ export function Reasons({ session: { why, pendingActions }, aheadMs, children }:
   const hasRequest = pendingActions.length > 0;
   return (
     <section class="reasons" aria-label="Why">
-      {first === undefined ? undefined : <Why reason={first} isFirst hasRequest={hasRequest} aheadMs={aheadMs} />}
+      {first === undefined ? undefined : <Why reason={first} isFirst aheadMs={aheadMs} />}
       {children}
       {first === undefined ? undefined : <Movers movers={first.movers} isOpenAtFirst={!hasRequest} />}
-      {others.length === 0 ? undefined : <ul>{others.map((reason, index) => <li key={`${reason.kind} ${reason.requestId ?? index}`}><Why reason={reason} isFirst={false} hasRequest aheadMs={aheadMs} /><Movers movers={reason.movers} isOpenAtFirst={false} /></li>)}</ul>}
+      {others.length === 0 ? undefined : <ul>{others.map((reason, index) => <li key={`${reason.kind} ${reason.requestId ?? index}`}><Why reason={reason} isFirst={false} aheadMs={aheadMs} /><Movers movers={reason.movers} isOpenAtFirst={false} /></li>)}</ul>}
     </section>
   );
 }
 
 interface WhyProps {
-  readonly reason: Reason;
+  readonly reason: ShownReason;
   readonly isFirst: boolean;
-  /** It says itself why it asks, and until when. */
-  readonly hasRequest: boolean;
   readonly aheadMs: number;
 }
 
-function Why({ reason, isFirst, hasRequest, aheadMs }: WhyProps): JSX.Element {
+function Why({ reason, isFirst, aheadMs }: WhyProps): JSX.Element {
   const { text, childSessionId } = reason;
-  const told = visibleText(hasRequest ? text.replace(/^(It waits for permission to run [^(]+?) \(.*\)\.$/s, '$1.') : text, MAX_CHARACTERS);
+  const told = visibleText(text, MAX_CHARACTERS);
   return (
     <div class="why">
       <p class={isFirst ? (told.length > LONG_CHARACTERS ? 'why-first is-long' : 'why-first') : ''}>{told}</p>
@@ -57,7 +53,7 @@ function Why({ reason, isFirst, hasRequest, aheadMs }: WhyProps): JSX.Element {
 }
 
 /** It stays as it was left, whatever comes. */
-function Movers({ movers, isOpenAtFirst }: { readonly movers: readonly Mover[]; readonly isOpenAtFirst: boolean }): JSX.Element | undefined {
+function Movers({ movers, isOpenAtFirst }: { readonly movers: readonly ShownMover[]; readonly isOpenAtFirst: boolean }): JSX.Element | undefined {
   const [isOpen] = useState(isOpenAtFirst);
   if (movers.length === 0) return undefined;
   return (
@@ -68,7 +64,7 @@ function Movers({ movers, isOpenAtFirst }: { readonly movers: readonly Mover[]; 
   );
 }
 
-function Times({ since, until, aheadMs }: Pick<Reason, 'since' | 'until'> & { readonly aheadMs: number }): JSX.Element | undefined {
+function Times({ since, until, aheadMs }: Pick<ShownReason, 'since' | 'until'> & { readonly aheadMs: number }): JSX.Element | undefined {
   if (since === undefined && until === undefined) return undefined;
   const time = now.value + aheadMs;
   return (
@@ -79,13 +75,11 @@ function Times({ since, until, aheadMs }: Pick<Reason, 'since' | 'until'> & { re
   );
 }
 
-const WHO = { person: 'Somebody', worker: 'A worker', child: 'The other agent', time: 'Time', runtime: 'The process that runs it' } as const satisfies Record<Mover['who'], string>;
-
-function MoverLine({ mover: { who, does, command } }: { readonly mover: Mover }): JSX.Element {
+function MoverLine({ mover: { text, does, command } }: { readonly mover: ShownMover }): JSX.Element {
   const line = command === undefined ? undefined : commandLine(command, about.value?.home);
   return (
     <li>
-      <span>{WHO[who]} {visibleText(does.replace(ISO, (iso) => wholeTime(Date.parse(iso))))}</span>
+      <span>{visibleText(text.replace(ISO, (iso) => wholeTime(Date.parse(iso))))}</span>
       {line === undefined ? undefined : <span class="command"><code>{visibleText(line, 2_000)}</code><CopyButton text={line} what={`the command that ${does}`} /></span>}
     </li>
   );

@@ -1,7 +1,7 @@
 /** What the page knows of one session, kept up to date as long as somebody looks: how it stands, and its log, the newest first. */
 import { effect, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
-import type { InspectedRequest, InspectedSession } from '../../../actors/inspection/inspection-source.ts';
+import type { ShownRequest, ShownSession } from '../../../actors/inspection/shown-answers.ts';
 import { failureOf, server } from '../model/transport.ts';
 import { recording } from '../model/view.ts';
 import { whileSeen } from '../model/while-seen.ts';
@@ -24,9 +24,9 @@ export class SessionWatch {
   readonly id: string;
   readonly log: SessionLog;
   readonly sides: SideViews;
-  readonly #session = signal<InspectedSession | undefined>(undefined);
+  readonly #session = signal<ShownSession | undefined>(undefined);
   readonly #trouble = signal<Trouble | undefined>(undefined);
-  readonly #requests = signal<readonly InspectedRequest[]>([]);
+  readonly #requests = signal<readonly ShownRequest[]>([]);
   readonly #dismissed = new Set<string>();
   #aheadMs = 0;
   #running: Promise<void> | undefined;
@@ -39,7 +39,7 @@ export class SessionWatch {
   }
 
   /** As it was told last; undefined before that. */
-  get session(): ReadonlySignal<InspectedSession | undefined> {
+  get session(): ReadonlySignal<ShownSession | undefined> {
     return this.#session;
   }
 
@@ -49,7 +49,7 @@ export class SessionWatch {
   }
 
   /** Those that wait, and before them those that were seen waiting here and do not any more. */
-  get requests(): ReadonlySignal<readonly InspectedRequest[]> {
+  get requests(): ReadonlySignal<readonly ShownRequest[]> {
     return this.#requests;
   }
 
@@ -121,7 +121,7 @@ export class SessionWatch {
     }
   }
 
-  #keepRequests(waiting: readonly InspectedRequest[]): void {
+  #keepRequests(waiting: readonly ShownRequest[]): void {
     const isWaiting = new Set(waiting.map(({ requestId }) => requestId));
     for (const requestId of isWaiting) this.#dismissed.delete(requestId);
     const settled = this.#requests.value.filter(({ requestId }) => !isWaiting.has(requestId) && !this.#dismissed.has(requestId));

@@ -1,7 +1,7 @@
 /** What costs more to be told: processes and changes. Asked for only while somebody looks at them. */
 import { signal } from '@preact/signals';
 import type { ReadonlySignal, Signal } from '@preact/signals';
-import type { InspectedChanges, InspectedProcess } from '../../../actors/inspection/inspection-source.ts';
+import type { ShownChanges, ShownProcess } from '../../../actors/inspection/shown-answers.ts';
 import { reasonOf, server } from '../model/transport.ts';
 
 /** `because`: why it could not be told. What was told before stays. */
@@ -14,8 +14,8 @@ export type SideName = 'processes' | 'changes';
 
 export class SideViews {
   readonly #sessionId: string;
-  readonly #processes = signal<Told<readonly InspectedProcess[]>>({});
-  readonly #changes = signal<Told<readonly InspectedChanges[]>>({});
+  readonly #processes = signal<Told<readonly ShownProcess[]>>({});
+  readonly #changes = signal<Told<readonly ShownChanges[]>>({});
   readonly #looked = new Set<SideName>();
   readonly #busy = new Set<SideName>();
 
@@ -23,11 +23,11 @@ export class SideViews {
     this.#sessionId = sessionId;
   }
 
-  get processes(): ReadonlySignal<Told<readonly InspectedProcess[]>> {
+  get processes(): ReadonlySignal<Told<readonly ShownProcess[]>> {
     return this.#processes;
   }
 
-  get changes(): ReadonlySignal<Told<readonly InspectedChanges[]>> {
+  get changes(): ReadonlySignal<Told<readonly ShownChanges[]>> {
     return this.#changes;
   }
 

@@ -1,16 +1,15 @@
 /** When a session wakes next, and what its wakes so far did and used. */
 import type { JSX } from 'preact';
-import type { InspectedSession, InspectedUsage, InspectedWake } from '../../../actors/inspection/inspection-source.ts';
+import type { ShownSession, ShownUsage, ShownWake } from '../../../actors/inspection/shown-answers.ts';
 import type { QueuedWake } from '../../../machines/session/session-state.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { now } from '../model/view.ts';
-import { amount, clockTime, counted, duration, instant, price } from '../model/words.ts';
+import { amount, clockTime, duration, instant } from '../model/words.ts';
 import { When } from '../shared/when.tsx';
 import { Section } from './section.tsx';
-import { isBadEnd, wakeOutcome } from './wake-outcomes.ts';
 
 export interface WakesSectionProps {
-  readonly session: InspectedSession;
+  readonly session: ShownSession;
   readonly aheadMs: number;
 }
 
@@ -20,15 +19,9 @@ export function WakesSection({ session: { state, usage }, aheadMs }: WakesSectio
       {state.queuedWakes.length === 0 ? undefined : (
         <Section title="Queued wakes" isOpenAtFirst aside={amount(state.queuedWakes.length)}>{() => <Queue wakes={state.queuedWakes} time={now.value + aheadMs} />}</Section>
       )}
-      <Section title="Wakes so far" aside={totalsOf(usage)}>{() => <Wakes usage={usage} isWaiting={state.pendingActions.length > 0} time={now.value + aheadMs} />}</Section>
+      <Section title="Wakes so far" aside={usage.words}>{() => <Wakes usage={usage} time={now.value + aheadMs} />}</Section>
     </>
   );
-}
-
-function totalsOf({ wakeCount, inputTokens, outputTokens, cost, isCostPartial }: InspectedUsage): string {
-  const tokens = `${amount(inputTokens)} tokens read, ${amount(outputTokens)} written`;
-  const paid = cost === undefined ? (isCostPartial ? 'cost not known' : undefined) : `${isCostPartial ? 'at least ' : ''}${price(cost)}`;
-  return [counted(wakeCount, 'wake'), tokens, paid].filter((part) => part !== undefined).join(' · ');
 }
 
 function Queue({ wakes, time }: { readonly wakes: readonly QueuedWake[]; readonly time: number }): JSX.Element {
@@ -54,31 +47,31 @@ function Queue({ wakes, time }: { readonly wakes: readonly QueuedWake[]; readonl
   );
 }
 
-function Wakes({ usage: { wakes, wakeCount }, isWaiting, time }: { readonly usage: InspectedUsage; readonly isWaiting: boolean; readonly time: number }): JSX.Element {
+function Wakes({ usage: { wakes, wakeCount }, time }: { readonly usage: ShownUsage; readonly time: number }): JSX.Element {
   if (wakeCount === 0 || wakes.length === 0) return <p class="empty">It has not been awake yet.</p>;
   return (
     <div class="wakes" role="region" aria-label="Wakes" tabIndex={0}>
       <table>
         <thead><tr><th scope="col">Began</th><th scope="col">Took</th><th scope="col">Outcome</th><th scope="col" class="number">Steps</th><th scope="col" class="number">Tool calls</th><th scope="col" class="number">Tokens</th><th scope="col" class="number">Cost</th></tr></thead>
-        <tbody>{wakes.toReversed().map((wake, index) => <WakeRow key={wake.wakeId} wake={wake} isWaiting={isWaiting && index === 0} time={time} />)}</tbody>
+        <tbody>{wakes.toReversed().map((wake) => <WakeRow key={wake.wakeId} wake={wake} time={time} />)}</tbody>
       </table>
       {wakeCount > wakes.length ? <p class="left-out">{amount(wakeCount - wakes.length)} older wakes are counted and not listed.</p> : undefined}
     </div>
   );
 }
 
-function WakeRow({ wake: { wakeId, startedAt, endedAt, outcome, steps, toolCalls, tokens, cost }, isWaiting, time }: { readonly wake: InspectedWake; readonly isWaiting: boolean; readonly time: number }): JSX.Element {
+function WakeRow({ wake: { wakeId, startedAt, endedAt, outcome, words: { text, standing }, steps, toolCalls, tokens, price }, time }: { readonly wake: ShownWake; readonly time: number }): JSX.Element {
   const from = instant(startedAt);
   const to = instant(endedAt) ?? (outcome === undefined ? time : undefined);
   return (
     <tr title={wakeId}>
       <td>{from === undefined ? 'no time' : <When iso={startedAt} tell={(at) => clockTime(at).slice(0, 8)} />}</td>
       <td>{from === undefined || to === undefined ? '' : duration(to - from)}</td>
-      <td><span class={`badge is-${outcome === undefined ? 'running' : isBadEnd(outcome) ? 'error' : isWaiting && outcome === 'requires_action' ? 'waiting' : 'quiet'}`}>{outcome === undefined ? 'runs' : outcome === 'requires_action' && !isWaiting ? 'waited for somebody' : visibleText(wakeOutcome(outcome), 40)}</span></td>
+      <td><span class={`badge is-${standing}`}>{visibleText(text, 40)}</span></td>
       <td class="number">{amount(steps)}</td>
       <td class="number">{amount(toolCalls)}</td>
       <td class="number">{amount(tokens)}</td>
-      <td class="number">{cost === undefined ? '' : price(cost)}</td>
+      <td class="number">{price}</td>
     </tr>
   );
 }

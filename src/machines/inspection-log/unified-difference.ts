@@ -23,6 +23,8 @@ export interface DifferenceFile {
 /** Lines of one file that are kept. */
 export const MAX_LINES = 1_500;
 const MAX_FILES = 300;
+/** Of all files together; with their numbers, lines take more room than as a text. */
+const MAX_LINES_IN_ALL = 20_000;
 const PLACE = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
 interface Reading {
@@ -54,7 +56,12 @@ export function filesOfDifference(difference: string): readonly DifferenceFile[]
       readLine(file, line, false);
     } else readLine(file, line, isInside);
   }
-  return files.map(({ path, added, removed, lines, omitted }) => ({ path, added, removed, lines, omitted }));
+  let left = MAX_LINES_IN_ALL;
+  return files.map(({ path, added, removed, lines, omitted }) => {
+    const kept = lines.slice(0, left);
+    left -= kept.length;
+    return { path, added, removed, lines: kept, omitted: omitted + lines.length - kept.length };
+  });
 }
 
 function begun(path: string): Reading {

@@ -1,7 +1,7 @@
 /** Unified differences, read line by line. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_LINES, filesOfDifference } from '../../../src/adapters/inspector-page/sessions/difference.ts';
+import { MAX_LINES, filesOfDifference } from '../../../src/machines/inspection-log/unified-difference.ts';
 
 const CART = `diff --git a/cart.mjs b/cart.mjs
 index 1..2 100644
@@ -45,6 +45,13 @@ describe('a difference', () => {
     const lines = Array.from({ length: MAX_LINES + 10 }, () => '+x');
     const [file] = filesOfDifference(`diff --git a/n b/n\n--- a/n\n+++ b/n\n@@ -0,0 +1,${lines.length} @@\n${lines.join('\n')}\n`);
     expect([file?.lines.length, file?.omitted, file?.added]).toEqual([MAX_LINES, 11, MAX_LINES + 10]);
+  });
+
+  it('is kept in bounds over all of its files, and counts what is left out', () => {
+    const file = `diff --git a/n b/n\n--- a/n\n+++ b/n\n@@ -0,0 +1,1499 @@\n${'+x\n'.repeat(1_499)}`;
+    const files = filesOfDifference(file.repeat(15));
+    expect(files.reduce((sum, { lines }) => sum + lines.length, 0)).toBe(20_000);
+    expect(files.reduce((sum, { lines, omitted }) => sum + lines.length + omitted, 0)).toBe(15 * 1_500);
   });
 
   it('may be anything at all', () => {

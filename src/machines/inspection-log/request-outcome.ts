@@ -1,14 +1,6 @@
-/** What became of a request that waits no more, by the log. */
-import type { SessionEvent, SessionEventOf, SessionEventType } from '../../../machines/session/session-event.ts';
+/** What became of a request, by the events of a session's log. */
+import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 
-export interface RequestOutcome {
-  /** As a sentence. */
-  readonly text: string;
-  /** Number of the event that says so. */
-  readonly seq?: number;
-}
-
-const UNKNOWN = 'It needs no answer any more.';
 const SCOPES = { once: 'this once', session: 'for the session', always: 'always' } as const;
 
 /** What was decided; what was acted upon later says the same, or that nobody decided in time. */
@@ -20,12 +12,10 @@ const SENTENCES: { readonly [Type in SessionEventType]?: (event: SessionEventOf<
   'permission.resolved': ({ data }) => (data.decision === 'expired' ? 'Nobody answered in time: the call was denied.' : undefined),
 };
 
-export function outcomeOfRequest(events: readonly SessionEvent[], requestId: string): RequestOutcome {
-  for (const event of events.toReversed()) {
-    if (!('requestId' in event.data) || event.data.requestId !== requestId) continue;
-    // The lookup by type ties the event and its sentence together, which the compiler cannot follow through a computed key.
-    const text = (SENTENCES[event.type] as ((event: SessionEvent) => string | undefined) | undefined)?.(event);
-    if (text !== undefined) return { text, seq: event.seq };
-  }
-  return { text: UNKNOWN };
+const MAX_CHARACTERS = 1_000;
+
+/** As a sentence, cut where it is long. Undefined: the event settles none. */
+export function outcomeTold(event: SessionEvent): string | undefined {
+  // The lookup by type ties the event and its sentence together, which the compiler cannot follow through a computed key.
+  return (SENTENCES[event.type] as ((event: SessionEvent) => string | undefined) | undefined)?.(event)?.slice(0, MAX_CHARACTERS);
 }

@@ -10,6 +10,8 @@ export interface DataPart {
 
 const SHORT = 80;
 const MAX_PARTS = 60;
+/** So many times the room of the value itself. */
+const MOST_BLANKS = 4;
 
 /** @param value JSON */
 export function partsOf(value: unknown): readonly DataPart[] {
@@ -17,10 +19,18 @@ export function partsOf(value: unknown): readonly DataPart[] {
   const entries = Object.entries(value);
   const parts = entries.slice(0, MAX_PARTS).map(([name, each]) => part(name, each));
   const rest = entries.length - MAX_PARTS;
-  return rest > 0 ? [...parts, part('', JSON.stringify(Object.fromEntries(entries.slice(MAX_PARTS)), undefined, 2))] : parts;
+  return rest > 0 ? [...parts, part('', jsonText(Object.fromEntries(entries.slice(MAX_PARTS))))] : parts;
 }
 
 function part(name: string, value: unknown): DataPart {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value, undefined, 2) ?? String(value));
+  const text = jsonText(value);
   return { name, text, isShort: typeof value !== 'string' && text.length <= SHORT && !text.includes('\n') };
+}
+
+/** A text as it is, anything else as JSON. What is nested deeply would be blanks for the most part: it stays in one line. */
+export function jsonText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const line = JSON.stringify(value) ?? String(value);
+  const lines = JSON.stringify(value, undefined, 2) ?? line;
+  return lines.length > MOST_BLANKS * line.length ? line : lines;
 }

@@ -1,23 +1,23 @@
 /** What a call changes in a file, as the lines of a difference, where its input says so. */
+import type { ChangedLines } from './transcript-step.ts';
 
-export interface FileChanges {
-  readonly path: string;
-  /** Each begins with `+`, `-` or another sign of a unified difference. */
-  readonly lines: readonly string[];
-}
+const MAX_LINES = 200;
 
 /** @param input of the call, JSON @param output JSON; where it tells what came of it, that is it */
-export function changesOf(input: unknown, output: unknown): FileChanges | undefined {
-  const { path, content, edits } = objectOf(input);
+export function changesOf(input: unknown, output: unknown): ChangedLines | undefined {
+  const lines = linesOf(input, output);
+  return lines.length === 0 ? undefined : { lines: lines.slice(0, MAX_LINES), omitted: Math.max(0, lines.length - MAX_LINES) };
+}
+
+function linesOf(input: unknown, output: unknown): readonly string[] {
+  const { content, edits } = objectOf(input);
   const { diff } = objectOf(output);
-  if (typeof path !== 'string') return undefined;
-  if (typeof diff === 'string') return { path, lines: diff.split('\n').filter((line) => line !== '') };
-  if (typeof content === 'string') return { path, lines: signed('+', content) };
-  const lines = (Array.isArray(edits) ? edits : [input]).flatMap((edit) => {
+  if (typeof diff === 'string') return diff.split('\n').filter((line) => line !== '');
+  if (typeof content === 'string') return signed('+', content);
+  return (Array.isArray(edits) ? edits : [input]).flatMap((edit) => {
     const { oldText, newText } = objectOf(edit);
     return typeof oldText === 'string' && typeof newText === 'string' ? [...signed('-', oldText), ...signed('+', newText)] : [];
   });
-  return lines.length === 0 ? undefined : { path, lines };
 }
 
 /** Of what is no object, nothing. */

@@ -1,0 +1,155 @@
+/** What a source tells of sessions, with what people read of it: words, trees and lines instead of what they are made from. It is redacted before, and stays so. */
+import { partsOf } from '../../machines/inspection-log/data-parts.ts';
+import type { DataPart } from '../../machines/inspection-log/data-parts.ts';
+import { oddities } from '../../machines/inspection-log/exact-text.ts';
+import { isWaitingForSomebody, standingOf, standingWords, VERDICTS } from '../../machines/inspection-log/session-words.ts';
+import type { StandingWords } from '../../machines/inspection-log/session-words.ts';
+import { treeOfProcesses } from '../../machines/inspection-log/process-branches.ts';
+import type { ProcessBranch } from '../../machines/inspection-log/process-branches.ts';
+import { transcriptStep } from '../../machines/inspection-log/transcript-step.ts';
+import type { TranscriptStep } from '../../machines/inspection-log/transcript-step.ts';
+import { filesOfDifference } from '../../machines/inspection-log/unified-difference.ts';
+import type { DifferenceFile } from '../../machines/inspection-log/unified-difference.ts';
+import { priceWords, usageWords, wakeWords } from '../../machines/inspection-log/wake-words.ts';
+import type { Explanation, Reason } from '../../machines/session/why.ts';
+import type { Mover } from '../../machines/session/why-movers.ts';
+import type { InspectedChanges, InspectedEvents, InspectedProcess, InspectedRequest, InspectedSession, InspectedSessions, InspectedSessionSummary, InspectedUsage, InspectedWake } from './inspection-source.ts';
+
+export interface ShownSummary extends InspectedSessionSummary {
+  /** How it stands. */
+  readonly words: StandingWords;
+  /** Whether somebody outside has to do something. */
+  readonly isWaiting: boolean;
+}
+
+export interface ShownSessions extends InspectedSessions {
+  /** Those that wait for somebody first, then those that changed last. */
+  readonly sessions: readonly ShownSummary[];
+}
+
+export interface ShownSession extends InspectedSession {
+  readonly words: StandingWords;
+  /** Whether its goal is reached, as the end of a sentence. */
+  readonly verdict?: string | undefined;
+  readonly why: ShownExplanation;
+  readonly pendingActions: readonly ShownRequest[];
+  readonly usage: ShownUsage;
+}
+
+export interface ShownExplanation extends Explanation {
+  readonly reasons: readonly ShownReason[];
+}
+
+export interface ShownReason extends Reason {
+  readonly movers: readonly ShownMover[];
+}
+
+export interface ShownMover extends Mover {
+  /** Who does what, as a sentence. */
+  readonly text: string;
+}
+
+/** Its input part by part. */
+export interface ShownRequest extends Omit<InspectedRequest, 'input'> {
+  readonly parts: readonly DataPart[];
+  /** Among which a question lets choose. */
+  readonly choices: readonly string[];
+  /** What whoever answers has to know, a sentence or two each. */
+  readonly warnings: readonly string[];
+}
+
+export interface ShownUsage extends InspectedUsage {
+  readonly words: string;
+  readonly wakes: readonly ShownWake[];
+}
+
+export interface ShownWake extends InspectedWake {
+  readonly words: StandingWords;
+  readonly price?: string | undefined;
+}
+
+export type ShownProcess = ProcessBranch<InspectedProcess>;
+
+export interface ShownChanges extends Omit<InspectedChanges, 'difference'> {
+  /** Line by line. */
+  readonly differences: readonly DifferenceFile[];
+}
+
+/** A part of a transcript. */
+export interface ShownSteps {
+  readonly steps: readonly TranscriptStep[];
+  /** Number of the newest event of the log. */
+  readonly head: number;
+}
+
+export function shownSessions({ sessions, ...rest }: InspectedSessions): ShownSessions {
+  const shown = sessions.map((session) => ({ ...session, words: standingWords(session), isWaiting: isWaitingForSomebody(session) }));
+  const changed = ({ updatedAt }: ShownSummary): number => Date.parse(updatedAt ?? '') || 0;
+  return { ...rest, sessions: shown.toSorted((one, other) => Number(other.isWaiting) - Number(one.isWaiting) || changed(other) - changed(one)) };
+}
+
+export function shownSession(session: InspectedSession): ShownSession {
+  const { state, why, usage, pendingActions } = session;
+  const reasons = why.reasons.map((reason, index) => shownReason(reason, index > 0 || pendingActions.length > 0));
+  const wakes = usage.wakes.map((wake, index) => ({
+    ...wake,
+    words: wakeWords(wake.outcome, state.pendingActions.length > 0 && index === usage.wakes.length - 1),
+    ...(wake.cost === undefined ? {} : { price: priceWords(wake.cost) }),
+  }));
+  return {
+    ...session,
+    words: standingOf(why.reasons[0]?.kind ?? 'nothing'),
+    ...(state.evaluation === undefined ? {} : { verdict: VERDICTS[state.evaluation.verdict] }),
+    why: { ...why, reasons },
+    pendingActions: pendingActions.map(shownRequest),
+    usage: { ...usage, words: usageWords(usage), wakes },
+  };
+}
+
+const WHO: Readonly<Record<Mover['who'], string>> = { person: 'Somebody', worker: 'A worker', child: 'The other agent', time: 'Time', runtime: 'The process that runs it' };
+
+/** @param hasRequest a request is shown beside it, which says itself why it asks */
+function shownReason(reason: Reason, hasRequest: boolean): ShownReason {
+  // Of a very large explanation the last parts may have been cut away.
+  const { text = '', movers = [] }: Partial<Reason> = reason;
+  return {
+    ...reason,
+    text: hasRequest ? text.replace(/^(It waits for permission to run [^(]+?) \(.*\)\.$/s, '$1.') : text,
+    movers: movers.map((mover) => ({ ...mover, text: `${WHO[mover.who]} ${mover.does}` })),
+  };
+}
+
+function shownRequest({ input, ...request }: InspectedRequest): ShownRequest {
+  const { kind, question, isCut, because = kind === 'permission' ? question : undefined } = request;
+  const isQuestion = kind === 'answer';
+  const parts = isQuestion || input === undefined ? [] : partsOf(input);
+  const odd = oddities(parts.map(({ text }) => text).join('\n'));
+  return {
+    ...request,
+    ...(because === undefined ? {} : { because }),
+    parts,
+    choices: isQuestion ? choicesOf(input) : [],
+    warnings: [
+      ...(isQuestion || input !== undefined ? [] : ['What exactly is asked for could not be looked up. Look at the log before you allow it.']),
+      ...(isCut === true ? ['There is more of it than is shown here. Look at all of it in the log before you allow it.'] : []),
+      ...(odd === undefined ? [] : [odd]),
+    ],
+  };
+}
+
+function choicesOf(input: unknown): readonly string[] {
+  const choices: readonly unknown[] = typeof input === 'object' && input !== null && 'choices' in input && Array.isArray(input.choices) ? input.choices : [];
+  return choices.filter((choice) => typeof choice === 'string').filter((choice) => choice !== '');
+}
+
+export function shownProcesses(processes: readonly InspectedProcess[]): readonly ShownProcess[] {
+  return treeOfProcesses(processes);
+}
+
+export function shownChanges({ difference, ...changes }: InspectedChanges): ShownChanges {
+  return { ...changes, differences: filesOfDifference(difference) };
+}
+
+export function shownSteps({ events, head }: InspectedEvents): ShownSteps {
+  return { steps: events.map(transcriptStep), head };
+}
