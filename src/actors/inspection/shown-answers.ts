@@ -111,7 +111,8 @@ const WHO: Readonly<Record<Mover['who'], string>> = { person: 'Somebody', worker
 /** @param hasRequest a request is shown beside it, which says itself why it asks */
 function shownReason(reason: Reason, hasRequest: boolean): ShownReason {
   // Of a very large explanation the last parts may have been cut away.
-  const { text = '', movers = [] }: Partial<Reason> = reason;
+  const left: Partial<Reason> = reason;
+  const [text, movers] = [left.text ?? '', left.movers ?? []];
   return {
     ...reason,
     text: hasRequest ? text.replace(/^(It waits for permission to run [^(]+?) \(.*\)\.$/s, '$1.') : text,
