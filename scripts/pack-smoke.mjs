@@ -17,8 +17,8 @@ const workplace = realpathSync(mkdtempSync(join(tmpdir(), 'wakechart-smoke-')));
 const STEP_LIMIT_MS = 300_000;
 
 /** What may be in the package; a file that matches none of these was not meant to be published. */
-const PUBLISHED = [/^dist\/.+\.(?:js|d\.ts|html|css)$/, /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$/];
-const NEEDED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'];
+const PUBLISHED = [/^dist\/.+\.(?:js|d\.ts|html|css)$/, /^dist\/inspector-page\/(?:index\.html|icon\.svg|assets\/[\w-]+\.(?:js|css))(?:\.gz)?$/, /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$/];
+const NEEDED = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/inspector-page/index.html', 'dist/inspector-page/index.html.gz'];
 
 /** What somebody writes who has to give names to what he gets. */
 const NAMES_TYPES = `
@@ -123,6 +123,22 @@ function run(cwd, command, arguments_) {
   return stdout;
 }
 
+/** What somebody writes who looks at a program that has it installed: the page and a chart come from the package, and nothing is left when the runtime has ended. */
+const LOOKS = `
+import { createInspector, createNodeRuntime } from 'wakechart/node';
+
+const runtime = await createNodeRuntime({ home: 'looked-at' });
+const inspector = await createInspector(runtime);
+const address = new URL(inspector.signInAddress());
+const place = inspector.origin + address.pathname;
+const { headers, status } = await fetch(place + address.search, { redirect: 'manual' });
+const cookie = headers.getSetCookie()[0].split(';')[0];
+const page = await (await fetch(place, { headers: { cookie } })).text();
+const chart = await (await fetch(place + 'api/charts/taskSupervisor.svg', { headers: { cookie } })).text();
+if (status !== 303 || !page.includes('<script') || !chart.includes('data-state')) throw new Error('the page or a chart is missing: ' + status + page.slice(0, 200) + chart.slice(0, 200));
+await runtime.shutdown();
+`;
+
 /** What npm tells about a tarball. @typedef {{ filename: string, unpackedSize: number, files: { path: string }[] }} Packed */
 
 /** Packs the checkout and returns the path of the tarball. */
@@ -211,6 +227,7 @@ function useCommandLine(project) {
   if (!/usage/i.test(help)) throw new Error(`wakechart --help does not show its usage:\n${help}`);
   console.log('ran wakechart --help');
   run(project, 'npx', ['--no-install', 'wakechart', 'demo']);
+  run(project, process.execPath, ['--input-type=module', '-e', LOOKS]);
   console.log('ran wakechart demo');
 }
 
