@@ -67,9 +67,12 @@ function actionOf({ key, shiftKey, target }: KeyboardEvent): (() => void) | unde
   }
 }
 
+/** At once where it can be seen, so that what is typed next is not lost; else as soon as its pane is shown. */
 function search(): void {
+  const focus = (): void => document.querySelector<HTMLInputElement>('[data-search]')?.focus();
   narrowPane.value = 'left';
-  requestAnimationFrame(() => document.querySelector<HTMLInputElement>('[data-search]')?.focus());
+  focus();
+  requestAnimationFrame(focus);
 }
 
 function isWriting(target: EventTarget | null): boolean {
