@@ -1,6 +1,4 @@
 /** The inspector of a whole runtime: what it sees, what it keeps to itself, and how it ends. */
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -11,6 +9,7 @@ import { createInspector, createNodeRuntime } from '../../src/node.ts';
 import type { CreateInspectorOptions, Inspector, NodeRuntime } from '../../src/node.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
+import { isListening } from '../support/listening.ts';
 
 let folder: TemporaryHome;
 let runtime: NodeRuntime;
@@ -47,17 +46,7 @@ async function signedIn(inspector: Inspector): Promise<Browser> {
   };
 }
 
-async function isListening({ origin }: Inspector): Promise<boolean> {
-  const socket = connect({ host: '127.0.0.1', port: Number(new URL(origin).port) });
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}
+const isServing = ({ origin }: Inspector): Promise<boolean> => isListening({ port: Number(new URL(origin).port) });
 
 async function recordsOf({ recorder }: Inspector): Promise<readonly InspectionRecord[]> {
   const records: InspectionRecord[] = [];
@@ -93,10 +82,10 @@ describe('the inspector of a runtime', () => {
 
   it('frees its port and lets go of the actors when it is closed, and the runtime goes on', async () => {
     const inspector = await open();
-    expect(await isListening(inspector)).toBe(true);
+    expect(await isServing(inspector)).toBe(true);
     await inspector.close();
     await inspector.close();
-    expect([await isListening(inspector), inspector.recorder.isAttached]).toEqual([false, false]);
+    expect([await isServing(inspector), inspector.recorder.isAttached]).toEqual([false, false]);
     const again = await open({ port: Number(new URL(inspector.origin).port) });
     expect(again.origin).toBe(inspector.origin);
     await again.close();
@@ -105,7 +94,7 @@ describe('the inspector of a runtime', () => {
   it('is closed by the runtime where the program forgets it, after all that it has to see', async () => {
     const inspector = await open();
     await runtime.shutdown();
-    expect([await isListening(inspector), inspector.recorder.isAttached]).toEqual([false, false]);
+    expect([await isServing(inspector), inspector.recorder.isAttached]).toEqual([false, false]);
     const lastStatuses = new Map((await recordsOf(inspector)).flatMap((record) => ('status' in record ? [[record.a, record.status] as const] : [])));
     expect([...lastStatuses.values()].filter((status) => status === 'active')).toEqual([]);
   });
@@ -117,7 +106,7 @@ describe('the inspector of a runtime', () => {
 
   it('that is opened while the runtime shuts down leaves no port', async () => {
     const [inspector] = await Promise.all([openAtOnce(runtime, { pageDirectory: page }), runtime.shutdown()]);
-    expect(await isListening(inspector)).toBe(false);
+    expect(await isServing(inspector)).toBe(false);
   });
 
   it('leaves nothing behind when it cannot be opened', async () => {

@@ -1,6 +1,4 @@
 /** A browser at the inspector that a command has opened: it signs in with the address that was printed. */
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import type { InspectionAnswer } from '../../../src/actors/inspection/inspection-source.ts';
 import type { RunningCommand } from './command-line.ts';
 import { until } from './command-line.ts';
@@ -49,17 +47,4 @@ export async function signedIn(address: string): Promise<Visit> {
       return response.status;
     },
   };
-}
-
-/** Whether anything listens there. */
-export async function isListening({ port }: Pick<Visit, 'port'>): Promise<boolean> {
-  const socket = connect({ host: '127.0.0.1', port });
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }

@@ -1,5 +1,5 @@
 /**
- * The records of a sequence that fit, found little by little: what is new first, then what was there, the newest first. So what is asked for now is there
+ * The records of a sequence that fit, found little by little: what is new first, then what was there, the newest first. What is wanted most is there
  * at once, and a million records hold nobody up.
  */
 import { countUpTo } from '../../../machines/inspection-log/inspected-actor.ts';
