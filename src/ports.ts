@@ -178,14 +178,13 @@ export type {
   InspectedSession,
   InspectedSessionSummary,
   InspectedSessions,
-  InspectedUsage,
-  InspectedWake,
   InspectionAbout,
   InspectionAnswer,
   InspectionRange,
   InspectionRecording,
   InspectionSource,
 } from './actors/inspection/inspection-source.ts';
+export type { InspectedUsage, InspectedWake } from './machines/inspection-log/session-usage.ts';
 export type { FolderChanges, FolderDifference, FolderLook } from './actors/inspection/folder-changes.ts';
 export type { Explanation, OpenCallState, Reason, ReasonKind } from './machines/session/why.ts';
 export type { CallOutlook, ChartExplanation, MovedEvent, MovedOutlook, WakeOutlook } from './machines/session/why-charts.ts';

@@ -3,6 +3,7 @@
  *
  * Whoever implements it gives plain data only, redacted and bounded: what comes out of here is written to a browser as it is.
  */
+import type { InspectedUsage } from '../../machines/inspection-log/session-usage.ts';
 import type { InspectionHeader, InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';
@@ -60,32 +61,6 @@ export interface InspectedRequest extends PendingAction {
   readonly cwd?: string | undefined;
   /** ISO-8601. */
   readonly askedAt?: string | undefined;
-}
-
-/** What a session has used so far, as far as its providers told. */
-export interface InspectedUsage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** In US dollars. Absent: no price is known of any of it. */
-  readonly cost?: number | undefined;
-  /** Some of it has no known price, so that it cost more. */
-  readonly isCostPartial: boolean;
-  /** The last 200, oldest first. */
-  readonly wakes: readonly InspectedWake[];
-  readonly wakeCount: number;
-}
-
-export interface InspectedWake {
-  readonly wakeId: string;
-  /** ISO-8601. */
-  readonly startedAt: string;
-  readonly endedAt?: string | undefined;
-  /** Absent while it runs. */
-  readonly outcome?: string | undefined;
-  readonly steps: number;
-  readonly toolCalls: number;
-  readonly tokens: number;
-  readonly cost?: number | undefined;
 }
 
 /** A process that works for a session. */

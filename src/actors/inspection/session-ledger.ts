@@ -1,7 +1,7 @@
 /** What the log of a session says that its folded state does not keep: what each wake used, what was asked and why, which jobs there were. Read once, then only what came since. */
 import { RuntimeError } from '../../machines/errors.ts';
 import { SessionUsage } from '../../machines/inspection-log/session-usage.ts';
-import type { UsedBySession } from '../../machines/inspection-log/session-usage.ts';
+import type { InspectedUsage } from '../../machines/inspection-log/session-usage.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
 import type { SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -48,7 +48,7 @@ export class SessionLedger {
     this.#usage = new SessionUsage(prices);
   }
 
-  get used(): UsedBySession {
+  get used(): InspectedUsage {
     return this.#usage.used;
   }
 

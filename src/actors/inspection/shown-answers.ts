@@ -13,7 +13,8 @@ import type { DifferenceFile } from '../../machines/inspection-log/unified-diffe
 import { priceWords, usageWords, wakeWords } from '../../machines/inspection-log/wake-words.ts';
 import type { Explanation, Reason } from '../../machines/session/why.ts';
 import type { Mover } from '../../machines/session/why-movers.ts';
-import type { InspectedChanges, InspectedEvents, InspectedProcess, InspectedRequest, InspectedSession, InspectedSessions, InspectedSessionSummary, InspectedUsage, InspectedWake } from './inspection-source.ts';
+import type { InspectedChanges, InspectedEvents, InspectedProcess, InspectedRequest, InspectedSession, InspectedSessions, InspectedSessionSummary } from './inspection-source.ts';
+import type { InspectedUsage, InspectedWake } from '../../machines/inspection-log/session-usage.ts';
 
 export interface ShownSummary extends InspectedSessionSummary {
   /** How it stands. */

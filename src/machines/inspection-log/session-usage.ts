@@ -7,11 +7,12 @@ import type { SessionEvent, SessionEventData, SessionEventOf } from '../session/
 /** Older wakes are counted, and not listed. */
 const MAX_WAKES = 200;
 
-export interface UsedByWake {
+export interface InspectedWake {
   readonly wakeId: string;
   /** ISO-8601. */
   readonly startedAt: string;
   readonly endedAt?: string | undefined;
+  /** Absent while it runs. */
   readonly outcome?: SessionEventData<'wake.ended'>['outcome'] | undefined;
   readonly steps: number;
   readonly toolCalls: number;
@@ -20,17 +21,20 @@ export interface UsedByWake {
   readonly cost?: number | undefined;
 }
 
-export interface UsedBySession {
+/** What a session has used so far, as far as its providers told. */
+export interface InspectedUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** In US dollars. Absent: no price is known of any of it. */
   readonly cost?: number | undefined;
+  /** Some of it has no known price, so that it cost more. */
   readonly isCostPartial: boolean;
-  /** The last of them, oldest first. */
-  readonly wakes: readonly UsedByWake[];
+  /** The last 200, oldest first. */
+  readonly wakes: readonly InspectedWake[];
   readonly wakeCount: number;
 }
 
-type Counting = { -readonly [Name in keyof UsedByWake]: UsedByWake[Name] };
+type Counting = { -readonly [Name in keyof InspectedWake]: InspectedWake[Name] };
 
 export class SessionUsage {
   readonly #prices: PriceTable;
@@ -49,7 +53,7 @@ export class SessionUsage {
     this.#prices = prices;
   }
 
-  get used(): UsedBySession {
+  get used(): InspectedUsage {
     return {
       inputTokens: this.#inputTokens,
       outputTokens: this.#outputTokens,

@@ -1,7 +1,8 @@
 /** Sessions as people read of them: in order, in words, processes as trees. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { InspectedProcess, InspectedRequest, InspectedSession, InspectedSessionSummary, InspectedWake } from '../../../src/actors/inspection/inspection-source.ts';
+import type { InspectedProcess, InspectedRequest, InspectedSession, InspectedSessionSummary } from '../../../src/actors/inspection/inspection-source.ts';
+import type { InspectedWake } from '../../../src/machines/inspection-log/session-usage.ts';
 import { shownChanges, shownProcesses, shownSession, shownSessions, shownSteps } from '../../../src/actors/inspection/shown-answers.ts';
 import type { ShownProcess } from '../../../src/actors/inspection/shown-answers.ts';
 import { partsOf } from '../../../src/machines/inspection-log/data-parts.ts';
@@ -35,7 +36,7 @@ describe('sessions in a list', () => {
 });
 
 describe('a session', () => {
-  const wake = (outcome?: string): InspectedWake => ({ wakeId: 'w', startedAt: '2026-01-01T00:00:00.000Z', steps: 1, toolCalls: 0, tokens: 5, cost: 0.25, ...(outcome === undefined ? {} : { outcome }) });
+  const wake = (outcome?: InspectedWake['outcome']): InspectedWake => ({ wakeId: 'w', startedAt: '2026-01-01T00:00:00.000Z', steps: 1, toolCalls: 0, tokens: 5, cost: 0.25, ...(outcome === undefined ? {} : { outcome }) });
   const session = (wakes: readonly InspectedWake[], pendingActions: number): InspectedSession => {
     const action = { requestId: 'r', eventId: 'e', kind: 'permission', toolName: 'deploy' } as unknown as InspectedSession['pendingActions'][number];
     const state = { ...initialSessionState({ sessionId: 's', agentId: 'a' }), pendingActions: Array.from({ length: pendingActions }, () => action) };
@@ -47,7 +48,7 @@ describe('a session', () => {
     expect(shownSession(session(wakes, 1)).usage.wakes.map(({ words, price }) => [words.text, words.standing, price])).toEqual([['failed', 'error', '$0.25'], ['waited for somebody', 'quiet', '$0.25'], ['waits for somebody', 'waiting', '$0.25']]);
     expect(shownSession(session(wakes, 0)).usage.wakes.at(-1)?.words.text).toBe('waited for somebody');
     expect(shownSession(session([wake()], 0)).usage.wakes[0]?.words).toEqual({ text: 'runs', standing: 'running' });
-    expect(shownSession(session([wake('of another version')], 0)).usage.wakes[0]?.words).toEqual({ text: 'of another version', standing: 'quiet' });
+    expect(shownSession(session([wake(('of another version' as string) as InspectedWake['outcome'])], 0)).usage.wakes[0]?.words).toEqual({ text: 'of another version', standing: 'quiet' });
   });
 
   it('tells what it used in all, and how it stands', () => {

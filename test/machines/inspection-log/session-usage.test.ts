@@ -1,7 +1,7 @@
 /** What a session has used is counted from its log, and what nobody knows is said to be unknown. */
 import { describe, expect, it } from 'vitest';
 import { SessionUsage } from '../../../src/machines/inspection-log/session-usage.ts';
-import type { UsedBySession } from '../../../src/machines/inspection-log/session-usage.ts';
+import type { InspectedUsage } from '../../../src/machines/inspection-log/session-usage.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import { created, logOf, message } from '../../support/session-events.ts';
 
@@ -12,7 +12,7 @@ const step = (spanId: string, usage: Usage | undefined, { model = 'gpt-5', outco
   { type: 'span.started', data: { spanId, kind: 'model_step', backend: 'b', provider: model === 'play' ? 'script' : 'openai', model, step: 1 } },
   { type: 'span.completed', data: { spanId, kind: 'model_step', outcome, modelSteps: 1, ...(usage === undefined ? {} : { usage }) } },
 ];
-const used = (...drafts: readonly SessionEventDraft[]): UsedBySession => {
+const used = (...drafts: readonly SessionEventDraft[]): InspectedUsage => {
   const usage = new SessionUsage({ 'own-model': { input: 1, output: 10 } });
   for (const event of logOf(created, message('Go.'), ...drafts)) usage.see(event);
   return usage.used;
