@@ -63,7 +63,7 @@ export default defineConfig({
       { test: { ...EACH, name: 'alone', include: ALONE, exclude: LONG_RUNS, isolate: true, provide: { sharesProcess: false, scratchPlace: 'ordinary' } } },
       { test: { ...EACH, name: 'sharing', include: areLongRunsAskedFor ? [] : ['test/**/*.test.ts'], exclude: [...LONG_RUNS, ...ALONE], isolate: false, provide: { sharesProcess: true, scratchPlace: 'memory' } } },
     ],
-    globalSetup: ['test/setup/scratch-folder.ts', 'test/setup/build-dist.ts', 'test/setup/chart-sightings-folder.ts'],
+    globalSetup: ['test/setup/scratch-folder.ts', 'test/setup/postgres-folder.ts', 'test/setup/build-dist.ts', 'test/setup/chart-sightings-folder.ts'],
     reporters: ['default', new ClosingLine()],
     // As many as the machine has, where Vitest would leave one of two cores to nobody.
     maxWorkers: '100%',

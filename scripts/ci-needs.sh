@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# What the tests need besides Node and git, from Debian's packages, where it is missing: bubblewrap, which shuts commands in, and what
-# Chromium, which comes with npm, needs of the system: a library, and the font in which diagrams are measured.
+# What the tests need besides Node and git, from Debian's packages, where it is missing: bubblewrap, which shuts commands in, PgBouncer, behind
+# which the PostgreSQL that comes with npm is tested too (only its program: no service is left running), and what Chromium, which comes with npm,
+# needs of the system: a library, and the font in which diagrams are measured.
 # Called before the tests. Changes nothing where everything is there; fails, and says so, where it cannot be had.
 set -euo pipefail
 
-declare -A packages=([bwrap]=bubblewrap [script]=bsdutils [setsid]=util-linux)
+declare -A packages=([bwrap]=bubblewrap [script]=bsdutils [setsid]=util-linux [pgbouncer]=pgbouncer)
 
 missing=()
 for program in "${!packages[@]}"; do
-  command -v "$program" >/dev/null || missing+=("${packages[$program]}")
+  PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || missing+=("${packages[$program]}")
 done
 libraries=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p)
 has_library() { [[ $libraries == *$'\t'"$1 "* ]]; }
@@ -24,5 +25,11 @@ if ! command -v apt-get >/dev/null; then
   exit 1
 fi
 printf 'installing %s\n' "${missing[*]}"
+# Debian starts a service that comes with a package, unless this program says no.
+if [[ ! -e /usr/sbin/policy-rc.d ]]; then
+  trap '"${as_root[@]}" rm -f /usr/sbin/policy-rc.d' EXIT
+  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee /usr/sbin/policy-rc.d >/dev/null
+  "${as_root[@]}" chmod 755 /usr/sbin/policy-rc.d
+fi
 "${as_root[@]}" apt-get update -qq </dev/null
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null

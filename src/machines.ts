@@ -92,7 +92,7 @@ export { initialSessionState } from './machines/session/session-state.ts';
 /** What every store decides alike: which records of a log count, how events are read, and which sessions are due. */
 export { LogAdmission } from './machines/session/log-admission.ts';
 export type { LogRecord, RecordPlace, Verdict } from './machines/session/log-admission.ts';
-export { recordsOf } from './machines/session/log-records.ts';
+export { admitted, recordsOf } from './machines/session/log-records.ts';
 export { MAX_RECORD_BYTES } from './machines/session/limits.ts';
 export { placeEvent, readStoredEvent } from './machines/session/session-event.ts';
 export type { NewSessionEvent, SessionEvent, StoredEvent } from './machines/session/session-event.ts';

@@ -51,6 +51,8 @@ export type {
   SessionIdentity,
   ListFilter,
   SessionListing,
+  SessionRecord,
+  StoredRecord,
   WakeClaim,
   WakeRight,
 } from './actors/session/event-store.ts';

@@ -7,7 +7,8 @@ import { named } from './contract-case.ts';
 import type { ContractCase } from './contract-case.ts';
 import { appendingCases } from './store-appending.ts';
 import { readingCases } from './store-reading.ts';
+import { recordCases } from './store-records.ts';
 import { refusingCases } from './store-refusing.ts';
 import { sessionCases } from './store-sessions.ts';
 
-export const eventStoreContract: readonly ContractCase<EventStore>[] = named('an event store,', [...sessionCases, ...appendingCases, ...refusingCases, ...readingCases]);
+export const eventStoreContract: readonly ContractCase<EventStore>[] = named('an event store,', [...sessionCases, ...appendingCases, ...refusingCases, ...readingCases, ...recordCases]);

@@ -50,6 +50,9 @@ export class MortalStore implements EventStore {
     return this.#change(`create ${events.map(({ type }) => type).join(' ')}`, () => this.#inner.create(identity, events));
   }
 
+  createFromRecords = (...given: Parameters<EventStore['createFromRecords']>): ReturnType<EventStore['createFromRecords']> =>
+    this.#change(`create from ${given[1].length} records`, () => this.#inner.createFromRecords(...given));
+
   append(sessionId: string, events: NewSessionEvents, options?: AppendOptions): Promise<AppendResult> {
     return this.#change(`append ${events.map(({ type }) => type).join(' ')}`, () => this.#inner.append(sessionId, events, options));
   }
@@ -72,6 +75,7 @@ export class MortalStore implements EventStore {
   findByKey = (...given: Parameters<EventStore['findByKey']>): ReturnType<EventStore['findByKey']> => this.#alive(() => this.#inner.findByKey(...given));
   findById = (...given: Parameters<EventStore['findById']>): ReturnType<EventStore['findById']> => this.#alive(() => this.#inner.findById(...given));
   read = (...given: Parameters<EventStore['read']>): ReturnType<EventStore['read']> => this.#alive(() => this.#inner.read(...given));
+  records = (...given: Parameters<EventStore['records']>): ReturnType<EventStore['records']> => this.#alive(() => this.#inner.records(...given));
   head = (...given: Parameters<EventStore['head']>): ReturnType<EventStore['head']> => this.#alive(() => this.#inner.head(...given));
   list = (...given: Parameters<EventStore['list']>): ReturnType<EventStore['list']> => this.#alive(() => this.#inner.list(...given));
   checkpoint = (...given: Parameters<EventStore['checkpoint']>): ReturnType<EventStore['checkpoint']> => this.#alive(() => this.#inner.checkpoint(...given));

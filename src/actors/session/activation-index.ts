@@ -26,6 +26,11 @@ export interface DueQuery {
   /** Sessions to leave out. */
   readonly except?: ReadonlySet<string> | undefined;
   readonly agentId?: string | undefined;
+  /**
+   * Given by whoever means to wake what is found: how many sessions it has room for. A store that many machines share then shows it no more
+   * than that, none that somebody else is about to wake, and shows those to nobody else for a while. Other stores show what there is.
+   */
+  readonly claims?: number | undefined;
 }
 
 export interface ActivationIndex {

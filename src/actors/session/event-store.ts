@@ -21,6 +21,19 @@ export interface SessionIdentity {
 
 export type NewSessionEvents = readonly [NewSessionEvent, ...NewSessionEvent[]];
 
+/** What one append stores, as whoever copies a log hands it on. */
+export interface SessionRecord {
+  readonly events: NewSessionEvents;
+  /** Its idempotency key. */
+  readonly key?: string | undefined;
+}
+
+/** The same, at its place in a log. */
+export interface StoredRecord {
+  readonly events: readonly [SessionEvent, ...SessionEvent[]];
+  readonly key?: string | undefined;
+}
+
 export interface AppendOptions {
   /** The same key again, in the same session, stores nothing and gives the first result. */
   readonly idempotencyKey?: string | undefined;
@@ -92,6 +105,13 @@ export interface EventStore {
    */
   create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult>;
 
+  /**
+   * Makes a session with records as another store has them, all or nothing: a retry of any of them finds what it stored, here as there.
+   * @throws RuntimeError SESSION_EXISTS; SESSION_IDENTITY_INVALID; SESSION_EVENT_INVALID when one would not count behind those before it;
+   *   RECORD_TOO_LARGE
+   */
+  createFromRecords(identity: SessionIdentity, records: readonly [SessionRecord, ...SessionRecord[]]): Promise<AppendResult>;
+
   identify(sessionId: string): Promise<SessionIdentity>;
 
   /**
@@ -109,6 +129,12 @@ export interface EventStore {
 
   /** Stored events in order. Fewer than asked for means that there are no more now. */
   read(sessionId: string, options?: ReadOptions): Promise<readonly SessionEvent[]>;
+
+  /**
+   * Stored records in order, each as a whole; the first is the one that holds event `from`. At most `limit` of them, and not many more
+   * events than MAX_READ_EVENTS, but one record at least. None means that there is nothing from `from` on.
+   */
+  records(sessionId: string, options?: ReadOptions): Promise<readonly StoredRecord[]>;
 
   /** Sequence number of the last event. */
   head(sessionId: string): Promise<number>;

@@ -37,6 +37,9 @@ const FAILURES_UNTIL_GIVEN_UP = 3;
 /** Due sessions that are taken at once, for each slot: more would grow old while they wait, fewer would have to be looked for too often. */
 const WAITING_PER_SLOT = 16;
 
+/** Of a store that many machines share: what one takes and does not come to, another could do. */
+const CLAIMED_PER_SLOT = 2;
+
 let workers = 0;
 
 /** Starts a worker. @throws RuntimeError WORKER_OPTIONS_INVALID */
@@ -156,7 +159,7 @@ export class SessionWorker implements AsyncDisposable {
   async #look(): Promise<number | undefined> {
     const { clock, store } = this.#ports;
     const { wanted } = this.#claims;
-    const found = await store.activations.due({ nowMs: clock.now(), limit: wanted, except: this.#claims.leftOut, agentId: this.#settings.agentId });
+    const found = await store.activations.due({ nowMs: clock.now(), limit: wanted, except: this.#claims.leftOut, agentId: this.#settings.agentId, claims: this.#settings.concurrency * CLAIMED_PER_SLOT });
     if (!this.#isTaking) return undefined;
     this.#trouble = undefined;
     this.#nextDueAtMs = found.nextDueAtMs;

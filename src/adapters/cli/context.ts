@@ -1,5 +1,6 @@
 /** What every command gets: where to write, which home, how it is interrupted. */
 import { invocation } from './invocation.ts';
+import type { ChosenStore } from './chosen-store.ts';
 import type { Interruption } from './interruption.ts';
 import type { Output } from './output.ts';
 import { shellQuoted } from './text.ts';
@@ -13,10 +14,17 @@ export interface CommandContext {
   readonly home: string;
   /** Whether the user named the home in this very command. */
   readonly isHomeGiven: boolean;
+  /** The database that holds the sessions; undefined when they are in the home. */
+  readonly store?: ChosenStore | undefined;
   readonly interruption: Interruption;
 }
 
-/** A command of ours as the user could type it next, with the same home. */
-export function nextCommand({ home, isHomeGiven }: CommandContext, ...words: readonly string[]): string {
-  return shellQuoted([...invocation(), ...words, ...(isHomeGiven ? ['--home', home] : [])]);
+/** Where the sessions are, for people. */
+export function storeText({ home, store }: Pick<CommandContext, 'home' | 'store'>): string {
+  return store?.shown ?? home;
+}
+
+/** A command of ours as the user could type it next, with the same home and store. */
+export function nextCommand({ home, isHomeGiven, store }: CommandContext, ...words: readonly string[]): string {
+  return shellQuoted([...invocation(), ...words, ...(isHomeGiven ? ['--home', home] : []), ...(store?.isGiven === true ? ['--store', store.word] : [])]);
 }

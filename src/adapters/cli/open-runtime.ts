@@ -4,6 +4,7 @@ import { createNodeRuntime } from '../../node.ts';
 import type { NodeRuntime, NodeRuntimeOptions } from '../../node.ts';
 import type { CommandContext } from './context.ts';
 import { makeHome } from './home.ts';
+import { runtimeStore } from './open-store.ts';
 import { taskKiller } from './kill-tasks.ts';
 import { reconciledTexts } from './reconciled-text.ts';
 import { withSuggestions } from './suggestions.ts';
@@ -17,7 +18,7 @@ export async function withRuntime<Result>(
   const { home, err, interruption } = context;
   await makeHome(home);
   const warn = (text: string): void => void err.push(`${err.styles.yellow('note:')} ${text}\n`);
-  const runtime = await createNodeRuntime({ ...options, home, reconcileOnStart: false, onListenerError: (error) => warn(messageOf(error)) });
+  const runtime = await createNodeRuntime({ ...options, home, ...runtimeStore(context), reconcileOnStart: false, onListenerError: (error) => warn(messageOf(error)) });
   const release = interruption.guard(taskKiller(runtime.tasks));
   try {
     // What waits for somebody is no news.

@@ -1,5 +1,5 @@
-/** Opens the sessions of a home for a command that looks and sends, and never wakes. */
-import { createSystemClock } from '../../actors/clock/system-clock.ts';
+/** Opens the sessions of a store for a command that looks and sends, and never wakes. */
+import type { Clock } from '../../actors/clock/clock.ts';
 import { environmentNames } from '../../actors/environment/environment-names.ts';
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import type { EventStore } from '../../actors/session/event-store.ts';
@@ -9,20 +9,21 @@ import { Sessions } from '../../actors/session/sessions.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { createAttachmentFiles } from '../files/attachment-files.ts';
 import { FileEnvironmentCatalog } from '../environment-files/file-environment-catalog.ts';
-import { FileEventStore } from '../files/file-event-store.ts';
 import { HomeLayout } from '../files/layout.ts';
 import type { CommandContext } from './context.ts';
+import { openStore } from './open-store.ts';
 
 export interface OpenSessions {
   readonly sessions: Sessions;
   /** The caller closes it, after the sessions. */
   readonly store: EventStore;
+  readonly clock: Clock;
 }
 
-export function openSessions({ home, err }: Pick<CommandContext, 'home' | 'err'>, agents: AgentCatalog): OpenSessions {
-  const clock = createSystemClock();
-  const store = new FileEventStore({ home, clock });
+export async function openSessions(context: Pick<CommandContext, 'home' | 'store' | 'err'>, agents: AgentCatalog): Promise<OpenSessions> {
+  const { home, err } = context;
+  const { store, clock } = await openStore(context);
   const onListenerError = (error: unknown): void => void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
   const ports = { store, ids: createIdSource({ clock }), clock };
-  return { store, sessions: new Sessions({ ...ports, journals: new JournalCache(ports), agents, environments: environmentNames({ catalog: new FileEnvironmentCatalog({ home }) }), attachments: createAttachmentFiles(new HomeLayout(home)), onListenerError }) };
+  return { store, clock, sessions: new Sessions({ ...ports, journals: new JournalCache(ports), agents, environments: environmentNames({ catalog: new FileEnvironmentCatalog({ home }) }), attachments: createAttachmentFiles(new HomeLayout(home)), onListenerError }) };
 }

@@ -18,6 +18,7 @@ import { addMemoryCommands } from './memory-program.ts';
 import { addPermissionCommands } from './permission-program.ts';
 import { addScheduleCommands } from './schedule-program.ts';
 import { addSessionCommands, sessionOption } from './session-program.ts';
+import { addStoreCommands } from './store-program.ts';
 import { addSkillsCommands } from './skills-program.ts';
 import { nonEmpty, wholeNumber } from './usage.ts';
 import { addVaultCommands } from './vault-program.ts';
@@ -45,6 +46,7 @@ export function createProgram(run: RunWork): Command {
     .description('A runtime for long-running agent work: background tasks, durable agent sessions, subagents in worktrees of their own.')
     .version(readVersion(), '--version', 'show the version')
     .option('--home <dir>', 'where agents, sessions and what they leave are kept (default: $WAKECHART_HOME or ./.wakechart)', nonEmpty)
+    .option('--store <url>', 'the PostgreSQL database that holds the sessions, or files for the home (default: $WAKECHART_STORE or files); a password is better kept in the variable', nonEmpty)
     .option('--json', 'for programs: JSON on standard output, one line per record where it streams')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show the help of a command')
@@ -70,6 +72,7 @@ export function createProgram(run: RunWork): Command {
   addImportCommand(program, { run, withExamples });
   addAuditCommand(program, { run, withExamples });
   addInspectCommand(program, { run, withExamples });
+  addStoreCommands(program, { run, withExamples });
   addDoctor(program, run);
   return program;
 }

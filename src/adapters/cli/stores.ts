@@ -1,5 +1,7 @@
 /** The agents and sessions of a home, without anything that could run them: for commands that look and send. */
+import type { Clock } from '../../actors/clock/clock.ts';
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
+import type { EventStore } from '../../actors/session/event-store.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
 import { FileAgentCatalog } from '../agents/file-agent-catalog.ts';
 import { HomeLayout } from '../files/layout.ts';
@@ -14,6 +16,9 @@ export interface AgentStore {
 
 export interface SessionStore extends AgentStore {
   readonly sessions: Sessions;
+  /** Where they are kept. */
+  readonly store: EventStore;
+  readonly clock: Clock;
 }
 
 /** Lets `work` use the agents. Errors about names that are not there say which ones are. */
@@ -33,9 +38,9 @@ export function withSessions<Result>(context: CommandContext, work: (store: Sess
   return withAgents(context, async ({ agents, layout }) => {
     // Loaded when it is needed: most of the time a short command takes is spent on loading.
     const { openSessions } = await import('./open-sessions.ts');
-    const { sessions, store } = openSessions(context, agents);
+    const { sessions, store, clock } = await openSessions(context, agents);
     try {
-      return await work({ agents, layout, sessions });
+      return await work({ agents, layout, sessions, store, clock });
     } catch (error) {
       throw await withSuggestions(error, context, { agents, sessions });
     } finally {

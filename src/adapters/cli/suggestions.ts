@@ -3,7 +3,7 @@ import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
 import { closestName } from '../../machines/closest-name.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import { nextCommand } from './context.ts';
+import { nextCommand, storeText } from './context.ts';
 import type { CommandContext } from './context.ts';
 import { oneLine } from './text.ts';
 
@@ -36,11 +36,11 @@ async function agentHint(error: RuntimeError, context: CommandContext, agents: A
 
 async function sessionHint(context: CommandContext, sessions: Sessions): Promise<string> {
   const states = await sessions.list();
-  if (states.length === 0) return `There are no sessions in ${context.home} yet. Make one:\n${nextCommand(context, 'session', 'create', '--agent', 'NAME')}`;
+  if (states.length === 0) return `There are no sessions in ${storeText(context)} yet. Make one:\n${nextCommand(context, 'session', 'create', '--agent', 'NAME')}`;
   const newest = states.slice(-MAX_SHOWN).reverse();
   const lines = newest.map(({ sessionId, agentId, status, summary }) => `${sessionId}  ${agentId}  ${status}${summary === undefined ? '' : `  ${oneLine(summary, 60)}`}`);
   const older = states.length - newest.length;
-  return [`Sessions in ${context.home}, newest first:`, ...lines, ...(older === 0 ? [] : [`and ${older} more: ${nextCommand(context, 'session', 'list')}`])].join('\n');
+  return [`Sessions in ${storeText(context)}, newest first:`, ...lines, ...(older === 0 ? [] : [`and ${older} more: ${nextCommand(context, 'session', 'list')}`])].join('\n');
 }
 
 function withHint(error: RuntimeError, hint: string): RuntimeError {

@@ -3,7 +3,7 @@ import { access, constants, readdir, stat } from 'node:fs/promises';
 import { agentId as agentIdSchema, isUuidV7 } from '../../machines/ids.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
-import { recordsOf } from '../../machines/session/log-records.ts';
+import { admitted, recordsOf } from '../../machines/session/log-records.ts';
 import { HINT_GRACE_MS } from '../../machines/session/worker-rules.ts';
 import type { Activation } from '../../machines/session/activation.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
@@ -20,6 +20,8 @@ import type {
   ReadOptions,
   SessionIdentity,
   SessionListing,
+  SessionRecord,
+  StoredRecord,
   WakeClaim,
   WakeRight,
 } from '../../actors/session/event-store.ts';
@@ -86,10 +88,19 @@ export class FileEventStore implements EventStore {
   }
 
   async create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult> {
+    return this.#create(identity, () => recordsOf(events).map((part) => ({ events: part })));
+  }
+
+  async createFromRecords(identity: SessionIdentity, records: readonly [SessionRecord, ...SessionRecord[]]): Promise<AppendResult> {
+    return this.#create(identity, () => records);
+  }
+
+  async #create(identity: SessionIdentity, given: () => readonly SessionRecord[]): Promise<AppendResult> {
     this.#assertOpen();
     assertIdentity(identity);
     const { sessionId } = identity;
-    const records = recordsOf(events).map((part) => encodeRecord({ events: part }));
+    const records = given().map(({ events, key }) => encodeRecord({ events, key }));
+    admitted(records.map(({ record }) => record));
     for (const { byteLength } of records) if (byteLength > MAX_RECORD_BYTES) throw recordTooLarge(sessionId, byteLength, MAX_RECORD_BYTES);
     try {
       await makeSessionFolder({ identity, layout: this.#layout, operations: this.#operations }, records.map(({ text }) => text).join(''));
@@ -171,6 +182,10 @@ export class FileEventStore implements EventStore {
 
   async read(sessionId: string, options: ReadOptions = {}): ReturnType<EventStore['read']> {
     return this.#withLog(sessionId, (log) => log.read(options));
+  }
+
+  async records(sessionId: string, options: ReadOptions = {}): Promise<readonly StoredRecord[]> {
+    return this.#withLog(sessionId, (log) => log.records(options));
   }
 
   async head(sessionId: string): Promise<number> {

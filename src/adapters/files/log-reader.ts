@@ -26,6 +26,12 @@ export interface LogReaderOptions {
   readonly segmentBytes: number;
 }
 
+/** A record that counts, and where in the log it stands. */
+export interface PlacedRecord {
+  readonly record: ReadRecord;
+  readonly firstSeq: number;
+}
+
 interface Wanted {
   readonly from: number;
   readonly limit: number;
@@ -124,35 +130,43 @@ export class LogReader {
 
   /** Reads again what was read before. @throws IndexDamaged */
   async reread({ from, limit }: Wanted): Promise<SessionEvent[]> {
-    const { part, admission } = this.#index;
-    const to = Math.min(from + limit - 1, admission.head);
+    const to = Math.min(from + limit - 1, this.#index.admission.head);
     const kept = this.#recent.events({ from, to });
     if (kept !== undefined) return kept;
+    const { sessionId } = this.#options;
+    const records = await this.recordsIn({ from, to });
+    return records.flatMap(({ record, firstSeq }) => eventsOf(record, { sessionId, firstSeq })).filter(({ seq }) => seq >= from && seq <= to);
+  }
+
+  /** The records that hold the events from `from` to `to`, as far as they were read before. @throws IndexDamaged */
+  async recordsIn({ from, to }: { readonly from: number; readonly to: number }): Promise<PlacedRecord[]> {
+    const { part, admission } = this.#index;
+    const last = Math.min(to, admission.head);
     const known = part?.head ?? 0;
-    const events: SessionEvent[] = [];
-    if (part !== undefined && from <= known) {
-      const entries = await part.covering({ from, to: Math.min(to, known) });
-      await this.#collect(entries, events, (entry, record) => {
+    const records: PlacedRecord[] = [];
+    if (part !== undefined && from <= Math.min(last, known)) {
+      const entries = await part.covering({ from, to: Math.min(last, known) });
+      await this.#collect(entries, records, (entry, record) => {
         if (record === undefined || !agrees(entry, record)) throw new IndexDamaged();
       });
     }
-    if (to > known) await this.#collect(this.#index.tailCovering({ from: Math.max(from, known + 1), to }), events, assertSame);
-    return events.filter(({ seq }) => seq >= from && seq <= to);
+    const tailFrom = Math.max(from, known + 1);
+    if (last >= tailFrom) await this.#collect(this.#index.tailCovering({ from: tailFrom, to: last }), records, assertSame);
+    return records;
   }
 
   async #collect<Entry extends LogPlace & { readonly firstSeq: number }>(
     entries: readonly Entry[],
-    events: SessionEvent[],
+    records: PlacedRecord[],
     check: (entry: Entry, record: ReadRecord | undefined) => void,
   ): Promise<void> {
-    const { sessionId, segments } = this.#options;
     let next = 0;
-    for await (const record of segments.recordsAt(entries, { segment: this.#index.segment, file: this.#file })) {
+    for await (const record of this.#options.segments.recordsAt(entries, { segment: this.#index.segment, file: this.#file })) {
       const entry = entries[next];
       next += 1;
       if (entry === undefined) return;
       check(entry, record);
-      if (record !== undefined) events.push(...eventsOf(record, { sessionId, firstSeq: entry.firstSeq }));
+      if (record !== undefined) records.push({ record, firstSeq: entry.firstSeq });
     }
   }
 

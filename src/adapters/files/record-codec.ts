@@ -73,11 +73,20 @@ export function decodeLine(line: Buffer): ReadRecord | Seal | undefined {
   }
 }
 
+interface RecordStart {
+  readonly sessionId: string;
+  readonly firstSeq: number;
+}
+
 /** The events of a record that begins at `firstSeq`. */
-export function eventsOf({ events }: ReadRecord, place: { readonly sessionId: string; readonly firstSeq: number }): SessionEvent[] {
-  const { sessionId, firstSeq } = place;
+export function eventsOf({ events }: ReadRecord, { sessionId, firstSeq }: RecordStart): SessionEvent[] {
   if (events.length === 1) return [placeEvent(events[0], sessionId, firstSeq)];
   return events.map((event, index) => placeEvent(event, sessionId, firstSeq + index));
+}
+
+/** The same, where it has to be known that there is one. */
+export function placedEvents({ events: [first, ...rest] }: ReadRecord, { sessionId, firstSeq }: RecordStart): readonly [SessionEvent, ...SessionEvent[]] {
+  return [placeEvent(first, sessionId, firstSeq), ...rest.map((event, index) => placeEvent(event, sessionId, firstSeq + 1 + index))];
 }
 
 export function isSeal(value: unknown): value is Seal {

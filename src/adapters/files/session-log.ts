@@ -12,14 +12,14 @@ import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { MAX_READ_EVENTS, epochSuperseded, headMoved, recordTooLarge, sessionNotFound } from '../../actors/session/event-store.ts';
-import type { AppendOptions, AppendResult, NewSessionEvents, ReadOptions } from '../../actors/session/event-store.ts';
+import type { AppendOptions, AppendResult, NewSessionEvents, ReadOptions, StoredRecord } from '../../actors/session/event-store.ts';
 import type { FileOperations } from './file-operations.ts';
 import { readCheckpoint, writeCheckpoint } from './log-checkpoint.ts';
 import type { CheckpointPlace } from './log-checkpoint.ts';
 import type { LogExtent, LogIndex } from './log-index.ts';
 import { LogReader } from './log-reader.ts';
 import { LogSegments } from './log-segments.ts';
-import { encodeRecord, encodeSeal, eventsOf } from './record-codec.ts';
+import { encodeRecord, encodeSeal, eventsOf, placedEvents } from './record-codec.ts';
 import type { EncodedRecord, ReadRecord } from './record-codec.ts';
 import { storageFailed, systemCodeOf } from './storage-errors.ts';
 import type { EarlierRecords } from './tail-admission.ts';
@@ -134,6 +134,15 @@ export class SessionLog {
   async read({ from = 1, limit = MAX_READ_EVENTS }: ReadOptions): Promise<readonly SessionEvent[]> {
     const wanted = { from: Math.max(1, from), limit: Math.min(limit, MAX_READ_EVENTS) };
     return wanted.limit <= 0 ? [] : this.#exclusive('read', () => this.#reader.read(wanted));
+  }
+
+  async records({ from = 1, limit = MAX_READ_EVENTS }: ReadOptions): Promise<readonly StoredRecord[]> {
+    const first = Math.max(1, from);
+    const found = await this.#exclusive('read', async () => {
+      await this.#reader.catchUp();
+      return this.#reader.withIndex(() => this.#reader.recordsIn({ from: first, to: first + MAX_READ_EVENTS - 1 }));
+    });
+    return found.slice(0, Math.max(0, limit)).map(({ record, firstSeq }) => ({ events: placedEvents(record, { sessionId: this.#sessionId, firstSeq }), key: record.key }));
   }
 
   async head(): Promise<number> {

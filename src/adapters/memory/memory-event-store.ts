@@ -1,9 +1,9 @@
 /** The event store of tests and throw-away runtimes: the same contract, kept in this process and gone with it. */
 import { checkActivation } from '../../machines/session/activation-check.ts';
-import { LogAdmission, epochOf } from '../../machines/session/log-admission.ts';
-import type { LogRecord } from '../../machines/session/log-admission.ts';
+import { epochOf } from '../../machines/session/log-admission.ts';
+import type { LogAdmission, LogRecord } from '../../machines/session/log-admission.ts';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
-import { recordsOf } from '../../machines/session/log-records.ts';
+import { admitted, recordsOf } from '../../machines/session/log-records.ts';
 import { placeEvent, readStoredEvent } from '../../machines/session/session-event.ts';
 import type { SessionEvent, StoredEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -29,6 +29,8 @@ import type {
   ReadOptions,
   SessionIdentity,
   SessionListing,
+  SessionRecord,
+  StoredRecord,
   WakeClaim,
   WakeRight,
 } from '../../actors/session/event-store.ts';
@@ -44,6 +46,7 @@ interface MemorySession {
   readonly identity: SessionIdentity;
   readonly admission: LogAdmission;
   readonly events: SessionEvent[];
+  readonly records: StoredRecord[];
   readonly listeners: Set<() => void>;
   view: SessionState | undefined;
 }
@@ -56,21 +59,11 @@ export class MemoryEventStore implements EventStore {
   #isClosed = false;
 
   async create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult> {
-    this.#assertOpen();
-    assertIdentity(identity);
-    if (this.#sessions.has(identity.sessionId)) throw sessionExists(identity.sessionId);
-    const records = recordsOf(events).map((part) => copyOf({ events: part }));
-    for (const record of records) assertSize(identity.sessionId, record);
-    const session: MemorySession = {
-      identity: Object.freeze({ ...identity }),
-      admission: new LogAdmission(),
-      events: [],
-      listeners: new Set(),
-      view: undefined,
-    };
-    const stored = records.flatMap((record) => this.#store(session, record).events);
-    this.#sessions.set(identity.sessionId, session);
-    return { events: stored, durability: this.durability, isDuplicate: false };
+    return this.#create(identity, () => recordsOf(events).map((part) => copyOf({ events: part })));
+  }
+
+  async createFromRecords(identity: SessionIdentity, records: readonly [SessionRecord, ...SessionRecord[]]): Promise<AppendResult> {
+    return this.#create(identity, () => records.map(copyOf));
   }
 
   async delete(sessionId: string, claim: WakeClaim): Promise<void> {
@@ -94,6 +87,7 @@ export class MemoryEventStore implements EventStore {
     if (verdict.kind === 'superseded') throw epochSuperseded(sessionId, epochOf(record) ?? 0, verdict.epoch);
     const { head } = session.admission;
     if (expectedHead !== undefined && expectedHead !== head) throw headMoved(sessionId, expectedHead, head);
+    session.admission.admit(record);
     const result = this.#store(session, record);
     await this.activations.add(hints);
     await this.activations.remove(settle);
@@ -117,6 +111,13 @@ export class MemoryEventStore implements EventStore {
     const start = Math.max(1, from) - 1;
     const count = Math.max(0, Math.min(limit, MAX_READ_EVENTS));
     return this.#session(sessionId).events.slice(start, start + count);
+  }
+
+  async records(sessionId: string, { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {}): Promise<readonly StoredRecord[]> {
+    const { records } = this.#session(sessionId);
+    const to = Math.max(1, from) + MAX_READ_EVENTS;
+    const wanted = records.filter(({ events }) => (events.at(-1)?.seq ?? 0) >= from && events[0].seq < to);
+    return wanted.slice(0, Math.max(0, limit));
   }
 
   async head(sessionId: string): Promise<number> {
@@ -161,10 +162,26 @@ export class MemoryEventStore implements EventStore {
     this.#isClosed = true;
   }
 
-  #store({ identity: { sessionId }, admission, events }: MemorySession, record: MemoryRecord): AppendResult {
-    admission.admit(record);
-    const stored = record.events.map((event, index) => frozen(placeEvent(event, sessionId, events.length + 1 + index)));
+  #create(identity: SessionIdentity, read: () => readonly MemoryRecord[]): AppendResult {
+    this.#assertOpen();
+    assertIdentity(identity);
+    if (this.#sessions.has(identity.sessionId)) throw sessionExists(identity.sessionId);
+    const records = read();
+    for (const record of records) assertSize(identity.sessionId, record);
+    const admission = admitted(records);
+    const session: MemorySession = { identity: Object.freeze({ ...identity }), admission, events: [], records: [], listeners: new Set(), view: undefined };
+    const stored = records.flatMap((record) => this.#store(session, record).events);
+    this.#sessions.set(identity.sessionId, session);
+    return { events: stored, durability: this.durability, isDuplicate: false };
+  }
+
+  /** Keeps a record that was admitted. */
+  #store({ identity: { sessionId }, events, records }: MemorySession, record: MemoryRecord): AppendResult {
+    const [first, ...rest] = record.events;
+    const place = (event: StoredEvent, index: number): SessionEvent => frozen(placeEvent(event, sessionId, events.length + 1 + index));
+    const stored = [place(first, 0), ...rest.map((event, index) => place(event, index + 1))] as const;
     events.push(...stored);
+    records.push({ events: stored, key: record.key });
     return { events: stored, durability: this.durability, isDuplicate: false };
   }
 

@@ -107,6 +107,7 @@ export function epochOf({ events }: LogRecord): number | undefined {
   return events[0].epoch;
 }
 
-function claimsEpoch({ events }: LogRecord): boolean {
+/** Whether it begins a wake. */
+export function claimsEpoch({ events }: LogRecord): boolean {
   return events.some(({ type }) => type === 'wake.started');
 }

@@ -1,6 +1,7 @@
-/** Cuts a whole log into records: the events of one record share an epoch, and a record has a size that readers take. */
+/** A whole log as records: cut where the events of one record would not share an epoch or be larger than readers take, and judged as readers will. */
 import { RuntimeError } from '../errors.ts';
 import { MAX_RECORD_BYTES } from './limits.ts';
+import { LogAdmission } from './log-admission.ts';
 import type { LogRecord } from './log-admission.ts';
 import type { NewSessionEvent } from './session-event.ts';
 
@@ -30,6 +31,24 @@ export function recordsOf([first, ...rest]: Events): readonly Events[] {
     }
   }
   return records;
+}
+
+/**
+ * What these records add up to as a log of their own.
+ * @throws RuntimeError SESSION_EVENT_INVALID when one of them would not count
+ */
+export function admitted(records: readonly LogRecord[]): LogAdmission {
+  const admission = new LogAdmission();
+  for (const record of records) {
+    const { kind } = admission.admit(record);
+    if (kind !== 'admitted') throw notAdmitted(kind, record.events[0].id);
+  }
+  return admission;
+}
+
+function notAdmitted(kind: string, eventId: string): RuntimeError {
+  const why = kind === 'duplicate' ? 'repeats an id or a key' : 'does not follow the one before';
+  return new RuntimeError('SESSION_EVENT_INVALID', `expected records that all count, the one that begins with event ${eventId} ${why}`, { category: 'validation', hint: 'Give the records in the order of their log, each once.' });
 }
 
 function fallingEpoch(expected: number, received: number): RuntimeError {

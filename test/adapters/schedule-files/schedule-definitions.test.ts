@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFileScheduleDefinitions } from '../../../src/adapters/schedule-files/schedule-definitions.ts';
 import { createFileScheduleStandings } from '../../../src/adapters/schedule-files/schedule-standings.ts';
-import { newStanding } from '../../../src/machines/schedule/durable-standing.ts';
-import { scheduleDefinition } from '../../../src/machines/schedule/schedule-definition.ts';
-import type { ScheduleDefinition } from '../../../src/machines/schedule/schedule-definition.ts';
+import { definitionOf as definition, describeScheduleDefinitions, describeScheduleStandings, standingAfter as standing } from '../../contracts/schedule-places.contract.ts';
 
 let directory: string;
 
@@ -16,55 +14,24 @@ beforeEach(async () => {
 
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-const definition = (id = 'nightly', cron = '0 1 * * *'): ScheduleDefinition =>
-  scheduleDefinition.parse({
-    v: 1,
-    id,
-    cron,
-    timezone: 'UTC',
-    target: { kind: 'command', command: 'true', cwd: '/' },
-    createdAt: '2026-01-01T00:00:00.000Z',
-    series: '5c8d4dbd-dae5-4fe8-96e4-92fa2f4b61b1',
-  });
-
 const folder = (): string => join(directory, 'definitions');
 
+describeScheduleDefinitions('in files', () => createFileScheduleDefinitions({ directory }));
+describeScheduleStandings('in files', () => createFileScheduleStandings({ directory }));
+
 describe('definitions in files', () => {
-  it('are there for whoever looks next, private, and leave no drafts', async () => {
+  it('are private, and leave no drafts', async () => {
     await createFileScheduleDefinitions({ directory }).add(definition());
-    const definitions = createFileScheduleDefinitions({ directory });
-    expect(await definitions.list()).toEqual([{ id: 'nightly', definition: definition() }]);
-    expect(await definitions.get('nightly')).toEqual(definition());
     expect((await stat(join(folder(), 'nightly.json'))).mode & 0o777).toBe(0o600);
     expect((await stat(folder())).mode & 0o777).toBe(0o700);
     expect(await readdir(folder())).toEqual(['nightly.json']);
   });
 
-  it('are none where nobody has added any, and looking makes no folder', async () => {
+  it('make no folder for those who only look', async () => {
     const definitions = createFileScheduleDefinitions({ directory });
     expect(await definitions.list()).toEqual([]);
-    await expect(definitions.get('nightly')).rejects.toMatchObject({ code: 'SCHEDULE_NOT_FOUND' });
-    await expect(definitions.remove('nightly')).rejects.toMatchObject({ code: 'SCHEDULE_NOT_FOUND' });
     await definitions.ring('nightly');
     expect(await readdir(directory)).toEqual([]);
-  });
-
-  it('of one id are added once, by one of many at the same time', async () => {
-    const tries = await Promise.allSettled(Array.from({ length: 20 }, (_, minute) => createFileScheduleDefinitions({ directory }).add(definition('raced', `${minute} 1 * * *`))));
-    expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(tries.flatMap((each) => (each.status === 'rejected' ? [(each.reason as { code: string }).code] : []))).toEqual(Array.from({ length: 19 }, () => 'SCHEDULE_EXISTS'));
-  });
-
-  it('are seen whole while they are replaced', async () => {
-    const definitions = createFileScheduleDefinitions({ directory });
-    await definitions.add(definition());
-    let isDone = false;
-    const writing = (async () => {
-      for (let minute = 0; minute < 30; minute += 1) await definitions.replace(definition('nightly', `${minute} 1 * * *`));
-      isDone = true;
-    })();
-    while (!isDone) expect((await definitions.list()).map((listing) => 'definition' in listing)).toEqual([true]);
-    await writing;
   });
 
   it.each([
@@ -101,32 +68,6 @@ describe('definitions in files', () => {
     ]);
   });
 
-  it.each(['../definitions/good', 'a/b', '', '.', 'UPPER'])('are never looked for outside of their folder, as under %j', async (id) => {
-    const definitions = createFileScheduleDefinitions({ directory });
-    await definitions.add(definition('good'));
-    await expect(definitions.get(id)).rejects.toMatchObject({ code: 'SCHEDULE_NOT_FOUND' });
-    await expect(definitions.remove(id)).rejects.toMatchObject({ code: 'SCHEDULE_NOT_FOUND' });
-  });
-
-  it('tell those who watch of what is added, rung for and removed, by anybody', async () => {
-    const [mine, theirs] = [createFileScheduleDefinitions({ directory }), createFileScheduleDefinitions({ directory })];
-    let heard = 0;
-    const heardMore = async (work: () => Promise<void>): Promise<void> => {
-      const before = heard;
-      await work();
-      while (heard === before) await new Promise((resolve) => setImmediate(resolve));
-    };
-    let end: () => void = () => undefined;
-    await heardMore(async () => {
-      end = mine.watch(() => (heard += 1));
-    });
-    await heardMore(() => theirs.add(definition()));
-    await heardMore(() => theirs.ring('nightly'));
-    await heardMore(() => theirs.remove('nightly'));
-    end();
-    expect(heard).toBeGreaterThanOrEqual(4);
-  });
-
   it('say so when a file is in the way of the folder', async () => {
     await writeFile(folder(), '');
     const definitions = createFileScheduleDefinitions({ directory });
@@ -136,20 +77,6 @@ describe('definitions in files', () => {
 });
 
 describe('standings in files', () => {
-  const standing = (runs: number) => ({ ...newStanding('2026-01-01T00:00:00.000Z'), runs });
-
-  it('are replaced by one of many who have seen the same', async () => {
-    const stores = Array.from({ length: 8 }, () => createFileScheduleStandings({ directory }));
-    const add = async (store: (typeof stores)[number]): Promise<void> => {
-      for (let count = 0; count < 10; ) {
-        const { revision, standing: before } = (await store.load(definition())) ?? { revision: 0, standing: standing(0) };
-        if (await store.record(definition(), revision, standing(before.runs + 1))) count += 1;
-      }
-    };
-    await Promise.all(stores.map(add));
-    expect(await createFileScheduleStandings({ directory }).load(definition())).toEqual({ revision: 80, standing: standing(80) });
-  });
-
   it('are kept by the newest, and of the older ones only the last', async () => {
     const store = createFileScheduleStandings({ directory });
     for (let revision = 0; revision < 100; revision += 1) await store.record(definition(), revision, standing(revision + 1));
@@ -169,7 +96,7 @@ describe('standings in files', () => {
     await expect(store.load(definition())).rejects.toMatchObject({ category: 'storage' });
   });
 
-  it('are none of a schedule that nobody has recorded', async () => {
+  it('make no folder for those who only look', async () => {
     expect(await createFileScheduleStandings({ directory }).load(definition())).toBeUndefined();
     expect(await readdir(directory)).toEqual([]);
   });

@@ -38,13 +38,14 @@ export interface DemoOptions {
 
 export async function runDemo(given: CommandContext, { dir, inspection: words }: DemoOptions): Promise<number> {
   checkInspectionWords(words);
+  if (given.store?.isGiven === true) throw usageError('expected no --store: the demo keeps everything in a home of its own', 'Say where with --dir DIR.');
   if (given.isHomeGiven) throw usageError('expected no --home: the demo makes a home of its own', 'Say where with --dir DIR.');
   const startedMs = performance.now();
   const home = await demoFolder(dir);
   // How we are called depends on the environment as it still is.
   invocation();
   isolateEnvironment(process.env);
-  const context = { ...given, home, isHomeGiven: true };
+  const context = { ...given, home, isHomeGiven: true, store: undefined };
   return withRuntime(context, async (runtime) => {
     const inspection = await openInspection(context, { words, inspected: runtime, title: 'wakechart demo' });
     return inspection.around(async () => {

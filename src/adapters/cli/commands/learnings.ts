@@ -1,11 +1,10 @@
 /** `wakechart learnings …`: what agents have learned, taking it out, and making it anew of the logs. */
 import { rebuildLearnings } from '../../../actors/memory/captured-learnings.ts';
-import { createSystemClock } from '../../../actors/clock/system-clock.ts';
 import { RuntimeError, messageOf } from '../../../machines/errors.ts';
 import type { KeptLearning } from '../../../machines/memory/learning.ts';
-import { FileEventStore } from '../../files/file-event-store.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
+import { openStore } from '../open-store.ts';
 import { fieldLines, tableLines } from '../table.ts';
 import { counted, localTime, printable } from '../text.ts';
 import { withMemory } from './memory-house.ts';
@@ -58,10 +57,10 @@ export async function forgetLearning(context: CommandContext, { agent, learning 
 }
 
 export async function rebuildAgentLearnings(context: CommandContext, agent: string): Promise<number> {
-  const { out, err, json, home } = context;
+  const { out, err, json } = context;
   const unreadable: { sessionId: string; error: string }[] = [];
   const { agentId, learnings } = await withMemory(context, agent, async (house, id) => {
-    const store = new FileEventStore({ home, clock: createSystemClock() });
+    const { store } = await openStore(context);
     try {
       const result = await rebuildLearnings({ agentId: id, store, learnings: house.learnings, onUnreadable: (sessionId, error) => void unreadable.push({ sessionId, error: messageOf(error) }) });
       return { agentId: id, ...result };

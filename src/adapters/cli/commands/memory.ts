@@ -1,12 +1,10 @@
 /** `wakechart memory …`: what an agent remembers, its versions, and changing it: through the gate for a session, or as people may. */
-import { createSystemClock } from '../../../actors/clock/system-clock.ts';
 import { keepLearnings, promoteForSession } from '../../../actors/memory/session-promotion.ts';
 import { requirePromotion } from '../../../actors/outcome/promotion-gate.ts';
 import { createIdSource } from '../../../actors/session/id-source.ts';
 import { SessionJournal } from '../../../actors/session/session-journal.ts';
 import { RuntimeError } from '../../../machines/errors.ts';
 import { MEMORY_FILE } from '../../../machines/memory/substrate-path.ts';
-import { FileEventStore } from '../../files/file-event-store.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { withSessions } from '../stores.ts';
@@ -58,22 +56,16 @@ export interface PromoteOptions {
 }
 
 export async function promoteMemory(context: CommandContext, { session, learning, expectedVersion }: PromoteOptions): Promise<number> {
-  const { out, json, home } = context;
-  const result = await withSessions(context, async ({ layout, sessions }) => {
+  const { out, json } = context;
+  const result = await withSessions(context, async ({ layout, sessions, store, clock }) => {
     const { sessionId, agentId } = await sessions.status(checkedSessionId(session));
-    const clock = createSystemClock();
-    const store = new FileEventStore({ home, clock });
-    try {
-      const journal = await SessionJournal.open(sessionId, { store, clock, ids: createIdSource({ clock }) });
-      const writing = { state: () => journal.state, append: async (drafts: Parameters<SessionJournal['append']>[0]) => void (await journal.append(drafts)) };
-      // The gate first: what is kept besides is no business of whoever may not promote.
-      requirePromotion(journal.state);
-      const { substrate, learnings, memory } = memoryHouse(layout);
-      await keepLearnings(writing, { store, learnings });
-      return { sessionId, agentId, ...(await promoteForSession(writing, { store, substrate, learnings, memory }, { learningIds: learning, expectedVersion })) };
-    } finally {
-      await store.close();
-    }
+    const journal = await SessionJournal.open(sessionId, { store, clock, ids: createIdSource({ clock }) });
+    const writing = { state: () => journal.state, append: async (drafts: Parameters<SessionJournal['append']>[0]) => void (await journal.append(drafts)) };
+    // The gate first: what is kept besides is no business of whoever may not promote.
+    requirePromotion(journal.state);
+    const { substrate, learnings, memory } = memoryHouse(layout);
+    await keepLearnings(writing, { store, learnings });
+    return { sessionId, agentId, ...(await promoteForSession(writing, { store, substrate, learnings, memory }, { learningIds: learning, expectedVersion })) };
   });
   if (json) await out.document(result);
   else await out.line(`${out.styles.green('Promoted')} ${counted(result.learningIds.length, 'learning')}: the memory of agent ${result.agentId} is at version ${result.version}`);

@@ -5,7 +5,7 @@ import type { SessionState } from '../../../machines/session/session-state.ts';
 import { ownRequests } from '../../../actors/session/asked-requests.ts';
 import type { AskedRequest } from '../../../actors/session/asked-requests.ts';
 import { askedLines, askedRecords, waitText } from '../asked-text.ts';
-import { nextCommand } from '../context.ts';
+import { nextCommand, storeText } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { improvementFields } from '../improvement-text.ts';
@@ -36,7 +36,7 @@ export async function createSession(context: CommandContext, { agent, title, env
     const lineage = parent === undefined ? {} : { parentSessionId: checkedSessionId(parent) };
     const state = await sessions.create({ agentId, ...(title === undefined ? {} : { title }), ...chosen, ...lineage });
     const posture = await posturesOf({ home: context.home, agents }).ofSession(state);
-    if (json) return out.document({ ...withPlaces(state, layout), posture });
+    if (json) return out.document({ ...withPlaces(state, { layout, context }), posture });
     await out.line(`${out.styles.green('Created')} session ${out.styles.bold(state.sessionId)} of agent ${agentId}`);
     await out.line(`  works in ${textOfPosture(posture)}`);
     await out.line(`Next: ${nextCommand(context, 'session', 'send', '--session', state.sessionId, '--message', 'Hello.')}`);
@@ -48,7 +48,7 @@ export async function listSessions(context: CommandContext): Promise<number> {
   const { out, json, home } = context;
   const sessions = await withSessions(context, (stores) => listed(stores, home));
   if (json) await out.document({ sessions });
-  else if (sessions.length === 0) await out.line(`No sessions in ${home} yet. Make one: ${nextCommand(context, 'session', 'create', '--agent', 'NAME')}`);
+  else if (sessions.length === 0) await out.line(`No sessions in ${storeText(context)} yet. Make one: ${nextCommand(context, 'session', 'create', '--agent', 'NAME')}`);
   else {
     const rows = sessions.map((state) => [state.sessionId, state.agentId, state.unreadable === undefined ? statusText(state) : 'unreadable', state.posture === undefined ? '' : shortTextOfPosture(state.posture), state.updatedAt === undefined ? '' : localTime(state.updatedAt), state.unreadable?.message ?? state.summary ?? '']);
     for (const line of tableLines(['SESSION', 'AGENT', 'STATUS', 'ENVIRONMENT', 'UPDATED', 'SUMMARY'], rows, out)) await out.line(line);
@@ -68,8 +68,8 @@ export async function showStatus(context: CommandContext, session: string): Prom
     const state = await sessions.status(checkedSessionId(session));
     const asked = await ownRequests(sessions, state);
     const posture = await posturesOf({ home: context.home, agents }).ofSession(state);
-    if (json) return out.document({ ...withPlaces(state, layout), posture, ...(state.pendingActions.length === 0 ? {} : { asked: askedRecords(asked) }) });
-    for (const line of fieldLines(statusFields(state, { layout, asked, posture, out }), out)) await out.line(line);
+    if (json) return out.document({ ...withPlaces(state, { layout, context }), posture, ...(state.pendingActions.length === 0 ? {} : { asked: askedRecords(asked) }) });
+    for (const line of fieldLines(statusFields(state, { layout, context, asked, posture, out }), out)) await out.line(line);
   });
   return EXIT_SUCCESS;
 }
@@ -89,8 +89,14 @@ export function statusText({ status, stopReason }: Pick<SessionState, 'status' |
 }
 
 /** The state, and where to look at the rest. */
-function withPlaces(state: SessionState, layout: SessionStore['layout']): object {
-  return { ...state, ...placesOf(layout, state) };
+function withPlaces(state: SessionState, where: Pick<Shown, 'layout' | 'context'>): object {
+  return { ...state, ...shownPlaces(state, where) };
+}
+
+/** What is in a database has no file of a log. */
+function shownPlaces(state: SessionState, { layout, context: { store } }: Pick<Shown, 'layout' | 'context'>): { readonly log?: string; readonly store?: string; readonly workspace: string } {
+  const { log, workspace } = placesOf(layout, state);
+  return store === undefined ? { log, workspace } : { store: store.shown, workspace };
 }
 
 const ASKED_INDENT = '    ';
@@ -105,14 +111,15 @@ function waitFields({ pendingActions }: SessionState, { asked, out }: Pick<Shown
 
 interface Shown {
   readonly layout: SessionStore['layout'];
+  readonly context: CommandContext;
   readonly asked: readonly AskedRequest[];
   readonly posture: Posture;
   readonly out: Output;
 }
 
-function statusFields(state: SessionState, { layout, ...shown }: Shown): [string, string | undefined][] {
+function statusFields(state: SessionState, { layout, context, ...shown }: Shown): [string, string | undefined][] {
   const { lastWake, openWake } = state;
-  const { log, workspace } = placesOf(layout, state);
+  const { log, store, workspace } = shownPlaces(state, { layout, context });
   return [
     ['session', state.sessionId],
     ['agent', state.agentId],
@@ -135,6 +142,7 @@ function statusFields(state: SessionState, { layout, ...shown }: Shown): [string
     ['created', state.createdAt === undefined ? undefined : localTime(state.createdAt)],
     ['updated', state.updatedAt === undefined ? undefined : localTime(state.updatedAt)],
     ['log', log],
+    ['store', store],
     ['workspace', workspace],
   ];
 }

@@ -1,0 +1,59 @@
+/**
+ * The ports to durable copies of hands: the pieces that contents are made of, by hash, and where each hand is at home. Any shared place can keep
+ * the pieces; who keeps the standings has to answer one at a time.
+ *
+ * Pieces are kept session by session: nobody can find out by a hash what another session holds, and with a session all of its pieces go.
+ */
+import type { HandFile } from '../../machines/hand/hand-manifest.ts';
+import type { HandCopy, HandHost, HandStanding } from '../../machines/hand/hand-standing.ts';
+
+export interface HandPiece {
+  /** SHA-256 of the bytes, as 64 hexadecimal digits. */
+  readonly hash: string;
+  readonly bytes: Uint8Array;
+}
+
+/** How long a piece that nothing names is left alone after it was put, in milliseconds: a copy that is being made has named nothing yet. */
+export const HAND_GRACE_MS = 86_400_000;
+
+export interface PrunedPieces {
+  readonly pieces: number;
+  readonly bytes: number;
+}
+
+export interface HandPieces {
+  /** Of these, those that are there and will be for half of the grace at least, whatever nothing names. What is missing here is put again. */
+  has(sessionId: string, hashes: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Keeps them, durably. One that is there already stays, and counts as new for the grace. */
+  put(sessionId: string, pieces: readonly HandPiece[]): Promise<void>;
+  /** Those that are there. */
+  get(sessionId: string, hashes: readonly string[]): Promise<readonly HandPiece[]>;
+  /** Removes what is not to be kept and older than the grace. Nothing, unless `epoch` is what was said last of the hand. */
+  prune(sessionId: string, prune: { readonly epoch: number; readonly keep: ReadonlySet<string> }): Promise<PrunedPieces>;
+}
+
+export interface HandRecord {
+  /** Of the wake that says so. */
+  readonly epoch: number;
+  readonly host: HandHost;
+  /** Absent: the copy stays which it was. */
+  readonly copy?: HandCopy | undefined;
+  /** Absent: nothing binds it. */
+  readonly bound?: string | undefined;
+  /** Paths of added files that lie in the copy now. */
+  readonly settled?: readonly string[] | undefined;
+}
+
+export interface HandStandings {
+  latest(sessionId: string): Promise<HandStanding | undefined>;
+  /** Saying the same again is fine. @throws RuntimeError HAND_SUPERSEDED when a later wake has spoken, or one of the same epoch on another machine */
+  record(sessionId: string, record: HandRecord): Promise<void>;
+  /** Adds a file whose pieces are there, for whichever machine wakes the session next. One of the same path takes the place of the one before. */
+  add(sessionId: string, file: HandFile): Promise<void>;
+  /** Takes the hand from the machine that is its home: it may come to any from now on. @returns whether it was at home anywhere */
+  letGo(sessionId: string): Promise<boolean>;
+  /** Removes all that is known and kept of the hand. Idempotent. */
+  forget(sessionId: string): Promise<void>;
+}
+
+export interface HandCopies extends HandPieces, HandStandings {}

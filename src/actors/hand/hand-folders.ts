@@ -1,0 +1,66 @@
+/** The port to the hands that lie on this machine. Everything is done under the right to wake the session, by one process at a time. */
+import type { HandFile, HandMeasure } from '../../machines/hand/hand-manifest.ts';
+import type { HandLimits } from '../../machines/hand/hand-limits.ts';
+import type { HandHost } from '../../machines/hand/hand-standing.ts';
+import type { SessionPlace } from '../session/session-directories.ts';
+import type { HandPiece } from './hand-copies.ts';
+
+export interface TakeHand {
+  /** The manifest that all pieces of are known to be kept: what has not changed since it was taken is not given out. */
+  readonly kept?: string | undefined;
+  readonly limits: HandLimits;
+  /** Takes pieces, a few at a time. The next ones come when it has resolved. */
+  readonly onPieces: (pieces: readonly HandPiece[]) => Promise<void>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface TakenHand extends HandMeasure {
+  readonly manifestId: string;
+  /** Of the whole hand, those of the manifest included. */
+  readonly pieces: ReadonlySet<string>;
+  /** Paths of its files. */
+  readonly has: (path: string) => boolean;
+  /** Files that were read, since they were not as they were before. */
+  readonly read: number;
+  /** What no copy can hold, such as sockets, by path. */
+  readonly skipped: readonly string[];
+}
+
+export interface LayHand {
+  readonly manifestId: string;
+  /** Of the wake that it is laid out for: names what is put aside. */
+  readonly epoch: number;
+  /** @throws whatever keeps it from having one of them */
+  readonly get: (hashes: readonly string[]) => Promise<readonly HandPiece[]>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface LaidHand extends HandMeasure {
+  /** Bytes that had to be fetched. */
+  readonly fetchedBytes: number;
+  /** Absolute path of what lay here before and was in no copy, where there was such. */
+  readonly setAside?: string | undefined;
+}
+
+export interface HandFolders {
+  /** This home: made up once, and kept in it. */
+  host(): Promise<HandHost>;
+  /** Ends what a process has left half done that died while it laid out a hand: afterwards the old one lies there, or the new one. */
+  recover(place: SessionPlace): Promise<void>;
+  /** Whether the folder that the session was given is there. */
+  hasGivenFolder(folder: string): Promise<boolean>;
+  /**
+   * Reads the hand as it is now and gives out the pieces it is made of. Links are not followed.
+   * @throws RuntimeError HAND_TOO_LARGE; HAND_UNREADABLE; whatever `onPieces` throws
+   */
+  take(place: SessionPlace, take: TakeHand): Promise<TakenHand>;
+  /**
+   * Puts the hand of that manifest where the one here lies, at once and whole. What lies here and is the same is not fetched.
+   * @throws RuntimeError HAND_COPY_DAMAGED; STORAGE_FAILED. The one here stays then
+   */
+  lay(place: SessionPlace, lay: LayHand): Promise<LaidHand>;
+  /** Puts one file into the hand, unless one of its size is there. */
+  place(place: SessionPlace, file: HandFile, get: LayHand['get']): Promise<void>;
+  /** One file of the hand with its pieces. */
+  readFile(place: SessionPlace, path: string): Promise<{ readonly file: HandFile; readonly pieces: readonly HandPiece[] }>;
+}

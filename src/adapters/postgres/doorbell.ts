@@ -1,0 +1,214 @@
+/**
+ * Tells other processes that something is due or stored: one coalesced notification on a connection of its own, never one in the transaction
+ * of an append, which would make all appends wait for each other. What it says is only that somebody should look; who does not hear it polls.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
+import { connectionSettings } from './postgres-database.ts';
+import type { PostgresDatabase } from './postgres-database.ts';
+import type { LoneClient, PostgresDriver } from './postgres-driver.ts';
+
+export interface DoorbellOptions {
+  readonly driver: PostgresDriver;
+  readonly database: PostgresDatabase;
+  readonly clock: Clock;
+  readonly url: string;
+  readonly schemaName: string;
+  readonly callLimitMs: number;
+  readonly news: 'listen' | 'poll';
+  readonly pollMs: number;
+  readonly slowPollMs: number;
+  /** Something may be due. */
+  readonly onDue: () => void;
+  /** The log or the lease of these sessions may have changed. */
+  readonly onSessions: (sessionIds: readonly string[]) => void;
+  /** Nobody may have told: time to look by oneself. */
+  readonly onPoll: () => void;
+}
+
+/** What is said within so many milliseconds is said together. */
+const COALESCE_MS = 2;
+
+/** A notification holds less than 8,000 bytes: https://www.postgresql.org/docs/current/sql-notify.html. Ids beyond it wait for the next one. */
+const MAX_IDS = 180;
+
+/** After the connection was lost, in milliseconds: the first try again, and at most. */
+const FIRST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 5_000;
+
+export class Doorbell {
+  readonly #options: DoorbellOptions;
+  readonly #channel: string;
+  readonly #name = randomUUID();
+  #client: LoneClient | undefined;
+  #isHearing = false;
+  /** Polls since our own voice was heard last. */
+  #unheard = 0;
+  #failures = 0;
+  #isDue = false;
+  #sessions = new Set<string>();
+  #sendTimer: TimerHandle | undefined;
+  #sending: Promise<void> = Promise.resolve();
+  #pollTimer: TimerHandle | undefined;
+  #connectTimer: TimerHandle | undefined;
+  #connecting: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(options: DoorbellOptions) {
+    this.#options = options;
+    this.#channel = `wakechart_${options.schemaName}`;
+  }
+
+  /** Whether others are heard. False behind a pooler that gives each transaction another connection. */
+  get isHearing(): boolean {
+    return this.#isHearing;
+  }
+
+  /** Resolves when it is known whether anything is heard, or cannot be yet. */
+  async begin(): Promise<void> {
+    if (this.#options.news === 'listen') {
+      await this.#connect();
+      await this.#callOut();
+    }
+    this.#armPoll();
+  }
+
+  ringDue(): void {
+    this.#isDue = true;
+    this.#armSend();
+  }
+
+  ringSession(sessionId: string): void {
+    this.#sessions.add(sessionId);
+    this.#armSend();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const { clock } = this.#options;
+    for (const timer of [this.#pollTimer, this.#connectTimer]) clock.clearTimeout(timer);
+    if (this.#sendTimer !== undefined) this.#send();
+    await this.#connecting;
+    await this.#sending;
+    await this.#drop();
+  }
+
+  #armSend(): void {
+    if (this.#sendTimer !== undefined || this.#isClosed) return;
+    this.#sendTimer = this.#options.clock.setTimeout(() => this.#send(), COALESCE_MS);
+  }
+
+  #send(): void {
+    this.#options.clock.clearTimeout(this.#sendTimer);
+    this.#sendTimer = undefined;
+    // One at a time: what comes meanwhile is said together afterwards.
+    this.#sending = this.#sending.then(() => this.#say());
+  }
+
+  async #say(): Promise<void> {
+    if (!this.#isDue && this.#sessions.size === 0) return;
+    const ids = [...this.#sessions].slice(0, MAX_IDS);
+    const isDue = this.#isDue;
+    this.#isDue = false;
+    for (const id of ids) this.#sessions.delete(id);
+    await this.#notify([this.#name, isDue ? 'due' : '', ...ids].join(' '));
+    if (this.#sessions.size > 0) await this.#say();
+  }
+
+  /** Lost is lost: whoever waits for it polls. */
+  async #notify(payload: string): Promise<void> {
+    const { database } = this.#options;
+    const values = [this.#channel, payload];
+    try {
+      if (this.#client === undefined) await database.run('SELECT pg_notify($1, $2)', values);
+      else await this.#client.query({ text: 'SELECT pg_notify($1, $2)', values });
+    } catch {
+      // See above.
+    }
+  }
+
+  #connect(): Promise<void> {
+    this.#connecting = this.#tryToConnect();
+    return this.#connecting;
+  }
+
+  async #tryToConnect(): Promise<void> {
+    const { driver, url, callLimitMs } = this.#options;
+    if (this.#isClosed) return;
+    const client = new driver.Client(connectionSettings({ url, callLimitMs }));
+    const lost = (): void => void this.#lost(client);
+    client.on('error', lost);
+    client.on('end', lost);
+    client.on('notification', ({ payload = '' }) => this.#hear(payload));
+    try {
+      await client.connect();
+      await client.query({ text: `LISTEN "${this.#channel}"` });
+      this.#client = client;
+      this.#failures = 0;
+      if (this.#isClosed) await this.#drop();
+    } catch {
+      await client.end().catch(() => undefined);
+      this.#connectLater();
+    }
+  }
+
+  async #lost(client: LoneClient): Promise<void> {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    this.#isHearing = false;
+    await client.end().catch(() => undefined);
+    this.#connectLater();
+    // What was said meanwhile is lost.
+    if (!this.#isClosed) this.#poll();
+  }
+
+  #connectLater(): void {
+    if (this.#isClosed) return;
+    const { clock } = this.#options;
+    this.#failures += 1;
+    clock.clearTimeout(this.#connectTimer);
+    const delayMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(10, this.#failures - 1));
+    this.#connectTimer = clock.setTimeout(() => void this.#connect().then(() => this.#callOut()), delayMs);
+  }
+
+  async #drop(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    this.#isHearing = false;
+    await client?.end().catch(() => undefined);
+  }
+
+  /** Says something to itself: whoever does not hear that hears nobody. */
+  async #callOut(): Promise<void> {
+    if (this.#client === undefined) return;
+    this.#unheard += 1;
+    await this.#notify(`${this.#name} hello`);
+  }
+
+  #hear(payload: string): void {
+    const [from, about, ...ids] = payload.split(' ');
+    if (from === this.#name) {
+      const wasHearing = this.#isHearing;
+      this.#isHearing = this.#client !== undefined;
+      this.#unheard = 0;
+      if (!wasHearing) this.#armPoll();
+      return;
+    }
+    if (about === 'due') this.#options.onDue();
+    if (ids.length > 0) this.#options.onSessions(ids);
+  }
+
+  #armPoll(): void {
+    const { clock, pollMs, slowPollMs } = this.#options;
+    clock.clearTimeout(this.#pollTimer);
+    if (this.#isClosed) return;
+    this.#pollTimer = clock.setTimeout(() => this.#poll(), this.#isHearing ? slowPollMs : pollMs);
+  }
+
+  #poll(): void {
+    if (this.#unheard > 1) this.#isHearing = false;
+    this.#options.onPoll();
+    void this.#callOut();
+    this.#armPoll();
+  }
+}

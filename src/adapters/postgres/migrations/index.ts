@@ -1,0 +1,6 @@
+/** Every step of the schema, in order. */
+import { sessionsMigration } from './0001-sessions.ts';
+import { sharedTablesMigration } from './0002-shared-tables.ts';
+import type { Migration } from './migration.ts';
+
+export const MIGRATIONS: readonly Migration[] = [sessionsMigration, sharedTablesMigration];

@@ -1,0 +1,11 @@
+/** One step of the schema, forward only. What was released is never changed: a step that comes after it mends it. */
+
+export interface Migration {
+  /** Dense from 1. */
+  readonly version: number;
+  readonly name: string;
+  /** The oldest version that programs may know who still work with a schema of this one: those of a rolling deploy overlap. */
+  readonly serves: number;
+  /** Statements, separated by semicolons. @param schema quoted for use in statements */
+  statements(schema: string): string;
+}

@@ -1,0 +1,165 @@
+/**
+ * The connections of one store. A statement is one transaction: when the connection is cut nobody knows whether it took place, so it is run
+ * again, and every statement of ours gives the same answer twice. A server that is away is waited for.
+ */
+import { RuntimeError } from '../../machines/errors.ts';
+import type { Clock } from '../../actors/clock/clock.ts';
+import { storeClosed } from '../../actors/session/event-store.ts';
+import type { ConnectionSettings, DriverPool, PooledClient, PostgresDriver } from './postgres-driver.ts';
+import { codeOf, databaseFailed, isCollision, isPassing, storeOverloaded } from './postgres-errors.ts';
+import { quoted } from './postgres-options.ts';
+
+export interface PostgresDatabase {
+  /** The schema's name, quoted for use in statements. */
+  readonly schema: string;
+  /**
+   * Runs one statement as a transaction of its own and gives its rows. It is run again when the connection is cut or the server is away,
+   * so it has to be one that may take place twice.
+   * @throws RuntimeError STORAGE_FAILED, STORE_OVERLOADED, STORE_CLOSED
+   */
+  run<Row>(statement: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** Several statements in one transaction, on one connection. Not run again by itself. */
+  transaction<Value>(work: (run: PostgresDatabase['run']) => Promise<Value>): Promise<Value>;
+}
+
+export interface DatabaseSettings {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly schema: string;
+  readonly poolSize: number;
+  readonly patienceMs: number;
+  readonly callLimitMs: number;
+  readonly onStatement?: ((phase: 'before' | 'after', statement: string) => void | Promise<void>) | undefined;
+}
+
+/** Between two tries, in milliseconds: the first, and at most. */
+const FIRST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 1_000;
+
+/** How long making a connection may take, or waiting for a free one, in milliseconds. */
+const CONNECT_LIMIT_MS = 10_000;
+
+/** A connection that nobody has used for so long is closed, in milliseconds. */
+const IDLE_MS = 30_000;
+
+export function connectionSettings({ url, callLimitMs }: Pick<DatabaseSettings, 'url' | 'callLimitMs'>): ConnectionSettings {
+  return { connectionString: url, application_name: 'wakechart', connectionTimeoutMillis: CONNECT_LIMIT_MS, query_timeout: callLimitMs, keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+}
+
+export class ConnectedDatabase implements PostgresDatabase {
+  readonly schema: string;
+  readonly #settings: DatabaseSettings;
+  readonly #pool: DriverPool;
+  readonly #pauses = new Set<() => void>();
+  #inUse = 0;
+  #closing: Promise<void> | undefined;
+
+  constructor(driver: PostgresDriver, settings: DatabaseSettings) {
+    this.schema = quoted(settings.schema);
+    this.#settings = settings;
+    this.#pool = new driver.Pool({ ...connectionSettings(settings), max: settings.poolSize, idleTimeoutMillis: IDLE_MS, allowExitOnIdle: false });
+    // A connection that dies while nobody uses it is replaced by the next that somebody needs.
+    this.#pool.on('error', () => undefined);
+  }
+
+  run<Row>(statement: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    // The rows are what the statement says they are: each place that runs one names their type beside it.
+    return this.#patiently(statement, (client) => this.#ask(client, statement, values)) as Promise<readonly Row[]>;
+  }
+
+  async transaction<Value>(work: (run: PostgresDatabase['run']) => Promise<Value>): Promise<Value> {
+    const within = async (client: PooledClient): Promise<Value> => {
+      await client.query({ text: 'BEGIN' });
+      const value = await work(<Row>(statement: string, values: readonly unknown[] = []) => this.#ask(client, statement, values) as Promise<readonly Row[]>);
+      await client.query({ text: 'COMMIT' });
+      return value;
+    };
+    try {
+      return await this.#withClient(within);
+    } catch (error) {
+      throw databaseFailed('complete a transaction', error);
+    }
+  }
+
+  /** Waits for what runs. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#pool.end().catch(() => undefined);
+    for (const wake of this.#pauses) wake();
+    return this.#closing;
+  }
+
+  async #patiently(statement: string, work: (client: PooledClient) => Promise<readonly unknown[]>): Promise<readonly unknown[]> {
+    const { clock, patienceMs } = this.#settings;
+    const beganMs = clock.steadyNow();
+    for (let attempt = 1; ; attempt += 1) {
+      if (this.#closing !== undefined) throw storeClosed();
+      try {
+        return await this.#withClient(work);
+      } catch (error) {
+        if (RuntimeError.is(error)) throw error;
+        const isOver = clock.steadyNow() - beganMs >= patienceMs;
+        if (!isPassing(error) || (isOver && !(isCollision(error) && attempt < 5))) throw databaseFailed(`run ${nameOf(statement)}`, error);
+      }
+      await this.#pause(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
+    }
+  }
+
+  async #ask(client: PooledClient, statement: string, values: readonly unknown[]): Promise<readonly unknown[]> {
+    const { onStatement } = this.#settings;
+    if (onStatement !== undefined) await onStatement('before', nameOf(statement));
+    const { rows } = await client.query({ text: statement, values });
+    if (onStatement !== undefined) await onStatement('after', nameOf(statement));
+    return rows;
+  }
+
+  async #withClient<Value>(work: (client: PooledClient) => Promise<Value>): Promise<Value> {
+    const client = await this.#client();
+    this.#inUse += 1;
+    let isBroken = false;
+    try {
+      return await work(client);
+    } catch (error) {
+      // What a refused statement leaves is clean; after anything else nobody knows what the connection still says.
+      isBroken = codeOf(error) === undefined || isPassing(error);
+      if (!isBroken) await client.query({ text: 'ROLLBACK' }).catch(() => (isBroken = true));
+      throw error;
+    } finally {
+      this.#inUse -= 1;
+      client.release(isBroken);
+    }
+  }
+
+  async #client(): Promise<PooledClient> {
+    try {
+      const client = await this.#pool.connect();
+      // Otherwise a cut between two statements of a transaction would end the process.
+      if (!heard.has(client)) client.on('error', () => undefined);
+      heard.add(client);
+      return client;
+    } catch (error) {
+      if (this.#closing !== undefined) throw storeClosed();
+      if (this.#inUse >= this.#settings.poolSize && codeOf(error) === undefined) throw storeOverloaded(CONNECT_LIMIT_MS, error);
+      throw error;
+    }
+  }
+
+  async #pause(delayMs: number): Promise<void> {
+    const { clock } = this.#settings;
+    await new Promise<void>((resolve) => {
+      const timer = clock.setTimeout(() => end(), delayMs);
+      const end = (): void => {
+        clock.clearTimeout(timer);
+        this.#pauses.delete(end);
+        resolve();
+      };
+      this.#pauses.add(end);
+    });
+  }
+}
+
+const heard = new WeakSet<PooledClient>();
+
+/** The function or the table that a statement is about, for errors and tests. */
+function nameOf(statement: string): string {
+  return /(?:"[a-z0-9_]+"\.)([a-z0-9_]+)/.exec(statement)?.[1] ?? statement.trim().slice(0, 40);
+}

@@ -1,0 +1,56 @@
+/** What we use of `pg`, which is an optional peer: programs that store in files never load it. */
+import { RuntimeError } from '../../machines/errors.ts';
+
+export interface DriverResult {
+  readonly rows: readonly unknown[];
+}
+
+export interface DriverClient {
+  query(request: { readonly text: string; readonly values?: readonly unknown[] }): Promise<DriverResult>;
+  on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown;
+  on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown;
+}
+
+export interface PooledClient extends DriverClient {
+  /** With true the connection is not used again. */
+  release(destroy?: boolean): void;
+}
+
+export interface LoneClient extends DriverClient {
+  connect(): Promise<unknown>;
+  end(): Promise<void>;
+}
+
+export interface DriverPool {
+  connect(): Promise<PooledClient>;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+  end(): Promise<void>;
+}
+
+export interface ConnectionSettings {
+  readonly connectionString: string;
+  readonly application_name: string;
+  readonly connectionTimeoutMillis: number;
+  readonly query_timeout: number;
+  readonly keepAlive: boolean;
+  readonly keepAliveInitialDelayMillis: number;
+}
+
+export interface PostgresDriver {
+  readonly Pool: new (settings: ConnectionSettings & { readonly max: number; readonly idleTimeoutMillis: number; readonly allowExitOnIdle: boolean }) => DriverPool;
+  readonly Client: new (settings: ConnectionSettings) => LoneClient;
+}
+
+/** @throws RuntimeError POSTGRES_DRIVER_MISSING */
+export async function loadDriver(): Promise<PostgresDriver> {
+  try {
+    const { default: pg } = await import('pg');
+    return pg as unknown as PostgresDriver;
+  } catch (cause) {
+    throw new RuntimeError('POSTGRES_DRIVER_MISSING', 'expected the package pg, which speaks to PostgreSQL, and could not load it', {
+      category: 'validation',
+      hint: 'Install it beside wakechart: npm install pg',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,65 @@
+/** What PostgreSQL and its driver say, in words that help, as errors of ours. No text of ours holds a password: the driver's do not either. */
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+
+const HINTS: Readonly<Record<string, string>> = {
+  '28P01': 'Check user and password in the URL.',
+  '28000': 'Check pg_hba.conf, the user, and whether the server asks for TLS (sslmode=require in the URL).',
+  '3D000': 'Create the database first.',
+  '42501': 'Grant the role what it needs; `wakechart store roles` prints the statements.',
+  '53100': "The server's disk is full. Free some space there; everything that was acknowledged is stored.",
+  '53200': 'The server is out of memory.',
+  '3F000': 'Make the schema first: wakechart store migrate --store URL',
+  '42P01': 'Make the tables first: wakechart store migrate --store URL',
+  '42883': 'Bring the schema up to date first: wakechart store migrate --store URL',
+  ECONNREFUSED: 'Check that the server runs and that host and port of the URL are right.',
+  ENOTFOUND: 'Check the host of the URL.',
+  ENOENT: 'Check the folder of the socket in the URL.',
+};
+
+/** States of the server that pass: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const PASSING = /^(08...|57P0[1-5]|53300|25006|40001|40P01|55P03|58030)$/;
+
+/** The network between us: what Node says, and what the driver says without a code. */
+const CUT_CODES: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN', 'ENOTCONN']);
+const CUT_WORDS = /Connection terminated|connection timeout|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|not queryable|socket/i;
+/** What a pooler says when the server behind it is away. */
+const POOLER_WORDS = /server_login_retry|server conn crashed|query_wait_timeout|pgbouncer|server closed the connection/i;
+
+export function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Whether the same statement may succeed later, as it is. */
+export function isPassing(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code !== undefined && (PASSING.test(code) || CUT_CODES.has(code))) return true;
+  const message = messageOf(error);
+  return POOLER_WORDS.test(message) || (code === undefined && CUT_WORDS.test(message));
+}
+
+/** Whether two transactions met, which has undone ours. */
+export function isCollision(error: unknown): boolean {
+  return ['40001', '40P01'].includes(codeOf(error) ?? '');
+}
+
+/** `what` says what was being done. An error of ours passes through. */
+export function databaseFailed(what: string, error: unknown): RuntimeError {
+  if (RuntimeError.is(error)) return error;
+  const code = codeOf(error);
+  return new RuntimeError('STORAGE_FAILED', `could not ${what}: ${messageOf(error)}`, {
+    category: 'storage',
+    hint: (code === undefined ? undefined : HINTS[code]) ?? 'Check the PostgreSQL server, then try again.',
+    details: code === undefined ? undefined : { systemCode: code },
+    cause: error,
+  });
+}
+
+export function storeOverloaded(waitedMs: number, cause: unknown): RuntimeError {
+  return new RuntimeError('STORE_OVERLOADED', `expected a free connection within ${waitedMs} ms, and all of them are busy`, {
+    category: 'capacity',
+    hint: 'Raise poolSize, or look for statements that take long on the server.',
+    details: { waitedMs },
+    cause,
+  });
+}

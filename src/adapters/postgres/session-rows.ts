@@ -1,0 +1,157 @@
+/** What is read of sessions: their rows, their events, their records. */
+import { MAX_READ_EVENTS, sessionNotFound } from '../../actors/session/event-store.ts';
+import type { ListFilter, ReadOptions, SessionIdentity, SessionListing, StoredRecord } from '../../actors/session/event-store.ts';
+import { frozen } from '../../actors/session/frozen.ts';
+import { SESSION_FOLD_VERSION } from '../../machines/session/session-fold.ts';
+import type { SessionEvent } from '../../machines/session/session-event.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { PostgresDatabase } from './postgres-database.ts';
+import { EVENT_SELECTION, eventOf } from './stored-rows.ts';
+import type { EventRow } from './stored-rows.ts';
+
+interface FoundRow {
+  readonly id: string;
+  readonly agent_id: string;
+}
+
+/** Where a record lies. */
+export interface RecordPlace {
+  readonly firstSeq: number;
+  readonly count: number;
+}
+
+/** Rows of a list that are read in one statement. */
+const LISTED_AT_ONCE = 1_000;
+
+const GREATEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+export class SessionRows {
+  readonly #database: PostgresDatabase;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+  }
+
+  async identify(sessionId: string): Promise<SessionIdentity> {
+    const row = await this.#row<{ readonly agent_id: string }>(sessionId, 's.agent_id');
+    return { sessionId, agentId: row.agent_id };
+  }
+
+  async head(sessionId: string): Promise<number> {
+    return (await this.#row<{ readonly head: number }>(sessionId, 's.head')).head;
+  }
+
+  async read(sessionId: string, { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {}): Promise<readonly SessionEvent[]> {
+    const count = Math.max(0, Math.min(limit, MAX_READ_EVENTS));
+    return (await this.#rows(sessionId, 'e.seq >= $2', [Math.max(1, Math.trunc(from))], count)).map((row) => eventOf(sessionId, row));
+  }
+
+  async records(sessionId: string, { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {}): Promise<readonly StoredRecord[]> {
+    if (limit <= 0) return [];
+    const { schema } = this.#database;
+    const first = Math.max(1, Math.trunc(from));
+    // From the beginning of the record that holds the first, to the end of the one that holds the last.
+    const begins = `(SELECT max(r.seq) FROM ${schema}.event r WHERE r.session_id = $1 AND r.seq <= $2 AND r.record_events IS NOT NULL)`;
+    const ends = `(SELECT r.seq + r.record_events FROM ${schema}.event r WHERE r.session_id = $1 AND r.seq < $2 + ${MAX_READ_EVENTS} AND r.record_events IS NOT NULL ORDER BY r.seq DESC LIMIT 1)`;
+    const rows = await this.#rows(sessionId, `e.seq >= ${begins} AND e.seq < ${ends}`, [first], undefined);
+    const records = recordsOfRows(sessionId, rows).filter(({ events }) => (events.at(-1)?.seq ?? 0) >= first);
+    return records.slice(0, limit);
+  }
+
+  /** @param column `id` of its first event, or its `record_key` */
+  async findRecord(sessionId: string, column: 'id' | 'record_key', value: string): Promise<readonly SessionEvent[] | undefined> {
+    const { schema } = this.#database;
+    // Asked as text: what is no UUID is nobody's id.
+    const names = column === 'id' ? 'r.id::text' : 'r.record_key';
+    const place = `SELECT r.seq, r.record_events FROM ${schema}.event r WHERE r.session_id = $1 AND ${names} = $2 AND r.record_events IS NOT NULL`;
+    const rows = await this.#rows(sessionId, `EXISTS (SELECT FROM (${place}) r WHERE e.seq >= r.seq AND e.seq < r.seq + r.record_events)`, [value], undefined);
+    return rows.length === 0 ? undefined : rows.map((row) => eventOf(sessionId, row));
+  }
+
+  async at(sessionId: string, { firstSeq, count }: RecordPlace): Promise<readonly SessionEvent[]> {
+    return (await this.#rows(sessionId, 'e.seq >= $2 AND e.seq < $3', [firstSeq, firstSeq + count], undefined)).map((row) => eventOf(sessionId, row));
+  }
+
+  async list({ agentId, newest = Infinity }: ListFilter): Promise<readonly SessionListing[]> {
+    const { schema } = this.#database;
+    const listings: SessionListing[] = [];
+    for (let before = GREATEST_ID; listings.length < newest; ) {
+      const rows = await this.#database.run<FoundRow & { readonly state: string | null }>(
+        `SELECT s.id, s.agent_id, v.state FROM ${schema}.session s LEFT JOIN ${schema}.view v ON v.session_id = s.id AND v.head = s.head AND v.fold_version = $3
+         WHERE s.id < $1 AND ($2::text IS NULL OR s.agent_id = $2) ORDER BY s.id DESC LIMIT $4`,
+        [before, agentId ?? null, SESSION_FOLD_VERSION, Math.min(LISTED_AT_ONCE, newest - listings.length)],
+      );
+      for (const { id, agent_id, state } of rows) listings.push({ sessionId: id, agentId: agent_id, ...viewOf(id, state) });
+      if (rows.length === 0) break;
+      before = rows.at(-1)?.id ?? before;
+    }
+    return listings.reverse();
+  }
+
+  async saveView(state: SessionState): Promise<void> {
+    const { schema } = this.#database;
+    // A view of the past is no view: somebody has appended since.
+    const rows = await this.#database.run(
+      `WITH saved AS (
+         INSERT INTO ${schema}.view AS v (session_id, head, fold_version, status, is_parked, state)
+         SELECT s.id, $2, $3, $4, $5, $6 FROM ${schema}.session s WHERE s.id = $1 AND s.head >= $2
+         ON CONFLICT (session_id) DO UPDATE SET head = excluded.head, fold_version = excluded.fold_version, status = excluded.status,
+           is_parked = excluded.is_parked, state = excluded.state, saved_at = clock_timestamp()
+         WHERE v.head <= excluded.head OR v.fold_version <> excluded.fold_version RETURNING 1)
+       SELECT 1 FROM ${schema}.session s WHERE s.id = $1`,
+      [state.sessionId, state.head, SESSION_FOLD_VERSION, state.status, state.parked !== undefined, JSON.stringify(state)],
+    );
+    if (rows.length === 0) throw sessionNotFound(state.sessionId);
+  }
+
+  async checkpoint(sessionId: string): Promise<SessionState | undefined> {
+    const { schema } = this.#database;
+    const [row] = await this.#database.run<{ readonly state: string | null }>(
+      `SELECT v.state FROM ${schema}.session s LEFT JOIN ${schema}.view v ON v.session_id = s.id AND v.head <= s.head AND v.fold_version = $2 WHERE s.id = $1`,
+      [sessionId, SESSION_FOLD_VERSION],
+    );
+    if (row === undefined) throw sessionNotFound(sessionId);
+    return viewOf(sessionId, row.state).view;
+  }
+
+  async #row<Row>(sessionId: string, columns: string): Promise<Row> {
+    const [row] = await this.#database.run<Row>(`SELECT ${columns} FROM ${this.#database.schema}.session s WHERE s.id::text = $1`, [sessionId]);
+    if (row === undefined) throw sessionNotFound(sessionId);
+    return row;
+  }
+
+  /** Rows of events in order; the session is looked for in the same statement. */
+  async #rows(sessionId: string, condition: string, values: readonly unknown[], limit: number | undefined): Promise<readonly EventRow[]> {
+    const { schema } = this.#database;
+    const rows = await this.#database.run<EventRow & { readonly seq: number | null }>(
+      `SELECT found.* FROM ${schema}.session s LEFT JOIN LATERAL (
+         SELECT ${EVENT_SELECTION} FROM ${schema}.event e LEFT JOIN ${schema}.blob b ON b.session_id = e.session_id AND b.seq = e.seq
+         WHERE e.session_id = $1 AND ${condition} ORDER BY e.seq ${limit === undefined ? '' : `LIMIT ${limit}`}) AS found ON true
+       WHERE s.id = $1 ORDER BY found.seq`,
+      [sessionId, ...values],
+    );
+    if (rows.length === 0) throw sessionNotFound(sessionId);
+    return rows.filter(({ seq }) => seq !== null);
+  }
+}
+
+function recordsOfRows(sessionId: string, rows: readonly EventRow[]): StoredRecord[] {
+  const records: { readonly events: [SessionEvent, ...SessionEvent[]]; readonly key?: string }[] = [];
+  for (const row of rows) {
+    const event = eventOf(sessionId, row);
+    if (row.record_events === null) records.at(-1)?.events.push(event);
+    else records.push({ events: [event], ...(row.record_key === null ? {} : { key: row.record_key }) });
+  }
+  return records;
+}
+
+function viewOf(sessionId: string, text: string | null): { readonly view?: SessionState } {
+  if (text === null) return {};
+  try {
+    // Of the same fold version, so it is what this program's fold has made.
+    const state = JSON.parse(text) as SessionState;
+    return state.sessionId === sessionId ? { view: frozen(state) } : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,54 @@
+/** Who waits for news of which session, here and from elsewhere. */
+import type { PostgresDatabase } from './postgres-database.ts';
+
+export class SessionWatchers {
+  readonly #database: PostgresDatabase;
+  readonly #listeners = new Map<string, Set<() => void>>();
+  /** As seen when it was polled last. */
+  readonly #seen = new Map<string, string>();
+  #polling: Promise<void> | undefined;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+  }
+
+  watch(sessionId: string, onChange: () => void): () => void {
+    const listener = (): void => onChange();
+    const listeners = this.#listeners.get(sessionId) ?? new Set();
+    this.#listeners.set(sessionId, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size > 0 || this.#listeners.get(sessionId) !== listeners) return;
+      this.#listeners.delete(sessionId);
+      this.#seen.delete(sessionId);
+    };
+  }
+
+  tell(sessionIds: readonly string[]): void {
+    for (const id of sessionIds) for (const listener of this.#listeners.get(id) ?? []) listener();
+  }
+
+  /** Looks at every session that somebody watches; one look at a time. */
+  poll(): void {
+    if (this.#listeners.size === 0) return;
+    this.#polling ??= this.#look()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#polling = undefined;
+      });
+  }
+
+  async #look(): Promise<void> {
+    const { schema } = this.#database;
+    const watched = [...this.#listeners.keys()];
+    const rows = await this.#database.run<{ readonly id: string; readonly state: string }>(
+      `SELECT s.id, s.head || ' ' || coalesce(s.lease_token::text, '') AS state FROM ${schema}.session s WHERE s.id = ANY ($1::uuid[])`,
+      [watched],
+    );
+    const states = new Map(rows.map(({ id, state }) => [id, state]));
+    // One that has gone is news too.
+    const changed = watched.filter((id) => this.#seen.get(id) !== (states.get(id) ?? 'gone'));
+    for (const id of changed) if (this.#listeners.has(id)) this.#seen.set(id, states.get(id) ?? 'gone');
+    this.tell(changed);
+  }
+}

@@ -1,0 +1,128 @@
+/** The rights to wake that this store holds: leases in the rows of their sessions, kept alive by the worker's row. */
+import { randomUUID } from 'node:crypto';
+import { RuntimeError } from '../../machines/errors.ts';
+import { sessionNotFound, wakeConflict } from '../../actors/session/event-store.ts';
+import type { WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
+import type { PostgresDatabase } from './postgres-database.ts';
+import type { HeldLease, WorkerLife } from './worker-life.ts';
+
+export interface WakeRightsOptions {
+  readonly database: PostgresDatabase;
+  readonly life: () => WorkerLife;
+  /** The lease of a session is free, as far as this store is concerned. */
+  readonly onFreed: (sessionId: string) => void;
+}
+
+interface AcquireRow {
+  readonly verdict: 'given' | 'conflict' | 'missing' | 'expired';
+  readonly epoch: number;
+}
+
+/** A worker whose row has expired asks again under a new name. */
+const MAX_ASKS = 3;
+
+class LeasedRight implements WakeRight, HeldLease {
+  readonly sessionId: string;
+  readonly epoch: number;
+  readonly token: string;
+  readonly #lost = new AbortController();
+  readonly #release: (right: LeasedRight) => Promise<void>;
+  #released: Promise<void> | undefined;
+
+  constructor({ sessionId, epoch, token }: HeldLease, release: (right: LeasedRight) => Promise<void>) {
+    this.sessionId = sessionId;
+    this.epoch = epoch;
+    this.token = token;
+    this.#release = release;
+  }
+
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  lose(reason: RuntimeError): void {
+    this.#lost.abort(reason);
+  }
+
+  release(): Promise<void> {
+    return (this.#released ??= this.#release(this));
+  }
+}
+
+export type { LeasedRight };
+
+export class WakeRights {
+  readonly #options: WakeRightsOptions;
+  readonly #held = new Map<string, LeasedRight>();
+
+  constructor(options: WakeRightsOptions) {
+    this.#options = options;
+  }
+
+  held(): readonly HeldLease[] {
+    return [...this.#held.values()];
+  }
+
+  /** @throws RuntimeError WAKE_CONFLICT, SESSION_NOT_FOUND */
+  async acquire(sessionId: string, claim: WakeClaim): Promise<LeasedRight> {
+    const { database, life } = this.#options;
+    const token = randomUUID();
+    for (let asks = 1; asks <= MAX_ASKS; asks += 1) {
+      const worker = await life().registered();
+      const statement = `SELECT verdict, epoch FROM ${database.schema}.acquire_lease_1($1, $2, $3, $4, $5)`;
+      const [row] = await database.run<AcquireRow>(statement, [sessionId, worker, token, claim.epoch, claim.isOpen]);
+      if (row?.verdict === 'missing') throw sessionNotFound(sessionId);
+      if (row?.verdict === 'given') return this.#hold({ sessionId, epoch: row.epoch, token });
+      if (row?.verdict === 'conflict') break;
+      // Somebody may have registered anew while the answer was on its way.
+      if (life().id === worker) life().expire();
+    }
+    throw wakeConflict(sessionId);
+  }
+
+  /** Somebody else has it. */
+  take({ sessionId, token, epoch }: HeldLease, by: number | undefined): void {
+    const right = this.#held.get(sessionId);
+    if (right?.token !== token) return;
+    this.#held.delete(sessionId);
+    right.lose(superseded(sessionId, epoch, by));
+  }
+
+  /** All are lost. */
+  loseAll(reason: RuntimeError): void {
+    const rights = [...this.#held.values()];
+    this.#held.clear();
+    for (const right of rights) right.lose(reason);
+  }
+
+  #hold(lease: HeldLease): LeasedRight {
+    const before = this.#held.get(lease.sessionId);
+    const right = new LeasedRight(lease, (own) => this.#release(own));
+    this.#held.set(lease.sessionId, right);
+    // The log has gone past the one who had it; one whose wake has ended is only about to let go.
+    if (before !== undefined && before.epoch + 1 < lease.epoch) before.lose(superseded(lease.sessionId, before.epoch, lease.epoch));
+    return right;
+  }
+
+  async #release({ sessionId, token }: LeasedRight): Promise<void> {
+    const { database, life, onFreed } = this.#options;
+    if (this.#held.get(sessionId)?.token === token) this.#held.delete(sessionId);
+    try {
+      // Whoever has expired has nothing to let go of, and nothing that anybody waits for.
+      await database.run(`SELECT ${database.schema}.release_leases_1($1, $2, $3)`, [life().id ?? null, [sessionId], [token]]);
+    } catch (error) {
+      // It ends with this worker's life at the latest; what it was for is stored.
+      if (!RuntimeError.is(error)) throw error;
+    }
+    onFreed(sessionId);
+  }
+}
+
+function superseded(sessionId: string, epoch: number, by: number | undefined): RuntimeError {
+  const who = by === undefined ? 'somebody' : `epoch ${by}`;
+  return new RuntimeError('WAKE_SUPERSEDED', `${who} of session ${sessionId} has taken over from epoch ${epoch}`, {
+    category: 'conflict',
+    hint: 'Leave the session to the other wake; nothing that this one still writes counts.',
+    details: { sessionId, epoch, ...(by === undefined ? {} : { by }) },
+  });
+}

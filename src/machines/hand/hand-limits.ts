@@ -1,0 +1,26 @@
+/** How much a copy of a hand may hold. */
+import { RuntimeError } from '../errors.ts';
+import type { HandMeasure } from './hand-manifest.ts';
+
+export interface HandLimits {
+  /** Files, folders and links. */
+  readonly maxFiles: number;
+  /** Of the contents of files. */
+  readonly maxBytes: number;
+}
+
+export const DEFAULT_HAND_LIMITS: HandLimits = { maxFiles: 200_000, maxBytes: 2_147_483_648 };
+
+/** @throws RuntimeError HAND_TOO_LARGE */
+export function checkHandLimits({ files, bytes }: HandMeasure, { maxFiles, maxBytes }: HandLimits): void {
+  if (files > maxFiles) throw tooLarge(`expected at most ${maxFiles} files and folders, received ${files} and more`, { files, maxFiles });
+  if (bytes > maxBytes) throw tooLarge(`expected at most ${maxBytes} bytes, received ${bytes} and more`, { bytes, maxBytes });
+}
+
+function tooLarge(what: string, details: Readonly<Record<string, number>>): RuntimeError {
+  return new RuntimeError('HAND_TOO_LARGE', `the folder of the session is too large for a copy: ${what}`, {
+    category: 'capacity',
+    hint: 'Remove from it what can be made again, such as packages and builds; until then the session stays on its machine. An environment bounds workspaces by its quota.',
+    details,
+  });
+}

@@ -1,0 +1,95 @@
+/**
+ * Where the hand of a session is at home, and which copy of it there is; and from that, what a wake has to do that begins on a machine.
+ *
+ *   home     it was here last: what lies here counts, and nothing is copied
+ *   first    nobody has said anything: it is at home here from now on
+ *   moves    it was elsewhere last: the copy is laid out here first
+ *   refused  it is elsewhere and cannot be had here: the wake is left to the machine that has it
+ */
+import { z } from 'zod';
+import { RuntimeError } from '../errors.ts';
+import { handFile, pieceHash } from './hand-manifest.ts';
+
+const text = z.string().min(1).max(1_000);
+const epoch = z.number().int().nonnegative();
+
+/** A home directory on a machine. `id` stays when the machine starts again; `name` is for people. */
+export const handHost = z.strictObject({ id: text, name: text });
+
+export type HandHost = Readonly<z.output<typeof handHost>>;
+
+/** What lay in the hand when the wake of `epoch` had done its work. */
+export const handCopy = z.strictObject({ epoch, manifestId: pieceHash, files: z.number().int().nonnegative(), bytes: z.number().int().nonnegative() });
+
+export type HandCopy = Readonly<z.output<typeof handCopy>>;
+
+export const handStanding = z.strictObject({
+  /** Of the wake that said so. */
+  epoch,
+  /** Absent: somebody has taken it away from the machine that was its home. */
+  host: handHost.optional(),
+  copy: handCopy.optional(),
+  /** Why it can be nowhere else. Absent: it goes where a copy of it can be laid out. */
+  bound: text.optional(),
+  /** Files that came from elsewhere since, such as attachments, and lie in no copy yet. */
+  added: z.array(handFile),
+});
+
+export type HandStanding = Readonly<z.output<typeof handStanding>>;
+
+export interface HandSituation {
+  readonly sessionId: string;
+  /** As it was said last; undefined when nobody has said anything. */
+  readonly standing: HandStanding | undefined;
+  readonly here: HandHost;
+  /** Why it can be nowhere else, as this machine sees it. */
+  readonly bound: string | undefined;
+  /** The folder that the session was given and that is not here, if so. */
+  readonly missingFolder: string | undefined;
+  /** Of the newest wake in the log before this one. */
+  readonly previousEpoch: number;
+}
+
+export type HandArrival =
+  | { readonly kind: 'home' | 'first' }
+  | { readonly kind: 'moves'; readonly from: HandHost | undefined; readonly copy: HandCopy | undefined; readonly mayHaveLost: boolean }
+  | { readonly kind: 'refused'; readonly error: RuntimeError };
+
+export function handArrival({ sessionId, standing, here, bound, missingFolder, previousEpoch }: HandSituation): HandArrival {
+  const home = standing?.host;
+  if (home !== undefined && home.id !== here.id) {
+    const reason = standing?.bound ?? bound;
+    if (reason !== undefined) return { kind: 'refused', error: handElsewhere(sessionId, { home, reason }) };
+  }
+  if (missingFolder !== undefined) return { kind: 'refused', error: handElsewhere(sessionId, { home, reason: `it works in ${missingFolder}, which is not on ${here.name}` }) };
+  if (standing === undefined) return { kind: 'first' };
+  if (home?.id === here.id) return { kind: 'home' };
+  const { copy } = standing;
+  return { kind: 'moves', from: home, copy, mayHaveLost: copy === undefined ? previousEpoch > 0 : copy.epoch < previousEpoch };
+}
+
+/** What a machine says that is not the one. */
+export const HAND_ELSEWHERE = 'HAND_ELSEWHERE';
+
+export function handElsewhere(sessionId: string, { home, reason }: { readonly home: HandHost | undefined; readonly reason: string }): RuntimeError {
+  return new RuntimeError(HAND_ELSEWHERE, `session ${sessionId} is left to ${home === undefined ? 'the machine that has its folder' : `its home ${home.name}`}: ${reason}`, {
+    category: 'conflict',
+    hint: home === undefined ? 'Run a worker on that machine.' : `Run a worker on ${home.name}. When that machine is gone for good, let the session go: what was not copied is lost then.`,
+    details: { sessionId, reason, ...(home === undefined ? {} : { hostId: home.id, host: home.name }) },
+  });
+}
+
+/** What a wake says that somebody else has come after. */
+export function handSuperseded(sessionId: string, of: number): RuntimeError {
+  return new RuntimeError('HAND_SUPERSEDED', `the folder of session ${sessionId} is somebody else's now; the wake of epoch ${of} may not say any more what is in it`, {
+    category: 'conflict',
+    hint: 'Another wake took over; leave the session to it.',
+    details: { sessionId, epoch: of },
+  });
+}
+
+/** Whether a wake may say something of the hand, given what was said before. Saying it again is fine. */
+export function maySpeak(before: Pick<HandStanding, 'epoch' | 'host'> | undefined, now: { readonly epoch: number; readonly host: HandHost }): boolean {
+  if (before === undefined || now.epoch > before.epoch) return true;
+  return now.epoch === before.epoch && before.host?.id === now.host.id;
+}

@@ -1,0 +1,57 @@
+/** Sessions in a database of a test's own, beside a home for everything else. */
+import { rm } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { RuntimeError } from '../../src/machines/errors.ts';
+import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
+import { PostgresEventStore } from '../../src/adapters/postgres/postgres-event-store.ts';
+import { ask } from './postgres-databases.ts';
+import type { FreshDatabase } from './postgres-databases.ts';
+import { copyOfDatabase, migratedDatabase } from './postgres-server.ts';
+import { copyOfHome } from './store-under-test.ts';
+import type { House, Place, StoreUnderTest } from './store-under-test.ts';
+import { temporaryHome } from './temporary-home.ts';
+
+const ASK_AGAIN_MS = 20;
+
+export const postgresStore: StoreUnderTest = {
+  name: 'postgres',
+  async house() {
+    const database = await migratedDatabase();
+    return houseOf((await temporaryHome()).path, database);
+  },
+  async copyOf(place) {
+    const database = await copyOfDatabase(urlOf(place));
+    return houseOf(await copyOfHome(place.home), database);
+  },
+  open: (place) => PostgresEventStore.open({ url: urlOf(place), clock: createSystemClock() }),
+  async forgetTheDead(place) {
+    await ask(urlOf(place), 'UPDATE wakechart.worker SET alive_until = least(alive_until, clock_timestamp())');
+  },
+  /** He counts as alive until his lease is over. */
+  async takeOver(runtime, sessionId) {
+    for (;;) {
+      try {
+        return await runtime.wake(sessionId);
+      } catch (error) {
+        if (!RuntimeError.is(error) || error.code !== 'WAKE_CONFLICT') throw error;
+      }
+      await pause(ASK_AGAIN_MS);
+    }
+  },
+};
+
+/** A home with its sessions in `database`, which goes with it. */
+export function houseOf(home: string, database: FreshDatabase): House {
+  return {
+    place: { home, store: { postgres: database.url } },
+    async remove() {
+      await database.drop();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+export function urlOf({ store }: Place): string {
+  if (store === undefined) throw new Error('expected a place with a database');
+  return store.postgres;
+}

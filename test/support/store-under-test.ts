@@ -1,0 +1,61 @@
+/**
+ * The stores that suites of real processes run over: the same scenarios and the same checks, whatever keeps the sessions. Where they are is
+ * said in plain JSON, so that it can be told to a process; it is what `createNodeRuntime` wants to know too.
+ */
+import { cp, rm } from 'node:fs/promises';
+import type { EventStore } from '../../src/actors/session/event-store.ts';
+import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
+import { FileEventStore } from '../../src/adapters/files/file-event-store.ts';
+import type { Runtime } from '../../src/runtime.ts';
+import type { WakeOutcome } from '../../src/machines/wake/wake-outcome.ts';
+import { temporaryHome } from './temporary-home.ts';
+
+export interface Place {
+  /** Absolute path. */
+  readonly home: string;
+  /** Absent where the home keeps the sessions too. */
+  readonly store?: { readonly postgres: string };
+}
+
+/** A place of a test's own. */
+export interface House {
+  readonly place: Place;
+  remove(): Promise<void>;
+}
+
+export interface StoreUnderTest {
+  readonly name: 'files' | 'postgres';
+  house(): Promise<House>;
+  /** One that begins as the other is now. Nobody may be at work there. */
+  copyOf(place: Place): Promise<House>;
+  open(place: Place): Promise<EventStore>;
+  /**
+   * The time is over for which those who died may still count as alive. Where the system tells at once that a process is gone there is no
+   * such time.
+   */
+  forgetTheDead(place: Place): Promise<void>;
+  /** Wakes a session whose holder is dead, or silent. */
+  takeOver(runtime: Runtime, sessionId: string): Promise<WakeOutcome>;
+}
+
+export const filesStore: StoreUnderTest = {
+  name: 'files',
+  async house() {
+    const { path, remove } = await temporaryHome();
+    return { place: { home: path }, remove };
+  },
+  async copyOf({ home }) {
+    const path = await copyOfHome(home);
+    return { place: { home: path }, remove: () => rm(path, { recursive: true, force: true }) };
+  },
+  open: async ({ home }) => new FileEventStore({ home, clock: createSystemClock() }),
+  forgetTheDead: async () => undefined,
+  takeOver: (runtime, sessionId) => runtime.wake(sessionId),
+};
+
+/** @returns its absolute path */
+export async function copyOfHome(home: string): Promise<string> {
+  const { path } = await temporaryHome();
+  await cp(home, path, { recursive: true, preserveTimestamps: true });
+  return path;
+}
