@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Clock } from './actors/clock/clock.ts';
 import type { AgentRuntime } from './actors/run/agent-runtime.ts';
+import type { CandidateStandings } from './actors/run/candidate-standings.ts';
 import type { AuthProfiles } from './actors/run/auth-profiles.ts';
 import { lazyAgentRuntime } from './actors/run/lazy-agent-runtime.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
@@ -29,10 +30,12 @@ export interface BackendsOptions {
   readonly runConfig: RuntimePorts['runConfig'];
   /** Besides those that come with Wakechart. */
   readonly runtimes: readonly AgentRuntime[];
+  /** What is known of candidates that have failed. Undefined: that lies in the home. */
+  readonly standings?: CandidateStandings | undefined;
 }
 
 /** @throws RuntimeError PROVIDERS_INVALID */
-export async function nodeBackends({ home, clock, processTree, onListenerError, runConfig, runtimes }: BackendsOptions): Promise<Pick<RuntimePorts, 'runtimes' | 'runConfig' | 'profiles' | 'standings'>> {
+export async function nodeBackends({ home, clock, processTree, onListenerError, runConfig, runtimes, standings }: BackendsOptions): Promise<Pick<RuntimePorts, 'runtimes' | 'runConfig' | 'profiles' | 'standings'>> {
   const directory = join(home, AUTH_FOLDER);
   const ids = new Set(runtimes.map(({ id }) => id));
   return {
@@ -40,7 +43,7 @@ export async function nodeBackends({ home, clock, processTree, onListenerError, 
     runtimes: [...ownBackends({ clock, processTree, onListenerError }).filter(({ id }) => !ids.has(id)), ...runtimes],
     runConfig: { ...runConfig, providers: await providersOfHome(home, runConfig?.providers) },
     profiles: profilesOfHome({ home, clock }),
-    standings: createFileCandidateStandings({ directory, clock, exclusively: underLock }),
+    standings: standings ?? createFileCandidateStandings({ directory, clock, exclusively: underLock }),
   };
 }
 

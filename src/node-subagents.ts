@@ -20,6 +20,7 @@ import type { HomeLayout } from './adapters/files/layout.ts';
 import type { WorktreeHooks } from './machines/subagent/hook-config.ts';
 import type { SubagentLimitsInput } from './machines/subagent/subagent-limits.ts';
 import type { ProviderTable } from './machines/run/provider-settings.ts';
+import type { NodeStore, NodeStoreOptions } from './node-stores.ts';
 import type { InspectedFolders } from './runtime-inspection.ts';
 
 const WORKTREES_FOLDER = 'worktrees';
@@ -76,6 +77,9 @@ export interface NodeSubagentParts {
   readonly providers: ProviderTable | undefined;
   readonly humans: 'reachable' | 'none' | undefined;
   readonly options: NodeSubagentOptions;
+  /** The database that workers open too. Undefined: the files of the home. */
+  readonly store: NodeStoreOptions | undefined;
+  readonly modelOf: NodeStore['modelOf'];
 }
 
 export function nodeSubagents(parts: NodeSubagentParts): SubagentPorts {
@@ -103,7 +107,7 @@ function nested(level: number): SubagentLimitsInput {
   return level === 0 ? {} : { maxConcurrent: Math.max(1, Math.floor(USUAL_CONCURRENCY / 2 ** level)) };
 }
 
-async function openRunner({ layout, clock, processTree, providers, humans, options: { warmWorkers, killGraceMs, env, setup } }: NodeSubagentParts, level: number): Promise<ChildProcessSubagentRunner> {
+async function openRunner({ layout, clock, processTree, providers, humans, store, modelOf, options: { warmWorkers, killGraceMs, env, setup } }: NodeSubagentParts, level: number): Promise<ChildProcessSubagentRunner> {
   const { ChildProcessSubagentRunner: Runner } = await import('./adapters/child-process/child-process-runner.ts');
   return new Runner({
     home: layout.home,
@@ -111,7 +115,8 @@ async function openRunner({ layout, clock, processTree, providers, humans, optio
     processTree,
     logsDir: join(layout.home, TRANSCRIPTS_FOLDER),
     env: { ...env, [LEVEL_VARIABLE]: String(level + 1) },
-    keysFor: await keysOfHome(layout, clock, providers),
+    keysFor: await keysOfHome({ layout, clock, providers, modelOf }),
+    ...(store === undefined ? {} : { store: { postgres: store.postgres, schema: store.schema } }),
     ...(providers === undefined ? {} : { providerConfig: { providers } }),
     ...(humans === undefined ? {} : { humans }),
     ...(setup === undefined ? {} : { setup }),
@@ -121,11 +126,10 @@ async function openRunner({ layout, clock, processTree, providers, humans, optio
 }
 
 /** Looks up anew for each job what its agent needs: files of agents, providers and accounts may change meanwhile. */
-async function keysOfHome(layout: HomeLayout, clock: Clock, own: ProviderTable | undefined): Promise<(job: WorkerKeysRequest) => Promise<readonly string[]>> {
-  const [{ workerKeysOf }, { FileAgentCatalog }, { modelOfSession }, { providersOfHome, profilesOfHome }] = await Promise.all([
+async function keysOfHome({ layout, clock, providers: own, modelOf }: Pick<NodeSubagentParts, 'layout' | 'clock' | 'providers' | 'modelOf'>): Promise<(job: WorkerKeysRequest) => Promise<readonly string[]>> {
+  const [{ workerKeysOf }, { FileAgentCatalog }, { providersOfHome, profilesOfHome }] = await Promise.all([
     import('./actors/subagent/worker-keys.ts'),
     import('./adapters/agents/file-agent-catalog.ts'),
-    import('./adapters/files/session-model.ts'),
     import('./node-backends.ts'),
   ]);
   const profiles = profilesOfHome({ home: layout.home, clock });
@@ -133,7 +137,7 @@ async function keysOfHome(layout: HomeLayout, clock: Clock, own: ProviderTable |
     agents: new FileAgentCatalog({ agentsDirectory: layout.agents }),
     providers: () => providersOfHome(layout.home, own),
     accounts: () => profiles.list(),
-    modelOf: (agentId, sessionId) => modelOfSession(layout, { agentId, sessionId }),
+    modelOf: (agentId, sessionId) => modelOf({ agentId, sessionId }),
   });
 }
 

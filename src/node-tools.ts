@@ -1,5 +1,4 @@
 /** The managed tools that need Node, and what they share: files, shells, outputs, MCP servers, requests. */
-import { open as openFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from './actors/clock/clock.ts';
 import type { EventStore, SessionIdentity } from './actors/session/event-store.ts';
@@ -16,7 +15,6 @@ import { createFileToolset } from './adapters/file-tools/file-tools.ts';
 import { createOutputFiles } from './adapters/file-tools/output-files.ts';
 import { withQuotaNotes } from './actors/turn/quota-notes.ts';
 import type { HomeLayout } from './adapters/files/layout.ts';
-import { storageFailed, systemCodeOf } from './adapters/files/storage-errors.ts';
 import { createHttpRequestTool } from './adapters/http-request/http-request-tool.ts';
 import type { McpToolSourceOptions } from './adapters/mcp/mcp-tool-source.ts';
 import { createShellHost } from './adapters/shell/shell-host.ts';
@@ -39,6 +37,8 @@ export interface ToolParts {
   readonly layout: HomeLayout;
   readonly secrets: NodeEnvironments['secrets'];
   readonly store: EventStore;
+  /** Tells a session from another one that is made under its id later. */
+  readonly hold: (session: SessionIdentity) => Promise<SessionHold>;
   readonly processTree: ProcessTree;
   readonly clock: Clock;
   readonly options: NodeRuntimeOptions;
@@ -52,7 +52,7 @@ export interface NodeTools {
 }
 
 /** @throws RuntimeError ENVIRONMENT_INVALID */
-export function nodeTools({ layout, secrets, store, processTree, clock, options }: ToolParts): NodeTools {
+export function nodeTools({ layout, secrets, store, hold, processTree, clock, options }: ToolParts): NodeTools {
   const host = createShellHost();
   const environment = commandSettings(options.commandEnvironment);
   const feed = new TaskOutputFeed();
@@ -64,7 +64,7 @@ export function nodeTools({ layout, secrets, store, processTree, clock, options 
     ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
     ...(options.onListenerError === undefined ? {} : { onListenerError: options.onListenerError }),
   });
-  const sessions = { store, clock, ids: createIdSource({ clock }), hold: (session: SessionIdentity) => holdLog(layout.log(session)) };
+  const sessions = { store, clock, ids: createIdSource({ clock }), hold };
   const records = createShellRecordFiles((session) => join(layout.runtimeDirectory(session), SHELLS_FOLDER));
   const shells = createShellTools({ tasks: shellTasks, feed, host, clock, environment, sessions, records });
   const outputs = createOutputFiles({ workspaceDirectory: (identity) => layout.workspaceDirectory(identity), redacted: (_session, text) => secrets.known.text(text) });
@@ -89,26 +89,6 @@ export function nodeTools({ layout, secrets, store, processTree, clock, options 
 /** Takes secrets out of what commands put out, whoever runs them: what one session was given may come to another one in a file. */
 export function redactionFor(secrets: NodeEnvironments['secrets']): NonNullable<ManagedShellProcessRunnerOptions['redactionOf']> {
   return () => secrets.known.bytes();
-}
-
-/**
- * A session is the one that it was while its log is the same file. That is held open, so that none that takes its place can have its number.
- * @throws RuntimeError STORAGE_FAILED
- */
-async function holdLog(path: string): Promise<SessionHold> {
-  const failed = (error: unknown): never => {
-    throw storageFailed(`look for ${path}`, error);
-  };
-  const handle = await openFile(path, 'r').catch(failed);
-  const held = await handle.stat({ bigint: true }).catch(async (error: unknown) => {
-    await handle.close();
-    return failed(error);
-  });
-  const isSame = ({ dev, ino }: Pick<typeof held, 'dev' | 'ino'>): boolean => dev === held.dev && ino === held.ino;
-  return {
-    isThere: () => stat(path, { bigint: true }).then(isSame, (error: unknown) => systemCodeOf(error) !== 'ENOENT' && failed(error)),
-    release: () => handle.close(),
-  };
 }
 
 /** Most agents name no MCP server: what speaks to them is loaded with the first one. */

@@ -14,6 +14,7 @@ import { createScheduledTaskRunner } from './actors/schedule/scheduled-task-runn
 import { LET_GO, WorkerFires } from './actors/session/worker-fires.ts';
 import { reportToConsole } from './actors/streams/listener-errors.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
+import type { ScheduleStore } from './actors/schedule/schedule-store.ts';
 import { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
 import type { ProcessTree } from './actors/task/process-tree.ts';
 import type { HostLife } from './actors/host/host-life.ts';
@@ -26,17 +27,12 @@ import { FileAgentCatalog } from './adapters/agents/file-agent-catalog.ts';
 import { createCronerPlan } from './adapters/cron/croner-plan.ts';
 import { createAttachmentFiles } from './adapters/files/attachment-files.ts';
 import { makePrivateDirectory } from './adapters/files/durable-files.ts';
-import { FileEventStore } from './adapters/files/file-event-store.ts';
 import { createHomeGuard } from './adapters/files/home-guard.ts';
 import { HomeLayout } from './adapters/files/layout.ts';
 import { storageFailed } from './adapters/files/storage-errors.ts';
 import { HOSTS_FOLDER, createHostLife } from './adapters/host-life/socket-host-life.ts';
 import { createProcessTree } from './adapters/process-tree/process-tree.ts';
-import { createFileScheduleStore } from './adapters/schedule-files/file-schedule-store.ts';
-import { createFileScheduleDefinitions } from './adapters/schedule-files/schedule-definitions.ts';
-import { createFileScheduleStandings } from './adapters/schedule-files/schedule-standings.ts';
 import { FileCommandPlaces } from './adapters/command-places/file-command-places.ts';
-import { FilePolicyStore } from './adapters/policy-files/file-policy-store.ts';
 import { createOpenTelemetry } from './adapters/opentelemetry/open-telemetry.ts';
 import type { Telemetry } from './actors/telemetry/telemetry.ts';
 import type { RunLimits } from './machines/run/run-decision.ts';
@@ -45,6 +41,8 @@ import { nodeEnvironments } from './node-environments.ts';
 import type { CreateInspectorOptions, Inspectable, Inspector } from './node-inspector.ts';
 import { nodeMemory } from './node-memory.ts';
 import type { HomeMemory } from './node-memory.ts';
+import { nodeStoreOptions, openNodeStore, schedulesOfHome } from './node-stores.ts';
+import type { NodeStore, NodeStoreOptions, SharedSchedules } from './node-stores.ts';
 import { nodeTools, redactionFor } from './node-tools.ts';
 import { nodeFolderChanges, nodeSubagentOptions, nodeSubagents } from './node-subagents.ts';
 import type { NodeSubagentOptions } from './node-subagents.ts';
@@ -111,6 +109,7 @@ export type { OutcomeTrend } from './machines/outcome/outcome-trend.ts';
 export type { Evaluation } from './machines/outcome/outcome-verdict.ts';
 export { AgentMemory } from './actors/memory/agent-memory.ts';
 export type { AgentMemoryPorts, MemoryPromotion, MemoryReading, MemoryRestore } from './actors/memory/agent-memory.ts';
+export type { NodeStoreOptions } from './node-stores.ts';
 export type { NodeSubagentOptions } from './node-subagents.ts';
 export { GitWorktreeIsolationAdapter, createGitWorktreeIsolationAdapter } from './adapters/git/git-worktree-adapter.ts';
 export type { GitWorktreeOptions } from './adapters/git/git-worktree-options.ts';
@@ -138,8 +137,6 @@ const DEFAULT_HOME = '.wakechart';
 /** Folders of a home beside `agents`. */
 const PROCESSES_FOLDER = 'processes';
 const TASK_LOGS_FOLDER = 'task-logs';
-const SCHEDULES_FOLDER = 'schedules';
-const POLICY_FOLDER = 'policy';
 
 /** As long as a worker lets its wakes go on. */
 const DRAIN_LIMIT_MS = 30_000;
@@ -147,11 +144,13 @@ const DRAIN_LIMIT_MS = 30_000;
 export interface NodeRuntimeOptions {
   /** The home directory; made when it is not there. Default: $WAKECHART_HOME, else `.wakechart` in the working directory. */
   readonly home?: string | undefined;
+  /** The database in which sessions, schedules and cooldowns live, for any number of machines. Default: the files of the home. */
+  readonly store?: NodeStoreOptions | undefined;
   /** `os` acknowledges before events are on the disk, and says so in every receipt. Default `disk`. */
   readonly durability?: 'disk' | 'os' | undefined;
   /**
-   * How long the process of a wake may give no sign of life, in milliseconds, before another one may take the session over. A process that
-   * died is known to be dead at once. Default 15,000.
+   * How long the process of a wake may give no sign of life, in milliseconds, before another one may take the session over. On one machine a
+   * process that died is known to be dead at once. Default 15,000.
    */
   readonly leaseMs?: number | undefined;
   /** Tasks that run at the same time. Default 4. */
@@ -197,6 +196,7 @@ const listener = z.custom<unknown>((value) => typeof value === 'function', 'expe
 /** Every option by name, so that a misspelt one is refused instead of ignored. */
 const optionShapes = {
   home: z.string().min(1).optional(),
+  store: nodeStoreOptions.optional(),
   durability: z.enum(['disk', 'os']).default('disk'),
   leaseMs: z.number().int().positive().optional(),
   maxConcurrentTasks: z.number().int().positive().optional(),
@@ -231,6 +231,8 @@ export interface DefaultRunnersOptions {
   readonly processTree?: ProcessTree | undefined;
   /** Takes secrets out of what commands put out. */
   readonly redactionOf?: ManagedShellProcessRunnerOptions['redactionOf'];
+  /** Keeps which slots of schedules were fired. Default: files in the home. */
+  readonly slots?: ScheduleStore | undefined;
 }
 
 /** The runners that come with Wakechart: shell commands as `process` tasks, cron schedules as `scheduled` tasks. */
@@ -240,7 +242,7 @@ export function createDefaultBackgroundTaskRunners(options: DefaultRunnersOption
   const processTree = options.processTree ?? createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) });
   return {
     process: createManagedShellProcessRunner({ processTree, clock, logDirectory: join(home, TASK_LOGS_FOLDER), redactionOf: options.redactionOf }),
-    scheduled: createScheduledTaskRunner({ clock, cron: createCronerPlan(), store: createFileScheduleStore({ directory: join(home, SCHEDULES_FOLDER) }) }),
+    scheduled: createScheduledTaskRunner({ clock, cron: createCronerPlan(), store: options.slots ?? schedulesOfHome(home).slots }),
   };
 }
 
@@ -263,22 +265,43 @@ export interface NodeRuntime extends Runtime, HomeMemory {
 }
 
 /**
- * A runtime over a home directory. Any number of processes may open the same home at once.
- * @throws RuntimeError RUNTIME_OPTIONS_INVALID, or STORAGE_FAILED when the home cannot be made
+ * A runtime over a home directory. Any number of processes may open the same home at once, and any number of machines the same database.
+ * @throws RuntimeError RUNTIME_OPTIONS_INVALID, STORAGE_FAILED when the home cannot be made; with `store` also POSTGRES_DRIVER_MISSING,
+ *   STORE_OPTIONS_INVALID, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD
  */
 export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promise<NodeRuntime> {
-  const { home: named, durability, leaseMs, maxConcurrentTasks, reconcileOnStart, looksOnly, environment } = parseOrThrow(settings, options, { what: 'runtime options', code: 'RUNTIME_OPTIONS_INVALID' });
-  const { clock = createSystemClock(), inspect, onListenerError } = options;
+  const checked = parseOrThrow(settings, options, { what: 'runtime options', code: 'RUNTIME_OPTIONS_INVALID' });
+  const { home: named, durability, leaseMs, looksOnly } = checked;
   const layout = new HomeLayout(named ?? (process.env['WAKECHART_HOME'] || DEFAULT_HOME));
   if (!looksOnly) await makeHome(layout);
+  const owner = `${hostname()}:${process.pid}`;
+  const opened = await openNodeStore({ layout, clock: options.clock ?? createSystemClock(), durability, leaseMs, looksOnly, owner, options: options.store });
+  try {
+    return await runtimeOver({ layout, opened, owner, options, checked });
+  } catch (error) {
+    await opened.store.close();
+    throw error;
+  }
+}
+
+interface RuntimeParts {
+  readonly layout: HomeLayout;
+  readonly opened: NodeStore;
+  readonly owner: string;
+  readonly options: NodeRuntimeOptions;
+  readonly checked: z.output<typeof settings>;
+}
+
+async function runtimeOver({ layout, opened, owner, options, checked: { maxConcurrentTasks, reconcileOnStart, looksOnly, environment } }: RuntimeParts): Promise<NodeRuntime> {
+  const { inspect, onListenerError } = options;
+  const { store, clock, schedules, policy, hold, modelOf } = opened;
   const hostLife = createHostLife({ directory: join(layout.home, HOSTS_FOLDER) });
   const processTree = createProcessTree({ clock, directory: join(layout.home, PROCESSES_FOLDER), hostLife });
   const worked = nodeEnvironments({ layout, clock, defaultEnvironmentId: environment, onTrouble: onListenerError ?? reportToConsole });
-  const { tasks, scheduled } = homeTasks({ home: layout.home, clock, processTree, redactionOf: redactionFor(worked.secrets) }, { maxConcurrent: maxConcurrentTasks, inspect, onListenerError });
-  const store = new FileEventStore({ home: layout.home, clock, durability, leaseMs, keepsViews: !looksOnly });
-  const backends = await nodeBackends({ home: layout.home, clock, processTree, onListenerError, runConfig: options.runConfig, runtimes: options.runtimes ?? [] });
-  const gate = { readShell, places: new FileCommandPlaces(), guard: createHomeGuard(layout.home), policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }) };
-  const tools = nodeTools({ layout, secrets: worked.secrets, store, processTree, clock, options });
+  const { tasks, scheduled } = homeTasks({ home: layout.home, clock, processTree, redactionOf: redactionFor(worked.secrets), slots: schedules.slots }, { maxConcurrent: maxConcurrentTasks, inspect, onListenerError });
+  const backends = await nodeBackends({ home: layout.home, clock, processTree, onListenerError, runConfig: options.runConfig, runtimes: options.runtimes ?? [], standings: opened.standings });
+  const gate = { readShell, places: new FileCommandPlaces(), guard: createHomeGuard(layout.home), policy };
+  const tools = nodeTools({ layout, secrets: worked.secrets, store, hold, processTree, clock, options });
   const commands = { host: tools.ports.shellHost, environment: tools.ports.commandEnvironment, keeper: tools.ports.outputs };
   const knowing = nodeMemory({ layout, clock, environments: worked.environments, commands, gate: { ...gate, humans: options.humans ?? 'reachable' }, models: { ...backends, prices: options.prices }, shells: tools.shells });
   const runtime = createRuntime({
@@ -292,7 +315,7 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     ...(options.runLimits === undefined ? {} : { runLimits: options.runLimits }),
     tasks,
     processTree,
-    owner: `${hostname()}:${process.pid}`,
+    owner,
     ...gate,
     ...tools.ports,
     ...knowing.ports,
@@ -300,11 +323,11 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
     ...worked.redactions,
     home: layout.home,
     changes: nodeFolderChanges(layout, looksOnly ? 'elsewhere' : 'home'),
-    subagents: nodeSubagents({ layout, clock, processTree, hostLife, providers: options.runConfig?.providers, humans: options.humans, options: options.subagents ?? {} }),
+    subagents: nodeSubagents({ layout, clock, processTree, hostLife, providers: options.runConfig?.providers, humans: options.humans, options: options.subagents ?? {}, store: options.store, modelOf }),
     ...givenPorts(options),
   });
   if (reconcileOnStart) await runtime.reconcile();
-  return withSchedules({ ...runtime, ...knowing.opened(), environments: worked.catalog, vaults: worked.vaults }, { home: layout.home, clock, hostLife, scheduled, onListenerError });
+  return withSchedules({ ...runtime, ...knowing.opened(), environments: worked.catalog, vaults: worked.vaults }, { home: layout.home, clock, hostLife, scheduled, schedules, onListenerError });
 }
 
 /**
@@ -337,21 +360,14 @@ interface ScheduleParts {
   readonly clock: Clock;
   readonly hostLife: HostLife;
   readonly scheduled: ReturnType<typeof createDurableScheduleRunner>;
+  readonly schedules: SharedSchedules;
   readonly onListenerError: OnListenerError | undefined;
 }
 
 type HomeRuntime = Omit<NodeRuntime, 'schedules' | 'startSchedules' | 'stopSchedules'>;
 
-function withSchedules(runtime: HomeRuntime, { home, clock, hostLife, scheduled, onListenerError }: ScheduleParts): NodeRuntime {
-  const directory = join(home, SCHEDULES_FOLDER);
-  const cron = createCronerPlan();
-  const registry = new ScheduleRegistry({
-    definitions: createFileScheduleDefinitions({ directory }),
-    standings: createFileScheduleStandings({ directory }),
-    slots: createFileScheduleStore({ directory }),
-    cron,
-    clock,
-  });
+function withSchedules(runtime: HomeRuntime, { home, clock, hostLife, scheduled, schedules: shared, onListenerError }: ScheduleParts): NodeRuntime {
+  const registry = new ScheduleRegistry({ ...shared, cron: createCronerPlan(), clock });
   const fires = new WorkerFires();
   const schedules = new DurableSchedules({
     registry,

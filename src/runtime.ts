@@ -21,6 +21,7 @@ import type { SessionWorkerOptions } from './actors/session/session-worker-types
 import { SessionWorkers } from './actors/session/session-workers.ts';
 import { Sessions } from './actors/session/sessions.ts';
 import { reportToConsole, safely } from './actors/streams/listener-errors.ts';
+import type { SessionHands } from './actors/hand/session-hands.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import { createSubagentHouse } from './actors/subagent/subagent-house.ts';
 import type { ReconciledSubagents, SubagentHouse, SubagentHouseOptions, SubagentPorts } from './actors/subagent/subagent-house.ts';
@@ -99,6 +100,8 @@ export interface RuntimePorts {
   readonly outputs?: OutputKeeper | undefined;
   /** Keeps the files that come with messages. Without it messages are texts only. */
   readonly attachments?: AttachmentStore | undefined;
+  /** Has what a session works in where it is woken, when several machines share the store. Without it every session stays with what lies here. */
+  readonly hands?: SessionHands | undefined;
   /** What sessions work in. Without it in their workspace, with nothing shut in. */
   readonly environments?: SessionEnvironments | undefined;
   /** Takes out of every event what no log may keep. Without it events are stored as they come. */
@@ -209,7 +212,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
-    runtimes,
+    ...{ runtimes, hands: ports.hands },
     ...turn,
     ...{ worktrees: house.subflowWorktrees, elsewhere: house.elsewhere },
     trigger,

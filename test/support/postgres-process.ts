@@ -16,7 +16,7 @@ const START_LIMIT_MS = 30_000;
 const BINDING_TRIES = 5;
 
 /** Owns the databases that tests get, and may nothing else. */
-export const DATABASE_OWNER = 'wakechart';
+const DATABASE_OWNER = 'wakechart';
 const ADMIN = 'postgres';
 
 /**

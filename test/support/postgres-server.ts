@@ -12,7 +12,7 @@ import { oncePerRun, postgresRun } from './postgres-run.ts';
 
 export { hasDebianPostgres } from './postgres-programs.ts';
 export type { FreshDatabase } from './postgres-databases.ts';
-export type { PostgresServer, StopMode } from './postgres-process.ts';
+export type { PostgresServer } from './postgres-process.ts';
 
 /** An empty database of a test's own, on the server of the run. */
 export async function freshDatabase(): Promise<FreshDatabase> {

@@ -167,6 +167,8 @@ export const anyDraft: fc.Arbitrary<SessionEventDraft> = fc.oneof(
     { type: 'tool.skipped', data: { name: 'none', reason: 'not there' } },
     { type: 'learning.kept', data: { learningId: 'learning_1', as: 'new' } },
     { type: 'environment.entered', data: { environmentId: 'host', fingerprint: 'f', sandbox: 'off', network: 'open' } },
+    { type: 'hand.restored', data: { host: 'two', files: 1, bytes: 2, fetchedBytes: 2, mayHaveLost: false } },
+    { type: 'hand.not_copied', data: { code: 'HAND_TOO_LARGE', reason: 'r', staysHere: true } },
     { type: 'outcome.defined', data: { title: 't' } },
     { type: 'outcome.graded', data: { grade: 'in_progress', because: 'b', evidence: [] } },
     { type: 'outcome.evaluated', data: { verdict: 'pass', because: 'b', evidence: [], throughSeq: 1, evaluators: ['log'] } },

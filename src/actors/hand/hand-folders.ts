@@ -24,6 +24,8 @@ export interface TakenHand extends HandMeasure {
   readonly read: number;
   /** What no copy can hold, such as sockets, by path. */
   readonly skipped: readonly string[];
+  /** It is the copy now, as everybody knows: the next one begins from it, and what lies here is in a copy. */
+  confirm(): Promise<void>;
 }
 
 export interface LayHand {

@@ -79,13 +79,13 @@ class Hand implements ArrivedHand {
   }
 
   async arrive(): Promise<void> {
-    const { copies, folders, boundBecause } = this.#ports;
+    const { copies, folders } = this.#ports;
     const { sessionId, workspace, epoch: previousEpoch } = this.#session;
-    const [here, standing, bound] = await Promise.all([folders.host(), copies.latest(sessionId), boundBecause(this.#session)]);
+    const [here, standing, bound] = await Promise.all([folders.host(), copies.latest(sessionId), this.#boundNow()]);
     const missingFolder = workspace === undefined || (await folders.hasGivenFolder(workspace)) ? undefined : workspace;
     const arrival = handArrival({ sessionId, standing, here, bound, missingFolder, previousEpoch });
     if (arrival.kind === 'refused') throw arrival.error;
-    [this.#standing, this.#bound] = [standing, bound];
+    this.#standing = standing;
     await folders.recover(this.#place);
     if (arrival.kind === 'moves') this.notes = [await this.#layOut(arrival, here)];
     if (arrival.kind !== 'home') await this.#record(here, { bound });
@@ -94,7 +94,7 @@ class Hand implements ArrivedHand {
 
   async leave({ signal = this.#wake.signal }: Pick<HandWake, 'signal'> = {}): Promise<readonly SessionEventDraft[]> {
     const here = await this.#ports.folders.host();
-    const bound = await this.#ports.boundBecause(this.#session);
+    const bound = await this.#boundNow();
     if (bound !== undefined) {
       if (bound !== this.#standing?.bound) await this.#record(here, { bound });
       return [];
@@ -105,6 +105,11 @@ class Hand implements ArrivedHand {
     } catch (error) {
       return this.#notCopied(here, error);
     }
+  }
+
+  /** What nobody can find out now stays as it was: the wake itself will say what is wrong. */
+  async #boundNow(): Promise<string | undefined> {
+    return this.#ports.boundBecause(this.#session).then((bound) => (this.#bound = bound), () => this.#bound);
   }
 
   async #layOut({ from, copy, mayHaveLost }: Extract<HandArrival, { readonly kind: 'moves' }>, here: HandHost): Promise<SessionEventDraft> {
@@ -137,6 +142,7 @@ class Hand implements ArrivedHand {
     const settled = added.filter(({ path }) => taken.has(path)).map(({ path }) => path);
     const { epoch } = this.#wake;
     await this.#record(here, { copy: { epoch, manifestId, files, bytes }, ...(settled.length === 0 ? {} : { settled }) });
+    await taken.confirm().catch((error: unknown) => this.#ports.onTrouble(error, 'listener'));
     if (manifestId === last?.manifestId) return;
     const keep = new Set([...taken.pieces, ...added.flatMap(({ pieces }) => pieces)]);
     await copies.prune(sessionId, { epoch, keep }).catch((error: unknown) => this.#ports.onTrouble(error, 'listener'));

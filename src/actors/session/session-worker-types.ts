@@ -136,5 +136,5 @@ export type SessionNews =
   | { readonly type: 'failed'; readonly reason: WakeFailure; readonly outcome?: WakeOutcome | undefined; readonly againAt?: string | undefined }
   /** The same, so often in a row that somebody should look. */
   | { readonly type: 'parked'; readonly reason: WakeFailure; readonly againAt?: string | undefined }
-  /** Somebody else is at it. */
-  | { readonly type: 'contended' };
+  /** Somebody else is at it. `reason`: or is to be, on the machine that has its folder. */
+  | { readonly type: 'contended'; readonly reason?: WakeFailure | undefined };

@@ -1,6 +1,7 @@
 /** One wake for a worker, and what comes of the session's activation by the way it ends. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
+import { HAND_ELSEWHERE } from '../../machines/hand/hand-standing.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { SessionNews, SessionWorkerPorts } from './session-worker-types.ts';
@@ -47,6 +48,7 @@ async function refused(claim: Claim, error: unknown, host: ClaimHost): Promise<b
   }
   try {
     if (code === 'WAKE_CONFLICT') contended(claim, host);
+    else if (code === HAND_ELSEWHERE) leftToOthers(claim, error, host);
     else if (code === 'SESSION_NOT_FOUND') await passOver(claim, host, () => removeStrayHints(claim.sessionId, claim.session.activations, ports));
     else if (code === 'SESSION_TERMINATED') await passOver(claim, host, () => removeSpentHints(claim.sessionId, claim.session.activations, ports));
     else broke(claim, error, host);
@@ -108,6 +110,15 @@ function contended(claim: Claim, host: ClaimHost): void {
   if (host.isStopping()) host.claims.settle(claim, { tookTurn: false });
   else host.claims.setAside(claim, 'contended');
   tell(claim, host, { type: 'contended' });
+}
+
+/** It stays due, for the machine that has its folder. */
+function leftToOthers(claim: Claim, error: unknown, host: ClaimHost): void {
+  const reason = recordOf(error);
+  host.report.count('contended');
+  if (host.isStopping()) host.claims.settle(claim, { tookTurn: false });
+  else host.claims.setAside(claim, 'elsewhere', reason);
+  tell(claim, host, { type: 'contended', reason });
 }
 
 function broke(claim: Claim, error: unknown, host: ClaimHost): void {

@@ -272,6 +272,7 @@ export class WorkerClaims {
 }
 
 function phaseOf({ attempts }: Claim, mishap: Mishap): SetAsidePhase {
+  if (mishap === 'elsewhere') return 'backed_off';
   if (mishap !== 'failed') return mishap;
   return attempts >= FAILURES_UNTIL_PARKED ? 'parked' : 'backed_off';
 }

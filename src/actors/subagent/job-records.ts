@@ -1,12 +1,13 @@
 /**
- * The port to what is kept of jobs beyond their process. One home serves any number of processes: ids are unique over all of them, and a
- * record belongs to the process that made it, until that is gone and another takes it over.
+ * The port to what is kept of jobs beyond their process. One home serves any number of processes, and one database any number of homes: ids are
+ * unique over all of them, since the logs of sessions name jobs by them, and a record belongs to the process that made it, until that is gone and
+ * another takes it over.
  */
 import type { JobRecord } from '../../machines/subagent/job-record.ts';
 
 export interface JobRecords {
   /**
-   * Stores a new record under the next id, `agent_<n>`, which no job of this home has had before. Resolves when it is durable.
+   * Stores a new record under the next id, `agent_<n>`, which no job has had before. Resolves when it is durable.
    * @param make called with the id; again with another one when somebody else was faster
    */
   create(make: (jobId: string) => JobRecord): Promise<JobRecord>;
@@ -30,7 +31,13 @@ export interface JobRecords {
 
 export type FoundJobRecord =
   /** `here`: this process. `gone`: whoever had it does not live any more. */
-  | { readonly kind: 'record'; readonly record: JobRecord; readonly owner: 'here' | 'alive' | 'gone' }
+  | {
+      readonly kind: 'record';
+      readonly record: JobRecord;
+      readonly owner: 'here' | 'alive' | 'gone';
+      /** The machine, for people, where it is another one: what the job worked in lies there, and cannot be seen from here. */
+      readonly elsewhere?: string | undefined;
+    }
   /** It stays where it is, or aside of it: never deleted. */
   | { readonly kind: 'unreadable'; readonly jobId: string; readonly reason: string };
 

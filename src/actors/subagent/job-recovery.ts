@@ -57,7 +57,7 @@ async function recover(found: FoundJobRecord, worktrees: Worktrees | undefined, 
     await options.records.takeOver(found.jobId).catch(() => undefined);
     return { jobId: found.jobId, action: 'unreadable', reason: found.reason };
   }
-  const { record, owner } = found;
+  const { record, owner, elsewhere } = found;
   const { jobId } = record;
   if (options.isOwn(jobId)) return undefined;
   if (record.stage === 'ended') {
@@ -65,19 +65,19 @@ async function recover(found: FoundJobRecord, worktrees: Worktrees | undefined, 
     return undefined;
   }
   if (owner !== 'gone') return { jobId, action: 'left', reason: 'the process that runs it lives' };
-  if (record.stage === 'accepted' && (await isWorktreeInHand(record.task, worktrees))) return { jobId, action: 'left', reason: 'another process deals with its worktree, and says then how it ended' };
+  if (record.stage === 'accepted' && elsewhere === undefined && (await isWorktreeInHand(record.task, worktrees))) return { jobId, action: 'left', reason: 'another process deals with its worktree, and says then how it ended' };
   try {
     const own = await options.records.takeOver(jobId);
     if (own === undefined) return { jobId, action: 'left', reason: 'another process deals with it' };
-    return await ended(own, worktrees, options);
+    return await ended(own, elsewhere === undefined ? (task) => withWorktree(task, worktrees) : (task) => lyingElsewhere(task, elsewhere), options);
   } catch (error) {
     return { jobId, action: 'failed', reason: messageOf(error) };
   }
 }
 
-async function ended(record: JobRecord, worktrees: Worktrees | undefined, { records, log, now, keep }: JobRecoveryOptions): Promise<ReconciledJob> {
+async function ended(record: JobRecord, withPlace: (task: BackgroundTaskState) => BackgroundTaskState | Promise<BackgroundTaskState>, { records, log, now, keep }: JobRecoveryOptions): Promise<ReconciledJob> {
   const isKnown = record.stage !== 'accepted';
-  const task = isKnown ? record.task : staleTask(await withWorktree(record.task, worktrees), now());
+  const task = isKnown ? record.task : staleTask(await withPlace(record.task), now());
   const ending: JobRecord = { ...record, stage: 'ending', task };
   if (record.stage !== 'ended') {
     if (!isKnown) await records.write(ending);
@@ -107,6 +107,12 @@ async function isWorktreeInHand(task: BackgroundTaskState, worktrees: Worktrees 
 function worktreeOf(task: BackgroundTaskState, kept: readonly KeptWorktree[]): KeptWorktree | undefined {
   const key = sessionOf(task);
   return kept.find((each) => each.worktreePath === task.worktreePath) ?? kept.find((each) => key !== undefined && each.key === key && each.jobId === task.id);
+}
+
+/** What becomes of its worktree is seen to on its own machine, should that come back. */
+function lyingElsewhere(task: BackgroundTaskState, machine: string): BackgroundTaskState {
+  if (task.worktreePath === undefined) return task;
+  return { ...task, worktreeStatus: 'orphaned', worktreeNextAction: `Its worktree lies on ${machine}; run wakechart worktree list there.` };
 }
 
 /** The task with what the keeper of worktrees knows of its worktree. */

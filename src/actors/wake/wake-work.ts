@@ -46,6 +46,8 @@ import type { FinishedRun } from './model-run.ts';
 import { ModelStep } from './model-step.ts';
 import { requireAskingBackends, requireConfinedBackends } from './unasking-backends.ts';
 import { WakeConversation } from './wake-conversation.ts';
+import { WakeHand } from './wake-hand.ts';
+import { acquireRight } from './wake-right.ts';
 import { enteredEnvironment, failureRecord, isOvertaken, isStale, outcomeOfUnbegun, recordOf, superseded, triggerOf } from './wake-facts.ts';
 import { runReadyCalls } from './wake-tools.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
@@ -80,6 +82,7 @@ export class WakeWork {
   readonly #subflows: Subflows;
   readonly #companions: WakeCompanions;
   readonly #held = new HeldDrafts();
+  readonly #hand: WakeHand;
   /** Taken out of everything that is stored. */
   #secrets: SessionSecrets = NO_SECRETS;
   #gate: CallGate | undefined;
@@ -104,6 +107,7 @@ export class WakeWork {
     this.#options = options;
     this.#journal = new SessionJournal(identity, ports);
     this.#companions = new WakeCompanions(ports);
+    this.#hand = new WakeHand(ports.hands);
     this.#subflows = new Subflows({ ...ports, newId: () => ports.ids.next(), remaining: () => remainingOf(this.#limits(), this.#journal.state) });
   }
 
@@ -248,6 +252,7 @@ export class WakeWork {
   /** Stores how the wake ended, unless somebody appended since the fold: that has to be seen first. */
   async commit(): Promise<CommitAnswer> {
     if (this.#end === undefined) throw new RuntimeError('WAKE_UNDECIDED', 'the wake was to be committed before it was decided', { category: 'crash' });
+    await this.#leaveHand();
     // Whoever follows the log has folded what came since, and nobody has decided upon it yet.
     if (this.#journal.state.head !== this.#decidedAtHead) return 'moved';
     try {
@@ -261,6 +266,7 @@ export class WakeWork {
 
   /** Ends the wake with the error that broke it. @throws when that cannot be stored either */
   async recordFailure(): Promise<void> {
+    await this.#leaveHand();
     for (let attempt = 1; ; attempt += 1) {
       const state = await this.#journal.refresh();
       // Somebody else goes on from here, or the end is stored already.
@@ -274,6 +280,10 @@ export class WakeWork {
         if (!isOvertaken(error)) throw error;
       }
     }
+  }
+
+  #leaveHand(): Promise<void> {
+    return this.#hand.leave({ lost: this.#right?.lost, force: this.#options.force });
   }
 
   /** Gives everything back. What is left to do afterwards is nobody's claim. */
@@ -351,19 +361,9 @@ export class WakeWork {
 
   /** Gets the right to write after all that is in the log by then. */
   async #acquireRight(known: SessionState): Promise<SessionState> {
-    const { sessionId } = this.#identity;
-    for (let state = known; ; ) {
-      const right = await this.#ports.store.acquireWakeRight(sessionId, { epoch: state.epoch, isOpen: state.openWake !== undefined });
-      this.#right = right;
-      state = await this.#journal.refresh();
-      // Whole wakes may have come and gone while we asked.
-      if (state.epoch < right.epoch) {
-        right.lost.addEventListener('abort', () => this.interrupt(right.lost.reason), { once: true });
-        return state;
-      }
-      this.#right = undefined;
-      await right.release();
-    }
+    const state = await acquireRight({ store: this.#ports.store, known, refresh: () => this.#journal.refresh(), onRight: (right) => (this.#right = right) });
+    this.#right?.lost.addEventListener('abort', () => this.interrupt(this.#right?.lost.reason), { once: true });
+    return state;
   }
 
   /**
@@ -386,10 +386,11 @@ export class WakeWork {
 
   async #begin(state: SessionState, epoch: number, survivors: string | undefined): Promise<'claimed'> {
     const due = dueWakeIds(state, this.#now());
+    const arrival = await this.#hand.arrive(state, { epoch, signal: this.#abort.signal });
     const unparked: SessionEventDraft[] = state.parked === undefined ? [] : [{ type: 'session.unparked', data: { wakeId: this.#wakeId } }];
     const started = { wakeId: this.#wakeId, epoch, owner: this.#ports.owner, queuedWakeIds: due, trigger: triggerOf(state, due, this.#options) };
     await this.#journal.append(
-      [...lostWakeEvents(state, survivors), ...unparked, { type: 'wake.started', data: started }, { type: 'session.status_changed', data: { to: 'running' } }],
+      [...lostWakeEvents(state, survivors), ...unparked, { type: 'wake.started', data: started }, { type: 'session.status_changed', data: { to: 'running' } }, ...arrival],
       { epoch, onlyAtHead: true },
     );
     this.#epoch = epoch;
@@ -455,7 +456,7 @@ export class WakeWork {
       nowMs: this.#ports.clock.now(),
       newId: () => this.#ports.ids.next(),
     });
-    await this.#append(drafts, onlyAtHead);
+    await this.#append([...this.#hand.endNotes, ...drafts], onlyAtHead);
     this.#summary = this.#secrets.text(drafts.flatMap((draft) => (draft.type === 'wake.ended' ? [draft.data.summary] : [])).join(''));
   }
 

@@ -12,8 +12,8 @@ import { providerTable } from '../../machines/run/provider-settings.ts';
 import type { ProviderTable } from '../../machines/run/provider-settings.ts';
 import { providerOf, withProvider } from '../../machines/subagent/worker-provider.ts';
 import type { SubagentProviderProfile } from '../../machines/subagent/worker-provider.ts';
-import { workerAgentDefinition } from '../../machines/subagent/worker-protocol.ts';
-import type { WorkerAgentDefinition } from '../../machines/subagent/worker-protocol.ts';
+import { workerAgentDefinition, workerParentConfig } from '../../machines/subagent/worker-protocol.ts';
+import type { WorkerAgentDefinition, WorkerParentConfig } from '../../machines/subagent/worker-protocol.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { getDefaultSubagentWorkerPath } from './default-worker-path.ts';
 
@@ -25,6 +25,8 @@ export interface ChildProcessSubagentRunnerOptions {
   readonly workerPath?: string | undefined;
   /** The home that the sessions of jobs live in. Without it each worker has one of its own, which goes with it. */
   readonly home?: string | undefined;
+  /** The database in which the sessions of jobs live, instead of the home. */
+  readonly store?: WorkerParentConfig['store'];
   /** Providers besides those of the home: a table of settings by name, or one profile. A profile of a job goes before it. */
   readonly providerConfig?: { readonly providers: ProviderTable } | SubagentProviderProfile | undefined;
   /**
@@ -79,6 +81,7 @@ const shapes = {
   clock: object.optional(),
   workerPath: text.optional(),
   home: text.optional(),
+  store: workerParentConfig.shape.store,
   providerConfig: object.optional(),
   keysFor: z.custom<NonNullable<ChildProcessSubagentRunnerOptions['keysFor']>>((value) => typeof value === 'function', 'expected a function').optional(),
   agentDefinition: workerAgentDefinition.optional(),

@@ -26,6 +26,8 @@ export interface WorkerHouse {
 export interface WorkerHouseOptions {
   /** Absolute. */
   readonly home: string;
+  /** The database in which sessions live; undefined: the home. */
+  readonly store: WorkerParentConfig['store'];
   readonly providers: ProviderTable;
   readonly humans: 'reachable' | 'none';
   /** A module of the user's, absolute. */
@@ -228,8 +230,8 @@ function rehearse(): void {
   if (reading.kind === 'message' && reading.message.type === 'start') jobRequestOf(reading.message);
 }
 
-function houseOptions(folder: string, { home = join(folder, OWN_HOME), humans = 'reachable', setup }: WorkerParentConfig, providers: ProviderTable): WorkerHouseOptions {
-  return { home, humans, providers, setup };
+function houseOptions(folder: string, { home = join(folder, OWN_HOME), store, humans = 'reachable', setup }: WorkerParentConfig, providers: ProviderTable): WorkerHouseOptions {
+  return { home, store, humans, providers, setup };
 }
 
 function resultMessage({ output, metadata }: SubagentJobResult): SubagentWorkerChildMessage {

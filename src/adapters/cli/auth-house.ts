@@ -12,6 +12,7 @@ import { underLock } from '../policy-files/policy-lock.ts';
 import { nextCommand } from './context.ts';
 import type { CommandContext } from './context.ts';
 import { checkHome } from './home.ts';
+import { openStore } from './open-store.ts';
 import { oneLine, printable } from './text.ts';
 import { usageError } from './usage.ts';
 
@@ -30,14 +31,19 @@ export async function withAuth<Result>(context: CommandContext, work: (house: Au
   const clock = createSystemClock();
   const environment = process.env;
   const { err } = context;
+  const onWarning = ({ message }: RuntimeError): void => void err.push(`${err.styles.yellow('note:')} ${printable(message)}\n`);
+  // The accounts are in the home. How they do is known to all machines alike, where the sessions are.
+  const { store, standings } = await openStore(context);
   const house: AuthHouse = {
     profiles: createFileAuthProfiles({ directory, clock, environment, exclusively: underLock, runCommand: createKeychainCommand({ clock, environment }) }),
-    standings: createFileCandidateStandings({ directory, clock, exclusively: underLock, onWarning: ({ message }) => void err.push(`${err.styles.yellow('note:')} ${printable(message)}\n`) }),
+    standings: standings ?? createFileCandidateStandings({ directory, clock, exclusively: underLock, onWarning }),
   };
   try {
     return await work(house);
   } catch (error) {
     throw await inOurWords(error, context, house);
+  } finally {
+    await store.close();
   }
 }
 

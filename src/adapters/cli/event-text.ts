@@ -1,6 +1,7 @@
 /** One event of a session as one line for people: what happened, in as many words as it takes. */
 import { environmentText } from './environment-text.ts';
 import { z } from 'zod';
+import { restoredText } from '../../machines/hand/hand-notes.ts';
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
 import { bothEnds, exactLine, unmistakableLine } from './exact-text.ts';
 import { candidateText } from '../../machines/run/candidate.ts';
@@ -63,6 +64,8 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
   'context.compacted': ({ data }) => `events up to ${data.throughSeq}: ${data.tokensBefore} tokens are ${data.tokensAfter} now`,
   'learning.kept': ({ data }) => `${data.learningId}: ${data.as}`,
   'environment.entered': ({ data }) => environmentText(data),
+  'hand.restored': ({ data }) => restoredText(data),
+  'hand.not_copied': ({ data }) => data.reason,
   'outcome.defined': ({ data }) => data.title,
   'outcome.graded': ({ data }) => `${data.grade}: ${data.because}`,
   'outcome.evaluated': ({ data }) => `${data.verdict}: ${data.because}`,

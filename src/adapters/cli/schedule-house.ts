@@ -1,19 +1,15 @@
 /** The schedules of a home, without anything that could run them: for commands that add, change and look. */
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import { ScheduleRegistry } from '../../actors/schedule/durable-registry.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { scheduleId } from '../../machines/schedule/schedule-definition.ts';
 import { createCronerPlan } from '../cron/croner-plan.ts';
-import { createFileScheduleStore } from '../schedule-files/file-schedule-store.ts';
-import { createFileScheduleDefinitions } from '../schedule-files/schedule-definitions.ts';
-import { createFileScheduleStandings } from '../schedule-files/schedule-standings.ts';
-import { HomeLayout } from '../files/layout.ts';
 import { storageFailed, systemCodeOf } from '../files/storage-errors.ts';
-import { nextCommand } from './context.ts';
+import { nextCommand, storeText } from './context.ts';
 import type { CommandContext } from './context.ts';
 import { checkHome } from './home.ts';
+import { openStore } from './open-store.ts';
 import { closestName } from '../../machines/closest-name.ts';
 import { usageError } from './usage.ts';
 
@@ -27,18 +23,14 @@ const WRONG_USAGE: ReadonlySet<string> = new Set(['SCHEDULE_INVALID', 'SCHEDULE_
 /** Lets `work` use the schedules. An error about one that is not there says which ones are. */
 export async function withSchedules<Result>(context: CommandContext, work: (registry: ScheduleRegistry) => Promise<Result>): Promise<Result> {
   await checkHome(context.home);
-  const directory = join(new HomeLayout(context.home).home, SCHEDULES_FOLDER);
-  const registry = new ScheduleRegistry({
-    definitions: createFileScheduleDefinitions({ directory }),
-    standings: createFileScheduleStandings({ directory }),
-    slots: createFileScheduleStore({ directory }),
-    cron: createCronerPlan(),
-    clock: createSystemClock(),
-  });
+  const { store, clock, schedules } = await openStore(context);
+  const registry = new ScheduleRegistry({ ...schedules, cron: createCronerPlan(), clock });
   try {
     return await work(registry);
   } catch (error) {
     throw await inOurWords(error, context, registry);
+  } finally {
+    await store.close();
   }
 }
 
@@ -69,9 +61,9 @@ async function whatThereIs(error: RuntimeError, context: CommandContext, registr
     (views) => views.map(({ id }) => id),
     () => [],
   );
-  if (ids.length === 0) return `There are no schedules in ${context.home} yet. Add one: ${nextCommand(context, 'schedule', 'add', '--help')}`;
+  if (ids.length === 0) return `There are no schedules in ${storeText(context)} yet. Add one: ${nextCommand(context, 'schedule', 'add', '--help')}`;
   const given = error.details?.['scheduleId'];
   const meant = closestName(typeof given === 'string' ? given : '', ids);
   const more = ids.length > MAX_SHOWN ? ` and ${ids.length - MAX_SHOWN} more` : '';
-  return `${meant === undefined ? '' : `Did you mean "${meant}"? `}Schedules in ${context.home}: ${ids.slice(0, MAX_SHOWN).join(', ')}${more}.`;
+  return `${meant === undefined ? '' : `Did you mean "${meant}"? `}Schedules in ${storeText(context)}: ${ids.slice(0, MAX_SHOWN).join(', ')}${more}.`;
 }

@@ -1,5 +1,6 @@
 /** What is told of each event in a transcript. A new type of event does not compile until it has an entry. */
 import { environmentText } from './environment-text.ts';
+import { restoredText } from '../../machines/hand/hand-notes.ts';
 import type { SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
 import { handoverLines, surroundings, toolCallText, toolEnding, toolOutputText } from './event-text.ts';
 import { exactLine } from './exact-text.ts';
@@ -80,6 +81,8 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
   'context.compacted': (session, { data }) => session.notes('wakechart', '≡', `what came before is summed up: ${data.tokensBefore} tokens are ${data.tokensAfter} now`),
   'learning.kept': () => [],
   'environment.entered': (session, { data }) => session.notes('wakechart', '·', `works in ${environmentText(data)}`),
+  'hand.restored': (session, { data }) => session.notes('wakechart', data.mayHaveLost ? session.options.styles.yellow('!') : '·', restoredText(data)),
+  'hand.not_copied': (session, { data }) => session.notes('wakechart', session.options.styles.yellow('!'), data.reason),
   'outcome.defined': (session, { data }) => session.notes('agent', '◎', `is to achieve: ${data.title}`),
   'outcome.graded': (session, { data }) => session.notes('wakechart', '◎', `${data.grade}: ${data.because}`),
   'outcome.evaluated': (session, { data }) => session.notes('wakechart', '◎', `the outcome: ${data.verdict}: ${data.because}`),

@@ -1,5 +1,6 @@
 /** A wake as it is lived, for people: what the agent says, what it runs and how that ended, as the events come. */
 import { environmentText } from './environment-text.ts';
+import { restoredText } from '../../machines/hand/hand-notes.ts';
 import { candidateText } from '../../machines/run/candidate.ts';
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
 import { handoverLines, surroundings, toolCallText, toolEnding, toolOutputText } from './event-text.ts';
@@ -87,6 +88,8 @@ export class WakeView {
     'context.compacted': (view, { data }) => view.#labelled('sums up', `what came before: ${data.tokensBefore} tokens are ${data.tokensAfter} now`),
     'learning.kept': (view, { data }) => (data.as === 'new' ? [] : view.#labelled('knew', 'what it learned was known already')),
     'environment.entered': (view, { data }) => view.#labelled('enters', environmentText(data)),
+    'hand.restored': (view, { data }) => view.#labelled('moves', oneLine(restoredText(data))),
+    'hand.not_copied': (view, { data }) => view.#labelled('stays', oneLine(data.reason)),
     'outcome.defined': (view, { data }) => view.#labelled('aims at', oneLine(data.title)),
     'outcome.graded': (view, { data }) => view.#labelled('grades', `${data.grade}: ${oneLine(data.because)}`),
     'outcome.evaluated': (view, { data }) => view.#labelled('judges', `${data.verdict}: ${oneLine(data.because)}`),

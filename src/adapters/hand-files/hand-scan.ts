@@ -87,7 +87,9 @@ class Scanner {
       const work = async (): Promise<void> => {
         for (const name of waiting) if (await this.#look(folder, { name, path: `${path}/${name}`, dev })) folders.push(name);
       };
-      await Promise.all(Array.from({ length: Math.min(MAX_LOOKS, names.length) }, work));
+      // All of them come to their end before the folder is closed: its descriptor may be another's then.
+      const ends = await Promise.allSettled(Array.from({ length: Math.min(MAX_LOOKS, names.length) }, work));
+      for (const end of ends) if (end.status === 'rejected') throw end.reason;
       for (const name of folders) await this.#enter(folder, name, `${path}/${name}`, dev);
     } finally {
       await folder.close();

@@ -125,7 +125,7 @@ export class RevisedRows {
   }
 
   #laneOf(key: string): SerialLane {
-    const sum = [...key].reduce((total, character) => total + (character.codePointAt(0) ?? 0), 0);
+    const sum = Buffer.from(key).reduce((total, byte) => total + byte, 0);
     return this.#lanes[sum % LANES] ?? new SerialLane();
   }
 

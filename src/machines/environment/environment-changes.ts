@@ -30,6 +30,7 @@ export function compareEnvironments(before: EnvironmentDefinition, after: Enviro
     ...boundChanges('budget', before.budget, after.budget),
     ...givenChanges('variables.pass', before.variables.pass, after.variables.pass, (name) => `the variable ${name} of the host`),
     ...setChanges(before.variables.set, after.variables.set),
+    ...hostBoundChange(before.hostBound, after.hostBound),
     ...boundChanges('quota', before.quota, after.quota),
     ...evaluationChanges(before.evaluation, after.evaluation),
   ];
@@ -48,6 +49,11 @@ function nameChanges(before: EnvironmentDefinition, after: EnvironmentDefinition
 function choiceChange(key: string, before: string, after: string, order: readonly string[]): EnvironmentChange[] {
   if (before === after) return [];
   return [{ key, kind: 'changed', text: `${key} was ${before} and is ${after}`, posture: order.indexOf(after) > order.indexOf(before) ? 'stricter' : 'looser' }];
+}
+
+function hostBoundChange(before: boolean | undefined, after: boolean | undefined): EnvironmentChange[] {
+  if (before === after) return [];
+  return [{ key: 'hostBound', kind: 'changed', text: `hostBound was ${String(before ?? 'not said')} and is ${String(after ?? 'not said')}`, posture: 'neither' }];
 }
 
 type Mounts = EnvironmentDefinition['mounts'];

@@ -54,6 +54,11 @@ const shape = {
       set: z.record(variableName, variableValue).refine((set) => Object.keys(set).length <= 200, 'expected at most 200 variables').default({}),
     })
     .default({ pass: [], set: {} }),
+  /**
+   * `true`: a session stays on the machine where its first wake ran. `false`: it goes to any, and folders that it was given and mounts that it may
+   * write are the same on all of them. Default: it stays where it has such folders.
+   */
+  hostBound: z.boolean().optional(),
   /** What the workspace of a session may hold. */
   quota: z.strictObject({ maxBytes: z.number().int().min(1).optional(), maxFiles: z.number().int().min(1).optional() }).default({}),
   /** What has to speak for an outcome besides the log before anything is promoted. */

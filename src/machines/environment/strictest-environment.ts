@@ -33,9 +33,16 @@ export function strictestEnvironment(own: EnvironmentDefinition, others: readonl
     },
     budget: all.map(({ budget }) => budget).reduce(lowerOfEach),
     variables: commonVariables(own, others),
+    ...hostBoundBy(all),
     quota: all.map(({ quota }) => quota).reduce(lowerOfEach),
     evaluation: everyEvaluation(all),
   };
+}
+
+/** Where one of them keeps a session on its machine it stays; it goes anywhere only where all of them say so. */
+function hostBoundBy(all: readonly EnvironmentDefinition[]): Pick<EnvironmentDefinition, 'hostBound'> {
+  if (all.some(({ hostBound }) => hostBound === true)) return { hostBound: true };
+  return all.every(({ hostBound }) => hostBound === false) ? { hostBound: false } : {};
 }
 
 /** The agent within the bounds of its environment. */

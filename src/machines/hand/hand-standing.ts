@@ -62,7 +62,8 @@ export function handArrival({ sessionId, standing, here, bound, missingFolder, p
     if (reason !== undefined) return { kind: 'refused', error: handElsewhere(sessionId, { home, reason }) };
   }
   if (missingFolder !== undefined) return { kind: 'refused', error: handElsewhere(sessionId, { home, reason: `it works in ${missingFolder}, which is not on ${here.name}` }) };
-  if (standing === undefined) return { kind: 'first' };
+  // A file that came for it says nothing of where it is.
+  if (standing === undefined || (home === undefined && standing.epoch === 0)) return { kind: 'first' };
   if (home?.id === here.id) return { kind: 'home' };
   const { copy } = standing;
   return { kind: 'moves', from: home, copy, mayHaveLost: copy === undefined ? previousEpoch > 0 : copy.epoch < previousEpoch };

@@ -1,4 +1,5 @@
 /** Each event of a session's log as a step of a conversation: what was said, what moved which call, and what became of which request. */
+import { restoredText } from '../hand/hand-notes.ts';
 import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 import { jsonText } from './data-parts.ts';
 import type { DataPart } from './data-parts.ts';
@@ -135,6 +136,8 @@ const TELLERS: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Ty
   'span.completed': ({ data: { error } }) => (error === undefined ? undefined : ['trouble', `The model step did not succeed: ${error.kind}`, error.message]),
   'run.attempt_failed': ({ data: { candidate, error, because } }) => ['trouble', `${candidate.provider}/${candidate.model} failed: ${error.kind}`, `${error.message}\n${because}`],
   'tool.skipped': ({ data }) => ['trouble', `The tool ${data.name} is not available`],
+  'hand.restored': ({ data }) => [data.mayHaveLost ? 'trouble' : 'note', `Goes on on ${data.host}`, restoredText(data)],
+  'hand.not_copied': ({ data }) => ['trouble', 'No copy of its folder was made', data.reason],
   'learning.captured': ({ data }) => ['note', 'Learned', `${data.title}\n${data.detail}`],
   'outcome.evaluated': ({ data }) => [data.verdict === 'fail' ? 'trouble' : 'note', `Goal: ${VERDICTS[data.verdict]}`],
   'memory.promoted': () => ['note', 'What it learned was promoted'],

@@ -432,6 +432,23 @@ const agent = {
     'A wake works in this environment. The fingerprint changes with everything that the environment says.',
     z.object({ environmentId: id, fingerprint: z.string().min(1).max(100), sandbox: z.enum(['bubblewrap', 'off']), network: z.enum(['open', 'disabled']), within: z.array(id).optional() }),
   ),
+  'hand.restored': define(
+    'The folder of the session has come to another machine. `mayHaveLost`: the copy is older than the last wake. `setAside`: where on `host` lies what lay there before and was in no copy.',
+    z.object({
+      from: z.string().optional(),
+      host: z.string().min(1),
+      copyEpoch: z.number().int().nonnegative().optional(),
+      files: z.number().int().nonnegative(),
+      bytes: z.number().int().nonnegative(),
+      fetchedBytes: z.number().int().nonnegative(),
+      mayHaveLost: z.boolean(),
+      setAside: z.string().optional(),
+    }),
+  ),
+  'hand.not_copied': define(
+    'No copy of the session\'s folder could be made at the end of a wake. `staysHere`: until one can be made it is left to the machine that it is on.',
+    z.object({ code: z.string().min(1), reason: z.string().min(1), staysHere: z.boolean() }),
+  ),
 } as const;
 
 const unrecognized = {

@@ -146,6 +146,8 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'memory.promoted': (state, { data }) => ({ learningsToPromote: withoutLearnings(state.learningsToPromote, data.learningIds) }),
   'substrate.promoted': () => NOTHING,
   'promotion.refused': () => NOTHING,
+  'hand.restored': () => NOTHING,
+  'hand.not_copied': () => NOTHING,
   'event.unrecognized': () => NOTHING,
 };
 

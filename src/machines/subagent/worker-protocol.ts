@@ -64,6 +64,8 @@ export const workerAgentDefinition = z.union([
 export const workerParentConfig = z.strictObject({
   /** Absolute. Absent: a home of its own, which goes with it. */
   home: z.string().min(1).max(10_000).optional(),
+  /** The database in which sessions live. Absent: they live in the home. It goes through the channel of the process only: it may hold a password. */
+  store: z.strictObject({ postgres: z.string().min(1).max(10_000), schema: z.string().max(100).optional() }).optional(),
   providers: providerTable.optional(),
   /** Whether anybody can be asked for permission. Default `reachable`: requests go to the parent. */
   humans: z.enum(['reachable', 'none']).optional(),

@@ -8,6 +8,7 @@
  * What a step was given stays as it was: when one begins, everything before it is settled, and what is learned later comes later. Providers
  * keep what they have read in a cache, which a change further up would void. Only a compaction replaces what is settled.
  */
+import { restoredText } from '../hand/hand-notes.ts';
 import { MAX_CONTINUES_IN_A_ROW } from '../session/limits.ts';
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 import type { AssistantMessage, ProviderMessage, TextPart, ToolCallPart, ToolResultPart, UserMessage } from './provider-message.ts';
@@ -96,6 +97,7 @@ export class TranscriptBuilder {
     'directive.accepted': (builder, { data }) => {
       if (data.directive.outcome === 'continue') builder.#note(`You asked to continue (at most ${MAX_CONTINUES_IN_A_ROW} times in a row). Go on.`);
     },
+    'hand.restored': (builder, { data }) => builder.#note(restoredText(data)),
     'directive.rejected': (builder, { data }) => builder.#note(`Your directive was not understood and counted as sleep: ${data.reason}`),
   };
 

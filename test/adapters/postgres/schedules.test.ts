@@ -156,6 +156,7 @@ describe('definitions in a database', () => {
       await definitions(tables.one).add(definitionOf());
       proxy.refuse(false);
       await heardMore(before);
+      expect(heard).toBe(before + 1);
     } finally {
       end();
       await proxy.stop();

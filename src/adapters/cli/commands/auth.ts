@@ -48,7 +48,7 @@ export async function addProfile(context: CommandContext, options: AddOptions): 
 
 export async function listProfiles(context: CommandContext, provider: string | undefined): Promise<number> {
   const { out, json, home } = context;
-  const found = await withAuth(context, ({ profiles }) => profiles.list(provider));
+  const found = await withAuth({ ...context, store: undefined }, ({ profiles }) => profiles.list(provider));
   if (json) await out.document({ profiles: found.map(plainProfile) });
   else if (found.length === 0) await out.line(`No accounts${provider === undefined ? '' : ` of ${oneLine(provider)}`} in ${home} yet. Add one: ${nextCommand(context, 'auth', 'add', '--help')}`);
   else {

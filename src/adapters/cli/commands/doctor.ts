@@ -2,30 +2,34 @@
 import { join } from 'node:path';
 import { RuntimeError, messageOf } from '../../../machines/errors.ts';
 import { createSystemClock } from '../../../actors/clock/system-clock.ts';
+import type { EventStore } from '../../../actors/session/event-store.ts';
 import { createIdSource } from '../../../actors/session/id-source.ts';
 import { SessionJournal } from '../../../actors/session/session-journal.ts';
+import type { HomeLayout } from '../../files/layout.ts';
 import { FileEnvironmentCatalog } from '../../environment-files/file-environment-catalog.ts';
-import { FileEventStore } from '../../files/file-event-store.ts';
 import { createBubblewrap } from '../../bubblewrap/bubblewrap.ts';
 import { createProcessTree } from '../../process-tree/process-tree.ts';
 import { createFileJobRecords } from '../../subagent-files/file-job-records.ts';
-import { createFileScheduleDefinitions } from '../../schedule-files/schedule-definitions.ts';
 import { FileVaultCatalog } from '../../vault-files/file-vault-catalog.ts';
-import { nextCommand } from '../context.ts';
+import { nextCommand, storeText } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { checkAgents, checkHomeFolder, checkProcesses, checkSchedules, checkTools } from '../doctor/check-home.ts';
 import { checkEnvironments, unconfinedAgents } from '../doctor/check-environments.ts';
 import { checkMemory } from '../doctor/check-memory.ts';
 import { checkSessions } from '../doctor/check-sessions.ts';
+import { checkStoredSessions } from '../doctor/check-stored-sessions.ts';
 import { checkSkills } from '../doctor/check-skills.ts';
 import { checkSubagents } from '../doctor/check-subagents.ts';
 import { checkVaults } from '../doctor/check-vaults.ts';
 import { checkWorktrees } from '../doctor/check-worktrees.ts';
+import { problem } from '../doctor/finding.ts';
 import type { RepairableFinding } from '../doctor/finding.ts';
 import { VAULTS_FOLDER } from '../environment-vaults.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { isHomeThere } from '../home.ts';
 import { SKILLS_FOLDER, skillCatalogOf } from '../known-home.ts';
+import { openStore, runtimeStore } from '../open-store.ts';
+import type { NodeStore } from '../../../node-stores.ts';
 import { Progress } from '../progress.ts';
 import type { Reconciliation } from '../../../runtime.ts';
 import { withAgents } from '../stores.ts';
@@ -35,7 +39,6 @@ import { WORKTREES_FOLDER, hostLifeOf, worktreeKeeper } from '../worktree-house.
 
 /** Folders of a home beside its agents. */
 const PROCESSES_FOLDER = 'processes';
-const SCHEDULES_FOLDER = 'schedules';
 const JOBS_FOLDER = 'subagents';
 /** Of an agent's folder. */
 const RETRIEVAL_FOLDER = 'retrieval';
@@ -84,9 +87,9 @@ async function treated({ repair: mend, ...finding }: RepairableFinding, repair: 
 function withFindings<Result>(context: CommandContext, use: (findings: readonly RepairableFinding[]) => Promise<Result>): Promise<Result> {
   const { home } = context;
   return withAgents(context, async ({ agents, layout }) => {
-    if (!(await isHomeThere(home))) return use(await checkTools());
+    if (context.store === undefined && !(await isHomeThere(home))) return use(await checkTools());
     const clock = createSystemClock();
-    const store = new FileEventStore({ home, clock });
+    const opened = await openStore(context).catch((error: unknown) => unreachable(context, error));
     const progress = new Progress(context.err);
     const onCounted = (sessions: number): void => progress.waitFor(`looking at ${counted(sessions, 'session')}`);
     try {
@@ -96,29 +99,29 @@ function withFindings<Result>(context: CommandContext, use: (findings: readonly 
         ...(await checkEnvironments({ catalog: new FileEnvironmentCatalog({ home }), agents, home, vaults: join(home, VAULTS_FOLDER), sandboxes: createBubblewrap() })),
         ...(await checkVaults(new FileVaultCatalog({ directory: join(home, VAULTS_FOLDER) }), join(home, VAULTS_FOLDER))),
         ...(await checkSkills({ skills: skillCatalogOf(context), agents, directory: join(home, SKILLS_FOLDER) })),
-        ...(await checkSessions({ layout, store, nowMs: clock.now(), onCounted, renew: (sessionId) => renew(store, sessionId) })),
+        ...('finding' in opened ? [opened.finding] : await sessionFindings(context, { opened, layout, onCounted })),
         // After the sessions, of whose logs learnings are made anew.
-        ...(await checkMemory({ agents, store, ...memoryHouse(layout), indexDirectory: (agentId) => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER) })),
-        ...(await checkSchedules(createFileScheduleDefinitions({ directory: join(home, SCHEDULES_FOLDER) }))),
+        ...('finding' in opened ? [] : await checkMemory({ agents, store: opened.store, ...memoryHouse(layout), indexDirectory: (agentId) => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER) })),
+        ...('finding' in opened ? [] : await checkSchedules(opened.schedules.definitions)),
         ...(await checkProcesses(createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER), hostLife: hostLifeOf(home) }), home)),
         // After the processes, since what works in a worktree keeps it, and the jobs before their worktrees, since they say what those hold.
-        ...(await checkJobs(home)),
-        ...(await checkWorktrees({ list: () => worktreeKeeper(home).list(), reconcile: async () => (await reconcileHome(home)).worktrees }, join(home, WORKTREES_FOLDER))),
+        ...(await checkJobs(context)),
+        ...(await checkWorktrees({ list: () => worktreeKeeper(home).list(), reconcile: async () => (await reconcileHome(context)).worktrees }, join(home, WORKTREES_FOLDER))),
         ...(await checkTools()),
       ];
       progress.stop();
       return await use(findings);
     } finally {
       progress.stop();
-      await store.close();
+      if ('store' in opened) await opened.store.close();
     }
   });
 }
 
 /** Only a runtime knows who is going to go on with what was left. */
-async function reconcileHome(home: string): Promise<Reconciliation> {
+async function reconcileHome(context: CommandContext): Promise<Reconciliation> {
   const { createNodeRuntime } = await import('../../../node.ts');
-  const runtime = await createNodeRuntime({ home, reconcileOnStart: false });
+  const runtime = await createNodeRuntime({ home: context.home, ...runtimeStore(context), reconcileOnStart: false });
   try {
     return await runtime.reconcile();
   } finally {
@@ -126,31 +129,51 @@ async function reconcileHome(home: string): Promise<Reconciliation> {
   }
 }
 
-function checkJobs(home: string): Promise<RepairableFinding[]> {
+function checkJobs(context: CommandContext): Promise<RepairableFinding[]> {
+  const { home } = context;
   const directory = join(home, JOBS_FOLDER);
   // Settling a job is the business of whoever could run it.
   const settle = async (jobId: string): Promise<void> => {
-    const report = (await reconcileHome(home)).jobs.find((job) => job.jobId === jobId);
+    const report = (await reconcileHome(context)).jobs.find((job) => job.jobId === jobId);
     if (report?.action === 'failed') throw new RuntimeError('JOB_NOT_SETTLED', report.reason ?? 'nobody knows why', { category: 'storage' });
   };
   return checkSubagents({ records: createFileJobRecords({ directory, hostLife: hostLifeOf(home) }), directory, settle });
 }
 
-async function renew(store: FileEventStore, sessionId: string): Promise<void> {
+/** A database that cannot be had keeps nobody from looking at the home. */
+function unreachable({ store, home }: CommandContext, error: unknown): { readonly finding: RepairableFinding } {
+  const remedy = (RuntimeError.is(error) ? error.hint : undefined) ?? 'Look at it with `wakechart store check`.';
+  return { finding: problem({ area: 'sessions', where: store?.shown ?? home, what: `the store cannot be opened, and neither sessions nor what is due were looked at: ${messageOf(error)}`, remedy }) };
+}
+
+interface SessionsPlace {
+  readonly opened: NodeStore;
+  readonly layout: HomeLayout;
+  readonly onCounted: (sessions: number) => void;
+}
+
+function sessionFindings(context: CommandContext, { opened: { store, clock }, layout, onCounted }: SessionsPlace): Promise<RepairableFinding[]> {
+  const nowMs = createSystemClock().now();
+  if (context.store === undefined) return checkSessions({ layout, store, nowMs, onCounted, renew: (sessionId) => renew(store, sessionId) });
+  return checkStoredSessions({ ports: { store, clock, ids: createIdSource({ clock }) }, where: context.store.shown, onCounted });
+}
+
+async function renew(store: EventStore, sessionId: string): Promise<void> {
   const clock = createSystemClock();
   const { state } = await SessionJournal.open(sessionId, { store, clock, ids: createIdSource({ clock }) });
   await store.saveView(state);
 }
 
 async function tell(context: CommandContext, findings: readonly Treated[], problems: number): Promise<void> {
-  const { out, home } = context;
+  const { out, home, store } = context;
+  const where = store === undefined ? home : `${home}, with its sessions in ${storeText(context)}`;
   const { styles } = out;
   for (const { severity, where, what, remedy, isRepaired } of findings) {
     const label = isRepaired ? styles.green('repaired') : severity === 'problem' ? styles.red('problem') : styles.yellow('note');
     await out.line(`${label}  ${printable(where)}: ${printable(what)}`);
     if (!isRepaired) await out.line(`         ${styles.dim(remedy)}`);
   }
-  if (problems === 0) return out.line(`${styles.green('Healthy:')} ${home}`);
+  if (problems === 0) return out.line(`${styles.green('Healthy:')} ${where}`);
   const canRepair = findings.some(({ isRepairable, isRepaired }) => isRepairable && !isRepaired);
-  await out.line(`${counted(problems, 'problem')} in ${home}.${canRepair ? ` Put right what can be: ${nextCommand(context, 'doctor', '--repair')}` : ''}`);
+  await out.line(`${counted(problems, 'problem')} in ${where}.${canRepair ? ` Put right what can be: ${nextCommand(context, 'doctor', '--repair')}` : ''}`);
 }

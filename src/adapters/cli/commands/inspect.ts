@@ -120,7 +120,7 @@ async function opened(context: CommandContext, { file, session, statelyPort, sen
     const secrets = sendTo === undefined ? NO_SECRETS_KNOWN : await secretsOfHome(context);
     return { ...(await openedLog(context, file === PIPED ? undefined : file)), ...secrets };
   }
-  if (statelyPort !== undefined && session === undefined && !context.isHomeGiven && !(await isHomeThere(context.home))) return undefined;
+  if (statelyPort !== undefined && session === undefined && context.store === undefined && !context.isHomeGiven && !(await isHomeThere(context.home))) return undefined;
   return openedHome(context, session);
 }
 

@@ -4,7 +4,7 @@ import { RuntimeError, messageOf } from '../../../machines/errors.ts';
 import type { KeptLearning } from '../../../machines/memory/learning.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
-import { openStore } from '../open-store.ts';
+import { withStore } from '../open-store.ts';
 import { fieldLines, tableLines } from '../table.ts';
 import { counted, localTime, printable } from '../text.ts';
 import { withMemory } from './memory-house.ts';
@@ -60,13 +60,9 @@ export async function rebuildAgentLearnings(context: CommandContext, agent: stri
   const { out, err, json } = context;
   const unreadable: { sessionId: string; error: string }[] = [];
   const { agentId, learnings } = await withMemory(context, agent, async (house, id) => {
-    const { store } = await openStore(context);
-    try {
-      const result = await rebuildLearnings({ agentId: id, store, learnings: house.learnings, onUnreadable: (sessionId, error) => void unreadable.push({ sessionId, error: messageOf(error) }) });
-      return { agentId: id, ...result };
-    } finally {
-      await store.close();
-    }
+    const onUnreadable = (sessionId: string, error: unknown): void => void unreadable.push({ sessionId, error: messageOf(error) });
+    const result = await withStore(context, ({ store }) => rebuildLearnings({ agentId: id, store, learnings: house.learnings, onUnreadable }));
+    return { agentId: id, ...result };
   });
   if (json) await out.document({ agentId, learnings, unreadable });
   else {

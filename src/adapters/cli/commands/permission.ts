@@ -1,6 +1,4 @@
 /** `wakechart permission …`: what is allowed for always, taking it back, and asking what would become of a command. */
-import { join } from 'node:path';
-import { createSystemClock } from '../../../actors/clock/system-clock.ts';
 import type { KeptRule, PolicyStore } from '../../../actors/permission/policy-store.ts';
 import type { AgentDefinition } from '../../../machines/agent/agent-definition.ts';
 import { RuntimeError, messageOf } from '../../../machines/errors.ts';
@@ -10,20 +8,17 @@ import type { PermissionDecision } from '../../../machines/permission/permission
 import { formatRule, parseRule } from '../../../machines/permission/permission-rule.ts';
 import type { PermissionRule } from '../../../machines/permission/permission-rule.ts';
 import { shellRunDefinition } from '../../../machines/turn/shell-run.ts';
-import { FilePolicyStore } from '../../policy-files/file-policy-store.ts';
 import { readShell } from '../../shell-syntax/shell-reader.ts';
 import { boundedAgent } from '../bounded-agent.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
+import { withStore } from '../open-store.ts';
 import { placesOf } from '../places.ts';
 import { withAgents, withSessions } from '../stores.ts';
 import { tableLines } from '../table.ts';
 import { counted, localTime, printable, shellQuoted } from '../text.ts';
 import { checkedAgentName } from './agent.ts';
 import { checkedSessionId } from './session.ts';
-
-/** The folder of the policy in a home. */
-const POLICY_FOLDER = 'policy';
 
 /** A rule, and where it comes from. */
 interface ListedRule {
@@ -46,8 +41,7 @@ export async function listPermissions(context: CommandContext, agent: string | u
   const wanted = agent === undefined ? undefined : checkedAgentName(agent);
   const found = await withAgents(context, async ({ agents }) => {
     const ids = wanted === undefined ? (await agents.list()).map(({ agentId }) => agentId) : [(await agents.get(wanted)).agentId];
-    const policy = policyOf(context);
-    return Promise.all(ids.map(async (agentId) => rulesOf(policy, agentId, await agents.get(agentId).catch(() => undefined))));
+    return withPolicy(context, (policy) => Promise.all(ids.map(async (agentId) => rulesOf(policy, agentId, await agents.get(agentId).catch(() => undefined)))));
   });
   const rules = found.flatMap((each) => ('error' in each ? [] : each));
   const unreadable = found.flatMap((each) => ('error' in each ? [each] : []));
@@ -64,7 +58,7 @@ export async function revokePermission(context: CommandContext, { agent, rule }:
   parseRule(text);
   const revoked = await withAgents(context, async ({ agents }) => {
     await agents.get(agentId);
-    return policyOf(context).remove(agentId, text);
+    return withPolicy(context, (policy) => policy.remove(agentId, text));
   });
   if (!revoked) throw await notKept(context, agentId, text);
   if (json) await out.document({ agentId, rule: text, revoked });
@@ -89,7 +83,7 @@ export async function checkPermission(context: CommandContext, { agent, session,
     if (state !== undefined && state.agentId !== agentId) throw otherAgent(state.sessionId, state.agentId, agentId);
     const bounded = await boundedAgent({ home, agent: definition, state });
     const { workspace } = placesOf(layout, { agentId, sessionId: state?.sessionId ?? 'none' });
-    const policy = await policyOf(context).rules(agentId);
+    const policy = await withPolicy(context, (kept) => kept.rules(agentId));
     const judged = decidePermission({
       definition: shellRunDefinition,
       subject: { kind: 'shell', command, cwd: workspace },
@@ -110,8 +104,9 @@ export async function checkPermission(context: CommandContext, { agent, session,
   return EXIT_SUCCESS;
 }
 
-function policyOf({ home }: CommandContext): PolicyStore {
-  return new FilePolicyStore({ directory: join(home, POLICY_FOLDER), clock: createSystemClock() });
+/** What was allowed for always is kept where the sessions are; what people have written is in the home. */
+function withPolicy<Result>(context: CommandContext, work: (policy: PolicyStore) => Promise<Result>): Promise<Result> {
+  return withStore(context, ({ policy }) => work(policy));
 }
 
 async function rulesOf(policy: PolicyStore, agentId: string, definition: AgentDefinition | undefined): Promise<readonly ListedRule[] | UnreadableRules> {
@@ -172,7 +167,7 @@ function decisionText({ out: { styles } }: CommandContext, decision: PermissionD
 }
 
 async function notKept(context: CommandContext, agentId: string, rule: string): Promise<RuntimeError> {
-  const kept = await policyOf(context).rules(agentId);
+  const kept = await withPolicy(context, (policy) => policy.rules(agentId));
   const own = kept.filter(({ isForEveryAgent }) => !isForEveryAgent).map((each) => formatRule(each.rule));
   const hint = own.length === 0 ? `Nothing is kept for agent ${agentId}.` : `Kept for agent ${agentId}, ${counted(own.length, 'rule')}:\n${own.join('\n')}`;
   const elsewhere = 'Rules of its file and of all.yaml are changed where they stand.';

@@ -2,7 +2,7 @@
 import type { ScheduleOverview, ScheduleRegistry, ScheduleView } from '../../../actors/schedule/durable-registry.ts';
 import { describeRecord } from '../../../machines/schedule/record-text.ts';
 import type { ScheduleRecord } from '../../../machines/schedule/slot-record.ts';
-import { nextCommand } from '../context.ts';
+import { nextCommand, storeText } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { checkedScheduleName, withSchedules } from '../schedule-house.ts';
@@ -14,10 +14,10 @@ import { counted, localTime, printable } from '../text.ts';
 const RECORDS_SHOWN = 10;
 
 export async function listSchedules(context: CommandContext): Promise<number> {
-  const { out, json, home } = context;
+  const { out, json } = context;
   const schedules = await withSchedules(context, (registry) => registry.list());
   if (json) await out.document({ schedules });
-  else if (schedules.length === 0) await out.line(`No schedules in ${home} yet. Add one: ${nextCommand(context, 'schedule', 'add', '--help')}`);
+  else if (schedules.length === 0) await out.line(`No schedules in ${storeText(context)} yet. Add one: ${nextCommand(context, 'schedule', 'add', '--help')}`);
   else {
     for (const line of tableLines(['SCHEDULE', 'STATUS', 'NEXT', 'LAST', 'DOES'], schedules.map(rowOf), out)) await out.line(line);
     await out.line(workerText(context));

@@ -6,8 +6,7 @@ import { activationsOf } from '../../../machines/session/activation.ts';
 import { messageOf } from '../../../machines/errors.ts';
 import { isUuidV7 } from '../../../machines/ids.ts';
 import type { Activation } from '../../../machines/session/activation.ts';
-import type { SessionIdentity } from '../../../actors/session/event-store.ts';
-import type { FileEventStore } from '../../files/file-event-store.ts';
+import type { EventStore, SessionIdentity } from '../../../actors/session/event-store.ts';
 import type { HomeLayout } from '../../files/layout.ts';
 import type { DamagedPlace } from '../../files/log-damage.ts';
 import { examineSession, foldLog } from '../../files/session-examination.ts';
@@ -20,7 +19,7 @@ import type { RepairableFinding } from './finding.ts';
 
 export interface SessionsCheck {
   readonly layout: HomeLayout;
-  readonly store: FileEventStore;
+  readonly store: Pick<EventStore, 'activations'>;
   /** Makes what lies beside the log of a session again. */
   readonly renew: (sessionId: string) => Promise<void>;
   /** Milliseconds since the epoch. */

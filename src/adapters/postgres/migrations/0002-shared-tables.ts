@@ -6,8 +6,9 @@
  *   schedule_standing                how they stand: paused, parked, how often they ran
  *   candidate_standing               how models stand with accounts: what cools down, what is disabled, who probes. No secret is here
  *   policy                           the rules that people have kept by an answer, one row for each agent
+ *   job, job_owner                   jobs of subagents, under numbers that no two machines give, and the processes that have them in hand
  *
- * The last four have one shape, for they are used in one way: a row is a whole value, replaced by whoever has seen the revision before. A row
+ * The four before the last have one shape, for they are used in one way: a row is a whole value, replaced by whoever has seen the revision before. A row
  * whose body is null was removed; it stays, so that no revision ever comes twice.
  */
 import type { Migration } from './migration.ts';
@@ -69,9 +70,30 @@ CREATE TABLE $s.${table} (
 
 const REVISED = ['schedule_definition', 'schedule_standing', 'candidate_standing', 'policy'].map(revised).join('');
 
+/** A number without a body was given to a job whose process died before it said more. */
+const JOBS = `
+CREATE TABLE $s.job_owner (
+  id uuid PRIMARY KEY,
+  place text NOT NULL,
+  name text NOT NULL,
+  token text,
+  alive_until timestamptz NOT NULL
+) WITH (fillfactor = 50);
+
+CREATE TABLE $s.job (
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  owner uuid,
+  claim uuid,
+  stage text,
+  has_output boolean NOT NULL DEFAULT false,
+  body text,
+  made_at timestamptz NOT NULL DEFAULT clock_timestamp()
+) WITH (fillfactor = 70);
+`;
+
 export const sharedTablesMigration: Migration = {
   version: 2,
   name: 'shared-tables',
   serves: 1,
-  statements: (schema) => [LOGS, APPEND, REVISED].join('\n').replaceAll('$s', schema),
+  statements: (schema) => [LOGS, APPEND, REVISED, JOBS].join('\n').replaceAll('$s', schema),
 };

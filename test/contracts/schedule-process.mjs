@@ -1,17 +1,21 @@
 /**
- * A process that runs the schedule `shared`, one fire a minute, over a directory it shares with others. Its clock is simulated and moves when the
- * parent says so. Each fire is a line in a file, written before anything else happens: it is there even if the process is killed.
+ * A process that runs the schedule `shared`, one fire a minute, over a directory or a database that it shares with others. Its clock is simulated
+ * and moves when the parent says so. Each fire is a line in a file, written before anything else happens: it is there even if the process is killed.
  *
- *   argv: directory, file of fires, name of the process, start in epoch milliseconds, catch-up policy as JSON
+ *   argv: directory or URL of a database, file of fires, name of the process, start in epoch milliseconds, catch-up policy as JSON
  *   in:   { untilMs }    out: { readyAtMs } once it sleeps, { reachedMs } when all slots up to there are decided
  */
 import { appendFileSync } from 'node:fs';
-import { createSimulatedClock } from '../../../dist/actors/clock/simulated-clock.js';
-import { createScheduledTaskRunner } from '../../../dist/actors/schedule/scheduled-task-runner.js';
-import { createCronerPlan } from '../../../dist/adapters/cron/croner-plan.js';
-import { createFileScheduleStore } from '../../../dist/adapters/schedule-files/file-schedule-store.js';
+import { createSimulatedClock } from '../../dist/actors/clock/simulated-clock.js';
+import { createSystemClock } from '../../dist/actors/clock/system-clock.js';
+import { createScheduledTaskRunner } from '../../dist/actors/schedule/scheduled-task-runner.js';
+import { createCronerPlan } from '../../dist/adapters/cron/croner-plan.js';
+import { ConnectedDatabase } from '../../dist/adapters/postgres/postgres-database.js';
+import { loadDriver } from '../../dist/adapters/postgres/postgres-driver.js';
+import { createPostgresScheduleStore } from '../../dist/adapters/postgres/schedule-store.js';
+import { createFileScheduleStore } from '../../dist/adapters/schedule-files/file-schedule-store.js';
 
-const [directory = '', fires = '', name = '', startMs = '', catchUp = ''] = process.argv.slice(2);
+const [place = '', fires = '', name = '', startMs = '', catchUp = ''] = process.argv.slice(2);
 const MINUTE = 60_000;
 
 const clock = createSimulatedClock({ now: Number(startMs) });
@@ -32,12 +36,18 @@ const children = {
   async close() {},
 };
 
+// Small segments, so that they are sealed in the middle of the race, and as few records that are added up by themselves.
+async function openStore() {
+  if (!place.startsWith('postgres')) return createFileScheduleStore({ directory: place, durability: 'os', maxSegmentBytes: 3_000 });
+  const settings = { url: place, clock: createSystemClock(), schema: 'wakechart', poolSize: 2, patienceMs: 20_000, callLimitMs: 20_000 };
+  return createPostgresScheduleStore({ database: new ConnectedDatabase(await loadDriver(), settings), foldEvery: 12 });
+}
+
 let nextFireMs = Number.NaN;
 const runner = createScheduledTaskRunner({
   clock,
   cron: createCronerPlan({ timezone: 'UTC' }),
-  // Small segments, so that they are sealed in the middle of the race.
-  store: createFileScheduleStore({ directory, durability: 'os', maxSegmentBytes: 3_000 }),
+  store: await openStore(),
 });
 void runner.start({
   taskId: name,

@@ -1,0 +1,29 @@
+/** The hand of the session that a wake works with: here before the wake begins, and copied before it ends. Where machines share nothing, nothing. */
+import type { SessionEventDraft } from '../../machines/session/session-event.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { ArrivedHand, HandWake, SessionHands } from '../hand/session-hands.ts';
+
+export class WakeHand {
+  readonly #hands: SessionHands | undefined;
+  #arrived: ArrivedHand | undefined;
+  /** What the log has to say of the copy, with the end of the wake. */
+  endNotes: readonly SessionEventDraft[] = [];
+
+  constructor(hands: SessionHands | undefined) {
+    this.#hands = hands;
+  }
+
+  /** Once for a wake, however often it has to look at the log again before it begins. @returns what the log has to say of it @throws what `SessionHands.arrive` throws */
+  async arrive(session: SessionState, wake: HandWake): Promise<readonly SessionEventDraft[]> {
+    this.#arrived ??= await this.#hands?.arrive(session, wake);
+    return this.#arrived?.notes ?? [];
+  }
+
+  /** Not after the right to wake is lost: what lies here is somebody else's then. @throws RuntimeError HAND_SUPERSEDED */
+  async leave({ lost, force }: { readonly lost: AbortSignal | undefined; readonly force: AbortSignal | undefined }): Promise<void> {
+    if (this.#arrived === undefined || lost?.aborted === true) return;
+    const signals = [lost, force].filter((signal) => signal !== undefined);
+    const notes = await this.#arrived.leave({ signal: AbortSignal.any(signals) });
+    if (notes.length > 0) this.endNotes = notes;
+  }
+}

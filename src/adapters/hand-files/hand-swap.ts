@@ -1,0 +1,128 @@
+/**
+ * Puts a hand that was laid out whole in the place of the one that lies there. A file says that this has begun before anything is moved, so that
+ * whoever comes after a crash ends it: without the file the old hand lies there, with it the new one will.
+ */
+import { randomUUID } from 'node:crypto';
+import { chmod, lstat, mkdir, open, readFile, readdir, rename, rm, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { isMissing, systemCodeOf } from './hand-errors.ts';
+import type { HandPlaces, RootPlace } from './hand-places.ts';
+
+const PRIVATE_FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+const swapFile = z.strictObject({ epoch: z.number().int().nonnegative(), keepsBefore: z.boolean() });
+
+export type Swap = Readonly<z.output<typeof swapFile>>;
+
+/** The new hand has to be in the folder for drafts, on the disk. */
+export async function beginSwap(places: HandPlaces, swap: Swap): Promise<void> {
+  const draft = `${places.swap}.tmp`;
+  const file = await open(draft, 'w', FILE_MODE);
+  try {
+    await file.writeFile(JSON.stringify(swap));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, places.swap);
+  await syncFolder(places.directory);
+}
+
+/** Ends what was begun, from wherever it came to; where nothing was, what is left of a draft goes. */
+export async function endSwap(places: HandPlaces): Promise<void> {
+  const swap = await readSwap(places);
+  if (swap !== undefined) {
+    await mkdir(places.before(swap.epoch), { recursive: true, mode: PRIVATE_FOLDER_MODE });
+    for (const root of places.roots) await swapRoot(places, root, swap);
+    await syncFolder(places.directory);
+    await unlink(places.swap);
+    await syncFolder(places.directory);
+    if (!swap.keepsBefore) await removeTree(places.before(swap.epoch));
+    else for (const { root } of places.roots) await unlink(movedMark(join(places.before(swap.epoch), root)));
+  }
+  await removeTree(places.draft);
+}
+
+/** Whether somebody has to end or clear away something. */
+export async function isHalfDone(places: HandPlaces): Promise<boolean> {
+  const names = await readdir(places.directory).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  return names.includes('swap.json') || names.includes('new');
+}
+
+async function readSwap(places: HandPlaces): Promise<Swap | undefined> {
+  const text = await readFile(places.swap, 'utf8').catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+  return text === undefined ? undefined : swapFile.parse(JSON.parse(text));
+}
+
+/** A root that the new hand does not have goes away. What somebody has made in between, in the place of the old one, is put to the old one. */
+async function swapRoot(places: HandPlaces, { root, directory }: RootPlace, { epoch }: Swap): Promise<void> {
+  const before = join(places.before(epoch), root);
+  const drafted = join(places.draft, root);
+  // Once the old one is away and the new one in its place, that must not be moved away too.
+  if (!(await isThere(movedMark(before)))) {
+    await moveAway(directory, before);
+    await (await open(movedMark(before), 'w', FILE_MODE)).close();
+    await syncFolder(places.before(epoch));
+  }
+  if (!(await isThere(drafted))) return;
+  await moveAway(directory, before);
+  await mkdir(dirname(directory), { recursive: true, mode: PRIVATE_FOLDER_MODE });
+  await rename(drafted, directory);
+  await syncFolder(dirname(directory));
+}
+
+function movedMark(before: string): string {
+  return `${before}.moved`;
+}
+
+async function moveAway(directory: string, before: string): Promise<void> {
+  const to = (await isThere(before)) ? `${before}.${randomUUID()}` : before;
+  try {
+    // A folder that may not be written cannot be moved either.
+    await chmod(directory, PRIVATE_FOLDER_MODE);
+    await rename(directory, to);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(() => true, (error: unknown) => {
+    if (isMissing(error)) return false;
+    throw error;
+  });
+}
+
+/** Also folders that whoever worked in them has made unwritable. */
+export async function removeTree(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch (error) {
+    if (!['EACCES', 'EPERM'].includes(systemCodeOf(error) ?? '')) throw error;
+    await makeWritable(path);
+    await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function makeWritable(folder: string): Promise<void> {
+  await chmod(folder, PRIVATE_FOLDER_MODE);
+  for (const entry of await readdir(folder, { withFileTypes: true })) if (entry.isDirectory()) await makeWritable(join(folder, entry.name));
+}
+
+export async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

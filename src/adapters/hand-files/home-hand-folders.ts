@@ -1,0 +1,200 @@
+/** The hands of the sessions of a home. */
+import { randomUUID } from 'node:crypto';
+import { lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
+import type { HandPiece } from '../../actors/hand/hand-copies.ts';
+import type { HandFolders, LaidHand, LayHand, TakeHand, TakenHand } from '../../actors/hand/hand-folders.ts';
+import type { SessionPlace } from '../../actors/session/session-directories.ts';
+import { RuntimeError } from '../../machines/errors.ts';
+import { differenceOf, isSameHand } from '../../machines/hand/hand-difference.ts';
+import { HAND_PIECE_BYTES, damaged, handFile, indexText, isHandPath, measureOf, partsOf, readIndex, readParts } from '../../machines/hand/hand-manifest.ts';
+import type { HandEntry, HandFile } from '../../machines/hand/hand-manifest.ts';
+import type { HandHost } from '../../machines/hand/hand-standing.ts';
+import { draftHand } from './hand-draft.ts';
+import { storageFailed } from './hand-errors.ts';
+import { HandPlaces } from './hand-places.ts';
+import type { HandLayout } from './hand-places.ts';
+import { scanHand } from './hand-scan.ts';
+import type { ScannedHand } from './hand-scan.ts';
+import { beginSwap, endSwap, isHalfDone } from './hand-swap.ts';
+import { hashOf } from './hash.ts';
+import { hostOfHome } from './host-id.ts';
+import { fileSystemNow, readKnown, trusted, writeKnown } from './known-hand.ts';
+import type { KnownHand } from './known-hand.ts';
+import { walkTo } from './open-folder.ts';
+import { PieceBatches } from './piece-batches.ts';
+import { fetchPieces } from './piece-source.ts';
+
+const PRIVATE_FOLDER_MODE = 0o700;
+const NOTHING_SEEN: ScannedHand = { entries: [], looks: [], read: 0, skipped: [] };
+const NO_BOUNDS = { maxFiles: Infinity, maxBytes: Infinity };
+
+/** Comes again with every message that names it, so that nobody misses it who has the log. */
+const ATTACHMENTS = 'workspace/.wakechart-runtime';
+const OUTPUTS = 'workspace/.wakechart-runtime/outputs/';
+
+export interface HomeHandFoldersOptions {
+  readonly layout: HandLayout;
+}
+
+export function createHomeHandFolders({ layout }: HomeHandFoldersOptions): HandFolders {
+  let known: Promise<HandHost> | undefined;
+  const placesOf = (place: SessionPlace): HandPlaces => new HandPlaces(layout, place);
+  const attempt = async <Value>(what: string, work: () => Promise<Value>): Promise<Value> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw storageFailed(what, error);
+    }
+  };
+  return {
+    host: () => (known ??= hostOfHome(layout.home).catch((error: unknown) => ((known = undefined), Promise.reject(error)))),
+    hasGivenFolder: (folder) => stat(folder).then((found) => found.isDirectory(), () => false),
+    recover: (place) => attempt('end what was begun with the folder of the session', () => recover(placesOf(place))),
+    take: (place, take) => attempt('copy the folder of the session', () => takeHand(placesOf(place), take)),
+    lay: (place, lay) => attempt('lay out the folder of the session', () => layHand(placesOf(place), lay)),
+    place: (place, file, get) => attempt('put a file into the folder of the session', () => placeFile(placesOf(place), file, get)),
+    readFile: (place, path) => attempt('read a file of the session', () => readHandFile(placesOf(place), path)),
+  };
+}
+
+async function recover(places: HandPlaces): Promise<void> {
+  if (await isHalfDone(places)) await endSwap(places);
+}
+
+async function takeHand(places: HandPlaces, { kept, limits, onPieces, signal }: TakeHand): Promise<TakenHand> {
+  await mkdir(places.directory, { recursive: true, mode: PRIVATE_FOLDER_MODE });
+  const known = await readKnown(places.directory);
+  // What was copied then must be there still: otherwise everything is given out again.
+  const before = known !== undefined && known.manifestId === kept ? known : undefined;
+  const batches = new PieceBatches(onPieces);
+  const takenNs = await fileSystemNow(places.directory);
+  const scanned = await scanHand({ roots: places.roots, known: knownFiles(before), limits, signal, onPiece: (bytes) => batches.add(bytes) });
+  const manifest = await manifestOf(scanned.entries, before, batches);
+  await batches.flush();
+  const isNews = manifest.id !== before?.manifestId || scanned.read > 0;
+  const confirm = async (): Promise<void> => {
+    if (isNews) await writeKnown(places.directory, { manifestId: manifest.id, entries: scanned.entries, looks: scanned.looks, takenNs });
+  };
+  const pieces = new Set([manifest.id, ...manifest.parts, ...scanned.entries.flatMap((entry) => (entry.kind === 'file' ? entry.pieces : []))]);
+  const paths = new Set(scanned.entries.flatMap((entry) => (entry.kind === 'file' ? [entry.path] : [])));
+  return { manifestId: manifest.id, pieces, has: (path) => paths.has(path), read: scanned.read, skipped: scanned.skipped, confirm, ...measureOf(scanned.entries) };
+}
+
+function knownFiles(known: KnownHand | undefined): ReturnType<typeof trusted> {
+  return known === undefined ? new Map() : trusted(known);
+}
+
+interface Manifest {
+  readonly id: string;
+  readonly parts: readonly string[];
+}
+
+/** Gives out the parts that were not there before, and the index after them. */
+async function manifestOf(entries: readonly HandEntry[], before: KnownHand | undefined, batches?: PieceBatches): Promise<Manifest> {
+  const encoder = new TextEncoder();
+  const texts = partsOf(entries);
+  const parts = texts.map(hashOf);
+  const index = indexText(entries, parts);
+  const id = hashOf(index);
+  if (batches === undefined || id === before?.manifestId) return { id, parts };
+  const there = new Set(before === undefined ? [] : partsOf(before.entries).map(hashOf));
+  for (const [number, text] of texts.entries()) if (!there.has(parts[number] ?? '')) await batches.add(encoder.encode(text));
+  await batches.add(encoder.encode(index));
+  return { id, parts };
+}
+
+async function layHand(places: HandPlaces, { manifestId, epoch, get, signal }: LayHand): Promise<LaidHand> {
+  await mkdir(places.directory, { recursive: true, mode: PRIVATE_FOLDER_MODE });
+  await recover(places);
+  const entries = (await entriesOf(manifestId, get)).filter(({ path }) => places.roots.some(({ root }) => path === root || path.startsWith(`${root}/`)));
+  const known = await readKnown(places.directory);
+  const takenNs = await fileSystemNow(places.directory);
+  const scan = { roots: places.roots, known: knownFiles(known), limits: NO_BOUNDS, signal, onPiece: (bytes: Uint8Array) => Promise.resolve(hashOf(bytes)) };
+  // What nobody can read is kept, whatever it is.
+  const seen = await scanHand(scan).catch((error: unknown) => (RuntimeError.is(error) && error.code === 'HAND_UNREADABLE' ? undefined : Promise.reject(error)));
+  const here = seen ?? NOTHING_SEEN;
+  const measure = measureOf(entries);
+  if (isSameHand(here.entries, entries)) {
+    await writeKnown(places.directory, { manifestId, entries: here.entries, looks: here.looks, takenNs });
+    return { ...measure, fetchedBytes: 0 };
+  }
+  const keepsBefore = seen === undefined || holdsWork(here, known);
+  const drafted = await draftHand({ draft: places.draft, entries, here: new Map(here.entries.map((entry) => [entry.path, entry])), roots: places.roots, get, signal });
+  await beginSwap(places, { epoch, keepsBefore });
+  await endSwap(places);
+  await writeKnown(places.directory, { manifestId, entries, looks: drafted.looks, takenNs: await fileSystemNow(places.directory) });
+  return { ...measure, fetchedBytes: drafted.fetchedBytes, ...(keepsBefore ? { setAside: places.before(epoch) } : {}) };
+}
+
+async function entriesOf(manifestId: string, get: LayHand['get']): Promise<readonly HandEntry[]> {
+  const decoder = new TextDecoder();
+  const textsOf = async (hashes: readonly string[]): Promise<readonly string[]> => {
+    const found = new Map((await fetchPieces(hashes, get)).map(({ hash, bytes }) => [hash, bytes]));
+    return hashes.map((hash) => {
+      const bytes = found.get(hash);
+      if (bytes === undefined) throw damaged(`piece ${hash} is missing`);
+      return decoder.decode(bytes);
+    });
+  };
+  const [index = ''] = await textsOf([manifestId]);
+  return readParts(await textsOf(readIndex(index).parts));
+}
+
+/** Whether something lies here that no copy was made of, but for what comes again by itself. */
+function holdsWork(here: ScannedHand, known: KnownHand | undefined): boolean {
+  const { added, changed } = differenceOf(known?.entries ?? [], here.entries);
+  return [...added, ...changed].some(({ kind, path }) => kind !== 'folder' && (!path.startsWith(ATTACHMENTS) || path.startsWith(OUTPUTS)));
+}
+
+async function placeFile(places: HandPlaces, file: HandFile, get: LayHand['get']): Promise<void> {
+  const { root, names, name } = namesOf(file.path);
+  const top = await places.directoryOf(root);
+  await mkdir(top, { recursive: true, mode: PRIVATE_FOLDER_MODE });
+  const folder = await walkTo(top, names, true);
+  const draft = `.${randomUUID()}.tmp`;
+  try {
+    const there = await lstat(folder.at(name)).catch(() => undefined);
+    if (there?.isFile() === true && there.size === file.size) return;
+    const found = new Map((await fetchPieces(file.pieces, get)).map(({ hash, bytes }) => [hash, bytes]));
+    const handle = await open(folder.at(draft), 'wx', file.mode);
+    try {
+      for (const hash of file.pieces) {
+        const bytes = found.get(hash);
+        if (bytes === undefined) throw damaged(`piece ${hash} is missing`);
+        await handle.appendFile(bytes);
+      }
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(folder.at(draft), folder.at(name));
+    await folder.sync();
+  } finally {
+    await unlink(folder.at(draft)).catch(() => undefined);
+    await folder.close();
+  }
+}
+
+async function readHandFile(places: HandPlaces, path: string): Promise<{ readonly file: HandFile; readonly pieces: readonly HandPiece[] }> {
+  const { root, names, name } = namesOf(path);
+  const folder = await walkTo(await places.directoryOf(root), names, false);
+  try {
+    const handle = await open(folder.at(name), 'r');
+    try {
+      const [{ mode }, bytes] = [await handle.stat(), await handle.readFile()];
+      const pieces = Array.from({ length: Math.ceil(bytes.length / HAND_PIECE_BYTES) }, (_, index) => bytes.subarray(index * HAND_PIECE_BYTES, (index + 1) * HAND_PIECE_BYTES)).map((piece) => ({ hash: hashOf(piece), bytes: piece }));
+      return { file: handFile.parse({ kind: 'file', path, mode: mode & 0o777, size: bytes.length, pieces: pieces.map(({ hash }) => hash) }), pieces };
+    } finally {
+      await handle.close();
+    }
+  } finally {
+    await folder.close();
+  }
+}
+
+function namesOf(path: string): { readonly root: string; readonly names: readonly string[]; readonly name: string } {
+  const [root = '', ...names] = path.split('/');
+  const name = names.pop();
+  if (name === undefined || !isHandPath(path)) throw new RuntimeError('HAND_PATH_INVALID', `expected a path of a file in the hand, received ${JSON.stringify(path)}`, { category: 'validation' });
+  return { root, names, name };
+}

@@ -1,0 +1,65 @@
+/** Pieces on their way in, in the order in which they are wanted: fetched a few ahead, and checked by their hash. */
+import type { HandPiece } from '../../actors/hand/hand-copies.ts';
+import { damaged } from '../../machines/hand/hand-manifest.ts';
+import { hashOf } from './hash.ts';
+
+const MAX_AHEAD_PIECES = 256;
+const MAX_AHEAD_BYTES = 4_194_304;
+
+export interface WantedPiece {
+  readonly hash: string;
+  readonly bytes: number;
+}
+
+export class PieceSource {
+  fetchedBytes = 0;
+  readonly #get: (hashes: readonly string[]) => Promise<readonly HandPiece[]>;
+  readonly #wanted: readonly WantedPiece[];
+  #cursor = 0;
+  #ahead = new Map<string, Uint8Array>();
+
+  /** @param wanted in the order in which `next` will ask */
+  constructor(wanted: readonly WantedPiece[], get: (hashes: readonly string[]) => Promise<readonly HandPiece[]>) {
+    this.#wanted = wanted;
+    this.#get = get;
+  }
+
+  /** @throws RuntimeError HAND_COPY_DAMAGED when it is not there, or is another one */
+  async next(hash: string): Promise<Uint8Array> {
+    if (!this.#ahead.has(hash)) await this.#fetch(hash);
+    this.#cursor += 1;
+    const bytes = this.#ahead.get(hash);
+    if (bytes === undefined) throw damaged(`piece ${hash} is missing`);
+    return bytes;
+  }
+
+  /** One that was not counted with. */
+  async beside(hash: string): Promise<Uint8Array> {
+    const [piece] = await fetchPieces([hash], this.#get);
+    if (piece === undefined) throw damaged(`piece ${hash} is missing`);
+    this.fetchedBytes += piece.bytes.length;
+    return piece.bytes;
+  }
+
+  async #fetch(first: string): Promise<void> {
+    const hashes = new Set([first]);
+    let bytes = 0;
+    for (const each of this.#wanted.slice(this.#cursor, this.#cursor + MAX_AHEAD_PIECES)) {
+      bytes += each.bytes;
+      if (bytes > MAX_AHEAD_BYTES) break;
+      hashes.add(each.hash);
+    }
+    this.#ahead = new Map();
+    for (const piece of await fetchPieces([...hashes], this.#get)) {
+      this.#ahead.set(piece.hash, piece.bytes);
+      this.fetchedBytes += piece.bytes.length;
+    }
+  }
+}
+
+/** @throws RuntimeError HAND_COPY_DAMAGED for one whose bytes are not what its name says */
+export async function fetchPieces(hashes: readonly string[], get: (hashes: readonly string[]) => Promise<readonly HandPiece[]>): Promise<readonly HandPiece[]> {
+  const pieces = await get(hashes);
+  for (const { hash, bytes } of pieces) if (hashOf(bytes) !== hash) throw damaged(`piece ${hash} holds something else`);
+  return pieces;
+}

@@ -1,0 +1,236 @@
+/**
+ * Copies of hands in a folder that several machines share: `<sessionId>/pieces/<ab>/<hash>`, and `<sessionId>/standings/<number>`, of which the
+ * highest counts. A standing is made under the number after the one it was decided upon, so of two who decide at the same time one has to look again.
+ */
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, readFile, readdir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { HAND_GRACE_MS } from '../../actors/hand/hand-copies.ts';
+import type { HandCopies, HandPiece, HandRecord, PrunedPieces } from '../../actors/hand/hand-copies.ts';
+import { handStanding, handSuperseded, maySpeak } from '../../machines/hand/hand-standing.ts';
+import type { HandStanding } from '../../machines/hand/hand-standing.ts';
+import { isMissing, storageFailed, systemCodeOf } from './hand-errors.ts';
+import { syncFolder } from './hand-swap.ts';
+import { mergedStanding, withAdded } from '../../machines/hand/hand-record.ts';
+
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+const NUMBER_DIGITS = 12;
+
+export interface SharedFolderCopiesOptions {
+  /** Absolute; made when it is not there. */
+  readonly directory: string;
+  /** How long a piece that nothing names is left alone, in milliseconds. Default: one day. */
+  readonly graceMs?: number | undefined;
+}
+
+export function createSharedFolderCopies({ directory, graceMs = HAND_GRACE_MS }: SharedFolderCopiesOptions): HandCopies {
+  const of = (sessionId: string): SharedHand => new SharedHand(sessionId, join(directory, sessionId), graceMs);
+  const attempt = <Parameters extends readonly unknown[], Value>(work: (hand: SharedHand, ...parameters: Parameters) => Promise<Value>) => async (sessionId: string, ...parameters: Parameters): Promise<Value> => {
+    try {
+      return await work(of(sessionId), ...parameters);
+    } catch (error) {
+      throw storageFailed(`keep or find the copy of session ${sessionId}`, error);
+    }
+  };
+  return {
+    has: attempt((hand, hashes: readonly string[]) => hand.has(hashes)),
+    put: attempt((hand, pieces: readonly HandPiece[]) => hand.put(pieces)),
+    get: attempt((hand, hashes: readonly string[]) => hand.get(hashes)),
+    prune: attempt((hand, prune: Parameters<HandCopies['prune']>[1]) => hand.prune(prune)),
+    latest: attempt(async (hand) => (await hand.newest())?.standing),
+    record: attempt((hand, record: HandRecord) => hand.record(record)),
+    add: attempt(async (hand, file: Parameters<HandCopies['add']>[1]) => void (await hand.change((before) => withAdded(before, file)))),
+    letGo: attempt((hand) => hand.letGo()),
+    forget: attempt((hand) => hand.forget()),
+  };
+}
+
+interface NumberedStanding {
+  readonly number: number;
+  readonly standing: HandStanding;
+}
+
+class SharedHand {
+  readonly #sessionId: string;
+  readonly #directory: string;
+  readonly #graceMs: number;
+
+  constructor(sessionId: string, directory: string, graceMs: number) {
+    this.#sessionId = sessionId;
+    this.#directory = directory;
+    this.#graceMs = graceMs;
+  }
+
+  async has(hashes: readonly string[]): Promise<ReadonlySet<string>> {
+    const nowMs = await this.#nowMs();
+    const there = await Promise.all(hashes.map(async (hash) => ({ hash, ageMs: await this.#ageMs(this.#piece(hash), nowMs) })));
+    return new Set(there.filter(({ ageMs }) => ageMs !== undefined && ageMs < this.#graceMs / 2).map(({ hash }) => hash));
+  }
+
+  async put(pieces: readonly HandPiece[]): Promise<void> {
+    for (const { hash, bytes } of pieces) await putWhole(this.#piece(hash), bytes);
+  }
+
+  async get(hashes: readonly string[]): Promise<readonly HandPiece[]> {
+    const found = await Promise.all(hashes.map(async (hash) => ({ hash, bytes: await readIfThere(this.#piece(hash)) })));
+    return found.flatMap(({ hash, bytes }) => (bytes === undefined ? [] : [{ hash, bytes }]));
+  }
+
+  async prune({ epoch, keep }: Parameters<HandCopies['prune']>[1]): Promise<PrunedPieces> {
+    let pruned: PrunedPieces = { pieces: 0, bytes: 0 };
+    if ((await this.newest())?.standing.epoch !== epoch) return pruned;
+    const nowMs = await this.#nowMs();
+    for (const folder of await namesIn(join(this.#directory, 'pieces'))) {
+      for (const hash of await namesIn(join(this.#directory, 'pieces', folder))) {
+        const bytes = keep.has(hash) ? undefined : await this.#removeOld(this.#piece(hash), nowMs);
+        if (bytes !== undefined) pruned = { pieces: pruned.pieces + 1, bytes: pruned.bytes + bytes };
+      }
+    }
+    return pruned;
+  }
+
+  async newest(): Promise<NumberedStanding | undefined> {
+    for (;;) {
+      const name = (await namesIn(this.#standings)).filter((each) => /^\d+$/.test(each)).toSorted().at(-1);
+      if (name === undefined) return undefined;
+      const text = await readIfThere(join(this.#standings, name));
+      // Removed in between, since there are newer ones.
+      if (text === undefined) continue;
+      return { number: Number(name), standing: handStanding.parse(JSON.parse(new TextDecoder().decode(text))) };
+    }
+  }
+
+  async record(record: HandRecord): Promise<void> {
+    await this.change((before) => {
+      if (!maySpeak(before, record)) throw handSuperseded(this.#sessionId, record.epoch);
+      return mergedStanding(before, record);
+    });
+  }
+
+  async letGo(): Promise<boolean> {
+    const { before } = await this.change((standing) => {
+      const { host: _host, bound: _bound, ...rest } = standing ?? { epoch: 0, added: [] };
+      return rest;
+    });
+    return before?.host !== undefined;
+  }
+
+  async forget(): Promise<void> {
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  async change(decide: (before: HandStanding | undefined) => HandStanding): Promise<{ readonly before: HandStanding | undefined }> {
+    await mkdir(this.#standings, { recursive: true, mode: FOLDER_MODE });
+    for (;;) {
+      const newest = await this.newest();
+      const next = (newest?.number ?? 0) + 1;
+      if (await this.#make(next, decide(newest?.standing))) {
+        await this.#removeOldStandings(next);
+        return { before: newest?.standing };
+      }
+    }
+  }
+
+  get #standings(): string {
+    return join(this.#directory, 'standings');
+  }
+
+  #piece(hash: string): string {
+    return join(this.#directory, 'pieces', hash.slice(0, 2), hash);
+  }
+
+  /** @returns whether nobody was faster */
+  async #make(number: number, standing: HandStanding): Promise<boolean> {
+    const draft = join(this.#standings, `.${randomUUID()}.tmp`);
+    try {
+      await writeSynced(draft, JSON.stringify(standing));
+      await link(draft, join(this.#standings, String(number).padStart(NUMBER_DIGITS, '0')));
+      await syncFolder(this.#standings);
+      return true;
+    } catch (error) {
+      if (systemCodeOf(error) === 'EEXIST') return false;
+      throw error;
+    } finally {
+      await unlink(draft).catch(() => undefined);
+    }
+  }
+
+  /** Young ones stay: somebody slow may be about to make the one after, and must find that somebody has. */
+  async #removeOldStandings(newest: number): Promise<void> {
+    const nowMs = await this.#nowMs();
+    for (const name of await namesIn(this.#standings)) {
+      const path = join(this.#standings, name);
+      if (Number(name) < newest && ((await this.#ageMs(path, nowMs)) ?? 0) > HAND_GRACE_MS) await unlink(path).catch(() => undefined);
+    }
+  }
+
+  /** Aside first: one that is put again at the very moment is young then, and goes back. */
+  async #removeOld(path: string, nowMs: number): Promise<number | undefined> {
+    if (((await this.#ageMs(path, nowMs)) ?? 0) <= this.#graceMs) return undefined;
+    const aside = join(this.#directory, `.${randomUUID()}.tmp`);
+    await rename(path, aside);
+    const { size } = await stat(aside);
+    if (((await this.#ageMs(aside, nowMs)) ?? 0) <= this.#graceMs) {
+      await rename(aside, path);
+      return undefined;
+    }
+    await unlink(aside);
+    return size;
+  }
+
+  async #ageMs(path: string, nowMs: number): Promise<number | undefined> {
+    return stat(path).then(({ mtimeMs }) => nowMs - mtimeMs, (error: unknown) => {
+      if (isMissing(error)) return undefined;
+      throw error;
+    });
+  }
+
+  /** By the clock of whoever keeps the folder. */
+  async #nowMs(): Promise<number> {
+    await mkdir(this.#directory, { recursive: true, mode: FOLDER_MODE });
+    const probe = join(this.#directory, `.${randomUUID()}.tmp`);
+    await writeFile(probe, '', { flag: 'wx', mode: FILE_MODE });
+    try {
+      return (await stat(probe)).mtimeMs;
+    } finally {
+      await unlink(probe).catch(() => undefined);
+    }
+  }
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+}
+
+async function readIfThere(path: string): Promise<Uint8Array | undefined> {
+  return readFile(path).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+}
+
+async function putWhole(path: string, bytes: Uint8Array): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
+  const draft = join(dirname(dirname(path)), `.${randomUUID()}.tmp`);
+  try {
+    await writeSynced(draft, bytes);
+    await rename(draft, path);
+    await syncFolder(dirname(path));
+  } finally {
+    await unlink(draft).catch(() => undefined);
+  }
+}
+
+async function writeSynced(path: string, content: string | Uint8Array): Promise<void> {
+  const file = await open(path, 'wx', FILE_MODE);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

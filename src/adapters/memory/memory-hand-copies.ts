@@ -1,0 +1,58 @@
+/** Copies of hands in the memory of this process: for tests, and for machines that are played in one process. */
+import { HAND_GRACE_MS } from '../../actors/hand/hand-copies.ts';
+import type { HandCopies, HandPiece } from '../../actors/hand/hand-copies.ts';
+import type { Clock } from '../../actors/clock/clock.ts';
+import { mergedStanding, withAdded } from '../../machines/hand/hand-record.ts';
+import { handSuperseded, maySpeak } from '../../machines/hand/hand-standing.ts';
+import type { HandStanding } from '../../machines/hand/hand-standing.ts';
+
+export interface MemoryHandCopiesOptions {
+  readonly clock: Clock;
+  /** How long a piece that nothing names is left alone, in milliseconds. Default: one day. */
+  readonly graceMs?: number | undefined;
+}
+
+interface KeptPiece extends HandPiece {
+  readonly putMs: number;
+}
+
+export function createMemoryHandCopies({ clock, graceMs = HAND_GRACE_MS }: MemoryHandCopiesOptions): HandCopies {
+  const standings = new Map<string, HandStanding>();
+  const kept = new Map<string, Map<string, KeptPiece>>();
+  const piecesOf = (sessionId: string): Map<string, KeptPiece> => {
+    const pieces = kept.get(sessionId) ?? new Map<string, KeptPiece>();
+    kept.set(sessionId, pieces);
+    return pieces;
+  };
+  return {
+    has: (sessionId, hashes) => Promise.resolve(new Set(hashes.filter((hash) => clock.now() - (piecesOf(sessionId).get(hash)?.putMs ?? -Infinity) < graceMs / 2))),
+    put: async (sessionId, pieces) => {
+      for (const { hash, bytes } of pieces) piecesOf(sessionId).set(hash, { hash, bytes: bytes.slice(), putMs: clock.now() });
+    },
+    get: (sessionId, hashes) => Promise.resolve(hashes.flatMap((hash) => piecesOf(sessionId).get(hash) ?? []).map(({ hash, bytes }) => ({ hash, bytes: bytes.slice() }))),
+    prune: async (sessionId, { epoch, keep }) => {
+      if (standings.get(sessionId)?.epoch !== epoch) return { pieces: 0, bytes: 0 };
+      const old = [...piecesOf(sessionId).values()].filter(({ hash, putMs }) => !keep.has(hash) && clock.now() - putMs > graceMs);
+      for (const { hash } of old) piecesOf(sessionId).delete(hash);
+      return { pieces: old.length, bytes: old.reduce((sum, { bytes }) => sum + bytes.length, 0) };
+    },
+    latest: (sessionId) => Promise.resolve(standings.get(sessionId)),
+    record: async (sessionId, record) => {
+      const before = standings.get(sessionId);
+      if (!maySpeak(before, record)) throw handSuperseded(sessionId, record.epoch);
+      standings.set(sessionId, mergedStanding(before, record));
+    },
+    add: async (sessionId, file) => void standings.set(sessionId, withAdded(standings.get(sessionId), file)),
+    letGo: async (sessionId) => {
+      const before = standings.get(sessionId);
+      if (before === undefined) return false;
+      const { host, bound: _bound, ...rest } = before;
+      standings.set(sessionId, rest);
+      return host !== undefined;
+    },
+    forget: async (sessionId) => {
+      standings.delete(sessionId);
+      kept.delete(sessionId);
+    },
+  };
+}

@@ -1,0 +1,16 @@
+/** `wakechart/postgres`: one PostgreSQL for any number of workers. Needs the package `pg`. */
+export { PostgresEventStore } from './adapters/postgres/postgres-event-store.ts';
+export type { PostgresEventStoreOptions, PostgresPlace } from './adapters/postgres/postgres-options.ts';
+export type { PostgresDatabase } from './adapters/postgres/postgres-database.ts';
+export { checkPostgres, migratePostgres } from './adapters/postgres/migrate.ts';
+export type { MigrationReport, SchemaState } from './adapters/postgres/migrate.ts';
+export { holdSession } from './adapters/postgres/session-hold.ts';
+export { createPostgresCandidateStandings } from './adapters/postgres/candidate-standings.ts';
+export type { PostgresCandidateStandingsOptions } from './adapters/postgres/candidate-standings.ts';
+export { createPostgresPolicyStore } from './adapters/postgres/policy-store.ts';
+export type { PostgresPolicyStoreOptions } from './adapters/postgres/policy-store.ts';
+export { createPostgresScheduleDefinitions } from './adapters/postgres/schedule-definitions.ts';
+export type { PostgresScheduleDefinitionsOptions } from './adapters/postgres/schedule-definitions.ts';
+export { createPostgresScheduleStandings } from './adapters/postgres/schedule-standings.ts';
+export { createPostgresScheduleStore } from './adapters/postgres/schedule-store.ts';
+export type { PostgresScheduleStoreOptions } from './adapters/postgres/schedule-store.ts';

@@ -1,0 +1,259 @@
+/**
+ * The crash matrix: a real process is killed in place of every change it would make to a disk, of every statement it would send to a database,
+ * of every answer it would use, and of every effect, one after the other. After each death another process takes over: what was acknowledged
+ * is there, no effect was started twice, every session can be read and comes to rest, and what still had to be done was known to be due.
+ */
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { SessionEvent } from '../../src/machines/session/session-event.ts';
+import { activationsOf } from '../../src/machines/session/activation.ts';
+import { hasWork } from '../../src/machines/wake/wake-decision.ts';
+import type { SessionState } from '../../src/machines/session/session-state.ts';
+import { openPlace } from '../support/open-place.ts';
+import type { Runtime } from '../../src/runtime.ts';
+import type { Tool } from '../../src/actors/turn/tool.ts';
+import type { House, Place, StoreUnderTest } from '../support/store-under-test.ts';
+
+const HOST = fileURLToPath(new URL('../fixtures/processes/crash-host.mjs', import.meta.url));
+const DIST = new URL('../../dist/', import.meta.url).href;
+
+/** Processes that are killed at the same time; more would only wait for each other. */
+const AT_ONCE = 2;
+
+/** `CRASH_MATRIX=all` (`npm run test:matrix`, part of CI) tries every operation; otherwise this many of each scenario, evenly spread. */
+const POINTS_OF_A_SLICE = 3;
+
+const ACTING_STEPS = [
+  { text: 'I begin.', toolCalls: [{ name: 'effect', input: { name: 'one' } }, { name: 'effect', input: { name: 'two' } }] },
+  { text: 'And on.', toolCalls: [{ name: 'effect', input: { name: 'three' } }] },
+  { text: 'Done.', directive: { outcome: 'sleep', summary: 'Did three things.', queuedWakes: [{ reason: 'later', delaySeconds: 3600, dedupeKey: 'later' }] } },
+  { text: 'Again.' },
+];
+
+const ASKING_STEPS = [
+  { text: 'May I?', toolCalls: [{ name: 'effect', input: { name: 'one' } }] },
+  { text: 'Which one?', toolCalls: [{ name: 'ask_human', input: { question: 'Which one?' } }] },
+  { text: 'Done.' },
+];
+
+const DELEGATING_STEPS = [
+  { text: 'You two, go.', toolCalls: [{ name: 'helper', input: { message: 'First.' } }, { name: 'effect', input: { name: 'one' } }, { name: 'helper', input: { message: 'Second.' } }] },
+  { text: 'Done.', expect: { lastToolResultIncludes: ['Helped.'] } },
+];
+
+const HELPING_STEPS = [{ toolCalls: [{ name: 'effect', input: { name: 'help' } }] }, { text: 'Helped.' }];
+
+/** What a scenario begins with. */
+const SCENARIOS = [
+  { scenario: 'wake', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1 },
+  { scenario: 'send', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1 },
+  { scenario: 'child', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1 },
+  { scenario: 'copies', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1 },
+  { scenario: 'answer', steps: ASKING_STEPS, permission: 'ask', sessions: 1 },
+  { scenario: 'subflow', steps: DELEGATING_STEPS, permission: 'preapproved', sessions: 1 },
+  { scenario: 'worker', steps: ACTING_STEPS, permission: 'preapproved', sessions: 2 },
+] as const;
+
+type Scenario = (typeof SCENARIOS)[number];
+
+export interface CrashMatrixOptions {
+  readonly store: StoreUnderTest;
+  /** How many operations each scenario takes at least: fewer would mean that some are not seen any more. */
+  readonly atLeast: Readonly<Record<Scenario['scenario'], number>>;
+  /** Of which kinds a wake's operations are, each at least once. A matrix that went past them would say less than it seems to. */
+  readonly kinds: readonly RegExp[];
+  /** Looks at what a wake that nobody killed has left. */
+  readonly inspect?: ((place: Place, sessionIds: readonly string[]) => Promise<void>) | undefined;
+}
+
+interface Death {
+  readonly operations: readonly string[];
+  readonly acknowledged: readonly string[];
+  readonly isDone: boolean;
+}
+
+/** The tool of the host, for the process that takes over. */
+const effectTool = (home: string): Tool<{ name: string }> => ({
+  definition: { name: 'effect', description: 'Does something.', inputSchema: z.object({ name: z.string() }), ownership: 'custom', permissionPolicy: 'always_allow', readOnly: false, destructive: false, interruptBehavior: 'cancel' },
+  async run({ name }, { callId }) {
+    await writeFile(join(home, 'effects.txt'), `${callId} ${name}\n`, { flag: 'a' });
+    return { did: name };
+  },
+});
+
+function runHost(options: object): Promise<Death> {
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [HOST, JSON.stringify(options)], { encoding: 'utf8' }, (error, stdout, stderr) => {
+      if (error !== null && error.signal !== 'SIGKILL') return reject(new Error(`the host failed: ${stderr}`));
+      const lines = stdout.trimEnd().split('\n').filter(Boolean).map((line) => JSON.parse(line) as { operation?: string; ack?: string[]; done?: boolean });
+      resolve({
+        operations: lines.flatMap(({ operation }) => operation ?? []),
+        acknowledged: lines.flatMap(({ ack }) => ack ?? []),
+        isDone: lines.some(({ done }) => done === true),
+      });
+    });
+  });
+}
+
+const openAt = (place: Place): Promise<Runtime> => openPlace(place, { tools: [effectTool(place.home)], onListenerError: (error) => expect.fail(String(error)) });
+
+const logOf = async (runtime: Runtime, sessionId: string): Promise<SessionEvent[]> => {
+  const events: SessionEvent[] = [];
+  for await (const event of runtime.sessions.events(sessionId)) events.push(event);
+  return events;
+};
+
+/** Everything that must hold after a death, and after somebody has taken over. */
+async function checkRecovery(store: StoreUnderTest, place: Place, { acknowledged }: Death): Promise<void> {
+  await store.forgetTheDead(place);
+  const runtime = await openAt(place);
+  try {
+    const sessions = await runtime.sessions.list();
+    await expectKnownToBeDue(store, place, sessions);
+    const ids = new Set<string>();
+    for (const { sessionId } of sessions) for (const { id } of await logOf(runtime, sessionId)) ids.add(id);
+    expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
+    for (let round = 0; round < 4; round += 1) {
+      for (const state of await runtime.sessions.list()) {
+        await answerWhatIsAsked(runtime, state);
+        if (state.status !== 'terminated') await runtime.trigger(state.sessionId);
+      }
+    }
+    for (const { sessionId, status, openWake, openToolCalls, pending } of await runtime.sessions.list()) {
+      expect(status).toMatch(/idle|terminated/);
+      if (status === 'idle') expect({ openWake, openToolCalls, pending }).toEqual({ openWake: undefined, openToolCalls: [], pending: [] });
+      expectWhole(await logOf(runtime, sessionId));
+    }
+    await expectNoEffectTwice(place.home);
+    await expectOneChildPerCall(runtime);
+  } finally {
+    await runtime.shutdown();
+  }
+}
+
+/** Somebody still wants it done. */
+async function answerWhatIsAsked(runtime: Runtime, { sessionId, pendingActions }: SessionState): Promise<void> {
+  for (const { requestId, kind, toolName } of pendingActions) {
+    const answer = kind === 'permission' ? ({ type: 'user.tool_confirmation', requestId, toolName, allowed: true } as const) : ({ type: 'user.answer', requestId, response: 'The red one.' } as const);
+    await runtime.sessions.send(sessionId, answer);
+  }
+}
+
+/** A session that has to be woken is in the index, or nobody would ever come. */
+async function expectKnownToBeDue(store: StoreUnderTest, place: Place, sessions: readonly SessionState[]): Promise<void> {
+  const nowMs = Date.now();
+  const opened = await store.open(place);
+  const { due } = await opened.activations.due({ nowMs, limit: 1_000 });
+  await opened.close();
+  const known = new Set(due.map(({ sessionId }) => sessionId));
+  for (const state of sessions) {
+    const isUnfinished = state.openWake !== undefined || (state.status !== 'terminated' && hasWork(state, new Date(nowMs).toISOString()));
+    if (isUnfinished || state.owedToParent !== undefined) expect(known, `${state.sessionId} is due: ${JSON.stringify(activationsOf(state))}`).toContain(state.sessionId);
+  }
+}
+
+/** Dense numbers, one result for each call, each message read once. */
+function expectWhole(events: readonly SessionEvent[]): void {
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  const results = events.flatMap((event) => (event.type === 'agent.tool_result' ? [event.data.callId] : []));
+  const calls = events.flatMap((event) => (event.type === 'agent.tool_use' ? [event.data.callId] : []));
+  expect(results.toSorted()).toEqual(calls.toSorted());
+  const read = events.flatMap((event) => (event.type === 'message.consumed' ? event.data.eventIds : []));
+  expect(new Set(read).size).toBe(read.length);
+}
+
+/** A call that another agent answers has one session behind it, which was told once. */
+async function expectOneChildPerCall(runtime: Runtime): Promise<void> {
+  const children = (await runtime.sessions.list()).filter(({ parent }) => parent?.callId !== undefined);
+  expect(new Set(children.map(({ parent }) => parent?.callId)).size).toBe(children.length);
+  expect(children.map(({ messages }) => messages)).toEqual(children.map(() => 1));
+}
+
+async function expectNoEffectTwice(home: string): Promise<void> {
+  const lines = (await readFile(join(home, 'effects.txt'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
+  const calls = lines.map((line) => line.split(' ')[0]);
+  expect(new Set(calls).size).toBe(calls.length);
+}
+
+interface Template extends House {
+  readonly sessionIds: readonly string[];
+}
+
+async function templateOf(store: StoreUnderTest, { steps, permission, sessions }: Scenario): Promise<Template> {
+  const house = await store.house();
+  const sessionIds: string[] = [];
+  await using runtime = await openAt(house.place);
+  const script = (played: readonly object[]): string => JSON.stringify({ format: 'wakechart-script/1', steps: played, onEnd: 'sleep' });
+  const tools = ['effect', 'ask_human', { agent: 'helper' }];
+  for (const [agentId, played] of [['player', steps], ['helper', HELPING_STEPS]] as const) {
+    await runtime.agents.create({ agentId, source: { frontmatter: { name: agentId, provider: 'script', model: 'play.json', permission, tools }, instructions: '' } });
+    await writeFile(join(house.place.home, `agents/${agentId}/play.json`), script(played));
+  }
+  while (sessionIds.length < sessions) {
+    const { sessionId } = await runtime.sessions.create({ agentId: 'player' });
+    await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
+    sessionIds.push(sessionId);
+  }
+  return { ...house, sessionIds };
+}
+
+export function crashMatrix({ store, atLeast, kinds, inspect }: CrashMatrixOptions): void {
+  describe(`a process over ${store.name} that is killed in place of any operation`, () => {
+    const templates: Template[] = [];
+    afterAll(() => Promise.all(templates.splice(0).map((template) => template.remove())));
+
+    it.each(SCENARIOS)('of the scenario "$scenario" loses nothing, doubles nothing and wedges nobody', { timeout: 900_000 }, async (wanted) => {
+      const { scenario } = wanted;
+      const template = await templateOf(store, wanted);
+      templates.push(template);
+      const { sessionIds } = template;
+      const live = (place: Place, crashAt?: number): Promise<Death> => runHost({ ...place, dist: DIST, sessionIds, scenario, crashAt });
+      const whole = await inCopy(store, template, async (place) => {
+        const life = await live(place);
+        if (scenario === 'wake') {
+          await inspect?.(place, sessionIds);
+          expect(kinds.filter((kind) => !life.operations.some((operation) => kind.test(operation)))).toEqual([]);
+        }
+        return life;
+      });
+      if (process.env['H_OPS']) { console.log(scenario, whole.operations.length, JSON.stringify(whole.operations)); const t0 = performance.now(); const c = await store.copyOf(template.place); const t1 = performance.now(); const d = await live(c.place, 20); const t2 = performance.now(); await checkRecovery(store, c.place, d); const t3 = performance.now(); await c.remove(); console.log('copy', t1 - t0, 'live', t2 - t1, 'recovery', t3 - t2, 'remove', performance.now() - t3); return; }
+      expect(whole.isDone).toBe(true);
+      expect(whole.operations.length).toBeGreaterThanOrEqual(atLeast[scenario]);
+      const matrix = pointsOf(whole.operations.length).values();
+      const work = async (): Promise<void> => {
+        for (const crashAt of matrix) {
+          await inCopy(store, template, async (place) => {
+            const death = await live(place, crashAt);
+            // Where two sessions are at work at once their operations come in any order, and may be a few less.
+            if (death.isDone && (scenario === 'worker' || scenario === 'subflow')) return;
+            expect(death.isDone, `crash at ${crashAt}`).toBe(false);
+            await checkRecovery(store, place, death).catch((error: unknown) => {
+              throw new Error(`after a crash in place of operation ${crashAt} (${death.operations.at(-1)}) of "${scenario}"`, { cause: error });
+            });
+          });
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+    });
+  });
+}
+
+function pointsOf(operations: number): number[] {
+  const all = Array.from({ length: operations }, (_, index) => index + 1);
+  if (process.env['CRASH_MATRIX'] === 'all') return all;
+  const distance = operations / POINTS_OF_A_SLICE;
+  return all.filter((point) => Math.floor(point / distance) !== Math.floor((point - 1) / distance));
+}
+
+async function inCopy<Value>(store: StoreUnderTest, template: Template, use: (place: Place) => Promise<Value>): Promise<Value> {
+  const copy = await store.copyOf(template.place);
+  try {
+    return await use(copy.place);
+  } finally {
+    await copy.remove();
+  }
+}
