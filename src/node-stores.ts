@@ -6,6 +6,7 @@ import { open as openFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from './actors/clock/clock.ts';
+import type { Fleet } from './actors/inspection/fleet.ts';
 import type { PolicyStore } from './actors/permission/policy-store.ts';
 import type { CandidateStandings } from './actors/run/candidate-standings.ts';
 import type { ScheduleDefinitions, ScheduleStandings } from './actors/schedule/durable-ports.ts';
@@ -70,6 +71,8 @@ export interface NodeStore {
   readonly policy: PolicyStore;
   /** Undefined: those of the home. */
   readonly standings: CandidateStandings | undefined;
+  /** The workers over the store. Undefined: nobody knows of others. */
+  readonly fleet: Fleet | undefined;
   /** Tells a session from another one that is made under its id later. */
   hold(session: SessionIdentity): Promise<SessionHold>;
   /** The model that a session was made with, as far as that can be told at once. */
@@ -95,6 +98,7 @@ function filesOf({ layout, clock, durability, leaseMs, looksOnly }: OpenStorePar
     schedules: schedulesOfHome(layout.home),
     policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),
     standings: undefined,
+    fleet: undefined,
     hold: (session) => holdLog(layout.log(session)),
     modelOf: (session) => modelOfSession(layout, session),
   };
@@ -102,7 +106,7 @@ function filesOf({ layout, clock, durability, leaseMs, looksOnly }: OpenStorePar
 
 async function databaseOf({ layout, clock: local, durability, leaseMs, owner }: OpenStoreParts, { postgres: url, ...options }: NodeStoreOptions): Promise<NodeStore> {
   // Loaded when it is asked for: its driver is an optional peer.
-  const { PostgresEventStore, holdSession, createPostgresCandidateStandings, createPostgresPolicyStore, createPostgresScheduleDefinitions, createPostgresScheduleStandings, createPostgresScheduleStore } = await import('./postgres.ts');
+  const { PostgresEventStore, holdSession, createPostgresCandidateStandings, createPostgresFleet, createPostgresPolicyStore, createPostgresScheduleDefinitions, createPostgresScheduleStandings, createPostgresScheduleStore } = await import('./postgres.ts');
   const store = await PostgresEventStore.open({ url, clock: local, durability, leaseMs, owner, ...options });
   const { clock, database } = store;
   return {
@@ -111,6 +115,7 @@ async function databaseOf({ layout, clock: local, durability, leaseMs, owner }: 
     schedules: { definitions: createPostgresScheduleDefinitions({ database, clock }), standings: createPostgresScheduleStandings({ database }), slots: createPostgresScheduleStore({ database }) },
     policy: createPostgresPolicyStore({ database, clock, written: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }) }),
     standings: createPostgresCandidateStandings({ database, clock }),
+    fleet: createPostgresFleet({ database, isHearing: () => store.isHearing }),
     hold: ({ sessionId }) => holdSession(database, sessionId),
     modelOf: ({ sessionId }) => store.checkpoint(sessionId).then((state) => state?.narrowing?.model, () => undefined),
   };

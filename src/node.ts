@@ -322,6 +322,7 @@ async function runtimeOver({ layout, opened, owner, options, checked: { maxConcu
     environments: worked.environments,
     ...worked.redactions,
     home: layout.home,
+    fleet: opened.fleet,
     changes: nodeFolderChanges(layout, looksOnly ? 'elsewhere' : 'home'),
     subagents: nodeSubagents({ layout, clock, processTree, hostLife, providers: options.runConfig?.providers, humans: options.humans, options: options.subagents ?? {}, store: options.store, modelOf }),
     ...givenPorts(options),

@@ -187,6 +187,7 @@ export type {
   InspectionSource,
 } from './actors/inspection/inspection-source.ts';
 export type { InspectedUsage, InspectedWake } from './machines/inspection-log/session-usage.ts';
+export type { Fleet, FleetLag, FleetLagPart, FleetLease, FleetList, FleetParked, FleetSight, FleetWorker } from './actors/inspection/fleet.ts';
 export type { FolderChanges, FolderDifference, FolderLook } from './actors/inspection/folder-changes.ts';
 export type { Explanation, OpenCallState, Reason, ReasonKind } from './machines/session/why.ts';
 export type { CallOutlook, ChartExplanation, MovedEvent, MovedOutlook, WakeOutlook } from './machines/session/why-charts.ts';

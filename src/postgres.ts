@@ -7,6 +7,8 @@ export type { MigrationReport, SchemaState } from './adapters/postgres/migrate.t
 export { holdSession } from './adapters/postgres/session-hold.ts';
 export { createPostgresCandidateStandings } from './adapters/postgres/candidate-standings.ts';
 export type { PostgresCandidateStandingsOptions } from './adapters/postgres/candidate-standings.ts';
+export { createPostgresFleet } from './adapters/postgres/fleet.ts';
+export type { PostgresFleetOptions } from './adapters/postgres/fleet.ts';
 export { createPostgresPolicyStore } from './adapters/postgres/policy-store.ts';
 export type { PostgresPolicyStoreOptions } from './adapters/postgres/policy-store.ts';
 export { createPostgresScheduleDefinitions } from './adapters/postgres/schedule-definitions.ts';

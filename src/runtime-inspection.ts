@@ -1,5 +1,6 @@
 /** What a runtime lets an inspector attach to: its systems of actors, and its end. It keeps nothing until somebody asks. */
 import type { Clock } from './actors/clock/clock.ts';
+import type { Fleet } from './actors/inspection/fleet.ts';
 import type { FolderChanges } from './actors/inspection/folder-changes.ts';
 import type { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
 import type { ProcessTree } from './actors/task/process-tree.ts';
@@ -35,6 +36,8 @@ export interface RuntimeInspection {
   readonly prices: PriceTable;
   /** Owns the processes of tasks. */
   readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  /** The workers over the store. Absent: nobody knows of others. */
+  readonly fleet?: Fleet | undefined;
   /** How to see what sessions have changed. Absent: nobody can tell. */
   readonly changes?: InspectedFolders | undefined;
   /** Whether its end has begun. */

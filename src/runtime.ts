@@ -4,6 +4,7 @@ import type { AuthProfiles } from './actors/run/auth-profiles.ts';
 import type { CandidateStandings } from './actors/run/candidate-standings.ts';
 import { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
 import type { Clock } from './actors/clock/clock.ts';
+import type { Fleet } from './actors/inspection/fleet.ts';
 import type { AgentCatalog } from './actors/session/agent-catalog.ts';
 import type { AttachmentStore } from './actors/session/attachment-store.ts';
 import type { SessionEnvironments } from './actors/environment/session-environment.ts';
@@ -116,6 +117,8 @@ export interface RuntimePorts {
   readonly home?: string | undefined;
   /** How inspectors see what sessions have changed. Without it they show nothing of that. */
   readonly changes?: InspectedFolders | undefined;
+  /** The workers over the store, for inspectors. */
+  readonly fleet?: Fleet | undefined;
   /** What agents have learned before. Without it wakes are told nothing of it. */
   readonly memory?: WakeMemory | undefined;
   /** What goes along with wakes: tools about sessions, and what is done before and after their turns. */
@@ -265,9 +268,9 @@ function facesOf(ports: RuntimePorts, house: SubagentHouse, guests: ShutdownGues
   return { subagents: house.jobs, localSubagents: house.local, worktrees: house.worktrees, inspection: inspectionOf(ports, house, guests) };
 }
 
-function inspectionOf({ clock, tasks, toolTasks = [], redactText = (text) => text, learnSecrets, prices = {}, processTree, changes, home }: RuntimePorts, { systems }: SubagentHouse, guests: ShutdownGuests): RuntimeInspection {
+function inspectionOf({ clock, tasks, toolTasks = [], redactText = (text) => text, learnSecrets, prices = {}, processTree, changes, fleet, home }: RuntimePorts, { systems }: SubagentHouse, guests: ShutdownGuests): RuntimeInspection {
   const all = [{ label: 'tasks and wakes', tasks }, ...systems, ...toolTasks.map((each) => ({ label: 'what tools keep open', tasks: each }))];
-  return { systems: all.filter((each, index) => all.findIndex((other) => other.tasks === each.tasks) === index), clock, home, redact: redactText, learnSecrets, prices, processTree, changes, hasEnded: () => guests.isOver, onShutdown: (close) => guests.add(close) };
+  return { systems: all.filter((each, index) => all.findIndex((other) => other.tasks === each.tasks) === index), clock, home, redact: redactText, learnSecrets, prices, processTree, changes, fleet, hasEnded: () => guests.isOver, onShutdown: (close) => guests.add(close) };
 }
 
 interface LastParts {

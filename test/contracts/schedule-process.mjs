@@ -7,13 +7,10 @@
  */
 import { appendFileSync } from 'node:fs';
 import { createSimulatedClock } from '../../dist/actors/clock/simulated-clock.js';
-import { createSystemClock } from '../../dist/actors/clock/system-clock.js';
 import { createScheduledTaskRunner } from '../../dist/actors/schedule/scheduled-task-runner.js';
 import { createCronerPlan } from '../../dist/adapters/cron/croner-plan.js';
-import { ConnectedDatabase } from '../../dist/adapters/postgres/postgres-database.js';
-import { loadDriver } from '../../dist/adapters/postgres/postgres-driver.js';
-import { createPostgresScheduleStore } from '../../dist/adapters/postgres/schedule-store.js';
 import { createFileScheduleStore } from '../../dist/adapters/schedule-files/file-schedule-store.js';
+import { openScheduleDatabase } from './schedule-database.mjs';
 
 const [place = '', fires = '', name = '', startMs = '', catchUp = ''] = process.argv.slice(2);
 const MINUTE = 60_000;
@@ -36,18 +33,12 @@ const children = {
   async close() {},
 };
 
-// Small segments, so that they are sealed in the middle of the race, and as few records that are added up by themselves.
-async function openStore() {
-  if (!place.startsWith('postgres')) return createFileScheduleStore({ directory: place, durability: 'os', maxSegmentBytes: 3_000 });
-  const settings = { url: place, clock: createSystemClock(), schema: 'wakechart', poolSize: 2, patienceMs: 20_000, callLimitMs: 20_000 };
-  return createPostgresScheduleStore({ database: new ConnectedDatabase(await loadDriver(), settings), foldEvery: 12 });
-}
-
 let nextFireMs = Number.NaN;
 const runner = createScheduledTaskRunner({
   clock,
   cron: createCronerPlan({ timezone: 'UTC' }),
-  store: await openStore(),
+  // Small segments, so that they are sealed in the middle of the race.
+  store: place.startsWith('postgres') ? await openScheduleDatabase(place) : createFileScheduleStore({ directory: place, durability: 'os', maxSegmentBytes: 3_000 }),
 });
 void runner.start({
   taskId: name,

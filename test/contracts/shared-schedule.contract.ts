@@ -62,8 +62,8 @@ async function outcomes(): Promise<Map<string, ScheduleRecord>> {
 }
 
 /** @param open an empty place; `directory` is one that is not there yet */
-export function describeSharedSchedule(name: string, open: (directory: string) => Promise<SharedSchedulePlace>): void {
-  describe(`processes that share a schedule ${name}`, () => {
+export function describeSharedSchedule(where: string, open: (directory: string) => Promise<SharedSchedulePlace>): void {
+  describe(`processes that share a schedule ${where}`, () => {
     beforeEach(async () => {
       root = mkdtempSync(join(tmpdir(), 'shared-schedule-'));
       processes = [];
@@ -110,8 +110,8 @@ export function describeSharedSchedule(name: string, open: (directory: string) =
       expect([...byOutcome.keys()].toSorted()).toEqual(slotsBetween(START, now));
       // Only what was cut off between claim and report stays in doubt, and it is said to be.
       expect(seen.filter((slot) => byOutcome.get(slot)?.type !== 'slot.fired' && byOutcome.get(slot)?.type !== 'slot.interrupted')).toEqual([]);
-      const open = [...byOutcome.values()].filter(({ type }) => type !== 'slot.fired' && type !== 'slot.interrupted');
-      expect(open).toEqual([]);
+      const undecided = [...byOutcome.values()].filter(({ type }) => type !== 'slot.fired' && type !== 'slot.interrupted');
+      expect(undecided).toEqual([]);
     });
 
     it('account for every slot of the time when none of them ran', async () => {

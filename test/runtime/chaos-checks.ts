@@ -9,9 +9,8 @@ import { foldSession } from '../../src/machines/session/session-fold.ts';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import { initialSessionState } from '../../src/machines/session/session-state.ts';
 import type { SessionState } from '../../src/machines/session/session-state.ts';
-import { FileEventStore } from '../../src/adapters/files/file-event-store.ts';
-import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
 import { createNodeRuntime } from '../../src/node.ts';
+import type { Place, StoreUnderTest } from '../support/store-under-test.ts';
 
 /** Later than anything is due. */
 const FAR_FUTURE_MS = Date.UTC(9999, 0);
@@ -44,13 +43,13 @@ export async function readLedger(directory: string): Promise<LedgerLine[]> {
 }
 
 /** Every session as a process sees it that knows nothing yet. */
-export async function readSessions(home: string): Promise<SessionRecord[]> {
-  await using runtime = await createNodeRuntime({ home, reconcileOnStart: false });
+export async function readSessions(place: Place): Promise<SessionRecord[]> {
+  await using runtime = await createNodeRuntime({ ...place, reconcileOnStart: false });
   const records: SessionRecord[] = [];
   for (const { sessionId, agentId } of await runtime.sessions.list()) {
     const events: SessionEvent[] = [];
     for await (const event of runtime.sessions.events(sessionId)) events.push(event);
-    records.push({ state: await runtime.sessions.get(sessionId), events, effects: await effectsOf(home, { sessionId, agentId }) });
+    records.push({ state: await runtime.sessions.get(sessionId), events, effects: await effectsOf(place.home, { sessionId, agentId }) });
   }
   return records;
 }
@@ -108,10 +107,10 @@ export function expectAtRest({ state, events }: SessionRecord): void {
 }
 
 /** Whatever is left in the index is what the logs make due later. */
-export async function expectIndexOf(home: string, sessions: readonly SessionRecord[]): Promise<void> {
-  const store = new FileEventStore({ home, clock: createSystemClock() });
-  const { due } = await store.activations.due({ nowMs: FAR_FUTURE_MS, limit: Number.MAX_SAFE_INTEGER });
-  await store.close();
+export async function expectIndexOf(store: StoreUnderTest, place: Place, sessions: readonly SessionRecord[]): Promise<void> {
+  const opened = await store.open(place);
+  const { due } = await opened.activations.due({ nowMs: FAR_FUTURE_MS, limit: Number.MAX_SAFE_INTEGER });
+  await opened.close();
   const standing = sessions.flatMap(({ state }) => activationsOf(state));
   const known = due.flatMap(({ activations }) => activations);
   expect(known.map(keyOf).toSorted()).toEqual(standing.map(keyOf).toSorted());

@@ -107,7 +107,7 @@ describe.skipIf(whyNoSmallDisk !== undefined)('a disk that is full', () => {
     await sendOne(sent);
     expect(await runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep' });
     await expectInLogOnce(sessionId, sent);
-    const [session] = await readSessions(home);
+    const [session] = await readSessions({ home });
     if (session === undefined) throw new Error('expected the session');
     expectEverythingOnce(session);
     expectAtRest(session);
@@ -127,7 +127,7 @@ describe.skipIf(whyNoSmallDisk !== undefined)('a disk that is full', () => {
       await sendOne(sent);
       await restOf([sessionId, other]);
       await Promise.all([expectInLogOnce(sessionId, sent), expectInLogOnce(other, others)]);
-      for (const session of await readSessions(home)) {
+      for (const session of await readSessions({ home })) {
         expectEverythingOnce(session);
         expectAtRest(session);
       }

@@ -1,6 +1,6 @@
 /**
- * The crash matrix: a real process is killed in place of every change it would make to a disk, of every statement it would send to a database,
- * of every answer it would use, and of every effect, one after the other. After each death another process takes over: what was acknowledged
+ * The crash matrix: a real process is killed in place of every change it would make to a disk, of every change it would ask a database for, of
+ * its answer, and of every effect, one after the other. After each death another process takes over: what was acknowledged
  * is there, no effect was started twice, every session can be read and comes to rest, and what still had to be done was known to be due.
  */
 import { execFile } from 'node:child_process';
@@ -13,7 +13,7 @@ import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import { activationsOf } from '../../src/machines/session/activation.ts';
 import { hasWork } from '../../src/machines/wake/wake-decision.ts';
 import type { SessionState } from '../../src/machines/session/session-state.ts';
-import { openPlace } from '../support/open-place.ts';
+import { createNodeRuntime } from '../../src/node.ts';
 import type { Runtime } from '../../src/runtime.ts';
 import type { Tool } from '../../src/actors/turn/tool.ts';
 import type { House, Place, StoreUnderTest } from '../support/store-under-test.ts';
@@ -99,7 +99,7 @@ function runHost(options: object): Promise<Death> {
   });
 }
 
-const openAt = (place: Place): Promise<Runtime> => openPlace(place, { tools: [effectTool(place.home)], onListenerError: (error) => expect.fail(String(error)) });
+const openAt = (place: Place): Promise<Runtime> => createNodeRuntime({ ...place, tools: [effectTool(place.home)], onListenerError: (error) => expect.fail(String(error)) });
 
 const logOf = async (runtime: Runtime, sessionId: string): Promise<SessionEvent[]> => {
   const events: SessionEvent[] = [];
@@ -220,7 +220,6 @@ export function crashMatrix({ store, atLeast, kinds, inspect }: CrashMatrixOptio
         }
         return life;
       });
-      if (process.env['H_OPS']) { console.log(scenario, whole.operations.length, JSON.stringify(whole.operations)); const t0 = performance.now(); const c = await store.copyOf(template.place); const t1 = performance.now(); const d = await live(c.place, 20); const t2 = performance.now(); await checkRecovery(store, c.place, d); const t3 = performance.now(); await c.remove(); console.log('copy', t1 - t0, 'live', t2 - t1, 'recovery', t3 - t2, 'remove', performance.now() - t3); return; }
       expect(whole.isDone).toBe(true);
       expect(whole.operations.length).toBeGreaterThanOrEqual(atLeast[scenario]);
       const matrix = pointsOf(whole.operations.length).values();

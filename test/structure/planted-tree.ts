@@ -52,6 +52,8 @@ const HEALTHY: Planted = {
   'src/node-environments.ts': lines('/** Chooses what environments need. */', "import { shell } from './adapters/shell/shell.ts';", 'export const environments = [shell];'),
   'src/node-inspector.ts': lines('/** Chooses what an inspector needs. */', "import { shell } from './adapters/shell/shell.ts';", 'export const inspector = [shell];'),
   'src/node-memory.ts': lines('/** Chooses what memory needs. */', "import { shell } from './adapters/shell/shell.ts';", 'export const memory = [shell];'),
+  'src/node-stores.ts': lines('/** Chooses stores. */', "import { shell } from './adapters/shell/shell.ts';", 'export const stores = [shell];'),
+  'src/postgres.ts': lines('/** Gives what one technology needs. */', "export { shell } from './adapters/shell/shell.ts';"),
   'src/node-tools.ts': lines('/** Chooses what tools need. */', "import { shell } from './adapters/shell/shell.ts';", 'export const tools = [shell];'),
   'src/node-subagents.ts': lines('/** Chooses what subagents need. */', "import { shell } from './adapters/shell/shell.ts';", 'export const subagents = [shell];'),
   'src/node-backends.ts': lines('/** Chooses backends. */', "import { shell } from './adapters/shell/shell.ts';", 'export const backends = [shell];'),

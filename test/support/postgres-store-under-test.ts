@@ -15,6 +15,8 @@ const ASK_AGAIN_MS = 20;
 
 export const postgresStore: StoreUnderTest = {
   name: 'postgres',
+  // Long enough for a machine that is busy.
+  lease: { leaseMs: 1_000 },
   async house() {
     const database = await migratedDatabase();
     return houseOf((await temporaryHome()).path, database);

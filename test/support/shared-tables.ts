@@ -5,7 +5,7 @@ import type { PostgresDatabase } from '../../src/adapters/postgres/postgres-data
 import { loadDriver } from '../../src/adapters/postgres/postgres-driver.ts';
 import { migratedDatabase } from './postgres-server.ts';
 
-const TABLES = ['schedule_log', 'schedule_record', 'schedule_definition', 'schedule_standing', 'candidate_standing', 'policy'];
+const TABLES = ['schedule_log', 'schedule_record', 'schedule_definition', 'schedule_standing', 'candidate_standing', 'policy', 'job', 'job_owner'];
 
 export interface SharedTables {
   readonly url: string;

@@ -25,14 +25,13 @@ export interface House {
 
 export interface StoreUnderTest {
   readonly name: 'files' | 'postgres';
+  /** What its runtimes are opened with, so that the dead count as dead soon: nothing where the system tells at once that a process is gone. */
+  readonly lease: { readonly leaseMs?: number };
   house(): Promise<House>;
   /** One that begins as the other is now. Nobody may be at work there. */
   copyOf(place: Place): Promise<House>;
   open(place: Place): Promise<EventStore>;
-  /**
-   * The time is over for which those who died may still count as alive. Where the system tells at once that a process is gone there is no
-   * such time.
-   */
+  /** The time is over for which those who have died may still count as alive. */
   forgetTheDead(place: Place): Promise<void>;
   /** Wakes a session whose holder is dead, or silent. */
   takeOver(runtime: Runtime, sessionId: string): Promise<WakeOutcome>;
@@ -40,6 +39,7 @@ export interface StoreUnderTest {
 
 export const filesStore: StoreUnderTest = {
   name: 'files',
+  lease: {},
   async house() {
     const { path, remove } = await temporaryHome();
     return { place: { home: path }, remove };

@@ -4,6 +4,7 @@ import { DEFAULT_HAND_LIMITS } from '../../machines/hand/hand-limits.ts';
 import type { HandLimits } from '../../machines/hand/hand-limits.ts';
 import { handArrival } from '../../machines/hand/hand-standing.ts';
 import type { HandArrival, HandHost, HandStanding } from '../../machines/hand/hand-standing.ts';
+import { wellFormed } from '../../machines/turn/transcript-text.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { placeOfSession } from '../session/session-directories.ts';
@@ -154,7 +155,7 @@ class Hand implements ArrivedHand {
     if (code === 'HAND_SUPERSEDED') throw error;
     this.#ports.onTrouble(error, 'listener');
     const isLasting = LASTING.has(code);
-    const reason = messageOf(error).slice(0, 1_000);
+    const reason = wellFormed(messageOf(error).replaceAll('\0', '')).slice(0, 900);
     const isKnown = this.#standing?.bound === reason;
     if (isLasting && !isKnown) await this.#record(here, { bound: reason });
     return isKnown ? [] : [{ type: 'hand.not_copied', data: { code, reason, staysHere: isLasting } }];

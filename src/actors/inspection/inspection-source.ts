@@ -10,6 +10,7 @@ import type { SessionEvent, SessionEventData } from '../../machines/session/sess
 import type { PendingAction, SessionState } from '../../machines/session/session-state.ts';
 import type { Explanation, Reason } from '../../machines/session/why.ts';
 import type { SendReceipt } from '../session/ingress.ts';
+import type { FleetSight } from './fleet.ts';
 
 /** Numbers of the oldest and the newest record that can be had. Without any, `last` is `first - 1`. */
 export interface InspectionRange {
@@ -148,6 +149,8 @@ export interface InspectionAbout {
   /** Whether there are sessions, and whether answers to them are taken. */
   readonly hasSessions: boolean;
   readonly canAnswer: boolean;
+  /** Whether it knows of the workers over its store. Absent: it does not. */
+  readonly hasFleet?: true | undefined;
   /** What is missing or damaged, a sentence each: what a recorder could not keep, lines of a log that could not be read, that the runtime has ended. */
   readonly notes: readonly string[];
   /** Nothing will be added any more: a log that was read to its end, a runtime that was shut down. */
@@ -168,6 +171,8 @@ export interface InspectionSource extends InspectionRecording {
   processes(sessionId: string): Promise<readonly InspectedProcess[]>;
   /** Of its workspace first, then of the worktrees of its jobs. */
   changes(sessionId: string): Promise<readonly InspectedChanges[]>;
+  /** What the workers over the store do between them; `about` says whether it is there. */
+  readonly fleet?: (() => Promise<FleetSight>) | undefined;
   /**
    * Stores the answer. The same answer to the same request again gives the first receipt, also after a restart.
    * @throws RuntimeError `conflict` or `not_found` for a request that was answered otherwise, has expired or never was

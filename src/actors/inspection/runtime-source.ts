@@ -12,6 +12,8 @@ import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { ProcessTree } from '../task/process-tree.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
+import type { Fleet } from './fleet.ts';
+import { redactedFleet } from './fleet-words.ts';
 import { InspectedText } from './inspected-text.ts';
 import type { Redact } from './inspected-text.ts';
 import type { InspectedChanges, InspectedEvents, InspectedProcess, InspectedSession, InspectedSessions, InspectionAbout, InspectionAnswer, InspectionRecording, InspectionSource } from './inspection-source.ts';
@@ -45,6 +47,8 @@ export interface RuntimeSourceOptions {
   readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
   /** Absent: nobody looks at what sessions have changed. */
   readonly changes?: Pick<SessionChangesOptions, 'folders' | 'workspaceOf' | 'worktrees'> | undefined;
+  /** Absent: nobody knows of other workers. */
+  readonly fleet?: Fleet | undefined;
   /** Default true. */
   readonly canAnswer?: boolean | undefined;
   /** Further sentences for `about`, asked anew each time. */
@@ -78,11 +82,13 @@ class RuntimeSource implements ClosableSource {
   readonly #sights: SessionSights;
   readonly #recordings: SessionRecordings;
   readonly #changes: SessionChanges | undefined;
+  readonly fleet: InspectionSource['fleet'];
   #hasStoreClosed = false;
 
   constructor(options: RuntimeSourceOptions) {
-    const { sessions, clock, redact, recorder, changes, onProblem } = options;
+    const { sessions, clock, redact, recorder, changes, fleet, onProblem } = options;
     this.#options = options;
+    this.fleet = fleet === undefined ? undefined : () => this.#living(async () => redactedFleet(await fleet.look(), (text, most) => this.#text.cut(text, most)));
     this.#text = new InspectedText(redact);
     this.#recording = recorder ?? emptyRecording(clock);
     this.#list = new SessionList(sessions, { text: this.#text, clock });
@@ -101,7 +107,7 @@ class RuntimeSource implements ClosableSource {
   chart: InspectionSource['chart'] = (id) => this.#recording.chart(id);
 
   about(): InspectionAbout {
-    const { title, home, recorder, canAnswer = true, notes } = this.#options;
+    const { title, home, recorder, fleet, canAnswer = true, notes } = this.#options;
     const hasEnded = this.#hasEnded;
     return {
       kind: recorder === undefined ? 'store' : 'runtime',
@@ -110,6 +116,7 @@ class RuntimeSource implements ClosableSource {
       ...(home !== undefined && this.#text.cut(home, MAX_PATH_CHARACTERS) === home ? { home } : {}),
       hasSessions: true,
       canAnswer: canAnswer && !hasEnded,
+      ...(fleet === undefined ? {} : { hasFleet: true }),
       notes: [
         ...(hasEnded ? ['The runtime has been shut down: nothing is added any more, and its sessions cannot be read here.'] : []),
         ...(recorder === undefined ? [] : recorderNotes(recorder)),

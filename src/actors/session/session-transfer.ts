@@ -40,6 +40,12 @@ export async function importSession(lines: AsyncIterable<string> | Iterable<stri
   return identity;
 }
 
+/** Reads an export to its end, as an import would. @throws RuntimeError SESSION_EXPORT_INVALID */
+export async function checkExport(lines: AsyncIterable<string> | Iterable<string>): Promise<SessionIdentity & { readonly events: number }> {
+  const { identity, events } = await readExport(lines);
+  return { ...identity, events: events.length };
+}
+
 interface Reading {
   readonly identity: SessionIdentity;
   readonly events: readonly [NewSessionEvent, ...NewSessionEvent[]];

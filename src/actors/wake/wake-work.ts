@@ -151,8 +151,7 @@ export class WakeWork {
     await this.#compact(this.#agent, this.#conversation.transcript.rows(consumed));
     const { state } = this.#journal;
     this.#step = assembleStep({
-      agent: this.#agent,
-      state,
+      ...{ agent: this.#agent, state },
       messages: this.#conversation.transcript.messages(consumed),
       consumed,
       runId: this.#ports.ids.next(),

@@ -51,7 +51,7 @@ export class WorkerView {
       case 'passed':
         return this.#line(event, styles.dim('passes'.padEnd(LABEL_WIDTH)), 'nothing to do');
       case 'contended':
-        return this.#line(event, styles.dim('passes'.padEnd(LABEL_WIDTH)), 'somebody else is at it');
+        return this.#line(event, styles.dim('passes'.padEnd(LABEL_WIDTH)), event.reason === undefined ? 'somebody else is at it' : oneLine(event.reason.message, 200));
       case 'failed':
       case 'parked': {
         const again = event.againAt === undefined ? '' : `, tried again ${localTime(event.againAt)}`;

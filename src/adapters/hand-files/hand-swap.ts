@@ -3,11 +3,13 @@
  * whoever comes after a crash ends it: without the file the old hand lies there, with it the new one will.
  */
 import { randomUUID } from 'node:crypto';
-import { chmod, lstat, mkdir, open, readFile, readdir, rename, rm, unlink } from 'node:fs/promises';
+import { chmod, lstat, mkdir, open, readFile, readdir, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { isMissing, systemCodeOf } from './hand-errors.ts';
+import { isMissing } from './hand-errors.ts';
 import type { HandPlaces, RootPlace } from './hand-places.ts';
+import { nativePath } from './open-folder.ts';
+import { removeTree } from './remove-tree.ts';
 
 const PRIVATE_FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -47,7 +49,7 @@ export async function endSwap(places: HandPlaces): Promise<void> {
 
 /** Whether somebody has to end or clear away something. */
 export async function isHalfDone(places: HandPlaces): Promise<boolean> {
-  const names = await readdir(places.directory).catch((error: unknown) => {
+  const names = await readdir(places.directory).catch((error: unknown): readonly string[] => {
     if (isMissing(error)) return [];
     throw error;
   });
@@ -101,25 +103,9 @@ async function isThere(path: string): Promise<boolean> {
   });
 }
 
-/** Also folders that whoever worked in them has made unwritable. */
-export async function removeTree(path: string): Promise<void> {
-  try {
-    await rm(path, { recursive: true, force: true });
-  } catch (error) {
-    if (!['EACCES', 'EPERM'].includes(systemCodeOf(error) ?? '')) throw error;
-    await makeWritable(path);
-    await rm(path, { recursive: true, force: true });
-  }
-}
-
-async function makeWritable(folder: string): Promise<void> {
-  await chmod(folder, PRIVATE_FOLDER_MODE);
-  for (const entry of await readdir(folder, { withFileTypes: true })) if (entry.isDirectory()) await makeWritable(join(folder, entry.name));
-}
-
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
-  const folder = await open(path, 'r');
+  const folder = await open(nativePath(path), 'r');
   try {
     await folder.sync();
   } finally {

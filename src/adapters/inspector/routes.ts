@@ -1,5 +1,6 @@
 /** Which address gives what, to a browser that has signed in: the API, and under every other address the files of the page. */
 import type { CheckedInspectorOptions } from './inspector-options.ts';
+import { fleetRoute } from './fleet-route.ts';
 import { PageFiles } from './page-files.ts';
 import { RecordingRoutes } from './recording-routes.ts';
 import { Refusal } from './refusal.ts';
@@ -17,7 +18,7 @@ export class Routes {
 
   constructor(options: CheckedInspectorOptions) {
     this.#page = options.pageDirectory === undefined ? undefined : new PageFiles(options.pageDirectory);
-    this.#routes = [...new RecordingRoutes(options).all, ...new SessionRoutes(options).all];
+    this.#routes = [...new RecordingRoutes(options).all, ...new SessionRoutes(options).all, fleetRoute(options)];
   }
 
   /** Answers, or rejects with what is to be told. */

@@ -12,8 +12,6 @@ export interface JobOwnerOptions {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
   /** The same for all processes that share a home on one machine, and for no others. */
   readonly place: string;
-  /** The machine, for people. */
-  readonly name: string;
   readonly hostLife?: Pick<HostLife, 'token' | 'isAlive'> | undefined;
   readonly silenceMs: number;
 }
@@ -30,7 +28,6 @@ export class JobOwner {
   /** Jobs in hand that have not ended. */
   readonly #open = new Set<number>();
   #timer: TimerHandle | undefined;
-  #isRegistered = false;
 
   constructor(options: JobOwnerOptions) {
     this.#options = options;
@@ -38,8 +35,7 @@ export class JobOwner {
 
   /** Before anything belongs to it. @throws RuntimeError category `storage` */
   async register(): Promise<void> {
-    if (!this.#isRegistered) await this.#renew();
-    this.#isRegistered = true;
+    if (this.#timer === undefined) await this.#renew();
   }
 
   takes(number: number): void {
@@ -52,8 +48,6 @@ export class JobOwner {
     if (this.#open.size > 0) return;
     this.#options.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
-    // Nobody renews it now, so it has to be renewed before it takes something again.
-    this.#isRegistered = false;
   }
 
   /** What it still has in hand is anybody's from now on. */
@@ -81,13 +75,13 @@ export class JobOwner {
   }
 
   async #renew(): Promise<void> {
-    const { database, place, name, hostLife, silenceMs } = this.#options;
+    const { database, place, hostLife, silenceMs } = this.#options;
     const { schema } = database;
     await database.run(
       `WITH forgotten AS (DELETE FROM ${schema}.job_owner WHERE alive_until < clock_timestamp() - ${FORGOTTEN_AFTER})
-       INSERT INTO ${schema}.job_owner (id, place, name, token, alive_until) VALUES ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 millisecond')
+       INSERT INTO ${schema}.job_owner (id, place, token, alive_until) VALUES ($1, $2, $3, clock_timestamp() + $4 * interval '1 millisecond')
        ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until`,
-      [this.id, place, name, (await hostLife?.token()) ?? null, silenceMs],
+      [this.id, place, (await hostLife?.token()) ?? null, silenceMs],
     );
   }
 }

@@ -19,7 +19,7 @@ export interface PostgresJobRecordsOptions {
   /** The same for all processes that share a home on one machine, and for no others. */
   readonly place: string;
   /** The machine, for people. */
-  readonly name: string;
+  readonly machine: string;
   /** Tells which processes of this machine live. Default: only their silence tells. */
   readonly hostLife?: Pick<HostLife, 'token' | 'isAlive'> | undefined;
   /** Where large outputs are kept: files of this home. */
@@ -47,9 +47,10 @@ const rowShape = z.object({
   stage: z.string(),
   body: z.string(),
   has_output: z.boolean(),
-  place: z.string().nullable(),
-  name: z.string().nullable(),
-  token: z.string().nullable(),
+  place: z.string(),
+  machine: z.string(),
+  owner_place: z.string().nullable(),
+  owner_token: z.string().nullable(),
   lives: z.boolean(),
 });
 
@@ -63,13 +64,15 @@ class DatabaseJobRecords implements PostgresJobRecords {
   readonly #database: PostgresDatabase;
   readonly #job: string;
   readonly #place: string;
+  readonly #machine: string;
   readonly #outputs: PostgresJobRecordsOptions['outputs'];
   readonly #self: JobOwner;
 
-  constructor({ silenceMs = DEFAULT_SILENCE_MS, outputs, ...options }: PostgresJobRecordsOptions) {
+  constructor({ silenceMs = DEFAULT_SILENCE_MS, outputs, machine, ...options }: PostgresJobRecordsOptions) {
     this.#database = options.database;
     this.#job = `${options.database.schema}.job`;
     this.#place = options.place;
+    this.#machine = machine;
     this.#outputs = outputs;
     this.#self = new JobOwner({ ...options, silenceMs });
   }
@@ -82,7 +85,8 @@ class DatabaseJobRecords implements PostgresJobRecords {
     const record = make(`agent_${number}`);
     this.#self.takes(number);
     try {
-      await this.#database.run(`UPDATE ${this.#job} SET owner = $2, claim = $3, stage = $4, body = $5 WHERE number = $1 AND body IS NULL`, [number, this.#self.id, randomUUID(), record.stage, jobRecordText(record)]);
+      const values = [number, this.#self.id, randomUUID(), this.#place, this.#machine, record.stage, jobRecordText(record)];
+      await this.#database.run(`UPDATE ${this.#job} SET owner = $2, claim = $3, place = $4, machine = $5, stage = $6, body = $7 WHERE number = $1 AND body IS NULL`, values);
     } catch (error) {
       this.#self.lets(number);
       throw error;
@@ -140,7 +144,7 @@ class DatabaseJobRecords implements PostgresJobRecords {
   async #rows(which: string, values: readonly unknown[]): Promise<readonly JobRow[]> {
     const { schema } = this.#database;
     const rows = await this.#database.run(
-      `SELECT j.number, j.owner, j.claim, j.stage, j.body, j.has_output, o.place, o.name, o.token, coalesce(o.alive_until > clock_timestamp(), false) AS lives
+      `SELECT j.number, j.owner, j.claim, j.stage, j.body, j.has_output, j.place, j.machine, o.place AS owner_place, o.token AS owner_token, coalesce(o.alive_until > clock_timestamp(), false) AS lives
        FROM ${this.#job} j LEFT JOIN ${schema}.job_owner o ON o.id = j.owner WHERE j.body IS NOT NULL AND ${which} ORDER BY j.number`,
       values,
     );
@@ -151,12 +155,12 @@ class DatabaseJobRecords implements PostgresJobRecords {
     const record = readRecord(row);
     if ('reason' in record) return { kind: 'unreadable', jobId: `agent_${row.number}`, reason: record.reason };
     const owner = row.owner === this.#self.id ? 'here' : (await this.#isAlive(row)) ? 'alive' : 'gone';
-    return { kind: 'record', record, owner, ...(row.place === this.#place ? {} : { elsewhere: row.name ?? 'another machine' }) };
+    return { kind: 'record', record, owner, ...(row.place === this.#place ? {} : { elsewhere: row.machine }) };
   }
 
   /** Known at once of this machine's processes; of others, and where a machine cannot tell, by their silence. */
-  async #isAlive(row: JobRow): Promise<boolean> {
-    return (await this.#self.isAliveHere(row)) ?? row.lives;
+  async #isAlive({ owner_place: place, owner_token: token, lives }: JobRow): Promise<boolean> {
+    return (await this.#self.isAliveHere({ place, token })) ?? lives;
   }
 
   async #setAside({ number, claim }: JobRow, { isForeign }: UnreadableRecord): Promise<undefined> {

@@ -26,9 +26,6 @@ import { WakeRights } from './wake-rights.ts';
 import type { LeasedRight } from './wake-rights.ts';
 import { WorkerLife } from './worker-life.ts';
 
-/** The first of so many refusals of an append tells us that it was ours: its answer was lost. */
-const ANSWER_LOST = 'same';
-
 export class PostgresEventStore implements EventStore {
   readonly durability: 'disk' | 'os';
   /** The database's time, which every worker shares. */
@@ -134,7 +131,7 @@ export class PostgresEventStore implements EventStore {
       switch (verdict) {
         case 'stored':
           return this.#stored(record, firstSeq ?? 0);
-        case ANSWER_LOST:
+        case 'same':
         case 'duplicate':
           return { events: await this.#rows.at(sessionId, { firstSeq: firstSeq ?? 0, count: count ?? 0 }), durability: this.durability, isDuplicate: true };
         case 'superseded':

@@ -47,7 +47,6 @@ export class SessionRows {
   }
 
   async records(sessionId: string, { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {}): Promise<readonly StoredRecord[]> {
-    if (limit <= 0) return [];
     const { schema } = this.#database;
     const first = Math.max(1, Math.trunc(from));
     // From the beginning of the record that holds the first, to the end of the one that holds the last.
@@ -55,7 +54,7 @@ export class SessionRows {
     const ends = `(SELECT r.seq + r.record_events FROM ${schema}.event r WHERE r.session_id = $1 AND r.seq < $2 + ${MAX_READ_EVENTS} AND r.record_events IS NOT NULL ORDER BY r.seq DESC LIMIT 1)`;
     const rows = await this.#rows(sessionId, `e.seq >= ${begins} AND e.seq < ${ends}`, [first], undefined);
     const records = recordsOfRows(sessionId, rows).filter(({ events }) => (events.at(-1)?.seq ?? 0) >= first);
-    return records.slice(0, limit);
+    return records.slice(0, Math.max(0, limit));
   }
 
   /** @param column `id` of its first event, or its `record_key` */

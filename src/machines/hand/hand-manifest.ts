@@ -75,7 +75,7 @@ export function partsOf(entries: readonly HandEntry[]): readonly string[] {
 
 /** The text that the id of a manifest is the hash of. @param parts their hashes */
 export function indexText(entries: readonly HandEntry[], parts: readonly string[]): string {
-  return canonicalJson({ version: VERSION, parts, ...measureOf(entries) } satisfies HandIndex);
+  return canonicalJson({ version: VERSION, parts: [...parts], ...measureOf(entries) } satisfies HandIndex);
 }
 
 export interface HandMeasure {

@@ -96,6 +96,10 @@ describe('the commands', () => {
       'import',
       'audit',
       'inspect',
+      'store migrate',
+      'store check',
+      'store copy',
+      'store prune',
       'doctor',
     ]);
   });

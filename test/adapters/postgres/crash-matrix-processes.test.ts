@@ -1,9 +1,9 @@
-/** The crash matrix over PostgreSQL: every statement is two operations, before it is sent and before its answer is used. */
+/** The crash matrix over PostgreSQL: every change that it is asked for is two operations, before it is sent and before its answer is used. */
 import { crashMatrix } from '../../runtime/crash-matrix-suite.ts';
 import { postgresStore } from '../../support/postgres-store-under-test.ts';
 
 crashMatrix({
   store: postgresStore,
-  atLeast: { wake: 30, send: 10, child: 30, copies: 10, answer: 30, subflow: 50, worker: 50 },
-  kinds: [/^before append_1$/, /^after append_1$/, /^after acquire_lease_1$/, /^after release_leases_1$/, /^after view$/, /^after worker$/, /^effect begins$/],
+  atLeast: { wake: 40, send: 6, child: 50, copies: 12, answer: 50, subflow: 80, worker: 70 },
+  kinds: [/^ask append_1$/, /^answer append_1$/, /^answer acquire_lease_1$/, /^answer release_leases_1$/, /^answer view$/, /^answer worker$/, /^effect begins$/],
 });

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobRecords } from '../../../src/actors/subagent/job-records.ts';
 import { createFileJobRecords } from '../../../src/adapters/subagent-files/file-job-records.ts';
 import type { JobRecord } from '../../../src/machines/subagent/job-record.ts';
+import { describeJobRecords, jobRecord as make } from '../../contracts/job-records.contract.ts';
 
 let directory = '';
 
@@ -21,15 +22,6 @@ afterEach(async () => {
 
 /** Another view of the same records, as another process has one. */
 const open = (): JobRecords => createFileJobRecords({ directory, durability: 'os' });
-
-const make = (jobId: string): JobRecord => ({
-  version: 1,
-  jobId,
-  stage: 'accepted',
-  acceptedAt: '2026-01-01T00:00:00.000Z',
-  request: { kind: 'agent', prompt: 'Fix it.' },
-  task: { id: jobId, kind: 'agent', label: 'x', status: 'queued', mode: 'background', parentSessionId: 's', depth: 0, cwd: '/', updatedAt: '', unread: false },
-});
 
 interface Stored {
   readonly owner: { pid: number; began: string; system: string };
@@ -64,6 +56,20 @@ async function orphan(jobId: string): Promise<void> {
   await writeFile(pathOf(jobId), JSON.stringify({ owner: { ...owner, began: '1' }, record }));
 }
 
+describeJobRecords('in files', async () => ({
+  open,
+  orphan: async () => {
+    for (const name of await readdir(directory)) {
+      const path = join(directory, name);
+      if (name === 'closed') continue;
+      const { owner, ...rest } = JSON.parse(await readFile(path, 'utf8')) as { readonly owner?: object };
+      // Whose a record became says that itself.
+      await writeFile(path, JSON.stringify(owner === undefined ? { ...rest, began: '1' } : { ...rest, owner: { ...owner, began: '1' } }));
+    }
+  },
+  dispose: async () => undefined,
+}));
+
 describe('the ids of jobs', () => {
   it('are counted over all who make them, also at once', async () => {
     const views = Array.from({ length: 4 }, open);
@@ -86,20 +92,6 @@ describe('the ids of jobs', () => {
     expect(await readdir(join(directory, 'closed'))).toEqual(['4']);
   });
 
-  it('never repeat when jobs are made and closed at once', async () => {
-    const views = [open(), open(), open()];
-    const seen: string[] = [];
-    const live = async (view: JobRecords): Promise<void> => {
-      for (let turn = 0; turn < 15; turn += 1) {
-        const { jobId } = await view.create(make);
-        seen.push(jobId);
-        await view.remove(jobId);
-      }
-    };
-    await Promise.all(views.map(live));
-    expect(new Set(seen).size).toBe(45);
-  });
-
   it('of a record that cannot be read, or that is kept aside, are taken', async () => {
     await mkdir(directory, { recursive: true });
     await writeFile(pathOf('agent_7'), 'torn');
@@ -118,25 +110,6 @@ describe('a record', () => {
     await records.write({ ...record, stage: 'ended' });
     expect(await records.list()).toEqual([{ kind: 'record', record: { ...record, stage: 'ended' }, owner: 'here' }]);
     expect((await readdir(directory)).filter((name) => name.endsWith('.draft'))).toEqual([]);
-  });
-
-  it('that was closed does not come back by being written', async () => {
-    const records = open();
-    const record = await records.create(make);
-    await records.remove(record.jobId);
-    await records.remove(record.jobId);
-    await records.write(record);
-    expect(await records.list()).toEqual([]);
-  });
-
-  it('is listed in the order of the ids', async () => {
-    const records = open();
-    for (let index = 0; index < 11; index += 1) await records.create(make);
-    expect((await records.list()).map((found) => (found.kind === 'record' ? found.record.jobId : ''))).toEqual(Array.from({ length: 11 }, (_, index) => `agent_${index + 1}`));
-  });
-
-  it('of a folder that is not there is not there', async () => {
-    expect(await open().list()).toEqual([]);
   });
 
   it.each(['not json', '[]', '{"record":{}}', 'null'])('that reads %j is set aside and never deleted', async (text) => {
@@ -208,13 +181,6 @@ describe('a record of another process', () => {
     expect((await records.list())[0]).toMatchObject({ owner: 'gone' });
   });
 
-  it('goes to one of those who want it', async () => {
-    await open().create(make);
-    await orphan('agent_1');
-    const taken = await Promise.all(Array.from({ length: 8 }, () => open().takeOver('agent_1')));
-    expect(taken.filter((record) => record !== undefined)).toHaveLength(1);
-  });
-
   it('goes to the next when the one that had it died over it', async () => {
     await open().create(make);
     await orphan('agent_1');
@@ -240,14 +206,6 @@ describe('a record of another process', () => {
     expect((await open().list())[0]).toMatchObject({ owner: 'here' });
   });
 
-  it('is not taken over once it is whole', async () => {
-    const records = open();
-    const record = await records.create(make);
-    await records.write({ ...record, stage: 'ended' });
-    await orphan('agent_1');
-    expect(await records.takeOver('agent_1')).toBeUndefined();
-    expect(await records.takeOver('agent_9')).toBeUndefined();
-  });
 });
 
 describe('a large output', () => {

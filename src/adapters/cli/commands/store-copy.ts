@@ -88,7 +88,7 @@ function placeOf({ home }: CommandContext, text: string, option: string): CopyPl
 }
 
 async function isSame(one: CopyPlace, other: CopyPlace): Promise<boolean> {
-  if (one.store !== undefined || other.store !== undefined) return one.store?.shown === other.store?.shown;
+  if (one.store !== undefined || other.store !== undefined) return one.shown === other.shown;
   const real = (path: string): Promise<string> => realpath(path).catch(() => path);
   return (await real(one.home)) === (await real(other.home));
 }

@@ -43,7 +43,7 @@ export async function listTools(context: CommandContext, { agent }: ToolsOptions
 async function withTools(context: CommandContext, work: (runtime: NodeRuntime) => Promise<Listed>): Promise<Listed> {
   const aside = (await isHomeThere(context.home)) ? undefined : await mkdtemp(join(tmpdir(), 'wakechart-tools-'));
   try {
-    const runtime = await createNodeRuntime({ home: aside ?? context.home, ...runtimeStore(context), reconcileOnStart: false });
+    const runtime = await createNodeRuntime({ home: aside ?? context.home, reconcileOnStart: false });
     try {
       return await work(runtime);
     } finally {

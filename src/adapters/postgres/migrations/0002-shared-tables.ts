@@ -75,7 +75,6 @@ const JOBS = `
 CREATE TABLE $s.job_owner (
   id uuid PRIMARY KEY,
   place text NOT NULL,
-  name text NOT NULL,
   token text,
   alive_until timestamptz NOT NULL
 ) WITH (fillfactor = 50);
@@ -84,6 +83,8 @@ CREATE TABLE $s.job (
   number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   owner uuid,
   claim uuid,
+  place text,
+  machine text,
   stage text,
   has_output boolean NOT NULL DEFAULT false,
   body text,

@@ -1,6 +1,7 @@
 /** Every step of the schema, in order. */
 import { sessionsMigration } from './0001-sessions.ts';
 import { sharedTablesMigration } from './0002-shared-tables.ts';
+import { handCopiesMigration } from './0003-hand-copies.ts';
 import type { Migration } from './migration.ts';
 
-export const MIGRATIONS: readonly Migration[] = [sessionsMigration, sharedTablesMigration];
+export const MIGRATIONS: readonly Migration[] = [sessionsMigration, sharedTablesMigration, handCopiesMigration];

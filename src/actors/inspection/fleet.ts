@@ -1,0 +1,86 @@
+/** The port of what many workers over one store do between them: who they are, what each holds, what waits for all of them, and what waits for somebody. */
+
+export interface FleetWorker {
+  readonly id: string;
+  /** Host and process, for people. */
+  readonly owner: string;
+  /** ISO-8601. */
+  readonly startedAt: string;
+  /** ISO-8601: until then it counts as alive. It says so again in time, or others take over what it holds. */
+  readonly aliveUntil: string;
+  readonly isAlive: boolean;
+  /** How many sessions it wakes. */
+  readonly wakes: number;
+  /** How many it has taken to wake in the next moments. */
+  readonly claims: number;
+}
+
+/** The right to wake one session. */
+export interface FleetLease {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly workerId: string;
+  /** Absent: the worker is gone without a trace. */
+  readonly owner?: string | undefined;
+  /** Whether its worker lives. Else anybody may take it over. */
+  readonly isAlive: boolean;
+  readonly epoch: number;
+  /** ISO-8601. */
+  readonly since: string;
+}
+
+/** What is due and nobody has. */
+export interface FleetLag {
+  /** How many sessions; where `isCut`, at least so many. */
+  readonly sessions: number;
+  readonly isCut: boolean;
+  /** ISO-8601: when the first of them was due. Absent: nothing waits. */
+  readonly since?: string | undefined;
+  /** Those that have waited longest first. A session that is due twice may count in two of them. */
+  readonly parts: readonly FleetLagPart[];
+}
+
+export interface FleetLagPart {
+  readonly tenant: string;
+  readonly priority: string;
+  readonly sessions: number;
+  /** ISO-8601. */
+  readonly since: string;
+}
+
+/** A session that wakes nobody by itself until somebody says something. */
+export interface FleetParked {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly reason: string;
+  /** ISO-8601. Absent: nobody can tell. */
+  readonly since?: string | undefined;
+}
+
+/** The first of a list, and how many there are in all; where `isCut`, at least so many. */
+export interface FleetList<Item> {
+  readonly items: readonly Item[];
+  readonly total: number;
+  readonly isCut: boolean;
+}
+
+export interface FleetSight {
+  /** ISO-8601, by the clock of the store, as all times here. */
+  readonly at: string;
+  /** Those that live first, then by name. */
+  readonly workers: FleetList<FleetWorker>;
+  /** Those without a living worker first, then those that run longest. */
+  readonly leases: FleetList<FleetLease>;
+  readonly lag: FleetLag;
+  /** Those that were made last first. */
+  readonly parked: FleetList<FleetParked>;
+  /** Of all programs to the database, as far as its user may see them, and how many it takes. */
+  readonly connections: { readonly open: number; readonly most: number };
+  /** Whether this program is told of news at once. Else it looks for them every now and then. */
+  readonly isHearing: boolean;
+}
+
+export interface Fleet {
+  /** As it is at this moment. It costs the store a few looks into indexes, however much lies in it. @throws RuntimeError STORAGE_FAILED, STORE_CLOSED */
+  look(): Promise<FleetSight>;
+}

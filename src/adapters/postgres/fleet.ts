@@ -1,0 +1,144 @@
+/** The workers over one database, and what they do between them, in one statement: what it tells fits together. */
+import type { Fleet, FleetLag, FleetLease, FleetList, FleetParked, FleetSight, FleetWorker } from '../../actors/inspection/fleet.ts';
+import type { PostgresDatabase } from './postgres-database.ts';
+
+export interface PostgresFleetOptions {
+  readonly database: PostgresDatabase;
+  /** Whether the program hears of news by others. */
+  readonly isHearing: () => boolean;
+  /** What is listed of each kind at most. Default 100. */
+  readonly listed?: number | undefined;
+  /** Up to where is counted. Default 10,000. */
+  readonly counted?: number | undefined;
+}
+
+const LISTED = 100;
+const COUNTED = 10_000;
+/** Tenants with a priority each. */
+const PARTS = 12;
+
+const MAX_REASON_CHARACTERS = 2_000;
+
+export function createPostgresFleet({ database, isHearing, listed = LISTED, counted = COUNTED }: PostgresFleetOptions): Fleet {
+  const statement = sightStatement(database.schema);
+  return {
+    async look() {
+      const [row] = await database.run<SightRow>(statement, [listed, counted]);
+      if (row === undefined) throw new Error('expected a row of a statement that always gives one');
+      return sightOf(row, { counted, isHearing: isHearing() });
+    },
+  };
+}
+
+interface SightRow {
+  readonly at: number;
+  readonly workers: readonly (Omit<FleetWorker, 'startedAt' | 'aliveUntil'> & { readonly startedAt: number; readonly aliveUntil: number })[];
+  readonly worker_count: number;
+  readonly leases: readonly (Omit<FleetLease, 'since' | 'owner'> & { readonly since: number; readonly owner: string | null })[];
+  readonly lease_count: number;
+  readonly lag: readonly { readonly tenant: string; readonly priority: string; readonly sessions: number; readonly since: number }[];
+  readonly due_count: number;
+  readonly lag_sessions: number;
+  readonly parked: readonly { readonly sessionId: string; readonly agentId: string; readonly at: string | null; readonly data: string | null }[];
+  readonly parked_count: number;
+  readonly connections: number;
+  readonly most_connections: number;
+}
+
+function sightOf(row: SightRow, { counted, isHearing }: { readonly counted: number; readonly isHearing: boolean }): FleetSight {
+  const listOf = <Item>(items: readonly Item[], count: number): FleetList<Item> => ({ items, total: Math.min(count, counted), isCut: count > counted });
+  const workers = row.workers.map(({ startedAt, aliveUntil, ...worker }) => ({ ...worker, startedAt: iso(startedAt), aliveUntil: iso(aliveUntil) }));
+  const leases = row.leases.map(({ since, owner, ...lease }) => ({ ...lease, ...(owner === null ? {} : { owner }), since: iso(since) }));
+  return {
+    at: iso(row.at),
+    workers: listOf(workers, row.worker_count),
+    leases: listOf(leases, row.lease_count),
+    lag: lagOf(row, counted),
+    parked: listOf(row.parked.map(parkedOf), row.parked_count),
+    connections: { open: row.connections, most: row.most_connections },
+    isHearing,
+  };
+}
+
+function lagOf({ lag, due_count: dueCount, lag_sessions: sessions }: SightRow, counted: number): FleetLag {
+  const parts = lag.map(({ since, ...part }) => ({ ...part, since: iso(since) }));
+  const [first] = parts;
+  return { sessions, isCut: dueCount > counted, ...(first === undefined ? {} : { since: first.since }), parts };
+}
+
+function parkedOf({ sessionId, agentId, at, data }: SightRow['parked'][number]): FleetParked {
+  return { sessionId, agentId, reason: reasonIn(data).slice(0, MAX_REASON_CHARACTERS), ...(at === null ? {} : { since: at }) };
+}
+
+/** Of what the event says. Empty where it is none of ours. */
+function reasonIn(data: string | null): string {
+  try {
+    const value: unknown = JSON.parse(data ?? 'null');
+    return typeof value === 'object' && value !== null && 'reason' in value && typeof value.reason === 'string' ? value.reason : '';
+  } catch {
+    return '';
+  }
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+const millisecondsOf = (time: string): string => `floor(extract(epoch FROM ${time}) * 1000)::float8`;
+
+const rowsOf = (query: string): string => `coalesce((SELECT json_agg(listed) FROM (${query}) AS listed), '[]')`;
+
+/** One more than is counted says that there are more. */
+const countOf = (query: string): string => `(SELECT count(*)::int FROM (${query} LIMIT $2 + 1) AS found)`;
+
+/** $1: how many are listed of each, $2: up to where is counted. */
+function sightStatement(schema: string): string {
+  return `WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS at),
+    due AS MATERIALIZED (${dueQuery(schema)})
+    SELECT ${millisecondsOf('moment.at')} AS at,
+      ${rowsOf(workersQuery(schema))} AS workers, ${countOf(`SELECT FROM ${schema}.worker`)} AS worker_count,
+      ${rowsOf(leasesQuery(schema))} AS leases, ${countOf(`SELECT FROM ${schema}.session WHERE lease_worker IS NOT NULL`)} AS lease_count,
+      ${rowsOf(LAG)} AS lag, (SELECT count(*)::int FROM due) AS due_count, (SELECT count(DISTINCT session_id)::int FROM due) AS lag_sessions,
+      ${rowsOf(parkedQuery(schema))} AS parked, ${countOf(parkedIds(schema))} AS parked_count,
+      (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()) AS connections, current_setting('max_connections')::int AS most_connections
+    FROM moment`;
+}
+
+function workersQuery(schema: string): string {
+  return `SELECT w.id, w.owner, ${millisecondsOf('w.started_at')} AS "startedAt", ${millisecondsOf('w.alive_until')} AS "aliveUntil", w.alive_until > moment.at AS "isAlive",
+      (SELECT count(*)::int FROM ${schema}.session s WHERE s.lease_worker = w.id) AS wakes,
+      (SELECT count(*)::int FROM ${schema}.claim c JOIN ${schema}.session s ON s.id = c.session_id WHERE c.worker = w.id AND c.until > moment.at AND s.lease_worker IS DISTINCT FROM w.id) AS claims
+    FROM ${schema}.worker w ORDER BY w.alive_until > moment.at DESC, w.owner, w.id LIMIT $1`;
+}
+
+function leasesQuery(schema: string): string {
+  return `SELECT s.id AS "sessionId", s.agent_id AS "agentId", s.lease_worker AS "workerId", w.owner, coalesce(w.alive_until > moment.at, false) AS "isAlive", s.lease_epoch AS epoch,
+      ${millisecondsOf('s.leased_at')} AS since
+    FROM ${schema}.session s LEFT JOIN ${schema}.worker w ON w.id = s.lease_worker WHERE s.lease_worker IS NOT NULL
+    ORDER BY coalesce(w.alive_until > moment.at, false), s.leased_at, s.id LIMIT $1`;
+}
+
+/** By the index of times: those that wait longest come first, so what is left out has waited less. */
+function dueQuery(schema: string): string {
+  const alive = (id: string): string => `EXISTS (SELECT FROM ${schema}.worker w WHERE w.id = ${id} AND w.alive_until > moment.at)`;
+  return `SELECT a.session_id, a.tenant, a.priority, a.due_at_ms FROM moment, ${schema}.activation a
+    WHERE a.due_at_ms <= (SELECT floor(extract(epoch FROM at) * 1000)::bigint FROM moment)
+      AND NOT EXISTS (SELECT FROM ${schema}.claim c WHERE c.session_id = a.session_id AND c.until > moment.at AND ${alive('c.worker')})
+      AND NOT EXISTS (SELECT FROM ${schema}.session s WHERE s.id = a.session_id AND ${alive('s.lease_worker')})
+    ORDER BY a.due_at_ms LIMIT $2 + 1`;
+}
+
+const LAG = `SELECT tenant, priority, count(DISTINCT session_id)::int AS sessions, min(due_at_ms)::float8 AS since FROM due GROUP BY tenant, priority ORDER BY since, tenant, priority LIMIT ${PARTS}`;
+
+/** Whatever lets a session go on makes it due, so one that has nothing to do is still as its view says, however old that is. */
+function parkedIds(schema: string): string {
+  return `SELECT v.session_id, s.agent_id FROM ${schema}.view v JOIN ${schema}.session s ON s.id = v.session_id
+    WHERE v.is_parked AND (v.head = s.head OR NOT EXISTS (SELECT FROM ${schema}.activation a WHERE a.session_id = v.session_id))`;
+}
+
+/** Why it was parked stands near the end of its log. */
+function parkedQuery(schema: string): string {
+  return `SELECT p.session_id AS "sessionId", p.agent_id AS "agentId", e.at, e.data FROM (${parkedIds(schema)} ORDER BY v.session_id DESC LIMIT $1) AS p
+    LEFT JOIN LATERAL (SELECT at, data FROM ${schema}.event e WHERE e.session_id = p.session_id AND e.type = 'session.parked' ORDER BY e.seq DESC LIMIT 1) AS e ON true
+    ORDER BY p.session_id DESC`;
+}

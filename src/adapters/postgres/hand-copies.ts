@@ -1,0 +1,169 @@
+/** Copies of the folders that sessions work in, in PostgreSQL: pieces as rows of up to one mebibyte, and one row that says where each hand is. */
+import { Buffer } from 'node:buffer';
+import { z } from 'zod';
+import { HAND_GRACE_MS } from '../../actors/hand/hand-copies.ts';
+import type { HandCopies, HandPiece, HandRecord, PrunedPieces } from '../../actors/hand/hand-copies.ts';
+import { handFile } from '../../machines/hand/hand-manifest.ts';
+import type { HandFile } from '../../machines/hand/hand-manifest.ts';
+import { handStanding, handSuperseded } from '../../machines/hand/hand-standing.ts';
+import type { HandStanding } from '../../machines/hand/hand-standing.ts';
+import type { PostgresDatabase } from './postgres-database.ts';
+
+export interface PostgresHandCopiesOptions {
+  readonly database: PostgresDatabase;
+  /** How long a piece that nothing names is left alone, in milliseconds. Default: one day. */
+  readonly graceMs?: number | undefined;
+}
+
+/** Bytes and pieces of one statement. */
+const MAX_BATCH_BYTES = 4_194_304;
+const MAX_BATCH_PIECES = 512;
+
+const count = z.coerce.number().int().nonnegative();
+const handRow = z.object({
+  epoch: count,
+  host_id: z.string().nullable(),
+  host_name: z.string().nullable(),
+  bound: z.string().nullable(),
+  copy_epoch: count.nullable(),
+  manifest_id: z.string().nullable(),
+  files: count.nullable(),
+  bytes: count.nullable(),
+  added: z.array(z.string()),
+});
+const pieceRow = z.object({ hash: z.instanceof(Uint8Array), bytes: z.instanceof(Uint8Array) });
+const prunedRow = z.object({ pieces: count, bytes: count });
+
+export function createPostgresHandCopies({ database, graceMs = HAND_GRACE_MS }: PostgresHandCopiesOptions): HandCopies {
+  return new PostgresHandCopies(database, graceMs);
+}
+
+class PostgresHandCopies implements HandCopies {
+  readonly #database: PostgresDatabase;
+  readonly #graceMs: number;
+
+  constructor(database: PostgresDatabase, graceMs: number) {
+    this.#database = database;
+    this.#graceMs = graceMs;
+  }
+
+  async has(sessionId: string, hashes: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.#run(`SELECT p.hash FROM $s.hand_piece p WHERE p.session_id = $1 AND p.hash = ANY ($2::bytea[]) AND p.put_at > clock_timestamp() - $3 * interval '1 millisecond'`, [
+      sessionId,
+      hashes.map(bytesOf),
+      this.#graceMs / 2,
+    ]);
+    return new Set(rows.map((row) => textOf(pieceRow.pick({ hash: true }).parse(row).hash)));
+  }
+
+  async put(sessionId: string, pieces: readonly HandPiece[]): Promise<void> {
+    for (const batch of batchesOf(pieces)) {
+      // In one order, whoever puts the same: nobody waits for somebody who waits for him.
+      await this.#run(
+        `INSERT INTO $s.hand_piece (session_id, hash, bytes) SELECT $1, u.hash, u.bytes FROM unnest($2::bytea[], $3::bytea[]) AS u (hash, bytes) ORDER BY u.hash
+         ON CONFLICT (session_id, hash) DO UPDATE SET put_at = clock_timestamp()`,
+        [sessionId, batch.map(({ hash }) => bytesOf(hash)), batch.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))],
+      );
+    }
+  }
+
+  async get(sessionId: string, hashes: readonly string[]): Promise<readonly HandPiece[]> {
+    const rows = await this.#run('SELECT p.hash, p.bytes FROM $s.hand_piece p WHERE p.session_id = $1 AND p.hash = ANY ($2::bytea[])', [sessionId, hashes.map(bytesOf)]);
+    return rows.map((row) => {
+      const { hash, bytes } = pieceRow.parse(row);
+      return { hash: textOf(hash), bytes };
+    });
+  }
+
+  async prune(sessionId: string, { epoch, keep }: Parameters<HandCopies['prune']>[1]): Promise<PrunedPieces> {
+    const [row] = await this.#run(
+      `WITH gone AS (
+         DELETE FROM $s.hand_piece p WHERE p.session_id = $1 AND p.put_at <= clock_timestamp() - $4 * interval '1 millisecond'
+           AND NOT EXISTS (SELECT 1 FROM unnest($3::bytea[]) AS k (hash) WHERE k.hash = p.hash)
+           AND EXISTS (SELECT 1 FROM $s.hand h WHERE h.session_id = $1 AND h.epoch = $2)
+         RETURNING length(p.bytes) AS length
+       ) SELECT count(*) AS pieces, coalesce(sum(length), 0) AS bytes FROM gone`,
+      [sessionId, epoch, [...keep].map(bytesOf), this.#graceMs],
+    );
+    return prunedRow.parse(row);
+  }
+
+  async latest(sessionId: string): Promise<HandStanding | undefined> {
+    const [row] = await this.#run(
+      `SELECT coalesce(h.epoch, 0) AS epoch, h.host_id, h.host_name, h.bound, h.copy_epoch, h.manifest_id, h.files, h.bytes, a.added
+       FROM (SELECT array_agg(file ORDER BY added_at, path) AS added FROM $s.hand_added WHERE session_id = $1) a0
+       CROSS JOIN LATERAL (SELECT coalesce(a0.added, '{}') AS added) a LEFT JOIN $s.hand h ON h.session_id = $1
+       WHERE h.session_id IS NOT NULL OR cardinality(a.added) > 0`,
+      [sessionId],
+    );
+    return row === undefined ? undefined : standingOf(handRow.parse(row));
+  }
+
+  /** The row is locked by the insertion: of two wakes that speak at once the earlier one finds that the later one has, or comes before it. */
+  async record(sessionId: string, { epoch, host, copy, bound, settled = [] }: HandRecord): Promise<void> {
+    const rows = await this.#run(
+      `WITH said AS (
+         INSERT INTO $s.hand AS h (session_id, epoch, host_id, host_name, bound, copy_epoch, manifest_id, files, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+         ON CONFLICT (session_id) DO UPDATE SET epoch = excluded.epoch, host_id = excluded.host_id, host_name = excluded.host_name, bound = excluded.bound,
+           copy_epoch = coalesce(excluded.copy_epoch, h.copy_epoch), manifest_id = coalesce(excluded.manifest_id, h.manifest_id),
+           files = coalesce(excluded.files, h.files), bytes = coalesce(excluded.bytes, h.bytes), changed_at = clock_timestamp()
+         WHERE h.epoch < excluded.epoch OR (h.epoch = excluded.epoch AND h.host_id = excluded.host_id)
+         RETURNING 1
+       ), settled AS (
+         DELETE FROM $s.hand_added a WHERE a.session_id = $1 AND a.path = ANY ($10::text[]) AND EXISTS (SELECT 1 FROM said)
+       ) SELECT 1 FROM said`,
+      [sessionId, epoch, host.id, host.name, bound ?? null, copy?.epoch ?? null, copy?.manifestId ?? null, copy?.files ?? null, copy?.bytes ?? null, [...settled]],
+    );
+    if (rows.length === 0) throw handSuperseded(sessionId, epoch);
+  }
+
+  async add(sessionId: string, file: HandFile): Promise<void> {
+    await this.#run('INSERT INTO $s.hand_added (session_id, path, file) VALUES ($1, $2, $3) ON CONFLICT (session_id, path) DO UPDATE SET file = excluded.file', [sessionId, file.path, JSON.stringify(file)]);
+  }
+
+  async letGo(sessionId: string): Promise<boolean> {
+    // Run again after its answer was lost it finds nobody at home: who let it go is told that nobody was there, which is so by then.
+    const rows = await this.#run('UPDATE $s.hand h SET host_id = NULL, host_name = NULL, bound = NULL, changed_at = clock_timestamp() WHERE h.session_id = $1 AND h.host_id IS NOT NULL RETURNING 1', [sessionId]);
+    return rows.length > 0;
+  }
+
+  async forget(sessionId: string): Promise<void> {
+    await this.#run('WITH a AS (DELETE FROM $s.hand_added WHERE session_id = $1), p AS (DELETE FROM $s.hand_piece WHERE session_id = $1) DELETE FROM $s.hand WHERE session_id = $1', [sessionId]);
+  }
+
+  #run(statement: string, values: readonly unknown[]): Promise<readonly unknown[]> {
+    return this.#database.run(statement.replaceAll('$s.', `${this.#database.schema}.`), values);
+  }
+}
+
+function standingOf({ epoch, host_id: id, host_name: name, bound, copy_epoch: copyEpoch, manifest_id: manifestId, files, bytes, added }: z.output<typeof handRow>): HandStanding {
+  return handStanding.parse({
+    epoch,
+    ...(id === null ? {} : { host: { id, name } }),
+    ...(manifestId === null ? {} : { copy: { epoch: copyEpoch, manifestId, files, bytes } }),
+    ...(bound === null ? {} : { bound }),
+    added: added.map((text) => handFile.parse(JSON.parse(text))),
+  });
+}
+
+function* batchesOf(pieces: readonly HandPiece[]): Generator<readonly HandPiece[]> {
+  let batch: HandPiece[] = [];
+  let bytes = 0;
+  for (const piece of pieces) {
+    if (batch.length > 0 && (bytes + piece.bytes.length > MAX_BATCH_BYTES || batch.length >= MAX_BATCH_PIECES)) {
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    batch.push(piece);
+    bytes += piece.bytes.length;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function bytesOf(hash: string): Buffer {
+  return Buffer.from(hash, 'hex');
+}
+
+function textOf(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('hex');
+}

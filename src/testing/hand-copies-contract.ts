@@ -1,0 +1,179 @@
+/** What every keeper of copies of hands does. Each case wants one that knows nothing of its sessions. */
+import type { HandCopies, HandPiece, HandRecord } from '../actors/hand/hand-copies.ts';
+import type { HandFile } from '../machines/hand/hand-manifest.ts';
+import type { HandHost, HandStanding } from '../machines/hand/hand-standing.ts';
+import { named } from './contract-case.ts';
+import type { ContractCase } from './contract-case.ts';
+import { SUCCEEDED, expectRefusal, expectSame, expectThat, outcomeOf } from './expectations.ts';
+
+export interface HandCopiesUnderTest {
+  readonly copies: HandCopies;
+  /** Another one over the same, as another machine would have; the same one where there is no other. */
+  readonly beside: HandCopies;
+  /** The same without any grace: what nothing names is old at once. */
+  readonly impatient: HandCopies;
+  /** The id of a session that is there and of whose hand nothing is known. */
+  readonly newSession: () => Promise<string>;
+}
+
+type Case = ContractCase<HandCopiesUnderTest>;
+
+const ONE: HandHost = { id: 'host-1', name: 'one' };
+const TWO: HandHost = { id: 'host-2', name: 'two' };
+const PIECE_BYTES = 1_048_576;
+const MANIFEST = hashLike('a');
+
+/** Keepers go by the name that a piece is given; whoever reads it looks whether it is right. */
+function hashLike(digit: string): string {
+  return digit.repeat(64);
+}
+
+function pieceOf(digit: string, text: string): HandPiece {
+  return { hash: hashLike(digit), bytes: new TextEncoder().encode(text) };
+}
+
+function copyAt(epoch: number, manifestId = MANIFEST): Required<Pick<HandRecord, 'copy'>> {
+  return { copy: { epoch, manifestId, files: 3, bytes: 5_000_000_000 } };
+}
+
+function plainPieces(pieces: readonly HandPiece[]): unknown {
+  return Object.fromEntries(pieces.map(({ hash, bytes }) => [hash[0] ?? '', new TextDecoder().decode(bytes)]).toSorted());
+}
+
+const FILE: HandFile = { kind: 'file', path: 'workspace/a.txt', mode: 0o600, size: 3, pieces: [hashLike('c')] };
+
+const pieces: readonly Case[] = [
+  {
+    name: 'give everybody the pieces that were put, byte for byte, and nothing for the others',
+    async run({ copies, beside, newSession }) {
+      const sessionId = await newSession();
+      const large = Uint8Array.from({ length: PIECE_BYTES }, (_, index) => (index * 31) % 256);
+      await copies.put(sessionId, [pieceOf('1', 'one'), pieceOf('2', ''), { hash: hashLike('3'), bytes: large }]);
+      expectSame(plainPieces(await beside.get(sessionId, ['1', '2', '9'].map(hashLike))), { 1: 'one', 2: '' }, 'the pieces');
+      const [found] = await beside.get(sessionId, [hashLike('3')]);
+      expectThat(found !== undefined && found.bytes.length === large.length && found.bytes.every((byte, index) => byte === large[index]), 'the large piece', { expected: 'the same bytes', received: found?.bytes.length });
+      expectSame([...(await beside.has(sessionId, ['1', '3', '9'].map(hashLike)))].toSorted(), ['1', '3'].map(hashLike), 'what is there');
+      expectSame(await beside.get(sessionId, []), [], 'none of them');
+    },
+  },
+  {
+    name: 'take the same piece twice, also at the same time',
+    async run({ copies, beside, newSession }) {
+      const sessionId = await newSession();
+      const all = ['1', '2', '3', '4'].map((digit) => pieceOf(digit, `piece ${digit}`));
+      await Promise.all([copies.put(sessionId, all), beside.put(sessionId, all.toReversed()), copies.put(sessionId, all)]);
+      await copies.put(sessionId, all);
+      expectSame((await copies.get(sessionId, all.map(({ hash }) => hash))).length, 4, 'how many there are');
+    },
+  },
+  {
+    name: 'keep the pieces of each session apart',
+    async run({ copies, newSession }) {
+      const [mine, other] = [await newSession(), await newSession()];
+      await copies.put(mine, [pieceOf('1', 'mine')]);
+      expectSame([...(await copies.has(other, [hashLike('1')]))], [], 'what another session has');
+      expectSame(await copies.get(other, [hashLike('1')]), [], 'what another session gets');
+      await copies.forget(other);
+      expectSame((await copies.get(mine, [hashLike('1')])).length, 1, 'what is left when the other is forgotten');
+      await copies.forget(mine);
+      await copies.forget(mine);
+      expectSame(await copies.get(mine, [hashLike('1')]), [], 'what is left when it is forgotten itself');
+    },
+  },
+  {
+    name: 'prune what is not to be kept, only for who spoke last, and nothing that may just be in use',
+    async run({ copies, impatient, newSession }) {
+      const sessionId = await newSession();
+      await copies.put(sessionId, ['1', '2', '3'].map((digit) => pieceOf(digit, 'four')));
+      await copies.record(sessionId, { epoch: 2, host: ONE });
+      const keep = new Set([hashLike('1')]);
+      expectSame(await impatient.prune(sessionId, { epoch: 1, keep }), { pieces: 0, bytes: 0 }, 'what an earlier wake prunes');
+      expectSame(await copies.prune(sessionId, { epoch: 2, keep }), { pieces: 0, bytes: 0 }, 'what is pruned within the grace');
+      await pause();
+      expectSame(await impatient.prune(sessionId, { epoch: 2, keep }), { pieces: 2, bytes: 8 }, 'what is pruned after it');
+      expectSame(plainPieces(await copies.get(sessionId, ['1', '2', '3'].map(hashLike))), { 1: 'four' }, 'what is left');
+      expectSame([...(await impatient.has(sessionId, [hashLike('1')]))], [], 'what is said to be there that could go at any moment');
+    },
+  },
+];
+
+const standings: readonly Case[] = [
+  {
+    name: 'know nothing of a hand that nobody has spoken of',
+    async run({ copies, newSession }) {
+      const sessionId = await newSession();
+      expectSame(await copies.latest(sessionId), undefined, 'the standing');
+      expectSame(await copies.letGo(sessionId), false, 'letting it go');
+    },
+  },
+  {
+    name: 'tell everybody where a hand is, and keep the copy until there is another',
+    async run({ copies, beside, newSession }) {
+      const sessionId = await newSession();
+      await copies.record(sessionId, { epoch: 1, host: ONE });
+      expectSame(await beside.latest(sessionId), { epoch: 1, host: ONE, added: [] } satisfies HandStanding, 'at first');
+      await copies.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1) });
+      await beside.record(sessionId, { epoch: 2, host: TWO, bound: 'it is too large' });
+      expectSame(await copies.latest(sessionId), { epoch: 2, host: TWO, ...copyAt(1), bound: 'it is too large', added: [] }, 'on another machine');
+      await beside.record(sessionId, { epoch: 3, host: TWO, ...copyAt(3, hashLike('b')) });
+      expectSame(await copies.latest(sessionId), { epoch: 3, host: TWO, ...copyAt(3, hashLike('b')), added: [] }, 'with another copy');
+    },
+  },
+  {
+    name: 'let nobody speak after a later wake has, and one wake for one machine only',
+    async run({ copies, beside, newSession }) {
+      const sessionId = await newSession();
+      await copies.record(sessionId, { epoch: 2, host: TWO, ...copyAt(2) });
+      await expectRefusal(beside.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1, hashLike('b')) }), 'HAND_SUPERSEDED', 'a wake that was taken over');
+      await expectRefusal(beside.record(sessionId, { epoch: 2, host: ONE }), 'HAND_SUPERSEDED', 'the same wake on another machine');
+      expectSame(await outcomeOf(beside.record(sessionId, { epoch: 2, host: TWO, ...copyAt(2) })), SUCCEEDED, 'the same said again');
+      expectSame((await copies.latest(sessionId))?.copy, copyAt(2).copy, 'the copy');
+    },
+  },
+  {
+    name: 'let of many who speak at once the latest wake have the last word',
+    async run({ copies, beside, newSession }) {
+      const sessionId = await newSession();
+      const epochs = [4, 1, 6, 3, 5, 2];
+      await Promise.allSettled(epochs.map((epoch) => (epoch % 2 === 0 ? copies : beside).record(sessionId, { epoch, host: epoch % 2 === 0 ? ONE : TWO, ...copyAt(epoch) })));
+      expectSame(await copies.latest(sessionId), { epoch: 6, host: ONE, ...copyAt(6), added: [] }, 'the standing');
+    },
+  },
+  {
+    name: 'take a hand from its home for whoever comes first, and never for who was there',
+    async run({ copies, beside, newSession }) {
+      const sessionId = await newSession();
+      await copies.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1), bound: 'so it is' });
+      expectSame(await beside.letGo(sessionId), true, 'letting it go');
+      expectSame(await beside.letGo(sessionId), false, 'letting it go again');
+      expectSame(await copies.latest(sessionId), { epoch: 1, ...copyAt(1), added: [] }, 'the standing');
+      await expectRefusal(copies.record(sessionId, { epoch: 1, host: ONE }), 'HAND_SUPERSEDED', 'the wake that had it');
+      await copies.record(sessionId, { epoch: 2, host: TWO });
+      expectSame((await copies.latest(sessionId))?.host, TWO, 'the next home');
+    },
+  },
+  {
+    name: 'keep files that came for a hand until a copy holds them',
+    async run({ copies, beside, newSession }) {
+      const sessionId = await newSession();
+      const other: HandFile = { ...FILE, path: 'workspace/b.txt' };
+      await beside.add(sessionId, { ...FILE, mode: 0o644 });
+      await beside.add(sessionId, FILE);
+      expectSame(await copies.latest(sessionId), { epoch: 0, added: [FILE] }, 'before anybody has spoken');
+      await copies.record(sessionId, { epoch: 1, host: ONE });
+      await beside.add(sessionId, other);
+      expectSame((await copies.latest(sessionId))?.added, [FILE, other], 'both');
+      await copies.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1), settled: [FILE.path] });
+      expectSame((await copies.latest(sessionId))?.added, [other], 'the one that lies in no copy');
+      await outcomeOf(copies.record(sessionId, { epoch: 0, host: TWO, settled: [other.path] }));
+      expectSame((await copies.latest(sessionId))?.added, [other], 'when somebody who was taken over speaks');
+    },
+  },
+];
+
+/** Until another millisecond has begun. */
+async function pause(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+export const handCopiesContract: readonly Case[] = [...named('copies of hands', pieces), ...named('copies of hands', standings)];

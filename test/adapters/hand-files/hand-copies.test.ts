@@ -1,0 +1,37 @@
+/** Memory and a shared folder keep copies of hands as every keeper does. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
+import { createSharedFolderCopies } from '../../../src/adapters/hand-files/shared-folder-copies.ts';
+import { createMemoryHandCopies } from '../../../src/adapters/memory/memory-hand-copies.ts';
+import type { HandCopies } from '../../../src/actors/hand/hand-copies.ts';
+import { createIdSource } from '../../../src/actors/session/id-source.ts';
+import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
+import { HAND_GRACE_MS } from '../../../src/actors/hand/hand-copies.ts';
+import { describeHandCopies } from '../../contracts/hand-copies.contract.ts';
+
+const ids = createIdSource({ clock: createSystemClock() });
+const newSession = (): Promise<string> => Promise.resolve(ids.next());
+
+describeHandCopies('a shared folder', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'wakechart-copies-'));
+  return {
+    copies: createSharedFolderCopies({ directory }),
+    beside: createSharedFolderCopies({ directory }),
+    impatient: createSharedFolderCopies({ directory, graceMs: 0 }),
+    newSession,
+    dispose: () => rm(directory, { recursive: true, force: true }),
+  };
+});
+
+describeHandCopies('memory', async () => {
+  const clock = createSimulatedClock();
+  const copies = createMemoryHandCopies({ clock });
+  const later = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    clock.advance(HAND_GRACE_MS + 1);
+    return work();
+  };
+  const impatient: HandCopies = { ...copies, prune: (...prune) => later(() => copies.prune(...prune)), has: (...has) => later(() => copies.has(...has)) };
+  return { copies, beside: copies, impatient, newSession, dispose: () => Promise.resolve() };
+});
