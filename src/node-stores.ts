@@ -74,9 +74,9 @@ export interface NodeStore {
   /** The workers over the store. Undefined: nobody knows of others. */
   readonly fleet: Fleet | undefined;
   /** Tells a session from another one that is made under its id later. */
-  hold(session: SessionIdentity): Promise<SessionHold>;
+  readonly hold: (session: SessionIdentity) => Promise<SessionHold>;
   /** The model that a session was made with, as far as that can be told at once. */
-  modelOf(session: SessionIdentity): Promise<string | undefined>;
+  readonly modelOf: (session: SessionIdentity) => Promise<string | undefined>;
 }
 
 /** @throws RuntimeError STORE_OPTIONS_INVALID, POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD, STORAGE_FAILED */

@@ -8,6 +8,7 @@ import { addAuditCommand } from './audit-program.ts';
 import { addAuthCommands } from './auth-program.ts';
 import type { CommandContext } from './context.ts';
 import { addEnvironmentCommands } from './environment-program.ts';
+import { addFleetCommand } from './fleet-program.ts';
 import { addInspectCommand } from './inspect-program.ts';
 import { addInspectionOptions } from './inspect-words.ts';
 import type { InspectionWords } from './inspect-words.ts';
@@ -73,6 +74,7 @@ export function createProgram(run: RunWork): Command {
   addAuditCommand(program, { run, withExamples });
   addInspectCommand(program, { run, withExamples });
   addStoreCommands(program, { run, withExamples });
+  addFleetCommand(program, { run, withExamples });
   addDoctor(program, run);
   return program;
 }

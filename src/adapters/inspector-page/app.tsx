@@ -2,8 +2,9 @@
 import type { JSX } from 'preact';
 import { ChartPane } from './chart/chart-pane.tsx';
 import { EventsPane } from './events/events-pane.tsx';
-import { chosenSession, middleTab, narrowPane, refusal } from './model/view.ts';
-import type { NarrowPane } from './model/view.ts';
+import { about, chosenSession, middleTab, narrowPane, refusal } from './model/view.ts';
+import type { MiddleTab, NarrowPane } from './model/view.ts';
+import { FleetPane } from './sessions/fleet-pane.tsx';
 import { SessionList } from './sessions/session-list.tsx';
 import { SessionPane } from './sessions/session-pane.tsx';
 import { Guarded } from './shared/guarded.tsx';
@@ -19,7 +20,15 @@ const NARROW: readonly { readonly id: NarrowPane; readonly text: string }[] = [
   { id: 'right', text: 'Events' },
 ];
 
+const MIDDLE: readonly { readonly id: MiddleTab; readonly text: string }[] = [
+  { id: 'session', text: 'Session' },
+  { id: 'chart', text: 'Chart' },
+  { id: 'fleet', text: 'Fleet' },
+];
+
 export function App(): JSX.Element {
+  const isThere = { session: chosenSession.value !== undefined, chart: true, fleet: about.value?.hasFleet === true };
+  const tabs = MIDDLE.filter(({ id }) => isThere[id]);
   return (
     <div class="page" data-narrow={narrowPane.value}>
       <Header />
@@ -37,10 +46,8 @@ export function App(): JSX.Element {
           <Guarded name="The tree of actors"><TreePane /></Guarded>
         </section>
         <section class="column middle" aria-label="State">
-          {chosenSession.value === undefined ? undefined : (
-            <Tabs label="What is shown" tabs={[{ id: 'session', text: 'Session' }, { id: 'chart', text: 'Chart' }] as const} chosen={middleTab.value} onChoose={(id) => { middleTab.value = id; }} />
-          )}
-          {chosenSession.value !== undefined && middleTab.value === 'session' ? (
+          {tabs.length < 2 ? undefined : <Tabs label="What is shown" tabs={tabs} chosen={middleTab.value} onChoose={(id) => { middleTab.value = id; }} />}
+          {middleTab.value === 'fleet' ? <Guarded name="The fleet"><FleetPane /></Guarded> : chosenSession.value !== undefined && middleTab.value === 'session' ? (
             <Guarded name="The session" key={chosenSession.value}><SessionPane sessionId={chosenSession.value} /></Guarded>
           ) : (
             <Guarded name="The chart"><ChartPane /></Guarded>

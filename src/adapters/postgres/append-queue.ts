@@ -110,7 +110,7 @@ export class AppendQueue {
 
   /** What one of them did must not hurt those beside it. What the medium did concerns all. */
   async #refused(batch: readonly Waiting[], error: unknown): Promise<void> {
-    const isOfOne = batch.length > 1 && RuntimeError.is(error) && /^(22|23|54)/.test(String(error.details?.['systemCode'] ?? ''));
+    const isOfOne = batch.length > 1 && RuntimeError.is(error) && isOfOneRecord(error.details?.['systemCode']);
     if (isOfOne) for (const each of batch) await this.#send([each]);
     else for (const { reject } of batch) reject(error);
   }
@@ -133,6 +133,11 @@ export class AppendQueue {
     ];
     return database.run<AppendVerdict>(appendStatement(database.schema), values);
   }
+}
+
+/** What is wrong with the data of one, such as a character that the database's encoding has not. Classes of SQLSTATE: 22 data, 23 constraints, 54 limits. */
+function isOfOneRecord(systemCode: unknown): boolean {
+  return typeof systemCode === 'string' && /^(22|23|54)/.test(systemCode);
 }
 
 /** Types of the parameters, in order: what arrives as text has to be told what it is. */

@@ -1,6 +1,6 @@
 /**
- * Brings a schema up to date, and says whether one fits this program. Steps are numbered and only go forward; each is one transaction under
- * an advisory lock, so that two who migrate at once do it once. It runs beside workers: a step says how old a program it still serves.
+ * Brings a schema up to date, and says whether one fits this program. Steps are numbered and only go forward; all that are missing are one
+ * transaction under an advisory lock, so that two who migrate at once do it once. It runs beside workers: a step says how old a program it still serves.
  */
 import { createHash } from 'node:crypto';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -110,8 +110,13 @@ async function makeLedger(run: PostgresDatabase['run'], schema: string): Promise
   // Asked first: an owner of the schema may not be allowed to make one.
   const [row] = await run<{ readonly is_there: boolean }>('SELECT to_regnamespace($1) IS NOT NULL AS is_there', [schema]);
   if (row?.is_there !== true) await run(`CREATE SCHEMA ${schema}`);
-  await run(`CREATE TABLE IF NOT EXISTS ${schema}.migration (
-    version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, serves integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())`);
+  await run(ledgerStatement(schema));
+}
+
+/** @param schema quoted for use in statements */
+export function ledgerStatement(schema: string): string {
+  return `CREATE TABLE IF NOT EXISTS ${schema}.migration (
+    version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, serves integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())`;
 }
 
 async function ledger(run: PostgresDatabase['run'], schema: string): Promise<readonly AppliedRow[]> {
@@ -132,8 +137,8 @@ function assertSame(known: readonly AppliedRow[], steps: readonly Migration[]): 
   }
 }
 
-function checksumOf({ version, name, statements }: Migration): string {
-  return createHash('sha256').update(`${version} ${name}\n${statements(quoted('s'))}`).digest('hex');
+function checksumOf(step: Migration): string {
+  return createHash('sha256').update(`${step.version} ${step.name}\n${step.statements(quoted('s'))}`).digest('hex');
 }
 
 async function assertServer(database: PostgresDatabase, { url }: PlaceSettings): Promise<void> {

@@ -23,8 +23,10 @@ interface HintRow {
   readonly due_at_ms: string;
 }
 
+type HintValues = readonly [sessionId: string, agentId: string, causeId: string, kind: Activation['kind'], dueAtMs: number, priority: Activation['priority']];
+
 interface ClaimRow {
-  readonly sessions: readonly string[] | null;
+  readonly hints: readonly HintValues[] | null;
   readonly again_at_ms: string | null;
 }
 
@@ -122,11 +124,10 @@ export class PostgresActivations implements ActivationIndex {
     const { database, registered } = this.#options;
     const { schema } = database;
     const worker = await registered();
-    const [claimed] = await database.run<ClaimRow>(`SELECT sessions, again_at_ms FROM ${schema}.claim_due_1($1, $2, $3, $4::uuid[], $5, $6)`, [worker, Math.floor(nowMs), Math.max(0, Math.min(claims, limit)), [...except], agentId ?? null, CLAIM_MS]);
-    const sessions = claimed?.sessions ?? [];
-    const rows = sessions.length === 0 ? [] : await database.run<HintRow>(`SELECT ${HINT_SELECTION} FROM ${schema}.activation a WHERE a.session_id = ANY ($1::uuid[]) AND a.due_at_ms <= $2 AND ($3::text IS NULL OR a.agent_id = $3)`, [sessions, Math.floor(nowMs), agentId ?? null]);
-    const times = [await this.#nextAfter(nowMs, { except, agentId }), claimed?.again_at_ms ?? undefined].flatMap((time) => (time === undefined ? [] : [Math.max(nowMs + 1, Number(time))]));
-    return { due: dueSessions(rows.map(activationOf), limit), nextDueAtMs: times.length === 0 ? undefined : Math.min(...times) };
+    const [claimed] = await database.run<ClaimRow>(`SELECT hints, again_at_ms FROM ${schema}.claim_due_1($1, $2, $3, $4::uuid[], $5, $6)`, [worker, Math.floor(nowMs), Math.max(0, Math.min(claims, limit)), [...except], agentId ?? null, CLAIM_MS]);
+    const hints = (claimed?.hints ?? []).map(([sessionId, agent, causeId, kind, dueAtMs, priority]): Activation => ({ sessionId, agentId: agent, causeId, kind, dueAtMs, priority }));
+    const again = claimed?.again_at_ms ?? undefined;
+    return { due: dueSessions(hints, limit), nextDueAtMs: again === undefined ? undefined : Math.max(Math.floor(nowMs) + 1, Number(again)) };
   }
 
   async #nextAfter(nowMs: number, { except = new Set(), agentId }: Pick<DueQuery, 'except' | 'agentId'>): Promise<number | undefined> {

@@ -52,6 +52,7 @@ export class ConnectedDatabase implements PostgresDatabase {
   readonly #pool: DriverPool;
   readonly #pauses = new Set<() => void>();
   #inUse = 0;
+  #isHurried = false;
   #closing: Promise<void> | undefined;
 
   constructor(driver: PostgresDriver, settings: DatabaseSettings) {
@@ -81,6 +82,12 @@ export class ConnectedDatabase implements PostgresDatabase {
     }
   }
 
+  /** From now on a server that is away is not waited for: somebody wants to end. */
+  hurry(): void {
+    this.#isHurried = true;
+    for (const wake of this.#pauses) wake();
+  }
+
   /** Waits for what runs. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#pool.end().catch(() => undefined);
@@ -97,7 +104,7 @@ export class ConnectedDatabase implements PostgresDatabase {
         return await this.#withClient(work);
       } catch (error) {
         if (RuntimeError.is(error)) throw error;
-        const isOver = clock.steadyNow() - beganMs >= patienceMs;
+        const isOver = this.#isHurried || clock.steadyNow() - beganMs >= patienceMs;
         if (!isPassing(error) || (isOver && !(isCollision(error) && attempt < 5))) throw databaseFailed(`run ${nameOf(statement)}`, error);
       }
       await this.#pause(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)));

@@ -45,7 +45,7 @@ export interface PostgresDriver {
 export async function loadDriver(): Promise<PostgresDriver> {
   try {
     const { default: pg } = await import('pg');
-    return pg as unknown as PostgresDriver;
+    return pg;
   } catch (cause) {
     throw new RuntimeError('POSTGRES_DRIVER_MISSING', 'expected the package pg, which speaks to PostgreSQL, and could not load it', {
       category: 'validation',

@@ -21,7 +21,7 @@ const PASSING = /^(08...|57P0[1-5]|53300|25006|40001|40P01|55P03|58030)$/;
 
 /** The network between us: what Node says, and what the driver says without a code. */
 const CUT_CODES: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN', 'ENOTCONN']);
-const CUT_WORDS = /Connection terminated|connection timeout|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|not queryable|socket/i;
+const CUT_WORDS = /Connection terminated|connection timeout|timeout expired|timeout exceeded|Query read timeout|Client has encountered a connection error|Client was closed|not queryable|socket/i;
 /** What a pooler says when the server behind it is away. */
 const POOLER_WORDS = /server_login_retry|server conn crashed|query_wait_timeout|pgbouncer|server closed the connection/i;
 

@@ -235,6 +235,7 @@ export class PostgresEventStore implements EventStore {
 
   async #end(): Promise<void> {
     await this.#queue.settled();
+    this.#database.hurry();
     await this.#life.close();
     await this.#bell.close();
     await this.#database.close();

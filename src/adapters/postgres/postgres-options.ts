@@ -42,7 +42,7 @@ export interface PostgresEventStoreOptions extends PostgresPlace {
 }
 
 const milliseconds = z.number().int().positive().max(86_400_000);
-const schemaName = z.string().regex(/^[a-z_][a-z0-9_]{0,40}$/, 'a name of lower-case letters, digits and "_", such as wakechart');
+export const schemaName = z.string().regex(/^[a-z_][a-z0-9_]{0,40}$/, 'a name of lower-case letters, digits and "_", such as wakechart');
 const listener = z.custom<unknown>((value) => typeof value === 'function', 'expected a function');
 const port = z.custom<Clock>((value) => typeof value === 'object' && value !== null, 'expected a clock');
 

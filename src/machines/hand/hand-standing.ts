@@ -61,10 +61,13 @@ export function handArrival({ sessionId, standing, here, bound, missingFolder, p
     const reason = standing?.bound ?? bound;
     if (reason !== undefined) return { kind: 'refused', error: handElsewhere(sessionId, { home, reason }) };
   }
-  if (missingFolder !== undefined) return { kind: 'refused', error: handElsewhere(sessionId, { home, reason: `it works in ${missingFolder}, which is not on ${here.name}` }) };
+  const isHome = home?.id === here.id;
   // A file that came for it says nothing of where it is.
-  if (standing === undefined || (home === undefined && standing.epoch === 0)) return { kind: 'first' };
-  if (home?.id === here.id) return { kind: 'home' };
+  const isUnknown = standing === undefined || (home === undefined && standing.epoch === 0);
+  // At home the folder was removed, and whoever let the session go wants it to go on without.
+  if (missingFolder !== undefined && !isHome && (home !== undefined || isUnknown)) return { kind: 'refused', error: handElsewhere(sessionId, { home, reason: `it works in ${missingFolder}, which is not on ${here.name}` }) };
+  if (isUnknown) return { kind: 'first' };
+  if (isHome) return { kind: 'home' };
   const { copy } = standing;
   return { kind: 'moves', from: home, copy, mayHaveLost: copy === undefined ? previousEpoch > 0 : copy.epoch < previousEpoch };
 }

@@ -114,7 +114,7 @@ describe('commands on a database', () => {
     expect(await json('session', 'send', '--session', sessionId, '--message', 'Hello.', '--idempotency-key', 'k')).toMatchObject({ seq: 2 });
     expect((await stage.run('session', 'list')).stdout).not.toContain(sessionId);
     const exported = await run('session', 'export', '--session', sessionId);
-    await run('session', 'delete', '--session', sessionId);
+    expect(await run('session', 'delete', '--session', sessionId, '--yes')).toMatchObject({ code: 0, stderr: '' });
     expect((await run('session', 'status', '--session', sessionId)).code).toBe(1);
     await writeFile(join(stage.home, 'export.jsonl'), exported.stdout);
     expect(await run('session', 'import', join(stage.home, 'export.jsonl'))).toMatchObject({ code: 0 });

@@ -102,7 +102,7 @@ describe('claiming what is due', () => {
     await closing([store], async () => {
       const many = await makeDue(store, 40, { agentId: 'crowd' });
       const [one] = await makeDue(store, 1, { first: 9_000, agentId: 'quiet', dueAtMs: START_MS + HOUR_MS });
-      expect((await claimed(store, 2)).toSorted()).toEqual([many[0], one].toSorted());
+      expect(new Set(await claimed(store, 2))).toEqual(new Set([many[0], one]));
     });
   });
 

@@ -14,7 +14,8 @@ export interface EmptyStores {
   database(): FreshDatabase;
 }
 
-const TABLES = ['session', 'event', 'blob', 'activation', 'claim', 'worker', 'view'];
+/** Sessions last: where rows are shut away by tenant, what belongs to a session is seen through it. */
+const TABLES = ['event', 'blob', 'activation', 'claim', 'worker', 'view', 'session'];
 
 /** To be called at the top of a file. */
 export function emptyStores(): EmptyStores {
@@ -28,10 +29,12 @@ export function emptyStores(): EmptyStores {
     return made;
   };
   const another = (options: Partial<PostgresEventStoreOptions> = {}): Promise<PostgresEventStore> => PostgresEventStore.open({ url: database().url, clock: createSystemClock(), ...options });
-  const open = async (options: Partial<PostgresEventStoreOptions> = {}): Promise<PostgresEventStore> => {
-    const store = await another(options);
-    await store.database.run(TABLES.map((table) => `DELETE FROM ${store.database.schema}.${table};`).join(' '));
-    return store;
-  };
+  const open = async (options: Partial<PostgresEventStoreOptions> = {}): Promise<PostgresEventStore> => emptied(await another(options));
   return { another, open, database };
+}
+
+/** The same store, with nothing left in its tables that it may remove. */
+export async function emptied(store: PostgresEventStore): Promise<PostgresEventStore> {
+  await store.database.run(TABLES.map((table) => `DELETE FROM ${store.database.schema}.${table};`).join(' '));
+  return store;
 }

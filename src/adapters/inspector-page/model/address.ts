@@ -64,7 +64,7 @@ function numberOf(text: string | null): number | undefined {
 }
 
 function isMiddleTab(text: string | null): text is MiddleTab {
-  return text === 'chart' || text === 'session';
+  return text === 'chart' || text === 'session' || text === 'fleet';
 }
 
 function isRightTab(text: string | null): text is RightTab {

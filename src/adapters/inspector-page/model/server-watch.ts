@@ -20,14 +20,7 @@ export const isHeard: ReadonlySignal<boolean> = computed(() => slowSince.value =
 
 /** @returns leaves */
 export function keepLookingAtServer(): () => void {
-  let isLooking = false;
-  const look = async (): Promise<void> => {
-    if (isLooking) return;
-    isLooking = true;
-    await askServer();
-    isLooking = false;
-  };
-  const leave = [whileSeen(() => void look(), EVERY_MS), whileSeen(() => { now.value = Date.now(); }, SECOND_MS)];
+  const leave = [whileSeen(askServer, EVERY_MS), whileSeen(() => { now.value = Date.now(); }, SECOND_MS)];
   return () => {
     for (const each of leave) each();
   };

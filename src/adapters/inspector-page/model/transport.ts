@@ -5,6 +5,7 @@ import type {
   InspectionAnswer,
   InspectionRange,
 } from '../../../actors/inspection/inspection-source.ts';
+import type { ShownFleet } from '../../../actors/inspection/fleet-words.ts';
 import type { ShownChanges, ShownProcess, ShownSession, ShownSessions, ShownSteps } from '../../../actors/inspection/shown-answers.ts';
 import type { InspectionHeader } from '../../../machines/inspection-log/inspection-record.ts';
 
@@ -83,6 +84,7 @@ export function chartPath(chart: string, recording: string): string {
 export const server = {
   about: () => json<About>('./api/about'),
   sessions: (limit: number) => json<ShownSessions>(`./api/sessions?limit=${limit}`),
+  fleet: () => json<ShownFleet>('./api/fleet'),
   session: (sessionId: string) => json<ShownSession>(sessionPath(sessionId)),
   transcript: (sessionId: string, from: number, limit: number) => json<ShownSteps>(`${sessionPath(sessionId)}/transcript?from=${from}&limit=${limit}`),
   processes: async (sessionId: string) => (await json<{ readonly processes: readonly ShownProcess[] }>(`${sessionPath(sessionId)}/processes`)).processes,

@@ -12,7 +12,7 @@ import type { About } from './transport.ts';
 export type Cursor = number | 'live';
 
 /** What the middle shows of what is chosen. */
-export type MiddleTab = 'chart' | 'session';
+export type MiddleTab = 'chart' | 'session' | 'fleet';
 export type RightTab = 'events' | 'sequence';
 /** Where there is room for one pane only. */
 export type NarrowPane = 'left' | 'middle' | 'right';
@@ -102,6 +102,12 @@ export function openSession(sessionId: string, place: Place = {}): void {
     middleTab.value = 'session';
     narrowPane.value = 'middle';
   });
+}
+
+/** Shows what the workers do. */
+export function openFleet(): void {
+  middleTab.value = 'fleet';
+  narrowPane.value = 'middle';
 }
 
 export function openMain(place: Place = {}): void {

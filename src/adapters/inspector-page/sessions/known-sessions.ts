@@ -38,7 +38,7 @@ export async function askForSessions(): Promise<void> {
 
 /** @returns leaves */
 export function keepSessions(): () => void {
-  const leave = whileSeen(() => void askForSessions(), EVERY_MS);
+  const leave = whileSeen(askForSessions, EVERY_MS);
   const stop = openTheFirst();
   return () => {
     leave();

@@ -50,12 +50,14 @@ END $body$;
 /**
  * Takes sessions that are due for a worker, for a short time: nobody else is shown them meanwhile. Whoever has the most urgent of a tenant
  * comes before the second most urgent of any other, so that a tenant with a thousand of them keeps nobody waiting. Those who ask at once
- * pass over each other's rows instead of waiting for them. Gives what the worker holds, old and new, and when to ask again at the latest.
+ * pass over each other's rows instead of waiting for them. Gives the hints of what the worker holds, old and new, as JSON, and when to ask
+ * again at the latest: when the next hint falls due, or somebody else's hold ends.
  */
 const CLAIM = `
 CREATE FUNCTION $s.claim_due_1(p_worker uuid, p_now bigint, p_limit integer, p_except uuid[], p_agent text, p_claim_ms integer)
-RETURNS TABLE (sessions uuid[], again_at_ms bigint) LANGUAGE plpgsql AS $body$
+RETURNS TABLE (hints json, again_at_ms bigint) LANGUAGE plpgsql AS $body$
 DECLARE
+  sessions uuid[];
   v_now timestamptz := clock_timestamp();
   v_now_ms bigint := least(p_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
   v_wanted integer;
@@ -93,7 +95,11 @@ BEGIN
     )
     SELECT sessions || coalesce(array_agg(taken.session_id), '{}') INTO sessions FROM taken;
   END IF;
-  SELECT floor(extract(epoch FROM min(free_at)) * 1000)::bigint + 1 INTO again_at_ms FROM (
+  SELECT json_agg(json_build_array(a.session_id, a.agent_id, a.cause_id, a.kind, a.due_at_ms, a.priority)) INTO hints FROM $s.activation a
+    WHERE a.session_id = ANY (sessions) AND a.due_at_ms <= v_now_ms AND (p_agent IS NULL OR a.agent_id = p_agent);
+  SELECT a.due_at_ms INTO again_at_ms FROM $s.activation a
+    WHERE a.due_at_ms > v_now_ms AND (p_agent IS NULL OR a.agent_id = p_agent) AND a.session_id <> ALL (p_except) ORDER BY a.due_at_ms LIMIT 1;
+  SELECT least(again_at_ms, floor(extract(epoch FROM min(free_at)) * 1000)::bigint + 1) INTO again_at_ms FROM (
     SELECT least(c.until, w.alive_until) AS free_at FROM $s.claim c JOIN $s.worker w ON w.id = c.worker
       WHERE c.worker <> p_worker AND c.until > v_now AND w.alive_until > v_now
     UNION ALL

@@ -1,0 +1,105 @@
+/** What the workers over one database do between them, as an inspector looks at it. */
+import { describe, expect, it } from 'vitest';
+import { createPostgresFleet } from '../../../src/adapters/postgres/fleet.ts';
+import type { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
+import type { FleetSight } from '../../../src/actors/inspection/fleet.ts';
+import { IDENTITY, SESSION_ID, creation, idOf, messageOf } from '../../../src/testing/session-fixtures.ts';
+import type { Activation } from '../../../src/machines/session/activation.ts';
+import { checkDraft } from '../../../src/machines/session/session-event.ts';
+import type { NewSessionEvent } from '../../../src/machines/session/session-event.ts';
+import { foldAll } from '../../support/session-events.ts';
+import { emptyStores } from './empty-stores.ts';
+
+const { open, another } = emptyStores();
+const NEW = { epoch: 0, isOpen: false };
+
+const look = (store: PostgresEventStore, limits: { readonly listed?: number; readonly counted?: number } = {}): Promise<FleetSight> => createPostgresFleet({ database: store.database, isHearing: () => store.isHearing, ...limits }).look();
+const dueOf = (sessionId: string, dueAtMs: number, priority: Activation['priority'] = 'normal'): Activation => ({ sessionId, agentId: 'tester', causeId: idOf(7), kind: 'ingress', dueAtMs, priority });
+const isoOf = (ms: number): string => new Date(ms).toISOString();
+
+function parkedEvent(n: number): NewSessionEvent {
+  const { type, v, data } = checkDraft({ type: 'session.parked', data: { code: 'failures', reason: 'It failed five times in a row.' } });
+  return { id: idOf(n), at: isoOf(1_780_000_000_000), type, v, data };
+}
+
+/** With its view, as a wake leaves it. */
+async function park(store: PostgresEventStore, sessionId = SESSION_ID): Promise<void> {
+  await store.create({ ...IDENTITY, sessionId }, creation());
+  await store.append(sessionId, [messageOf(2)]);
+  await store.append(sessionId, [parkedEvent(3)]);
+  await store.saveView({ ...foldAll(await store.read(sessionId)), sessionId });
+}
+
+describe('the fleet over PostgreSQL', () => {
+  it('is nobody where nobody works: whoever only looks is no worker', async () => {
+    const store = await open();
+    expect(await look(store)).toMatchObject({ workers: { items: [], total: 0, isCut: false }, leases: { items: [], total: 0 }, lag: { sessions: 0, isCut: false, parts: [] }, parked: { items: [], total: 0 } });
+    const { at, connections } = await look(store);
+    expect([Math.abs(Date.parse(at) - store.clock.now()) < 60_000, connections.open > 0, connections.most > connections.open]).toEqual([true, true, true]);
+    await store.close();
+  });
+
+  it('tells who works, what each wakes and has taken, and who is silent', async () => {
+    const one = await open({ owner: 'one:1' });
+    const other = await another({ owner: 'other:2' });
+    await one.create(IDENTITY, creation());
+    await one.create({ ...IDENTITY, sessionId: idOf(1) }, creation());
+    await one.acquireWakeRight(SESSION_ID, NEW);
+    await other.activations.add([dueOf(idOf(1), 5_000)]);
+    await other.activations.due({ nowMs: other.clock.now(), claims: true, limit: 1 });
+    const { workers, leases, lag } = await look(one);
+    expect(workers).toMatchObject({ total: 2, items: [{ id: one.workerId, owner: 'one:1', isAlive: true, wakes: 1, claims: 0 }, { id: other.workerId, owner: 'other:2', isAlive: true, wakes: 0, claims: 1 }] });
+    expect(leases.items).toEqual([{ sessionId: SESSION_ID, agentId: 'tester', workerId: one.workerId, owner: 'one:1', isAlive: true, epoch: 1, since: expect.any(String) }]);
+    // What somebody has taken waits for nobody.
+    expect(lag.sessions).toBe(0);
+    await one.database.run(`UPDATE ${one.database.schema}.worker SET alive_until = clock_timestamp() - interval '1 minute'`);
+    const later = await look(one);
+    expect([later.workers.items.map(({ isAlive }) => isAlive), later.leases.items.map(({ isAlive }) => isAlive)]).toEqual([[false, false], [false]]);
+    expect(later.lag).toMatchObject({ sessions: 1, since: isoOf(5_000) });
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it('tells of a wake whose worker has left no trace', async () => {
+    const [here, gone] = [await open(), await another()];
+    await here.create(IDENTITY, creation());
+    await gone.acquireWakeRight(SESSION_ID, NEW);
+    const { workerId } = gone;
+    await here.database.run(`DELETE FROM ${here.database.schema}.worker`);
+    expect((await look(here)).leases.items).toEqual([{ sessionId: SESSION_ID, agentId: 'tester', workerId, isAlive: false, epoch: 1, since: expect.any(String) }]);
+    await Promise.all([here.close(), gone.close()]);
+  });
+
+  it('tells what is due and for how long, by tenant and priority, and not what has time', async () => {
+    const store = await open({ tenantOf: ({ sessionId }) => (sessionId === SESSION_ID ? 'acme' : 'zoo') });
+    for (const sessionId of [SESSION_ID, idOf(1), idOf(2)]) await store.create({ ...IDENTITY, sessionId }, creation());
+    await store.activations.add([dueOf(SESSION_ID, 9_000, 'high'), dueOf(idOf(1), 4_000), { ...dueOf(idOf(1), 6_000), causeId: idOf(8) }, dueOf(idOf(2), store.clock.now() + 3_600_000)]);
+    expect((await look(store)).lag).toEqual({
+      sessions: 2,
+      isCut: false,
+      since: isoOf(4_000),
+      parts: [{ tenant: 'zoo', priority: 'normal', sessions: 1, since: isoOf(4_000) }, { tenant: 'acme', priority: 'high', sessions: 1, since: isoOf(9_000) }],
+    });
+    await store.close();
+  });
+
+  it('tells which sessions are parked, why and since when, until somebody lets one go on', async () => {
+    const store = await open();
+    await park(store);
+    await park(store, idOf(50));
+    const { parked } = await look(store);
+    expect(parked).toEqual({ total: 2, isCut: false, items: [idOf(50), SESSION_ID].map((sessionId) => ({ sessionId, agentId: 'tester', reason: 'It failed five times in a row.', since: isoOf(1_780_000_000_000) })) });
+    // Its view stays as it was until the next wake.
+    await store.append(SESSION_ID, [messageOf(4)], { activate: [dueOf(SESSION_ID, 1_000)] });
+    expect((await look(store)).parked.items.map(({ sessionId }) => sessionId)).toEqual([idOf(50)]);
+    await store.close();
+  });
+
+  it('is bounded, and says where there is more', async () => {
+    const store = await open();
+    await Promise.all(Array.from({ length: 4 }, (_, n) => park(store, idOf(100 + n))));
+    await store.activations.add(Array.from({ length: 4 }, (_, n) => dueOf(idOf(100 + n), 1_000 + n)));
+    const { lag, parked } = await look(store, { listed: 1, counted: 2 });
+    expect([lag, parked.items.length, parked.total, parked.isCut]).toMatchObject([{ isCut: true, since: isoOf(1_000) }, 1, 2, true]);
+    await store.close();
+  });
+});

@@ -1,0 +1,40 @@
+/** Roles that may do no more than they have to can do all that they have to: the contracts, unchanged, with the rights that the script gives. */
+import { afterAll, beforeAll, describe } from 'vitest';
+import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
+import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
+import { debianServer, hasDebianPostgres, ownServer } from '../../support/postgres-server.ts';
+import type { PostgresServer } from '../../support/postgres-server.ts';
+import { emptied } from './empty-stores.ts';
+import { rolesHouse } from './roles-house.ts';
+import type { RolesHouse } from './roles-house.ts';
+import { describeThreeContracts } from './three-contracts.ts';
+
+function describeRoles(name: string, start: () => Promise<PostgresServer | undefined>, { isTenantOnly = false } = {}): void {
+  let house: RolesHouse | undefined;
+
+  beforeAll(async () => {
+    const server = await start();
+    if (server === undefined) throw new Error('expected a server');
+    house = rolesHouse(server);
+    await house.grant();
+    await house.migrate();
+  });
+  afterAll(() => house?.server.remove());
+
+  const as = (role: string): Promise<PostgresEventStore> => PostgresEventStore.open({ url: house?.urlOf(role) ?? '', clock: createSystemClock() });
+  const reachedBy = (role: string): { open(): Promise<PostgresEventStore>; another(): Promise<PostgresEventStore> } => ({ open: async () => emptied(await as(role)), another: () => as(role) });
+
+  if (!isTenantOnly) describeThreeContracts(`${name}, by the role of workers`, reachedBy('wakechart_worker'));
+
+  describe('shut into a tenant', () => {
+    beforeAll(async () => {
+      await house?.grant({ runtime: 'acme', tenant: 'acme' });
+    });
+
+    describeThreeContracts(`${name}, by the role of a tenant`, reachedBy('acme'));
+  });
+}
+
+describe('PostgreSQL 18', () => describeRoles('PostgreSQL', ownServer));
+
+describe.skipIf(!hasDebianPostgres)('PostgreSQL 15', () => describeRoles('PostgreSQL 15', debianServer, { isTenantOnly: true }));

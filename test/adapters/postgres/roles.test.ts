@@ -1,0 +1,111 @@
+/** Roles that may do what they have to, and nothing else. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
+import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
+import { postgresRoles } from '../../../src/adapters/postgres/roles.ts';
+import { ask } from '../../support/postgres-databases.ts';
+import { ownServer } from '../../support/postgres-server.ts';
+import { OWNER, WORKER, rolesHouse } from './roles-house.ts';
+import type { RolesHouse } from './roles-house.ts';
+
+const MONITOR = 'wakechart_monitor';
+
+const REFUSED = { code: '42501' };
+
+let house: RolesHouse;
+
+beforeAll(async () => {
+  house = rolesHouse(await ownServer());
+  await house.grant({ monitor: MONITOR });
+  await house.migrate();
+  await house.grant({ monitor: MONITOR });
+});
+
+afterAll(() => house.server.remove());
+
+const as = (role: string, statement: string): Promise<readonly object[]> => ask(house.urlOf(role), statement);
+
+describe('the role of workers', () => {
+  it('opens the store', async () => {
+    const store = await PostgresEventStore.open({ url: house.urlOf(WORKER), clock: createSystemClock() });
+    expect(store.isHearing).toBe(true);
+    await store.close();
+  });
+
+  it.each([
+    'DROP TABLE wakechart.session',
+    'TRUNCATE wakechart.event',
+    'ALTER TABLE wakechart.session ADD COLUMN more text',
+    'CREATE TABLE wakechart.more (id integer)',
+    'CREATE TABLE public.more (id integer)',
+    'CREATE FUNCTION wakechart.more() RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$',
+    'DROP FUNCTION wakechart.delete_session_1(uuid, uuid)',
+    'CREATE TRIGGER more BEFORE INSERT ON wakechart.session FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()',
+    'CREATE SCHEMA more',
+    "INSERT INTO wakechart.migration (version, name, checksum, serves) VALUES (99, 'more', '', 1)",
+    'UPDATE wakechart.migration SET serves = 99',
+    'DELETE FROM wakechart.migration',
+    'ALTER ROLE wakechart_worker CREATEROLE',
+    'SET ROLE wakechart_owner',
+    'SELECT * FROM elsewhere.secret',
+  ])('may not %s', async (statement) => {
+    await ask(house.adminUrl, 'CREATE SCHEMA IF NOT EXISTS elsewhere; CREATE TABLE IF NOT EXISTS elsewhere.secret (id integer)');
+    await expect(as(WORKER, statement)).rejects.toMatchObject(REFUSED);
+  });
+
+  it('may use the tables and functions of later migrations, and still not the list of migrations', async () => {
+    await as(OWNER, 'CREATE TABLE wakechart.later (id integer); CREATE FUNCTION wakechart.later_1() RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$');
+    await as(WORKER, 'INSERT INTO wakechart.later VALUES (wakechart.later_1())');
+    expect(await as(WORKER, "SELECT has_table_privilege('wakechart.later', 'TRUNCATE') AS may_empty, has_table_privilege('wakechart.migration', 'INSERT') AS may_claim")).toEqual([{ may_empty: false, may_claim: false }]);
+    await as(OWNER, 'DROP TABLE wakechart.later; DROP FUNCTION wakechart.later_1()');
+  });
+});
+
+describe('the role of monitoring', () => {
+  it('sees counts, times and states', async () => {
+    expect(await as(MONITOR, 'SELECT count(id) AS sessions FROM wakechart.session')).toEqual([{ sessions: '0' }]);
+    expect(await as(MONITOR, "SELECT count(seq) FILTER (WHERE type = 'wake.started') AS wakes FROM wakechart.event")).toEqual([{ wakes: '0' }]);
+    await as(MONITOR, 'SELECT owner, alive_until FROM wakechart.worker');
+  });
+
+  it.each(['SELECT data FROM wakechart.event', 'SELECT data FROM wakechart.event_3', 'SELECT data FROM wakechart.blob', 'SELECT state FROM wakechart.view', 'SELECT body FROM wakechart.policy', 'SELECT body FROM wakechart.job', 'DELETE FROM wakechart.worker', 'SELECT wakechart.delete_session_1(NULL, NULL)'])(
+    'may not %s',
+    async (statement) => {
+      await expect(as(MONITOR, statement)).rejects.toMatchObject(REFUSED);
+    },
+  );
+});
+
+describe('everybody else', () => {
+  it('does not get into the schema', async () => {
+    await ask(house.adminUrl, `CREATE ROLE passerby LOGIN PASSWORD '${new URL(house.adminUrl).password}'`);
+    await expect(as('passerby', 'SELECT count(*) FROM wakechart.session')).rejects.toMatchObject(REFUSED);
+  });
+});
+
+describe('the script', () => {
+  it('may be run again, by an administrator who is no superuser too', async () => {
+    const { password } = new URL(house.adminUrl);
+    await ask(house.adminUrl, `CREATE ROLE manager LOGIN CREATEROLE PASSWORD '${password}'`);
+    await ask(house.adminUrl, 'CREATE DATABASE managed OWNER manager');
+    const url = new URL(house.urlOf('manager'));
+    url.pathname = '/managed';
+    for (let run = 1; run <= 2; run += 1) await ask(url.href, postgresRoles({ owner: 'managed_owner', runtime: 'managed_worker', monitor: 'managed_monitor' }));
+    url.username = 'managed_worker';
+    await ask(house.adminUrl, `ALTER ROLE managed_worker PASSWORD '${password}'`);
+    await expect(ask(url.href, 'SELECT version FROM wakechart.migration')).resolves.toEqual([]);
+  });
+
+  it('refuses a runtime role that may do more than its rights', async () => {
+    await expect(ask(house.adminUrl, postgresRoles({ runtime: 'postgres' }))).rejects.toThrow('the role "postgres" may do more than its rights');
+  });
+
+  it('refuses a schema that is somebody else’s', async () => {
+    await ask(house.adminUrl, 'CREATE SCHEMA elsewhere_too');
+    await expect(ask(house.adminUrl, postgresRoles({ schema: 'elsewhere_too' }))).rejects.toThrow('belongs to "postgres", not to "wakechart_owner"');
+  });
+
+  it.each([{ schema: 'Bad-Name' }, { runtime: 'a"; DROP TABLE x; --' }, { owner: 'one', runtime: 'one' }, { monitor: '$body$' }, { tenant: '' }])('is not written for %o', (options) => {
+    expect(() => postgresRoles(options)).toThrow(expect.objectContaining({ code: 'STORE_OPTIONS_INVALID' }));
+  });
+});
