@@ -14,6 +14,10 @@ interface FoundRow {
   readonly agent_id: string;
 }
 
+interface NoEvent {
+  readonly seq: null;
+}
+
 /** Where a record lies. */
 export interface RecordPlace {
   readonly firstSeq: number;
@@ -24,6 +28,8 @@ export interface RecordPlace {
 const LISTED_AT_ONCE = 1_000;
 
 const GREATEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export class SessionRows {
   readonly #database: PostgresDatabase;
@@ -43,7 +49,8 @@ export class SessionRows {
 
   async read(sessionId: string, { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {}): Promise<readonly SessionEvent[]> {
     const count = Math.max(0, Math.min(limit, MAX_READ_EVENTS));
-    return (await this.#rows(sessionId, 'e.seq >= $2', [Math.max(1, Math.trunc(from))], count)).map((row) => eventOf(sessionId, row));
+    const rows = await this.#database.run<EventRow | NoEvent>(`SELECT * FROM ${this.#database.schema}.read_events_1($1, $2, $3)`, [sessionId, Math.max(1, Math.trunc(from)), count]);
+    return eventRows(sessionId, rows).map((row) => eventOf(sessionId, row));
   }
 
   async records(sessionId: string, { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {}): Promise<readonly StoredRecord[]> {
@@ -60,9 +67,9 @@ export class SessionRows {
   /** @param column `id` of its first event, or its `record_key` */
   async findRecord(sessionId: string, column: 'id' | 'record_key', value: string): Promise<readonly SessionEvent[] | undefined> {
     const { schema } = this.#database;
-    // Asked as text: what is no UUID is nobody's id.
-    const names = column === 'id' ? 'r.id::text' : 'r.record_key';
-    const place = `SELECT r.seq, r.record_events FROM ${schema}.event r WHERE r.session_id = $1 AND ${names} = $2 AND r.record_events IS NOT NULL`;
+    // What is no UUID is nobody's id.
+    if (column === 'id' && !UUID.test(value)) return undefined;
+    const place = `SELECT r.seq, r.record_events FROM ${schema}.event r WHERE r.session_id = $1 AND r.${column} = $2 AND r.record_events IS NOT NULL`;
     const rows = await this.#rows(sessionId, `EXISTS (SELECT FROM (${place}) r WHERE e.seq >= r.seq AND e.seq < r.seq + r.record_events)`, [value], undefined);
     return rows.length === 0 ? undefined : rows.map((row) => eventOf(sessionId, row));
   }
@@ -114,7 +121,7 @@ export class SessionRows {
   }
 
   async #row<Row>(sessionId: string, columns: string): Promise<Row> {
-    const [row] = await this.#database.run<Row>(`SELECT ${columns} FROM ${this.#database.schema}.session s WHERE s.id::text = $1`, [sessionId]);
+    const [row] = await this.#database.run<Row>(`SELECT ${columns} FROM ${this.#database.schema}.session s WHERE s.id = $1`, [sessionId]);
     if (row === undefined) throw sessionNotFound(sessionId);
     return row;
   }
@@ -122,16 +129,21 @@ export class SessionRows {
   /** Rows of events in order; the session is looked for in the same statement. */
   async #rows(sessionId: string, condition: string, values: readonly unknown[], limit: number | undefined): Promise<readonly EventRow[]> {
     const { schema } = this.#database;
-    const rows = await this.#database.run<EventRow & { readonly seq: number | null }>(
+    const rows = await this.#database.run<EventRow | NoEvent>(
       `SELECT found.* FROM ${schema}.session s LEFT JOIN LATERAL (
          SELECT ${EVENT_SELECTION} FROM ${schema}.event e LEFT JOIN ${schema}.blob b ON b.session_id = e.session_id AND b.seq = e.seq
          WHERE e.session_id = $1 AND ${condition} ORDER BY e.seq ${limit === undefined ? '' : `LIMIT ${limit}`}) AS found ON true
        WHERE s.id = $1 ORDER BY found.seq`,
       [sessionId, ...values],
     );
-    if (rows.length === 0) throw sessionNotFound(sessionId);
-    return rows.filter(({ seq }) => seq !== null);
+    return eventRows(sessionId, rows);
   }
+}
+
+/** Statements give one row without an event for a session that has none of those. @throws RuntimeError SESSION_NOT_FOUND when there is not even that */
+function eventRows(sessionId: string, rows: readonly (EventRow | NoEvent)[]): readonly EventRow[] {
+  if (rows.length === 0) throw sessionNotFound(sessionId);
+  return rows.filter((row): row is EventRow => row.seq !== null);
 }
 
 function recordsOfRows(sessionId: string, rows: readonly EventRow[]): StoredRecord[] {

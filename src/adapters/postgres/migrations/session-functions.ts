@@ -2,6 +2,9 @@
  * The atomic steps on logs, as SQL functions: one call, one transaction, one way there and back. They judge as
  * machines/session/log-admission.ts does, in the same order: duplicate, superseded, moved. A later version of one gets a name of its own,
  * since programs of two versions call them during a rolling deploy.
+ *
+ * Those that touch the partitions of `event` keep one plan for each connection (force_generic_plan): planning over 16 partitions takes longer
+ * than what is planned, and left to itself the server plans each call anew.
  */
 
 /** Stores one record and gives nothing. Callers hold the lock of the session's row, or have just made it. */
@@ -9,7 +12,7 @@ const STORE = `
 CREATE FUNCTION $s.store_record_1(
   p_session uuid, p_head integer, p_from integer, p_to integer, p_key text,
   e_ids uuid[], e_types text[], e_versions integer[], e_epochs integer[], e_times text[], e_data text[]
-) RETURNS void LANGUAGE plpgsql AS $body$
+) RETURNS void LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $body$
 BEGIN
   INSERT INTO $s.event (session_id, seq, id, type, v, epoch, at, record_events, record_key, data)
   SELECT p_session, p_head + 1 + n - p_from, e_ids[n], e_types[n], e_versions[n], e_epochs[n], e_times[n],
@@ -36,7 +39,7 @@ CREATE FUNCTION $s.append_1(
   e_ids uuid[], e_types text[], e_versions integer[], e_epochs integer[], e_times text[], e_data text[],
   h_sessions uuid[], h_agents text[], h_causes text[], h_kinds text[], h_priorities text[], h_ranks smallint[], h_times bigint[],
   s_sessions uuid[], s_agents text[], s_causes text[], s_ranks smallint[], s_times bigint[]
-) RETURNS TABLE (verdict text, first_seq integer, events integer, head integer, epoch integer) LANGUAGE plpgsql AS $body$
+) RETURNS TABLE (verdict text, first_seq integer, events integer, head integer, epoch integer) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $body$
 DECLARE
   v_session record;
   v_event integer := 1;
@@ -97,6 +100,22 @@ BEGIN
 END $body$;
 `;
 
+/** Events in order. One row without an event says that the session is there and has none of these; no row, that it is not. */
+const READ = `
+CREATE FUNCTION $s.read_events_1(p_session uuid, p_from integer, p_limit integer)
+RETURNS TABLE (seq integer, id uuid, type text, v integer, epoch integer, at text, record_events integer, record_key text, data text)
+LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan AS $body$
+BEGIN
+  RETURN QUERY SELECT e.seq, e.id, e.type, e.v, e.epoch, e.at, e.record_events, e.record_key,
+    CASE WHEN e.data IS NULL THEN (SELECT b.data FROM $s.blob b WHERE b.session_id = p_session AND b.seq = e.seq) ELSE e.data END
+    FROM $s.event e WHERE e.session_id = p_session AND e.seq >= p_from ORDER BY e.seq LIMIT p_limit;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT NULL::integer, NULL::uuid, NULL::text, NULL::integer, NULL::integer, NULL::text, NULL::integer, NULL::text, NULL::text
+      FROM $s.session s WHERE s.id = p_session;
+  END IF;
+END $body$;
+`;
+
 const CREATE = `
 CREATE FUNCTION $s.create_session_1(
   p_async boolean, p_session uuid, p_agent text, p_tenant text, r_keys text[], r_events integer[],
@@ -138,4 +157,4 @@ BEGIN
 END $body$;
 `;
 
-export const SESSION_FUNCTIONS = [STORE, APPEND, CREATE, DELETE].join('\n');
+export const SESSION_FUNCTIONS = [STORE, APPEND, READ, CREATE, DELETE].join('\n');
