@@ -129,9 +129,9 @@ interface LookedAt {
 }
 
 function sourceOf({ inspection, sessions, agents, worktrees }: Inspectable, { recorder, title, notes, onProblem = reportToConsole }: LookedAt): ClosableSource {
-  const { systems, clock, redact, prices, processTree, changes, fleet, home, hasEnded } = inspection;
+  const { systems, clock, redact, prices, processTree, changes, fleet, storeWord, home, hasEnded } = inspection;
   if (sessions === undefined) return createRecorderSource({ recorder: recorder ?? attachRecorder({ inspection }), title });
-  return createRuntimeSource({ title, home, sessions, clock, recorder, redact, agents, prices, tasks: systems.map(({ tasks }) => tasks), processTree, fleet, changes: changes === undefined ? undefined : { ...changes, worktrees }, notes, hasEnded, onProblem });
+  return createRuntimeSource({ title, home, store: storeWord, sessions, clock, recorder, redact, agents, prices, tasks: systems.map(({ tasks }) => tasks), processTree, fleet, changes: changes === undefined ? undefined : { ...changes, worktrees }, notes, hasEnded, onProblem });
 }
 
 /** The sessions of a home, without anything of what its runtime does: for a runtime that does nothing. The caller closes the source. */

@@ -7,11 +7,14 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from './actors/clock/clock.ts';
 import type { Fleet } from './actors/inspection/fleet.ts';
+import type { HandCopies } from './actors/hand/hand-copies.ts';
 import type { PolicyStore } from './actors/permission/policy-store.ts';
 import type { CandidateStandings } from './actors/run/candidate-standings.ts';
 import type { ScheduleDefinitions, ScheduleStandings } from './actors/schedule/durable-ports.ts';
 import type { ScheduleStore } from './actors/schedule/schedule-store.ts';
 import type { EventStore, SessionIdentity } from './actors/session/event-store.ts';
+import type { HostLife } from './actors/host/host-life.ts';
+import type { JobRecords } from './actors/subagent/job-records.ts';
 import type { SessionHold } from './actors/shell/session-watch.ts';
 import { FileEventStore } from './adapters/files/file-event-store.ts';
 import type { HomeLayout } from './adapters/files/layout.ts';
@@ -63,6 +66,16 @@ export interface SharedSchedules {
   readonly slots: ScheduleStore;
 }
 
+export interface SharedJobsParts {
+  /** The same for all processes that share a home on one machine, and for no others. */
+  readonly place: string;
+  /** The machine, for people. */
+  readonly machine: string;
+  readonly hostLife: HostLife;
+  /** Where large outputs are kept: files of this home. */
+  readonly outputs: Pick<JobRecords, 'keepOutput' | 'remove'>;
+}
+
 export interface NodeStore {
   readonly store: EventStore;
   /** What time it is for everything that workers share. */
@@ -71,8 +84,14 @@ export interface NodeStore {
   readonly policy: PolicyStore;
   /** Undefined: those of the home. */
   readonly standings: CandidateStandings | undefined;
+  /** Records of subagent jobs. Undefined: they lie in the home. */
+  readonly jobs: ((parts: SharedJobsParts) => JobRecords & { close(): Promise<void> }) | undefined;
+  /** Copies of what sessions work in. Undefined: no other machine shares the store. */
+  readonly hands: HandCopies | undefined;
   /** The workers over the store. Undefined: nobody knows of others. */
   readonly fleet: Fleet | undefined;
+  /** How a command names it, without a password. Undefined: it lies in the home. */
+  readonly word: string | undefined;
   /** Tells a session from another one that is made under its id later. */
   readonly hold: (session: SessionIdentity) => Promise<SessionHold>;
   /** The model that a session was made with, as far as that can be told at once. */
@@ -99,6 +118,9 @@ function filesOf({ layout, clock, durability, leaseMs, looksOnly }: OpenStorePar
     policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),
     standings: undefined,
     fleet: undefined,
+    word: undefined,
+    hands: undefined,
+    jobs: undefined,
     hold: (session) => holdLog(layout.log(session)),
     modelOf: (session) => modelOfSession(layout, session),
   };
@@ -106,7 +128,7 @@ function filesOf({ layout, clock, durability, leaseMs, looksOnly }: OpenStorePar
 
 async function databaseOf({ layout, clock: local, durability, leaseMs, owner }: OpenStoreParts, { postgres: url, ...options }: NodeStoreOptions): Promise<NodeStore> {
   // Loaded when it is asked for: its driver is an optional peer.
-  const { PostgresEventStore, holdSession, createPostgresCandidateStandings, createPostgresFleet, createPostgresPolicyStore, createPostgresScheduleDefinitions, createPostgresScheduleStandings, createPostgresScheduleStore } = await import('./postgres.ts');
+  const { PostgresEventStore, holdSession, createPostgresCandidateStandings, createPostgresFleet, createPostgresHandCopies, createPostgresJobRecords, createPostgresPolicyStore, createPostgresScheduleDefinitions, createPostgresScheduleStandings, createPostgresScheduleStore, storeWord } = await import('./postgres.ts');
   const store = await PostgresEventStore.open({ url, clock: local, durability, leaseMs, owner, ...options });
   const { clock, database } = store;
   return {
@@ -116,6 +138,9 @@ async function databaseOf({ layout, clock: local, durability, leaseMs, owner }: 
     policy: createPostgresPolicyStore({ database, clock, written: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }) }),
     standings: createPostgresCandidateStandings({ database, clock }),
     fleet: createPostgresFleet({ database, isHearing: () => store.isHearing }),
+    word: storeWord({ url, schema: options.schema }),
+    hands: createPostgresHandCopies({ database }),
+    jobs: (where) => createPostgresJobRecords({ ...where, database, clock }),
     hold: ({ sessionId }) => holdSession(database, sessionId),
     modelOf: ({ sessionId }) => store.checkpoint(sessionId).then((state) => state?.narrowing?.model, () => undefined),
   };

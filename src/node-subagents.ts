@@ -9,7 +9,6 @@ import { z } from 'zod';
 import type { Clock } from './actors/clock/clock.ts';
 import type { FolderChanges } from './actors/inspection/folder-changes.ts';
 import type { HostLife } from './actors/host/host-life.ts';
-import type { JobRecords } from './actors/subagent/job-records.ts';
 import type { SubagentPorts } from './actors/subagent/subagent-house.ts';
 import type { SubagentRunner } from './actors/subagent/subagent-runner.ts';
 import type { WorkerKeysRequest } from './actors/subagent/worker-keys.ts';
@@ -20,11 +19,11 @@ import type { HomeLayout } from './adapters/files/layout.ts';
 import type { WorktreeHooks } from './machines/subagent/hook-config.ts';
 import type { SubagentLimitsInput } from './machines/subagent/subagent-limits.ts';
 import type { ProviderTable } from './machines/run/provider-settings.ts';
+import { nodeJobRecords } from './node-jobs.ts';
 import type { NodeStore, NodeStoreOptions } from './node-stores.ts';
 import type { InspectedFolders } from './runtime-inspection.ts';
 
 const WORKTREES_FOLDER = 'worktrees';
-const JOBS_FOLDER = 'subagents';
 const TRANSCRIPTS_FOLDER = 'transcripts';
 
 /** Says to the runtime of a worker how many workers stand above it. */
@@ -80,23 +79,29 @@ export interface NodeSubagentParts {
   /** The database that workers open too. Undefined: the files of the home. */
   readonly store: NodeStoreOptions | undefined;
   readonly modelOf: NodeStore['modelOf'];
+  /** Undefined: records of jobs lie in the home. */
+  readonly shared: NodeStore['jobs'];
 }
 
 export function nodeSubagents(parts: NodeSubagentParts): SubagentPorts {
   const { layout, options } = parts;
   const level = Number(process.env[LEVEL_VARIABLE] ?? 0) || 0;
   const processes = lazyRunner(() => openRunner(parts, level));
+  const records = nodeJobRecords(parts);
   return {
     processRunner: processes,
     isInProcessByDefault: options.run === 'in-process',
     worktrees: lazyKeeper(parts),
-    records: lazyRecords(parts),
+    records,
     hooks: options.hooks,
     hookTimeoutMs: options.hookTimeoutMs,
     hookTypeExecutors: { command: async (...call) => (await import('./adapters/subagent-hooks/command-hook.ts')).createCommandHookExecutor(parts)(...call) },
     limits: { ...nested(level), ...options.limits },
     filesOf: (session) => layout.ownWorkspace(session),
-    close: () => processes.close(),
+    async close() {
+      await processes.close();
+      await records.close();
+    },
   };
 }
 
@@ -192,21 +197,6 @@ export function nodeFolderChanges(layout: HomeLayout, place: 'home' | 'elsewhere
   return {
     folders: { read },
     workspaceOf: (session) => session.workspace ?? layout.ownWorkspace(session),
-  };
-}
-
-function lazyRecords({ layout, clock, hostLife }: NodeSubagentParts): JobRecords {
-  const directory = join(layout.home, JOBS_FOLDER);
-  let opened: Promise<JobRecords> | undefined;
-  const open = async (): Promise<JobRecords> => (await import('./adapters/subagent-files/file-job-records.ts')).createFileJobRecords({ directory, clock, hostLife });
-  const records = (): Promise<JobRecords> => (opened ??= open());
-  return {
-    create: async (make) => (await records()).create(make),
-    write: async (record) => (await records()).write(record),
-    list: async () => (opened !== undefined || (await isInhabited(directory)) ? (await records()).list() : []),
-    takeOver: async (jobId) => (await records()).takeOver(jobId),
-    keepOutput: async (jobId, output) => (await records()).keepOutput(jobId, output),
-    remove: async (jobId) => (await records()).remove(jobId),
   };
 }
 

@@ -25,7 +25,6 @@ import type { Tool } from './actors/turn/tool.ts';
 import type { ToolServerNews } from './actors/turn/tool-source.ts';
 import { FileAgentCatalog } from './adapters/agents/file-agent-catalog.ts';
 import { createCronerPlan } from './adapters/cron/croner-plan.ts';
-import { createAttachmentFiles } from './adapters/files/attachment-files.ts';
 import { makePrivateDirectory } from './adapters/files/durable-files.ts';
 import { createHomeGuard } from './adapters/files/home-guard.ts';
 import { HomeLayout } from './adapters/files/layout.ts';
@@ -39,6 +38,8 @@ import type { RunLimits } from './machines/run/run-decision.ts';
 import { nodeBackends } from './node-backends.ts';
 import { nodeEnvironments } from './node-environments.ts';
 import type { CreateInspectorOptions, Inspectable, Inspector } from './node-inspector.ts';
+import { nodeHands } from './node-hands.ts';
+import { lookAfterJobs } from './node-jobs.ts';
 import { nodeMemory } from './node-memory.ts';
 import type { HomeMemory } from './node-memory.ts';
 import { nodeStoreOptions, openNodeStore, schedulesOfHome } from './node-stores.ts';
@@ -304,12 +305,13 @@ async function runtimeOver({ layout, opened, owner, options, checked: { maxConcu
   const tools = nodeTools({ layout, secrets: worked.secrets, store, hold, processTree, clock, options });
   const commands = { host: tools.ports.shellHost, environment: tools.ports.commandEnvironment, keeper: tools.ports.outputs };
   const knowing = nodeMemory({ layout, clock, environments: worked.environments, commands, gate: { ...gate, humans: options.humans ?? 'reachable' }, models: { ...backends, prices: options.prices }, shells: tools.shells });
+  const agents = new FileAgentCatalog({ agentsDirectory: layout.agents });
   const runtime = createRuntime({
     clock,
     store,
     directories: layout,
-    agents: new FileAgentCatalog({ agentsDirectory: layout.agents }),
-    attachments: createAttachmentFiles(layout),
+    agents,
+    ...nodeHands({ layout, copies: opened.hands, agents, environments: worked.environments, catalog: worked.catalog, onTrouble: onListenerError ?? reportToConsole }),
     ...backends,
     telemetry: options.telemetry ?? createOpenTelemetry(onListenerError === undefined ? {} : { onError: (error) => onListenerError(error, 'listener') }),
     ...(options.runLimits === undefined ? {} : { runLimits: options.runLimits }),
@@ -323,12 +325,18 @@ async function runtimeOver({ layout, opened, owner, options, checked: { maxConcu
     ...worked.redactions,
     home: layout.home,
     fleet: opened.fleet,
+    storeWord: opened.word,
     changes: nodeFolderChanges(layout, looksOnly ? 'elsewhere' : 'home'),
-    subagents: nodeSubagents({ layout, clock, processTree, hostLife, providers: options.runConfig?.providers, humans: options.humans, options: options.subagents ?? {}, store: options.store, modelOf }),
+    subagents: nodeSubagents({ layout, clock, processTree, hostLife, providers: options.runConfig?.providers, humans: options.humans, options: options.subagents ?? {}, store: options.store, modelOf, shared: opened.jobs }),
     ...givenPorts(options),
   });
   if (reconcileOnStart) await runtime.reconcile();
-  return withSchedules({ ...runtime, ...knowing.opened(), environments: worked.catalog, vaults: worked.vaults }, { home: layout.home, clock, hostLife, scheduled, schedules, onListenerError });
+  const startWorker: Runtime['startWorker'] = (wanted) => {
+    const worker = runtime.startWorker(wanted);
+    if (opened.jobs !== undefined) lookAfterJobs(worker, { clock, reconcile: () => runtime.subagents.reconcile(), onTrouble: (error) => (onListenerError ?? reportToConsole)(error, 'listener') });
+    return worker;
+  };
+  return withSchedules({ ...runtime, startWorker, ...knowing.opened(), environments: worked.catalog, vaults: worked.vaults }, { home: layout.home, clock, hostLife, scheduled, schedules, onListenerError });
 }
 
 /**

@@ -119,6 +119,13 @@ export type { ToolDefinition, ToolDescriptor, ToolEffect } from './machines/turn
 export type { ToolFamily } from './machines/turn/tool-family.ts';
 export type { QuotaNote } from './actors/turn/quota-notes.ts';
 export type { KeptOutput, OutputKeeper } from './actors/turn/output-keeper.ts';
+export { HAND_GRACE_MS } from './actors/hand/hand-copies.ts';
+export type { HandCopies, HandPiece, HandPieces, HandRecord, HandStandings, PrunedPieces } from './actors/hand/hand-copies.ts';
+export type { HandFolders, LaidHand, LayHand, TakeHand, TakenHand } from './actors/hand/hand-folders.ts';
+export type { ArrivedHand, HandWake, SessionHands } from './actors/hand/session-hands.ts';
+export type { HandFile } from './machines/hand/hand-manifest.ts';
+export { handSuperseded, maySpeak } from './machines/hand/hand-standing.ts';
+export type { HandCopy, HandHost, HandStanding } from './machines/hand/hand-standing.ts';
 export type { AttachmentStore } from './actors/session/attachment-store.ts';
 export type { AttachmentSource } from './machines/session/session-requests.ts';
 export type { ProcessFolder, ShellHost } from './actors/shell/shell-host.ts';

@@ -9,10 +9,15 @@ export { createPostgresCandidateStandings } from './adapters/postgres/candidate-
 export type { PostgresCandidateStandingsOptions } from './adapters/postgres/candidate-standings.ts';
 export { createPostgresFleet } from './adapters/postgres/fleet.ts';
 export type { PostgresFleetOptions } from './adapters/postgres/fleet.ts';
+export { createPostgresHandCopies } from './adapters/postgres/hand-copies.ts';
+export type { PostgresHandCopiesOptions } from './adapters/postgres/hand-copies.ts';
+export { createPostgresJobRecords } from './adapters/postgres/job-records.ts';
+export type { PostgresJobRecords, PostgresJobRecordsOptions } from './adapters/postgres/job-records.ts';
 export { createPostgresPolicyStore } from './adapters/postgres/policy-store.ts';
 export type { PostgresPolicyStoreOptions } from './adapters/postgres/policy-store.ts';
 export { createPostgresScheduleDefinitions } from './adapters/postgres/schedule-definitions.ts';
 export type { PostgresScheduleDefinitionsOptions } from './adapters/postgres/schedule-definitions.ts';
 export { createPostgresScheduleStandings } from './adapters/postgres/schedule-standings.ts';
+export { storeWord } from './adapters/postgres/store-word.ts';
 export { createPostgresScheduleStore } from './adapters/postgres/schedule-store.ts';
 export type { PostgresScheduleStoreOptions } from './adapters/postgres/schedule-store.ts';

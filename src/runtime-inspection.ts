@@ -36,6 +36,8 @@ export interface RuntimeInspection {
   readonly prices: PriceTable;
   /** Owns the processes of tasks. */
   readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  /** How a command names the store, without a password. Absent: it lies in the home. */
+  readonly storeWord?: string | undefined;
   /** The workers over the store. Absent: nobody knows of others. */
   readonly fleet?: Fleet | undefined;
   /** How to see what sessions have changed. Absent: nobody can tell. */

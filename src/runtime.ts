@@ -117,6 +117,8 @@ export interface RuntimePorts {
   readonly home?: string | undefined;
   /** How inspectors see what sessions have changed. Without it they show nothing of that. */
   readonly changes?: InspectedFolders | undefined;
+  /** How a command names the store, for inspectors. Default: it lies in the home. */
+  readonly storeWord?: string | undefined;
   /** The workers over the store, for inspectors. */
   readonly fleet?: Fleet | undefined;
   /** What agents have learned before. Without it wakes are told nothing of it. */
@@ -268,9 +270,9 @@ function facesOf(ports: RuntimePorts, house: SubagentHouse, guests: ShutdownGues
   return { subagents: house.jobs, localSubagents: house.local, worktrees: house.worktrees, inspection: inspectionOf(ports, house, guests) };
 }
 
-function inspectionOf({ clock, tasks, toolTasks = [], redactText = (text) => text, learnSecrets, prices = {}, processTree, changes, fleet, home }: RuntimePorts, { systems }: SubagentHouse, guests: ShutdownGuests): RuntimeInspection {
+function inspectionOf({ clock, tasks, toolTasks = [], redactText = (text) => text, learnSecrets, prices = {}, processTree, changes, fleet, storeWord, home }: RuntimePorts, { systems }: SubagentHouse, guests: ShutdownGuests): RuntimeInspection {
   const all = [{ label: 'tasks and wakes', tasks }, ...systems, ...toolTasks.map((each) => ({ label: 'what tools keep open', tasks: each }))];
-  return { systems: all.filter((each, index) => all.findIndex((other) => other.tasks === each.tasks) === index), clock, home, redact: redactText, learnSecrets, prices, processTree, changes, fleet, hasEnded: () => guests.isOver, onShutdown: (close) => guests.add(close) };
+  return { systems: all.filter((each, index) => all.findIndex((other) => other.tasks === each.tasks) === index), clock, home, redact: redactText, learnSecrets, prices, processTree, changes, fleet, storeWord, hasEnded: () => guests.isOver, onShutdown: (close) => guests.add(close) };
 }
 
 interface LastParts {

@@ -24,7 +24,7 @@ const PORTS = { from: 12_000, to: 32_000 } as const;
 const SETTINGS = { fsync: 'on', synchronous_commit: 'on', listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: '200', shared_buffers: '512MB', max_wal_size: '4GB', jit: 'off' } as const;
 
 /** Ends the server when whoever holds the other end of its input is gone, and takes the data with it. */
-const KEEPER = 'data=$1; shift; "$@" & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$data"';
+const KEEPER = 'folder=$1; shift; "$@" & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$folder"';
 
 export interface BenchServer {
   /** Makes a database. @returns its URL */
@@ -40,7 +40,7 @@ export async function startServer(): Promise<BenchServer> {
   const data = await makeData(folder, password);
   const port = randomInt(PORTS.from, PORTS.to);
   const words = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const keeper = spawn('sh', ['-c', KEEPER, 'sh', data, join(programs(), 'postgres'), '-D', data, ...words], { ...USER, cwd: '/', stdio: ['pipe', 'ignore', 'ignore'] });
+  const keeper = spawn('sh', ['-c', KEEPER, 'sh', folder, join(programs(), 'postgres'), '-D', data, ...words], { ...USER, cwd: '/', stdio: ['pipe', 'ignore', 'ignore'] });
   const urlOf = (database: string): string => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
   const stop = async (): Promise<void> => {
     await ended(keeper);

@@ -10,7 +10,7 @@ export const IDENTITY = { sessionId: idOf(0), agentId: 'bench' } as const;
 const EVENTS_AT_ONCE = 1_000;
 
 /** The n-th id: a UUIDv7, greater than every one before it. */
-function idOf(n: number): string {
+export function idOf(n: number): string {
   const digits = (0x0190_0000_0000 + n).toString(16).padStart(12, '0');
   return `${digits.slice(0, 8)}-${digits.slice(8)}-7000-8000-000000000000`;
 }

@@ -37,7 +37,7 @@ function copyAt(epoch: number, manifestId = MANIFEST): Required<Pick<HandRecord,
 }
 
 function plainPieces(pieces: readonly HandPiece[]): unknown {
-  return Object.fromEntries(pieces.map(({ hash, bytes }) => [hash[0] ?? '', new TextDecoder().decode(bytes)]).toSorted());
+  return Object.fromEntries(pieces.map(({ hash, bytes }) => [hash[0] ?? '', new TextDecoder().decode(bytes)]));
 }
 
 const FILE: HandFile = { kind: 'file', path: 'workspace/a.txt', mode: 0o600, size: 3, pieces: [hashLike('c')] };

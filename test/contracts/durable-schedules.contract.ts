@@ -55,10 +55,10 @@ async function slots(): Promise<ScheduleRecord[]> {
   return [...last].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, record]) => record);
 }
 
-export function describeDurableSchedules(where: string, open: () => Promise<DurableSchedulesPlace>): void {
+export function describeDurableSchedules(where: string, openPlace: () => Promise<DurableSchedulesPlace>): void {
   describe(`worker processes over ${where}`, () => {
     beforeEach(async () => {
-      place = await open();
+      place = await openPlace();
       workers = [];
       const { sessionId } = place;
       await place.runtime.schedules.add({ id: 'tick', cron: '* * * * * *', timezone: 'UTC', target: { kind: 'session', sessionId, text: 'Tick.' }, catchUp: { all: 100 }, overlap: 'queue' });

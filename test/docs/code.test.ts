@@ -10,5 +10,5 @@ describe.concurrent('the code in', { timeout: PATIENCE_MS }, () => {
 });
 
 it('pages that show how to do something show code that runs', () => {
-  expect(running).toEqual(expect.arrayContaining(['README.md', 'docs/background-tasks.md', 'docs/sessions.md', 'docs/command-line.md', 'docs/processes.md', 'docs/backends.md', 'docs/subagents.md', 'docs/walk-through.md', 'docs/environments.md', 'docs/vaults.md', 'docs/memory.md', 'docs/outcomes.md', 'docs/skills.md', 'docs/retrieval.md', 'docs/import.md', 'docs/sandbox.md', 'docs/charts.md', 'docs/inspector.md']));
+  expect(running).toEqual(expect.arrayContaining(['README.md', 'docs/background-tasks.md', 'docs/sessions.md', 'docs/command-line.md', 'docs/processes.md', 'docs/backends.md', 'docs/subagents.md', 'docs/walk-through.md', 'docs/environments.md', 'docs/vaults.md', 'docs/memory.md', 'docs/outcomes.md', 'docs/skills.md', 'docs/retrieval.md', 'docs/import.md', 'docs/sandbox.md', 'docs/charts.md', 'docs/inspector.md', 'docs/postgres.md']));
 });

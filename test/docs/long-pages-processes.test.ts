@@ -4,7 +4,7 @@ import { PATIENCE_MS, longPages, problemsOf, removeFolders } from './running-pag
 
 afterAll(removeFolders);
 
-describe.concurrent('the code in', { timeout: PATIENCE_MS }, () => {
+describe.concurrent('the code in', { timeout: 2 * PATIENCE_MS }, () => {
   it.each(longPages)('%s runs as it stands, from top to bottom, and prints what the page says', async (path) => {
     expect(await problemsOf(path)).toEqual([]);
   });

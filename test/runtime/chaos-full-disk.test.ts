@@ -15,6 +15,8 @@ import { mountSmallDisk, unmount, whyNoSmallDisk } from '../support/small-disk.t
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
 import { expectAtRest, expectEverythingOnce, readSessions } from './chaos-checks.ts';
+import { ENOUGH_REFUSALS, expectInLogOnce, sendUntilFull } from './chaos-sending.ts';
+import type { Sent } from './chaos-sending.ts';
 import { Player } from './chaos-troupe.ts';
 
 const DIST = new URL('../../dist/', import.meta.url).href;
@@ -25,41 +27,8 @@ const DISK_BYTES = 2_000_000;
 const BALLAST_BYTES = 1_300_000;
 const LARGE = 'x'.repeat(20_000);
 
-/** Refusals in a row after which the disk counts as full to the brim. */
-const ENOUGH_REFUSALS = 5;
-
 let folder: TemporaryHome;
 let home: string;
-
-interface Sent {
-  readonly eventId: string;
-  readonly text: string;
-}
-
-/** Sends until nothing goes any more. @returns what was acknowledged, and why the last one was not */
-async function sendUntilFull(runtime: Runtime, sessionId: string, size: string, sent: Sent[]): Promise<unknown> {
-  let refusals = 0;
-  for (let count = 0; ; count += 1) {
-    const text = `message ${sent.length} ${count} ${size}`;
-    try {
-      const { eventId } = await runtime.sessions.send(sessionId, { type: 'user.message', text });
-      sent.push({ eventId, text });
-      refusals = 0;
-    } catch (error) {
-      refusals += 1;
-      if (refusals === ENOUGH_REFUSALS) return error;
-    }
-  }
-}
-
-async function expectInLogOnce(sessionId: string, sent: readonly Sent[]): Promise<void> {
-  await using reader = await createNodeRuntime({ home, reconcileOnStart: false });
-  const texts = new Map<string, string[]>();
-  for await (const event of reader.sessions.events(sessionId)) {
-    if (event.type === 'user.message') texts.set(event.id, [...(texts.get(event.id) ?? []), event.data.text]);
-  }
-  for (const { eventId, text } of sent) expect(texts.get(eventId), `message ${eventId}`).toEqual([text]);
-}
 
 beforeEach(async () => {
   folder = await temporaryHome();
@@ -93,7 +62,7 @@ describe.skipIf(whyNoSmallDisk !== undefined)('a disk that is full', () => {
     expect(RuntimeError.is(refusal) && refusal.toJSON()).toMatchObject({ code: 'STORAGE_FAILED', category: 'storage', hint: expect.stringContaining('disk is full'), details: { systemCode: 'ENOSPC' } });
     await sendUntilFull(runtime, sessionId, '', sent);
     expect(sent.length).toBeGreaterThan(ENOUGH_REFUSALS);
-    await expectInLogOnce(sessionId, sent);
+    await expectInLogOnce({ home }, sessionId, sent);
     for (const words of [['session', 'events', '--session', sessionId, '--limit', '2'], ['session', 'list'], ['session', 'status', '--session', sessionId]]) {
       expect(await run([...words, '--home', home])).toMatchObject({ code: 0 });
     }
@@ -106,7 +75,7 @@ describe.skipIf(whyNoSmallDisk !== undefined)('a disk that is full', () => {
     await rm(ballast());
     await sendOne(sent);
     expect(await runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep' });
-    await expectInLogOnce(sessionId, sent);
+    await expectInLogOnce({ home }, sessionId, sent);
     const [session] = await readSessions({ home });
     if (session === undefined) throw new Error('expected the session');
     expectEverythingOnce(session);
@@ -122,11 +91,11 @@ describe.skipIf(whyNoSmallDisk !== undefined)('a disk that is full', () => {
       const other = (await runtime.sessions.create({ agentId: 'player' })).sessionId;
       const others: Sent[] = [];
       await Promise.all([sendUntilFull(runtime, sessionId, 'y'.repeat(5_000), sent), sendUntilFull(runtime, other, 'z'.repeat(5_000), others)]);
-      await Promise.all([expectInLogOnce(sessionId, sent), expectInLogOnce(other, others)]);
+      await Promise.all([expectInLogOnce({ home }, sessionId, sent), expectInLogOnce({ home }, other, others)]);
       await rm(ballast());
       await sendOne(sent);
       await restOf([sessionId, other]);
-      await Promise.all([expectInLogOnce(sessionId, sent), expectInLogOnce(other, others)]);
+      await Promise.all([expectInLogOnce({ home }, sessionId, sent), expectInLogOnce({ home }, other, others)]);
       for (const session of await readSessions({ home })) {
         expectEverythingOnce(session);
         expectAtRest(session);

@@ -95,6 +95,10 @@ export class ChaosStage {
     return new ChaosStage(options, sessionIds);
   }
 
+  get place(): Place {
+    return this.#options.house.place;
+  }
+
   get players(): readonly Player[] {
     return this.#players;
   }

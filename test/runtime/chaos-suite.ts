@@ -32,7 +32,8 @@ export function randomKills(store: StoreUnderTest): void {
       stage.sender('the first sender', [0, 1, 2, 3]);
       stage.sender('the second sender', [4, 5, 6, 7]);
       for (const player of stage.players) player.start();
-      const trouble = await makeTrouble({ players: stage.players, random: seededRandom(CHAOS_SEED), durationMs: CHAOS_MS, isEnough: () => stage.isEnough(), pause });
+      const { players, place } = stage;
+      const trouble = await makeTrouble({ players, random: seededRandom(CHAOS_SEED), durationMs: CHAOS_MS, isEnough: () => stage.isEnough(), pause, onKilled: (pid) => store.forgetTheDead(place, pid) });
       await stage.expectWhole(trouble);
     });
   });

@@ -16,6 +16,7 @@ export class Player {
   #child: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
   #atWork: Promise<void> = Promise.resolve();
+  #hearers: (() => void)[] = [];
   /** How it ended when nobody had ended it: that must not happen. */
   readonly unexpected: string[] = [];
   #isMeantToEnd = false;
@@ -32,6 +33,9 @@ export class Player {
     this.#isMeantToEnd = false;
     const child = spawn(process.execPath, this.#words, { env: { ...process.env, WAKECHART_HOME: undefined, TMPDIR: this.#temporaryFolder }, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
+    child.stdout?.on('data', () => {
+      for (const hear of this.#hearers.splice(0)) hear();
+    });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       if (this.complaints.length < MAX_COMPLAINTS) this.complaints += text;
     });
@@ -50,6 +54,15 @@ export class Player {
   /** Resolves when it has said something on standard output, or is gone. */
   atWork(): Promise<void> {
     return this.#atWork;
+  }
+
+  /** Resolves at the next thing that it says on standard output: a worker says when it wakes a session. */
+  says(): Promise<void> {
+    return new Promise((resolve) => this.#hearers.push(resolve));
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
   }
 
   stop(): void {
@@ -77,6 +90,8 @@ export interface Troublemaker {
   /** Whether so much was done by then that it says something; until then the trouble goes on. */
   readonly isEnough: () => Promise<boolean>;
   readonly pause: (durationMs: number) => Promise<void>;
+  /** Hears of every process that was killed. */
+  readonly onKilled?: ((pid: number) => Promise<void>) | undefined;
 }
 
 const LONGEST_PEACE_MS = 500;
@@ -86,7 +101,7 @@ const STOP_CHANCE = 0.25;
 const EARLY_CHANCE = 0.2;
 
 /** Kills players at random and starts them again, or stops them for a while, one after the other. @returns what it did, line by line */
-export async function makeTrouble({ players, random, durationMs, isEnough, pause }: Troublemaker): Promise<string[]> {
+export async function makeTrouble({ players, random, durationMs, isEnough, pause, onKilled }: Troublemaker): Promise<string[]> {
   const done: string[] = [];
   const begun = performance.now();
   const elapsedMs = (): number => Math.round(performance.now() - begun);
@@ -103,7 +118,9 @@ export async function makeTrouble({ players, random, durationMs, isEnough, pause
       stopped.push(pause(random() * LONGEST_STOP_MS).then(() => player.goOn()));
     } else {
       done.push(`${elapsedMs()} ms: kill ${player.name}`);
+      const { pid } = player;
       await player.end('SIGKILL');
+      if (pid !== undefined) await onKilled?.(pid);
       player.start();
     }
   }

@@ -6,7 +6,7 @@ import type { Planted } from './planted-tree.ts';
 /** A file that opens as files do, so that only what is planted below it can offend. */
 const file = (code: string): string => `/** Planted. */\n${code}\n`;
 
-const CHOSEN = 'only src/machines.ts, src/node.ts, src/node-backends.ts, src/node-environments.ts, src/node-inspector.ts, src/node-memory.ts, src/node-stores.ts, src/node-subagents.ts, src/node-tools.ts, src/postgres.ts, src/subagent-worker.ts, src/worker-house.ts and src/adapters/cli choose them [adapters-are-chosen-in-two-places]';
+const CHOSEN = 'only src/machines.ts, src/node.ts, src/node-backends.ts, src/node-environments.ts, src/node-hands.ts, src/node-inspector.ts, src/node-jobs.ts, src/node-memory.ts, src/node-stores.ts, src/node-subagents.ts, src/node-tools.ts, src/postgres.ts, src/subagent-worker.ts, src/worker-house.ts and src/adapters/cli choose them [adapters-are-chosen-in-two-places]';
 const GONE = 'is guarded by this rule and is not there; move the rule with it';
 
 interface Plant {
@@ -238,8 +238,10 @@ describe('a rule whose room is gone', () => {
     ['src/subagent-worker.ts', 'adapters-are-chosen-in-two-places', { 'src/subagent-worker.ts': undefined }],
     ['src/node-subagents.ts', 'adapters-are-chosen-in-two-places', { 'src/node-subagents.ts': undefined }],
     ['src/node-environments.ts', 'adapters-are-chosen-in-two-places', { 'src/node-environments.ts': undefined }],
+    ['src/node-hands.ts', 'adapters-are-chosen-in-two-places', { 'src/node-hands.ts': undefined }],
     ['src/node-inspector.ts', 'adapters-are-chosen-in-two-places', { 'src/node-inspector.ts': undefined }],
     ['src/node-memory.ts', 'adapters-are-chosen-in-two-places', { 'src/node-memory.ts': undefined }],
+    ['src/node-jobs.ts', 'adapters-are-chosen-in-two-places', { 'src/node-jobs.ts': undefined }],
     ['src/node-stores.ts', 'adapters-are-chosen-in-two-places', { 'src/node-stores.ts': undefined }],
     ['src/node-tools.ts', 'adapters-are-chosen-in-two-places', { 'src/node-tools.ts': undefined }],
     ['src/postgres.ts', 'adapters-are-chosen-in-two-places', { 'src/postgres.ts': undefined }],

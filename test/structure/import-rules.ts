@@ -20,7 +20,7 @@ const TESTING_ENTRY_POINT = `${TESTING}.ts`;
 const ASSERTIONS = 'node:assert/strict';
 
 /** Files of the source root that choose among adapters. Nobody else may, but for the command line in src/adapters/cli. */
-const COMPOSITION_ROOTS: ReadonlySet<string> = new Set(['src/machines.ts', 'src/node.ts', 'src/node-backends.ts', 'src/node-environments.ts', 'src/node-inspector.ts', 'src/node-memory.ts', 'src/node-stores.ts', 'src/node-subagents.ts', 'src/node-tools.ts', 'src/postgres.ts', 'src/subagent-worker.ts', 'src/worker-house.ts']);
+const COMPOSITION_ROOTS: ReadonlySet<string> = new Set(['src/machines.ts', 'src/node.ts', 'src/node-backends.ts', 'src/node-environments.ts', 'src/node-hands.ts', 'src/node-inspector.ts', 'src/node-jobs.ts', 'src/node-memory.ts', 'src/node-stores.ts', 'src/node-subagents.ts', 'src/node-tools.ts', 'src/postgres.ts', 'src/subagent-worker.ts', 'src/worker-house.ts']);
 const COMMAND_LINE = 'src/adapters/cli';
 
 /** Files that load what a user names, and so import a path computed at run time. */

@@ -1,6 +1,7 @@
 /** What every source of an inspector does, whatever it looks at. */
 import { describe, expect, it } from 'vitest';
 import type { InspectionRecording, InspectionSource } from '../../src/actors/inspection/inspection-source.ts';
+import { shownFleet } from '../../src/actors/inspection/fleet-words.ts';
 import { shownSession, shownSessions, shownSteps } from '../../src/actors/inspection/shown-answers.ts';
 import { readRecord } from '../../src/machines/inspection-log/read-record.ts';
 import { inspectionHeader } from '../../src/machines/inspection-log/inspection-record.ts';
@@ -33,6 +34,7 @@ export function inspectionSourceContract(name: string, open: () => Promise<OpenS
       const about = source.about();
       expect(about).toMatchObject({ title: expect.stringMatching(/./), hasSessions: session !== undefined, notes: expect.any(Array) });
       expect(about.hasSessions || !about.canAnswer).toBe(true);
+      expect(about.hasFleet === true).toBe(source.fleet !== undefined);
       expect(inspectionHeader.safeParse(source.header).success).toBe(true);
       expect(isPlain([about, source.header])).toBe(true);
     });
@@ -115,6 +117,14 @@ export function inspectionSourceContract(name: string, open: () => Promise<OpenS
       expect(shownSession(shown)).toMatchObject({ words: { text: 'waits for your permission', standing: 'waiting' }, pendingActions: [{ parts: [expect.anything()], warnings: [] }] });
       const { sessions } = shownSessions(await source.sessions({ limit: 1 }));
       expect(sessions).toMatchObject([{ sessionId: session, isWaiting: true, words: { text: 'waits for your permission' } }]);
+    });
+
+    it('tells of other workers where it says that it knows of them', async () => {
+      await using opened = await open();
+      const { source } = opened;
+      const sight = await source.fleet?.();
+      expect(sight !== undefined).toBe(source.about().hasFleet === true);
+      if (sight !== undefined) expect(isPlain([sight, shownFleet(sight)])).toBe(true);
     });
 
     it('tells the log of a session as records, and goes on as it grows', async () => {

@@ -26,8 +26,9 @@ export const postgresStore: StoreUnderTest = {
     return houseOf(await copyOfHome(place.home), database);
   },
   open: (place) => PostgresEventStore.open({ url: urlOf(place), clock: createSystemClock() }),
-  async forgetTheDead(place) {
-    await ask(urlOf(place), 'UPDATE wakechart.worker SET alive_until = least(alive_until, clock_timestamp())');
+  async forgetTheDead(place, pid) {
+    const statement = "UPDATE wakechart.worker SET alive_until = least(alive_until, clock_timestamp()) WHERE $1::text IS NULL OR owner LIKE '%:' || $1";
+    await ask(urlOf(place), statement, [pid === undefined ? null : `${pid}`]);
   },
   /** He counts as alive until his lease is over. */
   async takeOver(runtime, sessionId) {

@@ -31,8 +31,8 @@ export interface StoreUnderTest {
   /** One that begins as the other is now. Nobody may be at work there. */
   copyOf(place: Place): Promise<House>;
   open(place: Place): Promise<EventStore>;
-  /** The time is over for which those who have died may still count as alive. */
-  forgetTheDead(place: Place): Promise<void>;
+  /** The time is over for which those who have died may still count as alive: all, or the process of this number. */
+  forgetTheDead(place: Place, pid?: number): Promise<void>;
   /** Wakes a session whose holder is dead, or silent. */
   takeOver(runtime: Runtime, sessionId: string): Promise<WakeOutcome>;
 }

@@ -146,6 +146,8 @@ export interface InspectionAbout {
   readonly title: string;
   /** Absolute path of the home, for commands. Absent: there is none, or it cannot be told whole. */
   readonly home?: string | undefined;
+  /** The store of its sessions as a word of a command. Absent: it is the one of the home. */
+  readonly store?: string | undefined;
   /** Whether there are sessions, and whether answers to them are taken. */
   readonly hasSessions: boolean;
   readonly canAnswer: boolean;

@@ -33,6 +33,8 @@ export interface RuntimeSourceOptions {
   readonly title: string;
   /** Absolute path. */
   readonly home?: string | undefined;
+  /** As a word of a command, without a password. Absent: that of the home. */
+  readonly store?: string | undefined;
   readonly sessions: Pick<Sessions, 'list' | 'status' | 'events' | 'send'>;
   readonly clock: Clock;
   /** Absent: there is nothing to look at but the sessions. It stays whoever made it who detaches it. */
@@ -107,13 +109,14 @@ class RuntimeSource implements ClosableSource {
   chart: InspectionSource['chart'] = (id) => this.#recording.chart(id);
 
   about(): InspectionAbout {
-    const { title, home, recorder, fleet, canAnswer = true, notes } = this.#options;
+    const { title, home, store, recorder, fleet, canAnswer = true, notes } = this.#options;
     const hasEnded = this.#hasEnded;
     return {
       kind: recorder === undefined ? 'store' : 'runtime',
       title: this.#text.cut(title, MAX_SHOWN_CHARACTERS),
       // Commands are made of it: one that is not told whole would lead elsewhere.
       ...(home !== undefined && this.#text.cut(home, MAX_PATH_CHARACTERS) === home ? { home } : {}),
+      ...(store === undefined ? {} : { store: this.#text.cut(store, MAX_SHOWN_CHARACTERS) }),
       hasSessions: true,
       canAnswer: canAnswer && !hasEnded,
       ...(fleet === undefined ? {} : { hasFleet: true }),

@@ -152,10 +152,10 @@ export interface EventStore {
   saveView(state: SessionState): Promise<void>;
 
   /**
-   * Calls `onChange` after events may have been appended, by anybody. It may be called too often, and never carries the events.
-   * Returns the function that ends it.
+   * Calls `onChange` after events may have been appended, by anybody. It may be called too often, and never carries the events; `head`, where
+   * it is known, is the sequence number of the last event then: whoever has that one has missed nothing. Returns the function that ends it.
    */
-  watch(sessionId: string, onChange: () => void): () => void;
+  watch(sessionId: string, onChange: (head?: number) => void): () => void;
 
   /** Which sessions have something to do. */
   readonly activations: ActivationIndex;

@@ -11,14 +11,15 @@ import { keepView, sessionBusy } from './event-store.ts';
 import type { EventStore, SessionIdentity, SessionListing, SessionRecord, WakeRight } from './event-store.ts';
 import { LogHash, lastSeqOf, recordText, recordToStore, recordsOfLog } from './store-copy-log.ts';
 
-/** What a session is made with in the target, at most: the rest is appended. In characters; one record may be larger. */
-const FIRST_PART_CHARACTERS = 4 * 1024 * 1024;
+const DEFAULT_FIRST_PART = 8 * 1024 * 1024;
 
 export interface CopyPorts {
   readonly from: EventStore;
   readonly to: EventStore;
   /** Ends the copy between two records. */
   readonly signal?: AbortSignal | undefined;
+  /** What a session is made with in the target, at most, in characters: the rest is appended. One record may be larger. Default 8 Mi. */
+  readonly firstPartCharacters?: number | undefined;
 }
 
 /** `copied`: it was not there. `completed`: a part of it was. `unchanged`: all of it was. */
@@ -45,7 +46,7 @@ export async function copySession({ sessionId, agentId, view }: SessionListing, 
   const known = await headInTarget(identity, to);
   if (known > 0) await compare(sessionId, { known, head }, ports);
   const right = await rightToCopy(view?.head === head ? view : await stateAt(identity, head, from), from);
-  const { state, sha256 } = await carryOver(identity, { known, head, right }, ports).finally(() => right?.release());
+  const { state, sha256 } = await carryOverUnder(right, identity, { known, head }, ports);
   await verify(sessionId, { head, sha256 }, ports);
   const now = await from.head(sessionId);
   if (now !== head) throw behind(sessionId, head, now);
@@ -91,10 +92,19 @@ interface Carried {
   readonly sha256: string;
 }
 
+/** Lets go of the right at the end. */
+async function carryOverUnder(right: WakeRight | undefined, identity: SessionIdentity, extent: Extent, ports: CopyPorts): Promise<Carried> {
+  try {
+    return await carryOver(identity, { ...extent, right }, ports);
+  } finally {
+    await right?.release();
+  }
+}
+
 /** Reads all of the source up to its head, and stores what the target lacks. */
-async function carryOver(identity: SessionIdentity, { known, head, right }: Extent & { readonly right: WakeRight | undefined }, { from, to, signal }: CopyPorts): Promise<Carried> {
+async function carryOver(identity: SessionIdentity, { known, head, right }: Extent & { readonly right: WakeRight | undefined }, { from, to, signal, firstPartCharacters = DEFAULT_FIRST_PART }: CopyPorts): Promise<Carried> {
   const hash = new LogHash();
-  const target = new TargetLog(identity, to, known);
+  const target = new TargetLog(identity, to, { isThere: known > 0, firstPartCharacters });
   let state = initialSessionState(identity);
   for await (const record of recordsOfLog(from, identity.sessionId, { from: 1, to: head })) {
     signal?.throwIfAborted();
@@ -131,20 +141,22 @@ async function rightToCopy({ sessionId, epoch, openWake }: SessionState, from: E
 class TargetLog {
   readonly #identity: SessionIdentity;
   readonly #to: EventStore;
+  readonly #mostCharacters: number;
   #isThere: boolean;
   #first: SessionRecord[] = [];
   #characters = 0;
 
-  constructor(identity: SessionIdentity, to: EventStore, known: number) {
+  constructor(identity: SessionIdentity, to: EventStore, { isThere, firstPartCharacters }: { readonly isThere: boolean; readonly firstPartCharacters: number }) {
     this.#identity = identity;
     this.#to = to;
-    this.#isThere = known > 0;
+    this.#mostCharacters = firstPartCharacters;
+    this.#isThere = isThere;
   }
 
   async add(record: SessionRecord, firstSeq: number): Promise<void> {
     const { sessionId } = this.#identity;
     const characters = this.#isThere ? 0 : JSON.stringify(record.events).length;
-    if (!this.#isThere && this.#first.length > 0 && this.#characters + characters > FIRST_PART_CHARACTERS) await this.finish();
+    if (!this.#isThere && this.#first.length > 0 && this.#characters + characters > this.#mostCharacters) await this.finish();
     if (this.#isThere) {
       await this.#to.append(sessionId, record.events, { idempotencyKey: record.key, expectedHead: firstSeq - 1 });
       return;

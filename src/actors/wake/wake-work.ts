@@ -251,7 +251,7 @@ export class WakeWork {
   /** Stores how the wake ended, unless somebody appended since the fold: that has to be seen first. */
   async commit(): Promise<CommitAnswer> {
     if (this.#end === undefined) throw new RuntimeError('WAKE_UNDECIDED', 'the wake was to be committed before it was decided', { category: 'crash' });
-    await this.#leaveHand();
+    await this.#hand.leave({ lost: this.#right?.lost, force: this.#options.force });
     // Whoever follows the log has folded what came since, and nobody has decided upon it yet.
     if (this.#journal.state.head !== this.#decidedAtHead) return 'moved';
     try {
@@ -265,7 +265,7 @@ export class WakeWork {
 
   /** Ends the wake with the error that broke it. @throws when that cannot be stored either */
   async recordFailure(): Promise<void> {
-    await this.#leaveHand();
+    await this.#hand.leave({ lost: this.#right?.lost, force: this.#options.force });
     for (let attempt = 1; ; attempt += 1) {
       const state = await this.#journal.refresh();
       // Somebody else goes on from here, or the end is stored already.
@@ -279,10 +279,6 @@ export class WakeWork {
         if (!isOvertaken(error)) throw error;
       }
     }
-  }
-
-  #leaveHand(): Promise<void> {
-    return this.#hand.leave({ lost: this.#right?.lost, force: this.#options.force });
   }
 
   /** Gives everything back. What is left to do afterwards is nobody's claim. */
@@ -397,7 +393,7 @@ export class WakeWork {
     const leftCalls = state.openToolCalls.some(({ phase }) => phase === 'started' || phase === 'requested');
     // Whoever cut the dead wake short does not want its calls gone on with.
     this.#mustSpeak = due.length > 0 || (leftCalls && state.openWake?.interruption === undefined);
-    this.#unwatch = this.#ports.store.watch(state.sessionId, () => void this.#notice());
+    this.#unwatch = this.#ports.store.watch(state.sessionId, (head) => void this.#notice(head));
     return 'claimed';
   }
 
@@ -419,9 +415,9 @@ export class WakeWork {
     return 'nothing_to_do';
   }
 
-  /** Something was appended, by this wake or by somebody else. */
-  async #notice(): Promise<void> {
-    const { openWake, status } = await this.#journal.refresh().catch(() => this.#journal.state);
+  /** Something was appended: by this wake, which has folded it then, or by somebody else. */
+  async #notice(head: number | undefined): Promise<void> {
+    const { openWake, status } = (head ?? Infinity) <= this.#journal.state.head ? this.#journal.state : await this.#journal.refresh().catch(() => this.#journal.state);
     if (openWake?.wakeId === this.#wakeId && openWake.interruption !== undefined) this.interrupt(openWake.interruption.reason ?? 'somebody interrupted it');
     if (status === 'terminated') this.interrupt('the session was terminated');
   }

@@ -1,13 +1,14 @@
 /** Opens the sessions of a store for a command that looks and sends, and never wakes. */
 import type { Clock } from '../../actors/clock/clock.ts';
 import { environmentNames } from '../../actors/environment/environment-names.ts';
+import type { HandCopies } from '../../actors/hand/hand-copies.ts';
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import type { EventStore } from '../../actors/session/event-store.ts';
 import { createIdSource } from '../../actors/session/id-source.ts';
 import { JournalCache } from '../../actors/session/journal-cache.ts';
 import { Sessions } from '../../actors/session/sessions.ts';
 import { messageOf } from '../../machines/errors.ts';
-import { createAttachmentFiles } from '../files/attachment-files.ts';
+import { attachmentsOf } from '../../node-hands.ts';
 import { FileEnvironmentCatalog } from '../environment-files/file-environment-catalog.ts';
 import { HomeLayout } from '../files/layout.ts';
 import type { CommandContext } from './context.ts';
@@ -18,12 +19,14 @@ export interface OpenSessions {
   /** The caller closes it, after the sessions. */
   readonly store: EventStore;
   readonly clock: Clock;
+  /** Undefined: no other machine shares the store. */
+  readonly hands: HandCopies | undefined;
 }
 
 export async function openSessions(context: Pick<CommandContext, 'home' | 'store' | 'err'>, agents: AgentCatalog): Promise<OpenSessions> {
   const { home, err } = context;
-  const { store, clock } = await openStore(context);
+  const { store, clock, hands } = await openStore(context);
   const onListenerError = (error: unknown): void => void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
   const ports = { store, ids: createIdSource({ clock }), clock };
-  return { store, clock, sessions: new Sessions({ ...ports, journals: new JournalCache(ports), agents, environments: environmentNames({ catalog: new FileEnvironmentCatalog({ home }) }), attachments: createAttachmentFiles(new HomeLayout(home)), onListenerError }) };
+  return { store, clock, hands, sessions: new Sessions({ ...ports, journals: new JournalCache(ports), agents, environments: environmentNames({ catalog: new FileEnvironmentCatalog({ home }) }), attachments: attachmentsOf(new HomeLayout(home), hands), onListenerError }) };
 }

@@ -1,5 +1,6 @@
 /** The agents and sessions of a home, without anything that could run them: for commands that look and send. */
 import type { Clock } from '../../actors/clock/clock.ts';
+import type { HandCopies } from '../../actors/hand/hand-copies.ts';
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import type { EventStore } from '../../actors/session/event-store.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
@@ -19,6 +20,8 @@ export interface SessionStore extends AgentStore {
   /** Where they are kept. */
   readonly store: EventStore;
   readonly clock: Clock;
+  /** Where the folders of sessions are at home. Undefined: no other machine shares the store. */
+  readonly hands: HandCopies | undefined;
 }
 
 /** Lets `work` use the agents. Errors about names that are not there say which ones are. */
@@ -38,9 +41,9 @@ export function withSessions<Result>(context: CommandContext, work: (store: Sess
   return withAgents(context, async ({ agents, layout }) => {
     // Loaded when it is needed: most of the time a short command takes is spent on loading.
     const { openSessions } = await import('./open-sessions.ts');
-    const { sessions, store, clock } = await openSessions(context, agents);
+    const { sessions, store, clock, hands } = await openSessions(context, agents);
     try {
-      return await work({ agents, layout, sessions, store, clock });
+      return await work({ agents, layout, sessions, store, clock, hands });
     } catch (error) {
       throw await withSuggestions(error, context, { agents, sessions });
     } finally {

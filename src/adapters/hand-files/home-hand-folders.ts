@@ -37,7 +37,7 @@ export interface HomeHandFoldersOptions {
 }
 
 export function createHomeHandFolders({ layout }: HomeHandFoldersOptions): HandFolders {
-  let known: Promise<HandHost> | undefined;
+  let known: HandHost | undefined;
   const placesOf = (place: SessionPlace): HandPlaces => new HandPlaces(layout, place);
   const attempt = async <Value>(what: string, work: () => Promise<Value>): Promise<Value> => {
     try {
@@ -47,7 +47,7 @@ export function createHomeHandFolders({ layout }: HomeHandFoldersOptions): HandF
     }
   };
   return {
-    host: () => (known ??= hostOfHome(layout.home).catch((error: unknown) => ((known = undefined), Promise.reject(error)))),
+    host: async () => (known ??= await hostOfHome(layout.home)),
     hasGivenFolder: (folder) => stat(folder).then((found) => found.isDirectory(), () => false),
     recover: (place) => attempt('end what was begun with the folder of the session', () => recover(placesOf(place))),
     take: (place, take) => attempt('copy the folder of the session', () => takeHand(placesOf(place), take)),
@@ -78,6 +78,10 @@ async function takeHand(places: HandPlaces, { kept, limits, onPieces, signal }: 
   const pieces = new Set([manifest.id, ...manifest.parts, ...scanned.entries.flatMap((entry) => (entry.kind === 'file' ? entry.pieces : []))]);
   const paths = new Set(scanned.entries.flatMap((entry) => (entry.kind === 'file' ? [entry.path] : [])));
   return { manifestId: manifest.id, pieces, has: (path) => paths.has(path), read: scanned.read, skipped: scanned.skipped, confirm, ...measureOf(scanned.entries) };
+}
+
+function unlessUnreadable(error: unknown): undefined {
+  if (!RuntimeError.is(error) || error.code !== 'HAND_UNREADABLE') throw error;
 }
 
 function knownFiles(known: KnownHand | undefined): ReturnType<typeof trusted> {
@@ -111,7 +115,7 @@ async function layHand(places: HandPlaces, { manifestId, epoch, get, signal }: L
   const takenNs = await fileSystemNow(places.directory);
   const scan = { roots: places.roots, known: knownFiles(known), limits: NO_BOUNDS, signal, onPiece: (bytes: Uint8Array) => Promise.resolve(hashOf(bytes)) };
   // What nobody can read is kept, whatever it is.
-  const seen = await scanHand(scan).catch((error: unknown) => (RuntimeError.is(error) && error.code === 'HAND_UNREADABLE' ? undefined : Promise.reject(error)));
+  const seen = await scanHand(scan).catch(unlessUnreadable);
   const here = seen ?? NOTHING_SEEN;
   const measure = measureOf(entries);
   if (isSameHand(here.entries, entries)) {

@@ -24,6 +24,12 @@ export class PieceSource {
     this.#get = get;
   }
 
+  /** All that is wanted, to stay here until it is asked for. */
+  async fetchAll(): Promise<void> {
+    const hashes = [...new Set(this.#wanted.map(({ hash }) => hash))];
+    if (hashes.length > 0) this.#take(await fetchPieces(hashes, this.#get));
+  }
+
   /** @throws RuntimeError HAND_COPY_DAMAGED when it is not there, or is another one */
   async next(hash: string): Promise<Uint8Array> {
     if (!this.#ahead.has(hash)) await this.#fetch(hash);
@@ -49,11 +55,12 @@ export class PieceSource {
       if (bytes > MAX_AHEAD_BYTES) break;
       hashes.add(each.hash);
     }
-    this.#ahead = new Map();
-    for (const piece of await fetchPieces([...hashes], this.#get)) {
-      this.#ahead.set(piece.hash, piece.bytes);
-      this.fetchedBytes += piece.bytes.length;
-    }
+    this.#take(await fetchPieces([...hashes], this.#get));
+  }
+
+  #take(pieces: readonly HandPiece[]): void {
+    this.#ahead = new Map(pieces.map(({ hash, bytes }) => [hash, bytes]));
+    this.fetchedBytes += pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
   }
 }
 

@@ -41,6 +41,8 @@ export class Doorbell {
   readonly #channel: string;
   readonly #name = randomUUID();
   #client: LoneClient | undefined;
+  /** Whether our own connection may be used to speak. */
+  #speaksItself = false;
   #isHearing = false;
   /** Polls since our own voice was heard last. */
   #unheard = 0;
@@ -120,7 +122,7 @@ export class Doorbell {
     const { database } = this.#options;
     const values = [this.#channel, payload];
     try {
-      if (this.#client === undefined) await database.run('SELECT pg_notify($1, $2)', values);
+      if (this.#client === undefined || !this.#speaksItself) await database.run('SELECT pg_notify($1, $2)', values);
       else await this.#client.query({ text: 'SELECT pg_notify($1, $2)', values });
     } catch {
       // See above.
@@ -143,6 +145,7 @@ export class Doorbell {
     try {
       await client.connect();
       await client.query({ text: `LISTEN "${this.#channel}"` });
+      this.#speaksItself = await isDirect(client);
       this.#client = client;
       this.#failures = 0;
       if (this.#isClosed) await this.#drop();
@@ -211,4 +214,14 @@ export class Doorbell {
     void this.#callOut();
     this.#armPoll();
   }
+}
+
+/**
+ * Whether the server itself is at the other end. A pooler of transactions hands on what is heard while somebody speaks and drops the rest: who speaks
+ * through the connection on which he listens would hear himself, and take that for a sign that he hears others.
+ */
+async function isDirect(client: LoneClient): Promise<boolean> {
+  const { rows } = await client.query({ text: 'SELECT pg_backend_pid() AS pid' });
+  const [row] = rows;
+  return typeof row === 'object' && row !== null && 'pid' in row && row.pid === client.processID;
 }

@@ -17,6 +17,8 @@ export interface PooledClient extends DriverClient {
 }
 
 export interface LoneClient extends DriverClient {
+  /** Of the server's process, as the other end has told when we connected. */
+  readonly processID?: number | null | undefined;
   connect(): Promise<unknown>;
   end(): Promise<void>;
 }

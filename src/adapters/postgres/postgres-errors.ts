@@ -1,6 +1,8 @@
 /** What PostgreSQL and its driver say, in words that help, as errors of ours. No text of ours holds a password: the driver's do not either. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 
+const UNKNOWN_ISSUER = "Nobody known has signed the server's certificate. Name the file of whoever did in the URL: sslmode=verify-full&sslrootcert=/path/to/ca.pem";
+
 const HINTS: Readonly<Record<string, string>> = {
   '28P01': 'Check user and password in the URL.',
   '28000': 'Check pg_hba.conf, the user, and whether the server asks for TLS (sslmode=require in the URL).',
@@ -13,7 +15,14 @@ const HINTS: Readonly<Record<string, string>> = {
   '42883': 'Bring the schema up to date first: wakechart store migrate --store URL',
   ECONNREFUSED: 'Check that the server runs and that host and port of the URL are right.',
   ENOTFOUND: 'Check the host of the URL.',
-  ENOENT: 'Check the folder of the socket in the URL.',
+  ENOENT: 'Check the folder of the socket, and the file of sslrootcert, in the URL.',
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_ISSUER,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_ISSUER,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_ISSUER,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_ISSUER,
+  CERT_SIGNATURE_FAILURE: UNKNOWN_ISSUER,
+  CERT_HAS_EXPIRED: "Renew the server's certificate.",
+  ERR_TLS_CERT_ALTNAME_INVALID: "Name the server in the URL as its certificate does, or have a certificate made for that name.",
 };
 
 /** States of the server that pass: https://www.postgresql.org/docs/current/errcodes-appendix.html */

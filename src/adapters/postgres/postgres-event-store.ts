@@ -185,7 +185,7 @@ export class PostgresEventStore implements EventStore {
     await this.#of(state.sessionId, () => this.#rows.saveView(state));
   }
 
-  watch(sessionId: string, onChange: () => void): () => void {
+  watch(sessionId: string, onChange: (head?: number) => void): () => void {
     return this.#watchers.watch(sessionId, onChange);
   }
 
@@ -265,7 +265,7 @@ export class PostgresEventStore implements EventStore {
   #stored(record: AppendedRecord, firstSeq: number): AppendResult {
     const { sessionId, hints } = record;
     if (hints.length > 0) this.#made();
-    this.#watchers.tell([sessionId]);
+    this.#watchers.tellAppended(sessionId, firstSeq + record.events.length - 1);
     this.#bell.ringSession(sessionId);
     return { events: placedEvents(record, firstSeq), durability: this.durability, isDuplicate: false };
   }

@@ -5,18 +5,21 @@
  * The owner of the tables is not bound by it (it is not forced): he migrates all rows, and backs all of them up.
  */
 
-/** As owner of the table that it reads, it shows no role who the others are. `session_user`: a function of the owner's is asked for a tenant as well. */
+/** As owner of the table that it reads, it shows no role who the others are. `session_user`: a function of the owner's is asked for a tenant as
+ *  well. In PL/pgSQL, whose plans a connection keeps. */
 const TENANT_OF_ROLE = `
 CREATE TABLE IF NOT EXISTS $s.tenant_role (role name PRIMARY KEY, tenant text NOT NULL);
 INSERT INTO $s.tenant_role (role, tenant) VALUES ('$runtime', $tenant) ON CONFLICT (role) DO UPDATE SET tenant = excluded.tenant;
 
-CREATE OR REPLACE FUNCTION $s.own_tenant() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
-  SELECT r.tenant FROM $s.tenant_role r WHERE r.role = session_user
-$body$;
+CREATE OR REPLACE FUNCTION $s.own_tenant() RETURNS text LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+BEGIN
+  RETURN (SELECT r.tenant FROM $s.tenant_role r WHERE r.role = session_user);
+END $body$;
 
-CREATE OR REPLACE FUNCTION $s.is_foreign(p_session uuid) RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
-  SELECT EXISTS (SELECT FROM $s.session s WHERE s.id = p_session AND s.tenant IS DISTINCT FROM $s.own_tenant())
-$body$;
+CREATE OR REPLACE FUNCTION $s.is_foreign(p_session uuid) RETURNS boolean LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+BEGIN
+  RETURN EXISTS (SELECT FROM $s.session s WHERE s.id = p_session AND s.tenant IS DISTINCT FROM $s.own_tenant());
+END $body$;
 
 CREATE OR REPLACE FUNCTION $s.put_tenant() RETURNS trigger LANGUAGE plpgsql AS $body$
 BEGIN

@@ -67,8 +67,11 @@ export class SessionRows {
   /** @param column `id` of its first event, or its `record_key` */
   async findRecord(sessionId: string, column: 'id' | 'record_key', value: string): Promise<readonly SessionEvent[] | undefined> {
     const { schema } = this.#database;
-    // What is no UUID is nobody's id.
-    if (column === 'id' && !UUID.test(value)) return undefined;
+    if (column === 'id' && !UUID.test(value)) {
+      // What is no UUID is nobody's id.
+      await this.head(sessionId);
+      return undefined;
+    }
     const place = `SELECT r.seq, r.record_events FROM ${schema}.event r WHERE r.session_id = $1 AND r.${column} = $2 AND r.record_events IS NOT NULL`;
     const rows = await this.#rows(sessionId, `EXISTS (SELECT FROM (${place}) r WHERE e.seq >= r.seq AND e.seq < r.seq + r.record_events)`, [value], undefined);
     return rows.length === 0 ? undefined : rows.map((row) => eventOf(sessionId, row));
@@ -96,7 +99,7 @@ export class SessionRows {
 
   async saveView(state: SessionState): Promise<void> {
     const { schema } = this.#database;
-    // A view of the past is no view: somebody has appended since.
+    // A view of the past is no view: somebody has appended since. It waits for no disk: what a crash takes is folded anew.
     const rows = await this.#database.run(
       `WITH saved AS (
          INSERT INTO ${schema}.view AS v (session_id, head, fold_version, status, is_parked, state)
@@ -104,7 +107,7 @@ export class SessionRows {
          ON CONFLICT (session_id) DO UPDATE SET head = excluded.head, fold_version = excluded.fold_version, status = excluded.status,
            is_parked = excluded.is_parked, state = excluded.state, saved_at = clock_timestamp()
          WHERE v.head <= excluded.head OR v.fold_version <> excluded.fold_version RETURNING 1)
-       SELECT 1 FROM ${schema}.session s WHERE s.id = $1`,
+       SELECT set_config('synchronous_commit', 'off', true) FROM ${schema}.session s WHERE s.id = $1`,
       [state.sessionId, state.head, SESSION_FOLD_VERSION, state.status, state.parked !== undefined, JSON.stringify(state)],
     );
     if (rows.length === 0) throw sessionNotFound(state.sessionId);

@@ -3,7 +3,7 @@ import type { PostgresDatabase } from './postgres-database.ts';
 
 export class SessionWatchers {
   readonly #database: PostgresDatabase;
-  readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #listeners = new Map<string, Set<(head?: number) => void>>();
   /** As seen when it was polled last. */
   readonly #seen = new Map<string, string>();
   #polling: Promise<void> | undefined;
@@ -12,8 +12,8 @@ export class SessionWatchers {
     this.#database = database;
   }
 
-  watch(sessionId: string, onChange: () => void): () => void {
-    const listener = (): void => onChange();
+  watch(sessionId: string, onChange: (head?: number) => void): () => void {
+    const listener = (head?: number): void => onChange(head);
     const listeners = this.#listeners.get(sessionId) ?? new Set();
     this.#listeners.set(sessionId, listeners.add(listener));
     return () => {
@@ -26,6 +26,14 @@ export class SessionWatchers {
 
   tell(sessionIds: readonly string[]): void {
     for (const id of sessionIds) for (const listener of this.#listeners.get(id) ?? []) listener();
+  }
+
+  /** An append of this store, once whoever asked for it has its result: he has that many events then. */
+  tellAppended(sessionId: string, head: number): void {
+    if (!this.#listeners.has(sessionId)) return;
+    setImmediate(() => {
+      for (const listener of this.#listeners.get(sessionId) ?? []) listener(head);
+    });
   }
 
   /** Looks at every session that somebody watches; one look at a time. */

@@ -130,9 +130,11 @@ function read<Value>(schema: z.ZodType<Value>, text: string): Value {
   throw damaged(describeIssues(parsed.error).join('; '));
 }
 
-/** FNV-1a over the path: the same for everybody, and nothing hangs on who chooses it. */
+/** FNV-1a over the path, its bits well mixed: the same for everybody, and nothing hangs on who chooses it. */
 function endsPart(value: string): boolean {
   let hash = 0x811c9dc5;
   for (let index = 0; index < value.length; index += 1) hash = Math.imul(hash ^ value.charCodeAt(index), 0x01000193);
-  return (hash >>> 0) % ENTRIES_PER_PART === 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) % ENTRIES_PER_PART === 0;
 }

@@ -21,7 +21,12 @@ export function nameOfBytes(bytes: Uint8Array): string {
 export function bytesOfName(name: string): Uint8Array | undefined {
   if (!STRAY.test(name)) return undefined;
   const encoder = new TextEncoder();
-  return Uint8Array.from([...name].flatMap((character) => (STRAY.test(character) ? [character.charCodeAt(0) - FIRST_STRAY] : [...encoder.encode(character)])));
+  const bytes: number[] = [];
+  for (const character of name) {
+    if (STRAY.test(character)) bytes.push(character.charCodeAt(0) - FIRST_STRAY);
+    else bytes.push(...encoder.encode(character));
+  }
+  return Uint8Array.from(bytes);
 }
 
 /** Character for character: the longest first, as one of UTF-8 has up to four bytes. */

@@ -261,8 +261,8 @@ async function givenSession(workspace: string): Promise<string> {
   const other = sessionId.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'));
   const [created, ...rest] = await store.read(sessionId);
   if (created?.type !== 'session.created') throw new Error('expected a session to begin with its creation');
-  const { seq: _seq, sessionId: _sessionId, ...first } = created;
-  await store.create({ sessionId: other, agentId: 'coder' }, [{ ...first, id: other, data: { ...created.data, workspace } }, ...rest]);
+  const { id, at, type, v } = created;
+  await store.create({ sessionId: other, agentId: 'coder' }, [{ id, at, type, v, data: { ...created.data, workspace } }, ...rest]);
   return other;
 }
 

@@ -15,7 +15,6 @@ import type { TemporaryHome } from '../../support/temporary-home.ts';
 
 const FIRST = { sessionId: idOf(0), agentId: AGENT_ID };
 const SECOND = { sessionId: idOf(1_000), agentId: 'other' };
-const MEGABYTE = 1024 * 1024;
 
 const homes: TemporaryHome[] = [];
 const open: EventStore[] = [];
@@ -90,14 +89,15 @@ describe('a copy of a store', () => {
 
   it('goes on where it was, whenever it was killed', async () => {
     const from = await fill(new MemoryEventStore());
-    for (const n of [30, 31]) await from.append(FIRST.sessionId, [resultOf(n, 2.2 * MEGABYTE)], { idempotencyKey: `large ${n}` });
+    for (const n of [30, 31]) await from.append(FIRST.sessionId, [resultOf(n, 1_000)], { idempotencyKey: `large ${n}` });
+    const inParts = { firstPartCharacters: 2_500 };
     const whole = await copyStore({ from, to: new MemoryEventStore() });
     const changes = new MortalStore(new MemoryEventStore());
-    await copyStore({ from, to: changes });
+    await copyStore({ from, to: changes, ...inParts });
     expect(changes.changes.filter((change) => change.startsWith('append'))).toHaveLength(1);
     for (const { at, stored } of numbersTo(changes.changes.length).flatMap((n) => [{ at: n, stored: false }, { at: n, stored: true }])) {
       const to = new MemoryEventStore();
-      await expect(copyStore({ from, to: new MortalStore(to, { at, stored }) })).rejects.toThrow('killed');
+      await expect(copyStore({ from, to: new MortalStore(to, { at, stored }), ...inParts })).rejects.toThrow('killed');
       expect(await copyStore({ from, to })).toMatchObject({ sha256: whole.sha256, left: [], events: whole.events });
       expect(await textOf(to, FIRST.sessionId)).toEqual(await textOf(from, FIRST.sessionId));
       expect(await dueIn(to)).toEqual([FIRST.sessionId]);

@@ -32,7 +32,7 @@ async function fill(): Promise<string> {
   const store = new FileEventStore({ home: home.path, clock: createSystemClock(), durability: 'os' });
   for (const n of numbersTo(SESSIONS)) {
     const first = n * 1_000;
-    const large = n % LARGE_EVERY === 0 ? numbersTo(3).map((part) => ({ events: [resultOf(first + 10 + part, 2_200_000)] as const, key: `large ${part}` })) : [];
+    const large = n % LARGE_EVERY === 0 ? numbersTo(3).map((part) => ({ events: [resultOf(first + 10 + part, 3_000_000)] as const, key: `large ${part}` })) : [];
     await store.createFromRecords({ sessionId: idOf(first), agentId: AGENT_ID }, [{ events: creation(first + 1) }, { events: messagesOf(first + 2, first + 3), key: 'k' }, ...large]);
   }
   const { sha256 } = await copyStore({ from: store, to: new MemoryEventStore() });

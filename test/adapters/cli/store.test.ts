@@ -9,18 +9,23 @@ import { records } from './command-line.ts';
 import { runInProcess } from './in-process.ts';
 import { Stage, sleeps } from './stage.ts';
 
+/** Nobody answers there. */
+const NOWHERE = 'postgres://worker:geheim@127.0.0.1:1/none';
+
 let stage: Stage;
-let database: FreshDatabase;
+let database: FreshDatabase | undefined;
 afterEach(async () => {
   await stage?.close();
   await database?.drop();
+  database = undefined;
 });
 
-const password = (): string => new URL(database.url).password;
+const url = (): string => database?.url ?? NOWHERE;
+const password = (): string => new URL(url()).password;
 
 /** A command on the stage's home and the database, to its end. What it says holds no password. */
 async function run(...words: readonly string[]): Promise<Ended> {
-  const ended = await stage.run(...words, '--store', database.url);
+  const ended = await stage.run(...words, '--store', url());
   expect(password().length).toBeGreaterThan(3);
   expect(`${ended.stdout}${ended.stderr}`).not.toContain(password());
   return ended;
@@ -51,7 +56,7 @@ describe('the tables of a database', () => {
   it('lie in the schema that the URL names', async () => {
     stage = await Stage.open();
     database = await freshDatabase();
-    const named = new URL(database.url);
+    const named = new URL(url());
     named.searchParams.set('schema', 'team_a');
     const there = (...words: readonly string[]): Promise<Ended> => stage.run(...words, '--store', named.toString());
     expect(await there('store', 'migrate')).toMatchObject({ code: 0, stdout: expect.stringContaining('?schema=team_a') as string });
@@ -63,7 +68,7 @@ describe('the tables of a database', () => {
     stage = await Stage.open();
     database = await migratedDatabase();
     const { id } = await stage.sessionToWake(sleeps('Done.'));
-    await run('store', 'copy', '--from', 'files', '--to', database.url);
+    await run('store', 'copy', '--from', 'files', '--to', url());
     const checked = await json<{ readonly checks: readonly { readonly name: string; readonly is: string }[]; readonly counts: object; readonly isHearing: boolean; readonly clockDifferenceMs: number }>('store', 'check');
     expect(checked.checks.map(({ name, is }) => [name, is])).toEqual(['server', 'schema', 'rights', 'news', 'clock', 'holds'].map((name) => [name, 'ok']));
     expect(checked).toMatchObject({ isHearing: true, counts: { sessions: 1, events: 2, due: 1 } });
@@ -80,21 +85,23 @@ describe('a store that cannot be had', () => {
     const wrong = await stage.run('session', 'list', '--store', 'mysql://root:geheim@host/db');
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('expected --store to be the URL of a PostgreSQL database, or files') as string });
     expect(wrong.stderr).not.toContain('geheim');
-    const refused = new URL(database.url);
+    const refused = new URL(url());
     refused.password = 'geheimes-wort';
     const denied = await stage.run('session', 'list', '--store', refused.toString());
     expect(denied).toMatchObject({ code: 1, stdout: '' });
     expect(denied.stderr).toMatch(/hint:/);
     expect(denied.stderr).not.toContain('geheimes-wort');
+    const silent = await stage.run('store', 'check', '--store', NOWHERE);
+    expect(silent).toMatchObject({ code: 1, stderr: expect.stringMatching(/127\.0\.0\.1:1[^]*hint:/) as string });
+    expect(silent.stderr).not.toContain('geheim');
     const doctor = await stage.run('doctor', '--store', refused.toString());
     expect(doctor).toMatchObject({ code: 1, stdout: expect.stringContaining('the store cannot be opened') as string });
   });
 
   it('is not asked for by those who need none', async () => {
     stage = await Stage.open();
-    database = await migratedDatabase();
-    expect(await stage.run('agent', 'list', '--store', 'postgres://nobody@127.0.0.1:1/none')).toMatchObject({ code: 0 });
-    expect(await runInProcess(['demo', '--store', database.url])).toMatchObject({ code: 2, stderr: expect.stringContaining('expected no --store') as string });
+    expect(await run('agent', 'list')).toMatchObject({ code: 0 });
+    expect(await runInProcess(['demo', '--store', url()])).toMatchObject({ code: 2, stderr: expect.stringContaining('expected no --store') as string });
     expect(await stage.run('store', 'check')).toMatchObject({ code: 2, stderr: expect.stringContaining('wakechart doctor') as string });
   });
 });
@@ -142,31 +149,30 @@ describe('wakechart store copy', () => {
     database = await migratedDatabase();
     const done = await stage.session(sleeps('Done.'));
     const waiting = await stage.sessionToWake(sleeps('Begun.'));
-    const there = await stage.run('store', 'copy', '--from', 'files', '--to', database.url);
+    const there = await stage.run('store', 'copy', '--from', 'files', '--to', url());
     expect(there).toMatchObject({ code: 0, stderr: '' });
     expect(there.stdout).toMatch(new RegExp(`copied +${done.id} +actor-1 +1 event +[0-9a-f]{64}\n`));
     expect(there.stdout).not.toContain(password());
     const total = /SHA-256 ([0-9a-f]{64})/.exec(there.stdout)?.[1];
     const back = join(stage.home, 'back');
-    const lines = records((await runInProcess(['store', 'copy', '--from', database.url, '--to', back, '--json'])).stdout);
+    const lines = records((await runInProcess(['store', 'copy', '--from', url(), '--to', back, '--json'])).stdout);
     expect(lines.at(-1)).toMatchObject({ sessions: 2, copied: 2, left: [], isStopped: false, sha256: total });
     expect(lines).toHaveLength(3);
-    expect((await stage.run('store', 'copy', '--from', 'files', '--to', database.url)).stdout).toContain('0 new, 0 completed, 2 there already; 0 events stored');
+    expect((await stage.run('store', 'copy', '--from', 'files', '--to', url())).stdout).toContain('0 new, 0 completed, 2 there already; 0 events stored');
     await run('worker', '--until-idle');
     expect((await run('session', 'status', '--session', waiting.id)).stdout).toContain('Begun.');
-    const gone = await stage.run('store', 'copy', '--from', 'files', '--to', database.url);
+    const gone = await stage.run('store', 'copy', '--from', 'files', '--to', url());
     expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('it has gone on there') as string });
     expect(gone.stdout).toContain('Not the same: 1 session.');
   });
 
   it('refuses the same place twice, a place that is none, and a home that is not there', async () => {
     stage = await Stage.open();
-    database = await migratedDatabase();
     const copy = (from: string, to: string): Promise<Ended> => stage.run('store', 'copy', '--from', from, '--to', to);
     expect(await copy('files', stage.home)).toMatchObject({ code: 2, stderr: expect.stringContaining('two different stores') as string });
-    expect(await copy(database.url, database.url)).toMatchObject({ code: 2 });
+    expect(await copy(url(), url())).toMatchObject({ code: 2 });
     expect(await copy('files', 'redis://x:geheim@y')).toMatchObject({ code: 2, stderr: expect.not.stringContaining('geheim') as string });
-    expect(await copy(join(stage.home, 'nothing'), database.url)).toMatchObject({ code: 1, stderr: expect.stringContaining('HOME_NOT_FOUND') as string });
+    expect(await copy(join(stage.home, 'nothing'), url())).toMatchObject({ code: 1, stderr: expect.stringContaining('HOME_NOT_FOUND') as string });
   });
 });
 
@@ -179,7 +185,7 @@ describe('wakechart store prune', () => {
     const old = await stage.session(sleeps('Old.'));
     const living = await stage.session(sleeps('New.'));
     await stage.runtime.sessions.terminate(old.id, { reason: 'over' });
-    await run('store', 'copy', '--from', 'files', '--to', database.url);
+    await run('store', 'copy', '--from', 'files', '--to', url());
     const archive = join(stage.home, 'some', 'archive');
     const plan = await run(...words(archive));
     expect(plan).toMatchObject({ code: 0, stdout: expect.stringMatching(new RegExp(`${old.id}[^]*1 session in postgres:.*With --yes`)) as string });
@@ -204,7 +210,7 @@ describe('wakechart store prune', () => {
     const archive = join(stage.home, 'archive');
     const left = await stage.run(...words(archive), '--yes');
     expect(left).toMatchObject({ code: 1, stderr: expect.stringContaining('its workspace holds files') as string });
-    await run('store', 'copy', '--from', 'files', '--to', database.url);
+    await run('store', 'copy', '--from', 'files', '--to', url());
     const exported = (await run('session', 'export', '--session', old.id)).stdout;
     await writeFile(join(archive, `${old.id}.jsonl`), exported);
     await copyFile(join(archive, `${old.id}.jsonl`), join(stage.home, 'before'));
@@ -214,7 +220,26 @@ describe('wakechart store prune', () => {
 
   it('wants to know how long ago', async () => {
     stage = await Stage.open();
-    database = await migratedDatabase();
     expect(await stage.run('store', 'prune', '--ended-before', 'soon', '--export-to', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining('such as 90d') as string });
+  });
+});
+
+describe('the fleet over a database', () => {
+  it('is told in tables and as a document, whoever has left something', async () => {
+    stage = await Stage.open();
+    database = await migratedDatabase();
+    const { id } = await stage.sessionToWake(sleeps('Done.'));
+    await run('store', 'copy', '--from', 'files', '--to', url());
+    const shown = await run('fleet');
+    expect(shown).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^Workers 0\nNobody works: [^]*\n\nWakes 0\n[^]*\n\nLag 1 session\nTenant +Priority +Sessions +Due for\ndefault +normal +1 +\d[^]*\n\nParked 0\n/) as string });
+    expect(await json('fleet')).toMatchObject({ workers: { items: [], total: 0 }, lag: { sessions: 1, parts: [{ tenant: 'default', priority: 'normal', sessions: 1 }] } });
+    await run('wake', '--session', id);
+    expect(await json('fleet')).toMatchObject({ workers: { total: 0 }, lag: { sessions: 0 } });
+  });
+
+  it('is nowhere to be seen in a home', async () => {
+    stage = await Stage.open();
+    database = await migratedDatabase();
+    expect(await stage.run('fleet')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/expected a database: nobody counts the workers over the store in a home/) as string });
   });
 });

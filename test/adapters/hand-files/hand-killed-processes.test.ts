@@ -17,6 +17,9 @@ import { PLACE, treeOf } from '../../support/hand-house.ts';
 
 const SCRIPT = fileURLToPath(new URL('./hand-process.mjs', import.meta.url));
 
+/** Places to die at, evenly spread over all changes. */
+const TRIED = 12;
+
 let directory: string;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'wakechart-killed-hands-'));
@@ -78,10 +81,10 @@ async function changesOf(name: 'one' | 'two', file?: string): Promise<number> {
 }
 
 describe('a machine that dies', () => {
-  it('while it lays out a hand leaves the old one or the new one, at whatever change, and the next wake has the new one', async () => {
+  it('while it lays out a hand leaves the old one or the new one, wherever that is, and the next wake has the new one', async () => {
     const changes = await changesOf('two');
     expect(changes).toBeGreaterThan(40);
-    for (let dieAt = 1; dieAt <= changes; dieAt += 1) {
+    for (const dieAt of placesIn(changes)) {
       const machines = await prepared(`lay-${dieAt}`);
       // Work that no copy holds: it must be found again, whatever happens.
       await writeFile(join(machines.workspace('two'), 'work'), 'of nobody');
@@ -94,16 +97,16 @@ describe('a machine that dies', () => {
       await wake(machines.hands('two'), 5, async () => undefined);
       expect(await treeOf(machines.workspace('two'))).toEqual(treeAt(3));
       expect(await contentsBeside(join(machines.workspace('two'), '..'), 'work')).toEqual(['of nobody']);
-      if (!isKilled) break;
+      expect(isKilled).toBe(true);
       await rm(join(directory, `lay-${dieAt}`), { recursive: true });
     }
   }, 300_000);
 
-  it('while it copies a hand leaves the copy before or the one after, at whatever change, and both can be laid out', async () => {
+  it('while it copies a hand leaves the copy before or the one after, wherever that is, and both can be laid out', async () => {
     const changes = await changesOf('one', 'a.md');
     expect(changes).toBeGreaterThan(20);
     const copied = new Set<number>();
-    for (let dieAt = 1; dieAt <= changes; dieAt += 1) {
+    for (const dieAt of placesIn(changes)) {
       const machines = await prepared(`take-${dieAt}`);
       const { text, isKilled } = await dying(machines, 'one', { epoch: 4, file: 'a.md', dieAt });
       const copy = (await createSharedFolderCopies({ directory: machines.copies }).latest(PLACE.sessionId))?.copy?.epoch ?? 0;
@@ -112,12 +115,18 @@ describe('a machine that dies', () => {
       await wake(machines.hands('two'), 5, async () => undefined);
       expect(await readFile(join(machines.workspace('two'), 'a.md'), 'utf8')).toBe(`by ${copy}`);
       expect(await readFile(join(machines.workspace('two'), 'deep/b.md'), 'utf8')).toBe('by 3');
-      if (!isKilled) break;
+      expect(isKilled).toBe(true);
       await rm(join(directory, `take-${dieAt}`), { recursive: true });
     }
     expect(copied).toEqual(new Set([3, 4]));
   }, 300_000);
 });
+
+/** The last ones among them, where a copy becomes the one that counts. */
+function placesIn(changes: number): readonly number[] {
+  const spread = Array.from({ length: TRIED }, (_, index) => 1 + Math.floor((index * changes) / TRIED));
+  return [...new Set([...spread, changes - 3, changes])];
+}
 
 /** What all files of that name hold, anywhere in the folder. */
 async function contentsBeside(folder: string, name: string): Promise<string[]> {

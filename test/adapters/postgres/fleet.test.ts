@@ -46,7 +46,7 @@ describe('the fleet over PostgreSQL', () => {
     await one.create({ ...IDENTITY, sessionId: idOf(1) }, creation());
     await one.acquireWakeRight(SESSION_ID, NEW);
     await other.activations.add([dueOf(idOf(1), 5_000)]);
-    await other.activations.due({ nowMs: other.clock.now(), claims: true, limit: 1 });
+    await other.activations.due({ nowMs: other.clock.now(), claims: 1, limit: 1 });
     const { workers, leases, lag } = await look(one);
     expect(workers).toMatchObject({ total: 2, items: [{ id: one.workerId, owner: 'one:1', isAlive: true, wakes: 1, claims: 0 }, { id: other.workerId, owner: 'other:2', isAlive: true, wakes: 0, claims: 1 }] });
     expect(leases.items).toEqual([{ sessionId: SESSION_ID, agentId: 'tester', workerId: one.workerId, owner: 'one:1', isAlive: true, epoch: 1, since: expect.any(String) }]);

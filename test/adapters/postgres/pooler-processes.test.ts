@@ -42,9 +42,10 @@ function describePooled(name: string, start: () => Promise<Reached>): void {
       const due = new Promise<void>((resolve) => there.activations.watch(resolve));
       await here.append(SESSION_ID, [newEvent(2, message('News.'))]);
       await Promise.all([seen, due]);
-      await expect.poll(async () => there.head(SESSION_ID)).toBe(2);
-      expect([here.isHearing, there.isHearing]).toEqual([false, false]);
+      const head = await there.head(SESSION_ID);
+      const hearing = [here.isHearing, there.isHearing];
       await Promise.all([here.close(), there.close()]);
+      expect({ head, hearing }).toEqual({ head: 2, hearing: [false, false] });
     });
   });
 }

@@ -7,7 +7,7 @@ import type { HostLife } from '../../../src/actors/host/host-life.ts';
 import type { JobRecords } from '../../../src/actors/subagent/job-records.ts';
 import { createHostLife } from '../../../src/adapters/host-life/socket-host-life.ts';
 import { createFileJobRecords } from '../../../src/adapters/subagent-files/file-job-records.ts';
-import type { JobRecord } from '../../../src/machines/subagent/job-record.ts';
+import { jobRecord as make } from '../../contracts/job-records.contract.ts';
 
 let home: string;
 let theirs: HostLife;
@@ -24,15 +24,6 @@ afterEach(async () => {
 });
 
 const open = (hostLife: HostLife | undefined): JobRecords => createFileJobRecords({ directory: join(home, 'subagents'), durability: 'os', hostLife });
-
-const make = (jobId: string): JobRecord => ({
-  version: 1,
-  jobId,
-  stage: 'accepted',
-  acceptedAt: '2026-01-01T00:00:00.000Z',
-  request: { kind: 'agent', prompt: 'Fix it.' },
-  task: { id: jobId, kind: 'agent', label: 'x', status: 'queued', mode: 'background', parentSessionId: 's', depth: 0, cwd: '/', updatedAt: '', unread: false },
-});
 
 interface Owned {
   readonly pid: number;

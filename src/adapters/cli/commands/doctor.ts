@@ -166,14 +166,14 @@ async function renew(store: EventStore, sessionId: string): Promise<void> {
 
 async function tell(context: CommandContext, findings: readonly Treated[], problems: number): Promise<void> {
   const { out, home, store } = context;
-  const where = store === undefined ? home : `${home}, with its sessions in ${storeText(context)}`;
+  const place = store === undefined ? home : `${home}, with its sessions in ${storeText(context)}`;
   const { styles } = out;
   for (const { severity, where, what, remedy, isRepaired } of findings) {
     const label = isRepaired ? styles.green('repaired') : severity === 'problem' ? styles.red('problem') : styles.yellow('note');
     await out.line(`${label}  ${printable(where)}: ${printable(what)}`);
     if (!isRepaired) await out.line(`         ${styles.dim(remedy)}`);
   }
-  if (problems === 0) return out.line(`${styles.green('Healthy:')} ${where}`);
+  if (problems === 0) return out.line(`${styles.green('Healthy:')} ${place}`);
   const canRepair = findings.some(({ isRepairable, isRepaired }) => isRepairable && !isRepaired);
-  await out.line(`${counted(problems, 'problem')} in ${where}.${canRepair ? ` Put right what can be: ${nextCommand(context, 'doctor', '--repair')}` : ''}`);
+  await out.line(`${counted(problems, 'problem')} in ${place}.${canRepair ? ` Put right what can be: ${nextCommand(context, 'doctor', '--repair')}` : ''}`);
 }

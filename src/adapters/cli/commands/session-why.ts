@@ -27,6 +27,22 @@ export interface ExplainedSession extends Omit<Explanation, 'reasons'> {
   readonly reasons: readonly ExplainedReason[];
   /** Why this model; absent when none was asked yet. */
   readonly model?: ModelExplanation | undefined;
+  /** Absent where no other machine shares the store, or nobody has woken it yet. */
+  readonly home?: HandHome | undefined;
+}
+
+/** The machine that has the folder of a session. */
+interface HandHome {
+  readonly host: string;
+  /** Why no other machine wakes it. Absent: any does. */
+  readonly bound?: string | undefined;
+  /** The wake that the newest copy of the folder was made by, if there is one. */
+  readonly copyOfWake?: number | undefined;
+}
+
+function homeText({ host, bound, copyOfWake }: HandHome): string {
+  if (bound !== undefined) return printable(`Its folder is on ${host}, and no other machine wakes it: ${bound}.`);
+  return printable(`Its folder is on ${host}${copyOfWake === undefined ? ', and there is no copy of it yet' : `; the newest copy is that of wake ${copyOfWake}`}.`);
 }
 
 interface ExplainedReason extends Reason {
@@ -59,7 +75,7 @@ export async function explainSession(context: CommandContext, session: string, {
 }
 
 /** @param nowMs milliseconds since the epoch */
-async function explainTree(store: Pick<SessionStore, 'sessions' | 'agents'>, sessionId: string, nowMs: number, depth = 0): Promise<ExplainedSession> {
+async function explainTree(store: Pick<SessionStore, 'sessions' | 'agents' | 'hands'>, sessionId: string, nowMs: number, depth = 0): Promise<ExplainedSession> {
   const { sessions } = store;
   const state = await sessions.status(sessionId);
   const explanation = explain(state, nowMs, { budget: await reachedBudget(sessions, state), maxSecondsPerWake: await secondsPerWake(store, state) });
@@ -74,7 +90,13 @@ async function explainTree(store: Pick<SessionStore, 'sessions' | 'agents'>, ses
     }),
   );
   const model = await lastModel(sessions, state);
-  return { ...explanation, reasons, ...(model === undefined ? {} : { model }) };
+  const home = await homeOf(sessionId, store);
+  return { ...explanation, reasons, ...(model === undefined ? {} : { model }), ...(home === undefined ? {} : { home }) };
+}
+
+async function homeOf(sessionId: string, { hands }: Pick<SessionStore, 'hands'>): Promise<HandHome | undefined> {
+  const { host, bound, copy } = (await hands?.latest(sessionId)) ?? {};
+  return host === undefined ? undefined : { host: host.name, ...(bound === undefined ? {} : { bound }), ...(copy === undefined ? {} : { copyOfWake: copy.epoch }) };
 }
 
 /** For programs: what is asked stands as it was asked. */
@@ -116,6 +138,7 @@ function explanationLines(context: CommandContext, explained: ExplainedSession, 
   return [
     `${indent}${styles.bold(explained.sessionId)}  ${explained.agentId}  ${statusText(explained)}`,
     ...explained.reasons.flatMap((reason) => reasonLines(context, reason, `${indent}  `)),
+    ...(explained.home === undefined ? [] : [`${indent}  ${styles.dim(homeText(explained.home))}`]),
     ...(explained.model === undefined ? [] : modelLines(explained.model, { out: context.out, indent: `${indent}  ` })),
   ];
 }

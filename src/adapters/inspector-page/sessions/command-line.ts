@@ -1,8 +1,10 @@
 /** Commands as a shell takes them. */
+import { about } from '../model/view.ts';
 
 const NAME = 'wakechart';
 
-/** @param words after `wakechart`; those in capitals stand for what has to be filled in @param home that they are about, where it is known */
-export function commandLine(words: readonly string[], home?: string): string {
-  return [NAME, ...(home === undefined ? [] : ['--home', home]), ...words].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)).join(' ');
+/** About the home and the store that are looked at, where they are known. @param words after `wakechart`; those in capitals stand for what has to be filled in */
+export function commandLine(words: readonly string[]): string {
+  const { home, store } = about.value ?? {};
+  return [NAME, ...(home === undefined ? [] : ['--home', home]), ...(store === undefined ? [] : ['--store', store]), ...words].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)).join(' ');
 }

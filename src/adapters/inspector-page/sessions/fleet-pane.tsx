@@ -30,6 +30,7 @@ export function FleetPane(): JSX.Element {
   const { value, because } = told.value;
   return (
     <div class="session">
+      <h2 class="unseen">Fleet</h2>
       <NowStrip what="The fleet is shown as it is" />
       {because === undefined ? undefined : <p class="left-out" role="status">Not up to date: {visibleText(because, 500)}</p>}
       {value?.parts.map(({ title, count, columns, rows, note }) => (

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { InspectionAnswer } from '../../../actors/inspection/inspection-source.ts';
 import type { ShownRequest, ShownSession } from '../../../actors/inspection/shown-answers.ts';
 import { visibleText } from '../model/visible-text.ts';
-import { about, now } from '../model/view.ts';
+import { now } from '../model/view.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { commandLine } from './command-line.ts';
 import { deskOf } from './given-answers.ts';
@@ -56,6 +56,6 @@ function GoesOn({ session: { state }, stored: { seq, atMs } }: { readonly sessio
   if (!isUnread) return <>the session has gone on with it.</>;
   if (state.pendingActions.length > 0) return <>the session goes on when what else it waits for is answered.</>;
   if (now.value - atMs < A_MOMENT_MS) return <>somebody is waited for who goes on with it.</>;
-  const line = commandLine(['worker'], about.value?.home);
+  const line = commandLine(['worker']);
   return <>nobody runs this session now: <span class="command"><code>{line}</code><CopyButton text={line} what="the command that runs it" /></span></>;
 }

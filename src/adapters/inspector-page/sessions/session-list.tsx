@@ -40,7 +40,7 @@ function List({ known: { sessions, total, because } }: { readonly known: KnownSe
       {sessions.length > 5 || search !== '' ? <input type="search" aria-label="Search the sessions" placeholder="Search the sessions" value={search} onInput={(event) => setSearch(event.currentTarget.value)} /> : undefined}
       <Options sessions={shown} />
       {shown.length > 0 ? undefined : <p class="sessions-note">{sessions.length === 0 ? 'There are no sessions yet.' : 'No session says that.'}</p>}
-      {total > sessions.length ? <p class="sessions-note">{amount(total - sessions.length)} more, which changed before these, are not shown: <code>{commandLine(['session', 'list'], about.value?.home)}</code></p> : undefined}
+      {total > sessions.length ? <p class="sessions-note">{amount(total - sessions.length)} more, which changed before these, are not shown: <code>{commandLine(['session', 'list'])}</code></p> : undefined}
     </div>
   );
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ShownMover, ShownReason, ShownSession } from '../../../actors/inspection/shown-answers.ts';
 import { visibleText } from '../model/visible-text.ts';
-import { about, now, openSession } from '../model/view.ts';
+import { now, openSession } from '../model/view.ts';
 import { duration, left, wholeTime } from '../model/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { When } from '../shared/when.tsx';
@@ -76,7 +76,7 @@ function Times({ since, until, aheadMs }: Pick<ShownReason, 'since' | 'until'> &
 }
 
 function MoverLine({ mover: { text, does, command } }: { readonly mover: ShownMover }): JSX.Element {
-  const line = command === undefined ? undefined : commandLine(command, about.value?.home);
+  const line = command === undefined ? undefined : commandLine(command);
   return (
     <li>
       <span>{visibleText(text.replace(ISO, (iso) => wholeTime(Date.parse(iso))))}</span>

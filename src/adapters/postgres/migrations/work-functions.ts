@@ -2,7 +2,8 @@
 
 /**
  * Asks for the right to wake. A holder stays while its worker lives, unless the log has gone past its wake. The epoch lies above that of
- * every holder before, since one who was silent may wake up and write still. The same token again gives the same answer.
+ * every holder before, since one who was silent may wake up and write still. The same token again gives the same answer. It waits for no
+ * disk: the append that a wake begins with syncs it too, and a right that a crash of the server takes before that is told as lost by the renewal.
  */
 const ACQUIRE = `
 CREATE FUNCTION $s.acquire_lease_1(p_session uuid, p_worker uuid, p_token uuid, p_epoch integer, p_is_open boolean)
@@ -11,6 +12,7 @@ DECLARE
   v_session record;
   v_is_alive boolean;
 BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
   SELECT s.lease_worker, s.lease_epoch, s.lease_token INTO v_session FROM $s.session s WHERE s.id = p_session FOR UPDATE;
   IF NOT FOUND THEN verdict := 'missing'; RETURN NEXT; RETURN; END IF;
   epoch := v_session.lease_epoch;
@@ -62,6 +64,7 @@ DECLARE
   v_now_ms bigint := least(p_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
   v_wanted integer;
 BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
   PERFORM 1 FROM $s.worker w WHERE w.id = p_worker AND w.alive_until > v_now;
   IF NOT FOUND THEN RETURN NEXT; RETURN; END IF;
   DELETE FROM $s.claim c WHERE c.worker = p_worker AND (c.until <= v_now OR NOT EXISTS (

@@ -1,0 +1,36 @@
+/** What the sessions of a home work in, where several machines share the store: it comes along, or stays on its machine. */
+import { handBounds } from './actors/hand/hand-bounds.ts';
+import type { HandCopies } from './actors/hand/hand-copies.ts';
+import { createSessionHands } from './actors/hand/session-hands.ts';
+import { createSharedAttachments } from './actors/hand/shared-attachments.ts';
+import type { EnvironmentCatalog } from './actors/environment/environment-catalog.ts';
+import type { SessionEnvironments } from './actors/environment/session-environment.ts';
+import type { AgentCatalog } from './actors/session/agent-catalog.ts';
+import type { AttachmentStore } from './actors/session/attachment-store.ts';
+import type { OnListenerError } from './actors/streams/listener-errors.ts';
+import { createAttachmentFiles } from './adapters/files/attachment-files.ts';
+import type { HomeLayout } from './adapters/files/layout.ts';
+import { createHomeHandFolders } from './adapters/hand-files/home-hand-folders.ts';
+import type { RuntimePorts } from './runtime.ts';
+
+export interface NodeHandsParts {
+  readonly layout: HomeLayout;
+  /** Undefined: no other machine shares the store, so that everything stays where it is. */
+  readonly copies: HandCopies | undefined;
+  readonly agents: AgentCatalog;
+  readonly environments: SessionEnvironments;
+  readonly catalog: EnvironmentCatalog;
+  readonly onTrouble: OnListenerError;
+}
+
+export function nodeHands({ layout, copies, agents, environments, catalog, onTrouble }: NodeHandsParts): Pick<RuntimePorts, 'attachments' | 'hands'> {
+  if (copies === undefined) return { attachments: createAttachmentFiles(layout) };
+  const folders = createHomeHandFolders({ layout });
+  return { attachments: attachmentsOf(layout, copies), hands: createSessionHands({ copies, folders, boundBecause: handBounds({ agents, environments, catalog }), onTrouble }) };
+}
+
+/** Files that come with messages, for whichever machine wakes the session. */
+export function attachmentsOf(layout: HomeLayout, copies: HandCopies | undefined): AttachmentStore {
+  const attachments = createAttachmentFiles(layout);
+  return copies === undefined ? attachments : createSharedAttachments({ attachments, copies, folders: createHomeHandFolders({ layout }) });
+}
