@@ -274,7 +274,7 @@ async function diesInTheMiddle(on: Machine, sessionId: string, text: string): Pr
   const hands = createSessionHands({ copies, folders: { ...on.folders, host: on.host }, boundBecause: async () => undefined, onTrouble: () => undefined });
   await hands.arrive(before, { epoch: right.epoch });
   const beginning = { wakeId: 'wake_dead', epoch: right.epoch, owner: 'one:9', queuedWakeIds: [] };
-  await store.append(sessionId, [{ id: '01900000-0000-7000-8000-00000000dead', type: 'wake.started', v: 1, at: before.updatedAt, data: beginning, epoch: right.epoch }]);
+  await store.append(sessionId, [{ id: '01900000-0000-7000-8000-00000000dead', type: 'wake.started', v: 1, at: '2026-01-01T00:00:00.000Z', data: beginning, epoch: right.epoch }]);
   await mkdir(on.layout.ownWorkspace(before), { recursive: true });
   await writeFile(on.path(sessionId, 'notes.md'), text);
   await right.release();

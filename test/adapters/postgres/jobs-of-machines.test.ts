@@ -33,8 +33,10 @@ it('a session that goes on elsewhere hears of the jobs that it starts on either 
   const other = await machine(one.home);
   const { sessionId } = await one.runtime.sessions.create({ agentId: 'helper' });
   const jobs: string[] = [];
-  for (const { runtime, home } of [one, other]) {
-    const job = await runtime.subagents.spawn({ type: 'helper', prompt: 'Help.', cwd: home, parentSessionId: sessionId });
+  const cwd = await mkdtemp(join(tmpdir(), 'wakechart-work-'));
+  homes.push(cwd);
+  for (const { runtime } of [one, other]) {
+    const job = await runtime.subagents.spawn({ type: 'helper', prompt: 'Help.', cwd, parentSessionId: sessionId });
     jobs.push(job.id);
     await runtime.subagents.wait(job.id);
   }

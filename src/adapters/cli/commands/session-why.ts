@@ -62,9 +62,9 @@ export interface ExplainSessionOptions {
 
 export async function explainSession(context: CommandContext, session: string, { verbose = false }: ExplainSessionOptions = {}): Promise<number> {
   const { out, json } = context;
-  await withSessions(context, async ({ sessions, agents }) => {
+  await withSessions(context, async ({ sessions, agents, hands }) => {
     const nowMs = Date.now();
-    const explained = await explainTree({ sessions, agents }, checkedSessionId(session), nowMs);
+    const explained = await explainTree({ sessions, agents, hands }, checkedSessionId(session), nowMs);
     if (json) return out.document(plain(explained));
     for (const line of explanationLines(context, explained)) await out.line(line);
     if (explained.chart === undefined) return;
