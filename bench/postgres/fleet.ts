@@ -46,10 +46,15 @@ export async function openFleet(program: URL, words: readonly string[], size: nu
 
 /** What each of the processes does. */
 export function serve(work: FleetWork): void {
-  process.on('message', (message) => {
-    if (message === 'end') void work.end().then(() => process.disconnect());
-    else void work.round().then((done) => process.send?.(done));
-  });
+  const round = async (): Promise<void> => {
+    const done = await work.round();
+    process.send?.(done);
+  };
+  const end = async (): Promise<void> => {
+    await work.end();
+    process.disconnect();
+  };
+  process.on('message', (message) => void (message === 'end' ? end() : round()));
   process.send?.([]);
 }
 

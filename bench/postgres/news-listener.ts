@@ -60,10 +60,10 @@ async function raw(url: string): Promise<() => Promise<void>> {
 
 /** Each reads on by itself when it hears of something; the last to have the newest event says so. */
 async function followers(url: string): Promise<() => Promise<void>> {
-  const [count = 0, sessionId = ''] = [Number(process.argv[4]), process.argv[5]];
+  const [, , , , count, sessionId = ''] = process.argv;
   const store = await PostgresEventStore.open({ url, clock: createSystemClock() });
   const from = (await store.head(sessionId)) + 1;
-  const seen = Array.from({ length: count }, () => from);
+  const seen = Array.from({ length: Number(count) }, () => from);
   let told = from;
   for (const index of seen.keys()) {
     const look = async (): Promise<void> => {

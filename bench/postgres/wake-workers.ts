@@ -50,7 +50,7 @@ function runtimeWork(runtime: Runtime): FleetWork {
 
 async function replayed(): Promise<FleetWork> {
   const pool = new Pool({ connectionString: url, max: POOL_SIZE });
-  const recorded: RecordedWake = JSON.parse(await readFile(file, 'utf8'));
+  const recorded = JSON.parse(await readFile(file, 'utf8')) as RecordedWake;
   const id = randomUUID();
   await pool.query("INSERT INTO wakechart.worker (id, owner, alive_until) VALUES ($1, 'replay', clock_timestamp() + interval '1 hour')", [id]);
   const wake = async (hint: ClaimedHint): Promise<void> => {
@@ -65,7 +65,7 @@ async function replayed(): Promise<FleetWork> {
 
 async function written(): Promise<FleetWork> {
   const pool = new Pool({ connectionString: url, max: POOL_SIZE });
-  const appends: Appends = JSON.parse(await readFile(file, 'utf8'));
+  const appends = JSON.parse(await readFile(file, 'utf8')) as Appends;
   const own = (): Appends => appends.map((events) => events.map((event) => ({ ...event, id: randomUUID() })));
   return { round: () => batches(() => claimWritten(pool, `${process.pid}`), (row) => wakeWritten(pool, row, own())), end: () => pool.end() };
 }

@@ -103,7 +103,7 @@ describe.skipIf(browser === undefined)('the fleet on the page of the inspector',
     await view.getByRole('tab', { name: 'Actors' }).click();
     await view.getByRole('button', { name: 'Fleet', exact: true }).click();
     await view.getByRole('region', { name: 'Workers', exact: true }).waitFor(PATIENCE);
-    expect([await faultsOf(view), await view.evaluate(() => document.documentElement.scrollWidth)]).toEqual([[], 390]);
+    expect([await faultsOf(view), await view.evaluate('document.documentElement.scrollWidth')]).toEqual([[], 390]);
     // By keyboard: among the tabs, and from a row to its session.
     await view.getByRole('tab', { name: 'Fleet' }).focus();
     await view.keyboard.press('ArrowLeft');

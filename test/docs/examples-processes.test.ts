@@ -1,6 +1,7 @@
 /** The programs of examples/, run as a reader would. */
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { migratedDatabase } from '../support/postgres-server.ts';
 import { checkout } from './pages.ts';
 import { PATIENCE_MS, readersFolder, removeFolders, runProgram } from './running-pages.ts';
 
@@ -22,5 +23,12 @@ describe.concurrent('an example', { timeout: PATIENCE_MS }, () => {
     const { code, output, complaints } = await runProgram(process.execPath, [join(checkout, 'examples', name)], cwd);
     expect({ code, complaints }).toEqual({ code: 0, complaints: '' });
     for (const pattern of expected) expect(output).toMatch(pattern);
+  });
+
+  it('postgres.mjs runs as it stands on a database with its tables', async () => {
+    const { url, drop } = await migratedDatabase();
+    const ended = await runProgram(process.execPath, [join(checkout, 'examples/postgres.mjs'), url], await readersFolder());
+    await drop();
+    expect(ended).toEqual({ code: 0, complaints: '', output: 'stored as event 2\nthe desk hears: It is counted.\n' });
   });
 });

@@ -6,7 +6,7 @@
  * `CHAOS_KEEP=DIR` keeps the home of a run that failed there.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../fixtures/processes/chaos-runtime.mjs';
 import type { StoreUnderTest } from '../support/store-under-test.ts';
 import { ChaosStage } from './chaos-stage.ts';
@@ -15,13 +15,10 @@ import { makeTrouble } from './chaos-troupe.ts';
 export const CHAOS_MS = Number(process.env['CHAOS_SECONDS'] ?? 6) * 1_000;
 export const CHAOS_SEED = Number(process.env['CHAOS_SEED'] ?? Date.now() % 1_000_000);
 
-/** Far below how long a worker is stopped at most. */
-const LEASE_MS = 300;
-
 export function randomKills(store: StoreUnderTest): void {
   let stage: ChaosStage;
   beforeEach(async () => {
-    stage = await ChaosStage.open({ store, house: await store.house(), leaseMs: LEASE_MS, seed: CHAOS_SEED });
+    stage = await ChaosStage.open({ store, house: await store.house(), leaseMs: store.shortLeaseMs, seed: CHAOS_SEED });
   });
   afterEach(() => stage.close());
 
@@ -34,6 +31,7 @@ export function randomKills(store: StoreUnderTest): void {
       for (const player of stage.players) player.start();
       const { players, place } = stage;
       const trouble = await makeTrouble({ players, random: seededRandom(CHAOS_SEED), durationMs: CHAOS_MS, isEnough: () => stage.isEnough(), pause, onKilled: (pid) => store.forgetTheDead(place, pid) });
+      expect(await stage.isEnough()).toBe(true);
       await stage.expectWhole(trouble);
     });
   });

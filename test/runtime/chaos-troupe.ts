@@ -97,6 +97,7 @@ export interface Troublemaker {
 const LONGEST_PEACE_MS = 500;
 const LONGEST_STOP_MS = 1_500;
 const STOP_CHANCE = 0.25;
+const LONGEST_START_MS = 2_500;
 /** How often a player is hit although it may not have come to work yet. */
 const EARLY_CHANCE = 0.2;
 
@@ -109,8 +110,8 @@ export async function makeTrouble({ players, random, durationMs, isEnough, pause
   while (elapsedMs() < durationMs || !(await isEnough())) {
     const player = players[Math.floor(random() * players.length)];
     if (player === undefined) break;
-    // On a machine that is busy most would die before they have done anything.
-    if (random() >= EARLY_CHANCE) await player.atWork();
+    // On a machine that is busy most would die before they have done anything. One may find nothing to do, and say nothing.
+    if (random() >= EARLY_CHANCE) await Promise.race([player.atWork(), pause(LONGEST_START_MS)]);
     await pause(random() * LONGEST_PEACE_MS);
     if (random() < STOP_CHANCE) {
       done.push(`${elapsedMs()} ms: stop ${player.name}`);

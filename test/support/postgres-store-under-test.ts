@@ -17,6 +17,7 @@ export const postgresStore: StoreUnderTest = {
   name: 'postgres',
   // Long enough for a machine that is busy.
   lease: { leaseMs: 1_000 },
+  shortLeaseMs: 600,
   async house() {
     const database = await migratedDatabase();
     return houseOf((await temporaryHome()).path, database);

@@ -27,6 +27,8 @@ export interface StoreUnderTest {
   readonly name: 'files' | 'postgres';
   /** What its runtimes are opened with, so that the dead count as dead soon: nothing where the system tells at once that a process is gone. */
   readonly lease: { readonly leaseMs?: number };
+  /** In chaos: far below how long a process is stopped at most, and longer than a sign of life takes on a machine that is busy. */
+  readonly shortLeaseMs: number;
   house(): Promise<House>;
   /** One that begins as the other is now. Nobody may be at work there. */
   copyOf(place: Place): Promise<House>;
@@ -40,6 +42,7 @@ export interface StoreUnderTest {
 export const filesStore: StoreUnderTest = {
   name: 'files',
   lease: {},
+  shortLeaseMs: 300,
   async house() {
     const { path, remove } = await temporaryHome();
     return { place: { home: path }, remove };

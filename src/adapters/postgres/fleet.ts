@@ -21,14 +21,21 @@ const PARTS = 12;
 const MAX_REASON_CHARACTERS = 2_000;
 
 export function createPostgresFleet({ database, isHearing, listed = LISTED, counted = COUNTED }: PostgresFleetOptions): Fleet {
-  const statement = sightStatement(database.schema);
+  let statement: string | undefined;
   return {
     async look() {
+      statement ??= sightStatement(database.schema, await readsData(database));
       const [row] = await database.run<SightRow>(statement, [listed, counted]);
       if (row === undefined) throw new Error('expected a row of a statement that always gives one');
       return sightOf(row, { counted, isHearing: isHearing() });
     },
   };
+}
+
+/** Whoever only watches sees no word of what was said: then no reasons are told. */
+async function readsData(database: PostgresDatabase): Promise<boolean> {
+  const [right] = await database.run<{ readonly is_given: boolean }>("SELECT has_column_privilege($1, 'data', 'SELECT') AS is_given", [`${database.schema}.event`]);
+  return right?.is_given === true;
 }
 
 interface SightRow {
@@ -93,14 +100,14 @@ const rowsOf = (query: string): string => `coalesce((SELECT json_agg(listed) FRO
 const countOf = (query: string): string => `(SELECT count(*)::int FROM (${query} LIMIT $2 + 1) AS found)`;
 
 /** $1: how many are listed of each, $2: up to where is counted. */
-function sightStatement(schema: string): string {
+function sightStatement(schema: string, hasReasons: boolean): string {
   return `WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS at),
     due AS MATERIALIZED (${dueQuery(schema)})
     SELECT ${millisecondsOf('moment.at')} AS at,
       ${rowsOf(workersQuery(schema))} AS workers, ${countOf(`SELECT FROM ${schema}.worker`)} AS worker_count,
       ${rowsOf(leasesQuery(schema))} AS leases, ${countOf(`SELECT FROM ${schema}.session WHERE lease_worker IS NOT NULL`)} AS lease_count,
       ${rowsOf(LAG)} AS lag, (SELECT count(*)::int FROM due) AS due_count, (SELECT count(DISTINCT session_id)::int FROM due) AS lag_sessions,
-      ${rowsOf(parkedQuery(schema))} AS parked, ${countOf(parkedIds(schema))} AS parked_count,
+      ${rowsOf(parkedQuery(schema, hasReasons))} AS parked, ${countOf(parkedIds(schema))} AS parked_count,
       (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()) AS connections, current_setting('max_connections')::int AS most_connections
     FROM moment`;
 }
@@ -138,8 +145,8 @@ function parkedIds(schema: string): string {
 }
 
 /** Why it was parked stands near the end of its log. */
-function parkedQuery(schema: string): string {
+function parkedQuery(schema: string, hasReasons: boolean): string {
   return `SELECT p.session_id AS "sessionId", p.agent_id AS "agentId", e.at, e.data FROM (${parkedIds(schema)} ORDER BY v.session_id DESC LIMIT $1) AS p
-    LEFT JOIN LATERAL (SELECT at, data FROM ${schema}.event e WHERE e.session_id = p.session_id AND e.type = 'session.parked' ORDER BY e.seq DESC LIMIT 1) AS e ON true
+    LEFT JOIN LATERAL (SELECT at, ${hasReasons ? 'data' : 'NULL AS data'} FROM ${schema}.event e WHERE e.session_id = p.session_id AND e.type = 'session.parked' ORDER BY e.seq DESC LIMIT 1) AS e ON true
     ORDER BY p.session_id DESC`;
 }

@@ -68,12 +68,13 @@ export class PostgresEventStore implements EventStore {
     this.#rows = new SessionRows(database);
     this.#queue = new AppendQueue({ database, isAsync: durability === 'os', maxInFlight: Math.max(1, poolSize - 1) });
     this.#watchers = new SessionWatchers(database);
-    this.#rights = new WakeRights({ database, life: () => this.#life, onFreed: (sessionId) => this.#freed(sessionId) });
+    this.#rights = new WakeRights({ database, clock, life: () => this.#life, onFreed: (sessionId) => this.#freed(sessionId) });
     this.#life = new WorkerLife({
       ...{ database, clock, databaseClock, owner, leaseMs },
       held: () => this.#rights.held(),
       onTaken: (lease, by) => this.#rights.take(lease, by),
       onExpired: (reason) => this.#rights.loseAll(reason),
+      onRenewed: () => this.#rights.letGoOfUnanswered(),
     });
     this.#activations = new PostgresActivations({ database, registered: () => this.#life.registered(), onMade: () => this.#made() });
     this.#bell = new Doorbell({
@@ -133,6 +134,8 @@ export class PostgresEventStore implements EventStore {
           return this.#stored(record, firstSeq ?? 0);
         case 'same':
         case 'duplicate':
+          // It may be ours, and the answer was lost: then nobody has been told.
+          if (verdict === 'same') this.#tell(record, firstSeq ?? 0);
           return { events: await this.#rows.at(sessionId, { firstSeq: firstSeq ?? 0, count: count ?? 0 }), durability: this.durability, isDuplicate: true };
         case 'superseded':
           throw epochSuperseded(sessionId, record.stored[0].epoch ?? 0, epoch ?? 0);
@@ -263,11 +266,14 @@ export class PostgresEventStore implements EventStore {
   }
 
   #stored(record: AppendedRecord, firstSeq: number): AppendResult {
-    const { sessionId, hints } = record;
-    if (hints.length > 0) this.#made();
-    this.#watchers.tellAppended(sessionId, firstSeq + record.events.length - 1);
-    this.#bell.ringSession(sessionId);
+    this.#tell(record, firstSeq);
     return { events: placedEvents(record, firstSeq), durability: this.durability, isDuplicate: false };
+  }
+
+  #tell({ sessionId, hints, events }: AppendedRecord, firstSeq: number): void {
+    if (hints.length > 0) this.#made();
+    this.#watchers.tellAppended(sessionId, firstSeq + events.length - 1);
+    this.#bell.ringSession(sessionId);
   }
 
   #made(): void {

@@ -3,11 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { RuntimeError } from '../../machines/errors.ts';
 import { sessionNotFound, wakeConflict } from '../../actors/session/event-store.ts';
 import type { WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
+import type { Clock } from '../../actors/clock/clock.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import type { HeldLease, WorkerLife } from './worker-life.ts';
 
 export interface WakeRightsOptions {
   readonly database: PostgresDatabase;
+  readonly clock: Clock;
   readonly life: () => WorkerLife;
   /** The lease of a session is free, as far as this store is concerned. */
   readonly onFreed: (sessionId: string) => void;
@@ -20,6 +22,15 @@ interface AcquireRow {
 
 /** A worker whose row has expired asks again under a new name. */
 const MAX_ASKS = 3;
+
+/** A statement waits for a lock on the server as long as that is held, whoever has given up on it; not for so long, in milliseconds. */
+const LATEST_MS = 3_600_000;
+
+interface Unanswered {
+  readonly sessionId: string;
+  /** On the steady clock. */
+  readonly sinceMs: number;
+}
 
 class LeasedRight implements WakeRight, HeldLease {
   readonly sessionId: string;
@@ -54,6 +65,8 @@ export type { LeasedRight };
 export class WakeRights {
   readonly #options: WakeRightsOptions;
   readonly #held = new Map<string, LeasedRight>();
+  /** By token: no answer came when it was asked for, or let go of, so the database may have a lease of ours, now or later, that nobody here holds. */
+  readonly #unanswered = new Map<string, Unanswered>();
 
   constructor(options: WakeRightsOptions) {
     this.#options = options;
@@ -70,10 +83,14 @@ export class WakeRights {
     for (let asks = 1; asks <= MAX_ASKS; asks += 1) {
       const worker = await life().registered();
       const statement = `SELECT verdict, epoch FROM ${database.schema}.acquire_lease_1($1, $2, $3, $4, $5)`;
-      const [row] = await database.run<AcquireRow>(statement, [sessionId, worker, token, claim.epoch, claim.isOpen]);
+      const [row] = await this.#answered({ sessionId, token }, () => database.run<AcquireRow>(statement, [sessionId, worker, token, claim.epoch, claim.isOpen]));
       if (row?.verdict === 'missing') throw sessionNotFound(sessionId);
       if (row?.verdict === 'given') return this.#hold({ sessionId, epoch: row.epoch, token });
-      if (row?.verdict === 'conflict') break;
+      if (row?.verdict === 'conflict') {
+        // The holder may be nobody.
+        if (await this.letGoOfUnanswered(sessionId)) continue;
+        break;
+      }
       // Somebody may have registered anew while the answer was on its way.
       if (life().id === worker) life().expire();
     }
@@ -92,7 +109,29 @@ export class WakeRights {
   loseAll(reason: RuntimeError): void {
     const rights = [...this.#held.values()];
     this.#held.clear();
+    // They were asked for under a name that has expired.
+    this.#unanswered.clear();
     for (const right of rights) right.lose(reason);
+  }
+
+  /** Lets go of what the database may have given to nobody, of one session or of all. @returns whether there may have been any */
+  async letGoOfUnanswered(sessionId?: string): Promise<boolean> {
+    const { clock, database, life } = this.#options;
+    for (const [token, { sinceMs }] of this.#unanswered) if (clock.steadyNow() - sinceMs > LATEST_MS) this.#unanswered.delete(token);
+    const found = [...this.#unanswered].filter(([, unanswered]) => sessionId === undefined || unanswered.sessionId === sessionId);
+    if (found.length === 0) return false;
+    const sessions = found.map(([, unanswered]) => unanswered.sessionId);
+    await database.run(`SELECT ${database.schema}.release_leases_1($1, $2, $3)`, [life().id ?? null, sessions, found.map(([token]) => token)]);
+    return true;
+  }
+
+  async #answered<Answer>({ sessionId, token }: Pick<HeldLease, 'sessionId' | 'token'>, ask: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await ask();
+    } catch (error) {
+      this.#unanswered.set(token, { sessionId, sinceMs: this.#options.clock.steadyNow() });
+      throw error;
+    }
   }
 
   #hold(lease: HeldLease): LeasedRight {
@@ -109,9 +148,9 @@ export class WakeRights {
     if (this.#held.get(sessionId)?.token === token) this.#held.delete(sessionId);
     try {
       // Whoever has expired has nothing to let go of, and nothing that anybody waits for.
-      await database.run(`SELECT ${database.schema}.release_leases_1($1, $2, $3)`, [life().id ?? null, [sessionId], [token]]);
+      await this.#answered({ sessionId, token }, () => database.run(`SELECT ${database.schema}.release_leases_1($1, $2, $3)`, [life().id ?? null, [sessionId], [token]]));
     } catch (error) {
-      // It ends with this worker's life at the latest; what it was for is stored.
+      // It is let go of later, or ends with this worker's life; what it was for is stored.
       if (!RuntimeError.is(error)) throw error;
     }
     onFreed(sessionId);

@@ -25,6 +25,8 @@ export interface WorkerLifeOptions {
   readonly onTaken: (lease: HeldLease, by: number | undefined) => void;
   /** All leases are lost. */
   readonly onExpired: (reason: RuntimeError) => void;
+  /** All leases hold for another while. */
+  readonly onRenewed: () => Promise<unknown>;
 }
 
 /** Renewals in one length of a lease: two may fail. */
@@ -133,7 +135,7 @@ export class WorkerLife {
   }
 
   async #renew(): Promise<void> {
-    const { database, clock, databaseClock, leaseMs, held, onTaken } = this.#options;
+    const { database, clock, databaseClock, leaseMs, held, onTaken, onRenewed } = this.#options;
     const id = this.#id;
     const leases = held();
     const askedMs = clock.steadyNow();
@@ -148,6 +150,7 @@ export class WorkerLife {
         const lease = byToken.get(token);
         if (lease !== undefined) onTaken(lease, by ?? undefined);
       }
+      void onRenewed().catch(() => undefined);
     } catch {
       // The timer tells when it is too late.
     }

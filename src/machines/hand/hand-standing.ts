@@ -75,7 +75,7 @@ export function handArrival({ sessionId, standing, here, bound, missingFolder, p
 /** What a machine says that is not the one. */
 export const HAND_ELSEWHERE = 'HAND_ELSEWHERE';
 
-export function handElsewhere(sessionId: string, { home, reason }: { readonly home: HandHost | undefined; readonly reason: string }): RuntimeError {
+function handElsewhere(sessionId: string, { home, reason }: { readonly home: HandHost | undefined; readonly reason: string }): RuntimeError {
   return new RuntimeError(HAND_ELSEWHERE, `session ${sessionId} is left to ${home === undefined ? 'the machine that has its folder' : `its home ${home.name}`}: ${reason}`, {
     category: 'conflict',
     hint: home === undefined ? 'Run a worker on that machine.' : `Run a worker on ${home.name}. When that machine is gone for good, let the session go: what was not copied is lost then.`,

@@ -98,8 +98,10 @@ describe('the commands', () => {
       'inspect',
       'store migrate',
       'store check',
+      'store roles',
       'store copy',
       'store prune',
+      'fleet',
       'doctor',
     ]);
   });

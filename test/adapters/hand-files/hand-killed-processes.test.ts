@@ -18,7 +18,7 @@ import { PLACE, treeOf } from '../../support/hand-house.ts';
 const SCRIPT = fileURLToPath(new URL('./hand-process.mjs', import.meta.url));
 
 /** Places to die at, evenly spread over all changes. */
-const TRIED = 12;
+const TRIED = 8;
 
 let directory: string;
 beforeEach(async () => {

@@ -5,10 +5,8 @@ import type { PostgresEventStore } from '../../../src/adapters/postgres/postgres
 import type { FleetSight } from '../../../src/actors/inspection/fleet.ts';
 import { IDENTITY, SESSION_ID, creation, idOf, messageOf } from '../../../src/testing/session-fixtures.ts';
 import type { Activation } from '../../../src/machines/session/activation.ts';
-import { checkDraft } from '../../../src/machines/session/session-event.ts';
-import type { NewSessionEvent } from '../../../src/machines/session/session-event.ts';
-import { foldAll } from '../../support/session-events.ts';
 import { emptyStores } from './empty-stores.ts';
+import { PARKED_AT, PARKED_BECAUSE, park } from './parked-session.ts';
 
 const { open, another } = emptyStores();
 const NEW = { epoch: 0, isOpen: false };
@@ -16,19 +14,6 @@ const NEW = { epoch: 0, isOpen: false };
 const look = (store: PostgresEventStore, limits: { readonly listed?: number; readonly counted?: number } = {}): Promise<FleetSight> => createPostgresFleet({ database: store.database, isHearing: () => store.isHearing, ...limits }).look();
 const dueOf = (sessionId: string, dueAtMs: number, priority: Activation['priority'] = 'normal'): Activation => ({ sessionId, agentId: 'tester', causeId: idOf(7), kind: 'ingress', dueAtMs, priority });
 const isoOf = (ms: number): string => new Date(ms).toISOString();
-
-function parkedEvent(n: number): NewSessionEvent {
-  const { type, v, data } = checkDraft({ type: 'session.parked', data: { code: 'failures', reason: 'It failed five times in a row.' } });
-  return { id: idOf(n), at: isoOf(1_780_000_000_000), type, v, data };
-}
-
-/** With its view, as a wake leaves it. */
-async function park(store: PostgresEventStore, sessionId = SESSION_ID): Promise<void> {
-  await store.create({ ...IDENTITY, sessionId }, creation());
-  await store.append(sessionId, [messageOf(2)]);
-  await store.append(sessionId, [parkedEvent(3)]);
-  await store.saveView({ ...foldAll(await store.read(sessionId)), sessionId });
-}
 
 describe('the fleet over PostgreSQL', () => {
   it('is nobody where nobody works: whoever only looks is no worker', async () => {
@@ -84,10 +69,10 @@ describe('the fleet over PostgreSQL', () => {
 
   it('tells which sessions are parked, why and since when, until somebody lets one go on', async () => {
     const store = await open();
-    await park(store);
+    await park(store, SESSION_ID);
     await park(store, idOf(50));
     const { parked } = await look(store);
-    expect(parked).toEqual({ total: 2, isCut: false, items: [idOf(50), SESSION_ID].map((sessionId) => ({ sessionId, agentId: 'tester', reason: 'It failed five times in a row.', since: isoOf(1_780_000_000_000) })) });
+    expect(parked).toEqual({ total: 2, isCut: false, items: [idOf(50), SESSION_ID].map((sessionId) => ({ sessionId, agentId: 'tester', reason: PARKED_BECAUSE, since: PARKED_AT })) });
     // Its view stays as it was until the next wake.
     await store.append(SESSION_ID, [messageOf(4)], { activate: [dueOf(SESSION_ID, 1_000)] });
     expect((await look(store)).parked.items.map(({ sessionId }) => sessionId)).toEqual([idOf(50)]);

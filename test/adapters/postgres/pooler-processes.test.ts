@@ -38,8 +38,8 @@ function describePooled(name: string, start: () => Promise<Reached>): void {
       const here = await open();
       const there = await another();
       await here.create(IDENTITY, [newEvent(1, created)]);
-      const seen = new Promise<void>((resolve) => there.watch(SESSION_ID, resolve));
-      const due = new Promise<void>((resolve) => there.activations.watch(resolve));
+      const seen = new Promise<void>((resolve) => there.watch(SESSION_ID, () => resolve()));
+      const due = new Promise<void>((resolve) => there.activations.watch(() => resolve()));
       await here.append(SESSION_ID, [newEvent(2, message('News.'))]);
       await Promise.all([seen, due]);
       const head = await there.head(SESSION_ID);
@@ -50,18 +50,18 @@ function describePooled(name: string, start: () => Promise<Reached>): void {
   });
 }
 
-describe.skipIf(!hasPgBouncer)('PostgreSQL 18', () =>
+describe.skipIf(!hasPgBouncer)('PostgreSQL 18', () => {
   describePooled('PostgreSQL', async () => {
     const { url, drop } = await migratedDatabase();
     return { url, remove: drop };
-  }),
-);
+  });
+});
 
-describe.skipIf(!hasPgBouncer || !hasDebianPostgres)('PostgreSQL 15', () =>
+describe.skipIf(!hasPgBouncer || !hasDebianPostgres)('PostgreSQL 15', () => {
   describePooled('PostgreSQL 15', async () => {
     const server = await debianServer();
     if (server === undefined) throw new Error('expected a server');
     await migratePostgres({ url: server.url(), clock: createSystemClock() });
     return { url: server.url(), remove: () => server.remove() };
-  }),
-);
+  });
+});

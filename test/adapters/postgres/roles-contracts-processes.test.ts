@@ -35,6 +35,10 @@ function describeRoles(name: string, start: () => Promise<PostgresServer | undef
   });
 }
 
-describe('PostgreSQL 18', () => describeRoles('PostgreSQL', ownServer));
+describe('PostgreSQL 18', () => {
+  describeRoles('PostgreSQL', ownServer);
+});
 
-describe.skipIf(!hasDebianPostgres)('PostgreSQL 15', () => describeRoles('PostgreSQL 15', debianServer, { isTenantOnly: true }));
+describe.skipIf(!hasDebianPostgres)('PostgreSQL 15', () => {
+  describeRoles('PostgreSQL 15', debianServer, { isTenantOnly: true });
+});

@@ -1,10 +1,13 @@
 /** Roles that may do what they have to, and nothing else. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
+import { createPostgresFleet } from '../../../src/adapters/postgres/fleet.ts';
 import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
 import { postgresRoles } from '../../../src/adapters/postgres/roles.ts';
+import { idOf } from '../../../src/testing/session-fixtures.ts';
 import { ask } from '../../support/postgres-databases.ts';
 import { ownServer } from '../../support/postgres-server.ts';
+import { park } from './parked-session.ts';
 import { OWNER, WORKER, rolesHouse } from './roles-house.ts';
 import type { RolesHouse } from './roles-house.ts';
 
@@ -62,6 +65,17 @@ describe('the role of workers', () => {
 });
 
 describe('the role of monitoring', () => {
+  it('sees the fleet, without the reasons that sessions are parked for', async () => {
+    const worker = await PostgresEventStore.open({ url: house.urlOf(WORKER), clock: createSystemClock() });
+    await park(worker, idOf(60));
+    await worker.close();
+    const store = await PostgresEventStore.open({ url: house.urlOf(MONITOR), clock: createSystemClock() });
+    const { parked, lag } = await createPostgresFleet({ database: store.database, isHearing: () => store.isHearing }).look();
+    expect([parked.items, lag.sessions]).toEqual([[{ sessionId: idOf(60), agentId: 'tester', reason: '', since: expect.any(String) }], 0]);
+    await store.close();
+    await as(OWNER, 'DELETE FROM wakechart.view; DELETE FROM wakechart.event; DELETE FROM wakechart.session');
+  });
+
   it('sees counts, times and states', async () => {
     expect(await as(MONITOR, 'SELECT count(id) AS sessions FROM wakechart.session')).toEqual([{ sessions: '0' }]);
     expect(await as(MONITOR, "SELECT count(seq) FILTER (WHERE type = 'wake.started') AS wakes FROM wakechart.event")).toEqual([{ wakes: '0' }]);
