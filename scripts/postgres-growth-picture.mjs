@@ -23,7 +23,7 @@ const sizes = growth.points.map(({ sessions }) => sessions);
 const [least = 1, most = growth.wanted] = [sizes[0], sizes.at(-1)];
 
 const WIDTH = 920;
-const HEIGHT = 470;
+const HEIGHT = 480;
 /** Dark enough for text on white. */
 const COLORS = ['#1d4ed8', '#b45309', '#047857', '#7e22ce'];
 const INK = '#0f172a';
@@ -55,7 +55,7 @@ function panel(frame, title, lines) {
     write([x(growth.wanted), frame.top - 10], 'extrapolated', { size: 12, anchor: 'end' }),
     ...Array.from({ length: high - low + 1 }, (_, step) => gridLine(frame, 10 ** (low + step), y, lines[0]?.unit ?? '')),
     ...[...sizes, growth.wanted].map((sessions, index, all) => (index === 0 || index >= all.length - 2 ? sizeMark(frame, sessions, x(sessions)) : '')),
-    ...lines.flatMap((line, index) => drawn(line, COLORS[index] ?? INK, x, y)),
+    ...lines.flatMap((line, index) => drawn(line, { color: COLORS[index] ?? INK, shift: (index - (lines.length - 1) / 2) * 3 }, x, y)),
     ...labels(lines, frame, y),
   ];
 }
@@ -70,8 +70,8 @@ function sizeMark(frame, sessions, x) {
   return `<line x1="${at(x)}" x2="${at(x)}" y1="${frame.bottom}" y2="${frame.bottom + 5}" stroke="${QUIET}"/>${write([x, frame.bottom + 20], short(sessions), { size: 12, anchor: 'middle' })}${write([x, frame.bottom + 36], short(sessions * growth.eventsPerSession), { size: 12, anchor: 'middle' })}`;
 }
 
-/** @param {Line} line @param {string} color @param {(value: number) => number} x @param {(value: number) => number} y */
-function drawn(line, color, x, y) {
+/** @param {Line} line @param {{ readonly color: string, readonly shift: number }} look beside each other, since bars would hide one another @param {(value: number) => number} x @param {(value: number) => number} y */
+function drawn(line, { color, shift }, x, y) {
   const told = (/** @type {number} */ sessions) => line.intercept + line.slope * (line.over === 'sessions' ? sessions : Math.log10(sessions));
   const between = Array.from({ length: 21 }, (_, step) => most * (growth.wanted / most) ** (step / 20));
   const path = (/** @type {readonly (readonly [number, number])[]} */ points) => points.map(([px, py], index) => `${index === 0 ? 'M' : 'L'}${at(px)} ${at(py)}`).join('');
@@ -80,7 +80,7 @@ function drawn(line, color, x, y) {
     `<path d="${path(line.measured.map((value, index) => [x(sizes[index] ?? 1), y(value)]))}" fill="none" stroke="${color}" stroke-width="2"/>`,
     `<path d="${path(between.map((sessions) => [x(sessions), y(told(sessions))]))}" fill="none" stroke="${color}" stroke-width="2" stroke-dasharray="6 5"/>`,
     ...line.measured.map((value, index) => `<circle cx="${at(x(sizes[index] ?? 1))}" cy="${at(y(value))}" r="4" fill="${color}"/>`),
-    `<line x1="${at(end)}" x2="${at(end)}" y1="${at(y(line.value - line.margin))}" y2="${at(y(line.value + line.margin))}" stroke="${color}" stroke-width="2"/>`,
+    `<line x1="${at(end + shift)}" x2="${at(end + shift)}" y1="${at(y(line.value - line.margin))}" y2="${at(y(line.value + line.margin))}" stroke="${color}" stroke-width="2"/>`,
     `<circle cx="${at(end)}" cy="${at(y(line.value))}" r="4.5" fill="#ffffff" stroke="${color}" stroke-width="2"/>`,
   ];
 }
@@ -102,17 +102,19 @@ function labels(lines, frame, y) {
 const [times, bytes] = [growth.lines.filter(({ unit }) => unit === 'ms'), growth.lines.filter(({ unit }) => unit === 'GB')];
 const events = short(growth.wanted * growth.eventsPerSession);
 const title = `PostgreSQL: how long calls take and how much is stored, up to ${short(growth.wanted)} sessions and ${events} events`;
-const described = growth.lines.map(({ name, unit, measured, value, margin }) => `${name}: ${measured.map(rounded).join(', ')} ${unit} measured, ${rounded(value)} ± ${rounded(margin)} ${unit} told`).join('; ');
+const described = growth.lines.map(({ name, unit, measured, value, margin }) => `${name}: ${measured.map(rounded).join(', ')} ${unit} measured, ${rounded(value)} ± ${rounded(margin)} ${unit} extrapolated`).join('; ');
 const svg = [
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-labelledby="title description" font-family="ui-sans-serif, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif">`,
   `<title id="title">${title}</title>`,
   `<desc id="description">Measured at ${sizes.map(short).join(', ')} sessions, extrapolated beyond. ${described}.</desc>`,
   `<rect x="1" y="1" width="${WIDTH - 2}" height="${HEIGHT - 2}" rx="14" fill="#ffffff" stroke="#cbd5e1"/>`,
-  ...panel({ left: 76, right: 300, top: 92, bottom: 360 }, 'How long a call takes', times),
-  ...panel({ left: 560, right: 740, top: 92, bottom: 360 }, 'How much is stored', bytes),
-  write([76, 424], `Below: sessions, and events of all of them (${growth.eventsPerSession} each). Filled points and full lines: medians as measured.`, { size: 12 }),
-  write([76, 442], 'Hollow points and broken lines: a straight line through those (calls: over the logarithm of the size; bytes: over the size); bars and ±: 19 of 20', { size: 12 }),
-  write([76, 460], 'further points, if the line is true. All of it lay in memory: what no longer does is slower than the line says.', { size: 12 }),
+  ...panel({ left: 80, right: 270, top: 76, bottom: 350 }, 'How long a call takes', times),
+  ...panel({ left: 548, right: 722, top: 76, bottom: 350 }, 'How much is stored', bytes),
+  ...[
+    `Below each panel: sessions, and the events of all of them, ${growth.eventsPerSession} each. Filled points, full lines: measured, medians of calls one after the other.`,
+    'Hollow points, broken lines: extrapolated by the straight line that fits best, for calls over the logarithm of the size, for bytes over the size.',
+    'Bars and ±: where 19 of 20 further points would lie, if the line is true. All that was measured lay in memory: what does not is slower than the line.',
+  ].map((words, index) => write([24, 414 + index * 19], words, { size: 12 })),
   '</svg>',
 ];
 writeFileSync(join(folder, 'postgres-growth.svg'), `${svg.filter((line) => line !== '').join('\n')}\n`);

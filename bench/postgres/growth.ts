@@ -1,5 +1,5 @@
 /**
- * What a store of many sessions costs: measured at several sizes, and told from those for a million sessions with a hundred million events.
+ * What a store of many sessions costs: measured at several sizes, and extrapolated from those to a million sessions with a hundred million events.
  * The points are written to `.build/bench/postgres-growth.json`; `node scripts/postgres-growth-picture.mjs` draws them.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { saying } from './sessions.ts';
 
 const STEPS = [5_000, 10_000, 20_000, 40_000, 80_000] as const;
 /** No further step is begun when filling the ones before has taken so long, in milliseconds. */
-const FILLING_LIMIT_MS = 90_000;
+const FILLING_LIMIT_MS = 60_000;
 const WANTED = 1_000_000;
 const CALLS = 200;
 const LISTS = 40;
@@ -50,9 +50,9 @@ export async function run(): Promise<BenchRow[]> {
       filledMs += performance.now() - beganMs;
       points.push(await pointAt(url, sessions));
     }
-    const told = { wanted: WANTED, eventsPerSession: EVENTS_PER_SESSION, points, lines: linesOf(points) };
+    const growth = { wanted: WANTED, eventsPerSession: EVENTS_PER_SESSION, points, lines: linesOf(points) };
     mkdirSync('.build/bench', { recursive: true });
-    writeFileSync('.build/bench/postgres-growth.json', `${JSON.stringify(told, undefined, 2)}\n`);
+    writeFileSync('.build/bench/postgres-growth.json', `${JSON.stringify(growth, undefined, 2)}\n`);
     return rowsOf(points);
   } finally {
     await server.stop();
@@ -98,7 +98,7 @@ async function times(count: number, call: (n: number) => Promise<unknown>, after
   return values;
 }
 
-interface ToldLine {
+interface GrowthLine {
   readonly name: string;
   /** What the line is straight in: a tree grows by a level each time its rows are hundreds of times as many; bytes grow with the rows. */
   readonly over: 'log10 sessions' | 'sessions';
@@ -112,8 +112,8 @@ interface ToldLine {
   readonly margin: number;
 }
 
-function linesOf(points: readonly Point[]): readonly ToldLine[] {
-  const line = (name: string, unit: ToldLine['unit'], over: ToldLine['over'], read: (point: Point) => number): ToldLine => {
+function linesOf(points: readonly Point[]): readonly GrowthLine[] {
+  const line = (name: string, unit: GrowthLine['unit'], over: GrowthLine['over'], read: (point: Point) => number): GrowthLine => {
     const place = (sessions: number): number => (over === 'sessions' ? sessions : Math.log10(sessions));
     const xs = points.map(({ sessions }) => place(sessions));
     const measured = points.map(read);
@@ -145,6 +145,6 @@ function rowsOf(points: readonly Point[]): BenchRow[] {
     })),
     { name: `an event with its indexes, ${size}`, unit: 'bytes', value: last.eventBytes / last.sessions / EVENTS_PER_SESSION, spread: '', ...shown },
     { name: `a session with its view, ${size}`, unit: 'bytes', value: last.sessionBytes / last.sessions, spread: '', ...shown },
-    ...linesOf(points).map(({ name, unit, value, margin }): BenchRow => ({ name: `told for 1 M sessions, 100 M events: ${name}`, unit, value, spread: `±${((100 * margin) / value).toFixed(0)} %`, ...shown })),
+    ...linesOf(points).map(({ name, unit, value, margin }): BenchRow => ({ name: `extrapolated to 1 M sessions, 100 M events: ${name}`, unit, value, spread: `±${((100 * margin) / value).toFixed(0)} %`, ...shown })),
   ];
 }

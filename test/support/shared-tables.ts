@@ -4,6 +4,7 @@ import { ConnectedDatabase } from '../../src/adapters/postgres/postgres-database
 import type { PostgresDatabase } from '../../src/adapters/postgres/postgres-database.ts';
 import { loadDriver } from '../../src/adapters/postgres/postgres-driver.ts';
 import { migratedDatabase } from './postgres-server.ts';
+import type { FreshDatabase } from './postgres-server.ts';
 
 const TABLES = ['schedule_log', 'schedule_record', 'schedule_definition', 'schedule_standing', 'candidate_standing', 'policy', 'job', 'job_owner'];
 
@@ -19,8 +20,9 @@ export interface SharedTables {
   drop(): Promise<void>;
 }
 
-export async function openSharedTables(): Promise<SharedTables> {
-  const { url, drop } = await migratedDatabase();
+/** @param place a database of its own, unless one is named */
+export async function openSharedTables(place: () => Promise<FreshDatabase> = migratedDatabase): Promise<SharedTables> {
+  const { url, drop } = await place();
   const driver = await loadDriver();
   const opened: ConnectedDatabase[] = [];
   const connect = async (to = url): Promise<ConnectedDatabase> => {

@@ -56,7 +56,7 @@ export function placedEvents({ sessionId, stored }: Pick<AppendedRecord, 'sessio
   return stored.map((event, index) => frozen(placeEvent(event, sessionId, firstSeq + index)));
 }
 
-export const EVENT_PARTS = ['id', 'type', 'v', 'epoch', 'at', 'data'] as const satisfies readonly (keyof EventColumns)[];
+const EVENT_PARTS = ['id', 'type', 'v', 'epoch', 'at', 'data'] as const satisfies readonly (keyof EventColumns)[];
 
 /** The events' columns, each as one array. */
 export function eventColumns(events: readonly EventColumns[]): readonly (readonly unknown[])[] {

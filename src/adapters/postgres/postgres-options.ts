@@ -85,7 +85,7 @@ export function checkStoreOptions(value: PostgresEventStoreOptions): StoreSettin
   return { ...settings, tenantOf, onStatement };
 }
 
-export function isPostgresUrl(text: string): boolean {
+function isPostgresUrl(text: string): boolean {
   return /^postgres(ql)?:\/\//.test(text);
 }
 

@@ -1,0 +1,78 @@
+/** What workers share beside sessions, shut into a tenant: the contracts, unchanged, while another tenant has rows of the same names. */
+import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
+import { MemoryPolicyStore } from '../../../src/adapters/memory/memory-policy-store.ts';
+import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
+import { createIdSource } from '../../../src/actors/session/id-source.ts';
+import { createPostgresCandidateStandings } from '../../../src/adapters/postgres/candidate-standings.ts';
+import { createPostgresHandCopies } from '../../../src/adapters/postgres/hand-copies.ts';
+import { createPostgresPolicyStore } from '../../../src/adapters/postgres/policy-store.ts';
+import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
+import { createPostgresScheduleDefinitions } from '../../../src/adapters/postgres/schedule-definitions.ts';
+import { createPostgresScheduleStandings } from '../../../src/adapters/postgres/schedule-standings.ts';
+import { createPostgresScheduleStore } from '../../../src/adapters/postgres/schedule-store.ts';
+import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
+import { creation } from '../../../src/testing/session-fixtures.ts';
+import { claimed, describeScheduleStore } from '../../actors/schedule/schedule-store-contract.ts';
+import { describeCandidateStandings } from '../../contracts/candidate-standings.contract.ts';
+import { describeHandCopies } from '../../contracts/hand-copies.contract.ts';
+import { by, describePolicyStore } from '../../contracts/policy-store.contract.ts';
+import { describeScheduleDefinitions, describeScheduleStandings } from '../../contracts/schedule-places.contract.ts';
+import { ownServer } from '../../support/postgres-server.ts';
+import { openSharedTables } from '../../support/shared-tables.ts';
+import type { SharedTables } from '../../support/shared-tables.ts';
+import { emptied } from './empty-stores.ts';
+import { rolesHouse } from './roles-house.ts';
+import type { RolesHouse } from './roles-house.ts';
+
+const clock = createSystemClock();
+const ids = createIdSource({ clock });
+
+let house: RolesHouse;
+let tables: SharedTables;
+
+beforeAll(async () => {
+  const server = await ownServer();
+  house = rolesHouse(server);
+  await house.grant();
+  await house.migrate();
+  for (const tenant of ['acme', 'other']) await house.grant({ runtime: tenant, tenant });
+  tables = await openSharedTables(async () => ({ url: house.urlOf('acme'), drop: () => server.remove() }));
+  const other = await tables.connect(house.urlOf('other'));
+  await createPostgresScheduleStore({ database: other }).append('nightly', [claimed(1)]);
+  await createPostgresPolicyStore({ database: other, clock }).keep('reviewer', parseRule('allow shell_run'), { by: by('r0').by });
+});
+beforeEach(() => tables.clear());
+afterAll(() => tables.drop());
+
+describe('shut into a tenant, PostgreSQL', () => {
+  describeScheduleStore('a database', (beside) => createPostgresScheduleStore({ database: beside === undefined ? tables.one : tables.other, foldEvery: 2 }));
+  describeScheduleDefinitions('in a database', () => createPostgresScheduleDefinitions({ database: tables.one, clock, pollMs: 5 }));
+  describeScheduleStandings('in a database', () => createPostgresScheduleStandings({ database: tables.one }));
+
+  describeCandidateStandings('in a database', async () => {
+    let nowMs = Date.UTC(2026, 0, 1);
+    const of = (database: SharedTables['one']) => createPostgresCandidateStandings({ database, clock: { now: () => nowMs } });
+    return { standings: of(tables.one), beside: of(tables.other), now: () => nowMs, advance: (durationMs) => void (nowMs += durationMs), dispose: async () => undefined };
+  });
+
+  describePolicyStore('a database', async ({ nowMs, forEveryAgent }) => {
+    const at = { now: () => nowMs };
+    const written = new MemoryPolicyStore({ clock: at, forEveryAgent: forEveryAgent.map((text) => parseRule(text)) });
+    const of = (database: SharedTables['one']) => createPostgresPolicyStore({ database, clock: at, written });
+    return { store: of(tables.one), beside: of(tables.other), dispose: async () => undefined };
+  });
+
+  describeHandCopies('PostgreSQL', async () => {
+    const store = await emptied(await PostgresEventStore.open({ url: tables.url, clock }));
+    const of = (database: SharedTables['one'], graceMs?: number) => createPostgresHandCopies({ database, graceMs });
+    return {
+      ...{ copies: of(store.database), beside: of(tables.other), impatient: of(tables.other, 0) },
+      newSession: async () => {
+        const sessionId = ids.next();
+        await store.create({ sessionId, agentId: 'coder' }, creation());
+        return sessionId;
+      },
+      dispose: () => store.close(),
+    };
+  });
+});
