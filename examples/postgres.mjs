@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createNodeRuntime } from 'wakechart/node';
 
-const url = process.env.WAKECHART_STORE ?? process.argv[2];
+const url = process.env['WAKECHART_STORE'] ?? process.argv[2];
 if (url === undefined) throw new Error('Name a database: WAKECHART_STORE=postgres://user:password@host:5432/database');
 
 /** A home of its own, with the agent in it, as each machine has. @param {string} name @param {string} postgres */

@@ -21,3 +21,5 @@ export { createPostgresScheduleStandings } from './adapters/postgres/schedule-st
 export { storeWord } from './adapters/postgres/store-word.ts';
 export { createPostgresScheduleStore } from './adapters/postgres/schedule-store.ts';
 export type { PostgresScheduleStoreOptions } from './adapters/postgres/schedule-store.ts';
+export { postgresRoles } from './adapters/postgres/roles.ts';
+export type { PostgresRolesOptions } from './adapters/postgres/roles.ts';

@@ -1,14 +1,13 @@
 /** Durable appends to the PostgreSQL store beside the same written by hand, on the same tables: as one call of a function, and as plain statements. */
 import { Pool } from 'pg';
 import type { PoolClient } from 'pg';
-import { createSystemClock } from 'wakechart/node';
-import { PostgresEventStore } from 'wakechart/postgres';
+import type { PostgresEventStore } from 'wakechart/postgres';
 import { collectGarbage, median, spread } from '../harness.ts';
 import type { BenchRow } from '../harness.ts';
 import type { BenchEvent } from '../storage/sessions.ts';
 import { RAW_FUNCTION, appendByFunction, appendPlainly } from './raw-append.ts';
-import { ask, settle, startServer } from './server.ts';
-import { idOf, makeSessions, saying } from './sessions.ts';
+import { ask, settle } from './server.ts';
+import { idOf, saying, withStore } from './sessions.ts';
 
 const ROUNDS = 5;
 const APPENDERS = 64;
@@ -36,25 +35,18 @@ const CONTESTS: readonly Contest[] = [
 
 let next = 1_000_000;
 
-export async function run(): Promise<BenchRow[]> {
-  const server = await startServer();
-  try {
-    const url = await server.migrated();
+export function run(): Promise<BenchRow[]> {
+  return withStore(APPENDERS, async ({ url, store }) => {
     await ask(url, RAW_FUNCTION);
-    const store = await PostgresEventStore.open({ url, clock: createSystemClock() });
     const pool = new Pool({ connectionString: url, max: APPENDERS });
-    await makeSessions(store, APPENDERS);
     const clients = await Promise.all(Array.from({ length: APPENDERS }, () => pool.connect()));
     const ways = { ours: ours(store), byFunction: raw(clients, appendByFunction), plainly: raw(clients, appendPlainly) };
     const rows: BenchRow[] = [];
     for (const contest of CONTESTS) rows.push(...(await rowsOf(contest, ways, url)));
     for (const client of clients) client.release();
     await pool.end();
-    await store.close();
     return rows;
-  } finally {
-    await server.stop();
-  }
+  });
 }
 
 function ours(store: PostgresEventStore): Append {

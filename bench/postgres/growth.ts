@@ -12,7 +12,9 @@ import { EVENTS_PER_SESSION, grow, someSessions } from './grown-store.ts';
 import { ask, startServer } from './server.ts';
 import { saying } from './sessions.ts';
 
-const STEPS = [5_000, 10_000, 20_000, 40_000, 80_000] as const;
+const STEPS = [1_250, 2_500, 5_000, 10_000, 20_000, 40_000, 80_000] as const;
+/** Fewer points tell nothing of what lies beyond. */
+const LEAST_STEPS = 4;
 /** No further step is begun when filling the ones before has taken so long, in milliseconds. */
 const FILLING_LIMIT_MS = 60_000;
 const WANTED = 1_000_000;
@@ -44,7 +46,7 @@ export async function run(): Promise<BenchRow[]> {
     const points: Point[] = [];
     let filledMs = 0;
     for (const sessions of STEPS) {
-      if (filledMs > FILLING_LIMIT_MS) break;
+      if (filledMs > FILLING_LIMIT_MS && points.length >= LEAST_STEPS) break;
       const beganMs = performance.now();
       await grow(url, (points.at(-1)?.sessions ?? 0) + 1, sessions);
       filledMs += performance.now() - beganMs;

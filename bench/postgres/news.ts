@@ -7,14 +7,13 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { createSystemClock } from 'wakechart/node';
-import { PostgresEventStore } from 'wakechart/postgres';
+import type { PostgresEventStore } from 'wakechart/postgres';
 import { median, spread } from '../harness.ts';
 import type { BenchRow } from '../harness.ts';
 import { nowMs } from './fleet.ts';
 import { RAW_DUE } from './news-listener.ts';
-import { ask, startServer } from './server.ts';
-import { idOf, makeSessions, saying } from './sessions.ts';
+import { ask } from './server.ts';
+import { idOf, saying, withStore } from './sessions.ts';
 
 const LATENCIES = 200;
 const FOLLOWED = 60;
@@ -26,19 +25,11 @@ const LISTENER = new URL('./news-listener.js', import.meta.url);
 
 let next = 3_000_000;
 
-export async function run(): Promise<BenchRow[]> {
-  const server = await startServer();
-  try {
-    const url = await server.migrated();
+export function run(): Promise<BenchRow[]> {
+  return withStore(2, async ({ url, store }) => {
     await ask(url, RAW_DUE);
-    const store = await PostgresEventStore.open({ url, clock: createSystemClock() });
-    await makeSessions(store, 2);
-    const rows = [...(await leasedRows(url, store)), ...(await followerRows(url, store))];
-    await store.close();
-    return rows;
-  } finally {
-    await server.stop();
-  }
+    return [...(await leasedRows(url, store)), ...(await followerRows(url, store))];
+  });
 }
 
 async function leasedRows(url: string, store: PostgresEventStore): Promise<BenchRow[]> {

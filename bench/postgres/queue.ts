@@ -3,13 +3,12 @@
  * 1, 2, 4 and 8 worker processes; and how fast one makes something due, one at a time by 64 at once.
  */
 import { makeWorkerUtils, Logger, runMigrations } from 'graphile-worker';
-import { createSystemClock } from 'wakechart/node';
-import { PostgresEventStore } from 'wakechart/postgres';
+import type { PostgresEventStore } from 'wakechart/postgres';
 import { interleave, median, spread } from '../harness.ts';
 import type { BenchRow } from '../harness.ts';
 import { openFleet } from './fleet.ts';
-import { idOf, makeSessions } from './sessions.ts';
-import { ask, settle, startServer } from './server.ts';
+import { idOf, withStore } from './sessions.ts';
+import { ask, settle } from './server.ts';
 
 const ROUNDS = 5;
 const PIECES = 600;
@@ -19,22 +18,15 @@ const WORKERS = new URL('./wake-workers.js', import.meta.url);
 
 const hint = (n: number): Parameters<PostgresEventStore['activations']['add']>[0][number] => ({ sessionId: idOf(n), agentId: 'bench', causeId: idOf(n), kind: 'ingress', priority: 'normal', dueAtMs: 1 });
 
-export async function run(): Promise<BenchRow[]> {
-  const server = await startServer();
-  try {
-    const url = await server.migrated();
+export function run(): Promise<BenchRow[]> {
+  return withStore(PIECES, async ({ server, url, store }) => {
     const graphileUrl = await server.empty();
     await runMigrations({ connectionString: graphileUrl, logger: QUIET });
-    const store = await PostgresEventStore.open({ url, clock: createSystemClock() });
-    await makeSessions(store, PIECES);
     const rows: BenchRow[] = [];
     for (const size of SIZES) rows.push(await takingRow(size, { store, url, graphileUrl }));
     rows.push(await addingRow(store, graphileUrl));
-    await store.close();
     return rows;
-  } finally {
-    await server.stop();
-  }
+  });
 }
 
 const QUIET = new Logger(() => () => undefined);

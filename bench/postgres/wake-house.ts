@@ -7,7 +7,7 @@ import { FileAgentCatalog, createNodeRuntime, createScriptAgentRuntime, createSy
 import type { Runtime } from 'wakechart/node';
 import { PostgresEventStore } from 'wakechart/postgres';
 
-export const AGENT = 'echo';
+const AGENT = 'echo';
 
 /** What every wake begins with. */
 const MESSAGE = { type: 'user.message', text: 'It was the best of times, it was the worst of times. What comes next?' } as const;

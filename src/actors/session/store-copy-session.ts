@@ -20,6 +20,8 @@ export interface CopyPorts {
   readonly signal?: AbortSignal | undefined;
   /** What a session is made with in the target, at most, in characters: the rest is appended. One record may be larger. Default 8 Mi. */
   readonly firstPartCharacters?: number | undefined;
+  /** Takes along what is kept beside the log, when that is there and before anything of it is due. @throws what leaves the session named as one whose copy is not complete */
+  readonly onCarried?: ((session: SessionIdentity) => Promise<void>) | undefined;
 }
 
 /** `copied`: it was not there. `completed`: a part of it was. `unchanged`: all of it was. */
@@ -50,6 +52,7 @@ export async function copySession({ sessionId, agentId, view }: SessionListing, 
   await verify(sessionId, { head, sha256 }, ports);
   const now = await from.head(sessionId);
   if (now !== head) throw behind(sessionId, head, now);
+  await ports.onCarried?.(identity);
   // Last, so that nobody there goes on with a part of it. Also when all was there: whoever copied it may have come no further.
   await keepView(to, state);
   await to.activations.add(activationsOf(state));

@@ -17,7 +17,7 @@ interface OfSession {
 export function addSessionCommands(program: Command, words: SessionProgram): void {
   const session = program
     .command('session')
-    .description('sessions: create, list, status, send, answer, confirm-tool, custom-tool-result, define-outcome, interrupt, terminate, fork, export, import, delete, events, why');
+    .description('sessions: create, list, status, send, answer, confirm-tool, custom-tool-result, define-outcome, interrupt, terminate, fork, export, import, delete, let-go, events, why');
   addMaking(session, words);
   addSend(session, words);
   addAnswers(session, words);
@@ -145,6 +145,11 @@ function addCopies(session: Command, { run, withExamples }: SessionProgram): voi
     .addOption(sessionOption())
     .requiredOption('--yes', 'really')
     .action(({ session: id }: OfSession) => run(remove, async (context) => (await load()).deleteSession(context, id)));
+  const letGo = session.command('let-go').description('take a session from the machine that has its folder, when that is gone for good; without --yes it only says what may be lost');
+  withExamples(letGo, 'wakechart session let-go --session ID --store postgres://worker@db.example.com/work', 'wakechart session let-go --session ID --store postgres://worker@db.example.com/work --yes')
+    .addOption(sessionOption())
+    .option('--yes', 'do it')
+    .action(({ session: id, yes }: OfSession & { readonly yes?: true }) => run(letGo, async (context) => (await import('./commands/session-let-go.ts')).letSessionGo(context, id, { isMeant: yes === true })));
 }
 
 function addEvents(session: Command, { run, withExamples }: SessionProgram): void {

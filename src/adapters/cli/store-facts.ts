@@ -20,7 +20,7 @@ export async function storeRefusals(database: Bound): Promise<readonly string[]>
     `WITH wanted AS (
        SELECT c.oid, c.relname, right_name FROM pg_class c, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS right_name
        WHERE c.relnamespace = to_regnamespace($1) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-         AND CASE c.relname WHEN 'migration' THEN right_name = 'SELECT' WHEN 'event' THEN right_name <> 'UPDATE' WHEN 'blob' THEN right_name <> 'UPDATE' ELSE true END
+         AND CASE c.relname WHEN 'migration' THEN right_name = 'SELECT' WHEN 'event' THEN right_name <> 'UPDATE' WHEN 'blob' THEN right_name <> 'UPDATE' WHEN 'tenant_role' THEN false ELSE true END
      )
      SELECT lower(right_name) || CASE right_name WHEN 'INSERT' THEN ' into ' WHEN 'DELETE' THEN ' from ' ELSE ' ' END || relname AS refusal FROM wanted WHERE NOT has_table_privilege(oid, right_name)
      UNION ALL

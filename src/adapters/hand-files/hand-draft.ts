@@ -1,14 +1,17 @@
 /** Writes a hand into an empty folder that nobody else knows of: contents that lie here already come from there, the rest is fetched. */
 import { Buffer } from 'node:buffer';
 import { chmod, constants, mkdir, open, symlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { HandPiece } from '../../actors/hand/hand-copies.ts';
-import { HAND_PIECE_BYTES } from '../../machines/hand/hand-manifest.ts';
+import { HAND_PIECE_BYTES, bytesOfPiece } from '../../machines/hand/hand-manifest.ts';
 import type { HandEntry, HandFile } from '../../machines/hand/hand-manifest.ts';
+import { linkFile } from './hand-links.ts';
 import type { RootPlace } from './hand-places.ts';
 import { syncFolder } from './hand-swap.ts';
 import { hashOf } from './hash.ts';
 import { lookOf } from './known-hand.ts';
+import { inLanes } from './lanes.ts';
 import { nativePath } from './open-folder.ts';
 import { PieceSource } from './piece-source.ts';
 
@@ -23,42 +26,108 @@ const MAX_GROUP_FILES = 256;
 const MAX_GROUP_BYTES = 4_194_304;
 /** Of a group, at the same time: each of them waits for the disk. */
 const MAX_WRITES = 16;
+/** Folders that are put on the disk at the same time. */
+const MAX_SYNCS = 16;
+
+/** What lies here of a hand, and how it looked. */
+export interface HandHere {
+  readonly entries: readonly HandEntry[];
+  /** As in `KnownHand`. */
+  readonly looks: readonly string[];
+  /** Nanoseconds since the epoch by the clock of the file system: before the first look. */
+  readonly seenNs: bigint;
+  /** Whether it goes when the new one is in its place: then what is the same may be taken over as it is. */
+  readonly goes: boolean;
+}
 
 export interface DraftHand {
   readonly draft: string;
   readonly entries: readonly HandEntry[];
-  /** What lies here, by path. */
-  readonly here: ReadonlyMap<string, HandEntry>;
+  readonly here: HandHere;
   readonly roots: readonly RootPlace[];
   readonly get: (hashes: readonly string[]) => Promise<readonly HandPiece[]>;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface DraftedHand {
+  /** Empty for what was taken over. */
   readonly looks: readonly string[];
+  /** How the files looked that were taken over, by path. */
+  readonly taken: ReadonlyMap<string, string>;
   readonly fetchedBytes: number;
 }
 
-export async function draftHand({ draft, entries, here, roots, get, signal }: DraftHand): Promise<DraftedHand> {
-  const directories = new Map<string, string>(roots.map(({ root, directory }) => [root, directory]));
-  const looks = new Map<string, string>();
-  let fetchedBytes = 0;
+export async function draftHand(hand: DraftHand): Promise<DraftedHand> {
+  const { draft, entries, here, signal } = hand;
   await mkdir(draft, { recursive: true, mode: PRIVATE_FOLDER_MODE });
   await makeFrame(draft, entries);
-  const wanted = entries.flatMap((entry) => (entry.kind === 'file' ? [{ file: entry, isHere: isSameContent(entry, here.get(entry.path)) }] : []));
-  for (const group of groupsOf(wanted)) {
+  const known = new Map(here.entries.map((entry, index) => [entry.path, { entry, look: here.looks[index] ?? '' }]));
+  const files = entries.filter((entry) => entry.kind === 'file');
+  const writer = new DraftWriter(hand, known);
+  const taken = here.goes ? await writer.takeOver(files) : new Map<string, string>();
+  for (const group of groupsOf(files.filter(({ path }) => !taken.has(path)).map((file) => ({ file, isHere: isSameContent(file, known.get(file.path)?.entry) })))) {
     signal?.throwIfAborted();
+    await writer.write(group);
+  }
+  await settleFolders(draft, entries);
+  return { looks: entries.map(({ path }) => writer.looks.get(path) ?? ''), taken, fetchedBytes: writer.fetchedBytes };
+}
+
+class DraftWriter {
+  /** How what was written looks, by path. */
+  readonly looks = new Map<string, string>();
+  fetchedBytes = 0;
+  readonly #hand: DraftHand;
+  readonly #known: ReadonlyMap<string, { readonly entry: HandEntry; readonly look: string }>;
+  readonly #directories: ReadonlyMap<string, string>;
+
+  constructor(hand: DraftHand, known: ReadonlyMap<string, { readonly entry: HandEntry; readonly look: string }>) {
+    this.#hand = hand;
+    this.#known = known;
+    this.#directories = new Map<string, string>(hand.roots.map(({ root, directory }) => [root, directory]));
+  }
+
+  /** Those that lie here just as they are wanted. @returns how they looked, by path */
+  async takeOver(files: readonly HandFile[]): Promise<ReadonlyMap<string, string>> {
+    const { draft, here, signal } = this.#hand;
+    const taken = new Map<string, string>();
+    await inLanes(files, MAX_WRITES, async (file) => {
+      signal?.throwIfAborted();
+      const { entry, look = '' } = this.#known.get(file.path) ?? {};
+      if (!isSameContent(file, entry) || entry?.kind !== 'file' || entry.mode !== file.mode) return;
+      if (await linkFile({ from: this.#placeOf(file.path), to: join(draft, file.path), look, seenNs: here.seenNs })) taken.set(file.path, look);
+    });
+    return taken;
+  }
+
+  /** All of them are written before the first is put on the disk: that takes the others along. */
+  async write(group: readonly WantedFile[]): Promise<void> {
+    const { draft, get } = this.#hand;
     const source = new PieceSource(group.flatMap(({ file, isHere }) => (isHere ? [] : file.pieces.map((hash, index) => ({ hash, bytes: bytesOfPiece(file, index) })))), get);
     // The pieces of one large file come one after the other, those of many small ones at once.
     if (group.length > 1) await source.fetchAll();
-    await inLanes(group, async ({ file, isHere }) => {
-      const next = isHere ? localPieces(file, directories, source) : (hash: string) => source.next(hash);
-      looks.set(file.path, await writeFile(join(draft, file.path), file, next));
-    });
-    fetchedBytes += source.fetchedBytes;
+    const open: { readonly path: string; readonly handle: FileHandle }[] = [];
+    try {
+      await inLanes(group, MAX_WRITES, async ({ file, isHere }) => {
+        const next = isHere ? localPieces(file, this.#placeOf(file.path), source) : (hash: string) => source.next(hash);
+        const handle = await openNew(join(draft, file.path));
+        open.push({ path: file.path, handle });
+        await writeFile(handle, file, next);
+      });
+      await inLanes(open, MAX_WRITES, async ({ path, handle }) => {
+        await handle.sync();
+        this.looks.set(path, lookOf(await handle.stat({ bigint: true })));
+      });
+    } finally {
+      await Promise.allSettled(open.map(({ handle }) => handle.close()));
+    }
+    this.fetchedBytes += source.fetchedBytes;
   }
-  await settleFolders(draft, entries);
-  return { looks: entries.map(({ path }) => looks.get(path) ?? ''), fetchedBytes };
+
+  #placeOf(path: string): string {
+    const [root = '', ...names] = path.split('/');
+    return join(this.#directories.get(root) ?? '', ...names);
+  }
 }
 
 /** Folders and links. */
@@ -91,22 +160,10 @@ function* groupsOf(files: readonly WantedFile[]): Generator<readonly WantedFile[
   if (group.length > 0) yield group;
 }
 
-/** @throws what the first of them threw, once none runs any more */
-async function inLanes<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const waiting = items.values();
-  const lane = async (): Promise<void> => {
-    for (const item of waiting) await work(item);
-  };
-  const ends = await Promise.allSettled(Array.from({ length: Math.min(MAX_WRITES, items.length) }, lane));
-  for (const end of ends) if (end.status === 'rejected') throw end.reason;
-}
-
 type NextPiece = (hash: string, index: number) => Promise<Uint8Array>;
 
 /** What lies here may be changed by somebody in this moment: then it is fetched after all. */
-function localPieces(file: HandFile, directories: ReadonlyMap<string, string>, source: PieceSource): NextPiece {
-  const [root = '', ...names] = file.path.split('/');
-  const path = join(directories.get(root) ?? '', ...names);
+function localPieces(file: HandFile, path: string, source: PieceSource): NextPiece {
   return async (hash, index) => {
     const bytes = await readPart(path, index * HAND_PIECE_BYTES, bytesOfPiece(file, index)).catch(() => undefined);
     return bytes !== undefined && hashOf(bytes) === hash ? bytes : source.beside(hash);
@@ -124,34 +181,25 @@ async function readPart(path: string, position: number, length: number): Promise
   }
 }
 
-/** @returns how it looks */
-async function writeFile(path: string, { mode, pieces }: HandFile, next: NextPiece): Promise<string> {
-  const file = await open(nativePath(path), 'wx', PRIVATE_FILE_MODE);
-  try {
-    for (const [index, hash] of pieces.entries()) await file.appendFile(await next(hash, index));
-    await file.chmod(mode);
-    await file.sync();
-    return lookOf(await file.stat({ bigint: true }));
-  } finally {
-    await file.close();
-  }
+function openNew(path: string): Promise<FileHandle> {
+  return open(nativePath(path), 'wx', PRIVATE_FILE_MODE);
 }
 
-/** The deepest first: one that may not be written takes nothing in afterwards. The tops stay ours, since they have to be moved. */
+async function writeFile(handle: FileHandle, { mode, pieces }: HandFile, next: NextPiece): Promise<void> {
+  for (const [index, hash] of pieces.entries()) await handle.appendFile(await next(hash, index));
+  await handle.chmod(mode);
+}
+
+/** All of them on the disk, and then the modes, the deepest first: one that may not be entered lets nobody reach what is in it. The tops stay ours, since they have to be moved. */
 async function settleFolders(draft: string, entries: readonly HandEntry[]): Promise<void> {
-  for (const entry of entries.toReversed()) {
-    if (entry.kind !== 'folder') continue;
-    const path = join(draft, entry.path);
-    await syncFolder(path);
-    if (dirname(entry.path) !== '.') await chmod(nativePath(path), entry.mode);
-  }
+  const folders = entries.filter(({ kind }) => kind === 'folder');
+  await inLanes(folders, MAX_SYNCS, ({ path }) => syncFolder(join(draft, path)));
   await syncFolder(draft);
+  for (const entry of entries.toReversed()) {
+    if (entry.kind === 'folder' && dirname(entry.path) !== '.') await chmod(nativePath(join(draft, entry.path)), entry.mode);
+  }
 }
 
 function isSameContent(entry: HandFile, here: HandEntry | undefined): boolean {
   return here?.kind === 'file' && here.size === entry.size && entry.pieces.every((piece, index) => piece === here.pieces[index]);
-}
-
-function bytesOfPiece({ size, pieces }: HandFile, index: number): number {
-  return index < pieces.length - 1 ? HAND_PIECE_BYTES : size - index * HAND_PIECE_BYTES;
 }

@@ -44,6 +44,11 @@ export class HandPlaces {
     return join(this.directory, `before-${epoch}`);
   }
 
+  /** What lay here before and is to be removed. */
+  get old(): string {
+    return join(this.directory, 'old');
+  }
+
   get swap(): string {
     return join(this.directory, 'swap.json');
   }

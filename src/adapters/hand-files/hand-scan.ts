@@ -15,6 +15,7 @@ import type { HandEntry, HandFile, HandRoot } from '../../machines/hand/hand-man
 import { isMissing, systemCodeOf, unreadable } from './hand-errors.ts';
 import { lookOf } from './known-hand.ts';
 import type { trusted } from './known-hand.ts';
+import { inLanes } from './lanes.ts';
 import { OpenFolder } from './open-folder.ts';
 
 const FILE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -83,13 +84,10 @@ class Scanner {
     try {
       const names = (await folder.names().catch((error: unknown) => this.#absent(path, error))) ?? [];
       const folders: string[] = [];
-      const waiting = names.values();
-      const work = async (): Promise<void> => {
-        for (const name of waiting) if (await this.#look(folder, { name, path: `${path}/${name}`, dev })) folders.push(name);
-      };
       // All of them come to their end before the folder is closed: its descriptor may be another's then.
-      const ends = await Promise.allSettled(Array.from({ length: Math.min(MAX_LOOKS, names.length) }, work));
-      for (const end of ends) if (end.status === 'rejected') throw end.reason;
+      await inLanes(names, MAX_LOOKS, async (name) => {
+        if (await this.#look(folder, { name, path: `${path}/${name}`, dev })) folders.push(name);
+      });
       for (const name of folders) await this.#enter(folder, name, `${path}/${name}`, dev);
     } finally {
       await folder.close();

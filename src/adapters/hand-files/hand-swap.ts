@@ -41,10 +41,18 @@ export async function endSwap(places: HandPlaces): Promise<void> {
     await syncFolder(places.directory);
     await unlink(places.swap);
     await syncFolder(places.directory);
-    if (!swap.keepsBefore) await removeTree(places.before(swap.epoch));
+    // Under a name by which whoever comes after a crash knows that it goes.
+    if (!swap.keepsBefore) await putAway(places, swap.epoch);
     else for (const { root } of places.roots) await unlink(movedMark(join(places.before(swap.epoch), root)));
   }
+  await removeTree(places.old);
   await removeTree(places.draft);
+}
+
+async function putAway(places: HandPlaces, epoch: number): Promise<void> {
+  // Left by one that was killed while it removed that.
+  await removeTree(places.old);
+  await rename(places.before(epoch), places.old);
 }
 
 /** Whether somebody has to end or clear away something. */
@@ -53,7 +61,7 @@ export async function isHalfDone(places: HandPlaces): Promise<boolean> {
     if (isMissing(error)) return [];
     throw error;
   });
-  return names.includes('swap.json') || names.includes('new');
+  return ['swap.json', 'new', 'old'].some((name) => names.includes(name));
 }
 
 async function readSwap(places: HandPlaces): Promise<Swap | undefined> {

@@ -1,6 +1,7 @@
 /** The hands of the sessions of a home. */
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { HandPiece } from '../../actors/hand/hand-copies.ts';
 import type { HandFolders, LaidHand, LayHand, TakeHand, TakenHand } from '../../actors/hand/hand-folders.ts';
 import type { SessionPlace } from '../../actors/session/session-directories.ts';
@@ -10,7 +11,9 @@ import { HAND_PIECE_BYTES, damaged, handFile, indexText, isHandPath, measureOf, 
 import type { HandEntry, HandFile } from '../../machines/hand/hand-manifest.ts';
 import type { HandHost } from '../../machines/hand/hand-standing.ts';
 import { draftHand } from './hand-draft.ts';
+import type { DraftedHand } from './hand-draft.ts';
 import { storageFailed } from './hand-errors.ts';
+import { lookAfter } from './hand-links.ts';
 import { HandPlaces } from './hand-places.ts';
 import type { HandLayout } from './hand-places.ts';
 import { scanHand } from './hand-scan.ts';
@@ -20,11 +23,14 @@ import { hashOf } from './hash.ts';
 import { hostOfHome } from './host-id.ts';
 import { fileSystemNow, readKnown, trusted, writeKnown } from './known-hand.ts';
 import type { KnownHand } from './known-hand.ts';
+import { inLanes } from './lanes.ts';
 import { walkTo } from './open-folder.ts';
 import { PieceBatches } from './piece-batches.ts';
 import { fetchPieces } from './piece-source.ts';
 
 const PRIVATE_FOLDER_MODE = 0o700;
+/** Files that are looked at at the same time. */
+const MAX_LOOKS = 16;
 const NOTHING_SEEN: ScannedHand = { entries: [], looks: [], read: 0, skipped: [] };
 const NO_BOUNDS = { maxFiles: Infinity, maxBytes: Infinity };
 
@@ -123,11 +129,25 @@ async function layHand(places: HandPlaces, { manifestId, epoch, get, signal }: L
     return { ...measure, fetchedBytes: 0 };
   }
   const keepsBefore = seen === undefined || holdsWork(here, known);
-  const drafted = await draftHand({ draft: places.draft, entries, here: new Map(here.entries.map((entry) => [entry.path, entry])), roots: places.roots, get, signal });
+  const drafted = await draftHand({ draft: places.draft, entries, here: { ...here, seenNs: takenNs, goes: !keepsBefore }, roots: places.roots, get, signal });
   await beginSwap(places, { epoch, keepsBefore });
   await endSwap(places);
-  await writeKnown(places.directory, { manifestId, entries, looks: drafted.looks, takenNs: await fileSystemNow(places.directory) });
+  const looks = await looksAfter(places, entries, drafted);
+  await writeKnown(places.directory, { manifestId, entries, looks, takenNs: await fileSystemNow(places.directory) });
   return { ...measure, fetchedBytes: drafted.fetchedBytes, ...(keepsBefore ? { setAside: places.before(epoch) } : {}) };
+}
+
+/** Those that were taken over had a second name until the old hand was gone. */
+async function looksAfter(places: HandPlaces, entries: readonly HandEntry[], { looks, taken }: DraftedHand): Promise<readonly string[]> {
+  const directories = new Map<string, string>(places.roots.map(({ root, directory }) => [root, directory]));
+  const after = [...looks];
+  await inLanes(entries.entries(), MAX_LOOKS, async ([index, { path }]) => {
+    const look = taken.get(path);
+    if (look === undefined) return;
+    const [root = '', ...names] = path.split('/');
+    after[index] = await lookAfter(join(directories.get(root) ?? '', ...names), look);
+  });
+  return after;
 }
 
 async function entriesOf(manifestId: string, get: LayHand['get']): Promise<readonly HandEntry[]> {

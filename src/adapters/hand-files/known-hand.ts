@@ -45,7 +45,8 @@ export function trusted({ entries, looks, takenNs }: KnownHand): ReadonlyMap<str
   );
 }
 
-function isSettled(look: string, takenNs: bigint): boolean {
+/** Whether a file that looks so, and did at that time or later, cannot have changed in the same moment. */
+export function isSettled(look: string, takenNs: bigint): boolean {
   if (look === '') return false;
   const changedNs = BigInt(look.split(' ', 1)[0] ?? '0');
   return changedNs + (changedNs % SECOND_NS === 0n ? COARSE_MOMENT_NS : MOMENT_NS) <= takenNs;

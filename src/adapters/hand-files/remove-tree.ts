@@ -1,9 +1,12 @@
 /** Removes a folder with all that is in it: also names that are no text, and what whoever worked in it has made unwritable. */
 import { Buffer } from 'node:buffer';
 import { chmod, lstat, readdir, rmdir, unlink } from 'node:fs/promises';
-import { isMissing } from './hand-errors.ts';
+import { isMissing, systemCodeOf } from './hand-errors.ts';
+import { inLanes } from './lanes.ts';
 
 const PRIVATE_FOLDER_MODE = 0o700;
+/** Of one folder, at the same time. */
+const MAX_REMOVALS = 16;
 
 /** One that is not there is removed already. Links are removed, and not followed. */
 export async function removeTree(path: string): Promise<void> {
@@ -18,6 +21,16 @@ async function remove(path: Buffer): Promise<void> {
   const stats = await lstat(path);
   if (!stats.isDirectory()) return unlink(path);
   if ((stats.mode & PRIVATE_FOLDER_MODE) !== PRIVATE_FOLDER_MODE) await chmod(path, PRIVATE_FOLDER_MODE);
-  for (const name of await readdir(path, { encoding: 'buffer' })) await remove(Buffer.concat([path, Buffer.from('/'), name]));
+  const folders: Buffer[] = [];
+  await inLanes(await readdir(path, { encoding: 'buffer' }), MAX_REMOVALS, async (name) => {
+    const each = Buffer.concat([path, Buffer.from('/'), name]);
+    await unlink(each).catch((error: unknown) => {
+      if (isMissing(error)) return;
+      // Which of them it is for a folder, the system decides.
+      if (!['EISDIR', 'EPERM', 'EACCES'].includes(systemCodeOf(error) ?? '')) throw error;
+      folders.push(each);
+    });
+  });
+  for (const folder of folders) await remove(folder);
   await rmdir(path);
 }

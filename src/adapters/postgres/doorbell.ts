@@ -26,7 +26,7 @@ export interface DoorbellOptions {
   readonly onPoll: () => void;
 }
 
-/** What is said within so many milliseconds is said together. */
+/** The first after so many milliseconds of quiet is said at once; what comes within them is said together. */
 const COALESCE_MS = 2;
 
 /** A notification holds less than 8,000 bytes: https://www.postgresql.org/docs/current/sql-notify.html. Ids beyond it wait for the next one. */
@@ -50,6 +50,8 @@ export class Doorbell {
   #isDue = false;
   #sessions = new Set<string>();
   #sendTimer: TimerHandle | undefined;
+  /** On the steady clock. */
+  #quietUntilMs = 0;
   #sending: Promise<void> = Promise.resolve();
   #pollTimer: TimerHandle | undefined;
   #connectTimer: TimerHandle | undefined;
@@ -97,12 +99,17 @@ export class Doorbell {
 
   #armSend(): void {
     if (this.#sendTimer !== undefined || this.#isClosed) return;
-    this.#sendTimer = this.#options.clock.setTimeout(() => this.#send(), COALESCE_MS);
+    const { clock } = this.#options;
+    const waitMs = this.#quietUntilMs - clock.steadyNow();
+    if (waitMs <= 0) this.#send();
+    else this.#sendTimer = clock.setTimeout(() => this.#send(), waitMs);
   }
 
   #send(): void {
-    this.#options.clock.clearTimeout(this.#sendTimer);
+    const { clock } = this.#options;
+    clock.clearTimeout(this.#sendTimer);
     this.#sendTimer = undefined;
+    this.#quietUntilMs = clock.steadyNow() + COALESCE_MS;
     // One at a time: what comes meanwhile is said together afterwards.
     this.#sending = this.#sending.then(() => this.#say());
   }

@@ -50,8 +50,8 @@ const WATCHED: Readonly<Record<string, readonly string[]>> = {
   claim: ['session_id', 'worker', 'until'],
   view: ['session_id', 'head', 'fold_version', 'status', 'is_parked', 'saved_at'],
   schedule_log: ['schedule', 'head', 'folded_through'],
-  job: ['number', 'owner', 'stage', 'made_at'],
-  job_owner: ['id', 'name', 'alive_until'],
+  job: ['number', 'owner', 'machine', 'stage', 'has_output', 'made_at'],
+  job_owner: ['id', 'alive_until'],
   hand: ['session_id', 'epoch', 'host_id', 'host_name', 'copy_epoch', 'files', 'bytes', 'changed_at'],
 };
 
@@ -126,7 +126,8 @@ DECLARE
 BEGIN
   FOR v_table IN SELECT c.relname FROM pg_class c WHERE c.relnamespace = to_regnamespace('$s') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
     AND c.relname NOT IN ('migration', 'tenant_role') LOOP
-    EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON $s.%I TO "$runtime"', v_table.relname);
+    -- What happened is added to, and removed with its session, and never changed.
+    EXECUTE format('GRANT SELECT, INSERT, DELETE%s ON $s.%I TO "$runtime"', CASE WHEN v_table.relname IN ('event', 'blob') THEN '' ELSE ', UPDATE' END, v_table.relname);
   END LOOP;
   IF to_regclass('$s.tenant_role') IS NULL THEN
     ALTER DEFAULT PRIVILEGES IN SCHEMA $s GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO "$runtime";

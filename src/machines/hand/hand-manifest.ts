@@ -89,6 +89,11 @@ export function measureOf(entries: readonly HandEntry[]): HandMeasure {
   return { files: entries.length, bytes: entries.reduce((sum, entry) => sum + (entry.kind === 'file' ? entry.size : 0), 0) };
 }
 
+/** How long a piece of a file is, by its place in it. */
+export function bytesOfPiece({ size, pieces }: Pick<HandFile, 'size' | 'pieces'>, index: number): number {
+  return index < pieces.length - 1 ? HAND_PIECE_BYTES : size - index * HAND_PIECE_BYTES;
+}
+
 /** @throws RuntimeError HAND_COPY_DAMAGED */
 export function readIndex(text: string): HandIndex {
   return read(handIndex, text);

@@ -69,7 +69,12 @@ export function handArrival({ sessionId, standing, here, bound, missingFolder, p
   if (isUnknown) return { kind: 'first' };
   if (isHome) return { kind: 'home' };
   const { copy } = standing;
-  return { kind: 'moves', from: home, copy, mayHaveLost: copy === undefined ? previousEpoch > 0 : copy.epoch < previousEpoch };
+  return { kind: 'moves', from: home, copy, mayHaveLost: mayHaveLost(copy, previousEpoch) };
+}
+
+/** Whether a wake may have changed something that is in no copy. @param previousEpoch of the newest wake in the log */
+export function mayHaveLost(copy: Pick<HandCopy, 'epoch'> | undefined, previousEpoch: number): boolean {
+  return copy === undefined ? previousEpoch > 0 : copy.epoch < previousEpoch;
 }
 
 /** What a machine says that is not the one. */
@@ -78,7 +83,7 @@ export const HAND_ELSEWHERE = 'HAND_ELSEWHERE';
 function handElsewhere(sessionId: string, { home, reason }: { readonly home: HandHost | undefined; readonly reason: string }): RuntimeError {
   return new RuntimeError(HAND_ELSEWHERE, `session ${sessionId} is left to ${home === undefined ? 'the machine that has its folder' : `its home ${home.name}`}: ${reason}`, {
     category: 'conflict',
-    hint: home === undefined ? 'Run a worker on that machine.' : `Run a worker on ${home.name}. When that machine is gone for good, let the session go: what was not copied is lost then.`,
+    hint: home === undefined ? 'Run a worker on that machine.' : `Run a worker on ${home.name}. When that machine is gone for good, let the session go with \`wakechart session let-go\`: what was not copied is lost then.`,
     details: { sessionId, reason, ...(home === undefined ? {} : { hostId: home.id, host: home.name }) },
   });
 }

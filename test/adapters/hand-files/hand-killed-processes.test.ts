@@ -1,7 +1,7 @@
 /** Machines that die while they lay out a hand or copy it: whoever comes next finds the one before or the one after, and never a mix. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -61,9 +61,10 @@ async function wake(hands: SessionHands, epoch: number, work: () => Promise<void
 async function tree(workspace: string, epoch: number): Promise<void> {
   for (const file of ['a.md', 'deep/b.md', `only-${epoch}.md`]) await writeFile(join(workspace, file), `by ${epoch}`);
   await rm(join(workspace, `only-${epoch - 2}.md`), { force: true });
+  if (epoch === 1) await writeFile(join(workspace, 'same.md'), 'the same');
 }
 
-const treeAt = (epoch: number): unknown => expect.objectContaining({ '/a.md': `file 644 by ${epoch}`, '/deep/b.md': `file 644 by ${epoch}`, [`/only-${epoch}.md`]: `file 644 by ${epoch}` });
+const treeAt = (epoch: number): unknown => expect.objectContaining({ '/same.md': 'file 644 the same', '/a.md': `file 644 by ${epoch}`, '/deep/b.md': `file 644 by ${epoch}`, [`/only-${epoch}.md`]: `file 644 by ${epoch}` });
 
 async function dying(machines: Machines, name: 'one' | 'two', { epoch, file, dieAt }: { readonly epoch: number; readonly file?: string; readonly dieAt: number }): Promise<{ readonly text: string; readonly isKilled: boolean }> {
   const child = spawn(process.execPath, [SCRIPT, JSON.stringify({ home: machines.home(name), copies: machines.copies, session: PLACE, epoch, file, dieAt })], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -75,35 +76,44 @@ async function dying(machines: Machines, name: 'one' | 'two', { epoch, file, die
   return { text, isKilled: signal === 'SIGKILL' };
 }
 
-async function changesOf(name: 'one' | 'two', file?: string): Promise<number> {
-  const { text } = await dying(await prepared(`count-${name}`), name, { epoch: 4, dieAt: 0, ...(file === undefined ? {} : { file }) });
+/** What no copy holds: it must be found again, whatever happens. */
+async function leaveWork(machines: Machines): Promise<void> {
+  await writeFile(join(machines.workspace('two'), 'work'), 'of nobody');
+}
+
+async function changesOf(name: 'one' | 'two', { file, hasWork = false }: { readonly file?: string; readonly hasWork?: boolean } = {}): Promise<number> {
+  const machines = await prepared(`count-${name}-${hasWork}`);
+  if (hasWork) await leaveWork(machines);
+  const { text } = await dying(machines, name, { epoch: 4, dieAt: 0, ...(file === undefined ? {} : { file }) });
   return Number(/^changes (\d+)$/m.exec(text)?.[1]);
 }
 
 describe('a machine that dies', () => {
   it('while it lays out a hand leaves the old one or the new one, wherever that is, and the next wake has the new one', async () => {
-    const changes = await changesOf('two');
-    expect(changes).toBeGreaterThan(40);
-    for (const dieAt of placesIn(changes)) {
-      const machines = await prepared(`lay-${dieAt}`);
-      // Work that no copy holds: it must be found again, whatever happens.
-      await writeFile(join(machines.workspace('two'), 'work'), 'of nobody');
-      const { isKilled } = await dying(machines, 'two', { epoch: 4, dieAt });
-      const folders = createHomeHandFolders({ layout: new HomeLayout(machines.home('two')) });
-      await folders.recover(PLACE);
-      const found = await treeOf(machines.workspace('two'));
-      expect([`/only-1.md`, `/only-3.md`].filter((path) => path in found)).toHaveLength(1);
-      expect(found).toEqual('/only-1.md' in found ? treeAt(1) : treeAt(3));
-      await wake(machines.hands('two'), 5, async () => undefined);
-      expect(await treeOf(machines.workspace('two'))).toEqual(treeAt(3));
-      expect(await contentsBeside(join(machines.workspace('two'), '..'), 'work')).toEqual(['of nobody']);
-      expect(isKilled).toBe(true);
-      await rm(join(directory, `lay-${dieAt}`), { recursive: true });
+    for (const hasWork of [true, false]) {
+      const changes = await changesOf('two', { hasWork });
+      expect(changes).toBeGreaterThan(40);
+      for (const dieAt of placesIn(changes)) {
+        const machines = await prepared(`lay-${hasWork}-${dieAt}`);
+        if (hasWork) await leaveWork(machines);
+        const { isKilled } = await dying(machines, 'two', { epoch: 4, dieAt });
+        const folders = createHomeHandFolders({ layout: new HomeLayout(machines.home('two')) });
+        await folders.recover(PLACE);
+        const found = await treeOf(machines.workspace('two'));
+        expect([`/only-1.md`, `/only-3.md`].filter((path) => path in found)).toHaveLength(1);
+        expect(found).toEqual('/only-1.md' in found ? treeAt(1) : treeAt(3));
+        await wake(machines.hands('two'), 5, async () => undefined);
+        expect(await treeOf(machines.workspace('two'))).toEqual(treeAt(3));
+        expect(await contentsBeside(join(machines.workspace('two'), '..'), 'work')).toEqual(hasWork ? ['of nobody'] : []);
+        expect((await lstat(join(machines.workspace('two'), 'same.md'))).nlink).toBe(1);
+        expect(isKilled).toBe(true);
+        await rm(join(directory, `lay-${hasWork}-${dieAt}`), { recursive: true });
+      }
     }
   }, 300_000);
 
   it('while it copies a hand leaves the copy before or the one after, wherever that is, and both can be laid out', async () => {
-    const changes = await changesOf('one', 'a.md');
+    const changes = await changesOf('one', { file: 'a.md' });
     expect(changes).toBeGreaterThan(20);
     const copied = new Set<number>();
     for (const dieAt of placesIn(changes)) {

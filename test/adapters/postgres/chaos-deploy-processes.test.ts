@@ -10,7 +10,7 @@ import { CHAOS_SEED } from '../../runtime/chaos-suite.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { postgresStore, urlOf } from '../../support/postgres-store-under-test.ts';
 import { allWakeAgain } from './chaos-house.ts';
-import { makeNewerProgram, nextStep } from './newer-program.ts';
+import { makeNewerProgram, nextStep, openingBy } from './newer-program.ts';
 
 const LEASE_MS = 1_000;
 const clock = createSystemClock();
@@ -42,7 +42,9 @@ describe('a rolling deploy', () => {
     const old = [stage.commandLineWorker(), stage.worker('the worker of the old version')];
     const sender = stage.sender('the sender of the old version', [0, 1, 2]);
     for (const player of [...old, sender]) player.start();
-    await allWakeAgain([...old, ...old]);
+    await Promise.all(old.map((player) => player.atWork()));
+    // Those of the new version come after the schema, never before.
+    expect(await openingBy(newer, url)).toBe('STORE_SCHEMA_OLD');
     expect(await migrateTo([...MIGRATIONS, nextStep])).toEqual([`${String(nextStep.version).padStart(4, '0')}-next`]);
 
     const next = [stage.worker('the worker of the new version', { dist: newer }), stage.worker('the other worker of the new version', { dist: newer })];
@@ -52,6 +54,7 @@ describe('a rolling deploy', () => {
     await allWakeAgain([...old, ...next]);
     // One of the old version that comes late is served too.
     await (await PostgresEventStore.open({ url, clock })).close();
+    expect(await openingBy(newer, url)).toBe('opened');
     while (!(await stage.isEnough())) await allWakeAgain(next);
     await stage.expectWhole(['the schema moved on under load']);
 

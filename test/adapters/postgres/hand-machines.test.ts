@@ -2,10 +2,12 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { filter, firstValueFrom } from 'rxjs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AgentRuntime } from '../../../src/actors/run/agent-runtime.ts';
 import { createNodeRuntime } from '../../../src/node.ts';
 import type { NodeRuntime } from '../../../src/node.ts';
+import { ask } from '../../support/postgres-databases.ts';
 import { migratedDatabase } from '../../support/postgres-server.ts';
 import type { FreshDatabase } from '../../support/postgres-server.ts';
 
@@ -63,6 +65,25 @@ it('lets a session go on where it was, on the other machine, unless it is bound'
     expect(await told(one, bound.sessionId)).toBe('found 1');
     await one.sessions.terminate(sessionId);
     await one.sessions.delete(sessionId);
+  } finally {
+    await Promise.all([one.shutdown(), two.shutdown()]);
+  }
+});
+
+it('shows a session that is bound elsewhere to its home as soon as another machine has refused it', async () => {
+  const [one, two] = [await machine('home'), await machine('away')];
+  try {
+    const { sessionId } = await one.sessions.create({ agentId: 'bound' });
+    await told(one, sessionId);
+    await one.sessions.send(sessionId, { type: 'user.message', text: 'Count.' });
+    const away = two.startWorker({ concurrency: 1 });
+    await firstValueFrom(away.events$.pipe(filter(({ type }) => type === 'contended')));
+    const claims = `SELECT count(*)::int AS count FROM wakechart.claim WHERE session_id = $1`;
+    expect(await ask(database.url, claims, [sessionId])).toEqual([{ count: 0 }]);
+    const home = one.startWorker({ concurrency: 1, untilIdle: true });
+    expect((await home.ended).counts.succeeded).toBe(1);
+    expect(found).toBe('found 1');
+    await away.stop();
   } finally {
     await Promise.all([one.shutdown(), two.shutdown()]);
   }

@@ -1,7 +1,9 @@
 /** The program as its next version might be: the same, with one more step of the schema. */
+import { execFile } from 'node:child_process';
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { MIGRATIONS } from '../../../src/adapters/postgres/migrations/index.ts';
 import type { Migration } from '../../../src/adapters/postgres/migrations/migration.ts';
 
@@ -35,4 +37,16 @@ export async function makeNewerProgram(folder: string): Promise<string> {
   const step = `{ version: ${version}, name: '${name}', serves: ${serves}, statements: (schema) => ${JSON.stringify(statements('$s'))}.replaceAll('$s', schema) }`;
   await writeFile(join(migrations, 'index.js'), `import { MIGRATIONS as released } from './released.js';\nexport const MIGRATIONS = [...released, ${step}];\n`);
   return `${pathToFileURL(join(folder, 'dist')).href}/`;
+}
+
+/** What a program says to the store of `url` when it opens it: the code of its refusal, or `opened`. @param dist as `makeNewerProgram` gives it */
+export async function openingBy(dist: string, url: string): Promise<string> {
+  const script = `
+    const load = (path) => import(new URL(path, ${JSON.stringify(dist)}).href);
+    const { createSystemClock } = await load('actors/clock/system-clock.js');
+    const { PostgresEventStore } = await load('adapters/postgres/postgres-event-store.js');
+    const opening = PostgresEventStore.open({ url: process.env.STORE, clock: createSystemClock() });
+    process.stdout.write(await opening.then((store) => store.close().then(() => 'opened'), ({ code }) => code));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env: { ...process.env, STORE: url } });
+  return stdout;
 }

@@ -1,4 +1,7 @@
 /** Two tenants in one database, each with a role of its own: neither sees, moves or removes anything of the other. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createPostgresPolicyStore } from '../../../src/adapters/postgres/policy-store.ts';
@@ -7,6 +10,7 @@ import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 import { ask } from '../../support/postgres-databases.ts';
 import { ownServer } from '../../support/postgres-server.ts';
 import { AGENT_ID, IDENTITY, SESSION_ID, created, idOf, message, newEvent } from '../../support/session-events.ts';
+import { runInProcess } from '../cli/in-process.ts';
 import { OWNER, rolesHouse } from './roles-house.ts';
 import type { RolesHouse } from './roles-house.ts';
 
@@ -115,6 +119,13 @@ describe('a tenant', () => {
 });
 
 describe('row security', () => {
+  it('leaves a tenant all that a worker needs, as `store check` says', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'wakechart-home-'));
+    const check = await runInProcess(['store', 'check', '--home', home, '--store', house.urlOf('acme')]);
+    await rm(home, { recursive: true });
+    expect(check).toMatchObject({ code: 0, stdout: expect.stringMatching(/rights: this user may do what a worker does\n[^]*holds: 0 sessions/) as string });
+  });
+
   it('shows whoever has no tenant nothing, and whoever watches counts of all', async () => {
     expect(await ask(house.urlOf('wakechart_worker'), 'SELECT count(*) AS sessions FROM wakechart.session')).toEqual([{ sessions: '0' }]);
     expect(await ask(house.urlOf('watcher'), 'SELECT count(id) AS sessions FROM wakechart.session')).toEqual([{ sessions: '2' }]);

@@ -39,7 +39,7 @@ beforeAll(async () => {
   tables = await openSharedTables(async () => ({ url: house.urlOf('acme'), drop: () => server.remove() }));
   const other = await tables.connect(house.urlOf('other'));
   await createPostgresScheduleStore({ database: other }).append('nightly', [claimed(1)]);
-  await createPostgresPolicyStore({ database: other, clock }).keep('reviewer', parseRule('allow shell_run'), { by: by('r0').by });
+  await createPostgresPolicyStore({ database: other, clock }).keep('reviewer', parseRule('allow shell_run'), by('r0'));
 });
 beforeEach(() => tables.clear());
 afterAll(() => tables.drop());

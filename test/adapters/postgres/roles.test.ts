@@ -38,6 +38,7 @@ describe('the role of workers', () => {
   it.each([
     'DROP TABLE wakechart.session',
     'TRUNCATE wakechart.event',
+    "UPDATE wakechart.event SET data = ''",
     'ALTER TABLE wakechart.session ADD COLUMN more text',
     'CREATE TABLE wakechart.more (id integer)',
     'CREATE TABLE public.more (id integer)',
@@ -80,6 +81,12 @@ describe('the role of monitoring', () => {
     expect(await as(MONITOR, 'SELECT count(id) AS sessions FROM wakechart.session')).toEqual([{ sessions: '0' }]);
     expect(await as(MONITOR, "SELECT count(seq) FILTER (WHERE type = 'wake.started') AS wakes FROM wakechart.event")).toEqual([{ wakes: '0' }]);
     await as(MONITOR, 'SELECT owner, alive_until FROM wakechart.worker');
+  });
+
+  it('is given every column that it is meant to see: none of them has another name by now', async () => {
+    const seen = await ask<{ readonly columns: string }>(house.adminUrl, "SELECT count(*) AS columns FROM information_schema.column_privileges WHERE grantee = 'wakechart_monitor' AND table_schema = 'wakechart'");
+    const meant = /VALUES (?<all>.*)\) AS seen/.exec(postgresRoles({ monitor: MONITOR }))?.groups?.['all']?.split('), (').length;
+    expect(Number(seen[0]?.columns)).toBe(meant);
   });
 
   it.each(['SELECT data FROM wakechart.event', 'SELECT data FROM wakechart.event_3', 'SELECT data FROM wakechart.blob', 'SELECT state FROM wakechart.view', 'SELECT body FROM wakechart.policy', 'SELECT body FROM wakechart.job', 'DELETE FROM wakechart.worker', 'SELECT wakechart.delete_session_1(NULL, NULL)'])(

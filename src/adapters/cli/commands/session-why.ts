@@ -13,6 +13,8 @@ import { askedLines, askedRecords } from '../asked-text.ts';
 import type { CommandContext } from '../context.ts';
 import { exactLine } from '../exact-text.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
+import { homeOf, homeText } from '../hand-home.ts';
+import type { HandHome } from '../hand-home.ts';
 import { lastModel, modelLines } from '../model-text.ts';
 import { withSessions } from '../stores.ts';
 import type { SessionStore } from '../stores.ts';
@@ -29,20 +31,6 @@ export interface ExplainedSession extends Omit<Explanation, 'reasons'> {
   readonly model?: ModelExplanation | undefined;
   /** Absent where no other machine shares the store, or nobody has woken it yet. */
   readonly home?: HandHome | undefined;
-}
-
-/** The machine that has the folder of a session. */
-interface HandHome {
-  readonly host: string;
-  /** Why no other machine wakes it. Absent: any does. */
-  readonly bound?: string | undefined;
-  /** The wake that the newest copy of the folder was made by, if there is one. */
-  readonly copyOfWake?: number | undefined;
-}
-
-function homeText({ host, bound, copyOfWake }: HandHome): string {
-  if (bound !== undefined) return printable(`Its folder is on ${host}, and no other machine wakes it: ${bound}.`);
-  return printable(`Its folder is on ${host}${copyOfWake === undefined ? ', and there is no copy of it yet' : `; the newest copy is that of wake ${copyOfWake}`}.`);
 }
 
 interface ExplainedReason extends Reason {
@@ -90,13 +78,8 @@ async function explainTree(store: Pick<SessionStore, 'sessions' | 'agents' | 'ha
     }),
   );
   const model = await lastModel(sessions, state);
-  const home = await homeOf(sessionId, store);
+  const home = await homeOf(sessionId, store.hands);
   return { ...explanation, reasons, ...(model === undefined ? {} : { model }), ...(home === undefined ? {} : { home }) };
-}
-
-async function homeOf(sessionId: string, { hands }: Pick<SessionStore, 'hands'>): Promise<HandHome | undefined> {
-  const { host, bound, copy } = (await hands?.latest(sessionId)) ?? {};
-  return host === undefined ? undefined : { host: host.name, ...(bound === undefined ? {} : { bound }), ...(copy === undefined ? {} : { copyOfWake: copy.epoch }) };
 }
 
 /** For programs: what is asked stands as it was asked. */

@@ -3,8 +3,10 @@ import { realpath } from 'node:fs/promises';
 import { copyStore } from '../../../actors/session/store-copy.ts';
 import type { CopyProgress, SessionOutcome, StoreCopy } from '../../../actors/session/store-copy.ts';
 import { RuntimeError } from '../../../machines/errors.ts';
+import type { NodeStore } from '../../../node-stores.ts';
 import { FILES, isDatabase, storeNamed } from '../chosen-store.ts';
 import type { CommandContext } from '../context.ts';
+import { CopiedFolders } from '../copied-folders.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { absolutePath, checkHome, isHomeThere } from '../home.ts';
 import { withStore } from '../open-store.ts';
@@ -27,13 +29,32 @@ export async function copyStores(context: CommandContext, words: { readonly from
   // A signal ends it between two records; what is there then is gone on with.
   const release = context.interruption.guard(() => undefined);
   try {
-    const copy = await withStore(from, (source) => withStore(to, (target) => copyStore({ from: source.store, to: target.store, signal: context.interruption.signal, onSession: (outcome, progress) => telling.session(outcome, progress) })));
-    await telling.end(copy);
+    const { copy, folders } = await withStore(from, (source) => withStore(to, (target) => copied({ source, target, from, to }, context.interruption.signal, telling)));
+    await telling.end(copy, folders);
     return copy.left.length > 0 || copy.isStopped ? EXIT_FAILURE : EXIT_SUCCESS;
   } finally {
     telling.stop();
     release();
   }
+}
+
+interface CopiedStores {
+  readonly source: NodeStore;
+  readonly target: NodeStore;
+  readonly from: CopyPlace;
+  readonly to: CopyPlace;
+}
+
+async function copied({ source, target, from, to }: CopiedStores, signal: AbortSignal, telling: Telling): Promise<{ readonly copy: StoreCopy; readonly folders: CopiedFolders }> {
+  const folders = new CopiedFolders({ ...from, hands: source.hands }, { ...to, hands: target.hands });
+  const copy = await copyStore({
+    from: source.store,
+    to: target.store,
+    signal,
+    onCarried: (session) => folders.carry(session, signal),
+    onSession: (outcome, progress) => telling.session(outcome, progress),
+  });
+  return { copy, folders };
 }
 
 /** Says what becomes of each session, and of all of them. */
@@ -58,17 +79,19 @@ class Telling {
     this.#progress.waitFor(`copied ${done} of ${counted(total, 'session')} to ${this.#places.to.shown}`);
   }
 
-  async end(copy: StoreCopy): Promise<void> {
+  async end(copy: StoreCopy, folders: CopiedFolders): Promise<void> {
     this.#progress.stop();
-    const { out, json } = this.#context;
+    const { out, err, json } = this.#context;
     const { from, to } = this.#places;
-    if (json) return out.record({ from: from.shown, to: to.shown, ...copy, left: copy.left.map(({ sessionId, agentId, kind, error }) => ({ sessionId, agentId, kind, code: error.code })) });
+    if (json) return out.record({ from: from.shown, to: to.shown, ...copy, left: copy.left.map(({ sessionId, agentId, kind, error }) => ({ sessionId, agentId, kind, code: error.code })), folders: { copied: folders.copied, left: folders.left } });
+    for (const { sessionId, where } of folders.left) await err.line(`${err.styles.yellow('note:')} session ${sessionId} was copied without its folder, which is ${printable(where)}`);
     const same = copy.copied + copy.completed + copy.unchanged;
     const rest = copy.sessions - same;
     await out.line(`${copy.isStopped ? out.styles.yellow('Stopped:') : out.styles.green('Copied:')} ${copy.copied} new, ${copy.completed} completed, ${copy.unchanged} there already; ${counted(copy.added, 'event')} stored, nothing deleted`);
     await out.line(`The same in both: ${same} of ${counted(copy.sessions, 'session')}, ${counted(copy.events, 'event')}, SHA-256 ${copy.sha256}`);
+    if (folders.copied + folders.left.length > 0) await out.line(`Folders of sessions: ${folders.copied} copied, ${folders.left.length} left where they are`);
     if (rest > 0) await out.line(`Not the same: ${counted(rest, 'session')}. Run the same command again to go on.`);
-    else await out.line('Sessions and what is due were copied. Agents, environments, skills, accounts, schedules, workspaces and attachments are not kept with them and were not.');
+    else await out.line('Sessions and what is due were copied. Agents, environments, skills, accounts and schedules are not kept with them and were not.');
   }
 
   stop(): void {

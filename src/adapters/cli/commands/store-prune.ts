@@ -2,14 +2,13 @@
  * `wakechart store prune`: sessions that were terminated long ago go into files, and out of the store once the files were read again. Killed
  * at any point and run again, it goes on: an export that is whole is not written twice, and nothing is deleted without one.
  */
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { messageOf } from '../../../machines/errors.ts';
 import { activationsOf } from '../../../machines/session/activation.ts';
 import type { SessionState } from '../../../machines/session/session-state.ts';
 import { isoTimeOf } from '../../../actors/clock/iso-time.ts';
 import type { CommandContext } from '../context.ts';
 import { storeText } from '../context.ts';
+import { holdsFiles } from '../copied-folders.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { absolutePath, makeFolder } from '../home.ts';
 import { Progress } from '../progress.ts';
@@ -98,12 +97,6 @@ async function prune({ sessionId, agentId, head }: SessionState, { context, open
   if ((await store.head(sessionId)) !== head) return 'something was stored for it meanwhile';
   await sessions.delete(sessionId);
   return undefined;
-}
-
-async function holdsFiles(directory: string): Promise<boolean> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
-  for (const entry of entries) if (!entry.isDirectory() || (await holdsFiles(join(directory, entry.name)))) return true;
-  return false;
 }
 
 function factsOf({ sessionId, agentId, updatedAt, head }: SessionState): object {

@@ -7,7 +7,10 @@
  * than what is planned, and left to itself the server plans each call anew.
  */
 
-/** Stores one record and gives nothing. Callers hold the lock of the session's row, or have just made it. */
+/**
+ * Stores one record and gives nothing. Callers hold the lock of the session's row, or have just made it. Slices, because looking for one text of
+ * an array goes through all before it.
+ */
 const STORE = `
 CREATE FUNCTION $s.store_record_1(
   p_session uuid, p_head integer, p_from integer, p_to integer, p_key text,
@@ -15,15 +18,15 @@ CREATE FUNCTION $s.store_record_1(
 ) RETURNS void LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $body$
 BEGIN
   INSERT INTO $s.event (session_id, seq, id, type, v, epoch, at, record_events, record_key, data)
-  SELECT p_session, p_head + 1 + n - p_from, e_ids[n], e_types[n], e_versions[n], e_epochs[n], e_times[n],
-         CASE WHEN n = p_from THEN p_to - p_from + 1 END, CASE WHEN n = p_from THEN p_key END,
-         CASE WHEN octet_length(e_data[n]) <= 65536 THEN e_data[n] END
-  FROM generate_series(p_from, p_to) AS n;
-  FOR n IN p_from..p_to LOOP
-    IF octet_length(e_data[n]) > 65536 THEN
-      INSERT INTO $s.blob (session_id, seq, data) VALUES (p_session, p_head + 1 + n - p_from, e_data[n]);
-    END IF;
-  END LOOP;
+  SELECT p_session, p_head + e.n, e.id, e.type, e.v, e.epoch, e.at,
+         CASE WHEN e.n = 1 THEN p_to - p_from + 1 END, CASE WHEN e.n = 1 THEN p_key END,
+         CASE WHEN octet_length(e.data) <= 65536 THEN e.data END
+  FROM unnest(e_ids[p_from:p_to], e_types[p_from:p_to], e_versions[p_from:p_to], e_epochs[p_from:p_to], e_times[p_from:p_to], e_data[p_from:p_to])
+    WITH ORDINALITY AS e (id, type, v, epoch, at, data, n);
+  IF pg_column_size(e_data) > 65536 THEN
+    INSERT INTO $s.blob (session_id, seq, data) SELECT p_session, p_head + e.n, e.data
+    FROM unnest(e_data[p_from:p_to]) WITH ORDINALITY AS e (data, n) WHERE octet_length(e.data) > 65536;
+  END IF;
 END $body$;
 `;
 
