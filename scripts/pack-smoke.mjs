@@ -139,6 +139,16 @@ if (status !== 303 || !page.includes('<script') || !chart.includes('data-state')
 await runtime.shutdown();
 `;
 
+/** What somebody sees who asks for a database and has no driver for it. */
+const WITHOUT_DRIVER = `
+import { createNodeRuntime } from 'wakechart/node';
+import { PostgresEventStore, migratePostgres } from 'wakechart/postgres';
+
+if (typeof migratePostgres !== 'function' || typeof PostgresEventStore.open !== 'function') throw new Error('wakechart/postgres is not what it was');
+const failure = await createNodeRuntime({ home: 'no-driver', store: { postgres: 'postgres://somebody:secret@127.0.0.1:1/work' } }).catch((error) => error);
+if (failure.code !== 'POSTGRES_DRIVER_MISSING' || !failure.hint.includes('npm install pg')) throw new Error('expected to be told to install pg, received ' + failure);
+`;
+
 /** What npm tells about a tarball. @typedef {{ filename: string, unpackedSize: number, files: { path: string }[] }} Packed */
 
 /** Packs the checkout and returns the path of the tarball. */
@@ -228,6 +238,7 @@ function useCommandLine(project) {
   console.log('ran wakechart --help');
   run(project, 'npx', ['--no-install', 'wakechart', 'demo']);
   run(project, process.execPath, ['--input-type=module', '-e', LOOKS]);
+  run(project, process.execPath, ['--input-type=module', '-e', WITHOUT_DRIVER]);
   console.log('ran wakechart demo');
 }
 

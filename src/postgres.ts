@@ -4,6 +4,7 @@ export type { PostgresEventStoreOptions, PostgresPlace } from './adapters/postgr
 export type { PostgresDatabase } from './adapters/postgres/postgres-database.ts';
 export { checkPostgres, migratePostgres } from './adapters/postgres/migrate.ts';
 export type { MigrationReport, SchemaState } from './adapters/postgres/migrate.ts';
+export type { Migration } from './adapters/postgres/migrations/migration.ts';
 export { holdSession } from './adapters/postgres/session-hold.ts';
 export { createPostgresCandidateStandings } from './adapters/postgres/candidate-standings.ts';
 export type { PostgresCandidateStandingsOptions } from './adapters/postgres/candidate-standings.ts';

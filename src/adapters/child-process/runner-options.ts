@@ -13,7 +13,7 @@ import type { ProviderTable } from '../../machines/run/provider-settings.ts';
 import { providerOf, withProvider } from '../../machines/subagent/worker-provider.ts';
 import type { SubagentProviderProfile } from '../../machines/subagent/worker-provider.ts';
 import { workerAgentDefinition, workerParentConfig } from '../../machines/subagent/worker-protocol.ts';
-import type { WorkerAgentDefinition, WorkerParentConfig } from '../../machines/subagent/worker-protocol.ts';
+import type { WorkerAgentDefinition } from '../../machines/subagent/worker-protocol.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { getDefaultSubagentWorkerPath } from './default-worker-path.ts';
 
@@ -26,7 +26,7 @@ export interface ChildProcessSubagentRunnerOptions {
   /** The home that the sessions of jobs live in. Without it each worker has one of its own, which goes with it. */
   readonly home?: string | undefined;
   /** The database in which the sessions of jobs live, instead of the home. */
-  readonly store?: WorkerParentConfig['store'];
+  readonly store?: { readonly postgres: string; readonly schema?: string | undefined } | undefined;
   /** Providers besides those of the home: a table of settings by name, or one profile. A profile of a job goes before it. */
   readonly providerConfig?: { readonly providers: ProviderTable } | SubagentProviderProfile | undefined;
   /**

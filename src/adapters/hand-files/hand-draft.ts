@@ -106,20 +106,20 @@ class DraftWriter {
     const source = new PieceSource(group.flatMap(({ file, isHere }) => (isHere ? [] : file.pieces.map((hash, index) => ({ hash, bytes: bytesOfPiece(file, index) })))), get);
     // The pieces of one large file come one after the other, those of many small ones at once.
     if (group.length > 1) await source.fetchAll();
-    const open: { readonly path: string; readonly handle: FileHandle }[] = [];
+    const written: { readonly path: string; readonly handle: FileHandle }[] = [];
     try {
       await inLanes(group, MAX_WRITES, async ({ file, isHere }) => {
         const next = isHere ? localPieces(file, this.#placeOf(file.path), source) : (hash: string) => source.next(hash);
         const handle = await openNew(join(draft, file.path));
-        open.push({ path: file.path, handle });
+        written.push({ path: file.path, handle });
         await writeFile(handle, file, next);
       });
-      await inLanes(open, MAX_WRITES, async ({ path, handle }) => {
+      await inLanes(written, MAX_WRITES, async ({ path, handle }) => {
         await handle.sync();
         this.looks.set(path, lookOf(await handle.stat({ bigint: true })));
       });
     } finally {
-      await Promise.allSettled(open.map(({ handle }) => handle.close()));
+      await Promise.allSettled(written.map(({ handle }) => handle.close()));
     }
     this.fetchedBytes += source.fetchedBytes;
   }

@@ -4,7 +4,6 @@
  */
 import { constants } from 'node:fs';
 import { link, lstat, open, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
 import { isSettled, lookOf } from './known-hand.ts';
 import { nativePath } from './open-folder.ts';
 

@@ -11,8 +11,11 @@ import { handStanding, handSuperseded, maySpeak } from '../../machines/hand/hand
 import type { HandStanding } from '../../machines/hand/hand-standing.ts';
 import { isMissing, storageFailed, systemCodeOf } from './hand-errors.ts';
 import { syncFolder } from './hand-swap.ts';
+import { inLanes } from './lanes.ts';
 import { mergedStanding, withAdded } from '../../machines/hand/hand-record.ts';
 
+/** Pieces that are written at the same time: each of them waits for the disk. */
+const MAX_AT_ONCE = 16;
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 const NUMBER_DIGITS = 12;
@@ -69,7 +72,12 @@ class SharedHand {
   }
 
   async put(pieces: readonly HandPiece[]): Promise<void> {
-    for (const { hash, bytes } of pieces) await putWhole(this.#piece(hash), bytes);
+    const folders = new Set(pieces.map(({ hash }) => dirname(this.#piece(hash))));
+    for (const folder of folders) await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+    await inLanes(pieces, MAX_AT_ONCE, ({ hash, bytes }) => putWhole(this.#piece(hash), bytes));
+    // Each once, and then the one that they are in.
+    await inLanes(folders, MAX_AT_ONCE, syncFolder);
+    if (pieces.length > 0) await syncFolder(join(this.#directory, 'pieces'));
   }
 
   async get(hashes: readonly string[]): Promise<readonly HandPiece[]> {
@@ -213,13 +221,12 @@ async function readIfThere(path: string): Promise<Uint8Array | undefined> {
   });
 }
 
+/** Its folder is put on the disk afterwards. */
 async function putWhole(path: string, bytes: Uint8Array): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
   const draft = join(dirname(dirname(path)), `.${randomUUID()}.tmp`);
   try {
     await writeSynced(draft, bytes);
     await rename(draft, path);
-    await syncFolder(dirname(path));
   } finally {
     await unlink(draft).catch(() => undefined);
   }

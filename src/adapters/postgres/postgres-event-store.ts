@@ -5,6 +5,7 @@ import type { LogRecord } from '../../machines/session/log-admission.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
+import type { ActivationIndex } from '../../actors/session/activation-index.ts';
 import { assertIdentity, epochSuperseded, headMoved, sessionBusy, sessionExists, sessionNotFound, storeClosed } from '../../actors/session/event-store.ts';
 import type { AppendOptions, AppendResult, EventStore, ListFilter, NewSessionEvents, ReadOptions, SessionIdentity, SessionListing, SessionRecord, StoredRecord, WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
 import { AppendQueue } from './append-queue.ts';
@@ -89,7 +90,7 @@ export class PostgresEventStore implements EventStore {
     });
   }
 
-  get activations(): PostgresActivations {
+  get activations(): ActivationIndex {
     return this.#activations;
   }
 

@@ -13,7 +13,7 @@ let stage: Stage;
 const databases: FreshDatabase[] = [];
 afterEach(async () => {
   await stage.close();
-  for (const database of databases.splice(0)) await database.drop();
+  for (const each of databases.splice(0)) await each.drop();
 });
 
 async function database(): Promise<string> {
@@ -54,13 +54,16 @@ it('goes along from one database to another, so that a machine that has nothing 
 it('is named and not made due where a piece of its copy is missing, and goes with a session that is deleted', async () => {
   stage = await Stage.open();
   const [one, two] = [await database(), await database()];
-  const { id } = await copiedOnly(one);
+  const { id, workspace } = await copiedOnly(one);
   await stage.run('session', 'send', '--session', id, '--message', 'Go on.', '--store', one);
   await ask(one, 'DELETE FROM wakechart.hand_piece WHERE length(bytes) = 6');
   const broken = await stage.run('store', 'copy', '--from', one, '--to', two);
   expect(broken).toMatchObject({ code: 1, stderr: expect.stringMatching(/HAND_COPY_DAMAGED/) as string });
   expect(await ask(two, 'SELECT count(*)::int AS due FROM wakechart.activation')).toEqual([{ due: 0 }]);
   await stage.run('session', 'terminate', '--session', id, '--store', one);
-  expect(await stage.run('store', 'prune', '--ended-before', '0m', '--export-to', join(stage.home, 'archive'), '--yes', '--store', one)).toMatchObject({ code: 0 });
+  const prune = ['store', 'prune', '--ended-before', '0m', '--export-to', join(stage.home, 'archive'), '--store', one];
+  expect((await stage.run(...prune)).stdout).toContain('With 1 session of them the copy of its folder goes, which no export holds');
+  expect(await stage.run(...prune, '--yes')).toMatchObject({ code: 0 });
+  expect(await readFile(join(workspace, 'deep', 'work'), 'utf8')).toBe('of one');
   expect(await ask(one, 'SELECT (SELECT count(*) FROM wakechart.hand)::int AS hands, (SELECT count(*) FROM wakechart.hand_piece)::int AS pieces, (SELECT count(*) FROM wakechart.hand_added)::int AS added')).toEqual([{ hands: 0, pieces: 0, added: 0 }]);
 });

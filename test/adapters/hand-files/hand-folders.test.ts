@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, link, lstat, mkdir, readFile, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -203,6 +203,41 @@ describe('a hand that is laid out', () => {
     const second = await one.take({ kept: first.manifestId });
     expect(await two.lay(second.manifestId, 3)).toEqual({ files: 4, bytes: 18, fetchedBytes: 10 });
     expect(await two.lay(second.manifestId, 4)).toEqual({ files: 4, bytes: 18, fetchedBytes: 0 });
+  });
+
+  it('takes over what lies here already as it is, unless that has another name too or is put aside', async () => {
+    const { one, two } = house;
+    for (const file of ['same', 'mode', 'named']) await writeFile(join(one.workspace, file), file);
+    const first = await one.take();
+    await two.lay(first.manifestId);
+    await link(join(two.workspace, 'named'), join(two.layout.home, 'elsewhere'));
+    const inodes = (): Promise<readonly bigint[]> => Promise.all(['same', 'mode', 'named'].map(async (file) => (await lstat(join(two.workspace, file), { bigint: true })).ino));
+    const before = await inodes();
+    await chmod(join(one.workspace, 'mode'), 0o600);
+    await writeFile(join(one.workspace, 'new'), 'new');
+    const second = await one.take();
+    await settled();
+    expect(await two.lay(second.manifestId, 3)).toMatchObject({ fetchedBytes: 3 });
+    expect((await inodes()).map((inode, index) => inode === before[index])).toEqual([true, false, false]);
+    expect(await treeOf(two.workspace)).toEqual(await treeOf(one.workspace));
+    expect((await lstat(join(two.workspace, 'same'))).nlink).toBe(1);
+    expect(await readdir(join(two.layout.session(PLACE), 'hand'))).toEqual(['known']);
+    await settled();
+    expect(await two.take()).toMatchObject({ manifestId: second.manifestId });
+    expect(await two.take({ kept: second.manifestId })).toMatchObject({ read: 0 });
+    await writeFile(join(two.workspace, 'work'), 'of two');
+    const { setAside = '' } = await two.lay(first.manifestId, 4);
+    await appendFile(join(two.workspace, 'same'), ', but changed');
+    expect(await readFile(join(setAside, 'workspace', 'same'), 'utf8')).toBe('same');
+  });
+
+  it('ends the removal of the one before that somebody was killed in', async () => {
+    const { two } = house;
+    const old = join(two.layout.session(PLACE), 'hand', 'old');
+    await mkdir(join(old, 'workspace', 'deep'), { recursive: true });
+    await writeFile(join(old, 'workspace', 'deep', 'rest'), 'of it');
+    await two.folders.recover(PLACE);
+    expect(await readdir(join(old, '..'))).toEqual([]);
   });
 
   it('puts what was in no copy aside, and throws away what was', async () => {

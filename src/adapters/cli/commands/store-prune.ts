@@ -38,8 +38,9 @@ export async function pruneStore(context: CommandContext, { ageMs, directory: na
     const before = isoTimeOf(opened.clock.now() - ageMs);
     const states = (await opened.sessions.list({ status: 'terminated' })).filter((state) => isOver(state, before));
     if (!isMeant) {
-      if (json) await out.document({ store: storeText(context), before, wouldPrune: states.map(factsOf) });
-      else await tellPlan(context, states, { ageMs, directory });
+      const copies = await copiesOf(states, opened);
+      if (json) await out.document({ store: storeText(context), before, wouldPrune: states.map((state) => ({ ...factsOf(state), ...(copies.has(state.sessionId) ? { hasCopyOfFolder: true } : {}) })) });
+      else await tellPlan(context, states, { ageMs, directory, copies: copies.size });
       return EXIT_SUCCESS;
     }
     const { pruned, left } = await prunedOf(states, { context, opened, directory });
@@ -52,6 +53,13 @@ export async function pruneStore(context: CommandContext, { ageMs, directory: na
 /** One that owes its parent something has work left. */
 function isOver(state: SessionState, before: string): boolean {
   return state.updatedAt !== undefined && state.updatedAt < before && activationsOf(state).length === 0;
+}
+
+/** Those whose folder has a copy in the database, which goes with them. */
+async function copiesOf(states: readonly SessionState[], { hands }: Pick<SessionStore, 'hands'>): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const { sessionId } of hands === undefined ? [] : states) if ((await hands?.latest(sessionId))?.copy !== undefined) found.add(sessionId);
+  return found;
 }
 
 interface Pruning {
@@ -103,12 +111,13 @@ function factsOf({ sessionId, agentId, updatedAt, head }: SessionState): object 
   return { sessionId, agentId, endedAt: updatedAt, events: head };
 }
 
-async function tellPlan(context: CommandContext, states: readonly SessionState[], { ageMs, directory }: Pick<PruneOptions, 'ageMs' | 'directory'>): Promise<void> {
+async function tellPlan(context: CommandContext, states: readonly SessionState[], { ageMs, directory, copies }: Pick<PruneOptions, 'ageMs' | 'directory'> & { readonly copies: number }): Promise<void> {
   const { out } = context;
   const rows = states.map(({ sessionId, agentId, updatedAt = '', head }) => [sessionId, agentId, localTime(updatedAt), String(head)]);
   if (rows.length > 0) for (const line of tableLines(['SESSION', 'AGENT', 'ENDED', 'EVENTS'], rows, out)) await out.line(line);
   const what = `${counted(states.length, 'session')} in ${storeText(context)} ended at least ${durationText(ageMs)} ago`;
   await out.line(states.length === 0 ? `${what}: nothing to do.` : `${what}. With --yes they are exported to ${directory}, and deleted once the exports were read again.`);
+  if (copies > 0) await out.line(`With ${counted(copies, 'session')} of them the copy of its folder goes, which no export holds; the folder itself stays on the machine that has it.`);
 }
 
 async function tellEnd({ out, err }: CommandContext, { pruned, left, directory }: { readonly pruned: readonly string[]; readonly left: readonly Left[]; readonly directory: string }): Promise<void> {
