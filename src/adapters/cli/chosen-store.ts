@@ -1,4 +1,5 @@
 /** Which store a command works on, when it is not the one that is embedded in the home. */
+import { isPostgresUrl } from '../postgres/postgres-url.ts';
 import { usageError } from './usage.ts';
 
 /** Says that the embedded store is meant, whatever $WAKECHART_STORE says. */
@@ -35,7 +36,7 @@ export function chosenStore({ given, environment }: StoreChoice): ChosenStore | 
 /** @param from where the text comes from, for an error about it @throws a usage error, which never repeats what was given */
 export function storeNamed(text: string, from: string): Omit<ChosenStore, 'isGiven'> | undefined {
   if (text === FILES) return undefined;
-  if (!isDatabase(text) || !URL.canParse(text)) throw usageError(`expected ${from} to be the URL of a PostgreSQL database, or ${FILES}`, HINT);
+  if (!isPostgresUrl(text)) throw usageError(`expected ${from} to be the URL of a PostgreSQL database, or ${FILES}`, HINT);
   const url = new URL(text);
   const schema = url.searchParams.get('schema') ?? undefined;
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,40}$/.test(schema)) throw usageError(`expected the schema of ${from} to be a name of lower-case letters, digits and "_"`, HINT);

@@ -12,6 +12,9 @@ import { databaseFailed } from './postgres-errors.ts';
 const MAX_BATCH_RECORDS = 128;
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 
+/** Of an integer. */
+const MAX_HEAD = 2_147_483_647;
+
 export interface AppendVerdict {
   /** `same`: its first event is stored already. `duplicate`: its key is. */
   readonly verdict: 'stored' | 'same' | 'duplicate' | 'superseded' | 'moved' | 'missing';
@@ -122,7 +125,7 @@ export class AppendQueue {
       isAsync,
       part(({ sessionId }) => sessionId),
       part(({ key }) => key ?? null),
-      part(({ expectedHead }) => expectedHead ?? null),
+      part(({ expectedHead }) => (expectedHead === undefined ? null : headColumn(expectedHead))),
       part(({ claimsEpoch }) => claimsEpoch),
       part(({ events }) => events.length),
       part(({ hints }) => hints.length),
@@ -133,6 +136,11 @@ export class AppendQueue {
     ];
     return database.run<AppendVerdict>(appendStatement(database.schema), values);
   }
+}
+
+/** What is no head of any log, such as a number that does not fit into the column, is -1: nobody's head either. */
+function headColumn(head: number): number {
+  return Number.isInteger(head) && head >= 0 && head <= MAX_HEAD ? head : -1;
 }
 
 /** What is wrong with the data of one, such as a character that the database's encoding has not. Classes of SQLSTATE: 22 data, 23 constraints, 54 limits. */

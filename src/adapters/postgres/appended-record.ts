@@ -1,17 +1,25 @@
 /** One append as columns for the statement that stores many, and what is read back of it. */
+import { RuntimeError } from '../../machines/errors.ts';
 import { utf8Length } from '../../machines/utf8.ts';
 import { checkActivation, isActivation } from '../../machines/session/activation-check.ts';
 import { urgencyRank } from '../../machines/session/activation.ts';
 import type { Activation } from '../../machines/session/activation.ts';
 import { claimsEpoch } from '../../machines/session/log-admission.ts';
 import type { LogRecord } from '../../machines/session/log-admission.ts';
-import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
+import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
 import { copyPlainEvent } from '../../machines/session/quick-event.ts';
 import { placeEvent, readStoredEvent } from '../../machines/session/session-event.ts';
 import type { SessionEvent, StoredEvent } from '../../machines/session/session-event.ts';
 import type { AppendOptions } from '../../actors/session/event-store.ts';
 import { eventsNotStorable, recordTooLarge } from '../../actors/session/event-store.ts';
 import { frozen } from '../../actors/session/frozen.ts';
+import { MAX_KEY_BYTES, columnOfKey, isStorableText, isTooLongKey } from './record-key.ts';
+
+/** Of an integer. */
+const MAX_VERSION = 2_147_483_647;
+
+/** Leaves more wakes than a session will ever have until its epoch does not fit any more. */
+const MAX_EPOCH = 2_000_000_000;
 
 /** What a row holds beside the place of the event. */
 export interface EventColumns {
@@ -26,6 +34,7 @@ export interface EventColumns {
 
 export interface AppendedRecord {
   readonly sessionId: string;
+  /** As its column holds it. */
   readonly key: string | undefined;
   readonly expectedHead: number | undefined;
   readonly claimsEpoch: boolean;
@@ -40,16 +49,28 @@ export interface AppendedRecord {
 
 /** @throws RuntimeError SESSION_EVENT_INVALID, RECORD_TOO_LARGE, ACTIVATION_INVALID */
 export function appendedRecord(sessionId: string, record: LogRecord, { expectedHead, activate = [], settle = [] }: Omit<AppendOptions, 'idempotencyKey'> = {}): AppendedRecord {
-  const { key } = record;
+  const key = record.key === undefined ? undefined : columnOfKey(record.key);
   const data = record.events.map(dataOf);
   const stored = record.events.map((event, index) => storedEvent(event, data[index] ?? ''));
   const [first, ...rest] = stored;
   if (first === undefined || rest.some(({ epoch }) => epoch !== first.epoch)) throw eventsNotStorable();
   const events = record.events.map(({ id, type, v, epoch, at }, index): EventColumns => ({ id, type, v, epoch: epoch ?? null, at, data: data[index] ?? '' }));
-  if ([key ?? '', ...events.flatMap(({ type, at }) => [type, at])].some((text) => text.includes('\0'))) throw eventsNotStorable();
+  checkColumns(key, events);
   const bytes = events.reduce((sum, { id, type, at, data: text }) => sum + id.length + utf8Length(type) + utf8Length(at) + utf8Length(text), utf8Length(key ?? ''));
   if (bytes > MAX_RECORD_BYTES) throw recordTooLarge(sessionId, bytes, MAX_RECORD_BYTES);
   return { sessionId, key, expectedHead, claimsEpoch: claimsEpoch(record), events, stored: [first, ...rest], hints: activate.map(checkActivation), settled: settle.filter(isActivation), bytes };
+}
+
+/** What a row cannot hold is refused before anything is sent, for it would fail there, or be stored as something else. */
+function checkColumns(key: string | undefined, events: readonly EventColumns[]): void {
+  if (key !== undefined && isTooLongKey(key)) throw notInRow(`an idempotency key of at most ${MAX_KEY_BYTES} bytes`, `Make it shorter: ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters always fit.`);
+  if (!events.every(({ type, at }) => isStorableText(type) && isStorableText(at))) throw notInRow('types and times of events without NUL and without halves of characters', 'Write them as Unicode text.');
+  if (!events.every(({ v }) => Math.abs(v) <= MAX_VERSION)) throw notInRow(`versions of events up to ${MAX_VERSION}`, 'Count versions of a type from 1.');
+  if (!events.every(({ epoch }) => epoch === null || epoch <= MAX_EPOCH)) throw notInRow(`epochs up to ${MAX_EPOCH}`, 'Let the store count the epochs: each wake takes the next one.');
+}
+
+function notInRow(expected: string, hint: string): RuntimeError {
+  return new RuntimeError('SESSION_EVENT_INVALID', `expected ${expected}, received what PostgreSQL cannot store as it is`, { category: 'validation', hint });
 }
 
 export function placedEvents({ sessionId, stored }: Pick<AppendedRecord, 'sessionId' | 'stored'>, firstSeq: number): SessionEvent[] {

@@ -10,22 +10,28 @@ export interface PostgresFleetOptions {
   readonly listed?: number | undefined;
   /** Up to where is counted. Default 2,000. */
   readonly counted?: number | undefined;
+  /** How many rows that may count are looked at for each of the counts. Default 10,000. */
+  readonly seen?: number | undefined;
 }
 
 const LISTED = 100;
 /** It is asked again every two seconds: a look at a hundred thousand that are due is to take some hundredths of one. */
 const COUNTED = 2_000;
+/** Most of what is due can be in hand already, and most of what was parked can be due again: past so many of them nobody looks. */
+const SEEN = 10_000;
+/** Of one worker. Those that live wake no more than that; one that is gone may have left any number. */
+const COUNTED_OF_WORKER = 1_000;
 /** Tenants with a priority each. */
 const PARTS = 12;
 
 const MAX_REASON_CHARACTERS = 2_000;
 
-export function createPostgresFleet({ database, isHearing, listed = LISTED, counted = COUNTED }: PostgresFleetOptions): Fleet {
+export function createPostgresFleet({ database, isHearing, listed = LISTED, counted = COUNTED, seen = SEEN }: PostgresFleetOptions): Fleet {
   let statement: string | undefined;
   return {
     async look() {
       statement ??= sightStatement(database.schema, await readsData(database));
-      const [row] = await database.run<SightRow>(statement, [listed, counted]);
+      const [row] = await database.run<SightRow>(statement, [listed, counted, seen]);
       if (row === undefined) throw new Error('expected a row of a statement that always gives one');
       return sightOf(row, { counted, isHearing: isHearing() });
     },
@@ -47,14 +53,17 @@ interface SightRow {
   readonly lag: readonly { readonly tenant: string; readonly priority: string; readonly sessions: number; readonly since: number }[];
   readonly due_count: number;
   readonly lag_sessions: number;
+  /** Whether there is more than was looked at. */
+  readonly is_due_unseen: boolean;
   readonly parked: readonly { readonly sessionId: string; readonly agentId: string; readonly at: string | null; readonly data: string | null }[];
   readonly parked_count: number;
+  readonly is_parked_unseen: boolean;
   readonly connections: number;
   readonly most_connections: number;
 }
 
 function sightOf(row: SightRow, { counted, isHearing }: { readonly counted: number; readonly isHearing: boolean }): FleetSight {
-  const listOf = <Item>(items: readonly Item[], count: number): FleetList<Item> => ({ items, total: Math.min(count, counted), isCut: count > counted });
+  const listOf = <Item>(items: readonly Item[], count: number, isUnseen = false): FleetList<Item> => ({ items, total: Math.min(count, counted), isCut: count > counted || isUnseen });
   const workers = row.workers.map(({ startedAt, aliveUntil, ...worker }) => ({ ...worker, startedAt: iso(startedAt), aliveUntil: iso(aliveUntil) }));
   const leases = row.leases.map(({ since, owner, ...lease }) => ({ ...lease, ...(owner === null ? {} : { owner }), since: iso(since) }));
   return {
@@ -62,16 +71,16 @@ function sightOf(row: SightRow, { counted, isHearing }: { readonly counted: numb
     workers: listOf(workers, row.worker_count),
     leases: listOf(leases, row.lease_count),
     lag: lagOf(row, counted),
-    parked: listOf(row.parked.map(parkedOf), row.parked_count),
+    parked: listOf(row.parked.map(parkedOf), row.parked_count, row.is_parked_unseen),
     connections: { open: row.connections, most: row.most_connections },
     isHearing,
   };
 }
 
-function lagOf({ lag, due_count: dueCount, lag_sessions: sessions }: SightRow, counted: number): FleetLag {
+function lagOf({ lag, due_count: dueCount, lag_sessions: sessions, is_due_unseen: isUnseen }: SightRow, counted: number): FleetLag {
   const parts = lag.map(({ since, ...part }) => ({ ...part, since: iso(since) }));
   const [first] = parts;
-  return { sessions: Math.min(sessions, counted), isCut: dueCount > counted, ...(first === undefined ? {} : { since: first.since }), parts };
+  return { sessions: Math.min(sessions, counted), isCut: dueCount > counted || isUnseen, ...(first === undefined ? {} : { since: first.since }), parts };
 }
 
 function parkedOf({ sessionId, agentId, at, data }: SightRow['parked'][number]): FleetParked {
@@ -97,56 +106,81 @@ const millisecondsOf = (time: string): string => `floor(extract(epoch FROM ${tim
 const rowsOf = (query: string): string => `coalesce((SELECT json_agg(listed) FROM (${query}) AS listed), '[]')`;
 
 /** One more than is counted says that there are more. */
-const countOf = (query: string): string => `(SELECT count(*)::int FROM (${query} LIMIT $2 + 1) AS found)`;
+const countOf = (query: string, most = '$2'): string => `(SELECT count(*)::int FROM (${query} LIMIT ${most} + 1) AS found)`;
 
-/** $1: how many are listed of each, $2: up to where is counted. */
+/**
+ * $1: how many are listed of each, $2: up to where is counted, $3: up to where is looked. Rows are found by their keys, one by one, each in a
+ * subquery of its own: a join over all leases is what the planner takes for cheap until there are many of them.
+ */
 function sightStatement(schema: string, hasReasons: boolean): string {
-  return `WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS at),
-    due AS MATERIALIZED (${dueQuery(schema)})
+  return `WITH RECURSIVE moment AS MATERIALIZED (SELECT at, floor(extract(epoch FROM at) * 1000)::bigint AS ms FROM clock_timestamp() AS at),
+    living AS MATERIALIZED (SELECT w.id FROM ${schema}.worker w, moment WHERE w.alive_until > moment.at),
+    due AS MATERIALIZED (${dueQuery(schema)}),
+    holder AS (${holdersQuery(schema)}),
+    parked AS MATERIALIZED (${parkedIds(schema)})
     SELECT ${millisecondsOf('moment.at')} AS at,
       ${rowsOf(workersQuery(schema))} AS workers, ${countOf(`SELECT FROM ${schema}.worker`)} AS worker_count,
       ${rowsOf(leasesQuery(schema))} AS leases, ${countOf(`SELECT FROM ${schema}.session WHERE lease_worker IS NOT NULL`)} AS lease_count,
       ${rowsOf(LAG)} AS lag, (SELECT count(*)::int FROM due) AS due_count, (SELECT count(DISTINCT session_id)::int FROM due) AS lag_sessions,
-      ${rowsOf(parkedQuery(schema, hasReasons))} AS parked, ${countOf(parkedIds(schema))} AS parked_count,
+      ${countOf(`SELECT FROM ${schema}.activation WHERE due_at_ms <= moment.ms`, '$3')} > $3 AS is_due_unseen,
+      ${rowsOf(parkedQuery(schema, hasReasons))} AS parked, (SELECT count(*)::int FROM parked) AS parked_count,
+      ${countOf(`SELECT FROM ${schema}.view WHERE is_parked`, '$3')} > $3 AS is_parked_unseen,
       (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()) AS connections, current_setting('max_connections')::int AS most_connections
     FROM moment`;
 }
 
 function workersQuery(schema: string): string {
+  const upTo = (query: string): string => `(SELECT count(*)::int FROM (${query} LIMIT ${COUNTED_OF_WORKER}) AS found)`;
+  const isNotAwake = `(SELECT s.lease_worker IS DISTINCT FROM w.id FROM ${schema}.session s WHERE s.id = c.session_id)`;
   return `SELECT w.id, w.owner, ${millisecondsOf('w.started_at')} AS "startedAt", ${millisecondsOf('w.alive_until')} AS "aliveUntil", w.alive_until > moment.at AS "isAlive",
-      (SELECT count(*)::int FROM ${schema}.session s WHERE s.lease_worker = w.id) AS wakes,
-      (SELECT count(*)::int FROM ${schema}.claim c JOIN ${schema}.session s ON s.id = c.session_id WHERE c.worker = w.id AND c.until > moment.at AND s.lease_worker IS DISTINCT FROM w.id) AS claims
-    FROM ${schema}.worker w ORDER BY w.alive_until > moment.at DESC, w.owner, w.id LIMIT $1`;
+      ${upTo(`SELECT FROM ${schema}.session s WHERE s.lease_worker = w.id`)} AS wakes,
+      ${upTo(`SELECT FROM ${schema}.claim c WHERE c.worker = w.id AND c.until > moment.at AND ${isNotAwake}`)} AS claims
+    FROM (SELECT * FROM ${schema}.worker w ORDER BY w.alive_until > moment.at DESC, w.owner, w.id LIMIT $1) AS w
+    ORDER BY w.alive_until > moment.at DESC, w.owner, w.id`;
 }
 
+/** Who holds anything, from one to the next in the index: whoever is gone may have left no other trace. */
+function holdersQuery(schema: string): string {
+  const next = (where: string): string => `SELECT s.lease_worker FROM ${schema}.session s WHERE s.lease_worker IS NOT NULL${where} ORDER BY s.lease_worker LIMIT 1`;
+  return `SELECT (${next('')}) AS id, 1 AS turn
+    UNION ALL
+    SELECT (${next(' AND s.lease_worker > h.id')}), h.turn + 1 FROM holder h WHERE h.id IS NOT NULL AND h.turn <= $2`;
+}
+
+/** Of those who do not live first, and of nobody more than is counted, so that what is sorted is little. */
 function leasesQuery(schema: string): string {
-  return `SELECT s.id AS "sessionId", s.agent_id AS "agentId", s.lease_worker AS "workerId", w.owner, coalesce(w.alive_until > moment.at, false) AS "isAlive", s.lease_epoch AS epoch,
-      ${millisecondsOf('s.leased_at')} AS since
-    FROM ${schema}.session s LEFT JOIN ${schema}.worker w ON w.id = s.lease_worker WHERE s.lease_worker IS NOT NULL
-    ORDER BY coalesce(w.alive_until > moment.at, false), s.leased_at, s.id LIMIT $1`;
+  const ownLeases = `SELECT s.id, s.agent_id, s.lease_epoch, s.leased_at FROM ${schema}.session s WHERE s.lease_worker = h.id LIMIT $2 + 1`;
+  return `SELECT s.id AS "sessionId", s.agent_id AS "agentId", s.worker AS "workerId", (SELECT w.owner FROM ${schema}.worker w WHERE w.id = s.worker) AS owner, s.is_alive AS "isAlive",
+      s.lease_epoch AS epoch, ${millisecondsOf('s.leased_at')} AS since
+    FROM (SELECT h.id AS worker, h.is_alive, lease.* FROM (SELECT id, id IN (SELECT id FROM living) AS is_alive FROM holder WHERE id IS NOT NULL ORDER BY is_alive, id) AS h
+      CROSS JOIN LATERAL (${ownLeases}) AS lease LIMIT $2 + 1) AS s
+    ORDER BY s.is_alive, s.leased_at, s.id LIMIT $1`;
 }
 
 /** By the index of times: those that wait longest come first, so what is left out has waited less. */
 function dueQuery(schema: string): string {
-  const alive = (id: string): string => `EXISTS (SELECT FROM ${schema}.worker w WHERE w.id = ${id} AND w.alive_until > moment.at)`;
-  return `SELECT a.session_id, a.tenant, a.priority, a.due_at_ms FROM moment, ${schema}.activation a
-    WHERE a.due_at_ms <= (SELECT floor(extract(epoch FROM at) * 1000)::bigint FROM moment)
-      AND NOT EXISTS (SELECT FROM ${schema}.claim c WHERE c.session_id = a.session_id AND c.until > moment.at AND ${alive('c.worker')})
-      AND NOT EXISTS (SELECT FROM ${schema}.session s WHERE s.id = a.session_id AND ${alive('s.lease_worker')})
-    ORDER BY a.due_at_ms LIMIT $2 + 1`;
+  const lives = (id: string): string => `coalesce(${id} IN (SELECT id FROM living), false)`;
+  const claimer = `(SELECT c.worker FROM ${schema}.claim c WHERE c.session_id = a.session_id AND c.until > moment.at)`;
+  const waker = `(SELECT s.lease_worker FROM ${schema}.session s WHERE s.id = a.session_id)`;
+  return `SELECT a.session_id, a.tenant, a.priority, a.due_at_ms FROM moment CROSS JOIN LATERAL (
+      SELECT a.session_id, a.tenant, a.priority, a.due_at_ms FROM ${schema}.activation a WHERE a.due_at_ms <= moment.ms ORDER BY a.due_at_ms LIMIT $3) AS a
+    WHERE NOT ${lives(claimer)} AND NOT ${lives(waker)} LIMIT $2 + 1`;
 }
 
 const LAG = `SELECT tenant, priority, count(DISTINCT session_id)::int AS sessions, min(due_at_ms)::float8 AS since FROM due GROUP BY tenant, priority ORDER BY since, tenant, priority LIMIT ${PARTS}`;
 
 /** Whatever lets a session go on makes it due, so one that has nothing to do is still as its view says, however old that is. */
 function parkedIds(schema: string): string {
-  return `SELECT v.session_id, s.agent_id FROM ${schema}.view v JOIN ${schema}.session s ON s.id = v.session_id
-    WHERE v.is_parked AND (v.head = s.head OR NOT EXISTS (SELECT FROM ${schema}.activation a WHERE a.session_id = v.session_id))`;
+  const head = `(SELECT s.head FROM ${schema}.session s WHERE s.id = v.session_id)`;
+  const isDue = `(SELECT true FROM ${schema}.activation a WHERE a.session_id = v.session_id LIMIT 1)`;
+  return `SELECT v.session_id FROM (SELECT v.session_id, v.head FROM ${schema}.view v WHERE v.is_parked ORDER BY v.session_id DESC LIMIT $3) AS v
+    WHERE v.head = ${head} OR (${head} IS NOT NULL AND ${isDue} IS NULL) LIMIT $2 + 1`;
 }
 
 /** Why it was parked stands near the end of its log. */
 function parkedQuery(schema: string, hasReasons: boolean): string {
-  return `SELECT p.session_id AS "sessionId", p.agent_id AS "agentId", e.at, e.data FROM (${parkedIds(schema)} ORDER BY v.session_id DESC LIMIT $1) AS p
+  const agent = `(SELECT s.agent_id FROM ${schema}.session s WHERE s.id = p.session_id)`;
+  return `SELECT p.session_id AS "sessionId", ${agent} AS "agentId", e.at, e.data FROM (SELECT session_id FROM parked ORDER BY session_id DESC LIMIT $1) AS p
     LEFT JOIN LATERAL (SELECT at, ${hasReasons ? 'data' : 'NULL AS data'} FROM ${schema}.event e WHERE e.session_id = p.session_id AND e.type = 'session.parked' ORDER BY e.seq DESC LIMIT 1) AS e ON true
     ORDER BY p.session_id DESC`;
 }

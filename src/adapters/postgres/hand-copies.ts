@@ -8,6 +8,7 @@ import type { HandFile } from '../../machines/hand/hand-manifest.ts';
 import { handStanding, handSuperseded } from '../../machines/hand/hand-standing.ts';
 import type { HandStanding } from '../../machines/hand/hand-standing.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
+import { keyOf } from './standing-rows.ts';
 
 export interface PostgresHandCopiesOptions {
   readonly database: PostgresDatabase;
@@ -112,13 +113,14 @@ class PostgresHandCopies implements HandCopies {
        ), settled AS (
          DELETE FROM $s.hand_added a WHERE a.session_id = $1 AND a.path = ANY ($10::text[]) AND EXISTS (SELECT 1 FROM said)
        ) SELECT 1 FROM said`,
-      [sessionId, epoch, host.id, host.name, bound ?? null, copy?.epoch ?? null, copy?.manifestId ?? null, copy?.files ?? null, copy?.bytes ?? null, [...settled]],
+      [sessionId, epoch, host.id, host.name, bound ?? null, copy?.epoch ?? null, copy?.manifestId ?? null, copy?.files ?? null, copy?.bytes ?? null, [...settled].map(keyOf)],
     );
     if (rows.length === 0) throw handSuperseded(sessionId, epoch);
   }
 
   async add(sessionId: string, file: HandFile): Promise<void> {
-    await this.#run('INSERT INTO $s.hand_added (session_id, path, file) VALUES ($1, $2, $3) ON CONFLICT (session_id, path) DO UPDATE SET file = excluded.file', [sessionId, file.path, JSON.stringify(file)]);
+    // The whole path is in the file. A path may be longer than an index takes, and hold bytes that are no text.
+    await this.#run('INSERT INTO $s.hand_added (session_id, path, file) VALUES ($1, $2, $3) ON CONFLICT (session_id, path) DO UPDATE SET file = excluded.file', [sessionId, keyOf(file.path), JSON.stringify(file)]);
   }
 
   async letGo(sessionId: string): Promise<boolean> {

@@ -9,8 +9,9 @@ import type { Migration } from './migrations/migration.ts';
 import { ConnectedDatabase } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { loadDriver } from './postgres-driver.ts';
-import { checkPlace, quoted, shownUrl } from './postgres-options.ts';
+import { checkPlace, quoted } from './postgres-options.ts';
 import type { PlaceSettings, PostgresPlace } from './postgres-options.ts';
+import { shownUrl } from './postgres-url.ts';
 
 /** The oldest PostgreSQL that is supported. */
 export const OLDEST_SERVER = 150_000;

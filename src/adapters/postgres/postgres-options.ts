@@ -4,6 +4,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
+import { isPostgresUrl } from './postgres-url.ts';
 
 export const DEFAULT_SCHEMA = 'wakechart';
 
@@ -85,29 +86,15 @@ export function checkStoreOptions(value: PostgresEventStoreOptions): StoreSettin
   return { ...settings, tenantOf, onStatement };
 }
 
-function isPostgresUrl(text: string): boolean {
-  return /^postgres(ql)?:\/\//.test(text);
-}
-
-/** The URL without user and password, for people. */
-export function shownUrl(url: string): string {
-  try {
-    const { host, pathname } = new URL(url);
-    return `postgres://${host}${pathname}`;
-  } catch {
-    return 'postgres://…';
-  }
-}
-
 /** Quoted for use in statements. */
 export function quoted(schema: string): string {
   return `"${schema}"`;
 }
 
 function checkUrl(url: string): void {
-  if (isPostgresUrl(url) && URL.canParse(url)) return;
+  if (isPostgresUrl(url)) return;
   throw new RuntimeError(CODE, 'expected the URL of a PostgreSQL database, received something else', {
     category: 'validation',
-    hint: 'Write it as postgres://user:password@host:5432/database; characters such as "@" and "/" in a password have to be percent-encoded.',
+    hint: 'Write it as postgres://user:password@host:5432/database; characters such as "@", "/", "?" and "#" in a password, and "@" anywhere else, have to be percent-encoded.',
   });
 }

@@ -59,7 +59,8 @@ const WATCHED: Readonly<Record<string, readonly string[]>> = {
 export function postgresRoles(options: PostgresRolesOptions = {}): string {
   const { schema, owner, runtime, monitor, tenant } = parseOrThrow(shape, options, { what: 'roles of the PostgreSQL store', code: 'STORE_OPTIONS_INVALID' });
   const made = [owner, runtime, ...(monitor === undefined ? [] : [monitor])];
-  const parts = [HEAD, made.map((role) => MAKE_ROLE.replaceAll('$role', role)).join(''), BELONGING, RIGHTS, ...(tenant === undefined ? [] : [ROW_SECURITY]), GRANTS, ...(monitor === undefined ? [] : [watching(monitor)]), 'RESET ROLE;\nCOMMIT;\n'];
+  const watchers = monitor === undefined ? [] : [monitor];
+  const parts = [HEAD, ...made.map((role) => MAKE_ROLE.replaceAll('$role', role)), ...[runtime, ...watchers].map((role) => SETTINGS.replaceAll('$role', role)), BELONGING, RIGHTS, ...(tenant === undefined ? [] : [ROW_SECURITY]), GRANTS, ...(monitor === undefined ? [] : [watching(monitor)]), 'RESET ROLE;\nCOMMIT;\n'];
   return parts
     .join('\n')
     .replaceAll('$ledger', () => `${ledgerStatement(quoted(schema))};`)
@@ -134,7 +135,7 @@ BEGIN
   ELSE
     -- A later table is opened once it has its policy: by this script.
     FOR v_grantee IN SELECT DISTINCT pg_get_userbyid(a.grantee) FROM pg_default_acl d, aclexplode(d.defaclacl) a
-      WHERE d.defaclnamespace = to_regnamespace('$s') AND d.defaclrole = '$owner'::regrole AND d.defaclobjtype = 'r' AND a.grantee NOT IN (0, d.defaclrole) LOOP
+      WHERE d.defaclnamespace = to_regnamespace('$s') AND d.defaclrole = (SELECT r.oid FROM pg_roles r WHERE r.rolname = '$owner') AND d.defaclobjtype = 'r' AND a.grantee NOT IN (0, d.defaclrole) LOOP
       EXECUTE format('ALTER DEFAULT PRIVILEGES IN SCHEMA $s REVOKE ALL ON TABLES FROM %I', v_grantee);
     END LOOP;
   END IF;

@@ -6,6 +6,7 @@ import { SESSION_FOLD_VERSION } from '../../machines/session/session-fold.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
+import { columnOfKey, keyOfColumn } from './record-key.ts';
 import { EVENT_SELECTION, eventOf } from './stored-rows.ts';
 import type { EventRow } from './stored-rows.ts';
 
@@ -26,6 +27,8 @@ export interface RecordPlace {
 
 /** Rows of a list that are read in one statement. */
 const LISTED_AT_ONCE = 1_000;
+
+const BEYOND_EVERY_HEAD = 2_000_000_000;
 
 const GREATEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
@@ -49,13 +52,13 @@ export class SessionRows {
 
   async read(sessionId: string, { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {}): Promise<readonly SessionEvent[]> {
     const count = Math.max(0, Math.min(limit, MAX_READ_EVENTS));
-    const rows = await this.#database.run<EventRow | NoEvent>(`SELECT * FROM ${this.#database.schema}.read_events_1($1, $2, $3)`, [sessionId, Math.max(1, Math.trunc(from)), count]);
+    const rows = await this.#database.run<EventRow | NoEvent>(`SELECT * FROM ${this.#database.schema}.read_events_1($1, $2, $3)`, [sessionId, placeOf(from), count]);
     return eventRows(sessionId, rows).map((row) => eventOf(sessionId, row));
   }
 
   async records(sessionId: string, { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {}): Promise<readonly StoredRecord[]> {
     const { schema } = this.#database;
-    const first = Math.max(1, Math.trunc(from));
+    const first = placeOf(from);
     // From the beginning of the record that holds the first, to the end of the one that holds the last.
     const begins = `(SELECT max(r.seq) FROM ${schema}.event r WHERE r.session_id = $1 AND r.seq <= $2 AND r.record_events IS NOT NULL)`;
     const ends = `(SELECT r.seq + r.record_events FROM ${schema}.event r WHERE r.session_id = $1 AND r.seq < $2 + ${MAX_READ_EVENTS} AND r.record_events IS NOT NULL ORDER BY r.seq DESC LIMIT 1)`;
@@ -73,7 +76,7 @@ export class SessionRows {
       return undefined;
     }
     const place = `SELECT r.seq, r.record_events FROM ${schema}.event r WHERE r.session_id = $1 AND r.${column} = $2 AND r.record_events IS NOT NULL`;
-    const rows = await this.#rows(sessionId, `EXISTS (SELECT FROM (${place}) r WHERE e.seq >= r.seq AND e.seq < r.seq + r.record_events)`, [value], undefined);
+    const rows = await this.#rows(sessionId, `EXISTS (SELECT FROM (${place}) r WHERE e.seq >= r.seq AND e.seq < r.seq + r.record_events)`, [column === 'id' ? value : columnOfKey(value)], undefined);
     return rows.length === 0 ? undefined : rows.map((row) => eventOf(sessionId, row));
   }
 
@@ -149,12 +152,17 @@ function eventRows(sessionId: string, rows: readonly (EventRow | NoEvent)[]): re
   return rows.filter((row): row is EventRow => row.seq !== null);
 }
 
+/** No log is that long, and what lies beyond does not fit into the parameter. */
+function placeOf(from: number): number {
+  return Math.max(1, Math.min(Math.trunc(from), BEYOND_EVERY_HEAD));
+}
+
 function recordsOfRows(sessionId: string, rows: readonly EventRow[]): StoredRecord[] {
   const records: { readonly events: [SessionEvent, ...SessionEvent[]]; readonly key?: string }[] = [];
   for (const row of rows) {
     const event = eventOf(sessionId, row);
     if (row.record_events === null) records.at(-1)?.events.push(event);
-    else records.push({ events: [event], ...(row.record_key === null ? {} : { key: row.record_key }) });
+    else records.push({ events: [event], ...(row.record_key === null ? {} : { key: keyOfColumn(row.record_key) }) });
   }
   return records;
 }

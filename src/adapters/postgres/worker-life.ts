@@ -107,7 +107,7 @@ export class WorkerLife {
     const [row] = await database.run<{ readonly now_ms: number }>(
       `WITH forgotten AS (DELETE FROM ${schema}.worker w WHERE w.alive_until < clock_timestamp() - ${FORGOTTEN_AFTER}
          AND NOT EXISTS (SELECT FROM ${schema}.session s WHERE s.lease_worker = w.id)),
-       made AS (INSERT INTO ${schema}.worker (id, owner, alive_until) VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
+       made AS (INSERT INTO ${schema}.worker (id, owner, alive_until) VALUES ($1, $2, clock_timestamp() + $3::float8 * interval '1 millisecond')
          ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until)
        SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms`,
       [id, owner, leaseMs],
@@ -159,7 +159,7 @@ export class WorkerLife {
 
 function renewalStatement(schema: string): string {
   return `WITH renewed AS (
-      UPDATE ${schema}.worker SET alive_until = clock_timestamp() + $2 * interval '1 millisecond' WHERE id = $1 AND alive_until > clock_timestamp() RETURNING id)
+      UPDATE ${schema}.worker SET alive_until = clock_timestamp() + $2::float8 * interval '1 millisecond' WHERE id = $1 AND alive_until > clock_timestamp() RETURNING id)
     SELECT EXISTS (SELECT FROM renewed) AS is_renewed, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms,
       coalesce((SELECT json_agg(json_build_object('token', held.token, 'by', s.lease_epoch))
         FROM unnest($3::uuid[], $4::uuid[]) AS held (session_id, token) LEFT JOIN ${schema}.session s ON s.id = held.session_id

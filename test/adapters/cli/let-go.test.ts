@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
+import { FileEnvironmentCatalog } from '../../../src/adapters/environment-files/file-environment-catalog.ts';
 import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
 import { migratedDatabase } from '../../support/postgres-server.ts';
 import type { FreshDatabase } from '../../support/postgres-server.ts';
@@ -28,7 +29,7 @@ async function machine(): Promise<Machine> {
   const stage = await Stage.open();
   stages.push(stage);
   const { workspace } = await stage.session(sleeps('Woken.'), sleeps('Again.'), sleeps('Once more.'));
-  await stage.runtime.environments.create('bound', 'sandbox: off\nhostBound: true\n');
+  await new FileEnvironmentCatalog({ home: stage.home }).create('bound', 'sandbox: off\nhostBound: true\n');
   return {
     stage,
     run: (...words) => stage.run(...words, '--store', database?.url ?? ''),

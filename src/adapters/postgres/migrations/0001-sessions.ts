@@ -19,7 +19,8 @@ CREATE TABLE $s.worker (
   id uuid PRIMARY KEY,
   owner text NOT NULL,
   started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-  alive_until timestamptz NOT NULL
+  alive_until timestamptz NOT NULL,
+  claimed_tenant text NOT NULL DEFAULT ''
 ) WITH (fillfactor = 50);
 
 CREATE TABLE $s.session (
@@ -28,6 +29,7 @@ CREATE TABLE $s.session (
   tenant text NOT NULL,
   head integer NOT NULL,
   epoch integer NOT NULL,
+  lease_given integer NOT NULL DEFAULT 0,
   lease_epoch integer,
   lease_worker uuid,
   lease_token uuid,

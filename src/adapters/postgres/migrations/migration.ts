@@ -9,3 +9,6 @@ export interface Migration {
   /** Statements, separated by semicolons. @param schema quoted for use in statements */
   statements(schema: string): string;
 }
+
+/** How functions are made: operators are those of PostgreSQL, whatever somebody else has put into schemas that come first. */
+export const OWN_OPERATORS = 'LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp';

@@ -6,6 +6,7 @@
  * Those that touch the partitions of `event` keep one plan for each connection (force_generic_plan): planning over 16 partitions takes longer
  * than what is planned, and left to itself the server plans each call anew.
  */
+import { OWN_OPERATORS } from './migration.ts';
 
 /**
  * Stores one record and gives nothing. Callers hold the lock of the session's row, or have just made it. Slices, because looking for one text of
@@ -160,4 +161,7 @@ BEGIN
 END $body$;
 `;
 
-export const SESSION_FUNCTIONS = [STORE, APPEND, READ, CREATE, DELETE].join('\n');
+export const SESSION_FUNCTIONS = [STORE, APPEND, READ, CREATE, DELETE]
+  .join('\n')
+  .replace('LANGUAGE plpgsql STABLE', `${OWN_OPERATORS} STABLE`)
+  .replaceAll(/LANGUAGE plpgsql (?=AS|SET plan)/g, `${OWN_OPERATORS} `);
