@@ -17,6 +17,7 @@ import { FileEnvironmentCatalog } from './adapters/environment-files/file-enviro
 import { createFileMountPlaces } from './adapters/environment-files/file-mount-places.ts';
 import { placesOfKeys } from './adapters/environment-files/kept-from-mounts.ts';
 import type { HomeLayout } from './adapters/files/layout.ts';
+import { secretsOfUrl } from './adapters/postgres/url-secrets.ts';
 import { FileVaultCatalog, readSecretFile } from './adapters/vault-files/file-vault-catalog.ts';
 import type { RuntimePorts } from './runtime.ts';
 
@@ -28,6 +29,8 @@ export interface EnvironmentsOptions {
   readonly clock: Clock;
   /** Of sessions whose agent names none. */
   readonly defaultEnvironmentId: string | undefined;
+  /** Of the database in which sessions lie: whoever has its password has all of them. */
+  readonly storeUrl: string | undefined;
   readonly onTrouble: OnListenerError;
 }
 
@@ -41,12 +44,13 @@ export interface NodeEnvironments {
   readonly redactions: { readonly redaction: LogRedaction } & Required<Pick<RuntimePorts, 'redactText' | 'learnSecrets'>>;
 }
 
-export function nodeEnvironments({ layout, clock, defaultEnvironmentId, onTrouble }: EnvironmentsOptions): NodeEnvironments {
+export function nodeEnvironments({ layout, clock, defaultEnvironmentId, storeUrl, onTrouble }: EnvironmentsOptions): NodeEnvironments {
   const catalog = new FileEnvironmentCatalog({ home: layout.home });
   const vaults = vaultsOfHome(layout.home);
   const secrets = createVaults({
     catalog: vaults,
     clock,
+    ours: secretsOfStore(storeUrl),
     sources: { environment: () => process.env, runCommand: createKeychainCommand({ clock, environment: process.env }), readFile: readSecretFile },
   });
   const environments = createSessionEnvironments({
@@ -59,6 +63,13 @@ export function nodeEnvironments({ layout, clock, defaultEnvironmentId, onTroubl
   });
   const redactions = { redaction: createLogRedaction({ catalog, vaults: secrets }), redactText: secrets.redactText, learnSecrets: () => secrets.learn() };
   return { catalog, vaults, secrets, environments, redactions };
+}
+
+/** Without a password in the URL the driver takes the one in the environment. */
+function secretsOfStore(url: string | undefined): ReadonlyMap<string, readonly string[]> {
+  if (url === undefined) return new Map();
+  const { PGPASSWORD } = process.env;
+  return new Map([['password of the store', [...secretsOfUrl(url), ...(PGPASSWORD === undefined ? [] : [PGPASSWORD])]]]);
 }
 
 /** The vaults of a home. */

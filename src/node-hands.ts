@@ -15,8 +15,7 @@ import type { RuntimePorts } from './runtime.ts';
 
 export interface NodeHandsParts {
   readonly layout: HomeLayout;
-  /** Undefined: no other machine shares the store, so that everything stays where it is. */
-  readonly copies: HandCopies | undefined;
+  readonly copies: HandCopies;
   readonly agents: AgentCatalog;
   readonly environments: SessionEnvironments;
   readonly catalog: EnvironmentCatalog;
@@ -24,7 +23,6 @@ export interface NodeHandsParts {
 }
 
 export function nodeHands({ layout, copies, agents, environments, catalog, onTrouble }: NodeHandsParts): Pick<RuntimePorts, 'attachments' | 'hands'> {
-  if (copies === undefined) return { attachments: createAttachmentFiles(layout) };
   const folders = createHomeHandFolders({ layout });
   return { attachments: attachmentsOf(layout, copies), hands: createSessionHands({ copies, folders, boundBecause: handBounds({ agents, environments, catalog }), onTrouble }) };
 }

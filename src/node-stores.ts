@@ -98,7 +98,7 @@ export interface NodeStore {
   readonly modelOf: (session: SessionIdentity) => Promise<string | undefined>;
 }
 
-/** @throws RuntimeError STORE_OPTIONS_INVALID, POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD, STORAGE_FAILED */
+/** @throws RuntimeError STORE_OPTIONS_INVALID, POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD, STORE_TENANT_MISSING, STORAGE_FAILED */
 export async function openNodeStore(parts: OpenStoreParts): Promise<NodeStore> {
   const { options } = parts;
   return options === undefined ? filesOf(parts) : databaseOf(parts, options);
@@ -128,9 +128,14 @@ function filesOf({ layout, clock, durability, leaseMs, looksOnly }: OpenStorePar
 
 async function databaseOf({ layout, clock: local, durability, leaseMs, owner }: OpenStoreParts, { postgres: url, ...options }: NodeStoreOptions): Promise<NodeStore> {
   // Loaded when it is asked for: its driver is an optional peer.
-  const { PostgresEventStore, holdSession, createPostgresCandidateStandings, createPostgresFleet, createPostgresHandCopies, createPostgresJobRecords, createPostgresPolicyStore, createPostgresScheduleDefinitions, createPostgresScheduleStandings, createPostgresScheduleStore, storeWord } = await import('./postgres.ts');
+  const { PostgresEventStore, holdSession, createPostgresCandidateStandings, createPostgresFleet, createPostgresHandCopies, createPostgresJobRecords, createPostgresPolicyStore, createPostgresScheduleDefinitions, createPostgresScheduleStandings, createPostgresScheduleStore, assertTenant, storeWord } = await import('./postgres.ts');
   const store = await PostgresEventStore.open({ url, clock: local, durability, leaseMs, owner, ...options });
   const { clock, database } = store;
+  // An empty store would be taken for one that holds nothing.
+  await assertTenant(database, url).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
   return {
     store,
     clock,

@@ -38,7 +38,7 @@ import type { RunLimits } from './machines/run/run-decision.ts';
 import { nodeBackends } from './node-backends.ts';
 import { nodeEnvironments } from './node-environments.ts';
 import type { CreateInspectorOptions, Inspectable, Inspector } from './node-inspector.ts';
-import { nodeHands } from './node-hands.ts';
+import { createAttachmentFiles } from './adapters/files/attachment-files.ts';
 import { lookAfterJobs } from './node-jobs.ts';
 import { nodeMemory } from './node-memory.ts';
 import type { HomeMemory } from './node-memory.ts';
@@ -298,7 +298,7 @@ async function runtimeOver({ layout, opened, owner, options, checked: { maxConcu
   const { store, clock, schedules, policy, hold, modelOf } = opened;
   const hostLife = createHostLife({ directory: join(layout.home, HOSTS_FOLDER) });
   const processTree = createProcessTree({ clock, directory: join(layout.home, PROCESSES_FOLDER), hostLife });
-  const worked = nodeEnvironments({ layout, clock, defaultEnvironmentId: environment, onTrouble: onListenerError ?? reportToConsole });
+  const worked = nodeEnvironments({ layout, clock, defaultEnvironmentId: environment, storeUrl: options.store?.postgres, onTrouble: onListenerError ?? reportToConsole });
   const { tasks, scheduled } = homeTasks({ home: layout.home, clock, processTree, redactionOf: redactionFor(worked.secrets), slots: schedules.slots }, { maxConcurrent: maxConcurrentTasks, inspect, onListenerError });
   const backends = await nodeBackends({ home: layout.home, clock, processTree, onListenerError, runConfig: options.runConfig, runtimes: options.runtimes ?? [], standings: opened.standings });
   const gate = { readShell, places: new FileCommandPlaces(), guard: createHomeGuard(layout.home), policy };
@@ -311,7 +311,8 @@ async function runtimeOver({ layout, opened, owner, options, checked: { maxConcu
     store,
     directories: layout,
     agents,
-    ...nodeHands({ layout, copies: opened.hands, agents, environments: worked.environments, catalog: worked.catalog, onTrouble: onListenerError ?? reportToConsole }),
+    attachments: createAttachmentFiles(layout),
+    ...(opened.hands === undefined ? {} : (await import('./node-hands.ts')).nodeHands({ layout, copies: opened.hands, agents, environments: worked.environments, catalog: worked.catalog, onTrouble: onListenerError ?? reportToConsole })),
     ...backends,
     telemetry: options.telemetry ?? createOpenTelemetry(onListenerError === undefined ? {} : { onError: (error) => onListenerError(error, 'listener') }),
     ...(options.runLimits === undefined ? {} : { runLimits: options.runLimits }),

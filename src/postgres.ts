@@ -19,6 +19,7 @@ export type { PostgresPolicyStoreOptions } from './adapters/postgres/policy-stor
 export { createPostgresScheduleDefinitions } from './adapters/postgres/schedule-definitions.ts';
 export type { PostgresScheduleDefinitionsOptions } from './adapters/postgres/schedule-definitions.ts';
 export { createPostgresScheduleStandings } from './adapters/postgres/schedule-standings.ts';
+export { assertTenant } from './adapters/postgres/tenancy.ts';
 export { storeWord } from './adapters/postgres/store-word.ts';
 export { createPostgresScheduleStore } from './adapters/postgres/schedule-store.ts';
 export type { PostgresScheduleStoreOptions } from './adapters/postgres/schedule-store.ts';

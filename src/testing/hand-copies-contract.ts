@@ -103,7 +103,8 @@ const standings: readonly Case[] = [
     async run({ copies, newSession }) {
       const sessionId = await newSession();
       expectSame(await copies.latest(sessionId), undefined, 'the standing');
-      expectSame(await copies.letGo(sessionId), false, 'letting it go');
+      expectSame(await copies.letGo(sessionId, 1), false, 'letting it go');
+      expectSame(await copies.latest(sessionId), undefined, 'the standing after that');
     },
   },
   {
@@ -144,12 +145,37 @@ const standings: readonly Case[] = [
     async run({ copies, beside, newSession }) {
       const sessionId = await newSession();
       await copies.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1), bound: 'so it is' });
-      expectSame(await beside.letGo(sessionId), true, 'letting it go');
-      expectSame(await beside.letGo(sessionId), false, 'letting it go again');
-      expectSame(await copies.latest(sessionId), { epoch: 1, ...copyAt(1), added: [] }, 'the standing');
+      expectSame(await beside.letGo(sessionId, 2), true, 'letting it go');
+      expectSame(await beside.letGo(sessionId, 2), false, 'letting it go again');
+      expectSame(await copies.latest(sessionId), { epoch: 2, ...copyAt(1), added: [] }, 'the standing');
       await expectRefusal(copies.record(sessionId, { epoch: 1, host: ONE }), 'HAND_SUPERSEDED', 'the wake that had it');
       await copies.record(sessionId, { epoch: 2, host: TWO });
       expectSame((await copies.latest(sessionId))?.host, TWO, 'the next home');
+      await expectRefusal(copies.record(sessionId, { epoch: 2, host: ONE }), 'HAND_SUPERSEDED', 'who comes second');
+    },
+  },
+  {
+    name: 'let whoever comes next have a hand that was let go, though wakes that never began have spoken of it since',
+    async run({ copies, beside, newSession }) {
+      const sessionId = await newSession();
+      await copies.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1) });
+      await beside.record(sessionId, { epoch: 5, host: TWO });
+      await expectRefusal(copies.record(sessionId, { epoch: 2, host: ONE }), 'HAND_SUPERSEDED', 'before it is let go');
+      expectSame(await copies.letGo(sessionId, 2), true, 'letting it go');
+      await expectRefusal(beside.record(sessionId, { epoch: 1, host: TWO, ...copyAt(1, hashLike('b')) }), 'HAND_SUPERSEDED', 'a wake of long ago');
+      await copies.record(sessionId, { epoch: 2, host: ONE });
+      expectSame(await copies.latest(sessionId), { epoch: 2, host: ONE, ...copyAt(1), added: [] }, 'the standing');
+    },
+  },
+  {
+    name: 'keep files by their paths, whatever bytes are in them and however long they are',
+    async run({ copies, newSession }) {
+      const sessionId = await newSession();
+      const paths = ['workspace/order-\udc80', 'workspace/order-\udc81', 'workspace/order-\ufffd', `workspace/${hashLike('ab').slice(0, 100).concat('/').repeat(120)}end`];
+      for (const path of paths) await copies.add(sessionId, { ...FILE, path });
+      expectSame((await copies.latest(sessionId))?.added.map(({ path }) => path).toSorted(), paths.toSorted(), 'all of them');
+      await copies.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1), settled: paths.slice(0, 1) });
+      expectSame((await copies.latest(sessionId))?.added.map(({ path }) => path).toSorted(), paths.slice(1).toSorted(), 'those that lie in no copy');
     },
   },
   {

@@ -107,7 +107,7 @@ describe('a runtime over a home directory', () => {
     ['another durability', { durability: 'paper' }, /durability/],
     ['no tasks at all', { maxConcurrentTasks: 0 }, /maxConcurrentTasks/],
     ['options that are none', 'here', /expected object, received string/],
-    ['an option that is misspelt', { maxConcurent: 1 }, /unknown options: maxConcurent; the known ones are home, durability, leaseMs, maxConcurrentTasks, .*onListenerError$/],
+    ['an option that is misspelt', { maxConcurent: 1 }, /unknown options: maxConcurent; the known ones are home, store, durability, leaseMs, maxConcurrentTasks, .*onListenerError$/],
     ['a clock that is none', { clock: 'now' }, /clock: expected an object/],
     ['tools that are no list', { tools: {} }, /tools: expected array, received object/],
     ['a listener that cannot listen', { onListenerError: true }, /onListenerError: expected a function/],

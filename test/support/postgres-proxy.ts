@@ -10,6 +10,8 @@ export interface UnreliableProxy {
   cut(): void;
   /** Whether new connections are dropped as soon as they are made. */
   refuse(isRefusing: boolean): void;
+  /** From now on nothing is passed on, either way, and nobody is told: a cable that was pulled. */
+  fallSilent(): void;
   /** Lets the nth request from now reach the server, and drops its connection when the answer comes, before any of it is passed on. A request is what
    *  the client sends between two answers, whatever connection it is on; signing in is made of requests too. */
   loseAnswerOf(nth: number): void;
@@ -26,7 +28,7 @@ interface Pair {
 export async function unreliableProxy({ to }: { readonly to: string }): Promise<UnreliableProxy> {
   const target = new URL(to);
   const pairs = new Set<Pair>();
-  const state = { isRefusing: false, requests: 0, loses: 0 };
+  const state = { isRefusing: false, isSilent: false, requests: 0, loses: 0 };
   const listener = createServer((client) => {
     client.on('error', () => client.destroy());
     if (state.isRefusing) client.destroy();
@@ -41,6 +43,7 @@ export async function unreliableProxy({ to }: { readonly to: string }): Promise<
   return {
     url: url.href,
     cut,
+    fallSilent: () => void (state.isSilent = true),
     refuse: (isRefusing) => void (state.isRefusing = isRefusing),
     loseAnswerOf: (nth) => void (state.loses = state.requests + nth),
     get requests() {
@@ -53,18 +56,20 @@ export async function unreliableProxy({ to }: { readonly to: string }): Promise<
   };
 }
 
-function join(pair: Pair, pairs: Set<Pair>, state: { requests: number; loses: number }): void {
+function join(pair: Pair, pairs: Set<Pair>, state: { requests: number; loses: number; isSilent: boolean }): void {
   const { client, server } = pair;
   pairs.add(pair);
   let isAnswered = true;
   let isLosing = false;
   client.on('data', (request) => {
+    if (state.isSilent) return;
     if (isAnswered) state.requests += 1;
     if (isAnswered && state.requests === state.loses) isLosing = true;
     isAnswered = false;
     server.write(request);
   });
   server.on('data', (answer) => {
+    if (state.isSilent) return;
     isAnswered = true;
     if (isLosing) drop(pair);
     else client.write(answer);

@@ -50,8 +50,13 @@ export interface HandStandings {
   record(sessionId: string, record: HandRecord): Promise<void>;
   /** Adds a file whose pieces are there, for whichever machine wakes the session next. One of the same path takes the place of the one before. */
   add(sessionId: string, file: HandFile): Promise<void>;
-  /** Takes the hand from the machine that is its home: it may come to any from now on. @returns whether it was at home anywhere */
-  letGo(sessionId: string): Promise<boolean>;
+  /**
+   * Takes the hand from the machine that is its home: it may come to any from now on, whatever epoch it was spoken of in last, even one that is in
+   * no log since its wake never began. Wakes before that, which somebody has taken over, may not speak any more.
+   * @param nextEpoch the lowest that a wake can have from now on: the one after the newest in the log
+   * @returns whether it was at home anywhere
+   */
+  letGo(sessionId: string, nextEpoch: number): Promise<boolean>;
   /** Removes all that is known and kept of the hand. Idempotent. */
   forget(sessionId: string): Promise<void>;
 }

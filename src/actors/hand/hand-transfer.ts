@@ -34,7 +34,7 @@ export async function transferHand(transfer: HandTransfer): Promise<boolean> {
   const settled = (there?.added ?? []).filter(({ path }) => added.every((file) => file.path !== path)).map(({ path }) => path);
   const isSpokenOf = epoch > 0 || host !== undefined;
   if (isSpokenOf && (settled.length > 0 || !isSaid(standing, there))) await to.record(sessionId, { epoch, host: host ?? NO_HOST, copy, bound, settled });
-  if (host === undefined) await to.letGo(sessionId);
+  if (host === undefined) await to.letGo(sessionId, Math.max(epoch, there?.epoch ?? 0));
   for (const file of added) await to.add(sessionId, file);
   return true;
 }

@@ -56,8 +56,8 @@ export function shownFleet({ at, workers, leases, lag, parked, connections, isHe
         note: sentences([workers.total === 0 ? 'Nobody works: what is due waits until a worker is started.' : omitted(workers), `${connections.open} of ${connections.most} connections to the database are open. This program ${hears}.`]),
       },
       { title: 'Wakes', count: countOf(leases), columns: ['Session', 'Worker', 'State', 'For', 'Epoch'], rows: leases.items.map(leaseRow), note: leases.total === 0 ? 'No session is awake.' : omitted(leases) },
-      { title: 'Lag', count: lagCount(lag), columns: ['Tenant', 'Priority', 'Sessions', 'Due for'], rows: lag.parts.map(lagRow), note: lag.sessions === 0 ? 'Nothing is due that nobody has taken.' : undefined },
-      { title: 'Parked', count: countOf(parked), columns: ['Session', 'For', 'Why'], rows: parked.items.map(parkedRow), note: parked.total === 0 ? 'No session waits for somebody to look into it.' : omitted(parked) },
+      { title: 'Lag', count: lagCount(lag), columns: ['Tenant', 'Priority', 'Sessions', 'Due for'], rows: lag.parts.map(lagRow), note: lagNote(lag) },
+      { title: 'Parked', count: countOf(parked), columns: ['Session', 'For', 'Why'], rows: parked.items.map(parkedRow), note: parked.total === 0 && !parked.isCut ? 'No session waits for somebody to look into it.' : omitted(parked) },
     ],
   };
 }
@@ -90,6 +90,11 @@ function countOf({ total, isCut }: FleetList<unknown>): string {
 
 function lagCount({ sessions, isCut }: FleetLag): string {
   return `${isCut ? 'at least ' : ''}${amount(sessions)} ${sessions === 1 ? 'session' : 'sessions'}`;
+}
+
+function lagNote({ sessions, isCut }: FleetLag): string | undefined {
+  if (sessions > 0) return undefined;
+  return isCut ? 'So much is due that has been taken that nobody looked further.' : 'Nothing is due that nobody has taken.';
 }
 
 function omitted({ items, total }: FleetList<unknown>): string | undefined {

@@ -9,9 +9,9 @@ export interface FleetWorker {
   /** ISO-8601: until then it counts as alive. It says so again in time, or others take over what it holds. */
   readonly aliveUntil: string;
   readonly isAlive: boolean;
-  /** How many sessions it wakes. */
+  /** How many sessions it wakes; more than 1,000 are not counted. */
   readonly wakes: number;
-  /** How many it has taken to wake in the next moments. */
+  /** How many it has taken to wake in the next moments; more than 1,000 are not counted. */
   readonly claims: number;
 }
 
@@ -69,7 +69,7 @@ export interface FleetSight {
   readonly at: string;
   /** Those that live first, then by name. */
   readonly workers: FleetList<FleetWorker>;
-  /** Those without a living worker first, then those that run longest. */
+  /** Those without a living worker first, then those that run longest; where `isCut`, of some. */
   readonly leases: FleetList<FleetLease>;
   readonly lag: FleetLag;
   /** Those that were made last first. */

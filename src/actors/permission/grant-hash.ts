@@ -1,13 +1,15 @@
 /** What a permission is bound to: exactly this tool with exactly this input in exactly this folder, shut in exactly as it was when somebody was asked. */
 import { canonicalJson } from '../../machines/canonical-json.ts';
 import type { SessionEnvironment } from '../environment/session-environment.ts';
+import { fromFolder } from './grant-places.ts';
+import type { GrantPlace } from './grant-places.ts';
 
 export interface GrantedCall {
   readonly tool: string;
   /** The validated input: a JSON value. */
   readonly input: unknown;
-  /** Absolute. */
-  readonly cwd: string;
+  /** Absolute, or where it is in a workspace that goes from machine to machine. */
+  readonly cwd: GrantPlace;
 }
 
 /** SHA-256 as 64 hexadecimal digits; the same for inputs that differ in the order of keys only. @throws RuntimeError NOT_JSON */
@@ -19,8 +21,24 @@ export async function grantHash({ tool, input, cwd }: GrantedCall): Promise<stri
 /** What shuts a call in: what the environment says, and what of the host stands behind that. Undefined where the runtime knows of no environments. */
 export async function environmentHash(environment: SessionEnvironment | undefined): Promise<string | undefined> {
   if (environment === undefined) return undefined;
-  const { definition, fingerprint, within, mounts, sandbox } = environment;
-  const places = mounts.map(({ kind, path, directory = null, access }) => [kind, path, directory, access]);
+  return environmentDigest(environment, environment.mounts.map(({ kind, path, directory = null, access }) => [kind, path, directory, access]));
+}
+
+/**
+ * The same on every machine whose home has them in the same places: folders of the home stand as they are reached from the workspace. What the
+ * environment mounts of the machine's own stays as it is.
+ */
+export async function movingEnvironmentHash(environment: SessionEnvironment | undefined): Promise<string | undefined> {
+  const workspace = environment?.mounts.find(({ kind }) => kind === 'workspace')?.directory;
+  if (environment === undefined || workspace === undefined) return environmentHash(environment);
+  const placed = environment.mounts.map(({ kind, path, directory, access }) => {
+    const isOfHome = kind !== 'declared' && directory !== undefined;
+    return [kind, path, isOfHome ? { fromWorkspace: fromFolder(workspace, directory) } : (directory ?? null), access];
+  });
+  return environmentDigest(environment, placed);
+}
+
+function environmentDigest({ definition, fingerprint, within, sandbox }: SessionEnvironment, places: readonly unknown[]): Promise<string> {
   return digestOf([definition.environmentId, fingerprint, within, sandbox?.kind ?? 'off', definition.network, definition.vaults, places]);
 }
 

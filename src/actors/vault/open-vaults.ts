@@ -16,6 +16,8 @@ import type { VaultCatalog } from './vault-catalog.ts';
 
 export interface VaultsOptions extends SecretValuesOptions {
   readonly catalog: VaultCatalog;
+  /** Secrets of this process itself, by what they are called: given out to nobody, and taken out everywhere from the start. */
+  readonly ours?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
 export interface SessionVaults extends Vaults {
@@ -38,8 +40,9 @@ class OpenVaults implements SessionVaults {
   readonly known: SessionSecrets = new OpenedSecrets([], this.#known);
   readonly redactText: TextRedaction = Object.assign((text: string) => this.known.text(text), { longest: () => this.#known.redaction?.scan.longest ?? 0, version: () => this.#known.version });
 
-  constructor({ catalog, ...options }: VaultsOptions) {
+  constructor({ catalog, ours, ...options }: VaultsOptions) {
     this.#catalog = catalog;
+    for (const [reference, values] of ours ?? []) for (const value of values) this.#known.learn(reference, value);
     this.#values = new SecretValues(options);
   }
 

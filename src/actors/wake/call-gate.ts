@@ -17,7 +17,9 @@ import type { OpenToolCall, SessionState } from '../../machines/session/session-
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { Clock } from '../clock/clock.ts';
-import { environmentHash, grantHash } from '../permission/grant-hash.ts';
+import { environmentHash, grantHash, movingEnvironmentHash } from '../permission/grant-hash.ts';
+import { placeInWorkspace } from '../permission/grant-places.ts';
+import type { GrantPlace } from '../permission/grant-places.ts';
 import type { CommandPlaces } from '../permission/command-places.ts';
 import type { PlaceGuard } from '../permission/place-guard.ts';
 import type { PolicyStore } from '../permission/policy-store.ts';
@@ -42,6 +44,8 @@ export interface GatePorts {
 export interface GateOptions extends GatePorts {
   readonly agent: PreparedAgent;
   readonly session: SessionIdentity;
+  /** Whether the session works in a workspace of its own that goes from machine to machine: then what is allowed goes with it. Default false. */
+  readonly moves?: boolean | undefined;
   readonly newId: () => string;
   /** Hears of a rule that could not be kept. */
   readonly onTrouble: (error: unknown) => void;
@@ -74,7 +78,7 @@ export type Redemption =
   | { readonly kind: 'run'; readonly allowedBy: AllowedBy }
   /** Nothing any more: it has expired, or the call would be another one now. */
   | { readonly kind: 'void' }
-  /** It was given for another environment, or before grants were bound to one: somebody is to be asked again. */
+  /** It was given for another environment or on another machine, or before grants were bound to one: somebody is to be asked again. */
   | { readonly kind: 'stale' }
   | { readonly kind: 'deny'; readonly because: string };
 
@@ -115,12 +119,11 @@ export class CallGate {
    */
   async redeem(checked: CheckedCall, { request }: OpenToolCall, state: SessionState): Promise<Redemption> {
     if (request?.kind !== 'permission') return { kind: 'void' };
-    const { call, tool, subject } = checked;
-    const { hash, expiresAt, environmentHash: shutIn } = request;
+    const { hash, expiresAt } = request;
     if (expiresAt !== undefined && this.#options.clock.now() >= Date.parse(expiresAt)) return { kind: 'void' };
     if (hash === undefined) return { kind: 'stale' };
-    if (hash !== (await this.#hashOf(call, tool, subject))) return { kind: 'void' };
-    if (shutIn !== (await environmentHash(this.#options.agent.environment))) return { kind: 'stale' };
+    if (!(await this.#isOf(checked, hash))) return { kind: this.#options.moves === true ? 'stale' : 'void' };
+    if (!(await this.#isShutInAs(request.environmentHash))) return { kind: 'stale' };
     // Somebody has been asked already, whether or not anybody can be now.
     const decision = await this.#judge(checked, state, 'reachable');
     return decision.decision === 'deny' ? { kind: 'deny', because: decision.because } : { kind: 'run', allowedBy: { kind: 'person' } };
@@ -178,10 +181,10 @@ export class CallGate {
   }
 
   async #request({ call: { callId, name, input }, tool, subject, judgedAs: { conceal = asItIs } = {} }: Judged, { because, suggestions }: Extract<PermissionDecision, { readonly decision: 'ask' }>, maxSeconds: number): Promise<SessionEventDraft> {
-    const { newId, clock, agent } = this.#options;
+    const { newId, clock, agent, moves = false } = this.#options;
     const requestId = newId();
     const seconds = Math.min(maxSeconds, agent.definition.permission.expiresAfterSeconds ?? DEFAULT_PERMISSION_SECONDS);
-    const shutIn = await environmentHash(agent.environment);
+    const shutIn = await (moves ? movingEnvironmentHash : environmentHash)(agent.environment);
     const texts = suggestions.map((rule) => ruleText(rule));
     // A rule that holds a secret is not written anywhere.
     const rules = texts.every((text) => conceal(text) === text) ? texts : [];
@@ -194,7 +197,7 @@ export class CallGate {
         toolName: name,
         input,
         because: conceal(`${because}${whereText(subject, agent.environment)}`),
-        hash: await this.#hashOf({ name, input }, tool, subject),
+        hash: await this.#hashOf({ call: { name, input }, tool, subject }, moves),
         ...(shutIn === undefined ? {} : { environmentHash: shutIn }),
         cwd: conceal(this.#folderOf(subject)),
         expiresAt: isoTimeOf(clock.now() + seconds * 1000),
@@ -203,12 +206,30 @@ export class CallGate {
     };
   }
 
+  /** Also one of this machine only, as they were before, and are where no workspace moves. */
+  async #isOf(checked: CheckedCall, hash: string): Promise<boolean> {
+    return hash === (await this.#hashOf(checked, false)) || hash === (await this.#hashOf(checked, true));
+  }
+
+  async #isShutInAs(hash: string | undefined): Promise<boolean> {
+    const { environment } = this.#options.agent;
+    return hash === (await environmentHash(environment)) || hash === (await movingEnvironmentHash(environment));
+  }
+
   /** Also over where a path leads, and over what a server or an agent file says that the tool is: either may change while somebody is asked. */
-  #hashOf({ name, input }: Pick<ToolCallInput, 'name' | 'input'>, { definition }: Tool, subject: PermissionSubject): Promise<string> {
+  #hashOf({ call: { name, input }, tool: { definition }, subject }: Hashed, moves: boolean): Promise<string> {
     const { ownership, description, inputJsonSchema = null, readOnly, destructive } = definition;
     const known = ownership === 'managed' ? null : { description, inputJsonSchema, readOnly, destructive };
-    const place = subject.kind === 'path' ? subject.path : null;
-    return grantHash({ tool: name, input: known === null && place === null ? input : [input, place, known], cwd: this.#folderOf(subject) });
+    const placed = moves ? (path: string): GrantPlace => placeInWorkspace(path, this.#workspaces()) : asItIs;
+    const place = subject.kind === 'path' ? placed(subject.path) : null;
+    return grantHash({ tool: name, input: known === null && place === null ? input : [input, place, known], cwd: placed(this.#folderOf(subject)) });
+  }
+
+  /** The names of the workspace on this machine. */
+  #workspaces(): readonly string[] {
+    const { workspaceDirectory, environment } = this.#options.agent;
+    const real = environment?.mounts.find(({ kind }) => kind === 'workspace')?.directory;
+    return real === undefined ? [workspaceDirectory] : [workspaceDirectory, real];
   }
 
   #folderOf(subject: PermissionSubject): string {
@@ -217,6 +238,10 @@ export class CallGate {
 }
 
 type Judged = Pick<CheckedCall, 'call' | 'tool' | 'subject' | 'judgedAs'>;
+
+interface Hashed extends Pick<CheckedCall, 'tool' | 'subject'> {
+  readonly call: Pick<ToolCallInput, 'name' | 'input'>;
+}
 
 const asItIs = (text: string): string => text;
 

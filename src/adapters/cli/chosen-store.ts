@@ -1,5 +1,8 @@
 /** Which store a command works on, when it is not the one that is embedded in the home. */
 import { isPostgresUrl } from '../postgres/postgres-url.ts';
+import { UnusableFile, readTextFile } from '../vault-files/private-file.ts';
+import { messageOf } from '../../machines/errors.ts';
+import { absolutePath } from './home.ts';
 import { usageError } from './usage.ts';
 
 /** Says that the embedded store is meant, whatever $WAKECHART_STORE says. */
@@ -8,6 +11,8 @@ export const FILES = 'files';
 export interface StoreChoice {
   /** From `--store`. */
   readonly given: string | undefined;
+  /** From `--store-file`. */
+  readonly file?: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
@@ -20,17 +25,45 @@ export interface ChosenStore {
   readonly shown: string;
   /** The same as a word of a command that can be typed again. */
   readonly word: string;
+  /** Absolute: where the URL was read. */
+  readonly file?: string | undefined;
   /** Whether it was named in this very command. */
   readonly isGiven: boolean;
 }
 
 const HINT = 'Write it as postgres://user@host:5432/database, with ?schema=NAME when its tables are in a schema of another name, or as files for the store in the home.';
 
-/** Undefined: the store in the home. @throws a usage error, which never repeats what was given */
-export function chosenStore({ given, environment }: StoreChoice): ChosenStore | undefined {
-  const text = given ?? (environment['WAKECHART_STORE'] || FILES);
-  const named = storeNamed(text, given === undefined ? '$WAKECHART_STORE' : '--store');
-  return named === undefined ? undefined : { ...named, isGiven: given !== undefined };
+const FILE_HINT = 'Its first line is the URL. Nobody else may read it: chmod 600 FILE';
+
+const MAX_FILE_BYTES = 16_384;
+
+/** Undefined: the store in the home. What a command names wins over the variables. @throws a usage error, which never repeats what was given */
+export async function chosenStore({ given, file, environment }: StoreChoice): Promise<ChosenStore | undefined> {
+  const isGiven = given !== undefined || file !== undefined;
+  if (given !== undefined && file !== undefined) throw usageError('expected --store or --store-file, received both', 'Leave one of them out.');
+  const { WAKECHART_STORE: url = '', WAKECHART_STORE_FILE: path = '' } = isGiven ? {} : environment;
+  if (url !== '' && path !== '') throw usageError('expected $WAKECHART_STORE or $WAKECHART_STORE_FILE, and both are set', 'Unset one of them: the file keeps a password out of the environment.');
+  const place = file ?? path;
+  const asText = (): ReturnType<typeof storeNamed> => storeNamed(given ?? (url || FILES), given === undefined ? '$WAKECHART_STORE' : '--store');
+  const named = place === '' ? asText() : await storeInFile(absolutePath(place), file === undefined ? '$WAKECHART_STORE_FILE' : '--store-file');
+  return named === undefined ? undefined : { ...named, isGiven };
+}
+
+/** The words that name the same store in another command. */
+export function storeWords({ word, file }: Pick<ChosenStore, 'word' | 'file'>): readonly string[] {
+  return file === undefined ? ['--store', word] : ['--store-file', file];
+}
+
+/** Neither a command line nor an environment holds what stands in a file. @throws a usage error, which never repeats what stands there */
+async function storeInFile(file: string, from: string): Promise<Omit<ChosenStore, 'isGiven'> | undefined> {
+  const text = await readTextFile(file, { maxBytes: MAX_FILE_BYTES, isPrivate: true }).catch((error: unknown) => {
+    const hint = error instanceof UnusableFile ? error.hint : undefined;
+    throw usageError(`expected ${from} to name a file that is yours alone: ${file} ${messageOf(error)}`, hint ?? FILE_HINT);
+  });
+  if (text === undefined) throw usageError(`expected ${from} to name a file: ${file} is not there`, FILE_HINT);
+  const [line = ''] = text.split(/\r?\n/, 1);
+  const named = storeNamed(line.trim(), `the first line of ${file}`);
+  return named === undefined ? undefined : { ...named, file };
 }
 
 /** @param from where the text comes from, for an error about it @throws a usage error, which never repeats what was given */

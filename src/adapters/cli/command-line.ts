@@ -39,7 +39,7 @@ type Settled = { readonly code: number } | { readonly code: number; readonly err
 async function settle(words: readonly string[], streams: Pick<CommandContext, 'out' | 'err' | 'interruption'>): Promise<Settled> {
   let code = EXIT_SUCCESS;
   const program = createProgram(async (command, work) => {
-    code = await work(contextOf(command, streams));
+    code = await work(await contextOf(command, streams));
   });
   speakThrough(program, streams);
   try {
@@ -52,9 +52,9 @@ async function settle(words: readonly string[], streams: Pick<CommandContext, 'o
   }
 }
 
-function contextOf(command: Command, streams: Pick<CommandContext, 'out' | 'err' | 'interruption'>): CommandContext {
-  const { home: given, store, json = false } = command.optsWithGlobals<{ readonly home?: string; readonly store?: string; readonly json?: boolean }>();
-  return { ...streams, json, home: chosenHome({ given, environment: process.env }), isHomeGiven: given !== undefined, store: chosenStore({ given: store, environment: process.env }) };
+async function contextOf(command: Command, streams: Pick<CommandContext, 'out' | 'err' | 'interruption'>): Promise<CommandContext> {
+  const { home: given, store, storeFile: file, json = false } = command.optsWithGlobals<{ readonly home?: string; readonly store?: string; readonly storeFile?: string; readonly json?: boolean }>();
+  return { ...streams, json, home: chosenHome({ given, environment: process.env }), isHomeGiven: given !== undefined, store: await chosenStore({ given: store, file, environment: process.env }) };
 }
 
 /** Lets a command and all below it write where we write, and ends every complaint with what to do. */

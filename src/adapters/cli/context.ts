@@ -1,5 +1,6 @@
 /** What every command gets: where to write, which home, how it is interrupted. */
 import { invocation } from './invocation.ts';
+import { storeWords } from './chosen-store.ts';
 import type { ChosenStore } from './chosen-store.ts';
 import type { Interruption } from './interruption.ts';
 import type { Output } from './output.ts';
@@ -26,5 +27,5 @@ export function storeText({ home, store }: Pick<CommandContext, 'home' | 'store'
 
 /** A command of ours as the user could type it next, with the same home and store. */
 export function nextCommand({ home, isHomeGiven, store }: CommandContext, ...words: readonly string[]): string {
-  return shellQuoted([...invocation(), ...words, ...(isHomeGiven ? ['--home', home] : []), ...(store?.isGiven === true ? ['--store', store.word] : [])]);
+  return shellQuoted([...invocation(), ...words, ...(isHomeGiven ? ['--home', home] : []), ...(store?.isGiven === true ? storeWords(store) : [])]);
 }

@@ -6,13 +6,15 @@ import type { NodeRuntimeOptions } from '../../node.ts';
 import { openNodeStore } from '../../node-stores.ts';
 import type { NodeStore } from '../../node-stores.ts';
 import { HomeLayout } from '../files/layout.ts';
+import { storeWords } from './chosen-store.ts';
 import type { ChosenStore } from './chosen-store.ts';
 import type { CommandContext } from './context.ts';
+import { shellQuoted } from './text.ts';
 
 /** How long a command waits for a server that is away, in milliseconds: somebody sits before it. */
 const PATIENCE_MS = 5_000;
 
-export type StorePlace = Pick<CommandContext, 'home'> & { readonly store?: Pick<ChosenStore, 'url' | 'schema' | 'word'> | undefined };
+export type StorePlace = Pick<CommandContext, 'home'> & { readonly store?: Pick<ChosenStore, 'url' | 'schema' | 'word' | 'file'> | undefined };
 
 /** Whoever opens it closes `store`. @throws RuntimeError POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD, STORAGE_FAILED */
 export async function openStore({ home, store: chosen }: StorePlace): Promise<NodeStore> {
@@ -43,6 +45,6 @@ async function inOurWords<Result>(chosen: StorePlace['store'], work: () => Promi
   } catch (error) {
     if (!RuntimeError.is(error) || error.code !== 'STORE_SCHEMA_OLD' || chosen === undefined) throw error;
     const { code, message, category, details } = error;
-    throw new RuntimeError(code, message, { category, details, hint: `As the owner of the schema, run: wakechart store migrate --store ${chosen.word}\nPrograms of the version before go on meanwhile.`, cause: error });
+    throw new RuntimeError(code, message, { category, details, hint: `As the owner of the schema, run: wakechart store migrate ${shellQuoted(storeWords(chosen))}\nPrograms of the version before go on meanwhile.`, cause: error });
   }
 }

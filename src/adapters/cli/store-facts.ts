@@ -31,6 +31,14 @@ export async function storeRefusals(database: Bound): Promise<readonly string[]>
   return rows.map(({ refusal }) => refusal);
 }
 
+/** Whether anybody who gets into the database may make functions and operators that others come across: so it is where a database was made before PostgreSQL 15. */
+export async function isPublicOpen(database: Bound): Promise<boolean> {
+  const rows = await database.run(
+    `SELECT 1 FROM pg_namespace n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) a WHERE n.nspname = 'public' AND a.grantee = 0 AND a.privilege_type = 'CREATE'`,
+  );
+  return rows.length > 0;
+}
+
 interface CountsRow {
   readonly now_ms: number;
   readonly sessions: string;

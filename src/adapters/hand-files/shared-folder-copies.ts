@@ -12,7 +12,7 @@ import type { HandStanding } from '../../machines/hand/hand-standing.ts';
 import { isMissing, storageFailed, systemCodeOf } from './hand-errors.ts';
 import { syncFolder } from './hand-swap.ts';
 import { inLanes } from './lanes.ts';
-import { mergedStanding, withAdded } from '../../machines/hand/hand-record.ts';
+import { mergedStanding, withAdded, withoutHome } from '../../machines/hand/hand-record.ts';
 
 /** Pieces that are written at the same time: each of them waits for the disk. */
 const MAX_AT_ONCE = 16;
@@ -44,7 +44,7 @@ export function createSharedFolderCopies({ directory, graceMs = HAND_GRACE_MS }:
     latest: attempt(async (hand) => (await hand.newest())?.standing),
     record: attempt((hand, record: HandRecord) => hand.record(record)),
     add: attempt(async (hand, file: Parameters<HandCopies['add']>[1]) => void (await hand.change((before) => withAdded(before, file)))),
-    letGo: attempt((hand) => hand.letGo()),
+    letGo: attempt((hand, nextEpoch: number) => hand.letGo(nextEpoch)),
     forget: attempt((hand) => hand.forget()),
   };
 }
@@ -116,11 +116,9 @@ class SharedHand {
     });
   }
 
-  async letGo(): Promise<boolean> {
-    const { before } = await this.change((standing) => {
-      const { host: _host, bound: _bound, ...rest } = standing ?? { epoch: 0, added: [] };
-      return rest;
-    });
+  async letGo(nextEpoch: number): Promise<boolean> {
+    if ((await this.newest()) === undefined) return false;
+    const { before } = await this.change((standing) => withoutHome(standing ?? { epoch: 0, added: [] }, nextEpoch));
     return before?.host !== undefined;
   }
 

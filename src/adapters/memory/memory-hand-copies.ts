@@ -2,7 +2,7 @@
 import { HAND_GRACE_MS } from '../../actors/hand/hand-copies.ts';
 import type { HandCopies, HandPiece } from '../../actors/hand/hand-copies.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
-import { mergedStanding, withAdded } from '../../machines/hand/hand-record.ts';
+import { mergedStanding, withAdded, withoutHome } from '../../machines/hand/hand-record.ts';
 import { handSuperseded, maySpeak } from '../../machines/hand/hand-standing.ts';
 import type { HandStanding } from '../../machines/hand/hand-standing.ts';
 
@@ -43,12 +43,11 @@ export function createMemoryHandCopies({ clock, graceMs = HAND_GRACE_MS }: Memor
       standings.set(sessionId, mergedStanding(before, record));
     },
     add: async (sessionId, file) => void standings.set(sessionId, withAdded(standings.get(sessionId), file)),
-    letGo: async (sessionId) => {
+    letGo: async (sessionId, nextEpoch) => {
       const before = standings.get(sessionId);
       if (before === undefined) return false;
-      const { host, bound: _bound, ...rest } = before;
-      standings.set(sessionId, rest);
-      return host !== undefined;
+      standings.set(sessionId, withoutHome(before, nextEpoch));
+      return before.host !== undefined;
     },
     forget: async (sessionId) => {
       standings.delete(sessionId);

@@ -32,6 +32,12 @@ const COALESCE_MS = 2;
 /** A notification holds less than 8,000 bytes: https://www.postgresql.org/docs/current/sql-notify.html. Ids beyond it wait for the next one. */
 const MAX_IDS = 180;
 
+/** Calls of its own that a doorbell may miss before its connection is taken for dead. */
+const MAX_UNHEARD = 2;
+
+/** How long a connection may take to end, in milliseconds. */
+const GOODBYE_MS = 1_000;
+
 /** After the connection was lost, in milliseconds: the first try again, and at most. */
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
@@ -132,7 +138,8 @@ export class Doorbell {
       if (this.#client === undefined || !this.#speaksItself) await database.run('SELECT pg_notify($1, $2)', values);
       else await this.#client.query({ text: 'SELECT pg_notify($1, $2)', values });
     } catch {
-      // See above.
+      // A connection that does not answer hears nothing either.
+      if (this.#client !== undefined && this.#speaksItself) void this.#lost(this.#client);
     }
   }
 
@@ -166,8 +173,9 @@ export class Doorbell {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#isHearing = false;
-    await client.end().catch(() => undefined);
+    this.#unheard = 0;
     this.#connectLater();
+    void this.#ended(client);
     // What was said meanwhile is lost.
     if (!this.#isClosed) this.#poll();
   }
@@ -185,13 +193,23 @@ export class Doorbell {
     const client = this.#client;
     this.#client = undefined;
     this.#isHearing = false;
-    await client?.end().catch(() => undefined);
+    if (client !== undefined) await this.#ended(client);
+  }
+
+  /** One that says nothing does not say good-bye either. */
+  async #ended(client: LoneClient): Promise<void> {
+    const { clock } = this.#options;
+    const timer = clock.setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS);
+    await client.end().catch(() => undefined);
+    clock.clearTimeout(timer);
   }
 
   /** Says something to itself: whoever does not hear that hears nobody. */
   async #callOut(): Promise<void> {
     if (this.#client === undefined) return;
     this.#unheard += 1;
+    // One call at a time: what waits for an answer already would only wait behind it.
+    if (this.#unheard > 1 && this.#speaksItself) return;
     await this.#notify(`${this.#name} hello`);
   }
 
@@ -217,6 +235,7 @@ export class Doorbell {
 
   #poll(): void {
     if (this.#unheard > 1) this.#isHearing = false;
+    if (this.#unheard > MAX_UNHEARD && this.#client !== undefined && this.#speaksItself) return void this.#lost(this.#client);
     this.#options.onPoll();
     void this.#callOut();
     this.#armPoll();

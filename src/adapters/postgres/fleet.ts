@@ -10,7 +10,7 @@ export interface PostgresFleetOptions {
   readonly listed?: number | undefined;
   /** Up to where is counted. Default 2,000. */
   readonly counted?: number | undefined;
-  /** How many rows that may count are looked at for each of the counts. Default 10,000. */
+  /** How many rows that may count are looked at for each of the counts. Default 20,000. */
   readonly seen?: number | undefined;
 }
 
@@ -18,7 +18,7 @@ const LISTED = 100;
 /** It is asked again every two seconds: a look at a hundred thousand that are due is to take some hundredths of one. */
 const COUNTED = 2_000;
 /** Most of what is due can be in hand already, and most of what was parked can be due again: past so many of them nobody looks. */
-const SEEN = 10_000;
+const SEEN = 20_000;
 /** Of one worker. Those that live wake no more than that; one that is gone may have left any number. */
 const COUNTED_OF_WORKER = 1_000;
 /** Tenants with a priority each. */

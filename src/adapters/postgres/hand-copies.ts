@@ -33,6 +33,7 @@ const handRow = z.object({
   added: z.array(z.string()),
 });
 const pieceRow = z.object({ hash: z.instanceof(Uint8Array), bytes: z.instanceof(Uint8Array) });
+const letGoRow = z.object({ was_home: z.boolean() });
 const prunedRow = z.object({ pieces: count, bytes: count });
 
 export function createPostgresHandCopies({ database, graceMs = HAND_GRACE_MS }: PostgresHandCopiesOptions): HandCopies {
@@ -108,7 +109,7 @@ class PostgresHandCopies implements HandCopies {
          ON CONFLICT (session_id) DO UPDATE SET epoch = excluded.epoch, host_id = excluded.host_id, host_name = excluded.host_name, bound = excluded.bound,
            copy_epoch = coalesce(excluded.copy_epoch, h.copy_epoch), manifest_id = coalesce(excluded.manifest_id, h.manifest_id),
            files = coalesce(excluded.files, h.files), bytes = coalesce(excluded.bytes, h.bytes), changed_at = clock_timestamp()
-         WHERE h.epoch < excluded.epoch OR (h.epoch = excluded.epoch AND h.host_id = excluded.host_id)
+         WHERE h.epoch < excluded.epoch OR (h.epoch = excluded.epoch AND (h.host_id IS NULL OR h.host_id = excluded.host_id))
          RETURNING 1
        ), settled AS (
          DELETE FROM $s.hand_added a WHERE a.session_id = $1 AND a.path = ANY ($10::text[]) AND EXISTS (SELECT 1 FROM said)
@@ -123,10 +124,15 @@ class PostgresHandCopies implements HandCopies {
     await this.#run('INSERT INTO $s.hand_added (session_id, path, file) VALUES ($1, $2, $3) ON CONFLICT (session_id, path) DO UPDATE SET file = excluded.file', [sessionId, keyOf(file.path), JSON.stringify(file)]);
   }
 
-  async letGo(sessionId: string): Promise<boolean> {
+  async letGo(sessionId: string, nextEpoch: number): Promise<boolean> {
     // Run again after its answer was lost it finds nobody at home: who let it go is told that nobody was there, which is so by then.
-    const rows = await this.#run('UPDATE $s.hand h SET host_id = NULL, host_name = NULL, bound = NULL, changed_at = clock_timestamp() WHERE h.session_id = $1 AND h.host_id IS NOT NULL RETURNING 1', [sessionId]);
-    return rows.length > 0;
+    const [row] = await this.#run(
+      `WITH before AS (SELECT h.session_id, h.host_id FROM $s.hand h WHERE h.session_id = $1 FOR UPDATE)
+       UPDATE $s.hand h SET epoch = $2, host_id = NULL, host_name = NULL, bound = NULL, changed_at = clock_timestamp() FROM before b WHERE h.session_id = b.session_id
+       RETURNING b.host_id IS NOT NULL AS was_home`,
+      [sessionId, nextEpoch],
+    );
+    return row !== undefined && letGoRow.parse(row).was_home;
   }
 
   async forget(sessionId: string): Promise<void> {

@@ -79,7 +79,7 @@ export class JobOwner {
     const { schema } = database;
     await database.run(
       `WITH forgotten AS (DELETE FROM ${schema}.job_owner WHERE alive_until < clock_timestamp() - ${FORGOTTEN_AFTER})
-       INSERT INTO ${schema}.job_owner (id, place, token, alive_until) VALUES ($1, $2, $3, clock_timestamp() + $4 * interval '1 millisecond')
+       INSERT INTO ${schema}.job_owner (id, place, token, alive_until) VALUES ($1, $2, $3, clock_timestamp() + $4::float8 * interval '1 millisecond')
        ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until`,
       [this.id, place, (await hostLife?.token()) ?? null, silenceMs],
     );

@@ -6,7 +6,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { storeClosed } from '../../actors/session/event-store.ts';
 import type { ConnectionSettings, DriverPool, PooledClient, PostgresDriver } from './postgres-driver.ts';
-import { codeOf, databaseFailed, isCollision, isPassing, storeOverloaded } from './postgres-errors.ts';
+import { codeOf, databaseFailed, isCollision, isPassing, isUnanswered, storeOverloaded } from './postgres-errors.ts';
 import { quoted } from './postgres-options.ts';
 
 export interface PostgresDatabase {
@@ -39,11 +39,14 @@ const MAX_PAUSE_MS = 1_000;
 /** How long making a connection may take, or waiting for a free one, in milliseconds. */
 const CONNECT_LIMIT_MS = 10_000;
 
+/** By which administrators know our connections, and we our own. */
+const APPLICATION_NAME = 'wakechart';
+
 /** A connection that nobody has used for so long is closed, in milliseconds. */
 const IDLE_MS = 30_000;
 
 export function connectionSettings({ url, callLimitMs }: Pick<DatabaseSettings, 'url' | 'callLimitMs'>): ConnectionSettings {
-  return { connectionString: url, application_name: 'wakechart', connectionTimeoutMillis: CONNECT_LIMIT_MS, query_timeout: callLimitMs, keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+  return { connectionString: url, application_name: APPLICATION_NAME, connectionTimeoutMillis: CONNECT_LIMIT_MS, query_timeout: callLimitMs, keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 }
 
 export class ConnectedDatabase implements PostgresDatabase {
@@ -51,8 +54,9 @@ export class ConnectedDatabase implements PostgresDatabase {
   readonly #settings: DatabaseSettings;
   readonly #pool: DriverPool;
   readonly #pauses = new Set<() => void>();
-  #inUse = 0;
+  readonly #inUse = new Set<PooledClient>();
   #isHurried = false;
+  #isCut = false;
   #closing: Promise<void> | undefined;
 
   constructor(driver: PostgresDriver, settings: DatabaseSettings) {
@@ -88,11 +92,23 @@ export class ConnectedDatabase implements PostgresDatabase {
     for (const wake of this.#pauses) wake();
   }
 
+  /** Ends what a server that says nothing was asked, and asks it nothing more. */
+  cut(): void {
+    this.#isCut = true;
+    for (const { connection } of this.#inUse) connection.stream.destroy();
+  }
+
   /** Waits for what runs. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#pool.end().catch(() => undefined);
     for (const wake of this.#pauses) wake();
     return this.#closing;
+  }
+
+  /** Ends a statement that nobody waits for any more: it would hold its place on the server, while the next try takes another one. */
+  async #abandon(processId: number): Promise<void> {
+    const ours = `pid = $1 AND usename = current_user AND application_name = '${APPLICATION_NAME}' AND state = 'active'`;
+    await this.#withClient((client) => client.query({ text: `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ours}`, values: [processId] }));
   }
 
   async #patiently(statement: string, work: (client: PooledClient) => Promise<readonly unknown[]>): Promise<readonly unknown[]> {
@@ -121,7 +137,7 @@ export class ConnectedDatabase implements PostgresDatabase {
 
   async #withClient<Value>(work: (client: PooledClient) => Promise<Value>): Promise<Value> {
     const client = await this.#client();
-    this.#inUse += 1;
+    this.#inUse.add(client);
     let isBroken = false;
     try {
       return await work(client);
@@ -129,14 +145,16 @@ export class ConnectedDatabase implements PostgresDatabase {
       // What a refused statement leaves is clean; after anything else nobody knows what the connection still says.
       isBroken = codeOf(error) === undefined || isPassing(error);
       if (!isBroken) await client.query({ text: 'ROLLBACK' }).catch(() => (isBroken = true));
+      if (isUnanswered(error) && typeof client.processID === 'number' && this.#closing === undefined) void this.#abandon(client.processID).catch(() => undefined);
       throw error;
     } finally {
-      this.#inUse -= 1;
+      this.#inUse.delete(client);
       client.release(isBroken);
     }
   }
 
   async #client(): Promise<PooledClient> {
+    if (this.#isCut) throw storeClosed();
     try {
       const client = await this.#pool.connect();
       // Otherwise a cut between two statements of a transaction would end the process.
@@ -145,7 +163,7 @@ export class ConnectedDatabase implements PostgresDatabase {
       return client;
     } catch (error) {
       if (this.#closing !== undefined) throw storeClosed();
-      if (this.#inUse >= this.#settings.poolSize && codeOf(error) === undefined) throw storeOverloaded(CONNECT_LIMIT_MS, error);
+      if (this.#inUse.size >= this.#settings.poolSize && codeOf(error) === undefined) throw storeOverloaded(CONNECT_LIMIT_MS, error);
       throw error;
     }
   }

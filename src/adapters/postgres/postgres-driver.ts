@@ -12,6 +12,9 @@ export interface DriverClient {
 }
 
 export interface PooledClient extends DriverClient {
+  /** Of the server's process, as the other end has told when we connected. */
+  readonly processID?: number | null | undefined;
+  readonly connection: { readonly stream: { destroy(): unknown } };
   /** With true the connection is not used again. */
   release(destroy?: boolean): void;
 }
@@ -19,6 +22,7 @@ export interface PooledClient extends DriverClient {
 export interface LoneClient extends DriverClient {
   /** Of the server's process, as the other end has told when we connected. */
   readonly processID?: number | null | undefined;
+  readonly connection: { readonly stream: { destroy(): unknown } };
   connect(): Promise<unknown>;
   end(): Promise<void>;
 }

@@ -47,6 +47,11 @@ export function isPassing(error: unknown): boolean {
   return POOLER_WORDS.test(message) || (code === undefined && CUT_WORDS.test(message));
 }
 
+/** Whether we gave up waiting for the answer to a statement, which may run on. */
+export function isUnanswered(error: unknown): boolean {
+  return codeOf(error) === undefined && /Query read timeout/.test(messageOf(error));
+}
+
 /** Whether two transactions met, which has undone ours. */
 export function isCollision(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error) ?? '');

@@ -27,6 +27,9 @@ import { WakeRights } from './wake-rights.ts';
 import type { LeasedRight } from './wake-rights.ts';
 import { WorkerLife } from './worker-life.ts';
 
+/** How long the end of a store waits for a server that is away, and then for one that says nothing, in milliseconds. */
+const CLOSING_GRACE_MS = 2_000;
+
 export class PostgresEventStore implements EventStore {
   readonly durability: 'disk' | 'os';
   /** The database's time, which every worker shares. */
@@ -238,11 +241,14 @@ export class PostgresEventStore implements EventStore {
   }
 
   async #end(): Promise<void> {
+    const { clock } = this.#settings;
+    const timers = [clock.setTimeout(() => this.#database.hurry(), CLOSING_GRACE_MS), clock.setTimeout(() => this.#database.cut(), 2 * CLOSING_GRACE_MS)];
     await this.#queue.settled();
     this.#database.hurry();
     await this.#life.close();
     await this.#bell.close();
     await this.#database.close();
+    for (const timer of timers) clock.clearTimeout(timer);
   }
 
   async #create(identity: SessionIdentity, records: readonly LogRecord[]): Promise<AppendResult> {

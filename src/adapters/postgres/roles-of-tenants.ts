@@ -21,7 +21,7 @@ BEGIN
   RETURN EXISTS (SELECT FROM $s.session s WHERE s.id = p_session AND s.tenant IS DISTINCT FROM $s.own_tenant());
 END $body$;
 
-CREATE OR REPLACE FUNCTION $s.put_tenant() RETURNS trigger LANGUAGE plpgsql AS $body$
+CREATE OR REPLACE FUNCTION $s.put_tenant() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $body$
 BEGIN
   NEW.tenant := coalesce($s.own_tenant(), NEW.tenant);
   RETURN NEW;

@@ -58,9 +58,9 @@ const WATCHED: Readonly<Record<string, readonly string[]>> = {
 /** @throws RuntimeError STORE_OPTIONS_INVALID */
 export function postgresRoles(options: PostgresRolesOptions = {}): string {
   const { schema, owner, runtime, monitor, tenant } = parseOrThrow(shape, options, { what: 'roles of the PostgreSQL store', code: 'STORE_OPTIONS_INVALID' });
-  const made = [owner, runtime, ...(monitor === undefined ? [] : [monitor])];
-  const watchers = monitor === undefined ? [] : [monitor];
-  const parts = [HEAD, ...made.map((role) => MAKE_ROLE.replaceAll('$role', role)), ...[runtime, ...watchers].map((role) => SETTINGS.replaceAll('$role', role)), BELONGING, RIGHTS, ...(tenant === undefined ? [] : [ROW_SECURITY]), GRANTS, ...(monitor === undefined ? [] : [watching(monitor)]), 'RESET ROLE;\nCOMMIT;\n'];
+  const users = [runtime, ...(monitor === undefined ? [] : [monitor])];
+  const making = [...[owner, ...users].map((role) => MAKE_ROLE.replaceAll('$role', role)), ...users.map((role) => SETTINGS.replaceAll('$role', role))].join('');
+  const parts = [HEAD, making, BELONGING, RIGHTS, ...(tenant === undefined ? [] : [ROW_SECURITY]), GRANTS, ...(monitor === undefined ? [] : [watching(monitor)]), 'RESET ROLE;\nCOMMIT;\n'];
   return parts
     .join('\n')
     .replaceAll('$ledger', () => `${ledgerStatement(quoted(schema))};`)
@@ -80,11 +80,32 @@ const HEAD = `-- Roles of Wakechart in the schema $s. Run as a superuser, or as 
 -- Then give each role its password (\\password NAME). It may be run again at any time.
 BEGIN;
 SET LOCAL client_min_messages = warning;
+SET LOCAL search_path = pg_catalog, pg_temp;
 `;
 
 const MAKE_ROLE = `
 DO $body$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '$role') THEN CREATE ROLE "$role" LOGIN; END IF;
+END $body$;
+`;
+
+/**
+ * Who may make operators in a schema that others look through has his code run by them, with their rights: so these look through none. A statement that
+ * never ends, and a transaction that is left open, hold what others wait for; where the administrator has said how long already, that holds.
+ */
+const SETTINGS = `
+DO $body$
+DECLARE
+  v_limit text;
+BEGIN
+  EXECUTE format('ALTER ROLE "$role" IN DATABASE %I SET search_path = pg_catalog, pg_temp', current_database());
+  FOREACH v_limit IN ARRAY ARRAY['statement_timeout', 'idle_in_transaction_session_timeout'] LOOP
+    CONTINUE WHEN EXISTS (SELECT FROM pg_db_role_setting d, unnest(d.setconfig) AS said WHERE starts_with(said, v_limit || '=')
+      AND d.setrole = (SELECT r.oid FROM pg_roles r WHERE r.rolname = '$role') AND d.setdatabase IN (0, (SELECT b.oid FROM pg_database b WHERE b.datname = current_database())));
+    EXECUTE format('ALTER ROLE "$role" IN DATABASE %I SET %I = %L', current_database(), v_limit, '60s');
+  END LOOP;
+EXCEPTION WHEN insufficient_privilege THEN
+  RAISE WARNING 'settings of the role "$role" are not yours to change: it has no search_path and no time limits of its own';
 END $body$;
 `;
 

@@ -16,6 +16,12 @@ export function mergedStanding(before: HandStanding | undefined, { epoch, host, 
   return { epoch, host, ...(copy === undefined ? {} : { copy }), ...(bound === undefined ? {} : { bound }), added };
 }
 
+/** At home nowhere, for wakes from an epoch on. Where nobody has spoken of it there is nothing to let go. */
+export function withoutHome(before: HandStanding, nextEpoch: number): HandStanding {
+  const { host, bound: _bound, ...rest } = before;
+  return host === undefined && before.epoch === 0 ? rest : { ...rest, epoch: nextEpoch };
+}
+
 /** Before anybody has said where the hand is, a file may have come for it. */
 export function withAdded(before: HandStanding | undefined, file: HandFile): HandStanding {
   const { added, ...rest } = before ?? { epoch: 0, added: [] };

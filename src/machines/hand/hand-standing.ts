@@ -24,7 +24,7 @@ export const handCopy = z.strictObject({ epoch, manifestId: pieceHash, files: z.
 export type HandCopy = Readonly<z.output<typeof handCopy>>;
 
 export const handStanding = z.strictObject({
-  /** Of the wake that said so. */
+  /** Of the wake that said so; of the first that may speak again when it was let go. */
   epoch,
   /** Absent: somebody has taken it away from the machine that was its home. */
   host: handHost.optional(),
@@ -97,8 +97,8 @@ export function handSuperseded(sessionId: string, of: number): RuntimeError {
   });
 }
 
-/** Whether a wake may say something of the hand, given what was said before. Saying it again is fine. */
+/** Whether a wake may say something of the hand, given what was said before. Saying it again is fine. Of one that was let go, whoever comes first from the epoch on that it was let go for. */
 export function maySpeak(before: Pick<HandStanding, 'epoch' | 'host'> | undefined, now: { readonly epoch: number; readonly host: HandHost }): boolean {
   if (before === undefined || now.epoch > before.epoch) return true;
-  return now.epoch === before.epoch && before.host?.id === now.host.id;
+  return now.epoch === before.epoch && (before.host === undefined || before.host.id === now.host.id);
 }

@@ -235,7 +235,7 @@ describe('a session that is bound to its machine', () => {
     bounds.set(sessionId, 'so it is');
     await tell(one, sessionId, 'notes.md second');
     await expect(tell(two, sessionId, 'notes.md')).rejects.toMatchObject({ code: 'HAND_ELSEWHERE' });
-    await copies.letGo(sessionId);
+    await copies.letGo(sessionId, 3);
     expect(await tell(two, sessionId, 'notes.md')).toBe('It was: first');
     await expect(tell(one, sessionId, 'notes.md')).rejects.toMatchObject({ code: 'HAND_ELSEWHERE', details: { host: 'two' } });
   });

@@ -43,6 +43,14 @@ describe('the fleet in words', () => {
     ]);
   });
 
+  it('does not say that nothing waits where nobody looked at everything', () => {
+    const { parts } = shownFleet({ ...NOBODY, lag: { sessions: 0, isCut: true, parts: [] }, parked: { items: [], total: 0, isCut: true } });
+    expect(parts.slice(2).map(({ count, note }) => [count, note])).toEqual([
+      ['at least 0 sessions', 'So much is due that has been taken that nobody looked further.'],
+      ['more than 0', undefined],
+    ]);
+  });
+
   it('tells each by what people know it by, and how many are left out', () => {
     const { at, parts } = shownFleet(MANY);
     expect(at).toBe(AT);

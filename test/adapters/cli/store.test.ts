@@ -2,6 +2,7 @@
 import { copyFile, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { ask } from '../../support/postgres-databases.ts';
 import { freshDatabase, migratedDatabase } from '../../support/postgres-server.ts';
 import type { FreshDatabase } from '../../support/postgres-server.ts';
 import type { Ended } from './command-line.ts';
@@ -75,6 +76,20 @@ describe('the tables of a database', () => {
     expect(Math.abs(checked.clockDifferenceMs)).toBeLessThan(60_000);
     expect(await json('doctor')).toMatchObject({ problems: 0, findings: [{ severity: 'note', where: expect.stringMatching(/^postgres:/) as string }] });
     expect(id).not.toBe('');
+  });
+
+  it('are noted to be in danger where everybody may make operators beside them', async () => {
+    stage = await Stage.open();
+    database = await migratedDatabase();
+    await ask(url(), 'GRANT CREATE ON SCHEMA public TO PUBLIC');
+    expect(await run('store', 'check')).toMatchObject({ code: 0, stdout: expect.stringMatching(/note {5}public: everybody may make functions and operators[^\n]*\n *As an administrator, run: REVOKE CREATE ON SCHEMA public FROM PUBLIC/) as string });
+  });
+
+  it('are not looked for with a password that may be shown as the name of a database', async () => {
+    stage = await Stage.open();
+    const misread = await stage.run('session', 'list', '--store', 'postgres://user:7/geheim@db/work');
+    expect(misread).toMatchObject({ code: 2, stdout: '' });
+    expect(misread.stderr).not.toContain('geheim');
   });
 });
 

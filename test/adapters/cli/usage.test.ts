@@ -37,6 +37,7 @@ describe('the commands', () => {
       'session export',
       'session import',
       'session delete',
+      'session let-go',
       'session events',
       'session why',
       'env list',

@@ -106,6 +106,49 @@ describe('claiming what is due', () => {
     });
   });
 
+  it('finds as many sessions as there is room for, though one of them has hundreds of hints', async () => {
+    const store = await open();
+    await closing([store], async () => {
+      const [busy = '', ...others] = await makeDue(store, 4, { dueAtMs: START_MS + 1_000 });
+      await store.activations.add(Array.from({ length: 200 }, (_, index) => hint({ sessionId: busy, causeId: `more-${index}` })));
+      expect(new Set(await claimed(store, 4))).toEqual(new Set([busy, ...others]));
+    });
+  });
+
+  it('passes over what somebody is about to claim, and asks again soon', async () => {
+    const [here, there] = [await open(), await another()];
+    await closing([here, there], async () => {
+      await makeDue(here, 3);
+      await claimed(there, 0);
+      const { schema } = here.database;
+      await here.database.transaction(async (run) => {
+        await run(`SELECT 1 FROM ${schema}.activation FOR UPDATE`);
+        const nowMs = there.clock.now();
+        const found = await there.activations.due({ nowMs, limit: 10, claims: 2 });
+        expect(found.due).toEqual([]);
+        expect(found.nextDueAtMs).toBeLessThan(nowMs + 1_000);
+      });
+      expect(await claimed(there, 2)).toHaveLength(2);
+    });
+  });
+
+  it('begins with the tenant behind the one that it ended with, and gives each its turn', async () => {
+    const store = await open({ tenantOf: ({ agentId }) => agentId });
+    await closing([store], async () => {
+      const tenants = ['amber', 'birch', 'cedar', 'dill'];
+      const ids = new Map<string, string>();
+      for (const [index, agentId] of tenants.entries()) for (const id of await makeDue(store, 3, { agentId, first: 2_000 + index * 100 })) ids.set(id, agentId);
+      const served: string[] = [];
+      const taken: string[] = [];
+      for (let looks = 0; looks < 4; looks += 1) {
+        const found = await claimed(store, 1, taken);
+        taken.push(...found);
+        served.push(...found.map((id) => ids.get(id) ?? ''));
+      }
+      expect(new Set(served)).toEqual(new Set(tenants));
+    });
+  });
+
   it('of a worker that has expired is given again under a new name', async () => {
     const store = await open();
     await closing([store], async () => {

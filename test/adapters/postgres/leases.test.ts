@@ -46,6 +46,15 @@ describe('the right to wake over PostgreSQL', () => {
     await Promise.all([zombie.close(), next.close()]);
   });
 
+  it('is never given twice under one epoch, also when nothing was written under the first', async () => {
+    const [here, there] = await pair();
+    const first = await here.acquireWakeRight(SESSION_ID, NEW);
+    await first.release();
+    const second = await there.acquireWakeRight(SESSION_ID, NEW);
+    expect(second.epoch).toBeGreaterThan(first.epoch);
+    await Promise.all([here.close(), there.close()]);
+  });
+
   it('is told to whoever waits in another process', async () => {
     const [here, there] = await pair();
     const held = await here.acquireWakeRight(SESSION_ID, NEW);

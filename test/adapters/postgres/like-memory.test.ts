@@ -15,8 +15,10 @@ type Command = (store: EventStore) => Promise<unknown>;
 const session = fc.integer({ min: 0, max: 2 }).map(idOf);
 const eventNumber = fc.integer({ min: 10, max: 40 });
 const epoch = fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined });
-const key = fc.option(fc.constantFrom('a', 'b', 'ключ'), { nil: undefined });
-const place = fc.integer({ min: -1, max: 12 });
+/** Two that differ in half a character only, and one that holds what ends a text elsewhere. */
+const keyName = fc.constantFrom('a', 'b', 'ключ', 'cut \ud83d', 'cut \ud83e', 'a\0', 'json:"a"');
+const key = fc.option(keyName, { nil: undefined });
+const place = fc.oneof({ weight: 12, arbitrary: fc.integer({ min: -1, max: 12 }) }, { weight: 1, arbitrary: fc.constantFrom(2 ** 31, 2 ** 40) });
 
 const eventsOf = (numbers: readonly number[], under: number | undefined): NewSessionEvents => {
   const [first = messageOf(10, under), ...rest] = numbers.map((n) => messageOf(n, under));
@@ -36,7 +38,7 @@ const command: fc.Arbitrary<readonly [text: string, run: Command]> = fc.oneof(
   fc.tuple(session, place, place).map(([id, from, limit]) => [`read ${id} ${from} ${limit}`, (store: EventStore) => store.read(id, { from, limit })] as const),
   fc.tuple(session, place, place).map(([id, from, limit]) => [`records ${id} ${from} ${limit}`, (store: EventStore) => store.records(id, { from, limit })] as const),
   fc.tuple(session, eventNumber).map(([id, n]) => [`find ${id} ${n}`, (store: EventStore) => store.findById(id, idOf(n))] as const),
-  fc.tuple(session, fc.constantFrom('a', 'b', 'ключ')).map(([id, name]) => [`find ${id} ${name}`, (store: EventStore) => store.findByKey(id, name)] as const),
+  fc.tuple(session, keyName).map(([id, name]) => [`find ${id} ${JSON.stringify(name)}`, (store: EventStore) => store.findByKey(id, name)] as const),
   fc.constant(['due', (store: EventStore) => store.activations.due({ nowMs: 1, limit: 10 })] as const),
   fc.tuple(session, fc.integer({ min: 0, max: 3 })).map(([id, at]) => [`delete ${id}`, (store: EventStore) => store.delete(id, { epoch: at, isOpen: false })] as const),
   fc.constant(['list', async (store: EventStore) => (await store.list()).map(({ sessionId }) => sessionId)] as const),

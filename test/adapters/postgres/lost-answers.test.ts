@@ -83,6 +83,29 @@ describe('over a network that loses an answer', () => {
     await busy.close();
   });
 
+  it('a statement that nobody waits for any more does not hold its place on the server', async () => {
+    await direct.create(IDENTITY, creation());
+    const { schema } = direct.database;
+    const blocked = await another({ callLimitMs: 150, patienceMs: 1_000, poolSize: 2, news: 'poll' });
+    await direct.database.transaction(async (run) => {
+      await run(`LOCK TABLE ${schema}.session IN ACCESS EXCLUSIVE MODE`);
+      expect(await codeOf(blocked.append(SESSION_ID, messagesOf(2)))).toBe('STORAGE_FAILED');
+      const [waiting] = await run<{ readonly backends: number }>(`SELECT count(*)::integer AS backends FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+      expect(waiting?.backends).toBeLessThanOrEqual(2);
+    });
+    await blocked.close();
+  });
+
+  it('a store ends though its server says nothing any more', async () => {
+    await direct.create(IDENTITY, creation());
+    await store.acquireWakeRight(SESSION_ID, { epoch: 0, isOpen: false });
+    proxy.fallSilent();
+    const append = codeOf(store.append(SESSION_ID, messagesOf(2)));
+    // The limit of a statement, of which there would be two, is as long as a test may take.
+    await store.close();
+    expect(await append).not.toBe(SUCCEEDED);
+  });
+
   it('whoever is not patient hears that the server is away, and may find the event later', async () => {
     const impatient = await PostgresEventStore.open({ url: proxy.url, clock: createSystemClock(), news: 'poll', patienceMs: 0, poolSize: 1 });
     await direct.create(IDENTITY, creation());

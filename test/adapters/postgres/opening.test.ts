@@ -42,6 +42,7 @@ describe('opening a store', () => {
   it.each([
     ['a URL of something else', { url: 'mysql://user:secret-word@host/db' }],
     ['a URL that cannot be read', { url: 'postgres://user:secret/word@@host:x/db' }],
+    ['a password that begins with digits and ends the authority', { url: 'postgres://user:7/secret@host/db' }],
     ['no URL at all', { url: '' }],
     ['a schema that would have to be quoted', { schema: 'Wake"chart' }],
     ['a lease shorter than a renewal takes', { leaseMs: 10 }],

@@ -8,7 +8,7 @@ import { createPostgresPolicyStore } from '../../../src/adapters/postgres/policy
 import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 import { ask } from '../../support/postgres-databases.ts';
-import { ownServer } from '../../support/postgres-server.ts';
+import { freshDatabase, ownServer } from '../../support/postgres-server.ts';
 import { AGENT_ID, IDENTITY, SESSION_ID, created, idOf, message, newEvent } from '../../support/session-events.ts';
 import { runInProcess } from '../cli/in-process.ts';
 import { OWNER, rolesHouse } from './roles-house.ts';
@@ -19,6 +19,11 @@ const DUE_SESSION = idOf(7);
 let house: RolesHouse;
 let acme: PostgresEventStore;
 let other: PostgresEventStore;
+
+async function inEmptyHome(...words: readonly string[]): ReturnType<typeof runInProcess> {
+  const home = await mkdtemp(join(tmpdir(), 'wakechart-home-'));
+  return runInProcess([...words, '--home', home]).finally(() => rm(home, { recursive: true, force: true }));
+}
 
 const open = (role: string): Promise<PostgresEventStore> => PostgresEventStore.open({ url: house.urlOf(role), clock: createSystemClock() });
 
@@ -120,10 +125,30 @@ describe('a tenant', () => {
 
 describe('row security', () => {
   it('leaves a tenant all that a worker needs, as `store check` says', async () => {
-    const home = await mkdtemp(join(tmpdir(), 'wakechart-home-'));
-    const check = await runInProcess(['store', 'check', '--home', home, '--store', house.urlOf('acme')]);
-    await rm(home, { recursive: true });
-    expect(check).toMatchObject({ code: 0, stdout: expect.stringMatching(/rights: this user may do what a worker does\n[^]*holds: 0 sessions/) as string });
+    const check = await inEmptyHome('store', 'check', '--store', house.urlOf('acme'));
+    expect(check).toMatchObject({ code: 0, stdout: expect.stringMatching(/rights: this user may do what a worker does\n[^]*tenant: this user sees what belongs to acme, and nothing else\n[^]*holds: 0 sessions/) as string });
+  });
+
+  it('is broken by a right to the list of tenants, as `store check` says', async () => {
+    await ask(house.urlOf(OWNER), 'GRANT SELECT, INSERT, UPDATE, DELETE ON wakechart.tenant_role TO acme');
+    const check = await inEmptyHome('store', 'check', '--store', house.urlOf('acme'));
+    await ask(house.urlOf(OWNER), 'REVOKE ALL ON wakechart.tenant_role FROM acme');
+    expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining('problem  tenant: this user may give himself another tenant') as string });
+  });
+
+  it('refuses whoever works for no tenant, who would see an empty store', async () => {
+    const role = house.urlOf('wakechart_worker');
+    const elsewhere = await freshDatabase();
+    const refusals = await Promise.all([
+      inEmptyHome('session', 'list', '--store', role),
+      inEmptyHome('fleet', '--store', role),
+      inEmptyHome('worker', '--until-idle', '--store', role),
+      inEmptyHome('store', 'copy', '--from', role, '--to', elsewhere.url),
+    ]);
+    await elsewhere.drop();
+    for (const refused of refusals) expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/is in none and would see nothing[^]*STORE_TENANT_MISSING/) as string });
+    expect(await inEmptyHome('store', 'check', '--store', role)).toMatchObject({ code: 1, stdout: expect.stringContaining('problem  tenant: tenants are shut apart here') as string });
+    expect(await inEmptyHome('session', 'list', '--store', house.urlOf(OWNER))).toMatchObject({ code: 0, stdout: expect.stringContaining(SESSION_ID) as string });
   });
 
   it('shows whoever has no tenant nothing, and whoever watches counts of all', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createPostgresFleet } from '../../../src/adapters/postgres/fleet.ts';
+import { migratePostgres } from '../../../src/adapters/postgres/migrate.ts';
 import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
 import { postgresRoles } from '../../../src/adapters/postgres/roles.ts';
 import { idOf } from '../../../src/testing/session-fixtures.ts';
@@ -104,7 +105,39 @@ describe('everybody else', () => {
   });
 });
 
+describe('settings of the roles', () => {
+  it.each([WORKER, MONITOR])('%s looks through no schema in which others may make something, and ends what takes too long', async (role) => {
+    const [settings] = await as(role, "SELECT current_setting('search_path') AS path, current_setting('statement_timeout') AS statement, current_setting('idle_in_transaction_session_timeout') AS idle");
+    expect(settings).toEqual({ path: 'pg_catalog, pg_temp', statement: '1min', idle: '1min' });
+  });
+
+  it('keep limits that the administrator has set', async () => {
+    await ask(house.adminUrl, "ALTER ROLE wakechart_monitor SET statement_timeout = '5s'; ALTER ROLE wakechart_monitor IN DATABASE wakechart RESET statement_timeout");
+    await house.grant({ monitor: MONITOR });
+    expect(await as(MONITOR, "SELECT current_setting('statement_timeout') AS statement")).toEqual([{ statement: '5s' }]);
+  });
+
+  it('are left alone, and the rights given, where the administrator may not change them', async () => {
+    const { password } = new URL(house.adminUrl);
+    await ask(house.adminUrl, `CREATE ROLE hers LOGIN PASSWORD '${password}'; CREATE ROLE his LOGIN CREATEROLE PASSWORD '${password}'`);
+    await ask(house.adminUrl, 'CREATE DATABASE his OWNER his');
+    const url = new URL(house.urlOf('his'));
+    url.pathname = '/his';
+    await ask(url.href, postgresRoles({ owner: 'his_owner', runtime: 'hers' }));
+    url.username = 'hers';
+    expect(await ask(url.href, "SELECT current_setting('statement_timeout') AS statement, has_schema_privilege('wakechart', 'USAGE') AS may_use")).toEqual([{ statement: '0', may_use: true }]);
+  });
+});
+
 describe('the script', () => {
+  it('takes owners whose names have to be quoted, with a tenant too', async () => {
+    const roles = { owner: 'App.Owner-1', runtime: 'App.Worker', monitor: 'App-Monitor', schema: 'quoted_names' };
+    await house.grant(roles);
+    await migratePostgres({ url: house.urlOf(roles.owner), schema: roles.schema, clock: createSystemClock() });
+    await house.grant({ ...roles, tenant: 'acme' });
+    expect(await as(roles.runtime, 'SELECT count(*) AS sessions FROM quoted_names.session')).toEqual([{ sessions: '0' }]);
+  });
+
   it('may be run again, by an administrator who is no superuser too', async () => {
     const { password } = new URL(house.adminUrl);
     await ask(house.adminUrl, `CREATE ROLE manager LOGIN CREATEROLE PASSWORD '${password}'`);

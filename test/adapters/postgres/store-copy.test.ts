@@ -72,7 +72,7 @@ it('is made of a wake that died with its process, and of none that runs', async 
 it('says which session a database does not take, and copies all others', async () => {
   const from = new MemoryEventStore();
   await from.create(IDENTITY, creation(1));
-  await from.append(SESSION_ID, messagesOf(2), { idempotencyKey: 'a key with \0 in it' });
+  await from.append(SESSION_ID, messagesOf(2), { idempotencyKey: 'a key that is too long '.repeat(100) });
   await from.create({ sessionId: idOf(500), agentId: AGENT_ID }, creation(501));
   const copy = await copyStore({ from, to: await postgres() });
   expect([copy.copied, copy.left.map(({ sessionId, kind }) => [sessionId, kind])]).toEqual([1, [[SESSION_ID, 'failed']]]);

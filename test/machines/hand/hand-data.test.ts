@@ -99,9 +99,9 @@ describe('where a hand is', () => {
     expect(handArrival({ ...situation, ...changed })).toMatchObject(expected);
   });
 
-  it('may be said by later wakes, and by the same one on the same machine', () => {
+  it('may be said by later wakes, by the same one on the same machine, and by whoever it was let go for', () => {
     const now = { epoch: 3, host: one };
-    expect([maySpeak(undefined, now), maySpeak(standing, now), maySpeak({ epoch: 2, host: two }, now), maySpeak({ epoch: 4, host: one }, now), maySpeak({ epoch: 3, host: two }, now), maySpeak({ epoch: 3 }, now)]).toEqual([true, true, true, false, false, false]);
+    expect([maySpeak(undefined, now), maySpeak(standing, now), maySpeak({ epoch: 2, host: two }, now), maySpeak({ epoch: 4, host: one }, now), maySpeak({ epoch: 3, host: two }, now), maySpeak({ epoch: 3 }, now), maySpeak({ epoch: 4 }, now)]).toEqual([true, true, true, false, false, true, false]);
   });
 });
 

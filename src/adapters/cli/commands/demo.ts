@@ -38,7 +38,7 @@ export interface DemoOptions {
 
 export async function runDemo(given: CommandContext, { dir, inspection: words }: DemoOptions): Promise<number> {
   checkInspectionWords(words);
-  if (given.store?.isGiven === true) throw usageError('expected no --store: the demo keeps everything in a home of its own', 'Say where with --dir DIR.');
+  if (given.store?.isGiven === true) throw usageError('expected no --store and no --store-file: the demo keeps everything in a home of its own', 'Say where with --dir DIR.');
   if (given.isHomeGiven) throw usageError('expected no --home: the demo makes a home of its own', 'Say where with --dir DIR.');
   const startedMs = performance.now();
   const home = await demoFolder(dir);

@@ -26,7 +26,7 @@ export async function letSessionGo(context: CommandContext, session: string, { i
       // A wake may have ended before the right was ours.
       const now = await sessions.status(sessionId);
       const home = await homeOf(sessionId, hands);
-      await tell(context, { state: now, home, isLetGo: await letGo(sessionId, home, hands) });
+      await tell(context, { state: now, home, isLetGo: await letGo(now, home, hands) });
     } finally {
       await right.release();
     }
@@ -43,9 +43,9 @@ async function rightOf({ sessionId, epoch, openWake }: SessionState, store: Even
   }
 }
 
-async function letGo(sessionId: string, home: HandHome | undefined, hands: Pick<HandStandings, 'letGo'>): Promise<boolean> {
+async function letGo({ sessionId, epoch }: SessionState, home: HandHome | undefined, hands: Pick<HandStandings, 'letGo'>): Promise<boolean> {
   if (home === undefined) return false;
-  await hands.letGo(sessionId);
+  await hands.letGo(sessionId, epoch + 1);
   return true;
 }
 

@@ -4,11 +4,12 @@ import { createSystemClock } from '../../../actors/clock/system-clock.ts';
 import { OLDEST_SERVER, checkPostgres, migratePostgres } from '../../postgres/migrate.ts';
 import type { SchemaState } from '../../postgres/migrate.ts';
 import { PostgresEventStore } from '../../postgres/postgres-event-store.ts';
+import { mayChooseTenant, tenancyOf } from '../../postgres/tenancy.ts';
 import type { ChosenStore } from '../chosen-store.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { Progress } from '../progress.ts';
-import { storeCounts, storeRefusals } from '../store-facts.ts';
+import { isPublicOpen, storeCounts, storeRefusals } from '../store-facts.ts';
 import type { StoreCounts } from '../store-facts.ts';
 import { counted, printable } from '../text.ts';
 import { usageError } from '../usage.ts';
@@ -81,9 +82,11 @@ async function examined(chosen: ChosenStore): Promise<Examined> {
   try {
     const refusals = await storeRefusals(store.database);
     if (refusals.length > 0) return { schema, checks: [...basis, rightsCheck(refusals)] };
+    const tenancy = await tenantChecks(store.database);
     const isHearing = await hears(store);
+    const open = (await isPublicOpen(store.database)) ? [OPEN_TO_ALL] : [];
     const { differenceMs, counts } = await storeCounts(store.database);
-    return { schema, counts, isHearing, clockDifferenceMs: differenceMs, checks: [...basis, rightsCheck(refusals), newsCheck(isHearing), clockCheck(differenceMs), countsCheck(counts)] };
+    return { schema, counts, isHearing, clockDifferenceMs: differenceMs, checks: [...basis, rightsCheck(refusals), ...tenancy, ...open, newsCheck(isHearing), clockCheck(differenceMs), countsCheck(counts)] };
   } finally {
     await store.close();
   }
@@ -103,8 +106,31 @@ function schemaCheck({ version, wanted, serves }: SchemaState, { word }: ChosenS
 
 function rightsCheck(refusals: readonly string[]): Check {
   if (refusals.length === 0) return { name: 'rights', is: 'ok', what: 'this user may do what a worker does' };
-  return { name: 'rights', is: 'problem', what: `this user may not ${refusals.join(', ')}`, remedy: 'Let the owner of the schema grant it, or use the user of the workers.' };
+  return { name: 'rights', is: 'problem', what: `this user may not ${refusals.join(', ')}`, remedy: 'Use the user of the workers, or let an administrator run what `wakechart store roles` prints: it gives this and no more.' };
 }
+
+/** Nothing where no row is kept from this user. */
+async function tenantChecks(database: PostgresEventStore['database']): Promise<readonly Check[]> {
+  const name = 'tenant';
+  const tenancy = await tenancyOf(database);
+  const choice: readonly Check[] = (await mayChooseTenant(database)) ? [{ name, is: 'problem', what: 'this user may give himself another tenant, and so sees what he likes', remedy: 'As the owner of the schema, run: REVOKE ALL ON tenant_role FROM the user' }] : [];
+  switch (tenancy.is) {
+    case 'open':
+    case 'watched':
+      return choice;
+    case 'tenant':
+      return choice.length > 0 ? choice : [{ name, is: 'ok', what: `this user sees what belongs to ${tenancy.tenant}, and nothing else` }];
+    case 'none':
+      return [...choice, { name, is: 'problem', what: 'tenants are shut apart here, and this user works for none: it sees nothing', remedy: 'Use the user of a tenant, or give this one a tenant: wakechart store roles --runtime ROLE --tenant NAME' }];
+  }
+}
+
+const OPEN_TO_ALL: Check = {
+  name: 'public',
+  is: 'note',
+  what: 'everybody may make functions and operators in the schema public, which those who look through it run with their own rights',
+  remedy: 'As an administrator, run: REVOKE CREATE ON SCHEMA public FROM PUBLIC',
+};
 
 function newsCheck(isHearing: boolean): Check {
   if (isHearing) return { name: 'news', is: 'ok', what: 'is heard at once, with LISTEN' };

@@ -11,6 +11,7 @@
  * The four before the last have one shape, for they are used in one way: a row is a whole value, replaced by whoever has seen the revision before. A row
  * whose body is null was removed; it stays, so that no revision ever comes twice.
  */
+import { OWN_OPERATORS } from './migration.ts';
 import type { Migration } from './migration.ts';
 
 const LOGS = `
@@ -37,7 +38,7 @@ CREATE INDEX schedule_record_by_write ON $s.schedule_record (write_id);
  */
 const APPEND = `
 CREATE FUNCTION $s.append_schedule_records_1(p_schedule text, p_write uuid, p_bodies text[])
-RETURNS TABLE (first_seq bigint, folded_from bigint, folded_history text, tail text[]) LANGUAGE plpgsql AS $body$
+RETURNS TABLE (first_seq bigint, folded_from bigint, folded_history text, tail text[]) ${OWN_OPERATORS} AS $body$
 DECLARE
   v_log record;
 BEGIN

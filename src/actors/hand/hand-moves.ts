@@ -1,0 +1,122 @@
+/**
+ * Hands of sessions that are copied between a home, where they are folders, and a store that machines share, where they are copies. Each function
+ * is called when the session is in the target, before anything of it is due there, and may be called again after it was cut short.
+ */
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { DEFAULT_HAND_LIMITS } from '../../machines/hand/hand-limits.ts';
+import { mayHaveLost } from '../../machines/hand/hand-standing.ts';
+import type { HandHost, HandStanding } from '../../machines/hand/hand-standing.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import { placeOfSession } from '../session/session-directories.ts';
+import type { HandCopies, HandPiece } from './hand-copies.ts';
+import type { HandFolders, TakenHand } from './hand-folders.ts';
+
+export interface SendHand {
+  readonly session: SessionState;
+  readonly folders: HandFolders;
+  readonly to: HandCopies;
+  /** As for `SessionHands`. */
+  readonly boundBecause: (session: SessionState) => Promise<string | undefined>;
+  /** Whether the folders of its own hold nothing. */
+  readonly isEmpty: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * `none`: there is nothing to send. `sent`: whoever wakes the session has it. `stays`: others are told that it is bound to this home. `theirs`:
+ * a wake in the target has spoken that is as new, so that what lies there counts.
+ */
+export type SentHand = { readonly kind: 'none' | 'sent' | 'theirs' } | { readonly kind: 'stays'; readonly reason: string };
+
+/** Sends what lies in the home to the copies, and says there that it is at home here. Nobody may wake the session meanwhile. @throws RuntimeError HAND_SUPERSEDED, STORAGE_FAILED */
+export async function sendHand(send: SendHand): Promise<SentHand> {
+  const { session, folders, to, isEmpty, signal } = send;
+  const { sessionId, epoch, workspace } = session;
+  const [host, there] = await Promise.all([folders.host(), to.latest(sessionId)]);
+  if (isTheirs(there, { epoch, host })) return { kind: 'theirs' };
+  const bound = await boundFor(send);
+  if (bound !== undefined && (epoch > 0 || !isEmpty || workspace !== undefined)) return stay(send, { host, reason: bound, there });
+  if (isEmpty && there === undefined) return { kind: 'none' };
+  const place = placeOfSession(session);
+  await folders.recover(place);
+  try {
+    const taken = await folders.take(place, { limits: DEFAULT_HAND_LIMITS, signal, kept: there?.copy?.manifestId, onPieces: (pieces) => keep(pieces, sessionId, to) });
+    signal?.throwIfAborted();
+    await say(taken, { send, host, there });
+    return { kind: 'sent' };
+  } catch (error) {
+    if (!RuntimeError.is(error) || !(error.code === 'HAND_TOO_LARGE' || error.code === 'HAND_UNREADABLE')) throw error;
+    return stay(send, { host, reason: messageOf(error).slice(0, 900), there });
+  }
+}
+
+/** Pieces are there: whoever finds the word that they are the copy finds all of them. */
+async function say(taken: TakenHand, { send, host, there }: { readonly send: SendHand; readonly host: HandHost; readonly there: HandStanding | undefined }): Promise<void> {
+  const { manifestId, files, bytes } = taken;
+  const { sessionId, epoch } = send.session;
+  const settled = (there?.added ?? []).filter(({ path }) => taken.has(path)).map(({ path }) => path);
+  await send.to.record(sessionId, { epoch, host, copy: { epoch, manifestId, files, bytes }, settled });
+  await taken.confirm();
+}
+
+async function stay({ session: { sessionId, epoch }, to }: SendHand, { host, reason, there }: { readonly host: HandHost; readonly reason: string; readonly there: HandStanding | undefined }): Promise<SentHand> {
+  if (there?.epoch !== epoch || there.bound !== reason) await to.record(sessionId, { epoch, host, bound: reason });
+  return { kind: 'stays', reason };
+}
+
+/** Where the agent or the environment is gone, a folder that the session was given binds it nevertheless. */
+async function boundFor({ session, boundBecause }: SendHand): Promise<string | undefined> {
+  const { workspace } = session;
+  return boundBecause(session).catch((error: unknown) => {
+    if (!RuntimeError.is(error)) throw error;
+    return workspace === undefined ? undefined : `it works in ${workspace}, a folder of that machine`;
+  });
+}
+
+function isTheirs(there: HandStanding | undefined, { epoch, host }: { readonly epoch: number; readonly host: HandHost }): boolean {
+  if (there === undefined || there.host?.id === host.id) return false;
+  return there.host === undefined ? there.epoch >= epoch && there.epoch > 0 : there.epoch >= epoch;
+}
+
+async function keep(pieces: readonly HandPiece[], sessionId: string, to: HandCopies): Promise<void> {
+  const there = await to.has(sessionId, pieces.map(({ hash }) => hash));
+  const missing = pieces.filter(({ hash }) => !there.has(hash));
+  if (missing.length > 0) await to.put(sessionId, missing);
+}
+
+export interface FetchHand {
+  readonly session: SessionState;
+  readonly from: HandCopies;
+  readonly folders: HandFolders;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface FetchedHand {
+  /** `none`: nothing is known of it. `here`: what lies here counts already. `laid`: the copy lies here. `left`: there is no copy. */
+  readonly kind: 'none' | 'here' | 'laid' | 'left';
+  /** Machine on which what is newer than any copy may be. */
+  readonly newerOn?: string | undefined;
+  /** As in `LaidHand`. */
+  readonly setAside?: string | undefined;
+}
+
+/** Lays the copy out in the home. What lies there and is in no copy is put aside. Nobody may wake the session meanwhile. @throws RuntimeError HAND_COPY_DAMAGED, STORAGE_FAILED */
+export async function fetchHand({ session, from, folders, signal }: FetchHand): Promise<FetchedHand> {
+  const { sessionId, epoch } = session;
+  const place = placeOfSession(session);
+  const [host, standing] = await Promise.all([folders.host(), from.latest(sessionId)]);
+  if (standing === undefined) return { kind: 'none' };
+  const get = (hashes: readonly string[]): Promise<readonly HandPiece[]> => from.get(sessionId, hashes);
+  await folders.recover(place);
+  const { copy, added } = standing;
+  const isHere = standing.host?.id === host.id;
+  const laid = isHere || copy === undefined ? undefined : await folders.lay(place, { manifestId: copy.manifestId, epoch, signal, get });
+  for (const file of added) await folders.place(place, file, get);
+  if (isHere) return { kind: 'here' };
+  const isOlder = mayHaveLost(copy, Math.max(epoch, standing.epoch)) || standing.bound !== undefined;
+  return {
+    kind: copy !== undefined || added.length > 0 ? 'laid' : standing.host === undefined ? 'none' : 'left',
+    ...(isOlder && standing.host !== undefined ? { newerOn: standing.host.name } : {}),
+    ...(laid?.setAside === undefined ? {} : { setAside: laid.setAside }),
+  };
+}

@@ -1,0 +1,22 @@
+/** What of a database's URL nobody may read. */
+import { isPostgresUrl } from './postgres-url.ts';
+
+/**
+ * The password as it is written and as it is meant. One that is the name of something there as well, such as that of the user, is left out: it
+ * could not be taken out of a text without tearing out the name.
+ */
+export function secretsOfUrl(url: string): readonly string[] {
+  if (!isPostgresUrl(url)) return [];
+  const { username, password, host, pathname, searchParams } = new URL(url);
+  const names = `${username} ${host}${pathname} wakechart postgres password`.toLowerCase();
+  const written = [password, searchParams.get('password') ?? ''];
+  return [...new Set(written.flatMap((word) => [word, decoded(word)]))].filter((word) => word !== '' && !names.includes(word.toLowerCase()));
+}
+
+function decoded(word: string): string {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word;
+  }
+}
