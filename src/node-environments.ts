@@ -68,8 +68,8 @@ export function nodeEnvironments({ layout, clock, defaultEnvironmentId, storeUrl
 /** Without a password in the URL the driver takes the one in the environment. */
 function secretsOfStore(url: string | undefined): ReadonlyMap<string, readonly string[]> {
   if (url === undefined) return new Map();
-  const { PGPASSWORD } = process.env;
-  return new Map([['password of the store', [...secretsOfUrl(url), ...(PGPASSWORD === undefined ? [] : [PGPASSWORD])]]]);
+  const { PGPASSWORD = '' } = process.env;
+  return new Map([['password of the store', secretsOfUrl(url, [PGPASSWORD])]]);
 }
 
 /** The vaults of a home. */

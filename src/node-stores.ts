@@ -88,6 +88,8 @@ export interface NodeStore {
   readonly jobs: ((parts: SharedJobsParts) => JobRecords & { close(): Promise<void> }) | undefined;
   /** Copies of what sessions work in. Undefined: no other machine shares the store. */
   readonly hands: HandCopies | undefined;
+  /** Resolves when the store has answered, for which it waits. Undefined: it is on this machine. */
+  readonly answers: (() => Promise<unknown>) | undefined;
   /** The workers over the store. Undefined: nobody knows of others. */
   readonly fleet: Fleet | undefined;
   /** How a command names it, without a password. Undefined: it lies in the home. */
@@ -117,6 +119,7 @@ function filesOf({ layout, clock, durability, leaseMs, looksOnly }: OpenStorePar
     schedules: schedulesOfHome(layout.home),
     policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),
     standings: undefined,
+    answers: undefined,
     fleet: undefined,
     word: undefined,
     hands: undefined,
@@ -142,6 +145,7 @@ async function databaseOf({ layout, clock: local, durability, leaseMs, owner }: 
     schedules: { definitions: createPostgresScheduleDefinitions({ database, clock }), standings: createPostgresScheduleStandings({ database }), slots: createPostgresScheduleStore({ database }) },
     policy: createPostgresPolicyStore({ database, clock, written: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }) }),
     standings: createPostgresCandidateStandings({ database, clock }),
+    answers: () => database.run('SELECT 1'),
     fleet: createPostgresFleet({ database, isHearing: () => store.isHearing }),
     word: storeWord({ url, schema: options.schema }),
     hands: createPostgresHandCopies({ database }),

@@ -11,6 +11,8 @@ import { ScheduleRegistry } from './actors/schedule/durable-registry.ts';
 import { createDurableScheduleRunner } from './actors/schedule/durable-runner.ts';
 import { DurableSchedules } from './actors/schedule/durable-schedules.ts';
 import { createScheduledTaskRunner } from './actors/schedule/scheduled-task-runner.ts';
+import { watchStore } from './actors/session/store-watch.ts';
+import type { StoreNews } from './actors/session/store-watch.ts';
 import { LET_GO, WorkerFires } from './actors/session/worker-fires.ts';
 import { reportToConsole } from './actors/streams/listener-errors.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
@@ -68,6 +70,7 @@ export type { ScheduleGlance, ScheduleOverview, ScheduleRegistry, ScheduleView, 
 export type { DurableScheduleStatus } from './machines/schedule/durable-machine.ts';
 export type { ScheduleRun, ScheduleStanding, StatusReason } from './machines/schedule/durable-standing.ts';
 export type { NewSchedule, ScheduleDefinition } from './machines/schedule/schedule-definition.ts';
+export type { StoreNews } from './actors/session/store-watch.ts';
 export { createSystemClock } from './actors/clock/system-clock.ts';
 export { createProcessTree } from './adapters/process-tree/process-tree.ts';
 export type { ProcessTreeOptions } from './adapters/process-tree/process-tree.ts';
@@ -189,6 +192,8 @@ export interface NodeRuntimeOptions {
   /** Hears XState's inspection events of every task, wake and tool call. */
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   readonly onListenerError?: OnListenerError | undefined;
+  /** Hears that a database has not answered for five seconds, and that it answers again, while a worker runs. */
+  readonly onStoreNews?: ((news: StoreNews) => void) | undefined;
 }
 
 const port = z.custom<object>((value) => typeof value === 'object' && value !== null, 'expected an object');
@@ -217,6 +222,7 @@ const optionShapes = {
   clock: port.optional(),
   inspect: listener.optional(),
   onListenerError: listener.optional(),
+  onStoreNews: listener.optional(),
 } satisfies Record<keyof NodeRuntimeOptions, z.ZodType>;
 
 const settings = z.strictObject(optionShapes, {
@@ -334,6 +340,10 @@ async function runtimeOver({ layout, opened, owner, options, checked: { maxConcu
   if (reconcileOnStart) await runtime.reconcile();
   const startWorker: Runtime['startWorker'] = (wanted) => {
     const worker = runtime.startWorker(wanted);
+    if (opened.answers !== undefined && options.onStoreNews !== undefined) {
+      const end = watchStore({ clock, ask: opened.answers, onNews: options.onStoreNews });
+      worker.ended.then(end, end);
+    }
     if (opened.jobs !== undefined) lookAfterJobs(worker, { clock, reconcile: () => runtime.subagents.reconcile(), onTrouble: (error) => (onListenerError ?? reportToConsole)(error, 'listener') });
     return worker;
   };

@@ -43,6 +43,7 @@ export async function dropDatabasesOf(adminUrl: string, runId: string): Promise<
 /** One statement over a connection of its own. */
 export async function ask<Row extends object>(url: string, statement: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
   const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
   // A server that goes away is told by the statement that fails.
   client.on('error', () => undefined);
   try {

@@ -10,6 +10,15 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import { placeOfSession } from '../session/session-directories.ts';
 import type { HandCopies, HandPiece } from './hand-copies.ts';
 import type { HandFolders, TakenHand } from './hand-folders.ts';
+import { fetched } from './hand-transfer.ts';
+
+const GONE = new Set(['AGENT_NOT_FOUND', 'ENVIRONMENT_NOT_FOUND']);
+
+/** What no later try makes good. */
+const LASTING = new Set(['HAND_TOO_LARGE', 'HAND_UNREADABLE']);
+
+/** Pieces that are read again at once, of up to a mebibyte each. */
+const MAX_READ_AGAIN = 16;
 
 export interface SendHand {
   readonly session: SessionState;
@@ -28,7 +37,10 @@ export interface SendHand {
  */
 export type SentHand = { readonly kind: 'none' | 'sent' | 'theirs' } | { readonly kind: 'stays'; readonly reason: string };
 
-/** Sends what lies in the home to the copies, and says there that it is at home here. Nobody may wake the session meanwhile. @throws RuntimeError HAND_SUPERSEDED, STORAGE_FAILED */
+/**
+ * Sends what lies in the home to the copies, and says there that it is at home here. Nobody may wake the session meanwhile.
+ * @throws RuntimeError HAND_COPY_DAMAGED when the target gives back something else; HAND_SUPERSEDED, STORAGE_FAILED; what `boundBecause` throws of files that are there and cannot be read
+ */
 export async function sendHand(send: SendHand): Promise<SentHand> {
   const { session, folders, to, isEmpty, signal } = send;
   const { sessionId, epoch, workspace } = session;
@@ -41,12 +53,21 @@ export async function sendHand(send: SendHand): Promise<SentHand> {
   await folders.recover(place);
   try {
     const taken = await folders.take(place, { limits: DEFAULT_HAND_LIMITS, signal, kept: there?.copy?.manifestId, onPieces: (pieces) => keep(pieces, sessionId, to) });
+    if (taken.manifestId !== there?.copy?.manifestId) await readAgain([...taken.pieces], send);
     signal?.throwIfAborted();
     await say(taken, { send, host, there });
     return { kind: 'sent' };
   } catch (error) {
-    if (!RuntimeError.is(error) || !(error.code === 'HAND_TOO_LARGE' || error.code === 'HAND_UNREADABLE')) throw error;
+    if (!RuntimeError.is(error) || !LASTING.has(error.code)) throw error;
     return stay(send, { host, reason: messageOf(error).slice(0, 900), there });
+  }
+}
+
+/** What the target gives back is what was sent. */
+async function readAgain(hashes: readonly string[], { session: { sessionId }, to, signal }: SendHand): Promise<void> {
+  for (let at = 0; at < hashes.length; at += MAX_READ_AGAIN) {
+    signal?.throwIfAborted();
+    await fetched(hashes.slice(at, at + MAX_READ_AGAIN), { sessionId, from: to });
   }
 }
 
@@ -64,11 +85,11 @@ async function stay({ session: { sessionId, epoch }, to }: SendHand, { host, rea
   return { kind: 'stays', reason };
 }
 
-/** Where the agent or the environment is gone, a folder that the session was given binds it nevertheless. */
+/** Where the agent or the environment is gone, a folder that the session was given binds it nevertheless. One that cannot be read may say that nothing is to be copied. */
 async function boundFor({ session, boundBecause }: SendHand): Promise<string | undefined> {
   const { workspace } = session;
   return boundBecause(session).catch((error: unknown) => {
-    if (!RuntimeError.is(error)) throw error;
+    if (!RuntimeError.is(error) || !GONE.has(error.code)) throw error;
     return workspace === undefined ? undefined : `it works in ${workspace}, a folder of that machine`;
   });
 }
@@ -100,7 +121,10 @@ export interface FetchedHand {
   readonly setAside?: string | undefined;
 }
 
-/** Lays the copy out in the home. What lies there and is in no copy is put aside. Nobody may wake the session meanwhile. @throws RuntimeError HAND_COPY_DAMAGED, STORAGE_FAILED */
+/**
+ * Lays the copy out in the home. What lies there and is in no copy is put aside. Nobody may wake the session meanwhile.
+ * @throws RuntimeError HAND_COPY_DAMAGED, STORAGE_FAILED
+ */
 export async function fetchHand({ session, from, folders, signal }: FetchHand): Promise<FetchedHand> {
   const { sessionId, epoch } = session;
   const place = placeOfSession(session);

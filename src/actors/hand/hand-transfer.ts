@@ -88,8 +88,8 @@ async function pieceOf(hash: string, transfer: HandTransfer): Promise<HandPiece>
   return piece;
 }
 
-/** All of them, each of which is what its name says. */
-async function fetched(hashes: readonly string[], { sessionId, from }: HandTransfer): Promise<readonly HandPiece[]> {
+/** All of them, each of which is what its name says. @throws RuntimeError HAND_COPY_DAMAGED */
+export async function fetched(hashes: readonly string[], { sessionId, from }: Pick<HandTransfer, 'sessionId' | 'from'>): Promise<readonly HandPiece[]> {
   const pieces = await from.get(sessionId, hashes);
   for (const { hash, bytes } of pieces) if ((await hashOf(bytes)) !== hash) throw damaged(`piece ${hash} holds something else`);
   const found = new Set(pieces.map(({ hash }) => hash));

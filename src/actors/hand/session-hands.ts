@@ -2,7 +2,7 @@
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { DEFAULT_HAND_LIMITS } from '../../machines/hand/hand-limits.ts';
 import type { HandLimits } from '../../machines/hand/hand-limits.ts';
-import { handArrival } from '../../machines/hand/hand-standing.ts';
+import { handArrival, wakeElsewhere } from '../../machines/hand/hand-standing.ts';
 import type { HandArrival, HandHost, HandStanding } from '../../machines/hand/hand-standing.ts';
 import { wellFormed } from '../../machines/turn/transcript-text.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
@@ -18,6 +18,8 @@ export interface SessionHandsPorts {
   readonly folders: HandFolders;
   /** Why a session can be on one machine only, if so. */
   readonly boundBecause: (session: SessionState) => Promise<string | undefined>;
+  /** What the session needs and this machine has not got, such as `no agent "coder"`. Absent: nobody looks, and its wake says what is wrong. */
+  readonly lackedHere?: ((session: SessionState) => Promise<string | undefined>) | undefined;
   readonly limits?: HandLimits | undefined;
   /** Hears why no copy could be made, and why what is not needed any more could not be removed. */
   readonly onTrouble: OnListenerError;
@@ -48,7 +50,8 @@ const LASTING = new Set(['HAND_TOO_LARGE', 'HAND_UNREADABLE']);
 export interface SessionHands {
   /**
    * Has the hand here, before anything of the wake is stored.
-   * @throws RuntimeError HAND_ELSEWHERE when it is bound to another machine: the session stays due for that one; what laying it out throws
+   * @throws RuntimeError HAND_ELSEWHERE when it is bound to another machine: the session stays due for that one; WAKE_ELSEWHERE when
+   * this one lacks what it needs; what laying it out throws
    */
   arrive(session: SessionState, wake: HandWake): Promise<ArrivedHand>;
 }
@@ -86,6 +89,8 @@ class Hand implements ArrivedHand {
     const missingFolder = workspace === undefined || (await folders.hasGivenFolder(workspace)) ? undefined : workspace;
     const arrival = handArrival({ sessionId, standing, here, bound, missingFolder, previousEpoch });
     if (arrival.kind === 'refused') throw arrival.error;
+    const lacks = await this.#ports.lackedHere?.(this.#session);
+    if (lacks !== undefined) throw wakeElsewhere(sessionId, { here, lacks });
     this.#standing = standing;
     await folders.recover(this.#place);
     if (arrival.kind === 'moves') this.notes = [await this.#layOut(arrival, here)];

@@ -21,7 +21,7 @@ export interface CopyPorts {
   /** What a session is made with in the target, at most, in characters: the rest is appended. One record may be larger. Default 8 Mi. */
   readonly firstPartCharacters?: number | undefined;
   /** Takes along what is kept beside the log, when that is there and before anything of it is due. @throws what leaves the session named as one whose copy is not complete */
-  readonly onCarried?: ((session: SessionIdentity) => Promise<void>) | undefined;
+  readonly onCarried?: ((session: SessionState) => Promise<void>) | undefined;
 }
 
 /** `copied`: it was not there. `completed`: a part of it was. `unchanged`: all of it was. */
@@ -50,9 +50,10 @@ export async function copySession({ sessionId, agentId, view }: SessionListing, 
   const right = await rightToCopy(view?.head === head ? view : await stateAt(identity, head, from), from);
   const { state, sha256 } = await carryOverUnder(right, identity, { known, head }, ports);
   await verify(sessionId, { head, sha256 }, ports);
+  await ports.onCarried?.(state);
+  // After that: a wake that has begun meanwhile may have changed what lies beside the log.
   const now = await from.head(sessionId);
   if (now !== head) throw behind(sessionId, head, now);
-  await ports.onCarried?.(identity);
   // Last, so that nobody there goes on with a part of it. Also when all was there: whoever copied it may have come no further.
   await keepView(to, state);
   await to.activations.add(activationsOf(state));

@@ -27,3 +27,8 @@ export class WakeHand {
     if (notes.length > 0) this.endNotes = notes;
   }
 }
+
+/** Whether the session works in a workspace of its own, which whoever wakes it has where that one is. */
+export function hasMovingWorkspace({ workspace }: Pick<SessionState, 'workspace'>, { hands }: { readonly hands?: SessionHands | undefined }): boolean {
+  return hands !== undefined && workspace === undefined;
+}

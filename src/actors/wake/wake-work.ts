@@ -46,7 +46,7 @@ import type { FinishedRun } from './model-run.ts';
 import { ModelStep } from './model-step.ts';
 import { requireAskingBackends, requireConfinedBackends } from './unasking-backends.ts';
 import { WakeConversation } from './wake-conversation.ts';
-import { WakeHand } from './wake-hand.ts';
+import { WakeHand, hasMovingWorkspace } from './wake-hand.ts';
 import { acquireRight } from './wake-right.ts';
 import { enteredEnvironment, failureRecord, isOvertaken, isStale, outcomeOfUnbegun, recordOf, superseded, triggerOf } from './wake-facts.ts';
 import { runReadyCalls } from './wake-tools.ts';
@@ -428,7 +428,7 @@ export class WakeWork {
 
   #gateOf(agent: PreparedAgent): CallGate {
     const { clock, readShell, policy, places, guard, humans, ids, onListenerError } = this.#ports;
-    return (this.#gate ??= new CallGate({ clock, readShell, policy, places, guard, humans: this.#journal.state.narrowing?.humans ?? this.#options.humans ?? humans, agent, session: this.#identity, newId: () => ids.next(), onTrouble: (error) => onListenerError(error, 'listener') }));
+    return (this.#gate ??= new CallGate({ clock, readShell, policy, places, guard, humans: this.#journal.state.narrowing?.humans ?? this.#options.humans ?? humans, agent, session: this.#identity, moves: hasMovingWorkspace(this.#journal.state, this.#ports), newId: () => ids.next(), onTrouble: (error) => onListenerError(error, 'listener') }));
   }
 
   #hear(event: SessionEvent): void {

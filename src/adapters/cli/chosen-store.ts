@@ -1,5 +1,5 @@
 /** Which store a command works on, when it is not the one that is embedded in the home. */
-import { isPostgresUrl } from '../postgres/postgres-url.ts';
+import { isPostgresUrl, wordsProblem } from '../postgres/postgres-url.ts';
 import { UnusableFile, readTextFile } from '../vault-files/private-file.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { absolutePath } from './home.ts';
@@ -21,6 +21,8 @@ export interface ChosenStore {
   readonly url: string;
   /** Of its tables; undefined for the one that is usual. */
   readonly schema: string | undefined;
+  /** Connections at most, besides the one that listens; undefined for as many as is usual. */
+  readonly poolSize: number | undefined;
   /** Where it is, for people. */
   readonly shown: string;
   /** The same as a word of a command that can be typed again. */
@@ -31,7 +33,10 @@ export interface ChosenStore {
   readonly isGiven: boolean;
 }
 
-const HINT = 'Write it as postgres://user@host:5432/database, with ?schema=NAME when its tables are in a schema of another name, or as files for the store in the home.';
+const HINT = 'Write it as postgres://user@host:5432/database, with ?schema=NAME when its tables are in a schema of another name and ?pool_size=N for other than 4 connections, or as files for the store in the home.';
+
+/** What a URL may say that is not for the driver. */
+const OUR_WORDS: readonly string[] = ['schema', 'pool_size'];
 
 const FILE_HINT = 'Its first line is the URL. Nobody else may read it: chmod 600 FILE';
 
@@ -71,15 +76,25 @@ export function storeNamed(text: string, from: string): Omit<ChosenStore, 'isGiv
   if (text === FILES) return undefined;
   if (!isPostgresUrl(text)) throw usageError(`expected ${from} to be the URL of a PostgreSQL database, or ${FILES}`, HINT);
   const url = new URL(text);
+  const wrong = wordsProblem(text, OUR_WORDS);
+  if (wrong !== undefined) throw usageError(`expected of ${from} ${wrong}`, HINT);
   const schema = url.searchParams.get('schema') ?? undefined;
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,40}$/.test(schema)) throw usageError(`expected the schema of ${from} to be a name of lower-case letters, digits and "_"`, HINT);
-  const asked = schema === undefined ? '' : `?schema=${schema}`;
-  const shown = `postgres://${url.host}${url.pathname}${asked}`;
+  const size = url.searchParams.get('pool_size') ?? undefined;
+  if (size !== undefined && !/^[1-9]\d{0,2}$/.test(size)) throw usageError(`expected pool_size of ${from} to be a whole number from 1 to 999`, HINT);
+  const asked = asWords({ schema, pool_size: size });
+  const shown = `postgres://${url.host}${url.pathname}${asWords({ schema })}`;
   // Passwords come as parameters too.
-  const isOpen = url.password === '' && [...url.searchParams.keys()].every((name) => name === 'schema');
+  const isOpen = url.password === '' && [...url.searchParams.keys()].every((name) => OUR_WORDS.includes(name));
   const user = url.username === '' ? '' : `${url.username}@`;
-  url.searchParams.delete('schema');
-  return { url: url.toString(), schema, shown, word: isOpen ? `postgres://${user}${url.host}${url.pathname}${asked}` : 'URL' };
+  for (const word of OUR_WORDS) url.searchParams.delete(word);
+  return { url: url.toString(), schema, poolSize: size === undefined ? undefined : Number(size), shown, word: isOpen ? `postgres://${user}${url.host}${url.pathname}${asked}` : 'URL' };
+}
+
+/** Empty when none is there. */
+function asWords(words: Readonly<Record<string, string | undefined>>): string {
+  const said = Object.entries(words).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+  return said.length === 0 ? '' : `?${said.join('&')}`;
 }
 
 export function isDatabase(text: string): boolean {

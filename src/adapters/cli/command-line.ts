@@ -1,7 +1,7 @@
 /** Runs one command line from its arguments to its exit code. Nothing it does ends in a stack trace, unless WAKECHART_DEBUG=1 asks for it. */
 import { CommanderError } from 'commander';
 import type { Command } from 'commander';
-import { chosenStore } from './chosen-store.ts';
+import { FILES, chosenStore } from './chosen-store.ts';
 import type { CommandContext } from './context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS, EXIT_USAGE, exitCodeOf, failureText, hintText, isEndOfInterrupted } from './failure.ts';
 import { chosenHome } from './home.ts';
@@ -54,7 +54,7 @@ async function settle(words: readonly string[], streams: Pick<CommandContext, 'o
 
 async function contextOf(command: Command, streams: Pick<CommandContext, 'out' | 'err' | 'interruption'>): Promise<CommandContext> {
   const { home: given, store, storeFile: file, json = false } = command.optsWithGlobals<{ readonly home?: string; readonly store?: string; readonly storeFile?: string; readonly json?: boolean }>();
-  return { ...streams, json, home: chosenHome({ given, environment: process.env }), isHomeGiven: given !== undefined, store: await chosenStore({ given: store, file, environment: process.env }) };
+  return { ...streams, json, home: chosenHome({ given, environment: process.env }), isHomeGiven: given !== undefined, isFilesGiven: store === FILES, store: await chosenStore({ given: store, file, environment: process.env }) };
 }
 
 /** Lets a command and all below it write where we write, and ends every complaint with what to do. */

@@ -1,6 +1,6 @@
 /** What every command gets: where to write, which home, how it is interrupted. */
 import { invocation } from './invocation.ts';
-import { storeWords } from './chosen-store.ts';
+import { FILES, storeWords } from './chosen-store.ts';
 import type { ChosenStore } from './chosen-store.ts';
 import type { Interruption } from './interruption.ts';
 import type { Output } from './output.ts';
@@ -17,6 +17,8 @@ export interface CommandContext {
   readonly isHomeGiven: boolean;
   /** The database that holds the sessions; undefined when they are in the home. */
   readonly store?: ChosenStore | undefined;
+  /** Whether this very command says that they are in the home, whatever the environment says. */
+  readonly isFilesGiven?: boolean | undefined;
   readonly interruption: Interruption;
 }
 
@@ -26,6 +28,7 @@ export function storeText({ home, store }: Pick<CommandContext, 'home' | 'store'
 }
 
 /** A command of ours as the user could type it next, with the same home and store. */
-export function nextCommand({ home, isHomeGiven, store }: CommandContext, ...words: readonly string[]): string {
-  return shellQuoted([...invocation(), ...words, ...(isHomeGiven ? ['--home', home] : []), ...(store?.isGiven === true ? storeWords(store) : [])]);
+export function nextCommand({ home, isHomeGiven, store, isFilesGiven }: CommandContext, ...words: readonly string[]): string {
+  const stored = store?.isGiven === true ? storeWords(store) : isFilesGiven === true ? ['--store', FILES] : [];
+  return shellQuoted([...invocation(), ...words, ...(isHomeGiven ? ['--home', home] : []), ...stored]);
 }

@@ -13,7 +13,7 @@ import { withSuggestions } from './suggestions.ts';
 export async function withRuntime<Result>(
   context: CommandContext,
   work: (runtime: NodeRuntime) => Promise<Result>,
-  options: Pick<NodeRuntimeOptions, 'maxConcurrentTasks' | 'humans'> = {},
+  options: Pick<NodeRuntimeOptions, 'maxConcurrentTasks' | 'humans' | 'onStoreNews'> = {},
 ): Promise<Result> {
   const { home, err, interruption } = context;
   await makeHome(home);

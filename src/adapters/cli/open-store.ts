@@ -4,7 +4,7 @@ import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { NodeRuntimeOptions } from '../../node.ts';
 import { openNodeStore } from '../../node-stores.ts';
-import type { NodeStore } from '../../node-stores.ts';
+import type { NodeStore, NodeStoreOptions } from '../../node-stores.ts';
 import { HomeLayout } from '../files/layout.ts';
 import { storeWords } from './chosen-store.ts';
 import type { ChosenStore } from './chosen-store.ts';
@@ -14,11 +14,11 @@ import { shellQuoted } from './text.ts';
 /** How long a command waits for a server that is away, in milliseconds: somebody sits before it. */
 const PATIENCE_MS = 5_000;
 
-export type StorePlace = Pick<CommandContext, 'home'> & { readonly store?: Pick<ChosenStore, 'url' | 'schema' | 'word' | 'file'> | undefined };
+export type StorePlace = Pick<CommandContext, 'home'> & { readonly store?: Pick<ChosenStore, 'url' | 'schema' | 'poolSize' | 'word' | 'file'> | undefined };
 
 /** Whoever opens it closes `store`. @throws RuntimeError POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD, STORAGE_FAILED */
 export async function openStore({ home, store: chosen }: StorePlace): Promise<NodeStore> {
-  const options = chosen === undefined ? undefined : { postgres: chosen.url, patienceMs: PATIENCE_MS, ...(chosen.schema === undefined ? {} : { schema: chosen.schema }) };
+  const options = chosen === undefined ? undefined : { postgres: chosen.url, patienceMs: PATIENCE_MS, ...settingsOf(chosen) };
   const owner = `${hostname()}:${process.pid}`;
   return inOurWords(chosen, () => openNodeStore({ layout: new HomeLayout(home), clock: createSystemClock(), durability: 'disk', leaseMs: undefined, looksOnly: false, owner, options }));
 }
@@ -35,7 +35,11 @@ export async function withStore<Result>(place: StorePlace, work: (opened: NodeSt
 
 /** The same choice for a runtime over the home. */
 export function runtimeStore({ store }: Pick<CommandContext, 'store'>): Pick<NodeRuntimeOptions, 'store'> {
-  return store === undefined ? {} : { store: { postgres: store.url, ...(store.schema === undefined ? {} : { schema: store.schema }) } };
+  return store === undefined ? {} : { store: { postgres: store.url, ...settingsOf(store) } };
+}
+
+function settingsOf({ schema, poolSize }: Pick<ChosenStore, 'schema' | 'poolSize'>): Pick<NodeStoreOptions, 'schema' | 'poolSize'> {
+  return { ...(schema === undefined ? {} : { schema }), ...(poolSize === undefined ? {} : { poolSize }) };
 }
 
 /** What is wrong with a schema is put right by a command of ours. */

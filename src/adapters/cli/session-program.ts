@@ -140,7 +140,7 @@ function addCopies(session: Command, { run, withExamples }: SessionProgram): voi
     .argument('<file>', 'what `session export` wrote')
     .option('--trusted', 'nobody has changed the export since it was written: the bounds of the session are those that it names', false)
     .action((file: string, { trusted }: { readonly trusted: boolean }) => run(importing, async (context) => (await load()).importSession(context, { file, isTrusted: trusted })));
-  const remove = session.command('delete').description('remove a session with its log and its workspace, for ever');
+  const remove = session.command('delete').description('remove a session with its log and its workspace, for ever; of one in a database, folders on machines stay there');
   withExamples(remove, 'wakechart session delete --session ID --yes')
     .addOption(sessionOption())
     .requiredOption('--yes', 'really')

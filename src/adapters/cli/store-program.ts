@@ -23,7 +23,7 @@ interface RolesWords {
   readonly tenant?: string;
 }
 
-const PLACE = 'files (the home), the folder of another home, or the URL of a PostgreSQL database';
+const PLACE = 'files (the home), the folder of another home, store (the database that $WAKECHART_STORE or --store-file names), or the URL of a PostgreSQL database';
 
 const DAY_MS = 86_400_000;
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
@@ -45,7 +45,7 @@ export function addStoreCommands(program: Command, { run, withExamples }: StoreP
     .addOption(new Option('--tenant <name>', 'turn row level security on, and shut the runtime role into this tenant').argParser(nonEmpty))
     .action((words: RolesWords) => run(roles, async (context) => (await import('./commands/store-roles.ts')).printRoles(context, words)));
   const copy = store.command('copy').description('copy every session to another store and read the copy again; nothing is deleted, and what was cut short goes on where it was');
-  withExamples(copy, 'wakechart store copy --from files --to postgres://worker@db.example.com/work', 'wakechart store copy --from postgres://worker@db.example.com/work --to ./copy')
+  withExamples(copy, 'wakechart store copy --from files --to postgres://worker@db.example.com/work', 'wakechart store copy --from store --to ./copy --store-file worker.store', 'wakechart store copy --from postgres://worker@db.example.com/work --to ./copy')
     .addOption(new Option('--from <place>', PLACE).argParser(nonEmpty).makeOptionMandatory())
     .addOption(new Option('--to <place>', PLACE).argParser(nonEmpty).makeOptionMandatory())
     .action((places: { readonly from: string; readonly to: string }) => run(copy, async (context) => (await import('./commands/store-copy.ts')).copyStores(context, places)));

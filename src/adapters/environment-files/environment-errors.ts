@@ -17,7 +17,7 @@ export function environmentInvalid(fileName: string, complaints: readonly Compla
   const more = complaints.length - shown.length;
   return new RuntimeError('ENVIRONMENT_INVALID', `environment file ${fileName} is not valid: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`, {
     category: 'validation',
-    hint: 'An environment needs "sandbox: required" or "sandbox: off", and may have description, network, mounts, vaults, permission, budget, variables, quota and evaluation.',
+    hint: 'An environment needs "sandbox: required" or "sandbox: off", and may have description, network, mounts, vaults, permission, budget, variables, quota, evaluation and hostBound.',
     details: { fileName, line: first?.line ?? 1, issues: complaints },
   });
 }

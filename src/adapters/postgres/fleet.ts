@@ -135,7 +135,7 @@ function workersQuery(schema: string): string {
   return `SELECT w.id, w.owner, ${millisecondsOf('w.started_at')} AS "startedAt", ${millisecondsOf('w.alive_until')} AS "aliveUntil", w.alive_until > moment.at AS "isAlive",
       ${upTo(`SELECT FROM ${schema}.session s WHERE s.lease_worker = w.id`)} AS wakes,
       ${upTo(`SELECT FROM ${schema}.claim c WHERE c.worker = w.id AND c.until > moment.at AND ${isNotAwake}`)} AS claims
-    FROM (SELECT * FROM ${schema}.worker w ORDER BY w.alive_until > moment.at DESC, w.owner, w.id LIMIT $1) AS w
+    FROM (SELECT w.id, w.owner, w.started_at, w.alive_until FROM ${schema}.worker w ORDER BY w.alive_until > moment.at DESC, w.owner, w.id LIMIT $1) AS w
     ORDER BY w.alive_until > moment.at DESC, w.owner, w.id`;
 }
 

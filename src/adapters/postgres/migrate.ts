@@ -69,12 +69,12 @@ export async function migratePostgres(options: PostgresPlace & { readonly steps?
 /** What there is, without changing it. @throws RuntimeError STORAGE_FAILED */
 export async function checkPostgres(options: PostgresPlace): Promise<SchemaState> {
   const place = checkPlace(options);
-  return withDatabase(place, (database) => schemaState(database));
+  return withDatabase(place, (database) => schemaState(database).catch((error: unknown) => unreached(place.url, error)));
 }
 
 /** @throws RuntimeError STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD */
 export async function assertSchema(database: PostgresDatabase, { url, schema }: Pick<PlaceSettings, 'url' | 'schema'>): Promise<void> {
-  const { version, wanted, serves, server } = await schemaState(database);
+  const { version, wanted, serves, server } = await schemaState(database).catch((error: unknown) => unreached(url, error));
   if (server < OLDEST_SERVER) throw serverOld(server, url);
   if (version < wanted) {
     throw new RuntimeError('STORE_SCHEMA_OLD', `expected version ${wanted} of the schema "${schema}" in ${shownUrl(url)}, found ${version === 0 ? 'none' : `version ${version}`}`, {
@@ -143,8 +143,16 @@ function checksumOf(step: Migration): string {
 }
 
 async function assertServer(database: PostgresDatabase, { url }: PlaceSettings): Promise<void> {
-  const { server } = await schemaState(database);
+  const { server } = await schemaState(database).catch((error: unknown) => unreached(url, error));
   if (server < OLDEST_SERVER) throw serverOld(server, url);
+}
+
+/** The first that is asked of a database: what goes wrong is wrong with how it is reached. */
+function unreached(url: string, error: unknown): never {
+  if (!RuntimeError.is(error) || error.code !== 'STORAGE_FAILED') throw error;
+  const { message, hint, details } = error;
+  const { username } = new URL(url);
+  throw new RuntimeError('STORAGE_FAILED', `could not connect to ${shownUrl(url)}${username === '' ? '' : ` as ${username}`}: ${message.replace(/^could not [^:]*: /, '')}`, { category: 'storage', hint, details, cause: error });
 }
 
 function serverOld(server: number, url: string): RuntimeError {

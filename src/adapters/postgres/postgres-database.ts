@@ -65,6 +65,8 @@ export class ConnectedDatabase implements PostgresDatabase {
     this.#pool = new driver.Pool({ ...connectionSettings(settings), max: settings.poolSize, idleTimeoutMillis: IDLE_MS, allowExitOnIdle: false });
     // A connection that dies while nobody uses it is replaced by the next that somebody needs.
     this.#pool.on('error', () => undefined);
+    // At once: the server may end a connection in the same breath in which it takes it, and an error that nobody hears would end this process.
+    this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   run<Row>(statement: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
@@ -156,11 +158,7 @@ export class ConnectedDatabase implements PostgresDatabase {
   async #client(): Promise<PooledClient> {
     if (this.#isCut) throw storeClosed();
     try {
-      const client = await this.#pool.connect();
-      // Otherwise a cut between two statements of a transaction would end the process.
-      if (!heard.has(client)) client.on('error', () => undefined);
-      heard.add(client);
-      return client;
+      return await this.#pool.connect();
     } catch (error) {
       if (this.#closing !== undefined) throw storeClosed();
       if (this.#inUse.size >= this.#settings.poolSize && codeOf(error) === undefined) throw storeOverloaded(CONNECT_LIMIT_MS, error);
@@ -181,8 +179,6 @@ export class ConnectedDatabase implements PostgresDatabase {
     });
   }
 }
-
-const heard = new WeakSet<PooledClient>();
 
 /** The function or the table that a statement is about, for errors and tests. */
 function nameOf(statement: string): string {

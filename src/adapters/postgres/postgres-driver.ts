@@ -30,6 +30,7 @@ export interface LoneClient extends DriverClient {
 export interface DriverPool {
   connect(): Promise<PooledClient>;
   on(event: 'error', listener: (error: unknown) => void): unknown;
+  on(event: 'connect', listener: (client: DriverClient) => void): unknown;
   end(): Promise<void>;
 }
 

@@ -1,5 +1,6 @@
 /** What PostgreSQL and its driver say, in words that help, as errors of ours. No text of ours holds a password: the driver's do not either. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { statementWords } from './statement-words.ts';
 
 const UNKNOWN_ISSUER = "Nobody known has signed the server's certificate. Name the file of whoever did in the URL: sslmode=verify-full&sslrootcert=/path/to/ca.pem";
 
@@ -10,6 +11,7 @@ const HINTS: Readonly<Record<string, string>> = {
   '42501': 'Grant the role what it needs; `wakechart store roles` prints the statements.',
   '53100': "The server's disk is full. Free some space there; everything that was acknowledged is stored.",
   '53200': 'The server is out of memory.',
+  '53300': 'The server takes no more connections. Raise its max_connections, let each program have fewer (pool_size=2 in the URL, poolSize in a program), or put PgBouncer in between.',
   '3F000': 'Make the schema first: wakechart store migrate --store URL',
   '42P01': 'Make the tables first: wakechart store migrate --store URL',
   '42883': 'Bring the schema up to date first: wakechart store migrate --store URL',
@@ -57,13 +59,19 @@ export function isCollision(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error) ?? '');
 }
 
-/** `what` says what was being done. An error of ours passes through. */
+/** The driver says so where the server asks for a password and it knows of none. */
+const NO_PASSWORD = /password must be a (non-empty )?string/;
+
+/** @param what was being done; `run` and a function or a table is told in words of people. An error of ours passes through. */
 export function databaseFailed(what: string, error: unknown): RuntimeError {
   if (RuntimeError.is(error)) return error;
   const code = codeOf(error);
-  return new RuntimeError('STORAGE_FAILED', `could not ${what}: ${messageOf(error)}`, {
+  const [, statement] = /^run ([^]*)$/.exec(what) ?? [];
+  const message = messageOf(error);
+  const isOpen = NO_PASSWORD.test(message);
+  return new RuntimeError('STORAGE_FAILED', `could not ${statement === undefined ? what : statementWords(statement)}: ${isOpen ? 'the server asks for a password, and none was given' : message}`, {
     category: 'storage',
-    hint: (code === undefined ? undefined : HINTS[code]) ?? 'Check the PostgreSQL server, then try again.',
+    hint: isOpen ? 'Give it in the URL, or with $PGPASSWORD or $PGPASSFILE.' : ((code === undefined ? undefined : HINTS[code]) ?? 'Check the PostgreSQL server, then try again.'),
     details: code === undefined ? undefined : { systemCode: code },
     cause: error,
   });

@@ -4,7 +4,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
-import { isPostgresUrl } from './postgres-url.ts';
+import { isPostgresUrl, wordsProblem } from './postgres-url.ts';
 
 export const DEFAULT_SCHEMA = 'wakechart';
 
@@ -92,7 +92,11 @@ export function quoted(schema: string): string {
 }
 
 function checkUrl(url: string): void {
-  if (isPostgresUrl(url)) return;
+  if (isPostgresUrl(url)) {
+    const wrong = wordsProblem(url);
+    if (wrong === undefined) return;
+    throw new RuntimeError(CODE, `expected ${wrong}`, { category: 'validation', hint: 'Leave it out. The schema of the tables and the number of connections are options in a program: schema, poolSize.' });
+  }
   throw new RuntimeError(CODE, 'expected the URL of a PostgreSQL database, received something else', {
     category: 'validation',
     hint: 'Write it as postgres://user:password@host:5432/database; characters such as "@", "/", "?" and "#" in a password, and "@" anywhere else, have to be percent-encoded.',

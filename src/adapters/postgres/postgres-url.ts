@@ -12,6 +12,49 @@ export function isPostgresUrl(text: string): boolean {
   return rest !== undefined && !rest.includes('@') && URL.canParse(text);
 }
 
+/** What may stand behind the "?" for the driver. */
+const DRIVER_WORDS: readonly string[] = [
+  'application_name',
+  'client_encoding',
+  'fallback_application_name',
+  'host',
+  'idle_in_transaction_session_timeout',
+  'lock_timeout',
+  'options',
+  'password',
+  'port',
+  'ssl',
+  'sslcert',
+  'sslkey',
+  'sslmode',
+  'sslnegotiation',
+  'sslrootcert',
+  'statement_timeout',
+  'uselibpqcompat',
+  'user',
+];
+
+const SSL_MODES: readonly string[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/**
+ * What is wrong with the words behind the "?": the driver passes over what it does not know, and whoever mistyped a word would believe that it holds.
+ * @param ours words that are ours @returns the end of a sentence that begins with "expected"; undefined when nothing is wrong
+ */
+export function wordsProblem(url: string, ours: readonly string[] = []): string | undefined {
+  const { searchParams } = new URL(url);
+  const known = [...ours, ...DRIVER_WORDS];
+  const unknown = [...new Set(searchParams.keys())].filter((word) => !known.includes(word));
+  // A word may be half of a password that was not encoded.
+  if (unknown.length > 0) return `words that are known behind the "?" of the URL, received ${unknown.length === 1 ? 'one' : String(unknown.length)} that ${unknown.length === 1 ? 'is' : 'are'} not${named(unknown)}. Known are ${known.join(', ')}`;
+  const mode = searchParams.get('sslmode');
+  return mode === null || SSL_MODES.includes(mode) ? undefined : `sslmode to be one of ${SSL_MODES.join(', ')}`;
+}
+
+function named(words: readonly string[]): string {
+  const plain = words.filter((word) => /^[a-z][a-z_]{0,40}$/i.test(word));
+  return plain.length === 0 ? '' : ` (${plain.join(', ')})`;
+}
+
 /** The URL without user and password, for people. */
 export function shownUrl(url: string): string {
   if (!isPostgresUrl(url)) return 'postgres://…';

@@ -52,7 +52,7 @@ export interface ManagedShellProcessRunnerOptions {
   readonly inputLimitBytes?: number | undefined;
   /** Shell of requests that name none. Default `/bin/sh`. */
   readonly defaultShell?: string | undefined;
-  /** What commands inherit; a request's own variables are added to it. Default: the environment of this process. */
+  /** What commands inherit; a request's own variables are added to it. Default: the environment of this process, without the URL of its store. */
   readonly environment?: (() => Readonly<Record<string, string | undefined>>) | undefined;
   readonly onOutput?: OnShellOutput | undefined;
   /**
@@ -72,13 +72,19 @@ export interface ManagedShellProcessRunnerOptions {
  * @throws BackgroundTaskError category `validation` for bad options
  */
 export function createManagedShellProcessRunner(options: ManagedShellProcessRunnerOptions): BackgroundTaskRunner<ProcessTaskRequest> {
-  const { processTree, clock, environment = () => process.env, onOutput, redactionOf, ...given } = options;
+  const { processTree, clock, environment = environmentForCommands, onOutput, redactionOf, ...given } = options;
   const parsed = settingsSchema.safeParse(given);
   if (!parsed.success) {
     throw new BackgroundTaskError('validation', `invalid shell runner options: ${z.prettifyError(parsed.error)}`, { code: 'TASK_OPTIONS_INVALID' });
   }
   const runner = { processTree, clock, environment, onOutput, redactionOf, settings: parsed.data };
   return { kind: 'process', start: (start) => startTask(runner, start) };
+}
+
+/** Whoever has the URL of a store has every session of every machine. */
+function environmentForCommands(): Readonly<Record<string, string | undefined>> {
+  const { WAKECHART_STORE: _ours, ...rest } = process.env;
+  return rest;
 }
 
 interface Runner {

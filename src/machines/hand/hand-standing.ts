@@ -88,6 +88,18 @@ function handElsewhere(sessionId: string, { home, reason }: { readonly home: Han
   });
 }
 
+/** What a machine says that has not got what the session needs, such as its agent. */
+export const WAKE_ELSEWHERE = 'WAKE_ELSEWHERE';
+
+/** @param lacks `no agent "coder"` */
+export function wakeElsewhere(sessionId: string, { here, lacks }: { readonly here: HandHost; readonly lacks: string }): RuntimeError {
+  return new RuntimeError(WAKE_ELSEWHERE, `session ${sessionId} is left to other machines: there is ${lacks} in the home of this one (${here.name})`, {
+    category: 'conflict',
+    hint: 'Put it into the home of this machine too, or run a worker on one that has it.',
+    details: { sessionId, lacks, hostId: here.id, host: here.name },
+  });
+}
+
 /** What a wake says that somebody else has come after. */
 export function handSuperseded(sessionId: string, of: number): RuntimeError {
   return new RuntimeError('HAND_SUPERSEDED', `the folder of session ${sessionId} is somebody else's now; the wake of epoch ${of} may not say any more what is in it`, {

@@ -1,6 +1,7 @@
 /** What an approval is worth: for which call, how often, how long, and for whom. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { NO_SECRETS } from '../../../src/actors/environment/session-secrets.ts';
+import type { SessionHands } from '../../../src/actors/hand/session-hands.ts';
 import { HOST_ENVIRONMENT } from '../../../src/machines/environment/environment-definition.ts';
 import type { SessionDirectories } from '../../../src/actors/session/session-directories.ts';
 import { MemoryPolicyStore } from '../../../src/adapters/memory/memory-policy-store.ts';
@@ -77,6 +78,60 @@ describe('an approval', () => {
     expect(ran).toEqual([]);
     expect(await house.results(id)).toMatchObject([{ outcome: 'denied', output: expect.stringContaining('does not count any more') }]);
     expect(await house.dataOf(id, 'permission.resolved')).toMatchObject([{ decision: 'expired' }]);
+  });
+
+  describe('of a session whose own workspace goes from machine to machine', () => {
+    const hands: SessionHands = { arrive: async () => ({ notes: [], leave: async () => [] }) };
+    const lies = (workspace: string): SessionDirectories => ({ agentDirectory: (agentId) => house.layout.agentDirectory(agentId), workspaceDirectory: async () => workspace });
+    const at = (workspace: string): TurnHouseOptions => ({ hands, directories: lies(workspace) });
+    /** Runs in a folder that the test moves about. */
+    let cwd = '';
+    const inFolder = noteTools();
+    const tools = [inFolder.tool('shell_do', { subject: (input) => ({ kind: 'shell', command: String((input as { command: unknown }).command), cwd }) })];
+    const asked = async (folder: string, options: (workspace: string) => TurnHouseOptions = at): Promise<void> => {
+      inFolder.ran.length = 0;
+      await open([exec('make'), { text: 'Done.' }], { tools });
+      cwd = folder;
+      house.open(options('/one/ws'));
+      await house.runtime.wake(id);
+      await house.confirm(id, { toolName: 'shell_do' });
+    };
+    const wokenAt = async (folder: string, workspace: string): Promise<readonly [string, readonly string[]]> => {
+      cwd = folder;
+      house.open(at(workspace));
+      return [(await house.runtime.wake(id)).outcome, [...inFolder.ran]];
+    };
+
+    it.each([
+      ['in the workspace', '/one/ws', '/two/ws'],
+      ['below it', '/one/ws/src/deep', '/two/ws/src/deep'],
+      ['outside it, in the same folder', '/srv/data', '/srv/data'],
+    ])('holds on another machine: %s', async (_where, one, two) => {
+      await asked(one);
+      expect(await wokenAt(two, '/two/ws')).toEqual(['sleep', ['shell_do']]);
+    });
+
+    it.each([
+      ['below the workspace once it was in it', '/one/ws', '/two/ws/src'],
+      ['in it once it was outside', '/srv/data', '/two/ws'],
+      ['in it once it was outside under a name like that', '/one/ws-of-others/src', '/two/ws/src'],
+      ['outside it once it was in it', '/one/ws/src', '/srv/data'],
+      ['where it was, which is another machine\'s folder', '/one/ws', '/one/ws'],
+      ['out of it by a way that is not plain', '/one/ws/../data', '/two/ws/../data'],
+    ])('asks again, and runs nothing: %s', async (_where, one, two) => {
+      await asked(one);
+      expect(await wokenAt(two, '/two/ws')).toEqual(['requires_action', []]);
+      expect(await house.dataOf(id, 'permission.resolved')).toMatchObject([{ decision: 'expired' }]);
+    });
+
+    it('and was given before approvals went along holds where it was given, and asks again elsewhere', async () => {
+      const before = (workspace: string): TurnHouseOptions => ({ directories: lies(workspace) });
+      await asked('/one/ws', before);
+      expect(await wokenAt('/one/ws', '/one/ws')).toEqual(['sleep', ['shell_do']]);
+      await house[Symbol.asyncDispose]();
+      await asked('/one/ws', before);
+      expect(await wokenAt('/two/ws', '/two/ws')).toEqual(['requires_action', []]);
+    });
   });
 
   it('asks again once the session works in another environment, and says where a command would run', async () => {

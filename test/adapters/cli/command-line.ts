@@ -44,7 +44,7 @@ function temporaryFolderFor(words: readonly string[]): { readonly TMPDIR?: strin
 export function start(words: readonly string[], { cwd, env, input, uid, outputFile }: CommandLineOptions = {}): RunningCommand {
   const child = spawn(process.execPath, [program, ...words], {
     cwd,
-    env: { ...process.env, WAKECHART_HOME: undefined, WAKECHART_STORE: undefined, ...temporaryFolderFor(words), ...env },
+    env: { ...process.env, WAKECHART_HOME: undefined, WAKECHART_STORE: undefined, WAKECHART_STORE_FILE: undefined, ...temporaryFolderFor(words), ...env },
     stdio: [input === undefined ? 'ignore' : 'pipe', outputFile ?? 'pipe', 'pipe'],
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });

@@ -41,7 +41,7 @@ beforeAll(async () => {
   };
   // Two at once, as two people would.
   const [first, second] = await Promise.all([
-    run(['demo', '--dir', 'a folder of my own'], { env: newcomer, cwd: folder.path }),
+    run(['demo', '--dir', 'a folder of my own'], { env: { ...newcomer, WAKECHART_STORE: 'postgres://worker@127.0.0.1:1/none' }, cwd: folder.path }),
     run(['demo', '--json'], { env: newcomer, cwd: folder.path }),
   ]);
   told = first;
@@ -62,6 +62,8 @@ describe('the demo', () => {
     expect(told.stdout).toMatch(/runs {4}node cart\.test\.mjs → exit 1 [\s\S]*runs {4}node cart\.test\.mjs → exit 0 [\s\S]*asks {4}to run shell_run \(request .*\)\n +│ git commit [\s\S]*runs {4}git commit .* → exit 0$[\s\S]*asks {4}the agent scribe, in a process and a worktree of its own: Note in CHANGELOG\.md[\s\S]*merge/m);
     expect(told.stdout).toMatch(/^Done in .*: 6 commands run, one of them after somebody allowed it, commit [0-9a-f]{7,} made, commit [0-9a-f]{7,} left in a worktree, 1 queued wake fired, 1 learning promoted and found again\.$/m);
     expect(told.stdout).toMatch(/^Where to look\n {2}log {8}\/.*events\.jsonl\n {2}workspace {2}\/.*workspace\n {2}worktree {3}\/.*worktrees\/.*$/m);
+    // The environment names a database, which the demo does not take.
+    expect(told.stdout).toMatch(/ session events .*--home .* --store files$/m);
     expect(told.stdout).not.toContain('\u001B');
   });
 

@@ -11,7 +11,7 @@ const OWNED_EVENTS = ['uncaughtException', 'unhandledRejection', 'SIGINT', 'SIGT
 
 // Nothing is piped in, and the home of whoever runs the tests is not theirs.
 Object.defineProperty(process, 'stdin', { configurable: true, get: () => Readable.from([]) });
-for (const name of ['WAKECHART_HOME', 'WAKECHART_STORE']) delete process.env[name];
+for (const name of ['WAKECHART_HOME', 'WAKECHART_STORE', 'WAKECHART_STORE_FILE']) delete process.env[name];
 
 class Collected extends Writable {
   readonly #chunks: Buffer[] = [];

@@ -57,6 +57,10 @@ it('says where it is and why, what may be lost, and goes on elsewhere once it wa
   const refused = await woken(two, id);
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/is left to its home [^]*its environment "bound" is bound[^]*session let-go/) as string });
   expect((await two.run('session', 'why', '--session', id)).stdout).toMatch(/Its folder is on \S.*, and no other machine wakes it: its environment "bound" is bound/);
+  const why = { here: await one.run('session', 'why', '--session', id), there: await two.run('session', 'why', '--session', id) };
+  expect(why.here.stdout).toContain(` wake --session ${id}`);
+  expect(why.there.stdout).toMatch(/a worker wakes it as soon as one runs, on \S+ and on no other machine[^]*somebody wakes it, on \S+[^]*lets it go, where \S+ is gone for good\n.* session let-go --session/);
+  expect(why.there.stdout).not.toContain(` wake --session ${id}`);
   const plan = await two.run('session', 'let-go', '--session', id);
   expect(plan).toMatchObject({ code: 0, stdout: expect.stringMatching(/at home on [^]*May be lost: everything in its folder\. There is no copy[^]*gone for good: [^]*let-go --session \S+ --yes/) as string });
   expect((await woken(two, id)).code).toBe(1);

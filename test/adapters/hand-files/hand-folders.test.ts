@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HAND_PIECE_BYTES, indexText } from '../../../src/machines/hand/hand-manifest.ts';
 import { hashOf } from '../../../src/adapters/hand-files/hash.ts';
+import { hostIdOf, hostOfHome } from '../../../src/adapters/hand-files/host-id.ts';
 import { OpenFolder } from '../../../src/adapters/hand-files/open-folder.ts';
 import { PLACE, handHouse, treeOf } from '../../support/hand-house.ts';
 import type { HandHouse } from '../../support/hand-house.ts';
@@ -299,6 +300,52 @@ describe('a home', () => {
     expect((await one.folders.host()).id).toBe(id);
   });
 });
+
+describe.runIf(process.platform === 'linux')('a home on a disk that was copied', () => {
+  const ids = { machine: '3d1219c7c4c5404aaa1f6d2a48adfda4', other: '4e1219c7c4c5404aaa1f6d2a48adfda4' };
+
+  /** A system that shows this much of itself, below a folder of its own. */
+  async function system(label: string, { machine, disk = {}, slot = '0000:00:02.0' }: { readonly machine?: string; readonly disk?: Readonly<Record<string, string>>; readonly slot?: string }): Promise<string> {
+    const root = join(house.one.layout.home, 'systems', label);
+    const device = join(root, 'sys/devices/pci0000:00', slot, 'virtio1/block/vda');
+    for (const folder of [join(root, 'etc'), join(root, 'sys/dev/block'), join(device, 'dm'), join(device, 'loop')]) await mkdir(folder, { recursive: true });
+    if (machine !== undefined) await writeFile(join(root, 'etc/machine-id'), `${machine}\n`);
+    for (const [fact, text] of Object.entries(disk)) await writeFile(join(device, fact), text);
+    await symlink(device, join(root, 'sys/dev/block', deviceNumber(house.one.layout.home)));
+    return root;
+  }
+
+  it.each<[string, Parameters<typeof system>[1], Parameters<typeof system>[1]]>([
+    ['the machine has another id', { machine: ids.machine }, { machine: ids.other }],
+    ['the disk has another serial number', { machine: ids.machine, disk: { serial: 'vol-1' } }, { machine: ids.machine, disk: { serial: 'vol-2' } }],
+    ['another file is behind the disk', { disk: { 'loop/backing_file': '/one.img' } }, { disk: { 'loop/backing_file': '/two.img' } }],
+    ['it is plugged in elsewhere', { machine: ids.machine, disk: { serial: ' \n' } }, { machine: ids.machine, slot: '0000:00:05.0' }],
+  ])('is another one when %s', async (_when, before, after) => {
+    const { home } = house.two.layout;
+    const [one, two] = [await system('one', before), await system('two', after)];
+    const { id } = await hostOfHome(home, one);
+    expect((await hostOfHome(home, one)).id).toBe(id);
+    const other = (await hostOfHome(home, two)).id;
+    expect(other).not.toBe(id);
+    expect((await hostOfHome(home, two)).id).toBe(other);
+  });
+
+  it('has no id before it is there', async () => {
+    expect(await hostIdOf(join(house.one.layout.home, 'nowhere'))).toBeUndefined();
+  });
+
+  it('cannot be told where the system shows nothing, and keeps its id', async () => {
+    const { home } = house.two.layout;
+    const nothing = join(house.one.layout.home, 'nothing');
+    const { id } = await hostOfHome(home, nothing);
+    expect((await hostOfHome(home, nothing)).id).toBe(id);
+    expect(await readFile(join(home, 'host-id'), 'utf8')).not.toContain(ids.machine);
+  });
+});
+
+function deviceNumber(folder: string): string {
+  return execFileSync('stat', ['-c', '%Hd:%Ld', folder], { encoding: 'utf8' }).trim();
+}
 
 /** Until the clock of the file system has gone on by more than the moment in which two changes look the same. */
 async function settled(): Promise<void> {

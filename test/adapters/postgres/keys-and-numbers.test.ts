@@ -61,9 +61,9 @@ describe('an event', () => {
 it('a file for a hand may have a name with bytes that are no text, or one longer than an index takes', async () => {
   const copies = createPostgresHandCopies({ database: store.database });
   const long = Array.from({ length: 40 }, (_, folder) => Array.from({ length: 90 }, (_entry, index) => String.fromCodePoint(0x4e_00 + ((folder * 90 + index) * 7_919) % 20_000)).join('')).join('/');
-  const files = ['in/\udc80', 'in/\udc81', long].map((path) => ({ kind: 'file' as const, path, mode: 0o644, size: 0, pieces: [] }));
+  const files = ['workspace/\udc80', 'workspace/\udc81', `workspace/${long}`].map((path) => ({ kind: 'file' as const, path, mode: 0o644, size: 0, pieces: [] }));
   for (const file of files) await copies.add(SESSION_ID, file);
   expect((await copies.latest(SESSION_ID))?.added).toEqual(files);
-  await copies.record(SESSION_ID, { epoch: 1, host: { id: 'here', name: 'here' }, settled: ['in/\udc80', long] });
-  expect((await copies.latest(SESSION_ID))?.added.map(({ path }) => path)).toEqual(['in/\udc81']);
+  await copies.record(SESSION_ID, { epoch: 1, host: { id: 'here', name: 'here' }, settled: ['workspace/\udc80', `workspace/${long}`] });
+  expect((await copies.latest(SESSION_ID))?.added.map(({ path }) => path)).toEqual(['workspace/\udc81']);
 });

@@ -45,13 +45,13 @@ export async function runDemo(given: CommandContext, { dir, inspection: words }:
   // How we are called depends on the environment as it still is.
   invocation();
   isolateEnvironment(process.env);
-  const context = { ...given, home, isHomeGiven: true, store: undefined };
+  const context = { ...given, home, isHomeGiven: true, store: undefined, isFilesGiven: given.store !== undefined };
   return withRuntime(context, async (runtime) => {
     const inspection = await openInspection(context, { words, inspected: runtime, title: 'wakechart demo' });
     return inspection.around(async () => {
       const demo = new Demo(context, runtime, inspection);
       const state = await demo.prepare();
-      const result = { ...(await demo.live(state)), tookMs: performance.now() - startedMs };
+      const result = { ...(await demo.live(state)), isFilesGiven: context.isFilesGiven, tookMs: performance.now() - startedMs };
       if (context.interruption.signal.aborted) {
         await context.err.line(`The demo was stopped; what there is of it lies in ${home}`);
         return EXIT_FAILURE;
@@ -101,7 +101,7 @@ class Demo {
   }
 
   /** It works, asks before it commits, is allowed to, has the change noted, and rests until the wake comes due that it queued. */
-  async live({ sessionId }: SessionState): Promise<Omit<DemoResult, 'tookMs'>> {
+  async live({ sessionId }: SessionState): Promise<Omit<DemoResult, 'tookMs' | 'isFilesGiven'>> {
     const { home, interruption } = this.#context;
     await this.#tell(4, 'The session wakes and works', 'what only reads runs by itself, and so does what its agent file allows');
     let outcome = await this.#wake(sessionId);

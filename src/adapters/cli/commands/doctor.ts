@@ -15,6 +15,7 @@ import { nextCommand, storeText } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { checkAgents, checkHomeFolder, checkProcesses, checkSchedules, checkTools } from '../doctor/check-home.ts';
 import { checkEnvironments, unconfinedAgents } from '../doctor/check-environments.ts';
+import { checkLeftFolders } from '../doctor/check-left-folders.ts';
 import { checkMemory } from '../doctor/check-memory.ts';
 import { checkSessions } from '../doctor/check-sessions.ts';
 import { checkStoredSessions } from '../doctor/check-stored-sessions.ts';
@@ -152,10 +153,12 @@ interface SessionsPlace {
   readonly onCounted: (sessions: number) => void;
 }
 
-function sessionFindings(context: CommandContext, { opened: { store, clock }, layout, onCounted }: SessionsPlace): Promise<RepairableFinding[]> {
+async function sessionFindings(context: CommandContext, { opened: { store, clock }, layout, onCounted }: SessionsPlace): Promise<RepairableFinding[]> {
   const nowMs = createSystemClock().now();
   if (context.store === undefined) return checkSessions({ layout, store, nowMs, onCounted, renew: (sessionId) => renew(store, sessionId) });
-  return checkStoredSessions({ ports: { store, clock, ids: createIdSource({ clock }) }, where: context.store.shown, onCounted });
+  const where = context.store.shown;
+  const stored = await checkStoredSessions({ ports: { store, clock, ids: createIdSource({ clock }) }, where, onCounted });
+  return [...stored, ...(await checkLeftFolders({ layout, store, where }))];
 }
 
 async function renew(store: EventStore, sessionId: string): Promise<void> {

@@ -6,7 +6,9 @@ import { ScriptRecorder, scriptText } from '../../../machines/session/session-sc
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
+import { homeOf } from '../hand-home.ts';
 import { withSessions } from '../stores.ts';
+import { printable } from '../text.ts';
 import { checkedSessionId } from './session.ts';
 
 export interface ForkOptions {
@@ -56,11 +58,13 @@ export async function importSession(context: CommandContext, { file, isTrusted }
 
 export async function deleteSession(context: CommandContext, session: string): Promise<number> {
   const { out, json } = context;
-  await withSessions(context, async ({ sessions }) => {
+  await withSessions(context, async ({ sessions, hands }) => {
     const id = checkedSessionId(session);
+    const home = await homeOf(id, hands);
     await sessions.delete(id);
-    if (json) return out.document({ deleted: id });
-    await out.line(`${out.styles.green('Deleted')} session ${id}`);
+    if (json) return out.document({ deleted: id, ...(home === undefined ? {} : { folderOn: home.host }) });
+    await out.line(`${out.styles.green('Deleted')} session ${id}${hands === undefined ? '' : ', with its log and the copy of its folder'}`);
+    if (home !== undefined) await out.line(`  The folder itself stays on ${printable(home.host)}, and what machines before it have put aside stays there; \`wakechart doctor\` names it on each.`);
   });
   return EXIT_SUCCESS;
 }

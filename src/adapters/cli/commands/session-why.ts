@@ -13,7 +13,7 @@ import { askedLines, askedRecords } from '../asked-text.ts';
 import type { CommandContext } from '../context.ts';
 import { exactLine } from '../exact-text.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
-import { homeOf, homeText } from '../hand-home.ts';
+import { agentMissingHere, homeElsewhere, homeOf, homeText, missingAgentText } from '../hand-home.ts';
 import type { HandHome } from '../hand-home.ts';
 import { lastModel, modelLines } from '../model-text.ts';
 import { withSessions } from '../stores.ts';
@@ -21,7 +21,7 @@ import type { SessionStore } from '../stores.ts';
 import { localTime, printable } from '../text.ts';
 import { wrapped } from '../text-width.ts';
 import { chartDetails, chartSummary } from './session-why-chart.ts';
-import { moverLines } from './session-why-movers.ts';
+import { moverLines, moversElsewhere } from './session-why-movers.ts';
 import { checkedSessionId, statusText } from './session.ts';
 
 /** An explanation with those of the children that the session waits for. */
@@ -31,6 +31,8 @@ export interface ExplainedSession extends Omit<Explanation, 'reasons'> {
   readonly model?: ModelExplanation | undefined;
   /** Absent where no other machine shares the store, or nobody has woken it yet. */
   readonly home?: HandHome | undefined;
+  /** The id of its agent where the home of this machine has not got it, so that others have to wake the session. */
+  readonly agentMissingHere?: string | undefined;
 }
 
 interface ExplainedReason extends Reason {
@@ -50,9 +52,9 @@ export interface ExplainSessionOptions {
 
 export async function explainSession(context: CommandContext, session: string, { verbose = false }: ExplainSessionOptions = {}): Promise<number> {
   const { out, json } = context;
-  await withSessions(context, async ({ sessions, agents, hands }) => {
+  await withSessions(context, async ({ sessions, agents, hands, layout }) => {
     const nowMs = Date.now();
-    const explained = await explainTree({ sessions, agents, hands }, checkedSessionId(session), nowMs);
+    const explained = await explainTree({ sessions, agents, hands, layout }, checkedSessionId(session), nowMs);
     if (json) return out.document(plain(explained));
     for (const line of explanationLines(context, explained)) await out.line(line);
     if (explained.chart === undefined) return;
@@ -63,13 +65,15 @@ export async function explainSession(context: CommandContext, session: string, {
 }
 
 /** @param nowMs milliseconds since the epoch */
-async function explainTree(store: Pick<SessionStore, 'sessions' | 'agents' | 'hands'>, sessionId: string, nowMs: number, depth = 0): Promise<ExplainedSession> {
+async function explainTree(store: Pick<SessionStore, 'sessions' | 'agents' | 'hands' | 'layout'>, sessionId: string, nowMs: number, depth = 0): Promise<ExplainedSession> {
   const { sessions } = store;
   const state = await sessions.status(sessionId);
   const explanation = explain(state, nowMs, { budget: await reachedBudget(sessions, state), maxSecondsPerWake: await secondsPerWake(store, state) });
   const requests = await ownRequests(sessions, state);
+  const elsewhere = await homeElsewhere(sessionId, { hands: store.hands, home: store.layout.home });
   const reasons = await Promise.all(
-    explanation.reasons.map(async (found): Promise<ExplainedReason> => {
+    explanation.reasons.map(async (given): Promise<ExplainedReason> => {
+      const found = elsewhere?.bound === undefined ? given : { ...given, movers: moversElsewhere(given.movers, { sessionId, host: elsewhere.host }) };
       const asked = requests.find(({ requestId }) => requestId === found.requestId);
       const reason = asked === undefined ? found : { ...found, asked };
       if (reason.childSessionId === undefined || depth > MAX_SESSION_DEPTH) return reason;
@@ -79,7 +83,8 @@ async function explainTree(store: Pick<SessionStore, 'sessions' | 'agents' | 'ha
   );
   const model = await lastModel(sessions, state);
   const home = await homeOf(sessionId, store.hands);
-  return { ...explanation, reasons, ...(model === undefined ? {} : { model }), ...(home === undefined ? {} : { home }) };
+  const missing = await agentMissingHere(state, store);
+  return { ...explanation, reasons, ...(model === undefined ? {} : { model }), ...(home === undefined ? {} : { home }), ...(missing === undefined ? {} : { agentMissingHere: missing }) };
 }
 
 /** For programs: what is asked stands as it was asked. */
@@ -122,6 +127,7 @@ function explanationLines(context: CommandContext, explained: ExplainedSession, 
     `${indent}${styles.bold(explained.sessionId)}  ${explained.agentId}  ${statusText(explained)}`,
     ...explained.reasons.flatMap((reason) => reasonLines(context, reason, `${indent}  `)),
     ...(explained.home === undefined ? [] : [`${indent}  ${styles.dim(homeText(explained.home))}`]),
+    ...(explained.agentMissingHere === undefined ? [] : [`${indent}  ${missingAgentText(explained.agentMissingHere)}`]),
     ...(explained.model === undefined ? [] : modelLines(explained.model, { out: context.out, indent: `${indent}  ` })),
   ];
 }

@@ -8,6 +8,8 @@ import { askedLines, askedRecords, waitText } from '../asked-text.ts';
 import { nextCommand, storeText } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
+import { homeElsewhere } from '../hand-home.ts';
+import type { HandHome } from '../hand-home.ts';
 import { improvementFields } from '../improvement-text.ts';
 import type { Output } from '../output.ts';
 import { placesOf } from '../places.ts';
@@ -64,12 +66,13 @@ async function listed({ sessions, agents }: SessionStore, home: string): Promise
 
 export async function showStatus(context: CommandContext, session: string): Promise<number> {
   const { out, json } = context;
-  await withSessions(context, async ({ agents, sessions, layout }) => {
+  await withSessions(context, async ({ agents, sessions, layout, hands }) => {
     const state = await sessions.status(checkedSessionId(session));
     const asked = await ownRequests(sessions, state);
     const posture = await posturesOf({ home: context.home, agents }).ofSession(state);
-    if (json) return out.document({ ...withPlaces(state, { layout, context }), posture, ...(state.pendingActions.length === 0 ? {} : { asked: askedRecords(asked) }) });
-    for (const line of fieldLines(statusFields(state, { layout, context, asked, posture, out }), out)) await out.line(line);
+    const elsewhere = await homeElsewhere(state.sessionId, { hands, home: context.home });
+    if (json) return out.document({ ...withPlaces(state, { layout, context, elsewhere }), posture, ...(state.pendingActions.length === 0 ? {} : { asked: askedRecords(asked) }) });
+    for (const line of fieldLines(statusFields(state, { layout, context, elsewhere, asked, posture, out }), out)) await out.line(line);
   });
   return EXIT_SUCCESS;
 }
@@ -89,14 +92,35 @@ export function statusText({ status, stopReason }: Pick<SessionState, 'status' |
 }
 
 /** The state, and where to look at the rest. */
-function withPlaces(state: SessionState, where: Pick<Shown, 'layout' | 'context'>): object {
+function withPlaces(state: SessionState, where: Whereabouts): object {
   return { ...state, ...shownPlaces(state, where) };
 }
 
+interface Whereabouts {
+  readonly layout: SessionStore['layout'];
+  readonly context: CommandContext;
+  /** The machine that has the folder, where that is another one. */
+  readonly elsewhere?: HandHome | undefined;
+}
+
+interface ShownPlaces {
+  readonly log?: string;
+  readonly store?: string;
+  /** Absent: another machine has it. */
+  readonly workspace?: string;
+  readonly home?: HandHome;
+}
+
 /** What is in a database has no file of a log. */
-function shownPlaces(state: SessionState, { layout, context: { store } }: Pick<Shown, 'layout' | 'context'>): { readonly log?: string; readonly store?: string; readonly workspace: string } {
+function shownPlaces(state: SessionState, { layout, context: { store }, elsewhere }: Whereabouts): ShownPlaces {
   const { log, workspace } = placesOf(layout, state);
-  return store === undefined ? { log, workspace } : { store: store.shown, workspace };
+  if (store === undefined) return { log, workspace };
+  return { store: store.shown, ...(elsewhere === undefined ? { workspace } : { home: elsewhere }) };
+}
+
+/** A folder that the session was given has the same path for everybody. */
+function workspaceText({ workspace: given }: SessionState, { workspace, home }: ShownPlaces): string | undefined {
+  return home === undefined ? workspace : oneLine(`${given === undefined ? '' : `${given} `}on ${home.host}, in another home than this`);
 }
 
 const ASKED_INDENT = '    ';
@@ -109,17 +133,15 @@ function waitFields({ pendingActions }: SessionState, { asked, out }: Pick<Shown
   });
 }
 
-interface Shown {
-  readonly layout: SessionStore['layout'];
-  readonly context: CommandContext;
+interface Shown extends Whereabouts {
   readonly asked: readonly AskedRequest[];
   readonly posture: Posture;
   readonly out: Output;
 }
 
-function statusFields(state: SessionState, { layout, context, ...shown }: Shown): [string, string | undefined][] {
+function statusFields(state: SessionState, shown: Shown): [string, string | undefined][] {
   const { lastWake, openWake } = state;
-  const { log, store, workspace } = shownPlaces(state, { layout, context });
+  const places = shownPlaces(state, shown);
   return [
     ['session', state.sessionId],
     ['agent', state.agentId],
@@ -141,8 +163,8 @@ function statusFields(state: SessionState, { layout, context, ...shown }: Shown)
     ['queued', state.queuedWakes.map(({ reason, dueAt }) => `${oneLine(reason)} at ${localTime(dueAt)}`).join(', ')],
     ['created', state.createdAt === undefined ? undefined : localTime(state.createdAt)],
     ['updated', state.updatedAt === undefined ? undefined : localTime(state.updatedAt)],
-    ['log', log],
-    ['store', store],
-    ['workspace', workspace],
+    ['log', places.log],
+    ['store', places.store],
+    ['workspace', workspaceText(state, places)],
   ];
 }

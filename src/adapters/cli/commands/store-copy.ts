@@ -81,10 +81,10 @@ class Telling {
 
   async end(copy: StoreCopy, folders: CopiedFolders): Promise<void> {
     this.#progress.stop();
-    const { out, err, json } = this.#context;
+    const { out, json } = this.#context;
     const { from, to } = this.#places;
-    if (json) return out.record({ from: from.shown, to: to.shown, ...copy, left: copy.left.map(({ sessionId, agentId, kind, error }) => ({ sessionId, agentId, kind, code: error.code })), folders: { copied: folders.copied, left: folders.left } });
-    for (const { sessionId, where } of folders.left) await err.line(`${err.styles.yellow('note:')} session ${sessionId} was copied without its folder, which is ${printable(where)}`);
+    if (json) return out.record({ from: from.shown, to: to.shown, ...copy, left: copy.left.map(({ sessionId, agentId, kind, error }) => ({ sessionId, agentId, kind, code: error.code })), folders: { copied: folders.copied, left: folders.left, aside: folders.aside } });
+    await this.#folders(folders);
     const same = copy.copied + copy.completed + copy.unchanged;
     const rest = copy.sessions - same;
     await out.line(`${copy.isStopped ? out.styles.yellow('Stopped:') : out.styles.green('Copied:')} ${copy.copied} new, ${copy.completed} completed, ${copy.unchanged} there already; ${counted(copy.added, 'event')} stored, nothing deleted`);
@@ -97,9 +97,26 @@ class Telling {
   stop(): void {
     this.#progress.stop();
   }
+
+  async #folders({ left, aside }: CopiedFolders): Promise<void> {
+    const { err } = this.#context;
+    const note = err.styles.yellow('note:');
+    for (const { sessionId, where, bound } of left) {
+      if (bound === undefined) await err.line(`${note} session ${sessionId} was copied without its folder, which is ${printable(where)}`);
+      else await err.line(`${note} session ${sessionId} is bound to this machine, and others leave it alone: ${printable(bound)}. Its folder is ${printable(where)}`);
+    }
+    for (const { sessionId, setAside } of aside) await err.line(`${note} what lay in the folder of session ${sessionId} and was in no copy is ${printable(setAside)}`);
+  }
 }
 
-function placeOf({ home }: CommandContext, text: string, option: string): CopyPlace {
+/** Says that the store is meant which $WAKECHART_STORE names, or a file: its URL need not be written on the command line. */
+const CHOSEN = 'store';
+
+function placeOf({ home, store: chosen }: CommandContext, text: string, option: string): CopyPlace {
+  if (text === CHOSEN) {
+    if (chosen === undefined) throw usageError(`expected a database for ${option} ${CHOSEN}, and none is named`, `Set $WAKECHART_STORE, or say --store-file FILE. A folder of that name is ./${CHOSEN}.`);
+    return { home, store: chosen, shown: chosen.shown };
+  }
   if (isDatabase(text)) {
     const store = storeNamed(text, option);
     return { home, store, shown: store?.shown ?? home };

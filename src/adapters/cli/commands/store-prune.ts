@@ -45,7 +45,7 @@ export async function pruneStore(context: CommandContext, { ageMs, directory: na
     }
     const { pruned, left } = await prunedOf(states, { context, opened, directory });
     if (json) await out.document({ store: storeText(context), before, directory, pruned, left });
-    else await tellEnd(context, { pruned, left, directory });
+    else await tellEnd(context, { pruned, left, directory, isShared: opened.hands !== undefined });
     return left.length === 0 ? EXIT_SUCCESS : EXIT_FAILURE;
   });
 }
@@ -117,10 +117,11 @@ async function tellPlan(context: CommandContext, states: readonly SessionState[]
   if (rows.length > 0) for (const line of tableLines(['SESSION', 'AGENT', 'ENDED', 'EVENTS'], rows, out)) await out.line(line);
   const what = `${counted(states.length, 'session')} in ${storeText(context)} ended at least ${durationText(ageMs)} ago`;
   await out.line(states.length === 0 ? `${what}: nothing to do.` : `${what}. With --yes they are exported to ${directory}, and deleted once the exports were read again.`);
-  if (copies > 0) await out.line(`With ${counted(copies, 'session')} of them the copy of its folder goes, which no export holds; the folder itself stays on the machine that has it.`);
+  if (copies > 0) await out.line(`With ${counted(copies, 'session')} of them the copy of its folder goes, which no export holds; the folder itself stays on the machine that has it, where \`wakechart doctor\` names it.`);
 }
 
-async function tellEnd({ out, err }: CommandContext, { pruned, left, directory }: { readonly pruned: readonly string[]; readonly left: readonly Left[]; readonly directory: string }): Promise<void> {
+async function tellEnd({ out, err }: CommandContext, { pruned, left, directory, isShared }: { readonly pruned: readonly string[]; readonly left: readonly Left[]; readonly directory: string; readonly isShared: boolean }): Promise<void> {
   for (const { sessionId, why } of left) await err.line(`${err.styles.yellow('note:')} session ${sessionId} was left: ${printable(why)}`);
   await out.line(`${out.styles.green('Exported and deleted')} ${counted(pruned.length, 'session')}; the exports are in ${directory}`);
+  if (isShared && pruned.length > 0) await out.line('  Folders of theirs stay on the machines that have them; `wakechart doctor` names them on each.');
 }

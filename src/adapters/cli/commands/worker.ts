@@ -2,7 +2,7 @@
 import type { SessionWorker } from '../../../actors/session/session-worker.ts';
 import type { SessionWorkerEvent, SessionWorkerSummary } from '../../../actors/session/session-worker-types.ts';
 import { agentId } from '../../../machines/ids.ts';
-import type { NodeRuntime } from '../../../node.ts';
+import type { NodeRuntime, StoreNews } from '../../../node.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import type { InspectionWords } from '../inspect-words.ts';
@@ -11,6 +11,7 @@ import { withRuntime } from '../open-runtime.ts';
 import { posturesOf } from '../posture.ts';
 import type { Posture } from '../posture.ts';
 import { Progress } from '../progress.ts';
+import { printable } from '../text.ts';
 import { usageError } from '../usage.ts';
 import { WorkerView, secondsText, workText, workerEnding } from '../worker-view.ts';
 import type { CutOff } from '../worker-view.ts';
@@ -45,7 +46,14 @@ export async function runWorker(context: CommandContext, { concurrency, agent, u
     return summary.counts.failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
   };
   // A wake that runs must not wait for the commands of another.
-  return withRuntime(context, work, { maxConcurrentTasks: Math.max(MIN_CONCURRENT_TASKS, concurrency ?? 0), humans: human ? 'reachable' : 'none' });
+  return withRuntime(context, work, { maxConcurrentTasks: Math.max(MIN_CONCURRENT_TASKS, concurrency ?? 0), humans: human ? 'reachable' : 'none', onStoreNews: (news) => tellStore(context, news) });
+}
+
+/** Work that runs goes on meanwhile, as far as it needs nothing stored. */
+function tellStore({ err, store, home }: CommandContext, { answers, silentMs }: StoreNews): void {
+  const where = store?.shown ?? home;
+  const text = answers ? `${where} answers again, after ${secondsText(silentMs)}` : `${where} has not answered for ${secondsText(silentMs)}; the worker goes on when it does`;
+  void err.push(`${err.styles.yellow('note:')} ${printable(text)}\n`);
 }
 
 interface Followed {

@@ -2,6 +2,7 @@
 import type { SessionEvent } from '../../../machines/session/session-event.ts';
 import type { SessionState } from '../../../machines/session/session-state.ts';
 import type { WakeOutcome } from '../../../machines/wake/wake-outcome.ts';
+import { FILES } from '../chosen-store.ts';
 import type { HandedOver } from '../event-text.ts';
 import { invocation } from '../invocation.ts';
 import type { Output } from '../output.ts';
@@ -23,6 +24,8 @@ export interface DemoResult {
   readonly delegation: DemoDelegation | undefined;
   /** What it learned, and another session found again; absent when nothing was. */
   readonly learned: DemoLearning | undefined;
+  /** Whether the environment names a database, which commands about the demo must not take. */
+  readonly isFilesGiven: boolean;
   readonly tookMs: number;
 }
 
@@ -123,11 +126,12 @@ export function stepLine({ styles }: Output, number: number, text: string): stri
   return `\n${styles.cyan(String(number))} ${styles.bold(text)}`;
 }
 
-function nextCommands({ home, places, delegation, permission, state: { sessionId } }: DemoResult): readonly { readonly does: string; readonly command: string }[] {
-  const command = (...words: readonly string[]): string => shellQuoted([...invocation(), ...words, '--session', sessionId, '--home', home]);
+function nextCommands({ home, isFilesGiven, places, delegation, permission, state: { sessionId } }: DemoResult): readonly { readonly does: string; readonly command: string }[] {
+  const inHome = ['--home', home, ...(isFilesGiven ? ['--store', FILES] : [])];
+  const command = (...words: readonly string[]): string => shellQuoted([...invocation(), ...words, '--session', sessionId, ...inHome]);
   return [
     ...(delegation === undefined ? [] : [{ does: `merge what the ${delegation.agentId} left`, command: shellQuoted(['git', '-C', places.workspace, 'merge', delegation.worktree.branchName]) }]),
-    { does: 'see what subagents left', command: shellQuoted([...invocation(), 'worktree', 'list', '--home', home]) },
+    { does: 'see what subagents left', command: shellQuoted([...invocation(), 'worktree', 'list', ...inHome]) },
     { does: 'see everything that happened, event by event', command: command('session', 'events') },
     // What it would do next is what it was not allowed.
     ...(isAllowed({ permission }) ? [

@@ -14,6 +14,7 @@ import type { SessionExamination } from '../../files/session-examination.ts';
 import { systemCodeOf } from '../../files/storage-errors.ts';
 import { counted } from '../text.ts';
 import { LEFTOVER_AGE_MS, sessionDrafts } from './check-drafts.ts';
+import { hasBeenShared } from './check-left-folders.ts';
 import { note, problem } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
 
@@ -63,7 +64,9 @@ async function look(identity: SessionIdentity, check: SessionsCheck): Promise<Ex
     const examination = await examineSession(check.layout.home, identity);
     return { identity, found: [...(await findingsOf(examination, check)), ...(await sessionDrafts(check.layout, identity, check.nowMs))], activations: activationsOf(examination.state) };
   } catch (error) {
-    return { identity, found: (await isGone(check.layout.session(identity))) ? [] : [unreadable(identity, check, error)], activations: [] };
+    if (await isGone(check.layout.session(identity))) return { identity, found: [], activations: [] };
+    const isElsewhere = (await isGone(check.layout.log(identity))) && (await hasBeenShared(check.layout.session(identity)));
+    return { identity, found: [isElsewhere ? kept(identity, check) : unreadable(identity, check, error)], activations: [] };
   }
 }
 
@@ -135,6 +138,11 @@ function tornWrites(file: string, places: readonly DamagedPlace[]): RepairableFi
 
 function unreadable(identity: SessionIdentity, { layout }: SessionsCheck, error: unknown): RepairableFinding {
   return problem({ area: 'sessions', where: layout.session(identity), what: `its log cannot be read: ${messageOf(error)}`, remedy: 'Check who owns it and its permissions; restore it from a copy if it is gone.' });
+}
+
+/** No log was lost. */
+function kept(identity: SessionIdentity, { layout }: SessionsCheck): RepairableFinding {
+  return note({ area: 'sessions', where: layout.session(identity), what: 'the folder of a session whose log is in a database', remedy: 'Look at it with that database: wakechart doctor --store URL' });
 }
 
 /** A hint too many costs a look; only missing ones matter. */

@@ -1,0 +1,41 @@
+/** What a statement of ours does, in the words of whoever waits for it: he has never heard of its functions and tables. */
+
+/** By function or table; how a sentence goes on that begins with "could not". */
+const WORDS: Readonly<Record<string, string>> = {
+  acquire_lease: 'get the right to wake a session',
+  activation: 'see what is due',
+  append: 'append to a session',
+  append_schedule_records: 'note what became of a schedule',
+  blob: 'read a session',
+  candidate_standing: 'see which accounts are to be spared',
+  claim: 'claim what is due',
+  claim_due: 'claim what is due',
+  create_session: 'create a session',
+  delete_session: 'delete a session',
+  event: 'read a session',
+  hand: 'see on which machine the folder of a session is',
+  hand_added: 'see which files were added to a session',
+  hand_piece: 'copy the folder of a session',
+  job: 'see which jobs of subagents there are',
+  job_owner: 'say that this process lives, whose jobs others would take over',
+  migration: 'see which version the tables have',
+  own_tenant: 'see which tenant this user works for',
+  policy: 'see which rules people have allowed',
+  read_events: 'read a session',
+  release_leases: 'give back the right to wake a session',
+  schedule_definition: 'see which schedules there are',
+  schedule_log: 'see what became of a schedule',
+  schedule_record: 'see what became of a schedule',
+  schedule_standing: 'see how schedules stand',
+  session: 'look up a session',
+  view: 'look up a session',
+  worker: 'say that this worker lives',
+};
+
+/** @param name the function, whose version its number is, or the table; or the beginning of a statement about neither */
+export function statementWords(name: string): string {
+  const known = WORDS[name.replace(/_\d+$/, '')];
+  if (known !== undefined) return known;
+  // Of what the server says about itself.
+  return /^[a-z_0-9]+$/.test(name) ? `run ${name}` : 'ask the database';
+}
