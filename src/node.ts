@@ -221,8 +221,8 @@ const optionShapes = {
   telemetry: port.optional(),
   clock: port.optional(),
   inspect: listener.optional(),
-  onListenerError: listener.optional(),
   onStoreNews: listener.optional(),
+  onListenerError: listener.optional(),
 } satisfies Record<keyof NodeRuntimeOptions, z.ZodType>;
 
 const settings = z.strictObject(optionShapes, {
@@ -321,7 +321,6 @@ async function runtimeOver({ layout, opened, owner, options, checked: { maxConcu
     ...(opened.hands === undefined ? {} : (await import('./node-hands.ts')).nodeHands({ layout, copies: opened.hands, agents, environments: worked.environments, catalog: worked.catalog, onTrouble: onListenerError ?? reportToConsole })),
     ...backends,
     telemetry: options.telemetry ?? createOpenTelemetry(onListenerError === undefined ? {} : { onError: (error) => onListenerError(error, 'listener') }),
-    ...(options.runLimits === undefined ? {} : { runLimits: options.runLimits }),
     tasks,
     processTree,
     owner,
@@ -338,16 +337,7 @@ async function runtimeOver({ layout, opened, owner, options, checked: { maxConcu
     ...givenPorts(options),
   });
   if (reconcileOnStart) await runtime.reconcile();
-  const startWorker: Runtime['startWorker'] = (wanted) => {
-    const worker = runtime.startWorker(wanted);
-    if (opened.answers !== undefined && options.onStoreNews !== undefined) {
-      const end = watchStore({ clock, ask: opened.answers, onNews: options.onStoreNews });
-      worker.ended.then(end, end);
-    }
-    if (opened.jobs !== undefined) lookAfterJobs(worker, { clock, reconcile: () => runtime.subagents.reconcile(), onTrouble: (error) => (onListenerError ?? reportToConsole)(error, 'listener') });
-    return worker;
-  };
-  return withSchedules({ ...runtime, startWorker, ...knowing.opened(), environments: worked.catalog, vaults: worked.vaults }, { home: layout.home, clock, hostLife, scheduled, schedules, onListenerError });
+  return withSchedules({ ...runtime, startWorker: lookingAround(runtime, { clock, opened, options }), ...knowing.opened(), environments: worked.catalog, vaults: worked.vaults }, { home: layout.home, clock, hostLife, scheduled, schedules, onListenerError });
 }
 
 /**
@@ -364,6 +354,19 @@ interface HomeTasks {
   readonly scheduled: ReturnType<typeof createDurableScheduleRunner>;
 }
 
+/** Beside its sessions a worker looks after jobs that nobody else would settle, and after the store that all of it is in. */
+function lookingAround(runtime: Runtime, { clock, opened, options: { onStoreNews, onListenerError } }: Pick<RuntimeParts, 'opened' | 'options'> & { readonly clock: Clock }): Runtime['startWorker'] {
+  return (wanted) => {
+    const worker = runtime.startWorker(wanted);
+    if (opened.answers !== undefined && onStoreNews !== undefined) {
+      const end = watchStore({ clock, ask: opened.answers, onNews: onStoreNews });
+      worker.ended.then(end, end);
+    }
+    if (opened.jobs !== undefined) lookAfterJobs(worker, { clock, reconcile: () => runtime.subagents.reconcile(), onTrouble: (error) => (onListenerError ?? reportToConsole)(error, 'listener') });
+    return worker;
+  };
+}
+
 function homeTasks(runnerOptions: DefaultRunnersOptions, { maxConcurrent, ...heard }: Pick<NodeRuntimeOptions, 'inspect' | 'onListenerError'> & { readonly maxConcurrent: number | undefined }): HomeTasks {
   const runners = createDefaultBackgroundTaskRunners(runnerOptions);
   const scheduled = createDurableScheduleRunner(runners.scheduled);
@@ -371,8 +374,8 @@ function homeTasks(runnerOptions: DefaultRunnersOptions, { maxConcurrent, ...hea
   return { tasks, scheduled };
 }
 
-function givenPorts({ humans, prices, onListenerError }: NodeRuntimeOptions): Pick<RuntimePorts, 'humans' | 'prices' | 'onListenerError'> {
-  return { ...(humans === undefined ? {} : { humans }), ...(prices === undefined ? {} : { prices }), ...(onListenerError === undefined ? {} : { onListenerError }) };
+function givenPorts({ humans, prices, runLimits, onListenerError }: NodeRuntimeOptions): Pick<RuntimePorts, 'humans' | 'prices' | 'runLimits' | 'onListenerError'> {
+  return { ...(runLimits === undefined ? {} : { runLimits }), ...(humans === undefined ? {} : { humans }), ...(prices === undefined ? {} : { prices }), ...(onListenerError === undefined ? {} : { onListenerError }) };
 }
 
 interface ScheduleParts {

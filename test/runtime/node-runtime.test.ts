@@ -116,7 +116,7 @@ describe('a runtime over a home directory', () => {
   });
 
   it('can be opened with every option there is, and with each of them left undefined', async () => {
-    const every = { durability: 'os', leaseMs: 10_000, maxConcurrentTasks: 2, reconcileOnStart: false, looksOnly: false, environment: 'host', runtimes: [], tools: [], humans: 'none', prices: {}, commandEnvironment: {}, onToolServerNews: () => undefined, runConfig: {}, runLimits: {}, subagents: {}, telemetry: { take: () => undefined, close: async () => undefined }, clock: createSystemClock(), inspect: () => undefined, onListenerError: () => undefined } satisfies Required<Omit<NodeRuntimeOptions, 'home' | 'store'>>;
+    const every = { durability: 'os', leaseMs: 10_000, maxConcurrentTasks: 2, reconcileOnStart: false, looksOnly: false, environment: 'host', runtimes: [], tools: [], humans: 'none', prices: {}, commandEnvironment: {}, onToolServerNews: () => undefined, runConfig: {}, runLimits: {}, subagents: {}, telemetry: { take: () => undefined, close: async () => undefined }, clock: createSystemClock(), inspect: () => undefined, onListenerError: () => undefined, onStoreNews: () => undefined } satisfies Required<Omit<NodeRuntimeOptions, 'home' | 'store'>>;
     const undefinedOnes = Object.fromEntries(Object.keys(every).map((name) => [name, undefined]));
     for (const options of [every, undefinedOnes]) expect(await (await open(options)).sessions.list()).toEqual([]);
   });

@@ -25,7 +25,7 @@ function home(...environments: readonly string[]): HandBoundsPorts {
 it.each([
   ['its agent', { agentId: 'nobody' }, 'no agent "nobody"'],
   ['the environment of its agent', { agentId: 'coder' }, 'no environment "lab"'],
-  ['an environment of whoever it works for', { agentId: 'coder', environmentId: 'host', restriction: { environments: ['shut'] } }, 'no environment "shut"'],
+  ['an environment of whoever it works for', { agentId: 'coder', environmentId: 'host', restriction: { mode: 'ask' as const, deny: [], ask: [], environments: ['shut'] } }, 'no environment "shut"'],
   ['nothing', { agentId: 'coder', environmentId: 'host' }, undefined],
   ['nothing, as far as can be told: the wake says what is wrong with the file', { agentId: 'broken' }, undefined],
 ])('is that it lacks %s', async (_what, session, lacks) => {

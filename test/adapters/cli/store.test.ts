@@ -176,6 +176,8 @@ describe('wakechart store copy', () => {
     expect((await stage.run('store', 'copy', '--from', 'files', '--to', url())).stdout).toContain('0 new, 0 completed, 2 there already; 0 events stored');
     await run('worker', '--until-idle');
     expect((await run('session', 'status', '--session', waiting.id)).stdout).toContain('Begun.');
+    expect((await run('store', 'copy', '--from', 'store', '--to', join(stage.home, 'again'))).stdout).toContain('Copied: 2 new');
+    expect(await stage.run('store', 'copy', '--from', 'store', '--to', 'files')).toMatchObject({ code: 2, stderr: expect.stringContaining('expected a database for --from store, and none is named') as string });
     const gone = await stage.run('store', 'copy', '--from', 'files', '--to', url());
     expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('it has gone on there') as string });
     expect(gone.stdout).toContain('Not the same: 1 session.');

@@ -22,7 +22,11 @@ let other: PostgresEventStore;
 
 async function inEmptyHome(...words: readonly string[]): ReturnType<typeof runInProcess> {
   const home = await mkdtemp(join(tmpdir(), 'wakechart-home-'));
-  return runInProcess([...words, '--home', home]).finally(() => rm(home, { recursive: true, force: true }));
+  try {
+    return await runInProcess([...words, '--home', home]);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
 }
 
 const open = (role: string): Promise<PostgresEventStore> => PostgresEventStore.open({ url: house.urlOf(role), clock: createSystemClock() });

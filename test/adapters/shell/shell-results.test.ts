@@ -37,6 +37,17 @@ describe('the result of a command', () => {
     expect(taskId).toBe(handle.taskId);
   });
 
+  it('knows the environment of this process, without the URL of its store', async () => {
+    Object.assign(process.env, { WAKECHART_STORE: 'postgres://worker:geheim@db/work', OURS: 'yes' });
+    try {
+      const handle = await bench.start('echo "[$OURS][$WAKECHART_STORE]"');
+      expect((await handle.result).output).toBe('[yes][]\n');
+    } finally {
+      delete process.env['WAKECHART_STORE'];
+      delete process.env['OURS'];
+    }
+  });
+
   it('has stdout and stderr in the order they came, and the log each line with its source', async () => {
     const handle = await bench.start('echo one; read -r next; echo two >&2; read -r next; echo three');
     for (const line of ['[stdout] one', '[stderr] two']) {
