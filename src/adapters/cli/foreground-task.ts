@@ -50,7 +50,7 @@ export function openForeground({ home, onOutput, onEnding, secrets = NO_SECRETS_
     reconcile: (options) => processTree.reconcile(options),
     adopted: (tag) => processTree.adopted(tag),
   };
-  const process = createManagedShellProcessRunner({ processTree: watched, clock, onOutput, environment: environmentOfCommand });
+  const process = createManagedShellProcessRunner({ processTree: watched, clock, onOutput });
   const tasks = new BackgroundTaskManager({ runners: { process }, clock: watchdogClock ?? clock });
   const guests = new ShutdownGuests();
   return {
@@ -70,12 +70,6 @@ export function openForeground({ home, onOutput, onEnding, secrets = NO_SECRETS_
       for (const tree of trees) tree.end({ graceMs: 0 }).catch(() => undefined);
     },
   };
-}
-
-/** The store is ours: whoever has its URL has every session of every machine. */
-function environmentOfCommand(): Readonly<Record<string, string | undefined>> {
-  const { WAKECHART_STORE: _ours, ...rest } = process.env;
-  return rest;
 }
 
 function watchedTree(tree: TrackedProcessTree, onEnding: () => void): TrackedProcessTree {
