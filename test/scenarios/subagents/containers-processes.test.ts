@@ -6,6 +6,7 @@ import { startHost } from './host-process.ts';
 import type { HostProcess } from './host-process.ts';
 import { allMarked, jobFor, jobHouse, lingering } from './job-house.ts';
 import type { JobHouse } from './job-house.ts';
+import { until } from '../../support/session-house.ts';
 import { ALL_KINDS } from './kinds-of-work.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -62,6 +63,11 @@ describe.runIf(canHaveContainers())('jobs in a container', { timeout: TIMEOUT_MS
 
     await host.cutPower();
     await house.open();
+    // Its container may take a moment longer to go than whoever started it, and is alive until then.
+    await until(async () => {
+      const { jobs, worktrees } = await house.runtime.reconcile();
+      return [...jobs, ...worktrees].every(({ action }) => action !== 'left');
+    });
     expect(await aftermathOf(house, parentId, work, { status: 'failed', timeoutReason: 'stale_worker' })).toEqual([]);
     await house.runtime.shutdown();
     expect(await doctorFindings(house)).toEqual([]);
