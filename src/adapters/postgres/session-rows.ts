@@ -89,7 +89,8 @@ export class SessionRows {
     const listings: SessionListing[] = [];
     for (let before = GREATEST_ID; listings.length < newest; ) {
       const rows = await this.#database.run<FoundRow & { readonly state: string | null }>(
-        `SELECT s.id, s.agent_id, v.state FROM ${schema}.session s LEFT JOIN ${schema}.view v ON v.session_id = s.id AND v.head = s.head AND v.fold_version = $3
+        // Each view by its key: as a join it may be read whole for a few of the newest sessions.
+        `SELECT s.id, s.agent_id, (SELECT v.state FROM ${schema}.view v WHERE v.session_id = s.id AND v.head = s.head AND v.fold_version = $3) AS state FROM ${schema}.session s
          WHERE s.id < $1 AND ($2::text IS NULL OR s.agent_id = $2) ORDER BY s.id DESC LIMIT $4`,
         [before, agentId ?? null, SESSION_FOLD_VERSION, Math.min(LISTED_AT_ONCE, newest - listings.length)],
       );
