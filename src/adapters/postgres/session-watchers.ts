@@ -6,7 +6,7 @@ export class SessionWatchers {
   readonly #listeners = new Map<string, Set<(head?: number) => void>>();
   /** As seen when it was polled last. */
   readonly #seen = new Map<string, string>();
-  #polling: Promise<void> | undefined;
+  #isPolling = false;
 
   constructor(database: PostgresDatabase) {
     this.#database = database;
@@ -38,11 +38,12 @@ export class SessionWatchers {
 
   /** Looks at every session that somebody watches; one look at a time. */
   poll(): void {
-    if (this.#listeners.size === 0) return;
-    this.#polling ??= this.#look()
+    if (this.#listeners.size === 0 || this.#isPolling) return;
+    this.#isPolling = true;
+    void this.#look()
       .catch(() => undefined)
       .finally(() => {
-        this.#polling = undefined;
+        this.#isPolling = false;
       });
   }
 
