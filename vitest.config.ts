@@ -3,6 +3,9 @@ import { devNull } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import type { TestProjectInlineConfiguration } from 'vitest/config';
 import { ClosingLine } from './test/setup/closing-line.ts';
+import { removeForeignVariables } from './test/setup/foreign-variables.ts';
+
+removeForeignVariables(process.env);
 
 /** Long runs of real processes, most of all of those that misbehave: `npm run test:matrix`, which CI runs after `npm test`. */
 const areLongRunsAskedFor = process.env['CRASH_MATRIX'] !== undefined || process.env['CHAOS_SECONDS'] !== undefined;
@@ -35,9 +38,10 @@ const ALONE = areLongRunsAskedFor
       'test/actors/clock/clock.test.ts',
       // They need a sandbox or mounts, which take nothing in /dev.
       'test/adapters/{bubblewrap/*,environment-files/file-mount-places}.test.ts',
+      'test/properties/descendants.test.ts',
       'test/actors/{environment/session-environments,shell/shell-restoring,shell/shell-sandbox}.test.ts',
       'test/adapters/cli/{env,wake}.test.ts',
-      'test/scenarios/improvement/mcp-in-sandbox.test.ts',
+      'test/scenarios/{improvement/mcp,bounds/delegated}-in-sandbox.test.ts',
       // They load a compiler, or start many programs.
       'test/{docs/code,package/public-types,setup/leave-nothing-behind,structure/*}.test.ts',
       'test/adapters/cli/{demo,worker}.test.ts',

@@ -7,6 +7,7 @@ import type { BenchRow } from './harness.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[]> }>>> = {
   throughput: () => import('./tasks/throughput.ts'),
+  'task-kinds': () => import('./tasks/kinds.ts'),
   memory: () => import('./tasks/memory.ts'),
   'mass-stop': () => import('./tasks/mass-stop.ts'),
   streams: () => import('./tasks/streams.ts'),

@@ -1,6 +1,7 @@
 /** What a home runs agents with: the backends, the providers that are set up for it, and the accounts that pay. */
 import { join } from 'node:path';
 import type { Clock } from './actors/clock/clock.ts';
+import { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
 import type { AgentRuntime } from './actors/run/agent-runtime.ts';
 import type { CandidateStandings } from './actors/run/candidate-standings.ts';
 import type { AuthProfiles } from './actors/run/auth-profiles.ts';
@@ -34,13 +35,14 @@ export interface BackendsOptions {
   readonly standings?: CandidateStandings | undefined;
 }
 
-/** @throws RuntimeError PROVIDERS_INVALID */
+/** @throws RuntimeError PROVIDERS_INVALID, AGENT_RUNTIME_INVALID, AGENT_RUNTIME_EXISTS */
 export async function nodeBackends({ home, clock, processTree, onListenerError, runConfig, runtimes, standings }: BackendsOptions): Promise<Pick<RuntimePorts, 'runtimes' | 'runConfig' | 'profiles' | 'standings'>> {
   const directory = join(home, AUTH_FOLDER);
-  const ids = new Set(runtimes.map(({ id }) => id));
+  // Checks them before anything asks for their ids.
+  const given = new AgentRuntimeRegistry(runtimes);
   return {
     // One of our own ids stands for whatever somebody else has put there.
-    runtimes: [...ownBackends({ clock, processTree, onListenerError }).filter(({ id }) => !ids.has(id)), ...runtimes],
+    runtimes: [...ownBackends({ clock, processTree, onListenerError }).filter(({ id }) => given.get(id) === undefined), ...runtimes],
     runConfig: { ...runConfig, providers: await providersOfHome(home, runConfig?.providers) },
     profiles: profilesOfHome({ home, clock }),
     standings: standings ?? createFileCandidateStandings({ directory, clock, exclusively: underLock }),

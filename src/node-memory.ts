@@ -92,7 +92,7 @@ export function nodeMemory(options: MemoryOptions): NodeMemory {
     (services) => {
       const index = new FileRetrievalIndex({ folderOf: (agentId) => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER), onTrouble: (error) => services.onListenerError(error, 'listener') });
       retrieval = retrievalOf({ clock, index, memory, learnings: files.learnings, services });
-      const tools = [...createRetrievalTools({ retrieval, store: services.store }), ...createSessionTools(services, { retrieval, policy: options.gate.policy })];
+      const tools = [...createRetrievalTools({ retrieval, store: services.store }), ...createSessionTools(services, { retrieval })];
       return { tools, companion: createRetrievalCompanion(retrieval), close: () => index.close() };
     },
     () => ({ tools: [...createSkillTools({ skills, namedBy: (agent) => agent.skills }), ...createPermissionTools({ clock, ...options.gate })] }),

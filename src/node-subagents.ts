@@ -75,6 +75,8 @@ export interface NodeSubagentParts {
   readonly hostLife: HostLife;
   readonly providers: ProviderTable | undefined;
   readonly humans: 'reachable' | 'none' | undefined;
+  /** Of agents that name none: in a worker the same as here. Undefined: `host`. */
+  readonly environment: string | undefined;
   readonly options: NodeSubagentOptions;
   /** The database that workers open too. Undefined: the files of the home. */
   readonly store: NodeStoreOptions | undefined;
@@ -95,7 +97,7 @@ export function nodeSubagents(parts: NodeSubagentParts): SubagentPorts {
     records,
     hooks: options.hooks,
     hookTimeoutMs: options.hookTimeoutMs,
-    hookTypeExecutors: { command: async (...call) => (await import('./adapters/subagent-hooks/command-hook.ts')).createCommandHookExecutor(parts)(...call) },
+    hookTypeExecutors: { command: async (...call) => (await import('./adapters/subagent-hooks/command-hook.ts')).createCommandHookExecutor({ processTree: parts.processTree })(...call) },
     limits: { ...nested(level), ...options.limits },
     filesOf: (session) => layout.ownWorkspace(session),
     async close() {
@@ -112,7 +114,7 @@ function nested(level: number): SubagentLimitsInput {
   return level === 0 ? {} : { maxConcurrent: Math.max(1, Math.floor(USUAL_CONCURRENCY / 2 ** level)) };
 }
 
-async function openRunner({ layout, clock, processTree, providers, humans, store, modelOf, options: { warmWorkers, killGraceMs, env, setup } }: NodeSubagentParts, level: number): Promise<ChildProcessSubagentRunner> {
+async function openRunner({ layout, clock, processTree, providers, humans, environment, store, modelOf, options: { warmWorkers, killGraceMs, env, setup } }: NodeSubagentParts, level: number): Promise<ChildProcessSubagentRunner> {
   const { ChildProcessSubagentRunner: Runner } = await import('./adapters/child-process/child-process-runner.ts');
   return new Runner({
     home: layout.home,
@@ -124,6 +126,7 @@ async function openRunner({ layout, clock, processTree, providers, humans, store
     ...(store === undefined ? {} : { store: { postgres: store.postgres, schema: store.schema } }),
     ...(providers === undefined ? {} : { providerConfig: { providers } }),
     ...(humans === undefined ? {} : { humans }),
+    ...(environment === undefined ? {} : { environment }),
     ...(setup === undefined ? {} : { setup }),
     ...(warmWorkers === undefined ? {} : { warmWorkers }),
     ...(killGraceMs === undefined ? {} : { killGraceMs }),

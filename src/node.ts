@@ -10,7 +10,10 @@ import type { AgentRunConfig, AgentRuntime } from './actors/run/agent-runtime.ts
 import { ScheduleRegistry } from './actors/schedule/durable-registry.ts';
 import { createDurableScheduleRunner } from './actors/schedule/durable-runner.ts';
 import { DurableSchedules } from './actors/schedule/durable-schedules.ts';
-import { createScheduledTaskRunner } from './actors/schedule/scheduled-task-runner.ts';
+import { createScheduledTaskRunner as createRunnerOfSchedules } from './actors/schedule/scheduled-task-runner.ts';
+import type { ScheduledTaskRunnerOptions } from './actors/schedule/scheduled-task-runner.ts';
+import { createSlotOwners } from './actors/schedule/slot-owners.ts';
+import type { SlotOwners } from './actors/schedule/slot-owners.ts';
 import { watchStore } from './actors/session/store-watch.ts';
 import type { StoreNews } from './actors/session/store-watch.ts';
 import { LET_GO, WorkerFires } from './actors/session/worker-fires.ts';
@@ -20,7 +23,8 @@ import type { ScheduleStore } from './actors/schedule/schedule-store.ts';
 import { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
 import type { ProcessTree } from './actors/task/process-tree.ts';
 import type { HostLife } from './actors/host/host-life.ts';
-import type { BackgroundTaskRunners } from './actors/task/task-runner.ts';
+import type { BackgroundTaskRunner, BackgroundTaskRunners } from './actors/task/task-runner.ts';
+import type { ScheduledTaskRequest } from './machines/task/task-request.ts';
 import type { EnvironmentCatalog } from './actors/environment/environment-catalog.ts';
 import type { VaultCatalog } from './actors/vault/vault-catalog.ts';
 import type { Tool } from './actors/turn/tool.ts';
@@ -63,7 +67,8 @@ import type { Runtime, RuntimePorts } from './runtime.ts';
 export { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
 export type { ManagedShellProcessRunnerOptions } from './adapters/shell/shell-runner.ts';
 export type { OnShellOutput, ShellOutputChunk } from './adapters/shell/shell-output.ts';
-export { createScheduledTaskRunner } from './actors/schedule/scheduled-task-runner.ts';
+export { createCronerPlan } from './adapters/cron/croner-plan.ts';
+export type { CronerPlanOptions } from './adapters/cron/croner-plan.ts';
 export type { ScheduledTaskRunnerOptions } from './actors/schedule/scheduled-task-runner.ts';
 export type { ScheduleLimitsInput } from './machines/schedule/schedule-options.ts';
 export type { ScheduleGlance, ScheduleOverview, ScheduleRegistry, ScheduleView, UnreadableSchedule } from './actors/schedule/durable-registry.ts';
@@ -240,6 +245,8 @@ export interface DefaultRunnersOptions {
   readonly redactionOf?: ManagedShellProcessRunnerOptions['redactionOf'];
   /** Keeps which slots of schedules were fired. Default: files in the home. */
   readonly slots?: ScheduleStore | undefined;
+  /** Names runs of schedules, and tells whether others live. Default: one that is silent for a minute is taken for dead. */
+  readonly owners?: SlotOwners | undefined;
 }
 
 /** The runners that come with Wakechart: shell commands as `process` tasks, cron schedules as `scheduled` tasks. */
@@ -249,8 +256,14 @@ export function createDefaultBackgroundTaskRunners(options: DefaultRunnersOption
   const processTree = options.processTree ?? createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) });
   return {
     process: createManagedShellProcessRunner({ processTree, clock, logDirectory: join(home, TASK_LOGS_FOLDER), redactionOf: options.redactionOf }),
-    scheduled: createScheduledTaskRunner({ clock, cron: createCronerPlan(), store: options.slots ?? schedulesOfHome(home).slots }),
+    scheduled: createScheduledTaskRunner({ clock, store: options.slots ?? schedulesOfHome(home).slots, owners: options.owners }),
   };
+}
+
+/** Cron schedules as `scheduled` tasks; read by croner and fired by the system clock unless told otherwise. */
+export function createScheduledTaskRunner(options: Partial<ScheduledTaskRunnerOptions> = {}): BackgroundTaskRunner<ScheduledTaskRequest> {
+  const { clock = createSystemClock(), cron = createCronerPlan(), ...rest } = options;
+  return createRunnerOfSchedules({ ...rest, clock, cron });
 }
 
 export interface StopSchedulesOptions {
@@ -274,7 +287,7 @@ export interface NodeRuntime extends Runtime, HomeMemory {
 /**
  * A runtime over a home directory. Any number of processes may open the same home at once, and any number of machines the same database.
  * @throws RuntimeError RUNTIME_OPTIONS_INVALID, STORAGE_FAILED when the home cannot be made; with `store` also POSTGRES_DRIVER_MISSING,
- *   STORE_OPTIONS_INVALID, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD
+ *   STORE_OPTIONS_INVALID, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD, STORE_NOT_SYNCED
  */
 export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promise<NodeRuntime> {
   const checked = parseOrThrow(settings, options, { what: 'runtime options', code: 'RUNTIME_OPTIONS_INVALID' });
@@ -299,18 +312,23 @@ interface RuntimeParts {
   readonly checked: z.output<typeof settings>;
 }
 
+function placesOf(home: string): { readonly places: FileCommandPlaces; readonly guard: ReturnType<typeof createHomeGuard> } {
+  const guard = createHomeGuard(home);
+  return { places: new FileCommandPlaces(guard), guard };
+}
+
 async function runtimeOver({ layout, opened, owner, options, checked: { maxConcurrentTasks, reconcileOnStart, looksOnly, environment } }: RuntimeParts): Promise<NodeRuntime> {
   const { inspect, onListenerError } = options;
   const { store, clock, schedules, policy, hold, modelOf } = opened;
   const hostLife = createHostLife({ directory: join(layout.home, HOSTS_FOLDER) });
+  const owners = slotOwners(layout.home, opened, hostLife);
   const processTree = createProcessTree({ clock, directory: join(layout.home, PROCESSES_FOLDER), hostLife });
   const worked = nodeEnvironments({ layout, clock, defaultEnvironmentId: environment, storeUrl: options.store?.postgres, onTrouble: onListenerError ?? reportToConsole });
-  const { tasks, scheduled } = homeTasks({ home: layout.home, clock, processTree, redactionOf: redactionFor(worked.secrets), slots: schedules.slots }, { maxConcurrent: maxConcurrentTasks, inspect, onListenerError });
+  const { tasks, scheduled } = homeTasks({ home: layout.home, clock, processTree, redactionOf: redactionFor(worked.secrets), slots: schedules.slots, owners }, { maxConcurrent: maxConcurrentTasks, inspect, onListenerError });
   const backends = await nodeBackends({ home: layout.home, clock, processTree, onListenerError, runConfig: options.runConfig, runtimes: options.runtimes ?? [], standings: opened.standings });
-  const gate = { readShell, places: new FileCommandPlaces(), guard: createHomeGuard(layout.home), policy };
+  const gate = { readShell, ...placesOf(layout.home), policy };
   const tools = nodeTools({ layout, secrets: worked.secrets, store, hold, processTree, clock, options });
-  const commands = { host: tools.ports.shellHost, environment: tools.ports.commandEnvironment, keeper: tools.ports.outputs };
-  const knowing = nodeMemory({ layout, clock, environments: worked.environments, commands, gate: { ...gate, humans: options.humans ?? 'reachable' }, models: { ...backends, prices: options.prices }, shells: tools.shells });
+  const knowing = nodeMemory({ layout, clock, environments: worked.environments, commands: { host: tools.ports.shellHost, environment: tools.ports.commandEnvironment, keeper: tools.ports.outputs }, gate: { ...gate, humans: options.humans ?? 'reachable' }, models: { ...backends, prices: options.prices }, shells: tools.shells });
   const agents = new FileAgentCatalog({ agentsDirectory: layout.agents });
   const runtime = createRuntime({
     clock,
@@ -333,11 +351,11 @@ async function runtimeOver({ layout, opened, owner, options, checked: { maxConcu
     fleet: opened.fleet,
     storeWord: opened.word,
     changes: nodeFolderChanges(layout, looksOnly ? 'elsewhere' : 'home'),
-    subagents: nodeSubagents({ layout, clock, processTree, hostLife, providers: options.runConfig?.providers, humans: options.humans, options: options.subagents ?? {}, store: options.store, modelOf, shared: opened.jobs }),
+    subagents: nodeSubagents({ layout, clock, processTree, hostLife, providers: options.runConfig?.providers, humans: options.humans, environment, options: options.subagents ?? {}, store: options.store, modelOf, shared: opened.jobs }),
     ...givenPorts(options),
   });
   if (reconcileOnStart) await runtime.reconcile();
-  return withSchedules({ ...runtime, startWorker: lookingAround(runtime, { clock, opened, options }), ...knowing.opened(), environments: worked.catalog, vaults: worked.vaults }, { home: layout.home, clock, hostLife, scheduled, schedules, onListenerError });
+  return withSchedules({ ...runtime, startWorker: lookingAround(runtime, { clock, opened, options }), ...knowing.opened(), environments: worked.catalog, vaults: worked.vaults }, { home: layout.home, clock, hostLife, owners, endLeft: () => processTree.reconcile(), scheduled, schedules, onListenerError });
 }
 
 /**
@@ -347,6 +365,12 @@ async function runtimeOver({ layout, opened, owner, options, checked: { maxConcu
  */
 export async function createInspector(runtime: Inspectable, options: CreateInspectorOptions = {}): Promise<Inspector> {
   return (await import('./node-inspector.ts')).createInspector(runtime, options);
+}
+
+/** Machines that share a database do not see each other's processes. */
+function slotOwners(home: string, { jobs }: NodeStore, life: HostLife): SlotOwners {
+  const place = async (): Promise<string> => (await (await import('./adapters/hand-files/host-id.ts')).hostOfHome(home)).id;
+  return createSlotOwners({ life, place: jobs === undefined ? undefined : place });
 }
 
 interface HomeTasks {
@@ -382,6 +406,8 @@ interface ScheduleParts {
   readonly home: string;
   readonly clock: Clock;
   readonly hostLife: HostLife;
+  readonly owners: SlotOwners;
+  readonly endLeft: () => Promise<unknown>;
   readonly scheduled: ReturnType<typeof createDurableScheduleRunner>;
   readonly schedules: SharedSchedules;
   readonly onListenerError: OnListenerError | undefined;
@@ -389,7 +415,7 @@ interface ScheduleParts {
 
 type HomeRuntime = Omit<NodeRuntime, 'schedules' | 'startSchedules' | 'stopSchedules'>;
 
-function withSchedules(runtime: HomeRuntime, { home, clock, hostLife, scheduled, schedules: shared, onListenerError }: ScheduleParts): NodeRuntime {
+function withSchedules(runtime: HomeRuntime, { home, clock, hostLife, owners, endLeft, scheduled, schedules: shared, onListenerError }: ScheduleParts): NodeRuntime {
   const registry = new ScheduleRegistry({ ...shared, cron: createCronerPlan(), clock });
   const fires = new WorkerFires();
   const schedules = new DurableSchedules({
@@ -399,6 +425,8 @@ function withSchedules(runtime: HomeRuntime, { home, clock, hostLife, scheduled,
     sessions: runtime.sessions,
     clock,
     cwd: home,
+    owners,
+    endLeft,
     environment: (name) => process.env[name],
     onTrouble: ({ error }) => onListenerError?.(error, 'listener'),
   });

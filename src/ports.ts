@@ -3,6 +3,7 @@ export type { Clock, TimerHandle } from './actors/clock/clock.ts';
 export type {
   BackgroundTaskHandle,
   BackgroundTaskRunner,
+  BackgroundTaskRunnerList,
   BackgroundTaskRunners,
   BackgroundTaskStart,
   ChildTasks,
@@ -12,6 +13,7 @@ export type {
   EndProcessTreeOptions,
   EndedProcessTree,
   ProcessIdentity,
+  ProcessLaunch,
   ProcessTree,
   ProcessTreeWork,
   ReconciledProcessTree,
@@ -19,6 +21,7 @@ export type {
   TrackedProcessTree,
 } from './actors/task/process-tree.ts';
 export type { CronPlan, CronTimes } from './actors/schedule/cron-plan.ts';
+export type { SlotOwners } from './actors/schedule/slot-owners.ts';
 export type { NominalTimes } from './machines/schedule/due-slots.ts';
 export type { RecordedStanding, ScheduleDefinitions, ScheduleListing, ScheduleStandings } from './actors/schedule/durable-ports.ts';
 export type { ScheduleStore } from './actors/schedule/schedule-store.ts';
@@ -135,7 +138,7 @@ export type { ProcessFolder, ShellHost } from './actors/shell/shell-host.ts';
 export type { CommandEnvironmentSettings, HostEnvironment } from './machines/turn/shell/environment.ts';
 export type { ToolServerNews, ToolServerRequest, ToolSource } from './actors/turn/tool-source.ts';
 export type { ReadShell } from './actors/permission/shell-reader.ts';
-export type { ShellCommand, ShellReading } from './machines/permission/shell-reading.ts';
+export type { OpenWord, ShellCommand, ShellReading } from './machines/permission/shell-reading.ts';
 export type { CommandPlaces } from './actors/permission/command-places.ts';
 export type { PlaceGuard } from './actors/permission/place-guard.ts';
 export type { CommandLook, LookedCommand } from './machines/permission/command-look.ts';
@@ -146,6 +149,7 @@ export type { PermissionSubject } from './machines/permission/permission-subject
 export type { EnvironmentCatalog, EnvironmentListing } from './actors/environment/environment-catalog.ts';
 export type { EnvironmentRequest, SessionEnvironment, SessionEnvironments } from './actors/environment/session-environment.ts';
 export type { CommandSandbox, SandboxedProgram } from './actors/environment/command-sandbox.ts';
+export type { PieceRedaction, StreamOptions } from './machines/vault/secret-redaction.ts';
 export type { ByteRedaction, SecretName, SecretReference, SessionSecrets } from './actors/environment/session-secrets.ts';
 export type { EnvironmentDefinition } from './machines/environment/environment-definition.ts';
 export type { Mount, MountAccess, MountKind } from './machines/environment/mount-table.ts';

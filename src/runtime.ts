@@ -15,6 +15,7 @@ import { createIdSource } from './actors/session/id-source.ts';
 import type { IdSource } from './actors/session/id-source.ts';
 import type { SessionDirectories } from './actors/session/session-directories.ts';
 import { JournalCache } from './actors/session/journal-cache.ts';
+import type { BoundsPorts } from './actors/session/parent-bounds.ts';
 import { tellParent } from './actors/session/lineage.ts';
 import type { LineagePorts } from './actors/session/lineage.ts';
 import type { SessionWorker } from './actors/session/session-worker.ts';
@@ -149,7 +150,7 @@ export interface RuntimePorts {
 }
 
 /** What companions of wakes may use of the runtime that they are a part of. */
-export interface RuntimeServices extends JournalPorts {
+export interface RuntimeServices extends JournalPorts, BoundsPorts {
   readonly sessions: Sessions;
   readonly journals: JournalCache;
   readonly agents: AgentCatalog;
@@ -261,7 +262,7 @@ function sessionsAndJobs({ agents, attachments, environments, directories, polic
     await closeSession(sessionId);
     await house.endSession(sessionId, reason);
   };
-  const sessions = new Sessions({ ...core, agents, attachments, environments, closeSession: endSession });
+  const sessions = new Sessions({ ...core, agents, attachments, environments, policy, closeSession: endSession });
   const house: SubagentHouse = createSubagentHouse({ ...core, ports: ports.subagents ?? {}, sessions, agents, policy, guard, environments, directories, humans, closeSession });
   return { sessions, house };
 }
@@ -281,8 +282,8 @@ interface LastParts {
   readonly reason: string;
 }
 
-function companionshipsOf({ companionships = [], agents, directories, tasks, runConfig = {} }: RuntimePorts, services: Omit<RuntimeServices, 'agents' | 'directories' | 'tasks' | 'runConfig'>): readonly Companionship[] {
-  return companionships.map((join) => join({ ...services, agents, directories, tasks, runConfig }));
+function companionshipsOf({ companionships = [], agents, environments, policy, directories, tasks, runConfig = {} }: RuntimePorts, services: Omit<RuntimeServices, keyof BoundsPorts | 'directories' | 'tasks' | 'runConfig'>): readonly Companionship[] {
+  return companionships.map((join) => join({ ...services, agents, environments, policy, directories, tasks, runConfig }));
 }
 
 function lastSteps({ closeTools, toolSource, tasks, telemetry, store }: RuntimePorts, { sessions, companionships, reason }: LastParts): readonly (() => Promise<void>)[] {

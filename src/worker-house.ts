@@ -4,9 +4,9 @@ import { createWorkerService } from './adapters/child-process/worker-service.ts'
 import type { OpenWorkerHouse } from './adapters/child-process/worker-service.ts';
 import { createNodeRuntime } from './node.ts';
 
-const openHouse: OpenWorkerHouse = async ({ home, store, providers, humans, setup }) => {
+const openHouse: OpenWorkerHouse = async ({ home, store, providers, humans, environment, setup }) => {
   // What crashed processes left is looked after by whoever started this one.
-  const runtime = await createNodeRuntime({ ...(await optionsFrom(setup)), home, ...(store === undefined ? {} : { store }), humans, reconcileOnStart: false, runConfig: { providers } });
+  const runtime = await createNodeRuntime({ ...(await optionsFrom(setup)), home, ...(store === undefined ? {} : { store }), humans, ...(environment === undefined ? {} : { environment }), reconcileOnStart: false, runConfig: { providers } });
   return {
     runner: runtime.localSubagents,
     createAgent: (agent) => runtime.agents.create(agent),

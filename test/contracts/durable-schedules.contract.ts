@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { recordsInEffect } from '../../src/machines/schedule/slot-ledger.ts';
@@ -26,7 +27,8 @@ let place: DurableSchedulesPlace;
 let workers: ChildProcess[];
 
 async function worker(crash: 'before-send' | 'after-send' | 'nowhere' = 'nowhere'): Promise<ChildProcess> {
-  const child = fork(script, [place.homes[workers.length % place.homes.length] ?? '', crash, place.url ?? ''], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const [first = ''] = place.homes;
+  const child = fork(script, [place.homes[workers.length % place.homes.length] ?? '', crash, place.url ?? '', join(first, 'hosts')], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   workers.push(child);
   // One that dies at its first slot may do so before it has started all.
   await Promise.race([once(child, 'message'), once(child, 'exit')]);

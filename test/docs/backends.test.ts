@@ -3,10 +3,11 @@ import { parse } from 'yaml';
 import { inspectAgentFile } from '../../src/adapters/agents/agent-file.ts';
 import { admitted, failed, unusedStanding } from '../../src/machines/run/breaker.ts';
 import { KNOWN_PROVIDERS, providerSettings, providerTable } from '../../src/machines/run/provider-settings.ts';
-import { DEFAULT_RUN_LIMITS, decideAfterFailure } from '../../src/machines/run/run-decision.ts';
-import type { RunSituation } from '../../src/machines/run/run-decision.ts';
+import { DEFAULT_RUN_LIMITS } from '../../src/machines/run/run-decision.ts';
 import { runFailureKind } from '../../src/machines/run/run-failure.ts';
 import type { RunFailureKind } from '../../src/machines/run/run-failure.ts';
+import { runStage } from '../actors/run/run-stage.ts';
+import { fails } from '../support/told-runtime.ts';
 import { codeBlocks, readPage } from './pages.ts';
 
 const page = readPage('docs/backends.md');
@@ -63,31 +64,24 @@ describe('what is said about backends', () => {
   });
 });
 
-/** What is decided while the same failure comes again and again, until another candidate is up or none. */
-function decisions(kind: RunFailureKind, others: Pick<RunSituation, 'hasOtherProfile' | 'hasOtherModel'>): string {
-  const taken: string[] = [];
-  let situation: RunSituation = {
-    failure: { kind, message: 'no' },
-    attempts: 1,
-    backOffs: 0,
-    waitedMs: 0,
-    sameFailures: 1,
-    ...others,
-    canCompact: true,
-    wasResumed: true,
-    hadEffects: false,
-    canPayAgain: true,
-    limits: DEFAULT_RUN_LIMITS,
-    random: 0.5,
-  };
-  for (;;) {
-    const { next, waitMs = 0 } = decideAfterFailure(situation);
-    if (taken.at(-1) !== `\`${next}\``) taken.push(`\`${next}\``);
-    if (next !== 'back_off' && next !== 'compact') return taken.join(', ');
-    const { attempts, backOffs, waitedMs, sameFailures } = situation;
-    const waited = next === 'back_off' ? { backOffs: backOffs + 1, waitedMs: waitedMs + waitMs } : { canCompact: false };
-    situation = { ...situation, attempts: attempts + 1, sameFailures: sameFailures + 1, wasResumed: false, ...waited };
-  }
+interface Others {
+  readonly account: boolean;
+  readonly model: boolean;
+  /** Nothing of what is to be read can be left out. */
+  readonly isSmall?: boolean;
+}
+
+/** What a run decides while its first candidate fails in the same way again and again, until another one is up or none. */
+async function decisions(kind: RunFailureKind, { account, model, isSmall = false }: Others): Promise<string> {
+  const profiles = ['one', ...(account ? ['other'] : [])].map((id) => ({ id, provider: 'a' }));
+  const stage = runStage({ acts: { a: [fails(kind)], b: [fails('refusal')] }, profiles });
+  await stage.run([{ provider: 'a', model: 'm' }, ...(model ? [{ provider: 'b', model: 'm' }] : [])], {
+    compact: async () => (isSmall ? undefined : []),
+    resumption: (_candidate, _runtime, anew) => (anew === undefined ? { sessionId: 's', generation: 1, newMessages: [] } : undefined),
+  });
+  const taken = stage.decisions.flatMap((decision) => (decision.type === 'failed' ? [decision.next] : []));
+  const last = taken.findIndex((next) => next !== 'back_off' && next !== 'compact');
+  return [...new Set(taken.slice(0, last + 1))].map((next) => `\`${next}\``).join(', ');
 }
 
 const HOUR_MS = 3_600_000;
@@ -116,13 +110,19 @@ describe('the table of what is decided after a failure', () => {
     expect(new Set(rows.keys())).toEqual(new Set(runFailureKind.options));
   });
 
-  it.each(runFailureKind.options)('says of %s what the rules decide and how long the candidate rests', (kind) => {
+  it.each(runFailureKind.options)('says of %s what a run does and how long the candidate rests', async (kind) => {
     expect(rows.get(kind)).toEqual([
-      decisions(kind, { hasOtherProfile: true, hasOtherModel: true }),
-      decisions(kind, { hasOtherProfile: false, hasOtherModel: true }),
-      decisions(kind, { hasOtherProfile: false, hasOtherModel: false }),
+      await decisions(kind, { account: true, model: true }),
+      await decisions(kind, { account: false, model: true }),
+      await decisions(kind, { account: false, model: false }),
       rests(kind),
     ]);
+  });
+
+  it('says of a context in which nothing can be left out what a run does: the same without the first of it', async () => {
+    const isSmall = true;
+    const done = [await decisions('context_overflow', { account: true, model: true, isSmall }), await decisions('context_overflow', { account: false, model: true, isSmall }), await decisions('context_overflow', { account: false, model: false, isSmall })];
+    expect(done).toEqual(rows.get('context_overflow')?.slice(0, 3).map((cell) => cell.replace('`compact`, ', '')));
   });
 });
 

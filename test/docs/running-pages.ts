@@ -52,9 +52,13 @@ interface Run {
   readonly complaints: string;
 }
 
-export async function runProgram(command: string, words: readonly string[], cwd: string, user: ProgramUser = {}): Promise<Run> {
+/** @param input what is typed into it. Default: nothing can be */
+export async function runProgram(command: string, words: readonly string[], cwd: string, user: ProgramUser = {}, input?: string): Promise<Run> {
   const path = [join(cwd, 'node_modules/.bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
-  const child = spawn(command, words, { cwd, env: { ...process.env, PATH: path, WAKECHART_HOME: undefined }, stdio: ['ignore', 'pipe', 'pipe'], ...user });
+  const child = spawn(command, words, { cwd, env: { ...process.env, PATH: path, WAKECHART_HOME: undefined }, stdio: ['pipe', 'pipe', 'pipe'], ...user });
+  // A program that reads nothing may have ended before.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
   const [output, complaints, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close') as Promise<[number | null]>]);
   return { code, output, complaints };
 }
@@ -77,6 +81,7 @@ export async function problemsOf(path: string): Promise<readonly object[]> {
   const user = notAsRoot.includes(path) ? PROGRAM_USER : {};
   if (user.uid !== undefined) await giveAway(cwd, user);
   const blocks = codeBlocks(readPage(path));
+  if (inOneShell.includes(path)) return problemsOfPaste(path, blocks, { cwd, user });
   for (const [index, block] of blocks.entries()) {
     const file = claimed(block.info, 'file');
     if (file !== undefined) await writeFile(join(cwd, file), block.code);
@@ -89,11 +94,37 @@ export async function problemsOf(path: string): Promise<readonly object[]> {
   return [];
 }
 
+/** Stands after what a block has written, and tells how it ended. */
+const END_OF_BLOCK = '=== end of the block on line';
+
+/** Pastes all blocks of a page into one shell, as a reader does who follows it: what one has started or set is there for the next. */
+async function problemsOfPaste(path: string, blocks: readonly CodeBlock[], { cwd, user }: { readonly cwd: string; readonly user: ProgramUser }): Promise<readonly object[]> {
+  for (const { info, code } of blocks) {
+    const file = claimed(info, 'file');
+    if (file !== undefined) await writeFile(join(cwd, file), code);
+  }
+  const pasted = blocks.filter(({ info }) => claims(info, 'run'));
+  const words = pasted.map(({ code, line }) => `${code}printf '%s\\n' '${END_OF_BLOCK} ${line}'\n`).join('');
+  const { code, output, complaints } = await runProgram('/bin/sh', ['-e'], cwd, user, words);
+  let rest = output;
+  for (const { line } of pasted) {
+    const [written, after] = rest.split(`${END_OF_BLOCK} ${line}\n`);
+    if (written === undefined || after === undefined) return [{ path, line, code, output: rest, complaints }];
+    const next = blocks[blocks.findIndex((block) => block.line === line) + 1];
+    if (next !== undefined && claims(next.info, 'output') && written !== next.code) return [{ path, line: next.line, expected: next.code, received: written }];
+    rest = after;
+  }
+  return code === 0 ? [] : [{ path, code, complaints }];
+}
+
 /** Pages with code that claims to run. */
 export const running = pages.filter((path) => codeBlocks(readPage(path)).some(({ info }) => claims(info, 'run')));
 
 /** Those that take many commands: they run with the long tests. */
 export const longPages: readonly string[] = ['docs/environments.md', 'docs/vaults.md', 'docs/memory.md', 'docs/outcomes.md', 'docs/skills.md', 'docs/retrieval.md', 'docs/import.md', 'docs/sandbox.md', 'docs/postgres.md'];
+
+/** They start programs in the background that later commands need. */
+const inOneShell: readonly string[] = ['docs/postgres.md'];
 
 /** They start what refuses to run as root; where we are root, somebody else runs them. */
 const notAsRoot: readonly string[] = ['docs/postgres.md'];

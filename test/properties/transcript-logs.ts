@@ -11,7 +11,7 @@ import { initialSessionState } from '../../src/machines/session/session-state.ts
 import type { OpenToolCall, PendingAction, SessionState } from '../../src/machines/session/session-state.ts';
 import { readableIngress } from '../../src/machines/wake/wake-decision.ts';
 import { lostWakeEvents } from '../../src/machines/wake/wake-repair.ts';
-import { AGENT_ID, IDENTITY, SESSION_ID, START, anyDraft, childRested, created, directed, eventAt, idOf, interrupted, message, permissionAsked, queued, resting, running, toolStarted, wakeEnded, wakeStarted } from '../support/session-events.ts';
+import { AGENT_ID, IDENTITY, SESSION_ID, START, UNBOUND, anyDraft, childRested, created, directed, eventAt, idOf, interrupted, message, permissionAsked, queued, resting, running, toolStarted, wakeEnded, wakeStarted } from '../support/session-events.ts';
 
 type Outcome = SessionEventData<'agent.tool_result'>['outcome'];
 
@@ -123,7 +123,7 @@ class LogWriter {
       writer.#withCall(made, ({ callId }) => ({ type: 'agent.custom_tool_use', data: { requestId: `request_${writer.state.head}`, name: 'ask', input: {}, callId } })),
     'custom result': (writer, { text }) => writer.#withRequest(({ requestId, toolName }) => ({ type: 'user.custom_tool_result', data: { requestId, toolName, output: text } })),
     subflow: (writer, made) =>
-      writer.#withCall(made, ({ callId }) => ({ type: 'agent.subflow_started', data: { callId, childSessionId: idOf(900 + made.number), agentId: AGENT_ID, message: 'do it' } })),
+      writer.#withCall(made, ({ callId }) => ({ type: 'agent.subflow_started', data: { callId, childSessionId: idOf(900 + made.number), agentId: AGENT_ID, message: 'do it', restriction: UNBOUND } })),
   };
 
   #withCall({ number }: Move, draftOf: (call: OpenToolCall) => SessionEventDraft): void {

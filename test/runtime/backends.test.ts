@@ -4,12 +4,15 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createNodeRuntime } from '../../src/node.ts';
 import type { Runtime } from '../../src/runtime.ts';
 import type { ProviderTable } from '../../src/machines/run/provider-settings.ts';
+import type { RunLimits } from '../../src/machines/run/run-decision.ts';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import type { AgentFrontmatter } from '../../src/machines/agent/agent-definition.ts';
 import type { Step } from '../fixtures/cli-agents/scenario.mjs';
@@ -39,19 +42,30 @@ afterEach(async () => {
   await home.remove();
 });
 
-async function open(agent: Partial<AgentFrontmatter> & Pick<AgentFrontmatter, 'provider' | 'model'>): Promise<string> {
+async function open(agent: Partial<AgentFrontmatter> & Pick<AgentFrontmatter, 'provider' | 'model'>, runLimits: Partial<RunLimits> = {}): Promise<string> {
   const providers: ProviderTable = {
     house: { backend: 'embedded', api: 'anthropic', baseUrl: server.baseUrl('anthropic'), needsKey: false },
     spare: { backend: 'embedded', api: 'openai-chat', baseUrl: server.baseUrl('openai-chat'), needsKey: false },
+    ollama: { backend: 'embedded', api: 'openai-chat', baseUrl: `http://127.0.0.1:${await closedPort()}/v1`, needsKey: false },
     program: { backend: 'cli-agent', dialect: 'claude', program: { command: process.execPath, args: [CLAUDE], set: { FIXTURE_HOME: home.path } } },
   };
   // JSON is YAML.
   await writeFile(join(home.path, 'providers.yaml'), JSON.stringify(providers));
-  runtime = await createNodeRuntime({ home: home.path });
+  runtime = await createNodeRuntime({ home: home.path, runLimits });
   await runtime.agents.create({ agentId: 'worker', source: { frontmatter: { name: 'Worker', ...agent }, instructions: 'Work.' } });
   const { sessionId } = await runtime.sessions.create({ agentId: 'worker' });
   await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
   return sessionId;
+}
+
+/** Nothing listens there any more. */
+async function closedPort(): Promise<number> {
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port } = listener.address() as AddressInfo;
+  listener.close();
+  await once(listener, 'close');
+  return port;
 }
 
 const scenario = (...steps: readonly Step[]): Promise<void> => writeFile(join(home.path, 'play.json'), JSON.stringify(steps));
@@ -107,6 +121,33 @@ describe('an agent of a home', () => {
     expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Again.' });
     expect((await log(id)).flatMap((event) => (event.type === 'backend.session_bound' ? [event.data.generation] : []))).toEqual([1, 1]);
     await until(() => programs().every((pid) => !lives(pid)));
+  });
+
+  it('is run by another model when the system kills its program, which is begun once more at most', async () => {
+    await scenario({ kill: 'SIGKILL' });
+    server.when('second', (exchange) => answers([{ text: 'Done here.' }])(exchange));
+    const id = await open({ provider: 'program', model: 'play', fallbacks: [{ provider: 'spare', model: 'second' }], permission: 'ask' });
+    expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Done here.' });
+    const failed = (await log(id)).flatMap((event) => (event.type === 'run.attempt_failed' ? [event.data] : []));
+    expect(failed.map(({ error: { kind }, next }) => [kind, next])).toEqual([['server_error', 'back_off'], ['server_error', 'fall_back']]);
+    expect(failed[0]?.error.message).toContain('it was ended by SIGKILL');
+    expect(programs().length).toBe(2);
+  });
+
+  it('does not know what came of a call whose program was killed, and has nothing run again', async () => {
+    await scenario({ use: { name: 'Bash', input: { command: 'make it' }, hangs: true } });
+    const id = await open({ provider: 'program', model: 'play', fallbacks: [{ provider: 'spare', model: 'second' }], permission: 'preapproved' });
+    const waking = runtime.wake(id);
+    await until(async () => (await log(id)).some(({ type }) => type === 'agent.tool_started'));
+    for (const pid of programs()) process.kill(pid, 'SIGKILL');
+    expect(await waking).toMatchObject({ outcome: 'failed', error: { message: expect.stringContaining('server_error') as string } });
+    expect(toolStory(await log(id))).toEqual(['use Bash by backend', 'started', 'unknown']);
+    expect([programs().length, server.requests.length]).toEqual([1, 0]);
+  });
+
+  it('is told how to start a server on this machine that does not run', async () => {
+    const id = await open({ provider: 'ollama', model: 'qwen3' }, { maxBackOffs: 0 });
+    expect(await runtime.wake(id)).toMatchObject({ outcome: 'failed', error: { hint: expect.stringMatching(/^Start the server \(`ollama serve`\), or correct its address: baseUrl of "ollama" in providers.yaml, now http:\/\/127.0.0.1:\d+\/v1, then wake the session again\.$/) as string } });
   });
 
   it('goes on after its process was killed in the middle of a turn of a program, and no program is left', async () => {

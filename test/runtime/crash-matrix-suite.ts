@@ -27,7 +27,7 @@ const AT_ONCE = 2;
 /** `CRASH_MATRIX=all` (`npm run test:matrix`, part of CI) tries every operation; otherwise this many of each scenario, evenly spread. */
 const POINTS_OF_A_SLICE = 3;
 
-const ACTING_STEPS = [
+export const ACTING_STEPS = [
   { text: 'I begin.', toolCalls: [{ name: 'effect', input: { name: 'one' } }, { name: 'effect', input: { name: 'two' } }] },
   { text: 'And on.', toolCalls: [{ name: 'effect', input: { name: 'three' } }] },
   { text: 'Done.', directive: { outcome: 'sleep', summary: 'Did three things.', queuedWakes: [{ reason: 'later', delaySeconds: 3600, dedupeKey: 'later' }] } },
@@ -157,7 +157,7 @@ async function expectKnownToBeDue(store: StoreUnderTest, place: Place, sessions:
 }
 
 /** Dense numbers, one result for each call, each message read once. */
-function expectWhole(events: readonly SessionEvent[]): void {
+export function expectWhole(events: readonly SessionEvent[]): void {
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
   const results = events.flatMap((event) => (event.type === 'agent.tool_result' ? [event.data.callId] : []));
   const calls = events.flatMap((event) => (event.type === 'agent.tool_use' ? [event.data.callId] : []));

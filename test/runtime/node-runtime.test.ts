@@ -1,8 +1,9 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BackgroundTaskManager } from '../../src/actors/task/background-task-manager.ts';
 import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
-import { createNodeRuntime } from '../../src/node.ts';
+import { createCronerPlan, createNodeRuntime, createScheduledTaskRunner } from '../../src/node.ts';
 import type { NodeRuntimeOptions } from '../../src/node.ts';
 import type { Runtime } from '../../src/runtime.ts';
 import { codeOf } from '../contracts/event-store.contract.ts';
@@ -110,6 +111,8 @@ describe('a runtime over a home directory', () => {
     ['an option that is misspelt', { maxConcurent: 1 }, /unknown options: maxConcurent; the known ones are home, store, durability, leaseMs, maxConcurrentTasks, .*onListenerError$/],
     ['a clock that is none', { clock: 'now' }, /clock: expected an object/],
     ['tools that are no list', { tools: {} }, /tools: expected array, received object/],
+    ['a backend that is none', { runtimes: [null] }, /expected a backend with an id and a run function, got null/],
+    ['a tool that is none', { tools: [null] }, /tool \d+.*expected object, received null/],
     ['a listener that cannot listen', { onListenerError: true }, /onListenerError: expected a function/],
   ])('cannot be opened with %s', async (_what, options, pattern) => {
     await expect(createNodeRuntime(options as NodeRuntimeOptions)).rejects.toThrow(pattern);
@@ -125,6 +128,14 @@ describe('a runtime over a home directory', () => {
     await mkdir(join(home.path, 'x'));
     await writeFile(join(home.path, 'x/file'), '');
     expect(await codeOf(createNodeRuntime({ home: join(home.path, 'x/file') }))).toBe('STORAGE_FAILED');
+  });
+
+  it('makes schedules of its own for a manager of the caller, which needs no clock and no reader of expressions', async () => {
+    await using tasks = new BackgroundTaskManager({ runners: [createScheduledTaskRunner()] });
+    const request = { kind: 'scheduled', label: 'later', cronExpression: '0 0 1 1 *', command: 'true', cwd: home.path } as const;
+    expect(await tasks.spawn(request)).toMatchObject({ status: expect.stringMatching(/running|sleeping/) as string });
+    expect(await codeOf(tasks.spawn({ ...request, cronExpression: 'often' }))).toBe('SCHEDULE_EXPRESSION');
+    expect(createCronerPlan().read({ cronExpression: '@daily', timezone: 'UTC' }).next(0)).toBe(86_400_000);
   });
 
   it('is disposed of by leaving its scope, once', async () => {

@@ -36,4 +36,12 @@ describe('the rules', () => {
     const names = houseRules.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
+
+  it.each([
+    ['ports.store.create(identity, events)', 'sessions-are-made-in-one-place'],
+    ['handDown(binding)', 'bounds-are-handed-down-in-one-place'],
+    ['restriction as HandedDown', 'bounds-are-handed-down-in-one-place'],
+  ])('see another door for children: %s', (code, rule) => {
+    expect(violationsWith({ 'src/actors/bad.ts': `/** Bad. */\nexport const bad = ${code};\n` }, houseRules)).toEqual([expect.stringContaining(rule)]);
+  });
 });

@@ -12,6 +12,11 @@ const FETCHED_ELSEWHERE = /"resolved": "(?!https:\/\/registry\.npmjs\.org\/)[^"]
 
 const LOCK_FILE = 'package-lock.json';
 
+/** What is delivered, without the suites and fixtures for tests. */
+function isSource(path: string): boolean {
+  return /^src\/(?!testing\/).*\.ts$/.test(path);
+}
+
 interface TextRule {
   readonly name: string;
   readonly guards: readonly string[];
@@ -80,6 +85,20 @@ export const textRules: readonly Rule[] = [
     appliesTo: (path) => path === LOCK_FILE,
     pattern: FETCHED_ELSEWHERE,
     advice: 'the lock file must install everywhere; npm leaves the address out with --omit-lockfile-registry-resolved',
+  }),
+  textRule({
+    name: 'sessions-are-made-in-one-place',
+    guards: [],
+    appliesTo: (path) => isSource(path) && !/^src\/actors\/session\/(?:new-session|session-copies)\.ts$/.test(path),
+    pattern: /\bstore\.create\(/,
+    advice: 'beginSession makes sessions, and a child only within the bounds of its parent',
+  }),
+  textRule({
+    name: 'bounds-are-handed-down-in-one-place',
+    guards: [],
+    appliesTo: (path) => isSource(path) && !/^src\/(?:machines\/permission\/handed-down|actors\/session\/parent-bounds)\.ts$/.test(path),
+    pattern: /\bas (?:HandedDown|ChildBounds)\b|\bhand(?:ed)?Down\(/,
+    advice: 'ParentBounds says what binds a child, with nothing left out',
   }),
   lockFileIsComplete,
 ];

@@ -1,6 +1,7 @@
 /** Events and logs of sessions for tests: ids and times that are the same in every run. */
 import fc from 'fast-check';
 import { formatUuidV7 } from '../../src/machines/ids.ts';
+import { handedDown } from '../../src/machines/permission/handed-down.ts';
 import { checkDraft } from '../../src/machines/session/session-event.ts';
 import type { NewSessionEvent, SessionEvent, SessionEventData, SessionEventDraft } from '../../src/machines/session/session-event.ts';
 import { foldSession } from '../../src/machines/session/session-fold.ts';
@@ -11,6 +12,9 @@ import type { SessionState } from '../../src/machines/session/session-state.ts';
 export const START_MS = Date.UTC(2026, 0, 1);
 export const START = new Date(START_MS).toISOString();
 export const AGENT_ID = 'tester';
+
+/** What is handed down by a session that nothing binds. */
+export const UNBOUND = handedDown({ mode: 'preapproved', ask: [], deny: [] });
 
 /** The n-th id; later ones sort after earlier ones. */
 export function idOf(n: number): string {
@@ -101,7 +105,7 @@ export const childRested = (childSessionId: string, turn: number): SessionEventD
   type: 'session.child_idle',
   data: { childSessionId, agentId: AGENT_ID, turn, reason: 'idle', summary: 'done' },
 });
-export const jobStarted = (jobId: string, childSessionId: string): SessionEventDraft => ({ type: 'subagent.started', data: { jobId, childSessionId, agentId: AGENT_ID, allowance: { tokens: 100 } } });
+export const jobStarted = (jobId: string, childSessionId: string): SessionEventDraft => ({ type: 'subagent.started', data: { jobId, childSessionId, agentId: AGENT_ID, allowance: { tokens: 100 }, restriction: UNBOUND } });
 export const jobEnded = (jobId: string, childSessionId: string, status: 'completed' | 'failed' | 'cancelled' = 'completed'): SessionEventDraft => ({
   type: 'subagent.ended',
   data: { jobId, childSessionId, agentId: AGENT_ID, status, summary: 'done', used: { tokens: 10 } },
@@ -130,7 +134,7 @@ const anyRequestDraft: fc.Arbitrary<SessionEventDraft> = fc.oneof(
     interrupted('enough'),
     parked,
     { type: 'session.unparked', data: { wakeId: 'wake_1' } },
-    { type: 'session.created', data: { agentId: AGENT_ID, parent: { sessionId: idOf(900), depth: 1 } } },
+    { type: 'session.created', data: { agentId: AGENT_ID, parent: { sessionId: idOf(900), depth: 1 }, restriction: UNBOUND } },
     { type: 'session.child_created', data: { childSessionId: idOf(901), agentId: AGENT_ID } },
     { type: 'user.define_outcome', data: { title: 'All green' } },
     { type: 'agent.thinking', data: { text: 'hm', spanId: 'span_1' } },
@@ -168,6 +172,7 @@ export const anyDraft: fc.Arbitrary<SessionEventDraft> = fc.oneof(
     { type: 'learning.kept', data: { learningId: 'learning_1', as: 'new' } },
     { type: 'environment.entered', data: { environmentId: 'host', fingerprint: 'f', sandbox: 'off', network: 'open' } },
     { type: 'hand.restored', data: { host: 'two', files: 1, bytes: 2, fetchedBytes: 2, mayHaveLost: false } },
+    { type: 'log.loss_accepted', data: { what: '5 records were stored, and 4 are there', events: 4 } },
     { type: 'hand.not_copied', data: { code: 'HAND_TOO_LARGE', reason: 'r', staysHere: true } },
     { type: 'outcome.defined', data: { title: 't' } },
     { type: 'outcome.graded', data: { grade: 'in_progress', because: 'b', evidence: [] } },
@@ -194,7 +199,7 @@ export const anyDraft: fc.Arbitrary<SessionEventDraft> = fc.oneof(
   callId.map((call) => answered(call)),
   callId.map((call): SessionEventDraft => ({ type: 'agent.tool_started', data: { callId: call, ifLost: 'retry' } })),
   callId.map((call): SessionEventDraft => ({ type: 'agent.tool_requeued', data: { callId: call, attempt: 2 } })),
-  callId.map((call): SessionEventDraft => ({ type: 'agent.subflow_started', data: { callId: call, childSessionId: 'child_1', agentId: 'worker', message: 'Work.' } })),
+  callId.map((call): SessionEventDraft => ({ type: 'agent.subflow_started', data: { callId: call, childSessionId: 'child_1', agentId: 'worker', message: 'Work.', restriction: UNBOUND } })),
   fc.tuple(eventIds, spanId).map(([ids, id]) => consumed(ids, id)),
   fc.constantFrom('queued_1', 'queued_2').map((id) => queued(id)),
 );

@@ -3,13 +3,13 @@ import { fingerprintText } from '../../machines/environment/environment-definiti
 import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
 import { mountTable } from '../../machines/environment/mount-table.ts';
 import type { Mount } from '../../machines/environment/mount-table.ts';
-import { agentWithin, strictestEnvironment } from '../../machines/environment/strictest-environment.ts';
+import { agentWithin } from '../../machines/environment/strictest-environment.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { CommandSandbox, Sandboxes } from './command-sandbox.ts';
 import type { EnvironmentCatalog } from './environment-catalog.ts';
-import { environmentNames } from './environment-names.ts';
+import { declaredFor, environmentNames } from './environment-names.ts';
 import type { MountPlaces } from './mount-places.ts';
 import type { EnvironmentRequest, SessionEnvironment, SessionEnvironments } from './session-environment.ts';
 import { NO_SECRETS } from './session-secrets.ts';
@@ -42,34 +42,14 @@ export function createSessionEnvironments(ports: SessionEnvironmentPorts): Sessi
 
 async function enter({ session, workspaceDirectory }: EnvironmentRequest, environmentId: string, ports: SessionEnvironmentPorts): Promise<SessionEnvironment> {
   const identity = { sessionId: session.sessionId, agentId: session.agentId };
-  const within = [...new Set(session.restriction?.environments ?? [])].filter((id) => id !== environmentId);
-  const own = await ports.catalog.get(environmentId);
-  const others = await Promise.all(within.map((id) => bindingEnvironment(id, ports.catalog)));
-  const definition = strictestEnvironment(own, others);
+  const { definition, within, all } = await declaredFor(session, environmentId, ports.catalog);
   const fingerprint = await fingerprintOf(definition, within);
   const mounts = await mountsOf(definition, { identity, workspaceDirectory, places: ports.places });
   const sandbox = await sandboxOf(definition, { identity, workspaceDirectory, mounts, sandboxes: ports.sandboxes });
-  const takenOut = [own, ...others].flatMap(({ vaults }) => vaults);
+  const takenOut = all.flatMap(({ vaults }) => vaults);
   const secrets = await secretsOf(definition, { identity, takenOut, vaults: ports.vaults });
   await ports.catalog.remember(fingerprint, definition).catch((error: unknown) => ports.onTrouble(error, 'listener'));
   return { definition, fingerprint, within, mounts, ...(sandbox === undefined ? {} : { sandbox }), secrets };
-}
-
-/** One of whoever the session works for. Without it nobody knows what is forbidden, so that nothing runs. */
-async function bindingEnvironment(environmentId: string, catalog: EnvironmentCatalog): Promise<EnvironmentDefinition> {
-  try {
-    return await catalog.get(environmentId);
-  } catch (error) {
-    if (!RuntimeError.is(error)) throw error;
-    const { code, category, details, recoverable, hint } = error;
-    throw new RuntimeError(code, `the environment "${environmentId}" binds this session, since it works for one in it, and cannot be known: ${error.message}`, {
-      category,
-      hint: hint === undefined ? `Put the environment "${environmentId}" back.` : `Put the environment "${environmentId}" back. ${hint}`,
-      details,
-      recoverable,
-      cause: error,
-    });
-  }
 }
 
 /** SHA-256, as 64 hexadecimal digits. */

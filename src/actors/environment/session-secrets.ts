@@ -1,6 +1,7 @@
 /** The secrets that a session may use: known by name, put in only at the edge, taken out of everything else. */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
+import type { PieceRedaction, StreamOptions } from '../../machines/vault/secret-redaction.ts';
 
 /** `vault/secret`, such as `github/token`. */
 export type SecretReference = string;
@@ -16,13 +17,7 @@ export interface SecretName {
   readonly problem?: string | undefined;
 }
 
-/** Takes secrets out of a text that comes in pieces of bytes. */
-export interface ByteRedaction {
-  /** What can be told of it so far. */
-  add(piece: Uint8Array): Uint8Array;
-  /** What was kept back. */
-  end(): Uint8Array;
-}
+export type ByteRedaction = PieceRedaction<Uint8Array>;
 
 export interface SessionSecrets {
   readonly names: readonly SecretName[];
@@ -35,7 +30,7 @@ export interface SessionSecrets {
   json<Value>(value: Value): Value;
   drafts(drafts: readonly SessionEventDraft[]): readonly SessionEventDraft[];
   /** Undefined when there is nothing to take out. */
-  bytes(): ByteRedaction | undefined;
+  bytes(options?: StreamOptions): ByteRedaction | undefined;
 }
 
 /** Of a session whose environment names no vault. */

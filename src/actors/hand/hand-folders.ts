@@ -32,6 +32,8 @@ export interface LayHand {
   readonly manifestId: string;
   /** Of the wake that it is laid out for: names what is put aside. */
   readonly epoch: number;
+  /** The newest wake that has begun: what wakes after it have put aside, nobody has been told. Absent: only what is put aside now is told. */
+  readonly toldThrough?: number | undefined;
   /** @throws whatever keeps it from having one of them */
   readonly get: (hashes: readonly string[]) => Promise<readonly HandPiece[]>;
   readonly signal?: AbortSignal | undefined;
@@ -40,7 +42,7 @@ export interface LayHand {
 export interface LaidHand extends HandMeasure {
   /** Bytes that had to be fetched. */
   readonly fetchedBytes: number;
-  /** Absolute path of what lay here before and was in no copy, where there was such. */
+  /** Absolute path of what lay here before and was in no copy, where there was such: put aside now, or by a wake that came to nothing. */
   readonly setAside?: string | undefined;
 }
 

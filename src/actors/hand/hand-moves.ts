@@ -4,7 +4,7 @@
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { DEFAULT_HAND_LIMITS } from '../../machines/hand/hand-limits.ts';
-import { mayHaveLost } from '../../machines/hand/hand-standing.ts';
+import { begunWake, lastHome, mayHaveLost } from '../../machines/hand/hand-standing.ts';
 import type { HandHost, HandStanding } from '../../machines/hand/hand-standing.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { placeOfSession } from '../session/session-directories.ts';
@@ -43,11 +43,12 @@ export type SentHand = { readonly kind: 'none' | 'sent' | 'theirs' } | { readonl
  */
 export async function sendHand(send: SendHand): Promise<SentHand> {
   const { session, folders, to, isEmpty, signal } = send;
-  const { sessionId, epoch, workspace } = session;
+  const { sessionId, workspace } = session;
+  const epoch = spokenEpoch(session);
   const [host, there] = await Promise.all([folders.host(), to.latest(sessionId)]);
   if (isTheirs(there, { epoch, host })) return { kind: 'theirs' };
   const bound = await boundFor(send);
-  if (bound !== undefined && (epoch > 0 || !isEmpty || workspace !== undefined)) return stay(send, { host, reason: bound, there });
+  if (bound !== undefined && (session.epoch > 0 || !isEmpty || workspace !== undefined)) return stay(send, { host, reason: bound, there });
   if (isEmpty && there === undefined) return { kind: 'none' };
   const place = placeOfSession(session);
   await folders.recover(place);
@@ -74,13 +75,21 @@ async function readAgain(hashes: readonly string[], { session: { sessionId }, to
 /** Pieces are there: whoever finds the word that they are the copy finds all of them. */
 async function say(taken: TakenHand, { send, host, there }: { readonly send: SendHand; readonly host: HandHost; readonly there: HandStanding | undefined }): Promise<void> {
   const { manifestId, files, bytes } = taken;
-  const { sessionId, epoch } = send.session;
+  const { sessionId } = send.session;
+  const epoch = spokenEpoch(send.session);
   const settled = (there?.added ?? []).filter(({ path }) => taken.has(path)).map(({ path }) => path);
   await send.to.record(sessionId, { epoch, host, copy: { epoch, manifestId, files, bytes }, settled });
   await taken.confirm();
 }
 
-async function stay({ session: { sessionId, epoch }, to }: SendHand, { host, reason, there }: { readonly host: HandHost; readonly reason: string; readonly there: HandStanding | undefined }): Promise<SentHand> {
+/** What lies here is what the newest wake left that has begun: one that only claimed an epoch has changed nothing. */
+function spokenEpoch(session: SessionState): number {
+  return begunWake(session)?.epoch ?? 0;
+}
+
+async function stay({ session, to }: SendHand, { host, reason, there }: { readonly host: HandHost; readonly reason: string; readonly there: HandStanding | undefined }): Promise<SentHand> {
+  const { sessionId } = session;
+  const epoch = spokenEpoch(session);
   if (there?.epoch !== epoch || there.bound !== reason) await to.record(sessionId, { epoch, host, bound: reason });
   return { kind: 'stays', reason };
 }
@@ -133,14 +142,16 @@ export async function fetchHand({ session, from, folders, signal }: FetchHand): 
   const get = (hashes: readonly string[]): Promise<readonly HandPiece[]> => from.get(sessionId, hashes);
   await folders.recover(place);
   const { copy, added } = standing;
-  const isHere = standing.host?.id === host.id;
+  const last = begunWake(session);
+  const home = lastHome(standing, last);
+  const isHere = home?.id === host.id;
   const laid = isHere || copy === undefined ? undefined : await folders.lay(place, { manifestId: copy.manifestId, epoch, signal, get });
   for (const file of added) await folders.place(place, file, get);
   if (isHere) return { kind: 'here' };
-  const isOlder = mayHaveLost(copy, Math.max(epoch, standing.epoch)) || standing.bound !== undefined;
+  const isOlder = mayHaveLost(copy, last) || (copy?.epoch ?? 0) < Math.max(epoch, standing.epoch) || standing.bound !== undefined;
   return {
     kind: copy !== undefined || added.length > 0 ? 'laid' : standing.host === undefined ? 'none' : 'left',
-    ...(isOlder && standing.host !== undefined ? { newerOn: standing.host.name } : {}),
+    ...(isOlder && home !== undefined ? { newerOn: home.name } : {}),
     ...(laid?.setAside === undefined ? {} : { setAside: laid.setAside }),
   };
 }

@@ -2,8 +2,8 @@
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { DEFAULT_HAND_LIMITS } from '../../machines/hand/hand-limits.ts';
 import type { HandLimits } from '../../machines/hand/hand-limits.ts';
-import { handArrival, wakeElsewhere } from '../../machines/hand/hand-standing.ts';
-import type { HandArrival, HandHost, HandStanding } from '../../machines/hand/hand-standing.ts';
+import { begunWake, handArrival, wakeElsewhere } from '../../machines/hand/hand-standing.ts';
+import type { BegunWake, HandArrival, HandHost, HandStanding } from '../../machines/hand/hand-standing.ts';
 import { wellFormed } from '../../machines/turn/transcript-text.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -32,6 +32,8 @@ export interface HandWake {
 
 /** The hand of a session whose wake may begin here. */
 export interface ArrivedHand {
+  /** This machine: the log says it with the beginning of the wake, so that what may be lost is known from the log alone. */
+  readonly host: HandHost;
   /** For the log, with the beginning of the wake. */
   readonly notes: readonly SessionEventDraft[];
   /**
@@ -59,7 +61,7 @@ export interface SessionHands {
 export function createSessionHands(ports: SessionHandsPorts): SessionHands {
   return {
     async arrive(session, wake) {
-      const hand = new Hand(ports, session, wake);
+      const hand = new Hand(ports, session, { ...wake, here: await ports.folders.host() });
       await hand.arrive();
       return hand;
     },
@@ -68,48 +70,52 @@ export function createSessionHands(ports: SessionHandsPorts): SessionHands {
 
 class Hand implements ArrivedHand {
   notes: readonly SessionEventDraft[] = [];
+  readonly host: HandHost;
   readonly #ports: SessionHandsPorts;
   readonly #session: SessionState;
   readonly #wake: HandWake;
   readonly #place: SessionPlace;
+  readonly #last: BegunWake | undefined;
   #standing: HandStanding | undefined;
   #bound: string | undefined;
 
-  constructor(ports: SessionHandsPorts, session: SessionState, wake: HandWake) {
+  constructor(ports: SessionHandsPorts, session: SessionState, { here, ...wake }: HandWake & { readonly here: HandHost }) {
+    this.host = here;
     this.#ports = ports;
     this.#session = session;
     this.#wake = wake;
     this.#place = placeOfSession(session);
+    this.#last = begunWake(session);
   }
 
   async arrive(): Promise<void> {
     const { copies, folders } = this.#ports;
-    const { sessionId, workspace, epoch: previousEpoch } = this.#session;
-    const [here, standing, bound] = await Promise.all([folders.host(), copies.latest(sessionId), this.#boundNow()]);
+    const { sessionId, workspace } = this.#session;
+    const here = this.host;
+    const [standing, bound] = await Promise.all([copies.latest(sessionId), this.#boundNow()]);
     const missingFolder = workspace === undefined || (await folders.hasGivenFolder(workspace)) ? undefined : workspace;
-    const arrival = handArrival({ sessionId, standing, here, bound, missingFolder, previousEpoch });
+    const arrival = handArrival({ sessionId, standing, here, bound, missingFolder, last: this.#last });
     if (arrival.kind === 'refused') throw arrival.error;
     const lacks = await this.#ports.lackedHere?.(this.#session);
     if (lacks !== undefined) throw wakeElsewhere(sessionId, { here, lacks });
     this.#standing = standing;
     await folders.recover(this.#place);
-    if (arrival.kind === 'moves') this.notes = [await this.#layOut(arrival, here)];
-    if (arrival.kind !== 'home') await this.#record(here, { bound });
+    if (arrival.kind === 'moves') this.notes = [await this.#layOut(arrival)];
+    if (arrival.kind !== 'home') await this.#record({ bound });
     for (const file of standing?.added ?? []) await folders.place(this.#place, file, (hashes) => this.#get(hashes));
   }
 
   async leave({ signal = this.#wake.signal }: Pick<HandWake, 'signal'> = {}): Promise<readonly SessionEventDraft[]> {
-    const here = await this.#ports.folders.host();
     const bound = await this.#boundNow();
     if (bound !== undefined) {
-      if (bound !== this.#standing?.bound) await this.#record(here, { bound });
+      if (bound !== this.#standing?.bound) await this.#record({ bound });
       return [];
     }
     try {
-      await this.#copy(here, signal);
+      await this.#copy(signal);
       return [];
     } catch (error) {
-      return this.#notCopied(here, error);
+      return this.#notCopied(error);
     }
   }
 
@@ -118,14 +124,16 @@ class Hand implements ArrivedHand {
     return this.#ports.boundBecause(this.#session).then((bound) => (this.#bound = bound), () => this.#bound);
   }
 
-  async #layOut({ from, copy, mayHaveLost }: Extract<HandArrival, { readonly kind: 'moves' }>, here: HandHost): Promise<SessionEventDraft> {
+  async #layOut({ from, copy, mayHaveLost }: Extract<HandArrival, { readonly kind: 'moves' }>): Promise<SessionEventDraft> {
     const { epoch, signal } = this.#wake;
-    const laid = copy === undefined ? undefined : await this.#ports.folders.lay(this.#place, { manifestId: copy.manifestId, epoch, signal, get: (hashes) => this.#get(hashes) });
+    const get = (hashes: readonly string[]): Promise<readonly HandPiece[]> => this.#get(hashes);
+    const lay = { epoch, toldThrough: this.#last?.epoch ?? 0, signal, get };
+    const laid = copy === undefined ? undefined : await this.#ports.folders.lay(this.#place, { manifestId: copy.manifestId, ...lay });
     return {
       type: 'hand.restored',
       data: {
         ...(from === undefined ? {} : { from: from.name }),
-        host: here.name,
+        host: this.host.name,
         ...(copy === undefined ? {} : { copyEpoch: copy.epoch }),
         files: laid?.files ?? 0,
         bytes: laid?.bytes ?? 0,
@@ -137,7 +145,7 @@ class Hand implements ArrivedHand {
   }
 
   /** Pieces first, then the word that they are the copy: whoever finds that finds all of them. */
-  async #copy(here: HandHost, signal: AbortSignal | undefined): Promise<void> {
+  async #copy(signal: AbortSignal | undefined): Promise<void> {
     const { copies, folders, limits = DEFAULT_HAND_LIMITS } = this.#ports;
     const { sessionId } = this.#session;
     const last = this.#standing?.copy;
@@ -147,7 +155,7 @@ class Hand implements ArrivedHand {
     const added = this.#standing?.added ?? [];
     const settled = added.filter(({ path }) => taken.has(path)).map(({ path }) => path);
     const { epoch } = this.#wake;
-    await this.#record(here, { copy: { epoch, manifestId, files, bytes }, ...(settled.length === 0 ? {} : { settled }) });
+    await this.#record({ copy: { epoch, manifestId, files, bytes }, ...(settled.length === 0 ? {} : { settled }) });
     await taken.confirm().catch((error: unknown) => this.#ports.onTrouble(error, 'listener'));
     if (manifestId === last?.manifestId) return;
     const keep = new Set([...taken.pieces, ...added.flatMap(({ pieces }) => pieces)]);
@@ -155,19 +163,25 @@ class Hand implements ArrivedHand {
   }
 
   /** One that another wake has come after is nobody's trouble but that of this wake. */
-  async #notCopied(here: HandHost, error: unknown): Promise<readonly SessionEventDraft[]> {
+  async #notCopied(error: unknown): Promise<readonly SessionEventDraft[]> {
     const code = RuntimeError.is(error) ? error.code : 'HAND_NOT_COPIED';
     if (code === 'HAND_SUPERSEDED') throw error;
     this.#ports.onTrouble(error, 'listener');
     const isLasting = LASTING.has(code);
     const reason = wellFormed(messageOf(error).replaceAll('\0', '')).slice(0, 900);
-    const isKnown = this.#standing?.bound === reason;
-    if (isLasting && !isKnown) await this.#record(here, { bound: reason });
+    const isKnown = this.#standing?.bound === reason && !this.#isUntold(this.#standing);
+    if (isLasting && !isKnown) await this.#record({ bound: reason });
     return isKnown ? [] : [{ type: 'hand.not_copied', data: { code, reason, staysHere: isLasting } }];
   }
 
-  async #record(host: HandHost, { copy, bound, settled }: { readonly copy?: HandStanding['copy']; readonly bound?: string | undefined; readonly settled?: readonly string[] }): Promise<void> {
+  /** What a wake has said of the hand that died before its end is not in the log. */
+  #isUntold({ epoch }: HandStanding): boolean {
+    return this.#last?.hasDied === true && epoch >= this.#last.epoch;
+  }
+
+  async #record({ copy, bound, settled }: { readonly copy?: HandStanding['copy']; readonly bound?: string | undefined; readonly settled?: readonly string[] }): Promise<void> {
     const { epoch } = this.#wake;
+    const { host } = this;
     await this.#ports.copies.record(this.#session.sessionId, { epoch, host, copy, bound, settled });
     const added = (this.#standing?.added ?? []).filter(({ path }) => settled?.includes(path) !== true);
     this.#standing = { epoch, host, copy: copy ?? this.#standing?.copy, bound, added };

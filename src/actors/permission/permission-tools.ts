@@ -1,6 +1,6 @@
 /** `permission_describe`: how the calls of a session are judged, and what one call would meet, by the very gate that it would have to pass. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import { ownBounds } from '../../machines/permission/handed-down.ts';
+import { humansOf, ownBounds } from '../../machines/permission/handed-down.ts';
 import { formatRule } from '../../machines/permission/permission-rule.ts';
 import { permissionDescribeDefinition, waitingPermissions } from '../../machines/permission/permission-report.ts';
 import type { PermissionDescribeInput, PermissionReport } from '../../machines/permission/permission-report.ts';
@@ -33,7 +33,7 @@ async function reportOf(wake: CompanionWake, options: PermissionToolsOptions): P
   const { mode, ask, deny, tools, withoutTools } = ownBounds(state, permission);
   return {
     mode,
-    humans: humansOf(wake, options),
+    humans: humansFor(wake, options),
     rules: { allow: [...permission.allow], ask: [...ask], deny: [...deny] },
     session: [...state.sessionRules],
     ...(await policyOf(state.agentId, options)),
@@ -74,7 +74,7 @@ async function tried({ name, input }: NonNullable<PermissionDescribeInput['call'
     if (!reading.ok) return { decision: 'invalid', because: reading.reason };
     const subject = tool.subject?.(reading.input, context) ?? { kind: 'tool' as const };
     const checked: CheckedCall = { call: { callId: context.callId, name, input }, tool, subject, question: undefined, subflow: undefined };
-    const gate = new CallGate({ ...options, humans: humansOf(wake, options), agent, session: context.session, newId: () => 'untold', onTrouble: ignore });
+    const gate = new CallGate({ ...options, humans: humansFor(wake, options), agent, session: context.session, newId: () => 'untold', onTrouble: ignore });
     return toldOf(await gate.decide(checked, wake.state()));
   } catch (error) {
     return { decision: 'invalid', because: `The tool "${name}" cannot be called like this: ${messageOf(error)}` };
@@ -104,8 +104,8 @@ const ALLOWED = {
   person: 'somebody has allowed it',
 } as const;
 
-function humansOf(wake: CompanionWake, { humans }: PermissionToolsOptions): PermissionReport['humans'] {
-  return wake.state().narrowing?.humans ?? humans;
+function humansFor(wake: CompanionWake, { humans }: PermissionToolsOptions): PermissionReport['humans'] {
+  return humansOf(wake.state()) ?? humans;
 }
 
 function ignore(): void {

@@ -12,9 +12,13 @@ export class AgentRuntimeRegistry {
 
   /** @throws RuntimeError AGENT_RUNTIME_EXISTS, AGENT_RUNTIME_INVALID */
   register(runtime: AgentRuntime): void {
-    const { id } = runtime;
-    if (typeof id !== 'string' || id === '' || typeof runtime.run !== 'function') {
-      throw new RuntimeError('AGENT_RUNTIME_INVALID', 'expected a backend with an id and a run function', { category: 'validation' });
+    const { id, run } = (runtime ?? {}) as Partial<Readonly<Record<'id' | 'run', unknown>>>;
+    if (typeof id !== 'string' || id === '' || typeof run !== 'function') {
+      const came = runtime === null || typeof runtime !== 'object' ? String(runtime) : `one with the id ${JSON.stringify(id)} and ${typeof run === 'function' ? 'a' : 'no'} run function`;
+      throw new RuntimeError('AGENT_RUNTIME_INVALID', `expected a backend with an id and a run function, got ${came}`, {
+        category: 'validation',
+        hint: 'createAgentRuntime makes one from a function; a class needs { id, run, abort, isRunActive }.',
+      });
     }
     if (this.#runtimes.has(id)) {
       throw new RuntimeError('AGENT_RUNTIME_EXISTS', `a backend with the id "${id}" is registered already`, {

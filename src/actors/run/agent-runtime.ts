@@ -62,6 +62,14 @@ export type RunToolMeaning =
       readonly cwd?: string | undefined;
       /** It changes a part of a file: rules that allow `edit` allow it too. Default false. */
       readonly edits?: boolean | undefined;
+    }
+  /** It does what our tool of that kind does, but to what is not told for sure. No rule about commands or paths allows it. */
+  | {
+      readonly kind: 'unclear';
+      readonly as: 'command' | 'read' | 'write';
+      /** All places that it names. */
+      readonly paths: readonly string[];
+      readonly cwd?: undefined;
     };
 
 export type RunPermissionAnswer = { readonly decision: 'allow' } | { readonly decision: 'deny'; readonly message: string };

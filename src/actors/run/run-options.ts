@@ -56,7 +56,7 @@ export interface ExecuteAgentRunOptions {
   readonly onEvent?: ((event: AgentRunEvent) => void) | undefined;
   /** Awaited before the run acts on it, so that it can be stored first. What it throws is the end of the run. */
   readonly onDecision?: ((decision: RunDecisionRecord) => Promise<void>) | undefined;
-  /** Makes what is to be read smaller. Undefined when that cannot be. Called once at most. */
+  /** What is to be read made smaller, asked once at most, before it is decided: it changes nothing by itself. Undefined when nothing can be left out. */
   readonly compact?: (() => Promise<readonly ProviderMessage[] | undefined>) | undefined;
   /** The backend's own session, if it has one for this conversation. Asked before each attempt. `anew`: why a new one has to be begun in any case. */
   readonly resumption?: ((candidate: Candidate, runtime: AgentRuntime, anew: string | undefined) => RunResumption | undefined) | undefined;

@@ -4,12 +4,13 @@ import { attemptKey, candidateText } from '../../machines/run/candidate.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
 import { orderCandidates, restingText } from '../../machines/run/candidate-order.ts';
 import type { OrderedCandidate } from '../../machines/run/candidate-order.ts';
-import { DEFAULT_RUN_LIMITS, decideAfterFailure } from '../../machines/run/run-decision.ts';
+import { DEFAULT_RUN_LIMITS, decideAfterFailure, outWith } from '../../machines/run/run-decision.ts';
 import type { RunLimits, RunVerdict } from '../../machines/run/run-decision.ts';
 import type { RunAttempt } from '../../machines/run/run-attempt.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
-import type { AttemptAnswer, CompactAnswer, SelectAnswer } from '../../machines/run/run-machine.ts';
+import type { AttemptAnswer, SelectAnswer } from '../../machines/run/run-machine.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
+import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import { settledOrStopped } from '../turn/settled-or-stopped.ts';
 import type { AgentRunParams, AgentRunResult, AgentRuntime, RunCredential, RunResumption } from './agent-runtime.ts';
 import { CandidateAccess, localFailure } from './candidate-access.ts';
@@ -52,6 +53,8 @@ export class RunWork {
   #waitedMs = 0;
   #nextWaitMs = 0;
   #hasCompacted = false;
+  /** The request with less to read, once it was asked for: undefined where nothing can be left out. */
+  #smaller: { readonly messages: readonly ProviderMessage[] | undefined } | undefined;
   /** Why the backend's session is not to be gone on with. */
   #anew: string | undefined;
   #modelSteps = 0;
@@ -115,12 +118,15 @@ export class RunWork {
     return this.#afterFailure(candidate, error, facts);
   }
 
-  /** The candidate is out of this run. A model that cannot be used takes its other accounts with it. */
+  /** The candidate is out of this run, and what cannot be used with it. */
   async moveOn(): Promise<void> {
     const { candidate } = this.#current();
     this.#spent.add(attemptKey(candidate));
-    if (this.#attempts.at(-1)?.next !== 'fall_back') return;
-    for (const other of await this.#order()) if (isSameModel(other.candidate, candidate)) this.#spent.add(attemptKey(other.candidate));
+    const { next, error } = this.#attempts.at(-1) ?? {};
+    const out = next === undefined || error === undefined ? 'account' : outWith(next, error);
+    if (out === 'account') return;
+    const isOut = (other: Candidate): boolean => (out === 'model' ? isSameModel(other, candidate) : other.provider === candidate.provider);
+    for (const other of await this.#order()) if (isOut(other.candidate)) this.#spent.add(attemptKey(other.candidate));
   }
 
   async wait(): Promise<void> {
@@ -141,14 +147,13 @@ export class RunWork {
     });
   }
 
-  async compact(): Promise<CompactAnswer> {
+  async compact(): Promise<void> {
+    const { messages } = this.#smaller ?? {};
+    if (messages === undefined) throw new RuntimeError('RUN_CRASHED', 'there is nothing that could be left out, and it was to be', { category: 'crash' });
     this.#hasCompacted = true;
-    const messages = await this.#options.compact?.();
-    if (messages === undefined) return 'no_smaller';
     const { prompt: _, ...request } = this.#request;
     this.#request = { ...request, messages };
     this.#anew = 'The session of the backend holds what was too much to read.';
-    return 'smaller';
   }
 
   /** The result, once the chart has settled, and its last event. @param defect what broke, if the chart says so */
@@ -275,6 +280,8 @@ export class RunWork {
     const { because } = this.#current();
     const attempt = this.#attempts.length + 1;
     const ordered = await this.#order();
+    // Before it is decided: what cannot be made smaller is for another model.
+    if (error.kind === 'context_overflow') this.#smaller ??= { messages: await this.#options.compact?.() };
     const verdict = this.#judge(candidate, error, facts, ordered);
     this.#attempts.push({ candidate, error, next: verdict.next, because });
     if (verdict.next === 'give_up') this.#fail(this.#untilAnyRecovers(error, ordered));
@@ -305,8 +312,9 @@ export class RunWork {
       sameFailures,
       hasOtherProfile: others.some((other) => isSameModel(other.candidate, candidate)),
       hasOtherModel: others.some((other) => !isSameModel(other.candidate, candidate)),
+      hasOtherProvider: others.some((other) => other.candidate.provider !== candidate.provider),
       canPayAgain: this.#canPay(candidate),
-      canCompact: !this.#hasCompacted && this.#options.compact !== undefined,
+      canCompact: !this.#hasCompacted && this.#smaller?.messages !== undefined,
       limits: this.#limits,
       random: (this.#options.random ?? Math.random)(),
     });

@@ -1,13 +1,12 @@
 /** What the model of a program has said in a run: streamed as it comes, without secrets, and kept as the payloads of the result. */
 import type { AgentRunEventBody, RunPayload } from '../../machines/run/run-output.ts';
-import { PieceRedaction } from '../../machines/run/redaction.ts';
-import type { Redaction } from '../../machines/run/redaction.ts';
+import type { PieceRedaction, SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 
 /** In one run. */
 export const MAX_SAID_CHARACTERS = 8_000_000;
 
 export interface SaidSoFarOptions {
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
   readonly emit: (event: AgentRunEventBody) => void;
 }
 
@@ -15,7 +14,7 @@ interface Block {
   readonly what: 'text' | 'reasoning';
   readonly number: number;
   readonly pieces: string[];
-  readonly redaction: PieceRedaction;
+  readonly redaction: PieceRedaction<string>;
 }
 
 export class SaidSoFar {
@@ -42,7 +41,7 @@ export class SaidSoFar {
     if (text === '') return;
     if (this.#block?.what !== what || this.#block.number !== block) {
       this.end();
-      this.#block = { what, number: block, pieces: [], redaction: new PieceRedaction(this.#options.redaction) };
+      this.#block = { what, number: block, pieces: [], redaction: this.#options.redaction.pieces() };
     }
     this.#characters += text.length;
     this.#tell(this.#block, this.#block.redaction.add(text));

@@ -1,5 +1,5 @@
 /** The tools that a program runs itself, told so that each that was requested ends exactly once, whatever the program says or forgets. */
-import type { Redaction } from '../../machines/run/redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { AgentRunEventBody, BackendToolOutcome } from '../../machines/run/run-output.ts';
 
 /** In one run. */
@@ -8,13 +8,15 @@ export const MAX_TOOL_CALLS = 10_000;
 export const MAX_INPUT_CHARACTERS = 20_000;
 const MAX_OUTPUT_CHARACTERS = 30_000;
 
+const UNKNOWN_END = 'The program that ran this has ended without telling how it ended. Whether it took effect is unknown. Check before you repeat it.';
+
 interface OpenCall {
   hasStarted: boolean;
   isDenied: boolean;
 }
 
 export interface ToolLedgerOptions {
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
   readonly emit: (event: AgentRunEventBody) => void;
   /** Called before a request is told: what was said before it is over. */
   readonly onRequest: () => void;
@@ -48,7 +50,7 @@ export class ToolLedger {
     this.#open.set(callId, { hasStarted: false, isDenied: false });
     const { redaction, emit, onRequest } = this.#options;
     onRequest();
-    emit({ stream: 'tool', data: { phase: 'requested', callId, name: redaction.text(name), input: redaction.json(input, MAX_INPUT_CHARACTERS) } });
+    emit({ stream: 'tool', data: { phase: 'requested', callId, name: redaction.text(name), input: redaction.json(input, { maxCharacters: MAX_INPUT_CHARACTERS }) } });
   }
 
   started(callId: string): void {
@@ -72,11 +74,12 @@ export class ToolLedger {
     if (actual === 'completed' || actual === 'failed') this.started(callId);
     this.#open.delete(callId);
     const { redaction, emit } = this.#options;
-    emit({ stream: 'tool', data: { phase: 'ended', callId, outcome: actual, output: redaction.json(output ?? '', MAX_OUTPUT_CHARACTERS) } });
+    emit({ stream: 'tool', data: { phase: 'ended', callId, outcome: actual, output: redaction.json(output ?? '', { maxCharacters: MAX_OUTPUT_CHARACTERS }) } });
   }
 
-  /** The program is gone: what it had not told the end of, it did not end. */
-  endAll(because: string): void {
-    for (const [callId, { isDenied }] of this.#open) this.ended({ callId, outcome: isDenied ? 'denied' : 'cancelled', output: because });
+  /** The program is gone. What it had not told the end of was cut short where we stopped it; else nobody knows what came of it. */
+  endAll(wasStopped: boolean): void {
+    const end = wasStopped ? ({ outcome: 'cancelled', output: 'The run was stopped.' } as const) : ({ outcome: 'unknown', output: UNKNOWN_END } as const);
+    for (const [callId, { isDenied }] of this.#open) this.ended({ callId, ...end, ...(isDenied ? { outcome: 'denied' } : {}) });
   }
 }

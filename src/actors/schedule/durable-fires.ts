@@ -15,6 +15,7 @@ import type { Clock, TimerHandle } from '../clock/clock.ts';
 import type { ChildTasks } from '../task/task-runner.ts';
 import type { ScheduledSessions } from './durable-ports.ts';
 import type { ScheduleRegistry } from './durable-registry.ts';
+import type { SlotOwners } from './slot-owners.ts';
 
 export interface DurableFiresOptions {
   readonly registry: ScheduleRegistry;
@@ -24,6 +25,10 @@ export interface DurableFiresOptions {
   readonly environment: (name: string) => string | undefined;
   /** Names this worker. Never used before. */
   readonly owner: string;
+  /** Whether another worker lives. */
+  readonly isAlive: SlotOwners['isAlive'];
+  /** Ends what the commands of workers that are gone have left running. */
+  readonly endLeft: () => Promise<unknown>;
   /** The definition as it was when the schedule's task was started. */
   readonly started: Pick<ScheduleDefinition, 'id' | 'series'>;
   readonly children: ChildTasks;
@@ -125,14 +130,24 @@ export class DurableFires implements ChildTasks {
     const { registry, owner, onStatus } = this.#options;
     let refusal: StatusReason | undefined;
     let before: ScheduleStanding['status'] | undefined;
+    const deadOwner = await this.#deadOwner(definition);
     const standing = await registry.change(definition, (now) => {
       before = now.status;
-      const decision = beginRun(definition, now, { slot, owner, at: this.#now() });
+      const decision = beginRun(definition, now, { slot, owner, at: this.#now(), deadOwner });
       refusal = decision.kind === 'refused' ? decision.reason : undefined;
       return decision.standing;
     });
     if (standing.status !== before) onStatus(standing);
     if (refusal !== undefined) throw new BackgroundTaskError('conflict', refusal.message, { code: refusal.code });
+  }
+
+  /** The owner of the run that goes on by the record and whose process is gone. Nothing of that run is left when this resolves. */
+  async #deadOwner(definition: ScheduleDefinition): Promise<string | undefined> {
+    const { registry, owner, isAlive, endLeft, onTrouble } = this.#options;
+    const { lastRun } = await registry.standingOf(definition);
+    if (lastRun?.outcome !== 'running' || lastRun.owner === owner || (await isAlive(lastRun.owner)) !== false) return undefined;
+    await endLeft().catch(onTrouble);
+    return lastRun.owner;
   }
 
   /** Once, whoever sends it and however often it is tried: the key is that of the slot. */

@@ -16,6 +16,7 @@ export function createDurableScheduleRunner(runner: BackgroundTaskRunner<Schedul
   const adopted = new Map<string, (children: ChildTasks) => ChildTasks>();
   return {
     kind: 'scheduled',
+    check: (request) => runner.check?.(request),
     start(start) {
       const fires = start.request.scheduleId === undefined ? undefined : adopted.get(start.request.scheduleId);
       return runner.start(fires === undefined ? start : withChildren(start, fires(start.children)));

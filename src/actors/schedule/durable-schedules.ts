@@ -17,6 +17,8 @@ import type { ScheduledSessions } from './durable-ports.ts';
 import type { ScheduleGlance, ScheduleRegistry, UnreadableSchedule } from './durable-registry.ts';
 import type { DurableScheduleRunner } from './durable-runner.ts';
 import { SerialLane } from './serial-lane.ts';
+import { createSlotOwners } from './slot-owners.ts';
+import type { SlotOwners } from './slot-owners.ts';
 
 export interface DurableSchedulesOptions {
   readonly registry: ScheduleRegistry;
@@ -31,8 +33,10 @@ export interface DurableSchedulesOptions {
   readonly cwd: string;
   /** A change that goes unheard takes effect within this time. Default 30,000. */
   readonly lookIntervalMs?: number | undefined;
-  /** Makes a name that no worker has had. Default: a random UUID. */
-  readonly ownerId?: (() => string) | undefined;
+  /** Names this worker, and tells whether others live. Default: a run that gives no sign of life for a minute is taken for dead. */
+  readonly owners?: SlotOwners | undefined;
+  /** Ends what the commands of workers that are gone have left running. Default: nothing is ended. */
+  readonly endLeft?: (() => Promise<unknown>) | undefined;
   /** Hears once of each definition that cannot be run, and of records that could not be written. Default: nobody does. */
   readonly onTrouble?: ((trouble: ScheduleTrouble) => void) | undefined;
 }
@@ -57,7 +61,8 @@ const DEFAULT_LOOK_INTERVAL_MS = 30_000;
 
 export class DurableSchedules implements AsyncDisposable {
   readonly #options: DurableSchedulesOptions;
-  readonly #owner: string;
+  readonly #owners: SlotOwners;
+  #owner: string | undefined = undefined;
   readonly #lane = new SerialLane();
   readonly #running = new Map<string, Running>();
   /** What was let go of and may still have a command that is ending. */
@@ -71,7 +76,7 @@ export class DurableSchedules implements AsyncDisposable {
 
   constructor(options: DurableSchedulesOptions) {
     this.#options = options;
-    this.#owner = (options.ownerId ?? (() => crypto.randomUUID()))();
+    this.#owners = options.owners ?? createSlotOwners();
   }
 
   /** Ids of the schedules that this worker runs, those that are paused included. */
@@ -162,15 +167,16 @@ export class DurableSchedules implements AsyncDisposable {
     const { tasks, runner, registry } = this.#options;
     const key = slotsKeyOf(definition);
     await registry.reconcile(definition);
+    const owner = (this.#owner ??= await this.#owners.newOwner());
     let fires: DurableFires | undefined;
-    runner.adopt(key, (children) => (fires = this.#firesOf(definition, children)));
+    runner.adopt(key, (children) => (fires = this.#firesOf(definition, owner, children)));
     const { id: taskId } = await tasks.spawn(taskRequestOf(definition, this.#options.cwd)).catch((error: unknown) => {
       runner.release(key);
       throw error;
     });
     const running: Running = { definition, taskId, fires, isPaused: standing.status !== 'active', isLeaving: false };
     // The task may have to wait for a slot of the pool before it is started.
-    if (fires === undefined) runner.adopt(key, (children) => (running.fires = this.#firesOf(definition, children)));
+    if (fires === undefined) runner.adopt(key, (children) => (running.fires = this.#firesOf(definition, owner, children)));
     this.#running.set(id, running);
     void this.#attend(running);
   }
@@ -226,14 +232,16 @@ export class DurableSchedules implements AsyncDisposable {
     this.#leaving.add(gone);
   }
 
-  #firesOf(started: ScheduleDefinition, children: ChildTasks): DurableFires {
-    const { registry, sessions, clock, environment = () => undefined } = this.#options;
+  #firesOf(started: ScheduleDefinition, owner: string, children: ChildTasks): DurableFires {
+    const { registry, sessions, clock, environment = () => undefined, endLeft = async () => undefined } = this.#options;
     return new DurableFires({
       registry,
       sessions,
       clock,
       environment,
-      owner: this.#owner,
+      owner,
+      isAlive: (other) => this.#owners.isAlive(other),
+      endLeft,
       started,
       children,
       onStatus: () => void this.look(),

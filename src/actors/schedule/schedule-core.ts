@@ -4,6 +4,7 @@ import type { ScheduleLimits } from '../../machines/schedule/schedule-options.ts
 import type { Clock } from '../clock/clock.ts';
 import { ScheduleJournal } from './schedule-journal.ts';
 import { ScheduleLog } from './schedule-log.ts';
+import type { SlotOwners } from './slot-owners.ts';
 import type { ScheduleStore } from './schedule-store.ts';
 import { SerialLane } from './serial-lane.ts';
 
@@ -12,6 +13,8 @@ export interface ScheduleSetting {
   readonly scheduleId: string;
   /** Names this run of the schedule. Never used before. */
   readonly owner: string;
+  /** Whether another owner lives. */
+  readonly isAlive: SlotOwners['isAlive'];
   readonly clock: Clock;
   readonly limits: ScheduleLimits;
   readonly store: ScheduleStore;

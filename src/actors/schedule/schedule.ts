@@ -5,6 +5,7 @@
 import { createActor } from 'xstate';
 import type { Actor } from 'xstate';
 import { messageOf } from '../../machines/errors.ts';
+import { RUN_SILENCE_MS } from '../../machines/schedule/durable-standing.ts';
 import { allowance, decideCatchUp, dueSlots } from '../../machines/schedule/due-slots.ts';
 import { scheduleLifecycle } from '../../machines/schedule/schedule-machine.ts';
 import type { ScheduleEvent } from '../../machines/schedule/schedule-machine.ts';
@@ -34,6 +35,12 @@ export interface ScheduleOptions {
   readonly onEnded: (failure?: BackgroundTaskError) => void;
 }
 
+interface LeftByOthers {
+  readonly interruptions: readonly RecordOf<'slot.interrupted'>[];
+  /** Slots that were in line, ascending. */
+  readonly queued: readonly number[];
+}
+
 const UNSTORED = 'some records could not be stored yet';
 
 interface DueQuestion {
@@ -58,6 +65,8 @@ export class Schedule {
   #retryMs: number;
   #trouble: string | undefined = undefined;
   #stopped: Promise<void> | undefined = undefined;
+  /** When this run first saw a claim of another, of which it cannot tell whether that lives. */
+  readonly #seen = new Map<string, number>();
 
   constructor(options: ScheduleOptions) {
     const { clock, parent, limits, scheduleId } = options.core;
@@ -147,15 +156,16 @@ export class Schedule {
     const history = await journal.history();
     const upToMs = clock.now();
     const isContinued = history.plan !== undefined && isSamePlan(history.plan, this.#times.plan);
-    await journal.append(this.#interruptions(history));
+    const left = await this.#leftByOthers(history);
+    await journal.append(left.interruptions);
     if (isContinued) this.#decidedMs = epochMsOf(history.through ?? this.#now());
-    else await this.#begin(history, upToMs);
+    else await this.#begin(history, left.queued, upToMs);
     this.#send('OPENED');
     if (history.paused) this.#send('PAUSE');
     if (!this.#isLive) return;
     onOpened();
 
-    const leftovers = isContinued ? history.queued.map(({ slot }) => epochMsOf(slot)) : [];
+    const leftovers = isContinued ? left.queued : [];
     if (this.isPaused) fires.inherit(leftovers);
     // However short the gap was, a policy of `none` means that nothing of before the start fires.
     await this.#settleDue({ upToMs, reason: 'down', punctualMs: 0, leftovers: this.isPaused ? [] : leftovers });
@@ -163,12 +173,12 @@ export class Schedule {
   }
 
   /** A plan comes into force that was not in force before: the first one, or another than the record knows. */
-  async #begin(history: ScheduleHistory, nowMs: number): Promise<void> {
+  async #begin(history: ScheduleHistory, queued: readonly number[], nowMs: number): Promise<void> {
     const { fires } = this.#options;
     this.#requireFutureTime(this.#times, nowMs);
     if (history.plan !== undefined && history.through !== undefined) {
       const due = this.#dueUnder(history.plan, { afterMs: epochMsOf(history.through), upToMs: nowMs });
-      const missed = [...history.queued.map(({ slot }) => epochMsOf(slot)), ...due.slots];
+      const missed = [...queued, ...due.slots];
       await fires.settle({ older: due.older, missed, fire: [], reason: 'plan-changed', overlap: this.#overlap });
     }
     await this.#core.journal.append([{ v: 1, type: 'schedule.planned', at: instantOf(nowMs), ...this.#times.plan }]);
@@ -186,10 +196,30 @@ export class Schedule {
     }
   }
 
-  #interruptions(history: ScheduleHistory): RecordOf<'slot.interrupted'>[] {
+  /** What runs that are gone have left open. What a living one has in hand is its own business. */
+  async #leftByOthers({ claims, queued }: ScheduleHistory): Promise<LeftByOthers> {
     const { owner } = this.#core;
-    const open = history.claims.filter((claim) => !claim.interrupted);
-    return open.map(({ slot }) => ({ v: 1, type: 'slot.interrupted', slot, at: this.#now(), owner }));
+    const open = claims.filter((claim) => !claim.interrupted && claim.owner !== owner);
+    const lined = queued.filter((each) => each.owner !== owner);
+    const gone = await this.#goneOf([...open, ...lined]);
+    return {
+      interruptions: open.filter((claim) => gone.has(claim.slot)).map(({ slot }) => ({ v: 1, type: 'slot.interrupted', slot, at: this.#now(), owner })),
+      queued: lined.filter(({ slot }) => gone.has(slot)).map(({ slot }) => epochMsOf(slot)),
+    };
+  }
+
+  /** The slots whose owner is dead, or silent for so long that it is taken for dead. */
+  async #goneOf(slots: readonly { readonly slot: string; readonly owner: string }[]): Promise<ReadonlySet<string>> {
+    const nowMs = this.#core.clock.now();
+    const gone = new Set<string>();
+    for (const { slot, owner } of slots) {
+      const isAlive = await this.#core.isAlive(owner);
+      const seenMs = this.#seen.get(slot) ?? nowMs;
+      this.#seen.set(slot, seenMs);
+      if (!(isAlive ?? nowMs - seenMs < RUN_SILENCE_MS)) gone.add(slot);
+    }
+    for (const slot of this.#seen.keys()) if (gone.has(slot) || !slots.some((each) => each.slot === slot)) this.#seen.delete(slot);
+    return gone;
   }
 
   async #look(): Promise<void> {
@@ -198,10 +228,14 @@ export class Schedule {
     const { fires } = this.#options;
     try {
       if (!(await journal.settleDebts())) return this.#backOff(UNSTORED);
-      await this.#followPause();
+      const history = await journal.history();
+      // Another process may have paused or resumed the schedule: the record counts, not who asked.
+      if (history.paused !== this.isPaused) this.#send(history.paused ? 'PAUSE' : 'RESUME');
       // Stopped in the meantime: what is due is left to the next start.
       if (!this.#isLive) return;
-      await this.#settleDue({ upToMs: clock.now(), reason: 'late', punctualMs: limits.punctualMs });
+      const left = await this.#leftByOthers(history);
+      if (left.interruptions.length > 0) await journal.append(left.interruptions);
+      await this.#settleDue({ upToMs: clock.now(), reason: 'late', punctualMs: limits.punctualMs, leftovers: this.isPaused ? [] : left.queued });
       if (!this.isPaused) await fires.advance();
       this.#recover();
       this.#rest();
@@ -209,12 +243,6 @@ export class Schedule {
       if (isRecordFailure(thrown)) this.#backOff(thrown.message);
       else this.#fail(thrown);
     }
-  }
-
-  /** Another process may have paused or resumed the schedule: the record counts, not who asked. */
-  async #followPause(): Promise<void> {
-    const { paused } = await this.#core.journal.history();
-    if (paused !== this.isPaused) this.#send(paused ? 'PAUSE' : 'RESUME');
   }
 
   async #settleDue({ upToMs, reason, punctualMs, leftovers = [] }: DueQuestion): Promise<void> {

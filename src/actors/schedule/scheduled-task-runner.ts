@@ -23,6 +23,8 @@ import type { ScheduleCore } from './schedule-core.ts';
 import { ScheduleFace } from './schedule-face.ts';
 import { Schedule } from './schedule.ts';
 import type { ScheduleStore } from './schedule-store.ts';
+import { createSlotOwners } from './slot-owners.ts';
+import type { SlotOwners } from './slot-owners.ts';
 
 /** One late fire at most: a nightly job still runs when the machine slept through the night, and runs once. */
 const DEFAULT_CATCH_UP: CatchUpPolicy = 'latest';
@@ -34,22 +36,34 @@ export interface ScheduledTaskRunnerOptions {
   /** Keeps schedules that have a name. Default: in memory, for as long as this runner. */
   readonly store?: ScheduleStore | undefined;
   readonly limits?: ScheduleLimitsInput | undefined;
-  /** Makes an id that no run of any schedule has had. Default: a random UUID. */
-  readonly ownerId?: (() => string) | undefined;
+  /** Names its runs, and tells whether others live. Default: of no other can that be told, and one that is silent for a minute is taken for dead. */
+  readonly owners?: SlotOwners | undefined;
 }
 
 /** @throws BackgroundTaskError category `validation` for limits that make no sense */
 export function createScheduledTaskRunner(options: ScheduledTaskRunnerOptions): BackgroundTaskRunner<ScheduledTaskRequest> {
-  const { clock, cron, ownerId = () => crypto.randomUUID() } = options;
+  const { clock, cron, owners = createSlotOwners() } = options;
   const limits = checkedScheduleLimits(options.limits ?? {});
   const named = options.store ?? createMemoryScheduleStore();
+  /** Runs of this process that go on: of those that have ended nobody hears any more, though their process lives. */
+  const live = new Map<string, boolean>();
+  const isAlive = async (owner: string): Promise<boolean | undefined> => live.get(owner) ?? owners.isAlive(owner);
   return {
     kind: 'scheduled',
+    check: (request) => void cron.read(request),
     start(start) {
       const { taskId, request, parent } = start;
       // Two managers may both have a `task_1`: what a nameless schedule records is its own, and only what it adds up to is ever read.
       const store = request.scheduleId === undefined ? createMemoryScheduleStore({ maxRecords: 0 }) : named;
-      return startSchedule(start, cron, createScheduleCore({ taskId, scheduleId: request.scheduleId ?? taskId, owner: ownerId(), clock, limits, store, parent }));
+      const begin = (owner: string): BackgroundTaskHandle => {
+        const handle = startSchedule(start, cron, createScheduleCore({ taskId, scheduleId: request.scheduleId ?? taskId, owner, isAlive, clock, limits, store, parent }));
+        live.set(owner, true);
+        const end = (): void => void live.set(owner, false);
+        handle.result.then(end, end);
+        return handle;
+      };
+      const owner = owners.newOwner();
+      return typeof owner === 'string' ? begin(owner) : owner.then(begin);
     },
   };
 }

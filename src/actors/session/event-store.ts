@@ -212,6 +212,16 @@ export function sessionExists(sessionId: string): RuntimeError {
   });
 }
 
+/** `what` is wrong with it: the rest of a sentence about the log. */
+export function historyLost(sessionId: string, what: string): RuntimeError {
+  return new RuntimeError('SESSION_HISTORY_LOST', `the log of session ${sessionId} is not whole: ${what}`, {
+    category: 'storage',
+    recoverable: false,
+    hint: 'Restore the folder of the session from a backup. `wakechart doctor` says what is missing; `wakechart doctor --repair --accept-loss ID` goes on without it, and tells the session so.',
+    details: { sessionId },
+  });
+}
+
 export function headMoved(sessionId: string, expected: number, head: number): RuntimeError {
   return new RuntimeError('HEAD_MOVED', `session ${sessionId} was expected to end at event ${expected}, it ends at ${head}`, {
     category: 'conflict',

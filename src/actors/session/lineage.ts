@@ -1,6 +1,5 @@
 /** Parents and children: a child is known to its parent from its creation on, and each time it comes to rest the parent has it in its log. */
 import { RuntimeError } from '../../machines/errors.ts';
-import { MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
 import { OWN_KEYS } from '../../machines/session/session-requests.ts';
 import { refusalError, stateAfter, terminated } from '../../machines/session/session-rules.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
@@ -15,21 +14,13 @@ export interface LineagePorts extends JournalPorts {
 }
 
 /**
- * Where a new child of `parent` stands.
- * @throws RuntimeError SESSION_TERMINATED, SESSION_TOO_DEEP, CHILD_LIMIT
+ * Whether a session can have one more child.
+ * @throws RuntimeError SESSION_TERMINATED, CHILD_LIMIT
  */
-export function placeOfChild(parent: SessionState, child: { readonly sessionId: string; readonly agentId: string }): NonNullable<SessionState['parent']> {
-  const depth = (parent.parent?.depth ?? 0) + 1;
+export function requireRoom(parent: SessionState, child: { readonly sessionId: string; readonly agentId: string }): void {
   if (parent.status === 'terminated') throw refusalError(parent.sessionId, 'session.child_created', terminated(parent));
-  if (depth > MAX_SESSION_DEPTH) {
-    throw new RuntimeError('SESSION_TOO_DEEP', `expected at most ${MAX_SESSION_DEPTH} generations of child sessions, this one would be the ${depth}th`, {
-      category: 'capacity',
-      hint: 'Let an ancestor create it.',
-    });
-  }
   const event = { type: 'session.child_created', v: 1, data: { childSessionId: child.sessionId, agentId: child.agentId } } as const;
   stateAfter(parent, [{ ...event, id: child.sessionId, at: '', sessionId: parent.sessionId, seq: parent.head + 1 }]);
-  return { sessionId: parent.sessionId, depth };
 }
 
 /** Says in the parent's log that the child exists. Idempotent. @throws RuntimeError SESSION_NOT_FOUND, SESSION_TERMINATED, CHILD_LIMIT */

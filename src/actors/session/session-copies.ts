@@ -1,17 +1,20 @@
 /** Sessions made from the log of another: forks, and what comes out of an export. Each is there as a whole or not at all. */
 import { RuntimeError } from '../../machines/errors.ts';
 import { activationsOf } from '../../machines/session/activation.ts';
+import type { Restriction } from '../../machines/session/event-schemas.ts';
 import { asCopied, forkedEvents, settlingDrafts } from '../../machines/session/session-fork.ts';
 import { importedBounds } from '../../machines/session/imported-bounds.ts';
 import { checkDraft, placeEvent } from '../../machines/session/session-event.ts';
 import type { NewSessionEvent, SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';
 import { foldSession } from '../../machines/session/session-fold.ts';
-import { initialSessionState } from '../../machines/session/session-state.ts';
+import { depthOf, initialSessionState } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
 import { keepView } from './event-store.ts';
 import type { EventStore, SessionIdentity } from './event-store.ts';
+import { ParentBounds } from './parent-bounds.ts';
+import type { BoundsPorts } from './parent-bounds.ts';
 import { SessionEvents } from './session-events.ts';
 import { SessionJournal } from './session-journal.ts';
 import type { JournalPorts } from './session-journal.ts';
@@ -37,7 +40,7 @@ export async function forkSession(sourceId: string, { atSeq, title }: ForkReques
   const importedThroughSeq = importedPartOf(past);
   const created = envelope({
     type: 'session.created',
-    data: { agentId, ...(title === undefined ? {} : { title }), ...boundsOf(past[0]), forkOf: { sessionId: sourceId, seq }, ...(importedThroughSeq === undefined ? {} : { importedThroughSeq }) },
+    data: { ...boundsOf(past[0]), agentId, ...(title === undefined ? {} : { title }), forkOf: { sessionId: sourceId, seq, ...depthBelow(past[0]) }, ...(importedThroughSeq === undefined ? {} : { importedThroughSeq }) },
   });
   const copied = [created, ...forkedEvents(past)];
   const settling = settlingDrafts(foldAll(identity, copied)).map(envelope);
@@ -54,13 +57,16 @@ export async function forkSession(sourceId: string, { atSeq, title }: ForkReques
 
 type Created = SessionEventData<'session.created'>;
 
-const BOUNDS = ['environmentId', 'restriction', 'narrowing', 'allowance', 'runsIn'] as const satisfies readonly (keyof Created)[];
-
-/** Where it works, what binds it and what it may use up: a fork is no way out of any of it. */
-function boundsOf(first: SessionEvent | undefined): Pick<Created, (typeof BOUNDS)[number]> {
+/** Where it works, what binds it and what it may use up: a fork is no way out of any of it. All is taken over that is not named as the first session's own. */
+function boundsOf(first: SessionEvent | undefined): Omit<Created, 'agentId' | 'title' | 'parent' | 'jobId' | 'workspace' | 'forkOf' | 'importedThroughSeq'> {
   if (first?.type !== 'session.created') return {};
-  const { data } = first;
-  return Object.fromEntries(BOUNDS.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]]])));
+  const { agentId: _agent, title: _title, parent: _parent, jobId: _job, workspace: _workspace, forkOf: _fork, importedThroughSeq: _imported, ...bounds } = first.data;
+  return bounds;
+}
+
+function depthBelow(first: SessionEvent | undefined): { readonly depth?: number } {
+  const depth = first?.type === 'session.created' ? depthOf(first.data) : 0;
+  return depth === 0 ? {} : { depth };
 }
 
 /** How much of a fork of these events came from elsewhere. */
@@ -72,7 +78,7 @@ function importedPartOf(past: readonly SessionEvent[]): number | undefined {
   return 1 + forkedEvents(past.filter(({ seq }) => seq <= importedThroughSeq)).length;
 }
 
-export interface ImportPorts extends JournalPorts {
+export interface ImportPorts extends JournalPorts, BoundsPorts {
   readonly agents: AgentCatalog;
 }
 
@@ -82,17 +88,28 @@ export interface ImportOptions {
 }
 
 /** Makes the session that `events` are the log of. They have been checked. @throws RuntimeError SESSION_EXISTS, AGENT_NOT_FOUND */
-export async function createFromLog(identity: SessionIdentity, exported: readonly [NewSessionEvent, ...NewSessionEvent[]], { store, agents }: ImportPorts, { isTrusted = false }: ImportOptions = {}): Promise<void> {
+export async function createFromLog(identity: SessionIdentity, exported: readonly [NewSessionEvent, ...NewSessionEvent[]], ports: ImportPorts, { isTrusted = false }: ImportOptions = {}): Promise<void> {
+  const { store, agents } = ports;
   const agent = await agents.get(identity.agentId);
   const [first, ...later] = exported;
   const said = first.data as Created;
-  const created = { ...first, data: { ...(isTrusted ? said : importedBounds(said, agent)), importedThroughSeq: exported.length } };
+  const created = { ...first, data: { ...(isTrusted ? said : importedBounds(said, agent, await boundsOfParent(said, ports))), importedThroughSeq: exported.length } };
   const events = [created, ...later.map(asCopied)] as const;
   const activations = activationsOf(foldAll(identity, events));
   await store.activations.add(activations);
   await store.create(identity, events);
   // Whoever looked in between has found no session, and may have taken them for strays.
   await store.activations.add(activations).catch(() => undefined);
+}
+
+/** What binds a session that is here and for which a log says that it works. Whoever has written the log may have cut that out of it. */
+async function boundsOfParent({ parent }: Created, ports: ImportPorts): Promise<Restriction | undefined> {
+  if (parent === undefined) return undefined;
+  const journal = await SessionJournal.open(parent.sessionId, ports).catch((error: unknown) => {
+    if (RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND') return undefined;
+    throw error;
+  });
+  return journal === undefined ? undefined : (await ParentBounds.of(journal.state, ports)).binding(journal.state);
 }
 
 async function eventsUpTo(store: EventStore, sessionId: string, seq: number): Promise<SessionEvent[]> {

@@ -23,7 +23,6 @@ import type {
 } from '../../machines/session-tools/session-tool-definitions.ts';
 import { HINTS_NOTE } from '../../machines/retrieval/retrieval-tool.ts';
 import { snapshotOf } from '../../machines/session-tools/snapshot.ts';
-import type { PolicyStore } from '../permission/policy-store.ts';
 import { turnStartOf } from '../retrieval/own-turn.ts';
 import type { Retrieval } from '../retrieval/retrieval.ts';
 import type { Tool, ToolContext } from '../turn/tool.ts';
@@ -40,17 +39,14 @@ export interface SessionToolServices extends SessionReading, DelegationPorts {}
 
 export interface SessionToolOptions {
   readonly retrieval: Retrieval;
-  /** What is kept of rules binds children too. Without it only the agent files do. */
-  readonly policy?: PolicyStore | undefined;
 }
 
-export function createSessionTools(services: SessionToolServices, { retrieval, policy }: SessionToolOptions): readonly Tool[] {
-  const ports = { ...services, policy };
+export function createSessionTools(services: SessionToolServices, { retrieval }: SessionToolOptions): readonly Tool[] {
   const list: Tool<SessionListInput> = { definition: sessionListDefinition, run: (input, { session }) => listSessions(services, session, input) };
   const describe: Tool<NoInput> = { definition: sessionDescribeDefinition, run: (_input, context) => describeSession(context, services) };
   const describeContext: Tool<NoInput> = { definition: sessionDescribeContextDefinition, run: (_input, context) => describeOwnContext(context, services) };
   const search: Tool<SessionSearchInput> = { definition: sessionSearchContextDefinition, run: (input, context) => searchSession(input, context, { services, retrieval }) };
-  const delegating: Tool<SessionDelegateInput> = { definition: sessionDelegateDefinition, run: (input, context) => delegate(input, context, ports) };
+  const delegating: Tool<SessionDelegateInput> = { definition: sessionDelegateDefinition, run: (input, context) => delegate(input, context, services) };
   return [list, ...openingTools(services), search, describeContext, describe, delegating, runChildTool()] as readonly Tool[];
 }
 

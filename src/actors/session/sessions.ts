@@ -17,7 +17,6 @@ import {
 import type { CheckedSendOptions, ForkOptions, InterruptOptions, NewSession, SendOptions, SessionFilter, SessionIngress, TerminateOptions } from '../../machines/session/session-requests.ts';
 import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import { childBounds } from '../environment/child-bounds.ts';
 import type { SessionEnvironments } from '../environment/session-environment.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import { SafeObservable } from '../streams/safe-observable.ts';
@@ -30,28 +29,34 @@ import { frozen } from './frozen.ts';
 import { accept, appendAtHead, interrupt, receiptOf } from './ingress.ts';
 import type { SendReceipt } from './ingress.ts';
 import type { JournalCache } from './journal-cache.ts';
-import { announceChild, placeOfChild, tellOfDeletion, tellParent } from './lineage.ts';
+import { announceChild, requireRoom, tellOfDeletion, tellParent } from './lineage.ts';
 import type { LineagePorts } from './lineage.ts';
+import { beginSession } from './new-session.ts';
+import type { Origin } from './new-session.ts';
+import { ParentBounds } from './parent-bounds.ts';
+import type { BoundsPorts } from './parent-bounds.ts';
 import { runEvents$ } from './run-events.ts';
 import { SessionEvents } from './session-events.ts';
 import type { SessionEventsOptions } from './session-events.ts';
-import { SessionJournal } from './session-journal.ts';
+import type { SessionJournal } from './session-journal.ts';
 import { withReader } from './message-receipt.ts';
 import type { ImportOptions } from './session-copies.ts';
 import { exportSession, importSession } from './session-transfer.ts';
 import { forkSession } from './session-copies.ts';
 import { endJobsOf, interruptSubflows } from './subflow-session.ts';
 
-export interface SessionsOptions extends LineagePorts {
+export interface SessionsOptions extends LineagePorts, BoundsPorts {
   readonly agents: AgentCatalog;
-  /** Absent: sessions work in their workspace, with nothing shut in. */
-  readonly environments?: Pick<SessionEnvironments, 'idFor' | 'require'> | undefined;
+  /** Undefined: sessions work in their workspace, with nothing shut in. */
+  readonly environments: Pick<SessionEnvironments, 'bind' | 'require'> | undefined;
   /** Without it no message can come with files. */
   readonly attachments?: AttachmentStore | undefined;
   readonly onListenerError: OnListenerError;
   /** Lets go of what tools keep for a session that is ended or removed. */
   readonly closeSession?: ((sessionId: string, reason: string) => Promise<void>) | undefined;
 }
+
+const OF_ITS_OWN: Origin = { kind: 'own' };
 
 export class Sessions {
   readonly #options: SessionsOptions;
@@ -73,19 +78,17 @@ export class Sessions {
     await this.#options.agents.get(agentId);
     const identity = { sessionId: this.#options.ids.next(), agentId };
     if (environmentId !== undefined) await this.#options.environments?.require(environmentId);
-    const parent = parentSessionId === undefined ? {} : await this.#relation((await this.#journals.open(parentSessionId)).state, identity);
-    const journal = new SessionJournal(identity, this.#options);
-    const data = { agentId, ...(title === undefined ? {} : { title }), ...(environmentId === undefined ? {} : { environmentId }), ...parent };
-    await this.#options.store.create(identity, journal.envelopes([{ type: 'session.created', data }]));
-    await journal.refresh();
+    const origin = parentSessionId === undefined ? OF_ITS_OWN : await this.#childOf((await this.#journals.open(parentSessionId)).state, identity);
+    const journal = await beginSession({ ...identity, title, environmentId }, origin, this.#options);
     await keepView(this.#options.store, journal.state);
     await this.#announce(journal.state);
     return frozen(journal.state);
   }
 
-  /** What whoever it works for may not do, it may not do either. */
-  async #relation(parent: SessionState, child: SessionIdentity): Promise<Pick<SessionState, 'parent' | 'restriction'>> {
-    return { parent: placeOfChild(parent, child), restriction: await childBounds(parent, this.#options) };
+  /** Also where a person makes it on purpose: what the parent may not do, it may not do either. */
+  async #childOf(parent: SessionState, child: SessionIdentity): Promise<Origin> {
+    requireRoom(parent, child);
+    return { kind: 'child', bounds: (await ParentBounds.of(parent, this.#options)).bounds(parent, { kind: 'session' }) };
   }
 
   /** Whoever cuts a session short cuts its children short that it waits for; and who waits for this one is told. */
@@ -187,11 +190,21 @@ export class Sessions {
 
   /** Removes a session that does not run, with all its files, for ever. @throws RuntimeError SESSION_BUSY while a wake of it runs */
   async delete(sessionId: string): Promise<void> {
-    const { state } = await this.#journals.open(checkSessionId(sessionId));
+    const state = await this.#stateToDelete(checkSessionId(sessionId));
     await this.#options.store.delete(state.sessionId, { epoch: state.epoch, isOpen: state.openWake !== undefined });
     this.#journals.forget(state.sessionId);
     await tellOfDeletion(state, this.#options);
     await this.#stopTree(state, 'the session that it works for was deleted');
+  }
+
+  /** Of a log that is not whole nothing is known: it can be taken away all the same. */
+  async #stateToDelete(sessionId: string): Promise<SessionState> {
+    try {
+      return (await this.#journals.open(sessionId)).state;
+    } catch (error) {
+      if (!RuntimeError.is(error) || error.code !== 'SESSION_HISTORY_LOST') throw error;
+      return initialSessionState(await this.#options.store.identify(sessionId));
+    }
   }
 
   /** The folded state as of now. */

@@ -1,6 +1,5 @@
 /** The child session that answers a tool call: made once, whoever dies in between, and told what the call says. */
 import { RuntimeError } from '../../machines/errors.ts';
-import type { Allowance, Restriction } from '../../machines/session/event-schemas.ts';
 import type { SessionEvent, SessionEventDraft } from '../../machines/session/session-event.ts';
 import { OWN_KEYS } from '../../machines/session/session-requests.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -9,38 +8,34 @@ import type { EventStore } from './event-store.ts';
 import { accept, appendAtHead, interrupt } from './ingress.ts';
 import { tellParent } from './lineage.ts';
 import type { LineagePorts } from './lineage.ts';
-import { SessionJournal } from './session-journal.ts';
+import { beginSession } from './new-session.ts';
+import type { ChildBounds } from './parent-bounds.ts';
+import type { SessionJournal } from './session-journal.ts';
 
 export interface SubflowSession {
   readonly sessionId: string;
   readonly agentId: string;
-  readonly parent: { readonly sessionId: string; readonly depth: number; readonly callId: string };
+  /** What binds the session that calls. */
+  readonly bounds: ChildBounds;
+  readonly callId: string;
   readonly message: string;
-  readonly allowance?: Allowance | undefined;
-  readonly restriction?: Restriction | undefined;
   /** The folder in which it works. Default: one of its own. */
   readonly workspace?: string | undefined;
   readonly runsIn?: 'process' | undefined;
 }
 
 /** Makes the session and sends it its message, unless that has been done. */
-export async function ensureSubflowSession({ sessionId, agentId, message, ...created }: SubflowSession, ports: LineagePorts): Promise<void> {
-  const journal = new SessionJournal({ sessionId, agentId }, ports);
-  const data = { agentId, ...definedOnly(created) };
+export async function ensureSubflowSession({ sessionId, agentId, message, bounds, callId, workspace, runsIn }: SubflowSession, ports: LineagePorts): Promise<void> {
   try {
-    await ports.store.create({ sessionId, agentId }, journal.envelopes([{ type: 'session.created', data }]));
+    await beginSession({ sessionId, agentId, workspace, runsIn }, { kind: 'child', bounds, callId }, ports);
   } catch (error) {
     if (!RuntimeError.is(error) || error.code !== 'SESSION_EXISTS') throw error;
   }
   const child = await ports.journals.open(sessionId);
   // Nobody else can have sent it a message before this one.
   if (child.state.messages > 0 || child.state.status === 'terminated') return;
-  await accept(child, { type: 'user.message', text: message }, { idempotencyKey: `${OWN_KEYS}subflow:${created.parent.callId}` });
+  await accept(child, { type: 'user.message', text: message }, { idempotencyKey: `${OWN_KEYS}subflow:${callId}` });
   await keepView(ports.store, child.state);
-}
-
-function definedOnly<Fields extends object>(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 }
 
 /** What the agent of a session said last, or undefined when it said nothing. @param after the event since which it counts */

@@ -5,16 +5,16 @@ import { holdsAll } from '../../machines/permission/handed-down.ts';
 import type { Allowance, Narrowing } from '../../machines/session/event-schemas.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
+import type { ChildBounds } from '../session/parent-bounds.ts';
 import { placeOfSession } from '../session/session-directories.ts';
 import type { SessionDirectories } from '../session/session-directories.ts';
 
 export interface ContinuedJob {
-  readonly jobId: string;
   readonly request: AgentTaskRequest;
   /** What the request changes in the agent. */
   readonly wanted: Narrowing;
-  /** The session that it works for, where it works for one. */
-  readonly parent: SessionState | undefined;
+  /** What binds it from the session that it works for, where it works for one. */
+  readonly bounds: ChildBounds | undefined;
   /** Absent: a session without a given folder is taken to work where the job says. */
   readonly directories: Pick<SessionDirectories, 'workspaceDirectory'> | undefined;
 }
@@ -28,16 +28,15 @@ export function requireSameAgent({ sessionId, agentId }: Pick<SessionState, 'ses
  * The session stays what it is, so the job may ask for nothing that it is not.
  * @throws RuntimeError SUBAGENT_SESSION_OTHER saying what differs
  */
-export async function requireSameBounds(session: SessionState, { jobId, request, wanted, parent, directories }: ContinuedJob): Promise<void> {
+export async function requireSameBounds(session: SessionState, { request, wanted, bounds, directories }: ContinuedJob): Promise<void> {
   requireSameAgent(session, request);
   const { sessionId, narrowing = {}, restriction, workspace } = session;
   if (isUuidV7(request.parentSessionId) && session.parent?.sessionId !== request.parentSessionId) throw other(sessionId, `it does not work for session ${request.parentSessionId}`);
   const differing = BOUNDS.find(([name]) => JSON.stringify(narrowing[name]) !== JSON.stringify(wanted[name]));
   if (differing !== undefined) throw other(sessionId, `its ${differing[1]} is not what the request asks for, and cannot be changed any more`);
   if (!(narrowing.allow ?? []).every((rule) => wanted.allow?.includes(rule))) throw other(sessionId, 'it may do more than the request asks for');
-  const promised = parent?.jobs.find((job) => job.jobId === jobId);
-  if (promised?.restriction !== undefined && !holdsAll(restriction, promised.restriction)) throw other(sessionId, 'the session that it works for may do less now than when it was made');
-  if (promised !== undefined && mayUseMore(session, promised.allowance)) throw other(sessionId, 'it may use up more than is left for it');
+  if (bounds !== undefined && !holdsAll(restriction, bounds.restriction)) throw other(sessionId, 'the session that it works for may do less now than when it was made');
+  if (bounds !== undefined && mayUseMore(session, bounds.allowance)) throw other(sessionId, 'it may use up more than is left for it');
   const folder = workspace ?? (await directories?.workspaceDirectory(placeOfSession(session)));
   if (folder !== undefined && plain(folder) !== plain(request.cwd)) {
     const isolated = request.isolation === 'worktree' ? ', and not in a worktree that is there still' : '';

@@ -3,9 +3,7 @@ import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { Narrowing } from '../../machines/session/event-schemas.ts';
 import { isUuidV7 } from '../../machines/ids.ts';
-import { MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
 import { OWN_KEYS } from '../../machines/session/session-requests.ts';
-import type { SessionEventData, SessionEventDraft } from '../../machines/session/session-event.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { continuesSession } from '../../machines/subagent/subagent-request.ts';
@@ -16,11 +14,15 @@ import { keepView } from '../session/event-store.ts';
 import { accept, appendAtHead } from '../session/ingress.ts';
 import { announceChild } from '../session/lineage.ts';
 import type { LineagePorts } from '../session/lineage.ts';
-import { SessionJournal } from '../session/session-journal.ts';
+import { beginSession } from '../session/new-session.ts';
+import type { Origin } from '../session/new-session.ts';
+import { promisedBounds } from '../session/parent-bounds.ts';
+import type { BoundsPorts } from '../session/parent-bounds.ts';
+import type { SessionJournal } from '../session/session-journal.ts';
 import type { SessionDirectories } from '../session/session-directories.ts';
 import { requireSameAgent, requireSameBounds } from './continued-session.ts';
 
-export interface JobSessionPorts extends LineagePorts {
+export interface JobSessionPorts extends LineagePorts, BoundsPorts {
   readonly agents: AgentCatalog;
   /** Where sessions work that were given no folder. */
   readonly directories?: Pick<SessionDirectories, 'workspaceDirectory'> | undefined;
@@ -32,11 +34,9 @@ export interface JobSession {
   readonly request: AgentTaskRequest;
 }
 
-type Created = SessionEventData<'session.created'>;
-
 /**
  * Makes the session and sends it the prompt, unless that has been done. One that was there before the job only gets the prompt.
- * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, SESSION_TOO_DEEP, SESSION_TERMINATED, CHILD_LIMIT; nothing is made then.
+ * @throws RuntimeError SESSION_NOT_FOUND for a job whose parent is gone; AGENT_NOT_FOUND, AGENT_INVALID, SESSION_TOO_DEEP, SESSION_TERMINATED, CHILD_LIMIT; nothing is made then.
  * SESSION_NOT_FOUND, SUBAGENT_SESSION_OTHER for one that the job cannot go on with
  */
 export async function ensureJobSession({ jobId, sessionId, request }: JobSession, ports: JobSessionPorts): Promise<SessionState> {
@@ -52,13 +52,15 @@ async function continued({ jobId, sessionId, request }: JobSession, ports: JobSe
   const journal = await ports.journals.open(sessionId);
   requireSameAgent(journal.state, request);
   const parent = await parentOf(request, ports);
+  const bounds = parent === undefined ? undefined : await promisedBounds(parent.state, parent.state.jobs.find((job) => job.jobId === jobId), ports);
   const wanted = await narrowingOf(request, { definition: await ports.agents.get(request.agentType), parent: parent?.state, agents: ports.agents });
-  await requireSameBounds(journal.state, { jobId, request, wanted, parent: parent?.state, directories: ports.directories });
+  await requireSameBounds(journal.state, { request, wanted, bounds, directories: ports.directories });
   return journal;
 }
 
+/** A job for a session that is gone is not made, since nobody knows what binds it. @throws RuntimeError SESSION_NOT_FOUND */
 async function parentOf({ parentSessionId }: Pick<AgentTaskRequest, 'parentSessionId'>, ports: JobSessionPorts): Promise<SessionJournal | undefined> {
-  return isUuidV7(parentSessionId) ? openIfThere(parentSessionId, ports) : undefined;
+  return isUuidV7(parentSessionId) ? ports.journals.open(parentSessionId) : undefined;
 }
 
 async function create({ jobId, sessionId, request }: JobSession, ports: JobSessionPorts): Promise<SessionJournal> {
@@ -66,18 +68,10 @@ async function create({ jobId, sessionId, request }: JobSession, ports: JobSessi
   const definition = await ports.agents.get(agentId);
   const parent = await parentOf(request, ports);
   if (parent?.state.status === 'terminated') throw refusalError(parent.state.sessionId, 'session.child_created', terminated(parent.state));
-  const data = {
-    agentId,
-    ...(label === agentId ? {} : { title: label.slice(0, MAX_TITLE_CHARACTERS) }),
-    ...(parent === undefined ? {} : relation(parent.state, jobId)),
-    jobId,
-    workspace: cwd,
-    narrowing: await narrowingOf(request, { definition, parent: parent?.state, agents: ports.agents }),
-  } satisfies Partial<Created>;
-  const journal = new SessionJournal({ sessionId, agentId }, ports);
-  const draft: SessionEventDraft = { type: 'session.created', data };
-  await ports.store.create({ sessionId, agentId }, journal.envelopes([draft]));
-  await journal.refresh();
+  const origin = parent === undefined ? OF_ITS_OWN : await childOf(parent.state, jobId, ports);
+  const title = label === agentId ? undefined : label.slice(0, MAX_TITLE_CHARACTERS);
+  const narrowing = await narrowingOf(request, { definition, parent: parent?.state, agents: ports.agents });
+  const journal = await beginSession({ sessionId, agentId, title, jobId, workspace: cwd, narrowing }, origin, ports);
   await keepView(ports.store, journal.state);
   await announceChild(journal.state, ports).catch(async (error: unknown) => {
     // Its parent refuses it after all: nobody will ever wake it.
@@ -89,17 +83,11 @@ async function create({ jobId, sessionId, request }: JobSession, ports: JobSessi
 
 const MAX_TITLE_CHARACTERS = 200;
 
-/** Where it stands below its parent, and what that has set aside for it. @throws RuntimeError SESSION_TOO_DEEP */
-function relation(parent: SessionState, jobId: string): Pick<Created, 'parent' | 'allowance' | 'restriction'> {
-  const depth = (parent.parent?.depth ?? 0) + 1;
-  if (depth > MAX_SESSION_DEPTH) {
-    throw new RuntimeError('SESSION_TOO_DEEP', `expected at most ${MAX_SESSION_DEPTH} generations of sessions that work for each other, the one of job ${jobId} would be the ${depth}th`, {
-      category: 'capacity',
-      hint: 'Let an ancestor spawn it.',
-    });
-  }
-  const { allowance, restriction } = parent.jobs.find((job) => job.jobId === jobId) ?? {};
-  return { parent: { sessionId: parent.sessionId, depth }, ...(allowance === undefined ? {} : { allowance }), ...(restriction === undefined ? {} : { restriction }) };
+const OF_ITS_OWN: Origin = { kind: 'own' };
+
+/** Within what its parent has set aside for it. @throws RuntimeError SESSION_TOO_DEEP */
+async function childOf(parent: SessionState, jobId: string, ports: BoundsPorts): Promise<Origin> {
+  return { kind: 'child', bounds: await promisedBounds(parent, parent.jobs.find((job) => job.jobId === jobId), ports) };
 }
 
 /** What the request changes in the agent. What nobody was told to answer is denied. */

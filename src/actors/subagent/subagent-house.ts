@@ -6,8 +6,6 @@ import type { WorktreeHooks } from '../../machines/subagent/hook-config.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { PlaceGuard } from '../permission/place-guard.ts';
-import type { SessionEnvironments } from '../environment/session-environment.ts';
-import type { PolicyStore } from '../permission/policy-store.ts';
 import type { IdSource } from '../session/id-source.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
 import type { SessionDirectories } from '../session/session-directories.ts';
@@ -56,9 +54,6 @@ export interface SubagentHouseOptions extends SessionWorkPorts {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly directories: SessionDirectories;
-  readonly policy: PolicyStore | undefined;
-  /** Absent: the runtime knows of no environments. */
-  readonly environments?: Pick<SessionEnvironments, 'idFor'> | undefined;
   /** Knows the folders in which no job works. */
   readonly guard: PlaceGuard | undefined;
   readonly humans: 'reachable' | 'none';

@@ -1,29 +1,20 @@
 /** What the session that a job works for hears of it: that it was accepted, and how it ended. */
-import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { RuntimeError } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
 import { isUuidV7 } from '../../machines/ids.ts';
-import { withPolicy } from '../../machines/permission/handed-down.ts';
-import type { PermissionRule } from '../../machines/permission/permission-rule.ts';
-import { delegatedCalls } from '../../machines/session/activation.ts';
-import type { Allowance } from '../../machines/session/event-schemas.ts';
-import { MAX_OPEN_SUBFLOWS, MAX_SUMMARY_CHARACTERS } from '../../machines/session/limits.ts';
+import { MAX_SUMMARY_CHARACTERS } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { OWN_KEYS } from '../../machines/session/session-requests.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { WorktreeHandoff } from '../../machines/subagent/worktree-findings.ts';
-import { heldBySubflows } from '../../machines/wake/held-budget.ts';
-import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
-import { boundsWithin } from '../environment/child-bounds.ts';
-import type { SessionEnvironments } from '../environment/session-environment.ts';
-import type { PolicyStore } from '../permission/policy-store.ts';
-import type { AgentCatalog } from '../session/agent-catalog.ts';
 import { keepView } from '../session/event-store.ts';
 import { appendAtHead } from '../session/ingress.ts';
 import type { LineagePorts } from '../session/lineage.ts';
+import { ParentBounds } from '../session/parent-bounds.ts';
+import type { BoundsPorts } from '../session/parent-bounds.ts';
 import type { SessionJournal } from '../session/session-journal.ts';
 import type { Sessions } from '../session/sessions.ts';
-import { remainingOf, wakeLimits } from '../wake/wake-budget.ts';
 
 export interface StartedJob {
   readonly jobId: string;
@@ -57,13 +48,8 @@ export interface SubagentLog {
   ended(job: EndedJob): Promise<void>;
 }
 
-export interface SubagentLogOptions extends LineagePorts {
+export interface SubagentLogOptions extends LineagePorts, BoundsPorts {
   readonly sessions: Sessions;
-  readonly agents: AgentCatalog;
-  /** What is kept of rules binds jobs too. */
-  readonly policy: PolicyStore | undefined;
-  /** Absent: the runtime knows of no environments. */
-  readonly environments?: Pick<SessionEnvironments, 'idFor'> | undefined;
 }
 
 const MAX_PROMPT_CHARACTERS = 120;
@@ -73,15 +59,14 @@ export function createSubagentLog(options: SubagentLogOptions): SubagentLog {
 }
 
 async function logStart(job: StartedJob, options: SubagentLogOptions): Promise<void> {
-  const { journals, store, agents } = options;
+  const { journals, store } = options;
   if (!isUuidV7(job.parentSessionId)) return;
   const journal = await journals.open(job.parentSessionId);
-  // Without its file nothing is known of its budget; its next wake will say what is wrong with it.
-  const definition = await agents.get(journal.state.agentId).catch(() => undefined);
-  const policy = await policyOf(journal.state.agentId, options);
+  const parent = await ParentBounds.of(journal.state, options);
   const draftsFor = (state: SessionState): SessionEventDraft[] => {
     if (state.status === 'terminated') throw refusalError(state.sessionId, 'subagent.started', terminated(state));
-    return [{ type: 'subagent.started', data: { ...wordsOf(job), ...boundsOf(state, definition), restriction: withPolicy(boundsWithin(state, definition, options.environments), policy) } }];
+    const { parent: _parent, ...bounds } = parent.bounds(state, { kind: 'job' });
+    return [{ type: 'subagent.started', data: { ...wordsOf(job), ...bounds } }];
   };
   await appendAtHead(journal, draftsFor, { idempotencyKey: keyOf('job-started', job) });
   await keepView(store, journal.state);
@@ -104,7 +89,7 @@ async function logEnd(job: EndedJob, options: SubagentLogOptions): Promise<void>
   await keepView(store, parent.state);
 }
 
-function wordsOf({ jobId, sessionId, agentType, label, prompt, isolation }: StartedJob): Extract<SessionEventDraft, { type: 'subagent.started' }>['data'] {
+function wordsOf({ jobId, sessionId, agentType, label, prompt, isolation }: StartedJob): Omit<Extract<SessionEventDraft, { type: 'subagent.started' }>['data'], 'restriction'> {
   return {
     jobId,
     childSessionId: sessionId,
@@ -113,25 +98,6 @@ function wordsOf({ jobId, sessionId, agentType, label, prompt, isolation }: Star
     ...(isolation === undefined ? {} : { isolation }),
     ...(prompt === '' ? {} : { prompt: prompt.slice(0, MAX_PROMPT_CHARACTERS) }),
   };
-}
-
-/**
- * What it may use up, and what its parent may not do. What is promised is held back from the parent and from other jobs until this one ends;
- * as much as the last of them gets is left to the parent.
- */
-function boundsOf(state: SessionState, definition: AgentDefinition | undefined): { readonly allowance?: Allowance } {
-  const left = remainingOf(wakeLimits(definition, state), state);
-  const held = heldBySubflows(state);
-  const share = Math.max(2, MAX_OPEN_SUBFLOWS - state.jobs.length - delegatedCalls(state).length);
-  const shareOf = (name: keyof Allowance): number | undefined => (left[name] === undefined ? undefined : Math.max(0, left[name] - held[name]) / share);
-  const [tokens, cost] = [shareOf('tokens'), shareOf('cost')];
-  const allowance = { ...(tokens === undefined ? {} : { tokens: Math.floor(tokens) }), ...(cost === undefined ? {} : { cost }) };
-  return Object.keys(allowance).length === 0 ? {} : { allowance };
-}
-
-async function policyOf(agentId: string, { policy }: SubagentLogOptions): Promise<readonly PermissionRule[] | { readonly error: string }> {
-  if (policy === undefined) return [];
-  return policy.rules(agentId).then((kept) => kept.map(({ rule }) => rule), (error: unknown) => ({ error: messageOf(error) }));
 }
 
 function endOf({ jobId, sessionId, agentType, status, output, outputPath, error, timeoutReason, worktree }: EndedJob, child: SessionJournal | undefined): SessionEventDraft {

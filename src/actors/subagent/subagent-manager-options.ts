@@ -10,7 +10,7 @@ import type { IdSource } from '../session/id-source.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { BackgroundTaskListener } from '../task/task-event-hub.ts';
-import type { BackgroundTaskRunners } from '../task/task-runner.ts';
+import type { BackgroundTaskRunnerList, BackgroundTaskRunners } from '../task/task-runner.ts';
 import type { JobRecords } from './job-records.ts';
 import type { SubagentLog } from './subagent-log.ts';
 import type { SubagentRunner } from './subagent-runner.ts';
@@ -39,7 +39,7 @@ export interface ManagedRunnerOptions extends SharedOptions, Omit<TaskSettingsIn
   readonly runner: SubagentRunner;
   readonly backgroundTaskManager?: undefined;
   /** Runners for tasks of other kinds that are to have the same slots. */
-  readonly backgroundTaskRunners?: Omit<BackgroundTaskRunners, 'agent'> | undefined;
+  readonly backgroundTaskRunners?: Omit<BackgroundTaskRunners, 'agent'> | BackgroundTaskRunnerList | undefined;
   readonly maxDepth?: number | undefined;
   readonly now?: (() => number | Date | string) | undefined;
   readonly eventSink?: BackgroundTaskListener | undefined;
@@ -70,6 +70,9 @@ export interface CheckedOptions {
 export function checkedManagerOptions(options: SubagentManagerOptions): CheckedOptions {
   if ((options.runner === undefined) === (options.backgroundTaskManager === undefined)) {
     throw refused('exactly one of `runner` and `backgroundTaskManager` is needed');
+  }
+  if (options.runner !== undefined && typeof (options.runner as Partial<SubagentRunner> | null)?.start !== 'function') {
+    throw refused('`runner` must be an object with a start function');
   }
   const rest = Object.fromEntries(Object.entries(options).filter(([name, value]) => !OWN.includes(name) && value !== undefined));
   if (options.backgroundTaskManager !== undefined) {

@@ -21,6 +21,7 @@ import { createStamp } from '../clock/iso-time.ts';
 import { createIdSource } from '../session/id-source.ts';
 import type { IdSource } from '../session/id-source.ts';
 import { reportToConsole, safely } from '../streams/listener-errors.ts';
+import { checkedRunners } from '../task/runner-boundary.ts';
 import { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import { completeRequest } from '../task/task-admission.ts';
 import type { BackgroundTaskEventFilter, BackgroundTaskListener } from '../task/task-event-hub.ts';
@@ -87,7 +88,7 @@ export class SubagentManager {
         },
         settle: (jobId, end) => this.#settle(jobId, end),
       });
-      const runners = { ...options.backgroundTaskRunners, agent: this.#runner };
+      const runners = { ...checkedRunners(options.backgroundTaskRunners), agent: this.#runner };
       this.#tasks = new BackgroundTaskManager({ ...forTasks, clock: this.#clock, onListenerError: report, runners });
     }
     this.#unsubscribe = this.#tasks.subscribe((event) => this.#hear(event));

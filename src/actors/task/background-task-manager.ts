@@ -32,6 +32,7 @@ import { TaskRecord } from './task-record.ts';
 import { TaskIds, checkedRequest } from './task-admission.ts';
 import { deliverInput } from './task-input.ts';
 import type { BackgroundTaskHandle, BackgroundTaskRunners, ChildTasks, ScheduleChanges } from './task-runner.ts';
+import { checkedRunners } from './runner-boundary.ts';
 import { TaskSupervisor } from './supervisor.ts';
 import { matchesFilter, outcomeOf, resultOf } from './task-queries.ts';
 
@@ -58,7 +59,7 @@ export class BackgroundTaskManager {
         }
       },
     };
-    this.#runners = options.runners ?? {};
+    this.#runners = checkedRunners(options.runners);
     this.#clock = options.clock ?? createSystemClock();
     this.#hub = new TaskEventHub(options.eventSink, report);
     this.#ids = new TaskIds(options.idFactory);

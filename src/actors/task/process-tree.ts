@@ -3,11 +3,12 @@
  * that has gone, ends it, and proves it gone.
  *
  * A tree is everything that descends from work a host started. Its members are found by parentage, process group and session, and by
- * an environment variable that children inherit, so that daemons which left all three are found too. A process is known by its pid
- * *and* its start time: a pid alone may have gone to somebody else.
+ * what children inherit, an environment variable and on Linux a resource limit, so that daemons which left all three are found too. A process is
+ * known by its pid *and* its start time: a pid alone may have gone to somebody else.
  *
  *   const tree = await processTree.prepare({ taskId, commandPreview });   // tagged and recorded; nothing runs yet
- *   const child = spawn(command, { env: { ...env, ...tree.environment } });
+ *   const { program, args, environment } = tree.launch({ program: '/bin/sh', args: ['-c', command], cwd, environment: process.env });
+ *   const child = spawn(program, args, { cwd, env: environment });
  *   await tree.attach(child.pid);                                         // at once after the spawn, in the same turn
  *   ...
  *   await tree.end({ graceMs });                                          // resolves when it is proven gone; forgets the record
@@ -45,11 +46,21 @@ export interface ProcessTreeWork {
   readonly commandPreview: string;
 }
 
+/** What is started, and with what. */
+export interface ProcessLaunch {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Absolute. */
+  readonly cwd: string;
+  /** All that the program gets. Trees around this one are named too, for a host that runs inside a task. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
 export interface TrackedProcessTree {
   /** Unique to this tree, safe in file names. */
   readonly tag: string;
-  /** Variables that the root process must get. They name the trees around this one too, for a host that runs inside a task. */
-  readonly environment: Readonly<Record<string, string>>;
+  /** How its root has to be started so that what descends from it is known. It replaces itself by the program where it is another one first. */
+  launch(launch: ProcessLaunch): ProcessLaunch;
   /** Binds the tree to its root. Takes the root's identity before it returns; resolves when that is on record. */
   attach(pid: number): Promise<void>;
   /** The members that live now. A zombie does not live. */

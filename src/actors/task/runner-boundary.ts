@@ -2,9 +2,10 @@
 import type { AnyActorRef } from 'xstate';
 import { plainCopy } from '../../machines/plain-copy.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { BACKGROUND_TASK_KINDS } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskResult, BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
-import type { BackgroundTaskHandle, BackgroundTaskStart, ChildTasks } from './task-runner.ts';
+import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskRunners, BackgroundTaskStart, ChildTasks } from './task-runner.ts';
 import type { TaskHost } from './task-host.ts';
 import type { TaskRecord } from './task-record.ts';
 
@@ -42,6 +43,47 @@ export class RunnerStart implements BackgroundTaskStart {
   get parent(): AnyActorRef {
     return this.#host.actor;
   }
+}
+
+/**
+ * The runners by kind, from a record or a list of them.
+ * @throws BackgroundTaskError category `validation`, TASK_RUNNERS_INVALID, naming what came
+ */
+export function checkedRunners(given: unknown = {}): BackgroundTaskRunners {
+  if (Array.isArray(given)) {
+    const list = given.map((runner: unknown, index) => checkedRunner(runner, `runners[${index}]`));
+    const twice = list.find(({ kind }, index) => list.findIndex((other) => other.kind === kind) < index);
+    if (twice !== undefined) throw invalidRunners(`runners has two for tasks of kind "${twice.kind}"`);
+    return Object.fromEntries(list.map((runner) => [runner.kind, runner]));
+  }
+  if (typeof given !== 'object' || given === null) throw invalidRunners(`runners is ${describe(given)}`);
+  const entries = Object.entries(given).filter(([, runner]) => runner !== undefined);
+  for (const [kind, runner] of entries) {
+    if (!isKind(kind)) throw invalidRunners(`runners names the kind "${kind}"`);
+    const own = checkedRunner(runner, `runners.${kind}`);
+    if (own.kind !== kind) throw invalidRunners(`runners.${kind} is a runner for tasks of kind "${own.kind}"`);
+  }
+  return Object.fromEntries(entries);
+}
+
+function checkedRunner(runner: unknown, place: string): BackgroundTaskRunner {
+  if (typeof runner !== 'object' || runner === null) throw invalidRunners(`${place} is ${describe(runner)}`);
+  const { kind, start, check } = runner as Readonly<Record<string, unknown>>;
+  if (typeof kind !== 'string' || !isKind(kind)) throw invalidRunners(`${place} has the kind ${JSON.stringify(kind) ?? 'undefined'}`);
+  if (typeof start !== 'function') throw invalidRunners(`${place} has no start function`);
+  if (check !== undefined && typeof check !== 'function') throw invalidRunners(`${place} has a check that is no function`);
+  return runner as BackgroundTaskRunner;
+}
+
+function isKind(kind: string): boolean {
+  return (BACKGROUND_TASK_KINDS as readonly string[]).includes(kind);
+}
+
+function invalidRunners(came: string): BackgroundTaskError {
+  return new BackgroundTaskError('validation', `expected one runner { kind, start } for each kind of task, and ${came}`, {
+    code: 'TASK_RUNNERS_INVALID',
+    hint: `Pass a list, or a record by kind: { process: runner }. The kinds are ${BACKGROUND_TASK_KINDS.join(', ')}.`,
+  });
 }
 
 export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {

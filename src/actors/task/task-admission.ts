@@ -4,14 +4,14 @@ import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { quickRequest } from '../../machines/task/quick-request.ts';
 import { checkedTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskRequest, BackgroundTaskRequestInput } from '../../machines/task/task-request.ts';
-import type { BackgroundTaskRunners } from './task-runner.ts';
+import type { BackgroundTaskRunner, BackgroundTaskRunners } from './task-runner.ts';
 
 /** A complete, deeply frozen copy of the request. @throws BackgroundTaskError category `validation` saying what came and what is missing */
 export function completeRequest(request: BackgroundTaskRequestInput): BackgroundTaskRequest {
   return frozen(quickRequest(request) ?? checkedTaskRequest(request));
 }
 
-/** The same for a request that is to be carried out now. @throws BackgroundTaskError `validation` also when it is too deep or nobody runs its kind */
+/** The same for a request that is to be carried out now. @throws BackgroundTaskError `validation` also when it is too deep, no runner has its kind or the runner refuses it */
 export function checkedRequest(request: BackgroundTaskRequestInput, maxDepth: number, runners: BackgroundTaskRunners): BackgroundTaskRequest {
   const data = quickRequest(request) ?? checkedTaskRequest(request);
   if (data.depth > maxDepth) {
@@ -21,13 +21,16 @@ export function checkedRequest(request: BackgroundTaskRequestInput, maxDepth: nu
       details: { depth: data.depth, maxDepth },
     });
   }
-  if (runners[data.kind] === undefined) {
+  const runner: BackgroundTaskRunner | undefined = runners[data.kind];
+  if (runner === undefined) {
     throw new BackgroundTaskError('validation', `no runner for tasks of kind "${data.kind}"; there are runners for: ${Object.keys(runners).join(', ') || 'none'}`, {
       code: 'TASK_NO_RUNNER',
       hint: 'Pass one in the manager\'s `runners`.',
     });
   }
-  return frozen(data);
+  const complete = frozen(data);
+  runner.check?.(complete);
+  return complete;
 }
 
 function frozen(request: BackgroundTaskRequest): BackgroundTaskRequest {

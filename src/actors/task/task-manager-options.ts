@@ -4,11 +4,11 @@ import type { TaskSettings, TaskSettingsInput } from '../../machines/task/task-s
 import type { Clock } from '../clock/clock.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { BackgroundTaskListener } from './task-event-hub.ts';
-import type { BackgroundTaskRunners } from './task-runner.ts';
+import type { BackgroundTaskRunnerList, BackgroundTaskRunners } from './task-runner.ts';
 
 export interface BackgroundTaskManagerOptions extends TaskSettingsInput {
-  /** One runner for each kind of task that may be spawned. */
-  readonly runners?: BackgroundTaskRunners | undefined;
+  /** One runner for each kind of task that may be spawned, by kind or as a list. */
+  readonly runners?: BackgroundTaskRunners | BackgroundTaskRunnerList | undefined;
   /** Wall-clock time for stamps: milliseconds since the epoch, a Date, or an ISO string. Default: the clock's. */
   readonly now?: (() => number | Date | string) | undefined;
   /** Default: the system clock. */

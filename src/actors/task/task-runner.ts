@@ -60,8 +60,18 @@ export interface ScheduleChanges {
 
 export interface BackgroundTaskRunner<Request extends BackgroundTaskRequest = BackgroundTaskRequest> {
   readonly kind: Request['kind'];
+  /**
+   * Refuses a request that this runner can never carry out, before the task is recorded: `spawn` rejects with what it throws.
+   * @throws BackgroundTaskError category `validation`
+   */
+  check?(request: Request): void;
   start(start: BackgroundTaskStart<Request>): BackgroundTaskHandle | Promise<BackgroundTaskHandle>;
 }
 
+type RunnerOf<Kind extends BackgroundTaskKind> = BackgroundTaskRunner<Extract<BackgroundTaskRequest, { kind: Kind }>>;
+
 /** One runner for each kind a manager can run. */
-export type BackgroundTaskRunners = { readonly [Kind in BackgroundTaskKind]?: BackgroundTaskRunner<Extract<BackgroundTaskRequest, { kind: Kind }>> };
+export type BackgroundTaskRunners = { readonly [Kind in BackgroundTaskKind]?: RunnerOf<Kind> };
+
+/** The same as a list: each runner says by itself which kind it runs. */
+export type BackgroundTaskRunnerList = readonly { readonly [Kind in BackgroundTaskKind]: RunnerOf<Kind> }[BackgroundTaskKind][];

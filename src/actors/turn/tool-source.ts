@@ -19,6 +19,8 @@ export interface ToolServerRequest {
 }
 
 export interface ToolSource {
+  /** How often a server has said that its tools have changed, or was connected to anew: a wake that goes on asks again. Default: never. */
+  readonly changes?: number | undefined;
   /**
    * The tools that the server has now, connecting to it if need be. Their names are `<server>__<tool>`, made of what models accept. A tool
    * may be called as long as the source is open: it connects again if it has to.

@@ -5,6 +5,7 @@
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { redactedDrafts } from '../../machines/vault/redacted-drafts.ts';
 import { SecretRedaction, StreamRedaction } from '../../machines/vault/secret-redaction.ts';
+import type { StreamOptions } from '../../machines/vault/secret-redaction.ts';
 import type { ByteRedaction, SecretReference } from '../environment/session-secrets.ts';
 
 /** Values of one secret that are still taken out after it has got another: tokens are renewed, and old ones lie in files and in shells. */
@@ -34,9 +35,9 @@ export class KnownSecrets {
   }
 
   /** Of one stream; also what becomes known while it runs is taken out. */
-  bytes(): ByteRedaction | undefined {
+  bytes(options?: StreamOptions): ByteRedaction | undefined {
     const { redaction } = this;
-    return redaction === undefined ? undefined : new StreamRedaction(() => (this.redaction ?? redaction).scan);
+    return redaction === undefined ? undefined : new StreamRedaction(() => (this.redaction ?? redaction).scan, options);
   }
 
   drafts(drafts: readonly SessionEventDraft[]): readonly SessionEventDraft[] {

@@ -1,7 +1,7 @@
 /** What a run streams, without secrets: for whoever watches it. What the model says may hold one in any number of pieces. */
 import type { AgentRunEvent, AgentRunEventBody } from '../../machines/run/run-output.ts';
+import { TextPieces } from '../../machines/vault/secret-redaction.ts';
 import type { SessionSecrets } from '../environment/session-secrets.ts';
-import { TextPieces } from './text-pieces.ts';
 
 type Listener = (event: AgentRunEvent) => void;
 

@@ -2,6 +2,7 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { matchesHost } from '../../machines/vault/host-pattern.ts';
+import type { StreamOptions } from '../../machines/vault/secret-redaction.ts';
 import type { SecretDefinition } from '../../machines/vault/vault-definition.ts';
 import { NO_SECRETS } from '../environment/session-secrets.ts';
 import type { ByteRedaction, SecretName, SecretReference, SessionSecrets } from '../environment/session-secrets.ts';
@@ -54,7 +55,7 @@ export class OpenedSecrets implements SessionSecrets {
 
   readonly drafts = (drafts: readonly SessionEventDraft[]): readonly SessionEventDraft[] => this.#known.drafts(drafts);
 
-  readonly bytes = (): ByteRedaction | undefined => this.#known.bytes();
+  readonly bytes = (options?: StreamOptions): ByteRedaction | undefined => this.#known.bytes(options);
 
   #find(reference: SecretReference): OpenedSecret {
     const secret = this.#secrets.get(reference);

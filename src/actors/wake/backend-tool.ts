@@ -28,12 +28,14 @@ export interface JudgedBackendTool {
   readonly allowedAs?: readonly string[];
   /** Why somebody has to be asked, whatever the rules say. For people. */
   readonly doubt?: string;
+  /** Paths besides the subject at which it may change something, from the workspace. */
+  readonly changes?: readonly string[];
 }
 
 const OURS = { command: 'shell_run', read: 'read', write: 'write' } as const;
 
 /** What is forbidden to one of these is not to be had by a tool of a backend that can do the same. */
-const KIN: Readonly<Record<RunToolMeaning['kind'], readonly string[]>> = {
+const KIN: Readonly<Record<keyof typeof OURS, readonly string[]>> = {
   command: ['shell_run', 'shell_exec'],
   read: ['read', 'grep', 'glob'],
   write: ['write', 'edit'],
@@ -41,8 +43,9 @@ const KIN: Readonly<Record<RunToolMeaning['kind'], readonly string[]>> = {
 
 export function backendTool(question: BackendToolQuestion): JudgedBackendTool {
   const { name, means, tools } = question;
-  const ours = means === undefined ? undefined : tools.find(({ definition }) => definition.name === OURS[means.kind]);
+  const ours = means === undefined ? undefined : tools.find(({ definition }) => definition.name === OURS[means.kind === 'unclear' ? means.as : means.kind]);
   if (means === undefined || ours === undefined) return unknownTool(name, tools);
+  if (means.kind === 'unclear') return unclearTool(means, question);
   const kin = [...KIN[means.kind], name];
   return means.kind === 'command' ? commandTool(means, ours, kin, question) : fileTool(means, ours, kin, question);
 }
@@ -82,6 +85,20 @@ function folderOf({ cwd }: RunToolMeaning, workspaceDirectory: string): string |
 function below(path: string, folder: string): string {
   if (path === '') return folder;
   return path.startsWith('/') ? path : `${folder}/${path}`;
+}
+
+/** It runs where the agent may run everything of that kind; rules that deny or ask may be about it, and what allows a path or a command is not about it. */
+function unclearTool({ as, paths }: Meaning<'unclear'>, { name, tools, session, workspaceDirectory }: BackendToolQuestion): JudgedBackendTool {
+  const { tool, subject, kin } = unknownTool(name, tools);
+  const file = tools.find(({ definition }) => definition.name === OURS.write);
+  const leadsOut = paths.some((path) => {
+    const followed = file?.subject?.({ path: below(path, workspaceDirectory) }, { session, workspaceDirectory });
+    return !isPlainPath(path) || followed?.kind !== 'path' || !isInside(followed.path, workspaceDirectory);
+  });
+  // A command can do what any rule is against.
+  const like = as === 'command' ? Object.values(KIN).flat() : KIN[as];
+  const definition = { ...tool.definition, permissionPolicy: 'always_allow' as const };
+  return { tool: { ...tool, definition }, subject, kin: [...new Set([...like, ...kin])], ...(leadsOut ? { doubt: 'nobody here can tell that all its paths stay in the workspace' } : {}), ...(as === 'write' ? { changes: paths } : {}) };
 }
 
 /** Names that rules have for tools of ours, whether or not these are here. */

@@ -4,14 +4,14 @@
  */
 import { messageOf } from '../../machines/errors.ts';
 import { lookOf } from '../../machines/permission/command-look.ts';
-import { isTakenAway, ownBounds, ruleText, withEnvironment, withPolicy } from '../../machines/permission/handed-down.ts';
+import { isTakenAway, ownBounds, ruleText } from '../../machines/permission/handed-down.ts';
 import { decidePermission, unsafe } from '../../machines/permission/permission-decision.ts';
 import type { PermissionDecision, PermissionQuestion } from '../../machines/permission/permission-decision.ts';
 import { parseRule } from '../../machines/permission/permission-rule.ts';
 import type { PermissionRule } from '../../machines/permission/permission-rule.ts';
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
 import { DEFAULT_PERMISSION_SECONDS } from '../../machines/session/limits.ts';
-import type { AllowedBy, Restriction } from '../../machines/session/event-schemas.ts';
+import type { AllowedBy } from '../../machines/session/event-schemas.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { OpenToolCall, SessionState } from '../../machines/session/session-state.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
@@ -27,6 +27,7 @@ import type { ReadShell } from '../permission/shell-reader.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
 import type { Tool } from '../turn/tool.ts';
 import { guardedPlace } from './guarded-places.ts';
+import type { GuardedCall } from './guarded-places.ts';
 import type { PreparedAgent } from './wake-context.ts';
 
 export interface GatePorts {
@@ -63,7 +64,7 @@ export interface CheckedCall {
   readonly subflow: ReturnType<NonNullable<Tool['subflow']>> | undefined;
 }
 
-export interface JudgedAs extends Pick<PermissionQuestion, 'kin' | 'allowedAs' | 'doubt'> {
+export interface JudgedAs extends Pick<PermissionQuestion, 'kin' | 'allowedAs' | 'doubt'>, Pick<GuardedCall, 'changes'> {
   /** Takes secrets out of what is logged. */
   readonly conceal?: ((text: string) => string) | undefined;
 }
@@ -140,13 +141,7 @@ export class CallGate {
     this.refresh();
   }
 
-  /** What no agent that works for this one may do either. Where the policy cannot be read, everything asks. */
-  async restriction(state: SessionState): Promise<Restriction> {
-    const { definition, environment } = this.#options.agent;
-    return withPolicy(withEnvironment(ownBounds(state, definition.permission), environment?.definition.environmentId), await this.#rules());
-  }
-
-  async #judge({ tool, subject, judgedAs: { kin, allowedAs, doubt } = {} }: Judged, state: SessionState, humans: GatePorts['humans']): Promise<PermissionDecision> {
+  async #judge({ tool, subject, judgedAs: { kin, allowedAs, doubt, changes } = {} }: Judged, state: SessionState, humans: GatePorts['humans']): Promise<PermissionDecision> {
     const { agent, readShell, places, guard } = this.#options;
     const { sessionRules } = state;
     const { allow } = agent.definition.permission;
@@ -161,7 +156,7 @@ export class CallGate {
     if ('error' in session) return unreadable(session.error, humans);
     const reading = subject.kind === 'shell' ? readShell?.(subject.command) : undefined;
     const { workspaceDirectory } = agent;
-    const guarded = await guardedPlace(guard, { subject, reading, workspaceDirectory });
+    const guarded = await guardedPlace(guard, { subject, reading, workspaceDirectory, changes });
     const question = { definition: tool.definition, subject, reading, workspaceDirectory, mode, policy: [...policy, ...own], sessionRules: session, humans, kin, allowedAs, doubt, guarded };
     const decision = decidePermission(question);
     // Commands that only read are safe by their words. Where those lead, and what the repository there would run, only a look can tell.

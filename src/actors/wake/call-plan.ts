@@ -156,7 +156,7 @@ class CallPlanner {
       return waits({ id: requestId, type: 'agent.question_asked', data: { requestId, callId: call.callId, ...question } });
     }
     if (subflow !== undefined) {
-      const started = await subflows.plan(this.#open, { ...subflow, restriction: await this.#options.gate.restriction(this.#options.state()) }, this.#options.state());
+      const started = await subflows.plan(this.#open, { ...subflow, agent: this.#options.agent }, this.#options.state());
       return 'reason' in started ? this.#fail(call, started.reason) : waits(started.draft);
     }
     if (tool.run !== undefined) return { kind: 'run', call, open: this.#open, allowedBy, subject };

@@ -2,12 +2,14 @@
 import type { AnyActorRef } from 'xstate';
 import { isBackendSessionId, reasonForNewSession } from '../../machines/run/backend-session-id.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
+import type { RunAttempt } from '../../machines/run/run-attempt.ts';
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { BackendSession, SessionState } from '../../machines/session/session-state.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import { stepEvents } from '../../machines/turn/step-events.ts';
 import type { StepEvents } from '../../machines/turn/step-events.ts';
+import { NAME_THE_TOOLS } from '../../machines/turn/tool-limit.ts';
 import { unsaidPayloads } from '../../machines/turn/unsaid-payloads.ts';
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
 import type { Allowance } from '../../machines/session/event-schemas.ts';
@@ -24,7 +26,7 @@ import { LiveMessages } from './live-messages.ts';
 import { intakeOf } from './message-intake.ts';
 import { runModel } from './model-run.ts';
 import type { FinishedRun } from './model-run.ts';
-import { inputTokensOf, shrunkMessages } from './wake-context.ts';
+import { inputTokensOf, shrunkMessages, toolShare } from './wake-context.ts';
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
 
@@ -49,6 +51,8 @@ export interface ModelStepOptions {
 
 export interface TakenStep extends Pick<StepEvents, 'calls' | 'text'> {
   readonly error: RunFailure | undefined;
+  /** Of all candidates that were asked. */
+  readonly attempts: readonly RunAttempt[];
   readonly wasInterrupted: boolean;
 }
 
@@ -68,6 +72,8 @@ export class ModelStep {
   /** Whether the attempt goes on with the backend's own session; if not, though there is one, why. */
   #isResumed = false;
   #anew: string | undefined;
+  /** What is left to be read where some of it is left out, once the run has asked for that. */
+  #shrunk: ReturnType<typeof shrunkMessages>;
   /** What kept a decision from being stored: that is no failure of the model. */
   #trouble: { readonly error: unknown } | undefined;
 
@@ -98,14 +104,14 @@ export class ModelStep {
     // Nobody could be asked: there is a step all the same, and it failed.
     if (!this.#hasSpan) await append([this.#spanDraft(undefined)]);
     const { result, usage, modelSteps, streamedText } = run;
-    const { error } = result.meta ?? {};
+    const error = withToolShare(result.meta?.error, this.#options.agent);
     await refresh();
     const wasInterrupted = this.#options.wasInterrupted();
     const consumed = [...step.consumed, ...this.#messages.taken];
     const finished = stepEvents({ spanId: this.#spanId, payloads: unsaidPayloads(result.payloads, this.#calls.said), usage, error, modelSteps, consumed, newCallId: () => this.#newCallId(), wasInterrupted, streamedText, bound: this.#bound(run) });
     const { calls, refusals } = withoutSecrets(finished.calls, this.#options.agent.environment?.secrets);
     await append([...finished.drafts, ...refusals]);
-    return { calls, text: finished.text, error, wasInterrupted };
+    return { calls, text: finished.text, error, attempts: result.meta?.attempts ?? [], wasInterrupted };
   }
 
   /** Without dashes: 40 characters are the most that every provider takes. */
@@ -130,7 +136,7 @@ export class ModelStep {
         costBound: (used) => this.#budget.costBound(used),
         onRunEvent: (event) => this.#hear(event),
         onDecision: (decision) => this.#stored(() => this.#decided(decision)),
-        compact: () => this.#compact(),
+        compact: async () => this.#compact(),
         resumption: (candidate, runtime, anew) => this.#resumption(candidate, runtime, anew),
       });
     } finally {
@@ -151,12 +157,15 @@ export class ModelStep {
     return event?.type === 'user.message' && event.data.attachments === undefined ? event.data.text : undefined;
   }
 
-  async #compact(): Promise<readonly ProviderMessage[] | undefined> {
-    const shrunk = shrunkMessages(this.#options.step);
-    if (shrunk === undefined) return undefined;
-    const { messages, omittedMessages, shortenedMessages, tokens } = shrunk;
-    await this.#stored(() => this.#options.append([{ type: 'run.context_reduced', data: { spanId: this.#spanId, contextTokens: tokens, omittedMessages, shortenedMessages } }]));
-    return messages;
+  #compact(): readonly ProviderMessage[] | undefined {
+    this.#shrunk = shrunkMessages(this.#options.step);
+    return this.#shrunk?.messages;
+  }
+
+  #reduced(): SessionEventDraft[] {
+    if (this.#shrunk === undefined) return [];
+    const { omittedMessages, shortenedMessages, tokens } = this.#shrunk;
+    return [{ type: 'run.context_reduced', data: { spanId: this.#spanId, contextTokens: tokens, omittedMessages, shortenedMessages } }];
   }
 
   async #stored(store: () => Promise<void>): Promise<void> {
@@ -196,7 +205,8 @@ export class ModelStep {
         const { attempt, candidate, error, next, because, waitMs } = decision;
         // The last word on a step that fails is its end.
         if (next === 'give_up' && attempt === 1) return;
-        return append([{ type: 'run.attempt_failed', data: { spanId: this.#spanId, attempt, candidate, error, next, because, ...(waitMs === undefined ? {} : { waitMs }) } }]);
+        const data = { spanId: this.#spanId, attempt, candidate, error, next, because, ...(waitMs === undefined ? {} : { waitMs }) };
+        return append([{ type: 'run.attempt_failed', data }, ...(next === 'compact' ? this.#reduced() : [])]);
       }
       case 'waiting': {
         const { because, waitMs, skipped } = decision;
@@ -260,6 +270,12 @@ export class ModelStep {
     const generation = (backendSession?.generation ?? 0) + (goesOn ? 0 : 1);
     return { type: 'backend.session_bound', data: { spanId: this.#spanId, backend: runtime.id, provider, sessionId, generation, ...(profile === undefined ? {} : { profile }), ...(because === undefined ? {} : { reseeded: reasonForNewSession(because) }) } };
   }
+}
+
+/** A provider that finds the context full does not say that the tools fill it. */
+function withToolShare(error: RunFailure | undefined, agent: PreparedAgent): RunFailure | undefined {
+  const words = error?.kind === 'context_overflow' ? toolShare(agent) : undefined;
+  return error === undefined || words === undefined ? error : { ...error, message: `${error.message} (${words}. ${NAME_THE_TOOLS})` };
 }
 
 /** Why this candidate cannot go on with the session; undefined when it can. */

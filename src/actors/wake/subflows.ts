@@ -4,16 +4,18 @@
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { delegatedCalls } from '../../machines/session/activation.ts';
-import type { Allowance, Restriction } from '../../machines/session/event-schemas.ts';
+import type { Allowance } from '../../machines/session/event-schemas.ts';
 import { MAX_CONCURRENT_TOOL_CALLS, MAX_OPEN_SUBFLOWS, MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { WorktreeHandoff } from '../../machines/subagent/worktree-findings.ts';
+import { depthOf } from '../../machines/session/session-state.ts';
 import type { CallRequest, OpenToolCall, SessionState } from '../../machines/session/session-state.ts';
 import type { ToolCallResult } from '../../machines/turn/tool-call-machine.ts';
-import { heldBySubflows, sumOf } from '../../machines/wake/held-budget.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { LineagePorts } from '../session/lineage.ts';
+import { ParentBounds, promisedBounds } from '../session/parent-bounds.ts';
+import type { BoundsPorts } from '../session/parent-bounds.ts';
 import { ensureSubflowSession, interruptSubflows, lastMessageOf } from '../session/subflow-session.ts';
 import { placeOfSession } from '../session/session-directories.ts';
 import type { SessionDirectories } from '../session/session-directories.ts';
@@ -22,9 +24,10 @@ import type { SubflowWorktrees } from '../subagent/subflow-worktrees.ts';
 import type { OutputKeeper } from '../turn/output-keeper.ts';
 import { storable } from '../turn/tool-executor.ts';
 import type { Subflow } from '../turn/tool.ts';
+import type { PreparedAgent } from './wake-context.ts';
 import type { WakeOptions } from './wake-ports.ts';
 
-export interface SubflowPorts extends LineagePorts {
+export interface SubflowPorts extends LineagePorts, BoundsPorts {
   readonly agents: AgentCatalog;
   readonly outputs: OutputKeeper | undefined;
   readonly directories: Pick<SessionDirectories, 'workspaceDirectory'>;
@@ -37,13 +40,11 @@ export interface SubflowPorts extends LineagePorts {
 
 export interface SubflowOptions extends SubflowPorts {
   readonly newId: () => string;
-  /** What the children of one step may use up together. */
-  readonly remaining: () => Allowance;
 }
 
 export interface SubflowRequest extends Subflow {
-  /** What the agent that asks may not do. */
-  readonly restriction: Restriction;
+  /** The agent that asks. */
+  readonly agent: PreparedAgent;
 }
 
 export class Subflows {
@@ -56,18 +57,20 @@ export class Subflows {
   }
 
   /** What the log has to hold before the child is made, or why there will be none. */
-  async plan({ callId }: OpenToolCall, { agentId, message, restriction, run, isolation }: SubflowRequest, state: SessionState): Promise<{ readonly draft: SessionEventDraft } | { readonly reason: string }> {
+  async plan({ callId }: OpenToolCall, { agentId, message, agent, run, isolation }: SubflowRequest, state: SessionState): Promise<{ readonly draft: SessionEventDraft } | { readonly reason: string }> {
     const open = delegatedCalls(state).length + this.#planned.length;
     if (open >= MAX_OPEN_SUBFLOWS) return { reason: `At most ${MAX_OPEN_SUBFLOWS} agents work for a session at the same time; this one was not started.` };
-    if (depthOf(state) > MAX_SESSION_DEPTH) return { reason: `At most ${MAX_SESSION_DEPTH} generations of agents work for each other; this one was not started.` };
+    if (depthOf(state) >= MAX_SESSION_DEPTH) return { reason: `At most ${MAX_SESSION_DEPTH} generations of agents work for each other; this one was not started.` };
     const missing = await this.#options.agents.get(agentId).then(() => undefined, messageOf);
     if (missing !== undefined) return { reason: `The agent cannot be started: ${missing}` };
+    const parent = await ParentBounds.of(state, this.#options, agent);
     const childSessionId = this.#options.newId();
     const place: MadePlace = isolation === undefined ? {} : await this.#makeWorktree({ childSessionId, agentId }, state);
     if (place.reason !== undefined) return { reason: place.reason };
-    const allowance = this.#allowance(state, MAX_OPEN_SUBFLOWS - open);
-    this.#planned.push(allowance);
-    const data = { callId, childSessionId, agentId, message, restriction, ...place, ...(run === undefined ? {} : { run }), ...(Object.keys(allowance).length === 0 ? {} : { allowance }) };
+    // As many as may still come share what is left and not promised yet, so that all together cannot use up more.
+    const { parent: _parent, ...bounds } = parent.bounds(state, { kind: 'call', planned: this.#planned });
+    this.#planned.push(bounds.allowance ?? {});
+    const data = { callId, childSessionId, agentId, message, ...bounds, ...place, ...(run === undefined ? {} : { run }) };
     return { draft: { type: 'agent.subflow_started', data } };
   }
 
@@ -81,17 +84,6 @@ export class Subflows {
     } catch (error) {
       return { reason: `The agent was not started, since it could not be given a worktree: ${messageOf(error)}` };
     }
-  }
-
-  /** As many as may still come share what is left and not promised yet, so that all together cannot use up more. */
-  #allowance(state: SessionState, share: number): Allowance {
-    const { tokens, cost } = this.#options.remaining();
-    const promised = sumOf([...this.#planned, heldBySubflows(state)]);
-    const free = (left: number, name: keyof Allowance): number => Math.max(0, left - promised[name]);
-    return {
-      ...(tokens === undefined ? {} : { tokens: Math.floor(free(tokens, 'tokens') / share) }),
-      ...(cost === undefined ? {} : { cost: free(cost, 'cost') / share }),
-    };
   }
 
   /**
@@ -161,9 +153,10 @@ export class Subflows {
     if (request?.kind !== 'subflow') return;
     const [event] = await this.#options.store.read(state.sessionId, { from: request.seq, limit: 1 });
     if (event?.type !== 'agent.subflow_started') throw new RuntimeError('TOOL_CALL_LOST', `expected the start of child ${request.childSessionId} at event ${request.seq}`, { category: 'storage' });
-    const { childSessionId: sessionId, agentId, message, allowance, restriction, workspace, run, isolation } = event.data;
+    const { childSessionId: sessionId, agentId, message, workspace, run, isolation } = event.data;
     if (isolation !== undefined) await this.#keepWorktree({ childSessionId: sessionId, agentId }, state);
-    await ensureSubflowSession({ sessionId, agentId, message, allowance, restriction, workspace, runsIn: run, parent: { sessionId: state.sessionId, depth: depthOf(state), callId } }, this.#options);
+    const bounds = await promisedBounds(state, event.data, this.#options);
+    await ensureSubflowSession({ sessionId, agentId, message, bounds, callId, workspace, runsIn: run }, this.#options);
     await this.#options.trigger(sessionId, options);
   }
 }
@@ -188,9 +181,4 @@ function hasWorktree(request: CallRequest | undefined): boolean {
 
 function wasTakenBack({ status, openWake }: SessionState): boolean {
   return status === 'terminated' || openWake?.interruption !== undefined;
-}
-
-/** How deep a child of this session stands. */
-function depthOf({ parent }: SessionState): number {
-  return (parent?.depth ?? 0) + 1;
 }

@@ -5,6 +5,7 @@ import { narrowedAgent, narrowedTools } from '../../machines/agent/narrowed-agen
 import { RuntimeError } from '../../machines/errors.ts';
 import { affordableOutput, priceOf } from '../../machines/run/prices.ts';
 import type { ModelPrice, PriceTable } from '../../machines/run/prices.ts';
+import { maxToolsOf } from '../../machines/run/provider-settings.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { Allowance } from '../../machines/session/event-schemas.ts';
 import { DEFAULT_MAX_CONTEXT_TOKENS, DEFAULT_MAX_OUTPUT_TOKENS } from '../../machines/session/limits.ts';
@@ -13,8 +14,9 @@ import { contextReport, tokensForMessages } from '../../machines/turn/context-re
 import type { ContextReport } from '../../machines/turn/context-report.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import type { ToolDescriptor } from '../../machines/turn/tool-definition.ts';
+import { NAME_THE_TOOLS, countTools, limitedTools } from '../../machines/turn/tool-limit.ts';
 import { describeTool } from '../../machines/turn/tool-schema.ts';
-import { estimateMessages } from '../../machines/turn/token-estimate.ts';
+import { estimateMessages, estimateTools } from '../../machines/turn/token-estimate.ts';
 import { boundTranscript } from '../../machines/turn/transcript-bounds.ts';
 import { instructionsFor } from '../../machines/wake/instructions.ts';
 import type { AgentRunConfig, AgentRunParams, AgentRuntime } from '../run/agent-runtime.ts';
@@ -32,6 +34,10 @@ export interface PreparedAgent {
   readonly descriptors: readonly ToolDescriptor[];
   /** Tools that the agent names and cannot have now. */
   readonly skippedTools: readonly SkippedTool[];
+  /** Of these, what is left out since there are too many: the model is told. */
+  readonly leftOutTools: readonly SkippedTool[];
+  /** How often servers of tools had announced a change when these were read. */
+  readonly toolChanges: number;
   readonly workspaceDirectory: string;
   readonly agentDirectory: string;
   /** What it has learned before, as it is told in its instructions. */
@@ -50,20 +56,39 @@ export async function prepareAgent(session: SessionState, ports: WakePorts, sign
   const [runtime] = modelsOf(definition).map(({ provider }) => ports.runtimes.resolve(provider, ports.runConfig));
   if (runtime === undefined) throw new RuntimeError('AGENT_INVALID', `expected a model for the agent ${session.agentId}`, { category: 'validation' });
   const agentDirectory = ports.directories.agentDirectory(session.agentId);
-  const built = await buildTools(definition, { tools: ports.tools, agents: ports.agents, source: ports.toolSource, agentDirectory, environment: entered?.environment, signal });
+  const place = { definition, workspaceDirectory, agentDirectory, ...(entered === undefined ? {} : { environment: entered.environment }) };
+  return { ...place, runtime, ...(await preparedTools(place, session, ports, signal)), ...(await rememberedBy(session.agentId, ports)) };
+}
+
+/** The same agent with the tools that its servers have now, where one of them has said that they are others, and what is not among them any more. */
+export async function withCurrentTools(agent: PreparedAgent, session: SessionState, ports: WakePorts, signal: AbortSignal): Promise<{ readonly agent: PreparedAgent; readonly skipped: readonly SkippedTool[] }> {
+  if ((ports.toolSource?.changes ?? 0) === agent.toolChanges) return { agent, skipped: [] };
+  const prepared = await preparedTools(agent, session, ports, signal);
+  const told = new Set(agent.skippedTools.map(({ name, reason }) => `${name}: ${reason}`));
+  return { agent: { ...agent, ...prepared }, skipped: prepared.skippedTools.filter(({ name, reason }) => !told.has(`${name}: ${reason}`)) };
+}
+
+type PreparedTools = Pick<PreparedAgent, 'tools' | 'descriptors' | 'skippedTools' | 'leftOutTools' | 'toolChanges'>;
+
+async function preparedTools({ definition, agentDirectory, environment }: Pick<PreparedAgent, 'definition' | 'agentDirectory' | 'environment'>, session: SessionState, ports: WakePorts, signal: AbortSignal): Promise<PreparedTools> {
+  const read = (): number => ports.toolSource?.changes ?? 0;
+  const before = read();
+  const box = { tools: ports.tools, agents: ports.agents, source: ports.toolSource, agentDirectory, environment, signal };
+  const built = await buildTools(definition, box);
   // Also what was taken from whoever it works for.
-  const tools = narrowedTools(narrowedTools(built.tools, session.narrowing), session.restriction);
-  return {
-    definition,
-    runtime,
-    tools,
-    descriptors: [...tools.values()].map((tool) => describeTool(tool.definition)),
-    skippedTools: built.skipped,
-    workspaceDirectory,
-    agentDirectory,
-    ...(await rememberedBy(session.agentId, ports)),
-    ...(entered === undefined ? {} : { environment: entered.environment }),
-  };
+  const narrowed = narrowedTools(narrowedTools(built.tools, session.narrowing), session.restriction);
+  const { tools, leftOut } = limitedTools(narrowed, toolLimit(definition, ports.runConfig));
+  const descriptors = [...tools.values()].map((tool) => describeTool(tool.definition));
+  return { tools, descriptors, skippedTools: [...built.skipped, ...leftOut], leftOutTools: leftOut, toolChanges: before };
+}
+
+/** The smallest of all candidates: what is sent to the first may have to be sent to the last. */
+function toolLimit(definition: AgentDefinition, { providers }: AgentRunConfig): { readonly provider: string; readonly maxTools: number } | undefined {
+  const limits = modelsOf(definition).flatMap(({ provider }) => {
+    const maxTools = maxToolsOf(provider, providers);
+    return maxTools === undefined ? [] : [{ provider, maxTools }];
+  });
+  return limits.toSorted((one, other) => one.maxTools - other.maxTools)[0];
 }
 
 /** A memory that cannot be read keeps no wake from going on. */
@@ -102,10 +127,10 @@ export interface AssembledStep {
 /** @throws RuntimeError CONTEXT_TOO_LARGE when what the model has to answer cannot be made to fit */
 export function assembleStep({ agent, state, messages, consumed, runId, runConfig, remaining, prices }: StepSource): AssembledStep {
   const { definition, runtime, descriptors: tools, workspaceDirectory, agentDirectory } = agent;
-  const instructions = instructionsFor(definition.instructions, state.outcome, agent.memory);
+  const instructions = instructionsFor(definition.instructions, state.outcome, agent.memory, agent.leftOutTools);
   const space = { instructions, tools, maxTokens: maxContextTokens(definition), reservedForOutput: outputReserve(definition) };
   const bounded = boundTranscript(messages, { maxTokens: tokensForMessages(space) });
-  if (bounded.kind === 'too_large') throw tooLarge(bounded);
+  if (bounded.kind === 'too_large') throw tooLarge(bounded, agent);
   const context = contextReport({ ...space, ...bounded });
   const maxOutputTokens = outputBound(remaining, inputTokensOf(context), priceOf(definition, prices));
   return {
@@ -172,11 +197,23 @@ function outputReserve(definition: AgentDefinition): number {
   return Math.min(DEFAULT_MAX_OUTPUT_TOKENS, Math.floor(maxContextTokens(definition) / 4));
 }
 
-function tooLarge({ tokens, maxTokens }: { readonly tokens: number; readonly maxTokens: number }): RuntimeError {
+function tooLarge({ tokens, maxTokens }: { readonly tokens: number; readonly maxTokens: number }, agent: PreparedAgent): RuntimeError {
   const kind: RunFailure['kind'] = 'context_overflow';
-  return new RuntimeError('CONTEXT_TOO_LARGE', `what the model has to answer takes about ${tokens} tokens, and there is room for ${maxTokens}`, {
+  const words = toolShare(agent);
+  const raise = 'Raise context.maxTokens in the agent file, or send less at once.';
+  return new RuntimeError('CONTEXT_TOO_LARGE', `what the model has to answer takes about ${tokens} tokens, and there is room for ${maxTokens}${words === undefined ? '' : `: ${words}`}`, {
     category: 'capacity',
-    hint: 'Raise context.maxTokens in the agent file, or send less at once.',
+    hint: words === undefined ? raise : `${NAME_THE_TOOLS} ${raise}`,
     details: { kind, tokens, maxTokens },
   });
+}
+
+/** The share of a context from which on its tools are why it is full. */
+const LARGE_TOOL_SHARE = 0.25;
+
+/** What the definitions of tools take of a context, where that is much. */
+export function toolShare({ definition, descriptors, tools }: PreparedAgent): string | undefined {
+  const [taken, of] = [estimateTools(descriptors), maxContextTokens(definition)];
+  if (taken <= of * LARGE_TOOL_SHARE) return undefined;
+  return `the definitions of its ${countTools([...tools.values()])} take about ${taken} of the ${of} tokens of its context`;
 }

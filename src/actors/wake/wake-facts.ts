@@ -1,7 +1,9 @@
 /** Small facts about a wake, told from the log's state, a backend's failure or an error. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
-import { adviceFor } from '../../machines/run/run-failure.ts';
+import { adviceFor } from '../../machines/run/failure-advice.ts';
+import { isGivenUp } from '../../machines/run/run-attempt.ts';
+import type { RunAttempt } from '../../machines/run/run-attempt.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { SessionState, WakeTrigger } from '../../machines/session/session-state.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
@@ -33,15 +35,16 @@ export function isOvertaken(error: unknown): boolean {
   return RuntimeError.is(error) && error.code === 'HEAD_MOVED';
 }
 
-export function failureRecord({ kind, message, retryAfterMs, isRest = false, isLocal = false }: RunFailure): ErrorRecord {
+export function failureRecord(failure: RunFailure, attempts: readonly RunAttempt[] = []): ErrorRecord {
+  const { kind, message, retryAfterMs, isRest = false, isLocal = false } = failure;
   return {
     name: 'RuntimeError',
     code: 'RUN_FAILED',
     category: 'provider',
     message: `${isLocal ? 'no model was asked' : 'the model step failed'} (${kind}): ${message}`,
     recoverable: true,
-    hint: isRest ? restAdvice(retryAfterMs) : `${adviceFor(kind)}${retryAfterMs === undefined ? '' : ` The provider asks to wait ${Math.ceil(retryAfterMs / 1000)} seconds.`}`,
-    details: { kind, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+    hint: isRest ? restAdvice(retryAfterMs) : `${adviceFor(failure)}${retryAfterMs === undefined ? '' : ` The provider asks to wait ${Math.ceil(retryAfterMs / 1000)} seconds.`}`,
+    details: { kind, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(isGivenUp(failure, attempts) ? { givenUp: true } : {}) },
   };
 }
 

@@ -1,4 +1,5 @@
 /** The hand of the session that a wake works with: here before the wake begins, and copied before it ends. Where machines share nothing, nothing. */
+import { begunWake } from '../../machines/hand/hand-standing.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { ArrivedHand, HandWake, SessionHands } from '../hand/session-hands.ts';
@@ -6,6 +7,8 @@ import type { ArrivedHand, HandWake, SessionHands } from '../hand/session-hands.
 export class WakeHand {
   readonly #hands: SessionHands | undefined;
   #arrived: ArrivedHand | undefined;
+  /** The newest wake of the log in which it arrived. */
+  #arrivedAfter: number | undefined;
   /** What the log has to say of the copy, with the end of the wake. */
   endNotes: readonly SessionEventDraft[] = [];
 
@@ -13,10 +16,15 @@ export class WakeHand {
     this.#hands = hands;
   }
 
-  /** Once for a wake, however often it has to look at the log again before it begins. @returns what the log has to say of it @throws what `SessionHands.arrive` throws */
-  async arrive(session: SessionState, wake: HandWake): Promise<readonly SessionEventDraft[]> {
-    this.#arrived ??= await this.#hands?.arrive(session, wake);
-    return this.#arrived?.notes ?? [];
+  /**
+   * Once for a wake, however often it has to look at the log again before it begins, unless another wake has begun meanwhile, which may have worked
+   * elsewhere. Undefined where machines share nothing. @throws what `SessionHands.arrive` throws
+   */
+  async arrive(session: SessionState, wake: HandWake): Promise<Pick<ArrivedHand, 'host' | 'notes'> | undefined> {
+    const after = begunWake(session)?.epoch ?? 0;
+    if (this.#arrived === undefined || this.#arrivedAfter !== after) this.#arrived = await this.#hands?.arrive(session, wake);
+    this.#arrivedAfter = after;
+    return this.#arrived;
   }
 
   /** Not after the right to wake is lost: what lies here is somebody else's then. @throws RuntimeError HAND_SUPERSEDED */

@@ -6,6 +6,7 @@ import type { AnyActorRef } from 'xstate';
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
+import { humansOf } from '../../machines/permission/handed-down.ts';
 import { isDue } from '../../machines/session/activation.ts';
 import { DEFAULT_MAX_AUTONOMOUS_WAKES } from '../../machines/session/limits.ts';
 import type { Allowance } from '../../machines/session/event-schemas.ts';
@@ -27,6 +28,7 @@ import { isoTimeOf } from '../clock/iso-time.ts';
 import { keepView, wakeConflict } from '../session/event-store.ts';
 import type { RunRequest } from '../run/run-options.ts';
 import type { SessionIdentity, WakeRight } from '../session/event-store.ts';
+import { ParentBounds, withEnvironmentsAbove } from '../session/parent-bounds.ts';
 import { SessionJournal } from '../session/session-journal.ts';
 import { NO_SECRETS } from '../environment/session-secrets.ts';
 import type { SessionSecrets } from '../environment/session-secrets.ts';
@@ -38,7 +40,7 @@ import { compactIfFull } from './wake-compaction.ts';
 import { needOf, remainingOf, wakeLimits } from './wake-budget.ts';
 import type { CompanionWake } from './wake-companion.ts';
 import { WakeCompanions } from './wake-companions.ts';
-import { assembleStep, maxContextTokens, prepareAgent } from './wake-context.ts';
+import { assembleStep, maxContextTokens, prepareAgent, withCurrentTools } from './wake-context.ts';
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
 import { survivorsOf } from './end-survivors.ts';
 import { runModel } from './model-run.ts';
@@ -100,15 +102,14 @@ export class WakeWork {
   error: unknown;
 
   constructor({ sessionId, agentId }: SessionIdentity, wakeId: string, ports: WakePorts, options: WakeOptions) {
-    const identity = { sessionId, agentId };
-    this.#identity = identity;
+    this.#identity = { sessionId, agentId };
     this.#wakeId = wakeId;
     this.#ports = ports;
     this.#options = options;
-    this.#journal = new SessionJournal(identity, ports);
+    this.#journal = new SessionJournal(this.#identity, ports);
     this.#companions = new WakeCompanions(ports);
     this.#hand = new WakeHand(ports.hands);
-    this.#subflows = new Subflows({ ...ports, newId: () => ports.ids.next(), remaining: () => remainingOf(this.#limits(), this.#journal.state) });
+    this.#subflows = new Subflows({ ...ports, newId: () => ports.ids.next() });
   }
 
   /** Cuts the work in hand short. The first reason stays. */
@@ -118,8 +119,7 @@ export class WakeWork {
 
   /** Gets the right to write and says so in the log, with an end for whatever a dead wake left open. */
   async claim(parent: AnyActorRef): Promise<ClaimAnswer> {
-    const { sessionId } = this.#identity;
-    const known = (await this.#ports.journals.open(sessionId)).state;
+    const known = (await this.#ports.journals.open(this.#identity.sessionId)).state;
     this.#journal = new SessionJournal(this.#identity, this.#ports, { state: known, onEvent: (event) => this.#hear(event) });
     if (!this.#isWanted(known)) return 'nothing_to_do';
     let state = await this.#acquireRight(known);
@@ -145,7 +145,10 @@ export class WakeWork {
   }
 
   async assemble(): Promise<void> {
-    this.#agent ??= await this.#prepareAgent();
+    // What servers of tools have announced meanwhile counts from this step on.
+    const { agent, skipped } = await withCurrentTools((this.#agent ??= await this.#prepareAgent()), this.#journal.state, this.#ports, this.#abort.signal);
+    this.#agent = agent;
+    if (skipped.length > 0) await this.#append(skipped.map((data) => ({ type: 'tool.skipped', data })));
     await this.#conversation.load({ store: this.#ports.store, state: () => this.#journal.state, maxTokens: maxContextTokens(this.#agent.definition) });
     const consumed = readableIngress(this.#journal.state).map(({ eventId }) => eventId);
     await this.#compact(this.#agent, this.#conversation.transcript.rows(consumed));
@@ -190,7 +193,7 @@ export class WakeWork {
     // Only now is it known how much the step would use up.
     if (this.#decide(this.#journal.state).act === 'end') return 'fold';
     const agent = (this.#agent ??= await this.#prepareAgent());
-    const { calls, text, error, wasInterrupted } = await new ModelStep({
+    const { calls, text, error, attempts, wasInterrupted } = await new ModelStep({
       ports: this.#ports,
       options: this.#options,
       identity: this.#identity,
@@ -211,7 +214,7 @@ export class WakeWork {
     this.#calls = calls;
     if (text !== '') this.#lastText = text;
     if (error === undefined) this.#mustSpeak = false;
-    else if (!this.#abort.signal.aborted) this.#failure = failureRecord(error);
+    else if (!this.#abort.signal.aborted) this.#failure = failureRecord(error, attempts);
     return calls.length > 0 && !wasInterrupted ? 'call_tools' : 'fold';
   }
 
@@ -383,9 +386,10 @@ export class WakeWork {
     const due = dueWakeIds(state, this.#now());
     const arrival = await this.#hand.arrive(state, { epoch, signal: this.#abort.signal });
     const unparked: SessionEventDraft[] = state.parked === undefined ? [] : [{ type: 'session.unparked', data: { wakeId: this.#wakeId } }];
-    const started = { wakeId: this.#wakeId, epoch, owner: this.#ports.owner, queuedWakeIds: due, trigger: triggerOf(state, due, this.#options) };
+    const at = arrival === undefined ? {} : { host: arrival.host };
+    const started = { wakeId: this.#wakeId, epoch, owner: this.#ports.owner, queuedWakeIds: due, trigger: triggerOf(state, due, this.#options), ...at };
     await this.#journal.append(
-      [...lostWakeEvents(state, survivors), ...unparked, { type: 'wake.started', data: started }, { type: 'session.status_changed', data: { to: 'running' } }, ...arrival],
+      [...lostWakeEvents(state, survivors), ...unparked, { type: 'wake.started', data: started }, { type: 'session.status_changed', data: { to: 'running' } }, ...(arrival?.notes ?? [])],
       { epoch, onlyAtHead: true },
     );
     this.#epoch = epoch;
@@ -428,7 +432,7 @@ export class WakeWork {
 
   #gateOf(agent: PreparedAgent): CallGate {
     const { clock, readShell, policy, places, guard, humans, ids, onListenerError } = this.#ports;
-    return (this.#gate ??= new CallGate({ clock, readShell, policy, places, guard, humans: this.#journal.state.narrowing?.humans ?? this.#options.humans ?? humans, agent, session: this.#identity, moves: hasMovingWorkspace(this.#journal.state, this.#ports), newId: () => ids.next(), onTrouble: (error) => onListenerError(error, 'listener') }));
+    return (this.#gate ??= new CallGate({ clock, readShell, policy, places, guard, humans: humansOf(this.#journal.state) ?? this.#options.humans ?? humans, agent, session: this.#identity, moves: hasMovingWorkspace(this.#journal.state, this.#ports), newId: () => ids.next(), onTrouble: (error) => onListenerError(error, 'listener') }));
   }
 
   #hear(event: SessionEvent): void {
@@ -458,9 +462,9 @@ export class WakeWork {
   /** The agent is read once per wake: a file that is edited meanwhile counts from the next one on. */
   async #prepareAgent(): Promise<PreparedAgent> {
     if (this.#agent !== undefined) return this.#agent;
-    const agent = await prepareAgent(this.#journal.state, this.#ports, this.#abort.signal);
+    const agent = await prepareAgent(await withEnvironmentsAbove(this.#journal.state, this.#ports), this.#ports, this.#abort.signal);
     requireConfinedBackends(agent, this.#ports);
-    requireAskingBackends(agent.definition, await this.#gateOf(agent).restriction(this.#journal.state), this.#ports);
+    requireAskingBackends(agent.definition, (await ParentBounds.of(this.#journal.state, this.#ports, agent)).binding(this.#journal.state), this.#ports);
     this.#held.hold(enteredEnvironment(agent));
     this.#secrets = agent.environment?.secrets ?? NO_SECRETS;
     if (agent.skippedTools.length > 0) await this.#append(agent.skippedTools.map((data) => ({ type: 'tool.skipped', data })));

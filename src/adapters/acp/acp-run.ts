@@ -9,7 +9,7 @@ import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { isBackendSessionId, reasonForNewSession } from '../../machines/run/backend-session-id.ts';
 import { withoutKeys } from '../../machines/run/failure-message.ts';
-import { Redaction } from '../../machines/run/redaction.ts';
+import { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
@@ -55,7 +55,7 @@ export class AcpRun {
   readonly #signal: AbortSignal;
   readonly #settings: AcpSettings;
   readonly #environment: AgentEnvironment;
-  readonly #redaction: Redaction;
+  readonly #redaction: SecretRedaction;
   readonly #said: SaidSoFar;
   readonly #tools: ToolLedger;
 
@@ -68,7 +68,7 @@ export class AcpRun {
     this.#signal = signal;
     this.#settings = acpSettingsOf(provider, { providers: config.providers, agentDir });
     this.#environment = agentEnvironment({ host: surroundings.environment(), settings: this.#settings, credential, workspaceDir });
-    this.#redaction = new Redaction(this.#environment.secrets);
+    this.#redaction = new SecretRedaction(this.#environment.secrets);
     const emit: RunEvents['emit'] = (event) => this.#events.emit(event);
     this.#said = new SaidSoFar({ redaction: this.#redaction, emit });
     this.#tools = new ToolLedger({ redaction: this.#redaction, emit, onRequest: () => this.#said.end() });
@@ -118,7 +118,7 @@ export class AcpRun {
   #conclude(failure: RunFailure | undefined, end?: AgentTurnEnd): AgentRunResult {
     const hasActed = this.#said.characters > 0 || this.#tools.count > 0;
     const payloads = this.#said.payloads();
-    this.#tools.endAll(failure?.kind === 'aborted' ? 'The run was stopped.' : 'The agent has ended the turn without telling how this ended.');
+    this.#tools.endAll(failure?.kind === 'aborted');
     const usage = usageOf(end);
     if (failure === undefined) this.#events.emit({ stream: 'lifecycle', data: { phase: 'end', ...(usage === undefined ? {} : { usage }) } });
     else this.#events.fail(failure);
@@ -177,5 +177,5 @@ function shown(sessionId: string | undefined): string {
 
 /** What a run is refused with before it starts. */
 export function refusalOf(thrown: unknown): RunFailure {
-  return thrown instanceof RunFailed ? { kind: thrown.kind, message: thrown.message } : { kind: 'format', message: messageOf(thrown) };
+  return thrown instanceof RunFailed ? thrown.failure : { kind: 'format', message: messageOf(thrown) };
 }

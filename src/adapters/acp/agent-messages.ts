@@ -5,7 +5,7 @@
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
 import type { Readable, Writable } from 'node:stream';
 import { LineReader, TOO_LONG } from '../../machines/run/line-reader.ts';
-import type { Redaction } from '../../machines/run/redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 
 /** For one message. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
@@ -22,7 +22,7 @@ const SAMPLE_CHARACTERS = 200;
 const TOO_MANY_REQUESTS = -32_603;
 
 export interface AgentMessagesOptions {
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
   /** A message came, whatever it says. */
   readonly onSign: () => void;
   /** What a `session/update` holds. */

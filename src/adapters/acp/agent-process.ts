@@ -47,7 +47,8 @@ export async function startProgram({ command, processTree, taskId, signal }: Sta
   const tree = await processTree.prepare({ taskId, commandPreview: [program, ...args].join(' ').slice(0, PREVIEW_CHARACTERS) });
   try {
     signal.throwIfAborted();
-    const child = spawn(program, args, { cwd, env: { ...environment, ...tree.environment }, detached: true, stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'] });
+    const launch = tree.launch({ program, args, cwd, environment });
+    const child = spawn(launch.program, [...launch.args], { cwd, env: launch.environment, detached: true, stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'] });
     const { pid, stdin, stdout, stderr } = child;
     if (pid === undefined || stdout === null || stderr === null) throw await failureOf(child);
     return attached(child, { pid, tree, stdin, stdout, stderr });

@@ -13,7 +13,7 @@ import type { ToolLedger } from '../../actors/run/tool-ledger.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
-import type { Redaction } from '../../machines/run/redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import { readAnswer } from './agent-answers.ts';
 import type { Prompted } from './agent-answers.ts';
@@ -61,7 +61,7 @@ export interface AgentTurnOptions {
   readonly lingerMs: number;
   /** Between SIGTERM and SIGKILL, in milliseconds. */
   readonly killGraceMs: number;
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
   readonly said: SaidSoFar;
   readonly ledger: ToolLedger;
   readonly requestPermission: AgentRunParams['requestPermission'];

@@ -20,6 +20,18 @@ export function searchesElsewhere(rawInput: unknown, folder: string | undefined)
   return someField(rawInput, (_field, value) => value !== folder && (mayFindOutside(value) || hasSecretName(value)));
 }
 
+/** All places that the input of a tool may name, for a tool of which it is not known to what it does something. @param isTold whether places were told besides */
+export function furtherPlaces(rawInput: unknown, { isTold }: { readonly isTold: boolean }): readonly string[] {
+  const places: string[] = [];
+  someField(rawInput, (field, value) => {
+    const isPlace = !CONTENT_FIELD.test(field) && (PLACE_FIELD.test(field) || /[/\\]/.test(value) || !isPlainPath(value));
+    // A patch is no path; where the agent has told the files of it, those are judged.
+    if (isPlace && !(isTold && value.includes('\n'))) places.push(value);
+    return false;
+  });
+  return places;
+}
+
 /** Whether some text in it is so; nobody looks into what is nested too deeply. Words that stand by themselves have no field. */
 function someField(given: unknown, isSo: (field: string, value: string) => boolean, field = '', depth = 0): boolean {
   if (typeof given === 'string') return given !== '' && isSo(field, given);

@@ -2,14 +2,14 @@
 import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
 import { shownRequest } from '../../actors/run/shown-request.ts';
 import { messageOf } from '../../machines/errors.ts';
-import type { Redaction } from '../../machines/run/redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 
 /** In one run: each may be a question to a person. */
 const MAX_QUESTIONS = 10_000;
 
 export interface PermissionGateOptions {
   readonly requestPermission: AgentRunParams['requestPermission'];
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
   /** Somebody else is waited for, until the function that it returns is called. */
   readonly onWait: () => () => void;
   /** More was asked than anybody could answer. */

@@ -3,8 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
-import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
-import { ProgramNotStarted, exitText } from '../../machines/run/program-end.ts';
+import { ProgramNotStarted, endedProgramFailure, exitText, notStartedFailure } from '../../machines/run/program-end.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
 import type { AgentEnvironment } from './agent-environment.ts';
 import { startProgram } from './agent-process.ts';
@@ -36,8 +35,8 @@ export async function startAgent({ settings, environment, processTree, runId, wo
     return { ...program, stdin: program.stdin };
   } catch (error) {
     if (!(error instanceof ProgramNotStarted)) throw error;
-    if (!error.isMissing) throw new RunFailed('format', `it cannot be started: ${error.message}`, error);
-    // Nothing is wrong with the candidate: once the program is there, it can be asked at once.
+    const failure = notStartedFailure(error);
+    if (error.because !== 'missing') throw new RunFailed(failure, failure.message, error);
     throw new RunFailed('unknown', 'there is no such program; install it, or set program.command of the provider to where it is. PATH was looked through, the workspace left out', error);
   }
 }
@@ -89,9 +88,7 @@ export interface ToldEnd {
 
 /** A program that has ended before it answered. */
 export function endFailure({ exit, errorOutput, noise, now }: ToldEnd): RunFailed {
-  const { kind } = classifyRunFailure({ exitCode: exit?.code, signal: exit?.signal, stderr: errorOutput }, { now });
+  const failure = endedProgramFailure({ exit, errorOutput }, now);
   const words = [`${exitText(exit)} before it had answered`, ...(errorOutput === '' ? [] : [`its error output ends with: ${errorOutput}`]), ...(noise === undefined ? [] : [noise])];
-  // A crash without a word is the program's own; words that nobody recognizes may say anything.
-  const isCrash = errorOutput === '' || exit?.code === undefined;
-  return new RunFailed(kind === 'unknown' && isCrash ? 'server_error' : kind, words.join('; '));
+  return new RunFailed(failure, words.join('; '));
 }

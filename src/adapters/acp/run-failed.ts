@@ -2,20 +2,20 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
 import { messageLine } from '../../machines/run/failure-message.ts';
-import type { Redaction } from '../../machines/run/redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.ts';
 
 /** JSON-RPC: the agent wants to be logged in first. */
 const AUTH_REQUIRED = -32_000;
 
-/** A failure of which this house knows the kind. The message goes on after the name of the program. */
+/** A failure of which the backend knows the kind. The message goes on after the name of the program. */
 export class RunFailed extends Error {
   override readonly name = 'RunFailed';
-  readonly kind: RunFailureKind;
+  readonly failure: RunFailure;
 
-  constructor(kind: RunFailureKind, message: string, cause?: unknown) {
+  constructor(failure: RunFailureKind | Omit<RunFailure, 'message'>, message: string, cause?: unknown) {
     super(message, { cause });
-    this.kind = kind;
+    this.failure = { ...(typeof failure === 'string' ? { kind: failure } : failure), message };
   }
 }
 
@@ -42,13 +42,13 @@ export function agentErrorText(error: Error & { readonly data?: unknown }): stri
 export interface FailureSurroundings {
   /** As the settings name it. */
   readonly command: string;
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 export function failureOf(thrown: unknown, { command, redaction, now }: FailureSurroundings): RunFailure {
-  const classified = thrown instanceof RunFailed ? { kind: thrown.kind, message: thrown.message } : classifyRunFailure(thrown, { now });
+  const classified = thrown instanceof RunFailed ? thrown.failure : classifyRunFailure(thrown, { now });
   const hint = RuntimeError.is(thrown) && thrown.hint !== undefined ? ` ${thrown.hint}` : '';
   const message = isAgentError(thrown) ? `it answered with an error: ${agentErrorText(thrown)} (${thrown.code})` : `${classified.message}${hint}`;
   return { ...classified, message: `${command}: ${messageLine(redaction.text(message))}` };

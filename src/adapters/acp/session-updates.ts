@@ -73,7 +73,14 @@ function newsIn(update: z.output<typeof envelope>['update']): AgentNews | undefi
 
 function saidIn(update: unknown, what: 'text' | 'reasoning'): AgentNews | undefined {
   const { data } = chunk.safeParse(update);
-  return data === undefined ? undefined : { kind: 'said', what, messageId: data.messageId ?? undefined, text: blockText(data.content) };
+  return data === undefined ? undefined : { kind: 'said', what, messageId: data.messageId ?? undefined, text: data.content['type'] === 'resource' ? quoted(blockText(data.content)) : blockText(data.content) };
+}
+
+/** What a file says, an agent does not: its words are shown between fences that nothing in them ends. */
+function quoted(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `\n${fence}\n${text}\n${fence}\n`;
 }
 
 /** A content block as text, with a word for what is none. */

@@ -1,6 +1,6 @@
 /** One command of an agent's terminals: its output, how it ended, and the end of its whole process tree. */
 import type { ProgramExit } from '../../machines/run/program-end.ts';
-import { shortened } from '../../machines/run/redaction.ts';
+import { shortened } from '../../machines/vault/shortened.ts';
 import type { RunningProgram } from './agent-process.ts';
 import { TerminalOutput } from './terminal-output.ts';
 

@@ -1,7 +1,8 @@
 /** The calls of an agent's own tools: put together from its news, and told once there is enough to tell. */
 import type { ToolLedger } from '../../actors/run/tool-ledger.ts';
-import { isNestedTooDeeply, shortened } from '../../machines/run/redaction.ts';
-import type { Redaction } from '../../machines/run/redaction.ts';
+import { isNestedTooDeeply } from '../../machines/vault/secret-redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
+import { shortened } from '../../machines/vault/shortened.ts';
 import type { RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
 import { blockText } from './session-updates.ts';
 import type { ToolCallNews, ToolContent } from './session-updates.ts';
@@ -18,13 +19,13 @@ interface Call {
 
 export class ToolCalls {
   readonly #ledger: ToolLedger;
-  readonly #redaction: Redaction;
+  readonly #redaction: SecretRedaction;
   /** Those that have not ended. */
   readonly #calls = new Map<string, Call>();
   /** Told by the agent before it had their input; by nobody else yet. */
   readonly #held = new Set<string>();
 
-  constructor(ledger: ToolLedger, redaction: Redaction) {
+  constructor(ledger: ToolLedger, redaction: SecretRedaction) {
     this.#ledger = ledger;
     this.#redaction = redaction;
   }

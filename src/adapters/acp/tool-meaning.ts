@@ -1,6 +1,6 @@
 /** What a tool of an agent is called, what it is given, and what it comes to in terms of our own tools, so that the same rules judge it. */
 import type { RunToolMeaning } from '../../actors/run/agent-runtime.ts';
-import { namesOtherPlaces, searchesElsewhere } from './further-paths.ts';
+import { furtherPlaces, namesOtherPlaces, searchesElsewhere } from './further-paths.ts';
 import type { ToolCallNews } from './session-updates.ts';
 
 const MAX_NAME_CHARACTERS = 200;
@@ -27,24 +27,30 @@ export function hasInput(rawInput: unknown): boolean {
   return typeof rawInput !== 'object' || Object.keys(rawInput).length > 0;
 }
 
-/** Undefined where it cannot be told for sure: then only a rule for the tool itself can allow it. */
+/**
+ * `unclear` for a tool of a kind that we have, where to what it does something cannot be told for sure. Undefined for all other kinds: then
+ * only a rule for the tool itself can allow it.
+ */
 export function toolMeaning(facts: ToolCallFacts): RunToolMeaning | undefined {
   const input = fieldsOf(facts.rawInput);
   // Some tell of `cat` as reading and of `sed -i` as editing: the command says more than the kind.
-  if (facts.kind === 'execute' || isCommandLine(input)) return commandMeaning(input);
+  if (facts.kind === 'execute' || isCommandLine(input)) return commandMeaning(input) ?? { kind: 'unclear', as: 'command', paths: [] };
   const paths = pathsOf(facts, input);
   const [path] = paths;
-  if (paths.length > 1) return undefined;
+  const isOne = path !== undefined && paths.length === 1 && !namesOtherPlaces(facts.rawInput, path);
+  const unclear = (as: 'read' | 'write'): RunToolMeaning => ({ kind: 'unclear', as, paths: [...new Set([...paths, ...furtherPlaces(facts.rawInput, { isTold: paths.length > 0 })])] });
   switch (facts.kind) {
     case 'edit':
-      return path === undefined || namesOtherPlaces(facts.rawInput, path) ? undefined : { kind: 'write', path };
+      return isOne ? { kind: 'write', path } : unclear('write');
     case 'read':
-      return path === undefined || namesOtherPlaces(facts.rawInput, path) ? undefined : { kind: 'read', path };
+      return isOne ? { kind: 'read', path } : unclear('read');
     case 'search':
-      return searchesElsewhere(facts.rawInput, path) ? undefined : { kind: 'read', path: path ?? '.', reachesBelow: true };
+      return paths.length > 1 || searchesElsewhere(facts.rawInput, path) ? unclear('read') : { kind: 'read', path: path ?? '.', reachesBelow: true };
     // What is moved goes somewhere, and what is deleted may be a folder with all that is in it.
     case 'delete':
     case 'move':
+      return unclear('write');
+    // `think`, `fetch`, `switch_mode`, `other`, and whatever comes later: none of our tools does the same.
     case undefined:
     case null:
     default:

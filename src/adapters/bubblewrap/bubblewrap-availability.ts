@@ -9,12 +9,15 @@ import { boundSystem } from './bound-mounts.ts';
 import type { HiddenPlaces } from './hidden-places.ts';
 import { sandboxArguments } from './sandbox-arguments.ts';
 import type { BubblewrapAbilities } from './sandbox-arguments.ts';
+import { heldFilter } from './held-filter.ts';
+import { programLine } from './sandbox-line.ts';
+import { systemCallFilter } from './system-call-filter.ts';
 import type { SystemView } from './system-view.ts';
 
 const run = promisify(execFile);
 
 export type FoundBubblewrap =
-  | { readonly kind: 'available'; readonly version: string; readonly program: string; readonly stat: string; readonly abilities: BubblewrapAbilities }
+  | { readonly kind: 'available'; readonly version: string; readonly program: string; readonly stat: string; readonly filter: string; readonly abilities: BubblewrapAbilities }
   | Missing;
 
 interface Missing {
@@ -36,15 +39,17 @@ export interface AvailabilityRequest {
 }
 
 /** Without one of these nothing is shut in. */
-const NEEDED_OPTIONS = ['--unshare-user', '--unshare-net', '--unshare-cgroup-try', '--die-with-parent', '--new-session', '--cap-drop', '--remount-ro', '--ro-bind-try', '--hostname'];
+const NEEDED_OPTIONS = ['--unshare-user', '--unshare-net', '--unshare-cgroup-try', '--die-with-parent', '--new-session', '--cap-drop', '--remount-ro', '--ro-bind-try', '--hostname', '--seccomp'];
 const TRIAL_TIMEOUT_MS = 20_000;
 const TRIAL_WORD = 'shut in';
 
 const INSTALL_HINT = 'Install bubblewrap: "apt install bubblewrap", "dnf install bubblewrap", "apk add bubblewrap" or "pacman -S bubblewrap". Or choose "sandbox: off" in the environment file, which lets commands do what you can do yourself.';
-const ELSEWHERE_HINT = 'Run Wakechart on Linux, where bubblewrap is to be had, or choose "sandbox: off" in the environment file, which lets commands do what you can do yourself.';
+const ELSEWHERE_HINT = 'Run Wakechart on Linux (x64 or arm64), where bubblewrap is to be had, or choose "sandbox: off" in the environment file, which lets commands do what you can do yourself.';
 
 export async function lookForBubblewrap({ program: given, bound }: AvailabilityRequest): Promise<FoundBubblewrap> {
   if (process.platform !== 'linux') return missing(`bubblewrap needs Linux, and this is ${process.platform}`, ELSEWHERE_HINT);
+  const refused = systemCallFilter(process.arch);
+  if (refused === undefined) return missing(`its filter of system calls is written for x64 and arm64, and this is ${process.arch}`, ELSEWHERE_HINT);
   const program = given ?? (await firstProgram('bwrap'));
   if (program === undefined) return missing('bubblewrap (the program bwrap) is not installed', INSTALL_HINT);
   const stat = await firstProgram('stat', ['/usr/bin', '/bin']);
@@ -55,7 +60,7 @@ export async function lookForBubblewrap({ program: given, bound }: AvailabilityR
     const named = (version ?? '').trim().replace(/^bubblewrap\s+/, '');
     if (lacking.length > 0) return missing(`${program} is too old (${named}): it does not know ${lacking.join(', ')}`, 'Install bubblewrap 0.4 or later.');
     const abilities = { boundsTmpfs: knows(help ?? '', '--size'), forbidsUserNamespaces: knows(help ?? '', '--disable-userns') };
-    return await tried({ kind: 'available', version: named, program, stat, abilities }, await bound());
+    return await tried({ kind: 'available', version: named, program, stat, filter: heldFilter(refused), abilities }, await bound());
   } catch (error) {
     return missing(`${program} cannot be run: ${firstLine(messageOf(error))}`, INSTALL_HINT);
   }
@@ -73,10 +78,12 @@ async function tried(found: Available, around: Surroundings): Promise<FoundBubbl
 }
 
 /** @returns what it says */
-async function problemOf({ program, abilities }: Available, { view, hidden }: Surroundings): Promise<string | undefined> {
-  const shut = sandboxArguments({ abilities, view, network: 'disabled', tmpBytes: 1_048_576, bound: boundSystem(view, hidden) });
+async function problemOf({ program, filter, stat, abilities }: Available, { view, hidden }: Surroundings): Promise<string | undefined> {
+  const bound = boundSystem(view, hidden);
+  const shut = sandboxArguments({ abilities, view, network: 'disabled', tmpBytes: 1_048_576, bound });
+  const { command, args } = programLine({ closer: [], program, filter, shut, stat, bound, cwd: '/' }, { command: 'echo', args: [TRIAL_WORD] });
   try {
-    const said = await answerOf(program, [...shut, '--chdir', '/', '--', '/bin/sh', '-c', `echo ${TRIAL_WORD}`]);
+    const said = await answerOf(command, args);
     return said.trim() === TRIAL_WORD ? undefined : `a command in it said "${firstLine(said)}"`;
   } catch (error) {
     const said = typeof error === 'object' && error !== null && 'stderr' in error ? String(error.stderr) : '';

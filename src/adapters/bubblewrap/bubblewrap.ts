@@ -63,13 +63,13 @@ interface Surroundings {
 }
 
 async function openSandbox({ mounts, network, workspaceDirectory, maxFileBytes }: SandboxScope, { found, view, options }: Surroundings): Promise<CommandSandbox> {
-  const { program, abilities, stat } = found;
+  const { program, abilities, stat, filter } = found;
   const { hidden: named = [], tmpBytes = DEFAULT_TMP_BYTES } = options;
   // Mounts name what every link leads to.
   const workspace = mounts.find(({ kind }) => kind === 'workspace')?.directory ?? workspaceDirectory;
   const hidden = await hiddenPlaces(named);
   const [bound, closer] = await Promise.all([boundMounts({ mounts, workspaceDirectory: workspace, hidden, view, network }), descriptorCloser()]);
-  const line = { closer, program, shut: sandboxArguments({ abilities, view, network, tmpBytes, bound }), stat, bound, maxFileBytes };
+  const line = { closer, program, filter, shut: sandboxArguments({ abilities, view, network, tmpBytes, bound }), stat, bound, maxFileBytes };
   return {
     kind: 'bubblewrap',
     wrapCommand: (command, cwd) => commandLine({ ...line, cwd }, command),

@@ -8,6 +8,8 @@ export interface SandboxLine {
   readonly closer: readonly string[];
   /** Of bubblewrap: absolute. */
   readonly program: string;
+  /** What the kernel refuses in it: a file, absolute. */
+  readonly filter: string;
   /** Its arguments, but for the folder and the command. */
   readonly shut: readonly string[];
   /** The program that tells what is mounted: absolute. */
@@ -23,6 +25,7 @@ export interface SandboxLine {
 const REFUSED_EXIT_CODE = 125;
 const SWAPPED_TEXT = 'sandbox: a mounted folder was replaced after it was looked at; nothing was run';
 const SEEN_TEXT = 'sandbox: the home of Wakechart or a place of keys can be seen in it; nothing was run';
+const UNFILTERED_TEXT = 'sandbox: the filter of system calls went with the process that began this; nothing was run';
 const MOVED_TEXT = 'sandbox: the home of Wakechart is not where it was when the wake began; nothing was run';
 
 /** That whoever starts the line may have left open. */
@@ -35,13 +38,15 @@ export function commandLine(line: SandboxLine, command: string): string {
 }
 
 export function programLine(line: SandboxLine, { command, args }: SandboxedProgram): SandboxedProgram {
-  const { closer, program, shut, stat, bound, maxFileBytes, cwd } = line;
-  const head = [...closer, program, ...shut];
+  const { closer, program, filter, shut, stat, bound, maxFileBytes, cwd } = line;
+  const head = [...closer, program, '--seccomp', String(FILTER_DESCRIPTOR), ...shut].map(quoted).join(' ');
   const tail = ['--chdir', cwd, '--', '/bin/sh', '-c', `${checkInside(stat, bound)}${fileBound(maxFileBytes)}exec "$@"`, 'sh', command, ...args];
-  const before = checkOutside(stat, bound);
-  const [first = program, ...rest] = before === '' ? [...head, ...tail] : ['/bin/sh', '-c', `${before}exec ${head.map(quoted).join(' ')} "$@"`, 'sh', ...tail];
-  return { command: first, args: rest };
+  const filtered = `[ -r ${quoted(filter)} ] || ${refusal(UNFILTERED_TEXT)}; exec ${head} "$@" ${FILTER_DESCRIPTOR}<${quoted(filter)}`;
+  return { command: '/bin/sh', args: ['-c', `${checkOutside(stat, bound)}${filtered}`, 'sh', ...tail] };
 }
+
+/** bubblewrap reads it to its end and closes it. */
+const FILTER_DESCRIPTOR = 9;
 
 /** As POSIX has `ulimit -f` count. */
 const FILE_BLOCK_BYTES = 512;

@@ -135,8 +135,15 @@ export class ChildProcessSubagentRunner implements SubagentRunner {
   }
 
   #parentConfig(): WorkerParentConfig {
-    const { home, store, providers, humans, setup } = this.#options;
-    return { ...(home === undefined ? {} : { home }), ...(store === undefined ? {} : { store }), ...(Object.keys(providers).length === 0 ? {} : { providers }), ...(humans === undefined ? {} : { humans }), ...(setup === undefined ? {} : { setup }) };
+    const { home, store, providers, humans, environment, setup } = this.#options;
+    return {
+      ...(home === undefined ? {} : { home }),
+      ...(store === undefined ? {} : { store }),
+      ...(Object.keys(providers).length === 0 ? {} : { providers }),
+      ...(humans === undefined ? {} : { humans }),
+      ...(environment === undefined ? {} : { environment }),
+      ...(setup === undefined ? {} : { setup }),
+    };
   }
 
   /** Those that the models of this job may need, and no others. */

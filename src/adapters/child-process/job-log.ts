@@ -1,19 +1,18 @@
 /** Writes down what a worker says and does: whole lines of its text and its output, the messages, and notes of ours. */
 import type { Readable } from 'node:stream';
 import { TextTail } from '../../actors/run/text-tail.ts';
-import { PieceRedaction } from '../../machines/run/redaction.ts';
-import type { Redaction } from '../../machines/run/redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import { LineSplitter } from './line-splitter.ts';
 import type { JobTranscript } from './job-transcript.ts';
 
 export class JobLog {
   /** Absent: nothing is written. */
   readonly #transcript: JobTranscript | undefined;
-  readonly #redaction: Redaction;
+  readonly #redaction: SecretRedaction;
   readonly #text = new LineSplitter((text) => this.#write('text', { text }));
   readonly #errors: TextTail;
 
-  constructor({ transcript, redaction }: { readonly transcript: JobTranscript | undefined; readonly redaction: Redaction }) {
+  constructor({ transcript, redaction }: { readonly transcript: JobTranscript | undefined; readonly redaction: SecretRedaction }) {
     this.#transcript = transcript;
     this.#redaction = redaction;
     this.#errors = new TextTail(redaction);
@@ -58,7 +57,7 @@ export class JobLog {
 
   #followLines(stream: Readable, source: 'stdout' | 'stderr'): void {
     // Before lines are cut: a cut could go through a secret.
-    const pieces = new PieceRedaction(this.#redaction);
+    const pieces = this.#redaction.pieces();
     const lines = new LineSplitter((text) => this.#write(source, { text }));
     stream.on('data', (chunk: string) => {
       lines.add(pieces.add(chunk));

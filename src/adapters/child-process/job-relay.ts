@@ -1,7 +1,6 @@
 /** Hands on what a worker says about its job: to whoever follows the task, redacted, and to the log of the job. */
 import type { SubagentJobStart } from '../../actors/subagent/subagent-runner.ts';
-import { PieceRedaction } from '../../machines/run/redaction.ts';
-import type { Redaction } from '../../machines/run/redaction.ts';
+import type { PieceRedaction, SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { SubagentWorkerChildMessage } from '../../machines/subagent/worker-protocol.ts';
 import type { JobLog } from './job-log.ts';
 
@@ -15,15 +14,15 @@ export interface JobRelayOptions extends Pick<SubagentJobStart, 'jobId' | 'emit'
   /** Called when it asks for more than anybody could answer. */
   readonly onTooManyRequests: () => void;
   readonly log: JobLog;
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
 }
 
 export class JobRelay {
   readonly #taskId: string;
   readonly #emit: SubagentJobStart['emit'];
   readonly #log: JobLog;
-  readonly #redaction: Redaction;
-  readonly #text: PieceRedaction;
+  readonly #redaction: SecretRedaction;
+  readonly #text: PieceRedaction<string>;
   readonly #onTooManyRequests: () => void;
   /** Requests that wait for an answer. */
   readonly #asked = new Set<string>();
@@ -34,7 +33,7 @@ export class JobRelay {
     this.#emit = emit;
     this.#log = log;
     this.#redaction = redaction;
-    this.#text = new PieceRedaction(redaction);
+    this.#text = redaction.pieces();
   }
 
   take(report: JobReport): void {

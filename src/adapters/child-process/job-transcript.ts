@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { messageOf } from '../../machines/errors.ts';
-import type { Redaction } from '../../machines/run/redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 
 const PRIVATE_FOLDER = 0o700;
@@ -24,7 +24,7 @@ export interface JobTranscriptOptions {
   /** The folder of transcripts: links above it are its owner's, none below it is followed. Default: that of the file. */
   readonly root?: string | undefined;
   readonly clock: Clock;
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
   readonly maxBytes: number;
 }
 
@@ -61,7 +61,7 @@ export class JobTranscript {
   write(type: string, data: Readonly<Record<string, unknown>>): void {
     if (this.#bytesLeft <= 0) return;
     const { clock, redaction } = this.#options;
-    const line = `${JSON.stringify({ time: new Date(clock.now()).toISOString(), type, data: redaction.json(data, MAX_TEXT_CHARACTERS) })}\n`;
+    const line = `${JSON.stringify({ time: new Date(clock.now()).toISOString(), type, data: redaction.json(data, { maxCharacters: MAX_TEXT_CHARACTERS }) })}\n`;
     this.#bytesLeft -= Buffer.byteLength(line);
     if (this.#bytesLeft > 0) {
       this.#append(line);

@@ -5,6 +5,8 @@
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
+import { residentLimitIn } from '../../machines/task/process-stat.ts';
+import { residentLimitOf } from '../../machines/task/resident-limit.ts';
 
 export interface GuardOptions {
   /** The descriptor of the pipe. */
@@ -34,8 +36,9 @@ export function endWithParent(): void {
 function endEverything(folder: string): void {
   const tag = process.env[TAG_VARIABLE]?.split(':').at(-1);
   if (tag !== undefined && tag !== '') {
+    const trees = new Set([tag]);
     for (let look = 0; look < LOOKS; look += 1) {
-      const others = processesOf(tag).filter((pid) => pid !== process.pid);
+      const others = processesOf(trees, tag).filter((pid) => pid !== process.pid);
       if (others.length === 0) break;
       for (const pid of others) kill(pid);
     }
@@ -58,12 +61,32 @@ function kill(pid: number): void {
   }
 }
 
-/** Whoever was started by this worker, also in a session of its own. Finds nobody where there is no /proc: there the next start does. */
-function processesOf(tag: string): readonly number[] {
+/**
+ * Whoever was started by this worker, also in a session of its own, or without the tag but with the limit of a tree. Finds nobody where there is no
+ * /proc: there the next start does.
+ * @param trees those of this worker as far as they are known; the ones that are seen are added
+ */
+function processesOf(trees: Set<string>, tag: string): readonly number[] {
   try {
-    return readdirSync('/proc').map(Number).filter((pid) => Number.isInteger(pid) && tagsOf(pid).includes(tag));
+    const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+    const tagged = pids.filter((pid) => {
+      const tags = tagsOf(pid);
+      if (!tags.includes(tag)) return false;
+      for (const inner of tags.slice(tags.indexOf(tag))) trees.add(inner);
+      return true;
+    });
+    const limits = new Set([...trees].flatMap((tree) => residentLimitOf(tree) ?? []));
+    return [...new Set([...tagged, ...pids.filter((pid) => limits.has(residentLimitIn(statOf(pid))))])];
   } catch {
     return [];
+  }
+}
+
+function statOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch {
+    return '';
   }
 }
 

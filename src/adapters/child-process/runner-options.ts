@@ -40,6 +40,8 @@ export interface ChildProcessSubagentRunnerOptions {
   readonly parentContext?: unknown;
   /** Whether anybody can answer requests for permission. Default `reachable`. */
   readonly humans?: 'reachable' | 'none' | undefined;
+  /** The environment of agents that name none, the same as that of whoever starts the workers. Default `host`. */
+  readonly environment?: string | undefined;
   /**
    * A module of one's own, loaded by every worker: what it exports as `runtimeOptions`, an object or a function that gives one, goes into the
    * worker's `createNodeRuntime`, such as `runtimes` and `tools`. Functions cannot be sent to a process, but they can be imported there.
@@ -87,6 +89,7 @@ const shapes = {
   agentDefinition: workerAgentDefinition.optional(),
   parentContext: z.json().optional(),
   humans: z.enum(['reachable', 'none']).optional(),
+  environment: workerParentConfig.shape.environment,
   setup: text.optional(),
   execArgv: z.array(text).readonly().default([]),
   killGraceMs: durationMs.default(2_000),

@@ -3,7 +3,7 @@
  * can read what a process was started with. The keys of a job go to its worker over the channel.
  */
 import { entryOf, secretsAmong } from '../../machines/run/agent-variables.ts';
-import { Redaction } from '../../machines/run/redaction.ts';
+import { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import { commandEnvironment } from '../../machines/turn/shell/environment.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
 
@@ -43,12 +43,12 @@ export interface WorkerKeys {
   /** Those that its environment does not have already. */
   readonly variables: Readonly<Record<string, string>>;
   /** Takes the values of its secrets out of what the worker says. */
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
 }
 
 export function workerKeys({ host, environment, names }: WorkerKeysOptions): WorkerKeys {
   const { variables, secrets } = environment;
   const given = Object.fromEntries(names.flatMap((name) => (variables[name] === undefined && host[name] !== undefined ? [[name, host[name]]] : [])));
   const values = names.flatMap((name) => entryOf(name, { ...given, ...variables }));
-  return { variables: given, redaction: new Redaction(new Map([...secrets, ...values])) };
+  return { variables: given, redaction: new SecretRedaction(new Map([...secrets, ...values])) };
 }

@@ -13,7 +13,7 @@
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import type { SubagentJobResult, SubagentJobStart } from '../../actors/subagent/subagent-runner.ts';
 import { messageOf } from '../../machines/errors.ts';
-import type { Redaction } from '../../machines/run/redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import { believedMetadata, disbelievedMetadata } from '../../machines/subagent/worker-bounds.ts';
 import type { SubagentWorkerChildMessage, SubagentWorkerStartPayload } from '../../machines/subagent/worker-protocol.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
@@ -32,7 +32,7 @@ export interface WorkerJobOptions extends Pick<SubagentJobStart, 'jobId' | 'emit
   /** Variables that it gets over the channel, with their values. */
   readonly keys: Readonly<Record<string, string>>;
   readonly log: JobLog;
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
   readonly clock: Clock;
   readonly killGraceMs: number;
   readonly readyTimeoutMs: number;
@@ -267,8 +267,8 @@ function isReport(message: SubagentWorkerChildMessage): message is JobReport {
 }
 
 /** The same error without secrets in it. */
-function redacted(error: BackgroundTaskError, redaction: Redaction): BackgroundTaskError {
+function redacted(error: BackgroundTaskError, redaction: SecretRedaction): BackgroundTaskError {
   const { category, code, hint, details } = error;
-  const shown = redaction.json({ hint, details }, Infinity) as Pick<BackgroundTaskError, 'hint' | 'details'>;
+  const shown = redaction.json({ hint, details }) as Pick<BackgroundTaskError, 'hint' | 'details'>;
   return new BackgroundTaskError(category, redaction.text(messageOf(error)), { code, ...shown });
 }

@@ -154,11 +154,18 @@ export class WorkerProcess {
 type ForkedChild = ChildProcess & { readonly pid: number; readonly stdout: Readable; readonly stderr: Readable };
 
 async function forked({ workerPath, execArgv, environment }: Omit<StartWorkerOptions, 'processTree' | 'taskId'>, tree: TrackedProcessTree, folder: string): Promise<ForkedChild> {
-  const child = fork(workerPath, [], {
+  const launch = tree.launch({
+    program: process.execPath,
+    args: execArgv,
     // Not the folder of the job: a worktree is never removed while a process is in it.
     cwd: folder,
-    env: { ...environment, ...tree.environment, [EXCHANGE_VARIABLE]: folder, [LIFELINE_VARIABLE]: String(LIFELINE_DESCRIPTOR) },
-    execArgv: [...execArgv],
+    environment: { ...environment, [EXCHANGE_VARIABLE]: folder, [LIFELINE_VARIABLE]: String(LIFELINE_DESCRIPTOR) },
+  });
+  const child = fork(workerPath, [], {
+    cwd: folder,
+    env: launch.environment,
+    execPath: launch.program,
+    execArgv: [...launch.args],
     detached: true,
     serialization: 'json',
     stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'],

@@ -4,7 +4,7 @@ import type { SubagentJobHandle, SubagentJobResult, SubagentRunner } from '../..
 import type { NewAgent } from '../../actors/session/agent-catalog.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ProviderTable } from '../../machines/run/provider-settings.ts';
-import { excessOf, noteOf } from '../../machines/subagent/worker-bounds.ts';
+import { boundedMetadata, excessOf, noteOf } from '../../machines/subagent/worker-bounds.ts';
 import { readParentMessage } from '../../machines/subagent/worker-messages.ts';
 import type { SubagentWorkerChildMessage, SubagentWorkerParentMessage, SubagentWorkerStartPayload, WorkerParentConfig } from '../../machines/subagent/worker-protocol.ts';
 import { providerOf, withProvider } from '../../machines/subagent/worker-provider.ts';
@@ -30,6 +30,8 @@ export interface WorkerHouseOptions {
   readonly store: WorkerParentConfig['store'];
   readonly providers: ProviderTable;
   readonly humans: 'reachable' | 'none';
+  /** Of agents that name none. Undefined: `host`. */
+  readonly environment: string | undefined;
   /** A module of the user's, absolute. */
   readonly setup: string | undefined;
 }
@@ -230,15 +232,12 @@ function rehearse(): void {
   if (reading.kind === 'message' && reading.message.type === 'start') jobRequestOf(reading.message);
 }
 
-function houseOptions(folder: string, { home = join(folder, OWN_HOME), store, humans = 'reachable', setup }: WorkerParentConfig, providers: ProviderTable): WorkerHouseOptions {
-  return { home, store, humans, providers, setup };
+function houseOptions(folder: string, { home = join(folder, OWN_HOME), store, humans = 'reachable', environment, setup }: WorkerParentConfig, providers: ProviderTable): WorkerHouseOptions {
+  return { home, store, humans, environment, providers, setup };
 }
 
 function resultMessage({ output, metadata }: SubagentJobResult): SubagentWorkerChildMessage {
-  const excess = excessOf(metadata);
-  // The answer counts, whatever was to be said about it.
-  if (metadata !== undefined && excess !== undefined) process.stderr.write(`The metadata of the result was left out: ${excess}, received more\n`);
-  return { type: 'result', output, ...(metadata === undefined || excess !== undefined ? {} : { metadata: { ...metadata } }) };
+  return { type: 'result', output, ...(metadata === undefined ? {} : { metadata: { ...boundedMetadata(metadata) } }) };
 }
 
 function errorMessage(error: unknown): SubagentWorkerChildMessage {

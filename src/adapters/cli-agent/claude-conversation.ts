@@ -1,6 +1,6 @@
 /** One turn of Claude Code, as its stream tells it. Requests of the program (may this tool run?) and ours go over the same two pipes. */
 import type { RunPermissionAnswer } from '../../actors/run/agent-runtime.ts';
-import { isNestedTooDeeply } from '../../machines/run/redaction.ts';
+import { isNestedTooDeeply } from '../../machines/vault/secret-redaction.ts';
 import { claudeFailure } from './claude-failures.ts';
 import {
   assistantMessage,

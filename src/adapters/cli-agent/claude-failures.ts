@@ -25,7 +25,7 @@ export interface ClaudeComplaints {
 /** Undefined when the turn has succeeded. */
 export function claudeFailure(result: ClaudeResult, { code, message, retryAtMs }: ClaudeComplaints): CliFailure | undefined {
   const limit = LIMITS[result.subtype];
-  if (limit !== undefined) return { kind: 'format', message: limit };
+  if (limit !== undefined) return { kind: 'format', message: limit, retry: 'never' };
   if (result.stop_reason === 'refusal') return { kind: 'refusal', message: message ?? wordsOf(result) ?? 'the model refused to answer' };
   if (result.subtype === 'success' && !result.is_error) return undefined;
   return {

@@ -13,12 +13,12 @@ import { withoutKeys } from '../../machines/run/failure-message.ts';
 import { ProgramNotStarted } from '../../machines/run/program-end.ts';
 import { settingsOf } from '../../machines/run/provider-settings.ts';
 import type { CheckedProviderSettings } from '../../machines/run/provider-settings.ts';
-import { Redaction } from '../../machines/run/redaction.ts';
+import { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
-import { endFailure, missingProgram, ownFailure, thrownFailure, toldFailure } from './cli-failures.ts';
+import { endFailure, missingProgram, ownFailure, startFailure, thrownFailure, toldFailure } from './cli-failures.ts';
 import type { FailureSurroundings } from './cli-failures.ts';
 import { claudeDialect } from './claude-dialect.ts';
 import { codexDialect } from './codex-dialect.ts';
@@ -80,7 +80,7 @@ export class CliAgentRun {
   readonly #settings: CheckedProviderSettings | undefined;
   readonly #dialect: CliDialect;
   readonly #environment: ProgramEnvironment;
-  readonly #redaction: Redaction;
+  readonly #redaction: SecretRedaction;
   readonly #said: SaidSoFar;
   readonly #tools: ToolLedger;
   #program: ProgramRun | undefined;
@@ -97,7 +97,7 @@ export class CliAgentRun {
     const { credential, workspaceDir } = params;
     const { pass = [], set = {} } = this.#settings?.program ?? {};
     this.#environment = programEnvironment({ host: surroundings.environment(), dialect: this.#dialect, pass, set, credential, workspaceDir });
-    this.#redaction = new Redaction(this.#environment.secrets);
+    this.#redaction = new SecretRedaction(this.#environment.secrets);
     const emit: RunEvents['emit'] = (event) => this.#events.emit(event);
     this.#said = new SaidSoFar({ redaction: this.#redaction, emit });
     this.#tools = new ToolLedger({ redaction: this.#redaction, emit, onRequest: () => this.#said.end() });
@@ -119,7 +119,7 @@ export class CliAgentRun {
       if (this.#signal.aborted) return { failure: this.#aborted() };
       if (thrown instanceof SettingsRefused) return { failure: ownFailure('format', thrown.message, this.#failing()) };
       if (!(thrown instanceof ProgramNotStarted)) return { failure: thrownFailure(thrown, this.#failing()) };
-      return { failure: thrown.isMissing ? missingProgram(this.#failing()) : ownFailure('format', `it cannot be started: ${thrown.message}`, this.#failing()) };
+      return { failure: thrown.because === 'missing' ? missingProgram(this.#failing()) : startFailure(thrown, this.#failing()) };
     }
   }
 
@@ -200,7 +200,7 @@ export class CliAgentRun {
   #conclude({ failure, usage = this.#program?.usage, modelSteps }: Ending): AgentRunResult {
     const hasActed = this.#said.characters > 0 || this.#tools.count > 0;
     const payloads = this.#said.payloads();
-    this.#tools.endAll(failure?.kind === 'aborted' ? 'The run was stopped.' : 'The program has ended without telling how this ended.');
+    this.#tools.endAll(failure?.kind === 'aborted');
     if (failure === undefined) this.#events.emit({ stream: 'lifecycle', data: { phase: 'end', ...(usage === undefined ? {} : { usage }) } });
     else this.#events.fail(failure);
     const sessionId = this.#program?.sessionId;

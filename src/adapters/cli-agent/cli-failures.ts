@@ -1,9 +1,9 @@
 /** From what a program tells, or how it ends, to a failure of the run. */
 import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
 import { messageLine } from '../../machines/run/failure-message.ts';
-import { exitText } from '../../machines/run/program-end.ts';
-import type { ProgramExit } from '../../machines/run/program-end.ts';
-import type { Redaction } from '../../machines/run/redaction.ts';
+import { endedProgramFailure, exitText, notStartedFailure } from '../../machines/run/program-end.ts';
+import type { ProgramExit, ProgramNotStarted } from '../../machines/run/program-end.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.ts';
 import type { CliDialect, CliFailure } from './dialect.ts';
 
@@ -12,14 +12,14 @@ export interface FailureSurroundings {
   /** As the settings name it. */
   readonly command: string;
   readonly provider: string;
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /** A failure that the program has told of. */
 export function toldFailure(told: CliFailure, surroundings: FailureSurroundings): RunFailure {
-  const { message, code, httpStatus, retryAtMs } = told;
+  const { message, code, httpStatus, retryAtMs, retry } = told;
   const facts = {
     message,
     ...(code === undefined ? {} : { code }),
@@ -29,7 +29,8 @@ export function toldFailure(told: CliFailure, surroundings: FailureSurroundings)
   const classified = classifyRunFailure(facts, { now: surroundings.now });
   const kind = told.kind ?? (classified.kind === 'unknown' ? (told.otherwise ?? 'unknown') : classified.kind);
   const { evidence: _words, ...known } = classified;
-  return worded(told.kind === undefined ? { ...classified, kind } : { ...known, kind }, message, surroundings);
+  const failure = told.kind === undefined ? { ...classified, kind } : { ...known, kind };
+  return worded({ ...failure, ...(retry === undefined ? {} : { retry }) }, message, surroundings);
 }
 
 export interface ProgramEnd {
@@ -47,15 +48,9 @@ export interface ProgramEnd {
 export function endFailure({ exit, errorOutput, complaint, noise }: ProgramEnd, surroundings: FailureSurroundings): RunFailure {
   const said = complaint === undefined ? undefined : toldFailure(complaint, surroundings);
   if (said !== undefined && said.kind !== 'unknown') return said;
-  const how = exitText(exit);
-  const facts = { exitCode: exit?.code, signal: exit?.signal, stderr: errorOutput, message: complaint?.message ?? '' };
-  const classified = classifyRunFailure(facts, { now: surroundings.now });
-  const hasWords = errorOutput !== '' || complaint !== undefined;
-  // A crash without a word is the program's own; words that nobody recognizes may say anything.
-  const isCrash = !hasWords || exit?.code === undefined;
-  const kind = classified.kind === 'unknown' && isCrash ? 'server_error' : classified.kind;
+  const failure = endedProgramFailure({ exit, errorOutput, complaint: complaint?.message }, surroundings.now);
   const words = [complaint?.message, errorOutput === '' ? undefined : `its error output ends with: ${errorOutput}`, noise].filter((part) => part !== undefined);
-  return worded({ ...classified, kind }, [`${how} without a result`, ...words].join('; '), surroundings);
+  return worded(failure, [`${exitText(exit)} without a result`, ...words].join('; '), surroundings);
 }
 
 /** A failure that this house has found by itself. */
@@ -73,6 +68,12 @@ function worded(failure: RunFailure, message: string, { dialect, command, redact
   const advice = failure.kind === 'auth' ? ` (${dialect.howToLogIn})` : '';
   // Secrets that are known go first, by their values; then what looks like one.
   return { ...failure, message: `${command}: ${messageLine(redaction.text(message))}${advice}` };
+}
+
+/** For a program that is there and cannot be started. */
+export function startFailure(thrown: ProgramNotStarted, surroundings: FailureSurroundings): RunFailure {
+  const failure = notStartedFailure(thrown);
+  return worded(failure, failure.message, surroundings);
 }
 
 /** For a program that is not there. */

@@ -1,6 +1,6 @@
 /** What a family of command-line agents has to tell about itself, so that one runtime drives them all: arguments, lines in, facts out. */
 import type { RunPermissionAnswer, RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
-import type { RunFailureKind } from '../../machines/run/run-failure.ts';
+import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.ts';
 import type { BackendToolOutcome, RunUsage } from '../../machines/run/run-output.ts';
 
 /** One turn, as a program has to be asked for it. */
@@ -97,6 +97,8 @@ export interface CliFailure {
   readonly retryAtMs?: number | undefined;
   /** Of what kind it is when nothing else tells. */
   readonly otherwise?: RunFailureKind | undefined;
+  /** As `RunFailure` has it. */
+  readonly retry?: RunFailure['retry'];
 }
 
 /** Settings that cannot be given to the program. The message is for people. */

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
 import { LineReader, TOO_LONG } from '../../machines/run/line-reader.ts';
-import type { Redaction } from '../../machines/run/redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { CliFact, CliReading } from './dialect.ts';
 import type { ProgramProcess } from './program-process.ts';
 
@@ -19,7 +19,7 @@ const LAST_STEPS_MS = 2_000;
 
 export interface OutputLinesOptions {
   readonly read: (line: string) => CliReading;
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
   readonly onFacts: (facts: readonly CliFact[]) => void;
   /** A message came that means something. One that merely keeps a connection alive says nothing about the program. */
   readonly onSign: () => void;

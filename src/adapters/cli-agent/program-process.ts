@@ -54,7 +54,8 @@ export async function startProgram({ command: { command, args, cwd, environment 
   const tree = await processTree.prepare({ taskId, commandPreview: [command, ...args].join(' ').slice(0, PREVIEW_CHARACTERS) });
   try {
     signal.throwIfAborted();
-    const child: Child = spawn(command, args, { cwd, env: { ...environment, ...tree.environment }, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    const launch = tree.launch({ program: command, args, cwd, environment });
+    const child: Child = spawn(launch.program, [...launch.args], { cwd, env: launch.environment, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
     const { pid } = child;
     if (pid === undefined) throw await failureOf(child);
     return attached(child, pid, tree);

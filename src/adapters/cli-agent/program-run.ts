@@ -15,7 +15,7 @@ import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { assertNever, messageOf } from '../../machines/errors.ts';
 import { isBackendSessionId } from '../../machines/run/backend-session-id.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
-import type { Redaction } from '../../machines/run/redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { RunFailureKind } from '../../machines/run/run-failure.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
 import type { ProgramEnd } from './cli-failures.ts';
@@ -47,7 +47,7 @@ export interface ProgramRunOptions {
   readonly idleTimeoutMs: number;
   /** Between SIGTERM and SIGKILL, in milliseconds. */
   readonly killGraceMs: number;
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
   readonly said: SaidSoFar;
   readonly tools: ToolLedger;
   readonly requestPermission: AgentRunParams['requestPermission'];

@@ -1,5 +1,5 @@
 /** What a tool gave back, as the model of the program read it: its texts, with a word for what is no text. */
-import { isNestedTooDeeply } from '../../machines/run/redaction.ts';
+import { isNestedTooDeeply } from '../../machines/vault/secret-redaction.ts';
 
 /** `content` is a text, or blocks as the protocols of models and of MCP know them. */
 export function toolOutputText(content: unknown): string {

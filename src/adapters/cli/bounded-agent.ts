@@ -2,7 +2,6 @@
 import { environmentNames } from '../../actors/environment/environment-names.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { narrowedAgent } from '../../machines/agent/narrowed-agent.ts';
-import { agentWithin, strictestEnvironment } from '../../machines/environment/strictest-environment.ts';
 import { ownBounds } from '../../machines/permission/handed-down.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { FileEnvironmentCatalog } from '../environment-files/file-environment-catalog.ts';
@@ -17,10 +16,7 @@ export interface BoundedAgentRequest {
 /** @throws RuntimeError ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID */
 export async function boundedAgent({ home, agent, state }: BoundedAgentRequest): Promise<AgentDefinition> {
   const catalog = new FileEnvironmentCatalog({ home });
-  const environmentId = environmentNames({ catalog }).idFor(state ?? {}, agent);
-  const others = (state?.restriction?.environments ?? []).filter((id) => id !== environmentId);
-  const [own, ...binding] = await Promise.all([environmentId, ...others].map((id) => catalog.get(id)));
-  const within = own === undefined ? agent : agentWithin(agent, strictestEnvironment(own, binding));
+  const { agent: within } = await environmentNames({ catalog }).bind(state ?? {}, agent);
   if (state === undefined) return within;
   const { permission } = narrowedAgent(within, state.narrowing);
   const { mode, ask, deny } = ownBounds(state, permission);

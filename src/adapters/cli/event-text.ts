@@ -65,6 +65,7 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
   'learning.kept': ({ data }) => `${data.learningId}: ${data.as}`,
   'environment.entered': ({ data }) => environmentText(data),
   'hand.restored': ({ data }) => restoredText(data),
+  'log.loss_accepted': ({ data }) => data.what,
   'hand.not_copied': ({ data }) => data.reason,
   'outcome.defined': ({ data }) => data.title,
   'outcome.graded': ({ data }) => `${data.grade}: ${data.because}`,

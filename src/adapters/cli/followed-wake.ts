@@ -5,7 +5,7 @@ import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import { FollowedChildren } from './followed-children.ts';
 
-export interface FollowedWake extends Pick<WakeOptions, 'force' | 'humans' | 'onToolProgress'> {
+export interface FollowedWake extends Pick<WakeOptions, 'force' | 'humans' | 'onToolProgress' | 'onRunEvent'> {
   readonly runtime: Runtime;
   readonly sessionId: string;
   readonly signal: AbortSignal;

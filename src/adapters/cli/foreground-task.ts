@@ -75,7 +75,7 @@ export function openForeground({ home, onOutput, onEnding, secrets = NO_SECRETS_
 function watchedTree(tree: TrackedProcessTree, onEnding: () => void): TrackedProcessTree {
   return {
     tag: tree.tag,
-    environment: tree.environment,
+    launch: (launch) => tree.launch(launch),
     attach: (pid) => tree.attach(pid),
     survivors: () => tree.survivors(),
     end: (options) => {

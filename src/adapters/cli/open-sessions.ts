@@ -25,8 +25,8 @@ export interface OpenSessions {
 
 export async function openSessions(context: Pick<CommandContext, 'home' | 'store' | 'err'>, agents: AgentCatalog): Promise<OpenSessions> {
   const { home, err } = context;
-  const { store, clock, hands } = await openStore(context);
+  const { store, clock, hands, policy } = await openStore(context);
   const onListenerError = (error: unknown): void => void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
   const ports = { store, ids: createIdSource({ clock }), clock };
-  return { store, clock, hands, sessions: new Sessions({ ...ports, journals: new JournalCache(ports), agents, environments: environmentNames({ catalog: new FileEnvironmentCatalog({ home }) }), attachments: attachmentsOf(new HomeLayout(home), hands), onListenerError }) };
+  return { store, clock, hands, sessions: new Sessions({ ...ports, journals: new JournalCache(ports), agents, policy, environments: environmentNames({ catalog: new FileEnvironmentCatalog({ home }) }), attachments: attachmentsOf(new HomeLayout(home), hands), onListenerError }) };
 }

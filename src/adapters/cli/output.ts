@@ -38,6 +38,11 @@ export class Output {
     return this.isTerminal ? this.#stream.columns || 80 : Infinity;
   }
 
+  /** Lines of the terminal; Infinity where there is none. */
+  get rows(): number {
+    return this.isTerminal ? this.#stream.rows || 24 : Infinity;
+  }
+
   /** Calls `listener` once, when the reader has left. */
   onClosed(listener: () => void): void {
     if (this.#isClosed) listener();

@@ -82,9 +82,12 @@ export function createProgram(run: RunWork): Command {
 
 function addDoctor(program: Command, run: RunWork): void {
   const doctor = program.command('doctor').description('check a home: logs, what is made from them, what is due, processes, worktrees, subagents, agents, environments, schedules, tools');
-  withExamples(doctor, 'wakechart doctor', 'wakechart doctor --repair')
+  withExamples(doctor, 'wakechart doctor', 'wakechart doctor --repair', 'wakechart doctor --repair --accept-loss 0198c7de-5d8a-7c3e-9b1f-2f6d1c0a4e55')
     .option('--repair', 'put right what can be made again, and deal with what processes that are gone left: processes, worktrees, jobs')
-    .action((options: { readonly repair?: boolean }) => run(doctor, async (context) => (await import('./commands/doctor.ts')).examineHome(context, { repair: options.repair === true })));
+    .option('--accept-loss <session>', 'with --repair: go on with this session although a part of its log is gone; the log and its agent are told so', nonEmpty)
+    .action((options: { readonly repair?: boolean; readonly acceptLoss?: string }) =>
+      run(doctor, async (context) => (await import('./commands/doctor.ts')).examineHome(context, { repair: options.repair === true, acceptLoss: options.acceptLoss })),
+    );
 }
 
 function addDemo(program: Command, run: RunWork): void {

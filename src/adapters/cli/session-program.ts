@@ -154,13 +154,14 @@ function addCopies(session: Command, { run, withExamples }: SessionProgram): voi
 
 function addEvents(session: Command, { run, withExamples }: SessionProgram): void {
   const events = session.command('events').description('show what has happened in a session, and with --follow what happens');
-  withExamples(events, 'wakechart session events --session ID --follow', 'wakechart session events --session ID --after 12 --limit 10')
+  withExamples(events, 'wakechart session events --session ID --follow', 'wakechart session events --session ID --after 12 --limit 10', 'wakechart session events --session ID --last 20')
     .addOption(sessionOption())
     .addOption(new Option('--after <n>', 'start after the event with this number').default(0).argParser(wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER - 1 })))
     .option('--limit <n>', 'end after this many events', wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }))
+    .addOption(new Option('--last <n>', 'begin with the newest events, this many').argParser(wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER })).conflicts('after'))
     .option('--follow', 'go on with events as they come')
-    .action((options: OfSession & { readonly after: number; readonly limit?: number; readonly follow?: boolean }) =>
-      run(events, async (context: CommandContext) => (await import('./commands/session-events.ts')).showEvents(context, { ...options, limit: options.limit, follow: options.follow === true })),
+    .action((options: OfSession & { readonly after: number; readonly limit?: number; readonly last?: number; readonly follow?: boolean }) =>
+      run(events, async (context: CommandContext) => (await import('./commands/session-events.ts')).showEvents(context, { ...options, limit: options.limit, last: options.last, follow: options.follow === true })),
     );
 }
 

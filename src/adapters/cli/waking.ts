@@ -72,6 +72,7 @@ export class Waking {
         signal: interruption.signal,
         force: this.#force.signal,
         onEvent: questions === undefined ? this.#show : (event) => questions.hear(event, this.#show),
+        onRunEvent: (event) => progress.hear(event),
         onToolProgress: ({ name }, how) => progress.waitFor(progressText(name, how)),
         // Whoever is asked for this session is asked for those that work for it.
         onChildEvent: questions !== undefined ? (event) => questions.hear(event, showOfChild) : this.#isTranscript ? this.#show : undefined,

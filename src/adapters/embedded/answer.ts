@@ -1,16 +1,16 @@
 /** What a model says in one step: told as it comes, and put together as it will be kept. */
 import type { RunEvents } from '../../actors/run/run-events.ts';
 import type { OpaquePart, RunPayload } from '../../machines/run/run-output.ts';
+import type { PieceRedaction, SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { FinishPart, ModelStreamPart } from './language-model.ts';
 import { brokenAnswer } from './step-failure.ts';
-import type { Secret, SecretFilter } from './secret-filter.ts';
 
 /** Characters of everything that is said and reasoned. No model writes as much; a server that never ends would fill the memory. */
 const MAX_ANSWER_CHARACTERS = 32_000_000;
 
 interface Block {
   readonly kind: 'text' | 'reasoning';
-  readonly filter: SecretFilter;
+  readonly pieces: PieceRedaction<string>;
   text: string;
   /** For reasoning: what the provider wants to be given back. */
   opaque: Record<string, JsonObject>;
@@ -22,7 +22,7 @@ type ToolCallPart = Extract<ModelStreamPart, { readonly type: 'tool-call' }>;
 
 export interface AnswerOptions {
   readonly events: RunEvents;
-  readonly secret: Secret;
+  readonly redaction: SecretRedaction;
   readonly provider: string;
   readonly model: string;
 }
@@ -65,7 +65,7 @@ export class Answer {
 
   /** Nothing comes any more: tells what was held back. */
   close(): void {
-    for (const block of this.#open.values()) this.#tell(block, block.filter.end());
+    for (const block of this.#open.values()) this.#tell(block, block.pieces.end());
     this.#open.clear();
   }
 
@@ -82,7 +82,7 @@ export class Answer {
 
   #begin(kind: Block['kind'], id: string, metadata: Metadata): Block {
     this.#end(kind, id, undefined);
-    const block: Block = { kind, filter: this.#options.secret.filter(), text: '', opaque: {} };
+    const block: Block = { kind, pieces: this.#options.redaction.pieces(), text: '', opaque: {} };
     this.#parts.push(block);
     this.#open.set(`${kind} ${id}`, block);
     note(block, metadata);
@@ -100,13 +100,13 @@ export class Answer {
     if (block === undefined) return;
     note(block, metadata);
     this.#open.delete(`${kind} ${id}`);
-    this.#tell(block, block.filter.end());
+    this.#tell(block, block.pieces.end());
   }
 
   #say(block: Block, delta: string): void {
     this.#characters += delta.length;
     if (this.#characters > MAX_ANSWER_CHARACTERS) throw brokenAnswer(`it has more than ${MAX_ANSWER_CHARACTERS} characters`);
-    this.#tell(block, block.filter.push(delta));
+    this.#tell(block, block.pieces.add(delta));
   }
 
   #tell(block: Block, text: string): void {
@@ -118,8 +118,8 @@ export class Answer {
   #call({ toolCallId, toolName, input }: ToolCallPart): void {
     this.#characters += input.length;
     if (this.#characters > MAX_ANSWER_CHARACTERS) throw brokenAnswer(`it has more than ${MAX_ANSWER_CHARACTERS} characters`);
-    const { secret, events } = this.#options;
-    const call = { callId: toolCallId, name: toolName, input: secret.redactJson(inputOf(input)) };
+    const { redaction, events } = this.#options;
+    const call = { callId: toolCallId, name: toolName, input: redaction.json(inputOf(input)) };
     this.#parts.push({ type: 'tool_call', ...call });
     events.emit({ stream: 'tool', data: { phase: 'requested', ...call } });
   }

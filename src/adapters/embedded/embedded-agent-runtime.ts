@@ -12,17 +12,20 @@ import type { OnListenerError } from '../../actors/streams/listener-errors.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
+import { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import { Answer } from './answer.ts';
 import { usageIn } from './answer-end.ts';
 import { providerAccess } from './model-access.ts';
 import type { ProviderAccess } from './model-access.ts';
-import { Secret } from './secret-filter.ts';
 import { StepFailure, failureOf } from './step-failure.ts';
 import { STEP_ENDED, takeStep } from './take-step.ts';
 import { workspaceFiles } from './workspace-files.ts';
 import type { WorkspaceFiles } from './workspace-files.ts';
 
 const EMBEDDED_RUNTIME_ID = 'embedded';
+
+/** What is shorter is a stand-in for servers that want no key, such as "ollama" or "not-needed": what the model says may hold it as a word. */
+const MIN_KEY_CHARACTERS = 12;
 
 export interface EmbeddedAgentRuntimeOptions {
   readonly clock: Clock;
@@ -59,14 +62,18 @@ async function runUntil(controller: AbortController, params: AgentRunParams, eve
   const { clock, environment = process.env, files = workspaceFiles, fetch = globalThis.fetch } = options;
   const access = accessOrFailure(params, environment);
   if (access instanceof StepFailure) return failed(events, access.failure);
-  const secret = new Secret(access.key);
-  const answer = new Answer({ events, secret, provider: params.provider, model: params.model });
+  const redaction = redactionOf(access.key);
+  const answer = new Answer({ events, redaction: (access.key ?? '').length < MIN_KEY_CHARACTERS ? redactionOf() : redaction, provider: params.provider, model: params.model });
   try {
     await takeStep({ params, access, answer, clock, files, fetch, controller });
     return answered(events, answer);
   } catch (thrown) {
-    return failed(events, failureOf(stoppedBy(controller.signal) ?? thrown, { redact: (text) => secret.redact(text), now: clock.now() }), answer);
+    return failed(events, failureOf(stoppedBy(controller.signal) ?? thrown, { redact: (text) => redaction.text(text), now: clock.now(), provider: params.provider, baseUrl: access.baseUrl }), answer);
   }
+}
+
+function redactionOf(key = ''): SecretRedaction {
+  return new SecretRedaction(new Map([['key', key]]), { mark: () => '[redacted]' });
 }
 
 /** Whoever stopped it, apart from the step itself: the first to abort is the one that counts. */

@@ -1,11 +1,13 @@
 /** One call of a model, made from what a run is given: the conversation, the tools, the limits, and where a provider may cache what it read. */
 import type { AgentRunParams } from '../../actors/run/agent-runtime.ts';
+import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import { messagesOf } from '../../actors/run/run-messages.ts';
 import type { CheckedProviderSettings } from '../../machines/run/provider-settings.ts';
+import { mayThink, readableBy, withoutReasoning } from './given-back.ts';
 import type { ModelCall, ModelMessage, ModelTool, ProviderOptions } from './language-model.ts';
 import { OPTIONS_NAMES } from './load-models.ts';
 import type { HttpInterface } from './load-models.ts';
-import { promptOf, reasoningOptions } from './prompt.ts';
+import { promptOf } from './prompt.ts';
 import { requestOptions } from './request-options.ts';
 import type { RequestOptions } from './request-options.ts';
 import { ShownFiles } from './shown-files.ts';
@@ -24,16 +26,31 @@ const READS: Readonly<Record<HttpInterface, readonly FileSort[]>> = { anthropic:
 /** OpenAI takes no longer ones. */
 const MAX_CACHE_KEY_CHARACTERS = 64;
 
-export async function modelCall({ params, api, settings, files }: ModelCallOptions): Promise<ModelCall> {
-  const { instructions, workspaceDir, provider, model, budget, tools = [] } = params;
-  const messages = messagesOf(params);
+export async function modelCall(options: ModelCallOptions): Promise<ModelCall> {
+  const { params, api, settings, files } = options;
+  const { instructions, workspaceDir, provider, model, tools = [] } = params;
+  const readable = readableBy(messagesOf(params), { api, provider, model });
+  const request = withinTurn(options, readable);
+  // Where nothing is said of thinking, a model may think all the same.
+  const messages = thinkingOf(request) === 'disabled' ? withoutReasoning(readable) : readable;
   const shown = await ShownFiles.load(messages, { files, workspaceDir, api, reads: settings.reads ?? READS[api] });
   const prompt = promptOf({ instructions, messages, files: shown, api, provider, model });
-  const request = requestOptions(api, settings.options ?? {}, budget?.maxOutputTokens);
   const offered = tools.map((tool) => offeredTool(tool, api));
   const call = api === 'anthropic' ? withCacheHints({ prompt, tools: offered, ...request }) : { prompt, tools: offered, ...request };
   const providerOptions = { [OPTIONS_NAMES[api]]: ownOptions(call.options, params, api) };
   return { ...call.settings, prompt: call.prompt, ...(call.tools.length === 0 ? {} : { tools: call.tools }), providerOptions };
+}
+
+/** Thinking that adapts itself goes on wherever a turn began; what has a budget does not. */
+function withinTurn({ params, api, settings: { options = {} } }: ModelCallOptions, messages: readonly ProviderMessage[]): RequestOptions {
+  const maxOutputTokens = params.budget?.maxOutputTokens;
+  const request = requestOptions(api, options, maxOutputTokens);
+  if (api !== 'anthropic' || thinkingOf(request) !== 'enabled' || mayThink(messages)) return request;
+  return requestOptions(api, { ...options, thinking: { type: 'disabled' } }, maxOutputTokens);
+}
+
+function thinkingOf({ options: { thinking } }: RequestOptions): unknown {
+  return typeof thinking === 'object' && thinking !== null && !Array.isArray(thinking) ? thinking['type'] : undefined;
 }
 
 function offeredTool({ name, description, inputSchema }: NonNullable<AgentRunParams['tools']>[number], api: HttpInterface): ModelTool {
@@ -43,17 +60,7 @@ function offeredTool({ name, description, inputSchema }: NonNullable<AgentRunPar
 
 function ownOptions(options: RequestOptions['options'], params: AgentRunParams, api: HttpInterface): ProviderOptions[string] {
   if (api === 'openai') return { promptCacheKey: params.sessionId.slice(0, MAX_CACHE_KEY_CHARACTERS), ...options, store: false };
-  if (api !== 'anthropic') return { ...options };
-  const { thinking, ...others } = options;
-  return thinking === undefined || lacksItsThinking(params) ? { ...others } : { ...others, thinking };
-}
-
-/** Anthropic refuses to think on in the middle of a turn whose beginning was thought by another model. */
-function lacksItsThinking(params: AgentRunParams): boolean {
-  const messages = messagesOf(params);
-  if (messages.at(-1)?.role !== 'tool') return false;
-  const last = messages.findLast((message) => message.role === 'assistant');
-  return last?.content.every((part) => part.type !== 'reasoning' || reasoningOptions(part.opaque, { ...params, api: 'anthropic' }) === undefined) ?? false;
+  return { ...options };
 }
 
 interface CachedCall extends RequestOptions {

@@ -1,18 +1,17 @@
 /** A conversation as the SDK takes it: the instructions, then each message as far as this interface and this model can read it. */
 import { imageReferencesIn } from '../../machines/turn/provider-message.ts';
 import type { AssistantMessage, ProviderMessage, ToolMessage, ToolResultPart, UserMessage } from '../../machines/turn/provider-message.ts';
-import type { AssistantContent, ModelMessage, ProviderOptions, ToolResultContent, UserContent } from './language-model.ts';
-import { OPTIONS_NAMES } from './load-models.ts';
+import { reasoningOptions } from './given-back.ts';
+import type { Reader } from './given-back.ts';
+import type { AssistantContent, ModelMessage, ToolResultContent, UserContent } from './language-model.ts';
 import type { HttpInterface } from './load-models.ts';
 import type { ShownFile, ShownFiles } from './shown-files.ts';
 
-export interface PromptOptions {
+export interface PromptOptions extends Reader {
   readonly instructions: string | undefined;
+  /** As the reader takes them. */
   readonly messages: readonly ProviderMessage[];
   readonly files: ShownFiles;
-  readonly api: HttpInterface;
-  readonly provider: string;
-  readonly model: string;
 }
 
 export function promptOf(options: PromptOptions): ModelMessage[] {
@@ -25,11 +24,8 @@ function messagesFor(message: ProviderMessage, options: PromptOptions): ModelMes
   switch (message.role) {
     case 'user':
       return [{ role: 'user', content: userContent(message, options) }];
-    case 'assistant': {
-      const content = assistantContent(message, options);
-      // All of it may have been the reasoning of another model.
-      return content.length === 0 ? [] : [{ role: 'assistant', content }];
-    }
+    case 'assistant':
+      return [{ role: 'assistant', content: assistantContent(message, options) }];
     case 'tool':
       return toolMessages(message, options);
   }
@@ -52,21 +48,11 @@ function assistantContent({ content }: AssistantMessage, options: PromptOptions)
       case 'tool_call':
         return [{ type: 'tool-call', toolCallId: part.callId, toolName: part.name, input: part.input }];
       case 'reasoning': {
-        const providerOptions = reasoningOptions(part.opaque, options);
+        const providerOptions = reasoningOptions(part, options);
         return providerOptions === undefined ? [] : [{ type: 'reasoning', text: part.text, providerOptions }];
       }
     }
   });
-}
-
-/** What makes reasoning readable for the model that wrote it; undefined for any other, which would refuse it. */
-export function reasoningOptions(opaque: Extract<AssistantMessage['content'][number], { type: 'reasoning' }>['opaque'], { api, provider, model }: Pick<PromptOptions, 'api' | 'provider' | 'model'>): ProviderOptions | undefined {
-  if (opaque === undefined || opaque.provider !== provider || opaque.model !== model) return undefined;
-  const { data } = opaque;
-  const name = OPTIONS_NAMES[api];
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) return undefined;
-  const own = Object.hasOwn(data, name) ? data[name] : undefined;
-  return typeof own === 'object' && own !== null && !Array.isArray(own) ? { [name]: own } : undefined;
 }
 
 /** Chat Completions has no images in results: they follow as if the user had sent them. */

@@ -17,15 +17,41 @@ export class StepFailure extends Error {
 }
 
 export interface FailureOfOptions {
+  /** Who was to be asked, and where. */
+  readonly provider: string;
+  readonly baseUrl: string;
   /** Takes secrets out of what was said. */
   readonly redact: (text: string) => string;
   /** Milliseconds since the epoch, for waits that are told as a moment in time. */
   readonly now: number;
 }
 
-export function failureOf(thrown: unknown, { redact, now }: FailureOfOptions): RunFailure {
+export function failureOf(thrown: unknown, { redact, now, provider, baseUrl }: FailureOfOptions): RunFailure {
   const failure = stepFailureIn(thrown)?.failure ?? classified(thrown, now);
-  return { ...failure, message: shortened(redact(failure.message)) };
+  const hint = failure.hint ?? (isUnreached(thrown) ? redact(unreachedHint(provider, baseUrl)) : undefined);
+  return { ...failure, message: shortened(redact(failure.message)), ...(hint === undefined ? {} : { hint }) };
+}
+
+/** Nothing listens there, or no such host is known: whatever is wrong, no provider has said anything. */
+const UNREACHED: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
+const MAX_CAUSES = 10;
+
+function isUnreached(thrown: unknown, depth = 0): boolean {
+  if (!(thrown instanceof Error) || depth > MAX_CAUSES) return false;
+  if ('code' in thrown && UNREACHED.includes(thrown.code)) return true;
+  const inner = thrown instanceof AggregateError ? (thrown.errors as readonly unknown[]) : [];
+  return [thrown.cause, ...inner].some((cause) => isUnreached(cause, depth + 1));
+}
+
+/** How servers on one's own machine are started. */
+const STARTS: Readonly<Record<string, string>> = { ollama: '`ollama serve`', 'lm-studio': '`lms server start`', vllm: '`vllm serve MODEL`' };
+
+function unreachedHint(provider: string, baseUrl: string): string {
+  const { hostname } = new URL(baseUrl);
+  const isHere = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+  const start = STARTS[provider];
+  const server = isHere ? `Start the server${start === undefined ? '' : ` (${start})`}` : 'See that the server runs and can be reached from here';
+  return `${server}, or correct its address: baseUrl of "${provider}" in providers.yaml, now ${baseUrl}.`;
 }
 
 /** The SDK wraps what breaks a stream. */

@@ -1,5 +1,6 @@
 /** `grep`: lines that match a regular expression, in linear time, file by file, with room for others in between. */
 import type { RE2JS } from 're2js';
+import type { SessionSecrets } from '../../actors/environment/session-secrets.ts';
 import type { Tool, ToolContext } from '../../actors/turn/tool.ts';
 import { fileKindOf } from '../../machines/turn/files/file-kind.ts';
 import { DEFAULT_GREP_MATCHES, MAX_GREP_FILE_BYTES, MAX_GREP_LINE_CHARACTERS } from '../../machines/turn/files/file-limits.ts';
@@ -17,6 +18,7 @@ import type { FileHouse } from './file-house.ts';
 import { below, openRegularFile } from './places.ts';
 import type { Place, Places } from './places.ts';
 import { compileSearch, matchAt } from './search-pattern.ts';
+import { ShownText } from './shown-text.ts';
 import { TreeWalk } from './tree-walk.ts';
 
 /** Files that are opened at once. */
@@ -27,7 +29,7 @@ export function createGrepTool(house: FileHouse): Tool<GrepInput> {
     definition: grepDefinition,
     subject: ({ path = '.' }, context) => ({ ...pathSubject(path, 'read', context), reachesBelow: true }),
     async run(input, context) {
-      const search = new Search(input, context.signal);
+      const search = new Search(input, context);
       const { path = '.' } = input;
       const places = await house.places(context);
       const place = await places.locate(path, 'read');
@@ -44,16 +46,18 @@ export function createGrepTool(house: FileHouse): Tool<GrepInput> {
 class Search {
   readonly #input: GrepInput;
   readonly #signal: ToolContext['signal'];
+  readonly #secrets: SessionSecrets | undefined;
   readonly #pattern: RE2JS;
   readonly #glob: ReturnType<typeof parseGlob>;
   readonly #report: GrepReport;
   readonly #breather: Breather;
   readonly #passedOver = { binary: 0, large: 0, unreadable: 0, longLines: 0 };
 
-  constructor(input: GrepInput, signal: AbortSignal) {
+  constructor(input: GrepInput, { signal, environment }: Pick<ToolContext, 'signal' | 'environment'>) {
     const { pattern, ignoreCase = false, glob = '**', filesOnly = false, context = 0, maxMatches = DEFAULT_GREP_MATCHES } = input;
     this.#input = input;
     this.#signal = signal;
+    this.#secrets = environment?.secrets;
     this.#pattern = compileSearch(pattern, { ignoreCase });
     this.#glob = parseGlob(glob.includes('/') || glob === '**' ? glob : `**/${glob}`);
     this.#report = new GrepReport({ filesOnly, context, maxMatches });
@@ -113,7 +117,7 @@ class Search {
 
   async #searchLines(beginning: Beginning, path: string): Promise<void> {
     const splitter = new LineSplitter({ maxCharacters: MAX_GREP_LINE_CHARACTERS });
-    const decoder = new TextDecoder('utf-8');
+    const shown = new ShownText({ secrets: this.#secrets, hasMark: false });
     this.#report.beginFile(path);
     let number = 0;
     let hasLongLine = false;
@@ -122,16 +126,19 @@ class Search {
       hasLongLine ||= characters > text.length;
       return this.#report.add({ number, text, matchAt: matchAt(this.#pattern, text) });
     };
-    let isWanted = true;
-    for await (const chunk of chunksFrom(beginning, this.#signal)) {
-      for (const { text, characters } of splitter.push(decoder.decode(chunk, { stream: true }))) {
-        isWanted = add(text, characters);
-        if (!isWanted) break;
+    const addLines = async (piece: string): Promise<boolean> => {
+      for (const { text, characters } of splitter.push(piece)) {
+        if (!add(text, characters)) return false;
         if (this.#breather.isDue) await this.#breather.rest();
       }
+      return true;
+    };
+    let isWanted = true;
+    for await (const chunk of chunksFrom(beginning, this.#signal)) {
+      isWanted = await addLines(shown.push(chunk));
       if (!isWanted) break;
     }
-    const last = isWanted ? splitter.end() : undefined;
+    const last = isWanted && (await addLines(shown.end())) ? splitter.end() : undefined;
     if (last !== undefined) add(last.text, last.characters);
     if (hasLongLine) this.#passedOver.longLines += 1;
   }

@@ -1,5 +1,6 @@
 /** `read`: a page of a text file, streamed, so that a file of any size costs no more memory than its page. */
 import type { FileHandle } from 'node:fs/promises';
+import type { SessionSecrets } from '../../actors/environment/session-secrets.ts';
 import type { Tool, ToolContext } from '../../actors/turn/tool.ts';
 import { fileKindOf } from '../../machines/turn/files/file-kind.ts';
 import { DEFAULT_READ_LINES, MAX_LINE_CHARACTERS } from '../../machines/turn/files/file-limits.ts';
@@ -14,6 +15,7 @@ import { fileFailed } from './file-errors.ts';
 import { pathSubject } from './file-house.ts';
 import type { FileHouse } from './file-house.ts';
 import type { Place } from './places.ts';
+import { ShownText } from './shown-text.ts';
 
 export function createReadTool(house: FileHouse): Tool<ReadInput> {
   return {
@@ -24,7 +26,7 @@ export function createReadTool(house: FileHouse): Tool<ReadInput> {
       const place = await places.locate(path, 'read');
       const handle = await places.openFile(place);
       try {
-        const { output, version } = await readOpenFile(handle, { place, page: { offset, limit }, signal: context.signal });
+        const { output, version } = await readOpenFile(handle, { place, page: { offset, limit }, signal: context.signal, secrets: context.environment?.secrets });
         house.seen.remember(context.session.sessionId, place.realPath, version);
         return output;
       } catch (error) {
@@ -39,6 +41,7 @@ export function createReadTool(house: FileHouse): Tool<ReadInput> {
 interface Reading extends Pick<ToolContext, 'signal'> {
   readonly place: Place;
   readonly page: PageRequest;
+  readonly secrets: SessionSecrets | undefined;
 }
 
 interface ReadFile {
@@ -46,31 +49,31 @@ interface ReadFile {
   readonly version: string;
 }
 
-async function readOpenFile(handle: FileHandle, { place, page, signal }: Reading): Promise<ReadFile> {
+async function readOpenFile(handle: FileHandle, { place, page, signal, secrets }: Reading): Promise<ReadFile> {
   const beginning = await beginningOf(handle);
   const kind = fileKindOf(beginning.bytes);
-  if (kind.kind === 'text') return readPage(beginning, page, signal);
+  if (kind.kind === 'text') return readPage(beginning, page, { signal, secrets });
   const what = { mediaType: kind.mediaType, path: place.shown, bytes: beginning.size };
   const version = await versionOf(handle, signal);
   if (kind.kind === 'image') return { output: { type: 'image', ...what, mediaType: kind.mediaType }, version };
   return { output: { type: 'binary', ...what, note: 'This file is not UTF-8 text, so its content is not shown.' }, version };
 }
 
-async function readPage(beginning: Beginning, request: PageRequest, signal: AbortSignal): Promise<ReadFile> {
+async function readPage(beginning: Beginning, request: PageRequest, { signal, secrets }: Pick<Reading, 'signal' | 'secrets'>): Promise<ReadFile> {
   const page = new LinePage(request);
   const splitter = new LineSplitter({ maxCharacters: MAX_LINE_CHARACTERS });
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const shown = new ShownText({ secrets, hasMark: true });
   const hash = new VersionHash();
   let isWhole = true;
   for await (const chunk of chunksFrom(beginning, signal)) {
     const isHashed = hash.add(chunk);
-    for (const line of splitter.push(decoder.decode(chunk, { stream: true }))) page.add(line);
+    for (const line of splitter.push(shown.push(chunk))) page.add(line);
     // What follows the page is read only for as long as it tells which state of the file this is.
     isWhole = isHashed || !page.isFull;
     if (!isWhole) break;
   }
   if (isWhole) {
-    for (const line of splitter.push(decoder.decode())) page.add(line);
+    for (const line of splitter.push(shown.end())) page.add(line);
     const last = splitter.end();
     if (last !== undefined) page.add(last);
   }

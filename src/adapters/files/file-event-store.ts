@@ -37,7 +37,7 @@ import { LogCache, isSessionGone } from './log-cache.ts';
 import { LogSegments } from './log-segments.ts';
 import { watchLog } from './log-watch.ts';
 import { encodeRecord, eventsOf } from './record-codec.ts';
-import { makeSessionFolder, removeSessionFolder } from './session-folder.ts';
+import { firstLogOf, makeSessionFolder, removeSessionFolder } from './session-folder.ts';
 import type { LogLimits, SessionLog } from './session-log.ts';
 import { readCurrentView, readSessionView, writeSessionViews } from './session-view.ts';
 import type { SessionViewPlace } from './session-view.ts';
@@ -103,7 +103,7 @@ export class FileEventStore implements EventStore {
     admitted(records.map(({ record }) => record));
     for (const { byteLength } of records) if (byteLength > MAX_RECORD_BYTES) throw recordTooLarge(sessionId, byteLength, MAX_RECORD_BYTES);
     try {
-      await makeSessionFolder({ identity, layout: this.#layout, operations: this.#operations }, records.map(({ text }) => text).join(''));
+      await makeSessionFolder({ identity, layout: this.#layout, operations: this.#operations }, firstLogOf(records));
     } catch (error) {
       const isTaken = ['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(systemCodeOf(error) ?? '') && (await this.#isThere(identity));
       throw isTaken ? sessionExists(sessionId) : storageFailed(`create session ${sessionId}`, error);

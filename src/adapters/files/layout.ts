@@ -4,6 +4,7 @@
  *   <home>/agents/<agentId>/agent.md
  *   <home>/agents/<agentId>/sessions/<sessionId>/events.jsonl       the truth
  *                                               /events.000002.jsonl  where a long one goes on, and so forth
+ *                                               /events.end         how far the log went when the last receipt was given
  *                                               /session.json       a view of it, rebuilt when it is not true any more
  *                                               /wake-queue.jsonl   the same
  *                                               /runtime/           what the runtime lays out for the agent
@@ -72,6 +73,7 @@ async function isDirectory(path: string): Promise<boolean> {
 }
 
 export const LOG_FILE = 'events.jsonl';
+export const END_FILE = 'events.end';
 export const VIEW_FILE = 'session.json';
 export const QUEUE_FILE = 'wake-queue.jsonl';
 export const RUNTIME_FOLDER = 'runtime';

@@ -32,7 +32,7 @@ export class LogCache {
     this.#options = options;
   }
 
-  /** Runs `work` with the session's log, which stays open until it is done. After SESSION_NOT_FOUND the next call opens it anew. */
+  /** Runs `work` with the session's log, which stays open until it is done. After SESSION_NOT_FOUND and SESSION_HISTORY_LOST the next call opens it anew. */
   async use<Value>(identity: SessionIdentity, work: (log: SessionLog) => Promise<Value>): Promise<Value> {
     if (this.#isClosed) throw storeClosed();
     const { sessionId } = identity;
@@ -42,7 +42,7 @@ export class LogCache {
       return await work(await log);
     } catch (error) {
       // Somebody else may have opened it anew already.
-      if (isSessionGone(error) && this.#logs.get(sessionId) === log) this.#logs.delete(sessionId);
+      if ((isSessionGone(error) || isHistoryLost(error)) && this.#logs.get(sessionId) === log) this.#logs.delete(sessionId);
       throw error;
     } finally {
       await this.#leave(sessionId, log);
@@ -85,7 +85,7 @@ export class LogCache {
   async #openFile(identity: SessionIdentity): Promise<SessionLog> {
     const { layout, ...options } = this.#options;
     try {
-      return await SessionLog.open({ ...options, sessionId: identity.sessionId, directory: layout.session(identity) });
+      return await SessionLog.open({ ...options, isNeverEmpty: true, sessionId: identity.sessionId, directory: layout.session(identity) });
     } catch (error) {
       throw systemCodeOf(error) === 'ENOENT' ? sessionNotFound(identity.sessionId) : storageFailed(`open the log of session ${identity.sessionId}`, error);
     }
@@ -107,6 +107,11 @@ export class LogCache {
 /** Whether an error says that the session is not there, as far as its open files tell. */
 export function isSessionGone(error: unknown): boolean {
   return RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND';
+}
+
+/** The files may be restored, and must be read from their beginning then. */
+function isHistoryLost(error: unknown): boolean {
+  return RuntimeError.is(error) && error.code === 'SESSION_HISTORY_LOST';
 }
 
 /** One that could not be opened has nothing to close. */

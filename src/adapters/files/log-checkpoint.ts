@@ -27,7 +27,7 @@ import { CHECKPOINT_FILE, RUNTIME_FOLDER } from './layout.ts';
 import type { LogExtent, LogIndex, LogStart } from './log-index.ts';
 import type { LogSegments } from './log-segments.ts';
 
-const FORMAT = 'wakechart-checkpoint/1';
+export const CHECKPOINT_FORMAT = 'wakechart-checkpoint/2';
 const INDEX_FILE = /^log-index\.[0-9a-f-]{36}\.bin$/;
 
 const count = z.number().int().nonnegative();
@@ -37,7 +37,7 @@ const place = { segment: count, offset: count };
 export const storedState = z.custom<SessionState>((value) => typeof value === 'object' && value !== null && 'sessionId' in value && 'head' in value);
 
 const storedCheckpoint = z.object({
-  format: z.literal(FORMAT),
+  format: z.literal(CHECKPOINT_FORMAT),
   foldVersion: z.literal(SESSION_FOLD_VERSION),
   ...place,
   head: count.positive(),
@@ -46,6 +46,7 @@ const storedCheckpoint = z.object({
   epoch: count,
   afterDamage: z.boolean(),
   damagedLines: count,
+  chain: z.object({ records: count, chain: count }),
   index: z.object({ generation: z.uuid(), records: count.positive(), checksum: count, greatestId: z.string() }),
   state: storedState,
 });
@@ -100,7 +101,7 @@ export async function writeCheckpoint(where: CheckpointPlace, index: LogIndex, s
   if (known !== undefined && known.records > listed + index.tail.length) return undefined;
   const extent = await writeIndex(where, known, index.tail.slice((known?.records ?? 0) - listed));
   const point = index.point;
-  const checkpoint = { format: FORMAT, foldVersion: SESSION_FOLD_VERSION, ...point, index: extent, state };
+  const checkpoint = { format: CHECKPOINT_FORMAT, foldVersion: SESSION_FOLD_VERSION, ...point, index: extent, state };
   const folder = join(where.directory, RUNTIME_FOLDER);
   await replaceFile(join(folder, CHECKPOINT_FILE), `${JSON.stringify({ crc: crc32(JSON.stringify(checkpoint)), checkpoint })}\n`, where.operations);
   if (extent.generation !== known?.generation) await removeOthers(folder, extent.generation, where.operations);

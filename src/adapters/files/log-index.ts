@@ -6,6 +6,8 @@ import type { Verdict } from '../../machines/session/log-admission.ts';
 import { IndexDamaged } from './index-entry.ts';
 import type { LogPlace, NamedRecord } from './index-entry.ts';
 import type { IndexedPart } from './indexed-part.ts';
+import { LogChain } from './log-chain.ts';
+import type { ChainPoint } from './log-chain.ts';
 import type { EncodedRecord, ReadRecord } from './record-codec.ts';
 import { TailAdmission } from './tail-admission.ts';
 import type { EarlierRecords } from './tail-admission.ts';
@@ -28,6 +30,7 @@ export interface LogPoint extends LogExtent {
   /** Whether a line that could not be read stands between the last record that counts and this point. */
   readonly afterDamage: boolean;
   readonly damagedLines: number;
+  readonly chain: ChainPoint;
 }
 
 /** The same, with a way to find what lies before it. */
@@ -35,9 +38,15 @@ export interface LogStart extends LogPoint {
   readonly part: IndexedPart;
 }
 
+/** A record behind the checkpoint. */
+interface TailRecord extends NamedRecord {
+  readonly checksum: number;
+}
+
 export class LogIndex {
   readonly part: IndexedPart | undefined;
   readonly admission: TailAdmission;
+  readonly chain: LogChain;
   /** Lines that could not be read. */
   damagedLines = 0;
   /** The segment that is being read, and where its next unread line begins. */
@@ -48,11 +57,12 @@ export class LogIndex {
   /** Bytes that were read since the start. */
   #tailBytes = 0;
   /** The records behind the checkpoint. */
-  readonly #tail: NamedRecord[] = [];
+  readonly #tail: TailRecord[] = [];
 
   constructor(start?: LogStart) {
     this.part = start?.part;
     this.admission = new TailAdmission(start);
+    this.chain = new LogChain(start?.chain);
     if (start === undefined) return;
     this.damagedLines = start.damagedLines;
     this.segment = start.segment;
@@ -68,7 +78,7 @@ export class LogIndex {
 
   /** The point that reading has come to. */
   get point(): LogPoint {
-    return { ...this.extent, epoch: this.admission.epoch, afterDamage: this.#isAfterDamage, damagedLines: this.damagedLines };
+    return { ...this.extent, epoch: this.admission.epoch, afterDamage: this.#isAfterDamage, damagedLines: this.damagedLines, chain: this.chain.point };
   }
 
   /** The records behind the checkpoint, in order. */
@@ -141,14 +151,22 @@ export class LogIndex {
   }
 
   #admit(record: ReadRecord, start: number, earlier: EarlierRecords | undefined): Verdict {
+    this.chain.take(record);
     const verdict = this.admission.admit(record, { afterDamage: this.#isAfterDamage, earlier });
+    if (verdict.kind === 'duplicate') this.#compareCopies(record, verdict.firstSeq);
     // A void record says nothing about what the damaged one before it was: the next one that counts may still have to follow that.
     if (verdict.kind !== 'admitted') return verdict;
     this.#isAfterDamage = false;
     const { events, key, checksum } = record;
-    this.#tail.push({ firstSeq: verdict.firstSeq, count: events.length, segment: this.segment, offset: start, id: events[0].id, key });
+    this.#tail.push({ firstSeq: verdict.firstSeq, count: events.length, segment: this.segment, offset: start, id: events[0].id, key, checksum });
     this.#last = { segment: this.segment, offset: start, checksum };
     return verdict;
+  }
+
+  /** A writer that repeats an event writes another record, since it knows more of the log or another writer does. */
+  #compareCopies({ over, checksum }: ReadRecord, firstSeq: number): void {
+    const first = this.#tail[this.#numberOf(firstSeq)];
+    if (over !== undefined && first?.firstSeq === firstSeq && first.checksum === checksum) this.chain.note(`the record of event ${firstSeq} is there twice`);
   }
 }
 

@@ -2,6 +2,7 @@
  * Reads one session's log, segment after segment, and keeps its index up to date. Whatever is wrong with a checkpoint or its index is
  * made good here, by reading the log again from its start. Not safe against itself: one call at a time.
  */
+import { historyLost } from '../../actors/session/event-store.ts';
 import type { Verdict } from '../../machines/session/log-admission.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -13,6 +14,7 @@ import { scanLines } from './line-scanner.ts';
 import type { ScannedLine } from './line-scanner.ts';
 import type { Checkpoint } from './log-checkpoint.ts';
 import { LogIndex, assertSame } from './log-index.ts';
+import type { ChainPoint, LogFault } from './log-chain.ts';
 import type { LogSegments } from './log-segments.ts';
 import { RECENT_BYTES, RecentRecords } from './recent-records.ts';
 import { decodeLine, eventsOf, isSeal } from './record-codec.ts';
@@ -24,6 +26,12 @@ export interface LogReaderOptions {
   readonly segments: LogSegments;
   /** From this size on, in bytes, a segment may have been followed by another one although its seal cannot be read. */
   readonly segmentBytes: number;
+  /** How the log went when its receipts were given. */
+  readonly ends: readonly ChainPoint[];
+  /** Whether it was made with a record in it: where there is none, they are gone. Default false. */
+  readonly isNeverEmpty?: boolean | undefined;
+  /** What is done with a log of which something is gone. `tell`: it is read as far as it goes, and `fault` says what is wrong. Default `refuse`. */
+  readonly onLoss?: 'refuse' | 'tell' | undefined;
 }
 
 /** A record that counts, and where in the log it stands. */
@@ -53,6 +61,9 @@ export class LogReader {
   readonly #recent: RecentRecords;
   /** From here on records of the segment that is being scanned are among the newest. */
   #recentFrom = 0;
+  #missingSegment: number | undefined;
+  /** Points of the chain that the log has not been compared with yet. */
+  #unproven: readonly ChainPoint[];
 
   private constructor(options: LogReaderOptions, file: LogFile, checkpoint: Checkpoint | undefined) {
     this.#options = options;
@@ -60,6 +71,7 @@ export class LogReader {
     this.#file = file;
     this.#index = new LogIndex(checkpoint?.start);
     this.#state = checkpoint?.state;
+    this.#unproven = options.ends;
   }
 
   /** @throws ENOENT when the session has no log */
@@ -79,6 +91,16 @@ export class LogReader {
   /** The state of the checkpoint that the index begins with. */
   get checkpointState(): SessionState | undefined {
     return this.#state;
+  }
+
+  /** A segment that a seal names and that is not there. */
+  get missingSegment(): number | undefined {
+    return this.#missingSegment;
+  }
+
+  /** What is wrong with the log, as far as it was read. */
+  get fault(): LogFault | undefined {
+    return this.#index.chain.fault;
   }
 
   /** Goes on from a checkpoint at exactly the point that has been read. */
@@ -103,6 +125,9 @@ export class LogReader {
       const known = wanted.from <= this.#index.admission.head ? await this.reread(wanted) : [];
       if (known.length >= wanted.limit) return known;
       const fresh = await this.#scan({ from: Math.max(wanted.from, this.#index.admission.head + 1), limit: wanted.limit - known.length });
+      // Further on it may say that the loss was accepted.
+      if (this.fault !== undefined) await this.#scan(NOTHING);
+      this.#assertWhole();
       return known.length === 0 ? fresh : [...known, ...fresh];
     });
   }
@@ -119,7 +144,36 @@ export class LogReader {
 
   /** Reads what has been appended since. */
   async catchUp(): Promise<void> {
-    await this.withIndex(() => this.#scan(NOTHING));
+    await this.withIndex(async () => {
+      await this.#scan(NOTHING);
+      this.#assertWhole();
+    });
+  }
+
+  /** Reads what stands before `size` in the segment that is being read, and nothing behind it. False when all was read anew instead. */
+  async readTo(size: number): Promise<boolean> {
+    try {
+      await this.#scanSegment(size, NOTHING, []);
+      return true;
+    } catch (error) {
+      if (!(error instanceof IndexDamaged)) throw error;
+      await this.#restart();
+      return false;
+    }
+  }
+
+  /** Whether the last record that counts still stands where it was read. */
+  async isStillThere(): Promise<boolean> {
+    const { segment, extent } = this.#index;
+    if (extent.last?.segment !== segment) return true;
+    for await (const record of this.#options.segments.recordsAt([extent.last], { segment, file: this.#file })) return record?.checksum === extent.last.checksum;
+    return false;
+  }
+
+  /** @throws RuntimeError SESSION_HISTORY_LOST */
+  refuse(what: LogFault): void {
+    if (this.#options.onLoss !== 'tell') throw historyLost(this.#options.sessionId, what);
+    this.#index.chain.note(what);
   }
 
   /** What `record` repeats of the part before the checkpoint. @throws IndexDamaged */
@@ -175,10 +229,14 @@ export class LogReader {
     const events: SessionEvent[] = [];
     for (;;) {
       const size = await this.#file.size();
+      if (size < this.#index.offset) this.refuse(`a file of it that had ${this.#index.offset} bytes has ${size}`);
       const end = await this.#scanSegment(size, wanted, events);
       if (end === 'enough') return events.slice(0, wanted.limit);
       if (end === 'sealed') continue;
-      if (!(await this.#hasGoneOn())) return events;
+      if (!(await this.#hasGoneOn())) {
+        this.#compareEnds();
+        return events;
+      }
       // Whoever writes into the next one has sealed this one before: what came here until then counts.
       if ((await this.#file.size()) !== size) continue;
       await this.#moveTo(this.#index.segment + 1, { isSealed: false });
@@ -199,6 +257,21 @@ export class LogReader {
     return 'end_of_file';
   }
 
+  /** The log was read to its end. */
+  #compareEnds(): void {
+    const { chain, admission } = this.#index;
+    for (const end of this.#unproven) {
+      const fault = chain.faultOf(end);
+      if (fault !== undefined) return chain.note(fault);
+    }
+    this.#unproven = [];
+    if (admission.head === 0 && this.#options.isNeverEmpty === true) chain.note('there is no record in it');
+  }
+
+  #assertWhole(): void {
+    if (this.fault !== undefined && this.#options.onLoss !== 'tell') throw historyLost(this.#options.sessionId, this.fault);
+  }
+
   /** Not an async function: it runs for every record, and only few of them need to look at the disk. */
   #takeLine(line: ScannedLine, wanted: Wanted, events: SessionEvent[]): ScanEnd | undefined | Promise<ScanEnd | undefined> {
     const content = line.bytes === undefined ? undefined : decodeLine(line.bytes);
@@ -213,7 +286,7 @@ export class LogReader {
   }
 
   #takeSeal({ seal }: Seal, { end }: ScannedLine): Promise<ScanEnd> | undefined {
-    if (seal === this.#index.segment + 1) return this.#moveTo(seal, { isSealed: true });
+    if (seal === this.#index.segment + 1) return this.#goOnIn(seal);
     // The seal of another segment ends nothing here.
     this.#index.passTo(end);
     return undefined;
@@ -237,6 +310,15 @@ export class LogReader {
     return hasGoneOn;
   }
 
+  /** Its file was put on the disk before the seal was written. */
+  async #goOnIn(segment: number): Promise<ScanEnd> {
+    const { segments } = this.#options;
+    this.#missingSegment = (await segments.sizeOf(segment)) === undefined ? segment : undefined;
+    if (this.#missingSegment === undefined) return this.#moveTo(segment, { isSealed: true });
+    this.refuse(`the file in which it goes on is gone: ${segments.pathOf(segment)}`);
+    return 'end_of_file';
+  }
+
   async #moveTo(segment: number, how: { readonly isSealed: boolean }): Promise<'sealed'> {
     const next = await this.#options.segments.open(segment);
     await this.#file.close();
@@ -247,6 +329,8 @@ export class LogReader {
   }
 
   async #restart(): Promise<void> {
+    // What was read before has to be there still.
+    this.#unproven = [...this.#options.ends, this.#index.chain.point];
     const first = await this.#options.segments.open(1);
     await this.#file.close();
     this.#file = first;

@@ -28,6 +28,7 @@ export interface OpenSegment {
 export class LogSegments {
   readonly #directory: string;
   readonly #operations: FileOperations;
+  #syncedSegment = 1;
 
   /** `directory` is the session's. */
   constructor(directory: string, operations: FileOperations) {
@@ -39,15 +40,15 @@ export class LogSegments {
     return join(this.#directory, segmentFile(segment));
   }
 
-  /** Opens a segment. One that a seal names and that is not there was lost; the log goes on in an empty one. @throws ENOENT for the first */
-  async open(segment: number): Promise<LogFile> {
-    try {
-      return await this.#operations.openLog(this.pathOf(segment));
-    } catch (error) {
-      if (segment === 1 || systemCodeOf(error) !== 'ENOENT') throw error;
-      await this.make(segment);
-      return this.#operations.openLog(this.pathOf(segment));
-    }
+  /** Opens a segment. @throws ENOENT when it is not there */
+  open(segment: number): Promise<LogFile> {
+    return this.#operations.openLog(this.pathOf(segment));
+  }
+
+  /** Puts the segment before this one on the disk, once: another process that has ended it may not have come to its sync yet. */
+  async syncBefore(segment: number): Promise<void> {
+    if (segment > this.#syncedSegment) await this.#operations.syncFile(this.pathOf(segment - 1));
+    this.#syncedSegment = segment;
   }
 
   /** Makes sure that the segment is there, and is there after a power failure too. */

@@ -6,6 +6,8 @@
  * The line is a JSON object of its own. `len` and `crc` (CRC-32) are those of the bytes of `record`. A newline stands before it as
  * well as after it, so that whatever half a record a crash left in front stays alone on its own line.
  *
+ * `record` may hold `over`, the point of the log's chain that its writer knew to be on the disk (see log-chain.ts), and `anew`: true.
+ *
  * A seal is a record without events, {"seal":2}: the log goes on in that segment, and what follows here does not count.
  */
 import { crc32 } from 'node:zlib';
@@ -14,6 +16,7 @@ import type { LogRecord } from '../../machines/session/log-admission.ts';
 import { copyPlainEvent, quickStoredEvent } from '../../machines/session/quick-event.ts';
 import { placeEvent, readStoredEvent } from '../../machines/session/session-event.ts';
 import type { SessionEvent, StoredEvent } from '../../machines/session/session-event.ts';
+import type { ChainClaim, ChainedRecord } from './log-chain.ts';
 
 const BEFORE_CRC = Buffer.from('{"crc":"', 'latin1');
 const AFTER_CRC = Buffer.from('","len":', 'latin1');
@@ -23,11 +26,14 @@ const MAX_LENGTH_DIGITS = 10;
 const CLOSING_BRACE = 0x7d;
 
 /** A record as every reader finds it. */
-export interface ReadRecord extends LogRecord {
+export interface ReadRecord extends LogRecord, ChainedRecord {
   readonly events: readonly [StoredEvent, ...StoredEvent[]];
   /** CRC-32 of its bytes. */
   readonly checksum: number;
 }
+
+/** What a record says of the log before it. */
+export type RecordLink = Pick<ChainedRecord, 'over' | 'isAnew'>;
 
 export interface EncodedRecord {
   readonly record: ReadRecord;
@@ -44,11 +50,17 @@ export interface Seal {
 }
 
 /** @throws RuntimeError SESSION_EVENT_INVALID when the events are not JSON */
-export function encodeRecord({ key, after, events }: LogRecord): EncodedRecord {
-  const text = toJson({ ...(key === undefined ? {} : { key }), ...(after === undefined ? {} : { after }), events });
+export function encodeRecord({ key, after, events }: LogRecord, { over, isAnew }: RecordLink = {}): EncodedRecord {
+  const text = toJson({
+    ...(key === undefined ? {} : { key }),
+    ...(after === undefined ? {} : { after }),
+    ...(over === undefined ? {} : { over: [over.records, over.chain, over.writer] }),
+    ...(isAnew === true ? { anew: true } : {}),
+    events,
+  });
   const { line, byteLength, checksum } = frame(text);
   // What is kept in memory is what a reader will find: known events are copied, all others are read back from the text.
-  const record = recordOf({ key, after, events, checksum }, copyPlainEvent) ?? recordFrom(JSON.parse(text), checksum);
+  const record = recordOf({ key, after, over, isAnew, events, checksum }, copyPlainEvent) ?? recordFrom(JSON.parse(text), checksum);
   if (record === undefined) throw eventsNotStorable();
   return { record, text: line, byteLength };
 }
@@ -139,31 +151,37 @@ function hexDigit(byte = 0): number {
 /** A record counts whole or not at all: every event must be one that readers understand. */
 function recordFrom(value: unknown, checksum: number): ReadRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { key, after, events } = value as Partial<Record<keyof LogRecord, unknown>>;
+  const { key, after, over, anew, events } = value as Partial<Record<keyof LogRecord | 'over' | 'anew', unknown>>;
   if (key !== undefined && typeof key !== 'string') return undefined;
   if (after !== undefined && typeof after !== 'string') return undefined;
   if (!Array.isArray(events)) return undefined;
-  return recordOf({ key, after, events, checksum }, (event) => quickStoredEvent(event) ?? readStoredEvent(event));
+  return recordOf({ key, after, over: claimFrom(over), isAnew: anew === true ? true : undefined, events, checksum }, (event) => quickStoredEvent(event) ?? readStoredEvent(event));
 }
 
-interface RecordParts {
+function claimFrom(over: unknown): ChainClaim | undefined {
+  if (!Array.isArray(over)) return undefined;
+  const [records, chain, writer] = over as readonly unknown[];
+  return typeof records === 'number' && typeof chain === 'number' && typeof writer === 'string' ? { records, chain, writer } : undefined;
+}
+
+interface RecordParts extends RecordLink {
   readonly key: string | undefined;
   readonly after: string | undefined;
   readonly events: readonly unknown[];
   readonly checksum: number;
 }
 
-function recordOf({ key, after, events, checksum }: RecordParts, read: (event: unknown) => StoredEvent | undefined): ReadRecord | undefined {
+function recordOf({ key, after, over, isAnew, events, checksum }: RecordParts, read: (event: unknown) => StoredEvent | undefined): ReadRecord | undefined {
   const first = read(events[0]);
   if (first === undefined) return undefined;
-  if (events.length === 1) return { events: [first], key, after, checksum };
+  if (events.length === 1) return { events: [first], key, after, over, isAnew, checksum };
   const rest: StoredEvent[] = [];
   for (let index = 1; index < events.length; index += 1) {
     const event = read(events[index]);
     if (event === undefined || event.epoch !== first.epoch) return undefined;
     rest.push(event);
   }
-  return { events: [first, ...rest], key, after, checksum };
+  return { events: [first, ...rest], key, after, over, isAnew, checksum };
 }
 
 function toJson(value: unknown): string {

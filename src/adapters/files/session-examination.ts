@@ -9,25 +9,32 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import { MAX_READ_EVENTS } from '../../actors/session/event-store.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import { systemFileOperations } from './file-operations.ts';
-import { CHECKPOINT_FILE, HomeLayout, RUNTIME_FOLDER, VIEW_FILE, segmentFile } from './layout.ts';
-import { readCheckpoint } from './log-checkpoint.ts';
+import { CHECKPOINT_FILE, END_FILE, HomeLayout, RUNTIME_FOLDER, VIEW_FILE, segmentFile } from './layout.ts';
+import { CHECKPOINT_FORMAT, readCheckpoint } from './log-checkpoint.ts';
+import type { LogFault } from './log-chain.ts';
 import { damageIn } from './log-damage.ts';
 import type { DamagedPlace } from './log-damage.ts';
+import { endsOf } from './log-end.ts';
 import { LogReader } from './log-reader.ts';
 import { LogSegments } from './log-segments.ts';
 import { DEFAULT_SEGMENT_BYTES } from './session-log.ts';
-import { readSessionView } from './session-view.ts';
+import { VIEW_FORMAT, readSessionView } from './session-view.ts';
+
+/** Of this version. */
+const FORMATS: ReadonlySet<string> = new Set([CHECKPOINT_FORMAT, VIEW_FORMAT]);
 
 /** How often copies are looked at again that were replaced meanwhile. */
 const MAX_LOOKS = 5;
 
-const withFold = z.object({ foldVersion: z.number() });
+const withFold = z.object({ format: z.string().optional(), foldVersion: z.number() });
 const storedFold = z.union([z.object({ checkpoint: withFold }), withFold]);
 
 export interface SessionExamination {
   readonly identity: SessionIdentity;
   /** Folded from the first event on. */
   readonly state: SessionState;
+  /** What is gone from the log, in words; undefined when it is whole. */
+  readonly loss: LogFault | undefined;
   readonly damage: readonly DamagedPlace[];
   /** Files beside the log that are there and do not agree with it. They can be made again. */
   readonly untrue: readonly string[];
@@ -58,18 +65,25 @@ export async function examineSession(home: string, identity: SessionIdentity): P
 
 /** The session as its log says it is now, from the first event on. @throws what the system says when a file of the log cannot be read */
 export async function foldLog(home: string, identity: SessionIdentity): Promise<SessionState> {
-  return foldWhole(identity, new HomeLayout(home).session(identity));
+  return (await foldWhole(identity, new HomeLayout(home).session(identity))).state;
 }
 
-async function foldWhole(identity: SessionIdentity, directory: string): Promise<SessionState> {
+interface FoldedLog {
+  readonly state: SessionState;
+  readonly loss: LogFault | undefined;
+}
+
+/** As far as it can be read, whatever is gone. */
+async function foldWhole(identity: SessionIdentity, directory: string): Promise<FoldedLog> {
+  const ends = await endsOf(join(directory, END_FILE));
   const segments = new LogSegments(directory, systemFileOperations);
-  const reader = await LogReader.open({ sessionId: identity.sessionId, segments, segmentBytes: DEFAULT_SEGMENT_BYTES }, undefined);
+  const reader = await LogReader.open({ sessionId: identity.sessionId, segments, segmentBytes: DEFAULT_SEGMENT_BYTES, ends, isNeverEmpty: true, onLoss: 'tell' }, undefined);
   try {
     let state = initialSessionState(identity);
     for (;;) {
       const events = await reader.read({ from: state.head + 1, limit: MAX_READ_EVENTS });
       for (const event of events) state = foldSession(state, event);
-      if (events.length < MAX_READ_EVENTS) return state;
+      if (events.length < MAX_READ_EVENTS) return { state, loss: reader.fault };
     }
   } finally {
     await reader.file.close();
@@ -81,15 +95,22 @@ interface Copy {
   readonly path: string;
   /** Another one for every file that takes its place; undefined when there is none. */
   readonly mark: string | undefined;
+  /** Events that are in it. */
+  readonly head: number;
   readonly agrees: (state: SessionState) => Promise<boolean>;
 }
 
 /** Views and checkpoints that say something else than the log. Those that lie behind are as they should be. */
-async function compareCopies(identity: SessionIdentity, directory: string): Promise<Pick<SessionExamination, 'state' | 'untrue'>> {
+async function compareCopies(identity: SessionIdentity, directory: string): Promise<Pick<SessionExamination, 'state' | 'loss' | 'untrue'>> {
   for (let looks = 1; ; looks += 1) {
     // Before the log: so none of them may be ahead of it.
     const copies = [await viewCopy(identity, directory), await checkpointCopy(identity, directory)];
-    const state = await foldWhole(identity, directory);
+    const { state, loss } = await foldWhole(identity, directory);
+    // Of an older version there may be no other trace of what is gone.
+    const ahead = copies.find(({ head }) => head > state.head);
+    const what = loss ?? (ahead === undefined ? undefined : `${ahead.path} was made of ${ahead.head} events, and ${state.head} are there`);
+    // They may hold what the log has lost.
+    if (what !== undefined) return { state, loss: what, untrue: [] };
     const untrue: string[] = [];
     let isReplaced = false;
     for (const { path, mark, agrees } of copies) {
@@ -97,7 +118,7 @@ async function compareCopies(identity: SessionIdentity, directory: string): Prom
       if ((await markOf(path)) === mark) untrue.push(path);
       else isReplaced = true;
     }
-    if (!isReplaced || looks === MAX_LOOKS) return { state, untrue };
+    if (!isReplaced || looks === MAX_LOOKS) return { state, loss, untrue };
   }
 }
 
@@ -106,7 +127,7 @@ async function viewCopy(identity: SessionIdentity, directory: string): Promise<C
   const mark = await markOf(path);
   const view = await readSessionView({ identity, directory, segments: new LogSegments(directory, systemFileOperations) });
   const agrees = (state: SessionState): boolean => view !== undefined && (view.state.head < state.head || isSameState(view.state, state));
-  return { path, mark, agrees: async (state) => agrees(state) || (view === undefined && (await isOfOtherFold(path))) };
+  return { path, mark, head: view?.state.head ?? 0, agrees: async (state) => agrees(state) || (view === undefined && (await isOfOtherFold(path))) };
 }
 
 async function checkpointCopy({ sessionId }: SessionIdentity, directory: string): Promise<Copy> {
@@ -117,6 +138,7 @@ async function checkpointCopy({ sessionId }: SessionIdentity, directory: string)
   return {
     path,
     mark,
+    head: checkpoint?.state.head ?? 0,
     agrees: async (state) => (checkpoint === undefined ? isOfOtherFold(path) : checkpoint.state.head <= state.head && (await isIndexWhole())),
   };
 }
@@ -125,7 +147,8 @@ async function checkpointCopy({ sessionId }: SessionIdentity, directory: string)
 async function isOfOtherFold(path: string): Promise<boolean> {
   try {
     const copy = storedFold.parse(JSON.parse(await readFile(path, 'utf8')));
-    return ('checkpoint' in copy ? copy.checkpoint : copy).foldVersion !== SESSION_FOLD_VERSION;
+    const { format, foldVersion } = 'checkpoint' in copy ? copy.checkpoint : copy;
+    return foldVersion !== SESSION_FOLD_VERSION || (format !== undefined && !FORMATS.has(format));
   } catch {
     return false;
   }

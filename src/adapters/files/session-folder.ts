@@ -4,8 +4,12 @@ import { join } from 'node:path';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import { makePrivateDirectory, writeNewFile } from './durable-files.ts';
 import type { FileOperations } from './file-operations.ts';
-import { LOG_FILE, RUNTIME_FOLDER, WORKSPACE_FOLDER } from './layout.ts';
+import { encodedEnd } from './log-end.ts';
+import type { AcknowledgedEnd } from './log-end.ts';
+import { END_FILE, LOG_FILE, RUNTIME_FOLDER, WORKSPACE_FOLDER } from './layout.ts';
 import type { HomeLayout } from './layout.ts';
+import { CHAIN_START, chained } from './log-chain.ts';
+import type { EncodedRecord } from './record-codec.ts';
 
 export interface SessionFolderPlace {
   readonly identity: SessionIdentity;
@@ -13,15 +17,28 @@ export interface SessionFolderPlace {
   readonly operations: FileOperations;
 }
 
+interface FirstLog {
+  readonly text: string;
+  readonly end: AcknowledgedEnd;
+}
+
+/** The log of a session that begins with these records. */
+export function firstLogOf(records: readonly EncodedRecord[]): FirstLog {
+  const { records: count, chain } = records.reduce((point, { record }) => chained(point, record.checksum), CHAIN_START);
+  const events = records.reduce((sum, { record }) => sum + record.events.length, 0);
+  return { text: records.map(({ text }) => text).join(''), end: { records: count, chain, events } };
+}
+
 /** Made aside and moved into place: a session is there with its first events or not at all. @throws ENOTEMPTY or EEXIST when it is there already */
-export async function makeSessionFolder({ identity, layout, operations }: SessionFolderPlace, log: string): Promise<void> {
+export async function makeSessionFolder({ identity, layout, operations }: SessionFolderPlace, log: FirstLog): Promise<void> {
   const sessions = layout.sessionsOf(identity.agentId);
   const aside = join(sessions, `.new-${randomUUID()}`);
   try {
     await makePrivateDirectory(sessions, operations);
     await operations.makeDirectory(aside);
     for (const folder of [RUNTIME_FOLDER, WORKSPACE_FOLDER]) await operations.makeDirectory(join(aside, folder));
-    await writeNewFile(join(aside, LOG_FILE), log, operations);
+    await writeNewFile(join(aside, LOG_FILE), log.text, operations);
+    await operations.createFile(join(aside, END_FILE), encodedEnd(log.end));
     await operations.syncDirectory(aside);
     await operations.rename(aside, layout.session(identity));
     await operations.syncDirectory(sessions);

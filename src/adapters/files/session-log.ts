@@ -14,6 +14,7 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import { MAX_READ_EVENTS, epochSuperseded, headMoved, recordTooLarge, sessionNotFound } from '../../actors/session/event-store.ts';
 import type { AppendOptions, AppendResult, NewSessionEvents, ReadOptions, StoredRecord } from '../../actors/session/event-store.ts';
 import type { FileOperations } from './file-operations.ts';
+import { LogEnd } from './log-end.ts';
 import { readCheckpoint, writeCheckpoint } from './log-checkpoint.ts';
 import type { CheckpointPlace } from './log-checkpoint.ts';
 import type { LogExtent, LogIndex } from './log-index.ts';
@@ -60,6 +61,8 @@ export interface SessionLogOptions extends LogLimits {
   readonly directory: string;
   readonly operations: FileOperations;
   readonly durability: 'disk' | 'os';
+  /** See LogReaderOptions. */
+  readonly isNeverEmpty?: boolean | undefined;
 }
 
 interface PendingAppend {
@@ -80,6 +83,7 @@ export class SessionLog {
   readonly #segmentBytes: number;
   readonly #checkpointEvents: number;
   readonly #reader: LogReader;
+  readonly #end: LogEnd;
   readonly #listeners = new Set<() => void>();
   /** Repeated appends whose first result is to be read. */
   #lookUps: (() => Promise<void>)[] = [];
@@ -91,22 +95,30 @@ export class SessionLog {
   #turn: Promise<unknown> = Promise.resolve();
   #users = 0;
 
-  private constructor({ sessionId, durability, checkpointEvents }: SessionLogOptions, where: CheckpointPlace, segmentBytes: number, reader: LogReader) {
+  private constructor({ sessionId, durability, checkpointEvents }: SessionLogOptions, where: CheckpointPlace, segmentBytes: number, { reader, end }: { readonly reader: LogReader; readonly end: LogEnd }) {
     this.#sessionId = sessionId;
     this.#where = where;
     this.#durability = durability;
     this.#segmentBytes = segmentBytes;
     this.#checkpointEvents = checkpointEvents ?? DEFAULT_CHECKPOINT_EVENTS;
     this.#reader = reader;
+    this.#end = end;
   }
 
   /** @throws ENOENT when the session has no log */
   static async open(options: SessionLogOptions): Promise<SessionLog> {
-    const { sessionId, directory, operations, segmentBytes = DEFAULT_SEGMENT_BYTES } = options;
+    const { sessionId, directory, operations, segmentBytes = DEFAULT_SEGMENT_BYTES, isNeverEmpty } = options;
     const segments = new LogSegments(directory, operations);
     const where = { sessionId, directory, segments, operations };
-    const reader = await LogReader.open({ sessionId, segments, segmentBytes }, await readCheckpoint(where));
-    return new SessionLog(options, where, segmentBytes, reader);
+    // Before the log, which may only have grown since.
+    const end = await LogEnd.open(directory, operations);
+    try {
+      const reader = await LogReader.open({ sessionId, segments, segmentBytes, ends: end.known, isNeverEmpty }, await readCheckpoint(where));
+      return new SessionLog(options, where, segmentBytes, { reader, end });
+    } catch (error) {
+      await end.close();
+      throw error;
+    }
   }
 
   /** Whether something is being read, written or watched. */
@@ -215,7 +227,10 @@ export class SessionLog {
   async close(): Promise<void> {
     await this.#draining;
     // Behind whatever is being read.
-    await this.#exclusive('close', () => this.#reader.file.close());
+    await this.#exclusive('close', async () => {
+      await this.#end.close();
+      await this.#reader.file.close();
+    });
   }
 
   #found(find: (index: LogIndex) => Promise<RecordPlace | undefined>): Promise<AppendResult | undefined> {
@@ -251,6 +266,7 @@ export class SessionLog {
       for (const lookUp of this.#lookUps.splice(0)) await lookUp();
     } catch (error) {
       this.#isCaughtUp = false;
+      this.#end.writeUnderNewName();
       this.#lookUps = [];
       const failure = this.#failed('append to', error);
       // What was settled before ignores this. The rest may or may not be in the file.
@@ -302,7 +318,7 @@ export class SessionLog {
     const { events, options } = pending;
     try {
       const after = options.expectedHead === undefined ? undefined : this.#reader.index.admission.headId;
-      const encoded = encodeRecord({ events, key: options.idempotencyKey, after });
+      const encoded = encodeRecord({ events, key: options.idempotencyKey, after }, { over: this.#end.claim(this.#reader.index.chain) });
       if (encoded.byteLength > MAX_RECORD_BYTES) throw recordTooLarge(this.#sessionId, encoded.byteLength, MAX_RECORD_BYTES);
       return encoded;
     } catch (error) {
@@ -355,11 +371,24 @@ export class SessionLog {
     const [size] = await Promise.all([file.size(), this.#durability === 'disk' ? file.sync() : undefined]);
     // Nothing but ours came since the last time: no need to read it back.
     if (size === index.offset + total) {
-      for (const [number, verdict] of this.#reader.takeOwn(written).entries()) this.#settle(written[number], verdict);
+      const verdicts = this.#reader.takeOwn(written);
+      await this.#keepEnd();
+      for (const [number, verdict] of verdicts.entries()) this.#settle(written[number], verdict);
       return [];
     }
+    if (!(await this.#reader.isStillThere())) this.#reader.refuse('its last record is not where it was written');
+    // What was there before the sync began is on the disk now; what others wrote meanwhile may not be.
+    const isAsSynced = await this.#reader.readTo(size);
+    if (isAsSynced) await this.#keepEnd();
     await this.#reader.catchUp();
     return this.#settleRead(written);
+  }
+
+  /** Everything that was read and written so far is on the disk, and receipts may say so. */
+  async #keepEnd(): Promise<void> {
+    const { chain, segment, admission } = this.#reader.index;
+    if (this.#durability === 'disk') await this.#where.segments.syncBefore(segment);
+    await this.#end.keep({ ...chain.point, events: admission.head });
   }
 
   /** Writes at the end of the segment. Returns the number of bytes. */

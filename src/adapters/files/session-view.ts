@@ -15,12 +15,12 @@ import { storedState } from './log-checkpoint.ts';
 import type { LogExtent } from './log-index.ts';
 import type { LogSegments } from './log-segments.ts';
 
-const FORMAT = 'wakechart-session/2';
+export const VIEW_FORMAT = 'wakechart-session/2';
 
 const count = z.number().int().nonnegative();
 
 const storedView = z.object({
-  format: z.literal(FORMAT),
+  format: z.literal(VIEW_FORMAT),
   foldVersion: z.literal(SESSION_FOLD_VERSION),
   /** How much of the log is folded into it. */
   log: z.object({
@@ -51,7 +51,7 @@ export interface SessionViewContent {
 }
 
 export async function writeSessionViews(directory: string, { state, extent, recent }: SessionViewContent, operations: FileOperations): Promise<void> {
-  const view = { format: FORMAT, foldVersion: SESSION_FOLD_VERSION, log: extent, crc: checksum(extent, state), state };
+  const view = { format: VIEW_FORMAT, foldVersion: SESSION_FOLD_VERSION, log: extent, crc: checksum(extent, state), state };
   const runtime = join(directory, RUNTIME_FOLDER);
   const results = await Promise.allSettled([
     replaceCopy(join(directory, VIEW_FILE), `${JSON.stringify(view, undefined, 2)}\n`, operations),

@@ -64,6 +64,13 @@ export async function isHalfDone(places: HandPlaces): Promise<boolean> {
   return ['swap.json', 'new', 'old'].some((name) => names.includes(name));
 }
 
+/** The newest that was put aside for a wake after that of `epoch`. @returns its absolute path */
+export async function lastSetAside(places: HandPlaces, epoch: number): Promise<string | undefined> {
+  const wakes = (await readdir(places.directory)).flatMap((name) => Number(/^before-(?<wake>\d+)$/.exec(name)?.groups?.['wake'] ?? []));
+  const newest = Math.max(epoch, ...wakes);
+  return newest > epoch ? places.before(newest) : undefined;
+}
+
 async function readSwap(places: HandPlaces): Promise<Swap | undefined> {
   const text = await readFile(places.swap, 'utf8').catch((error: unknown) => {
     if (isMissing(error)) return undefined;

@@ -18,7 +18,7 @@ import { HandPlaces } from './hand-places.ts';
 import type { HandLayout } from './hand-places.ts';
 import { scanHand } from './hand-scan.ts';
 import type { ScannedHand } from './hand-scan.ts';
-import { beginSwap, endSwap, isHalfDone } from './hand-swap.ts';
+import { beginSwap, endSwap, isHalfDone, lastSetAside } from './hand-swap.ts';
 import { hashOf } from './hash.ts';
 import { hostOfHome } from './host-id.ts';
 import { fileSystemNow, readKnown, trusted, writeKnown } from './known-hand.ts';
@@ -113,7 +113,14 @@ async function manifestOf(entries: readonly HandEntry[], before: KnownHand | und
   return { id, parts };
 }
 
-async function layHand(places: HandPlaces, { manifestId, epoch, get, signal }: LayHand): Promise<LaidHand> {
+async function layHand(places: HandPlaces, lay: LayHand): Promise<LaidHand> {
+  const { epoch, toldThrough = epoch - 1 } = lay;
+  const { keepsBefore, ...laid } = await layOut(places, lay);
+  const setAside = keepsBefore || lay.toldThrough !== undefined ? await lastSetAside(places, toldThrough) : undefined;
+  return { ...laid, ...(setAside === undefined ? {} : { setAside }) };
+}
+
+async function layOut(places: HandPlaces, { manifestId, epoch, get, signal }: LayHand): Promise<Omit<LaidHand, 'setAside'> & { readonly keepsBefore: boolean }> {
   await mkdir(places.directory, { recursive: true, mode: PRIVATE_FOLDER_MODE });
   await recover(places);
   const entries = (await entriesOf(manifestId, get)).filter(({ path }) => places.roots.some(({ root }) => path === root || path.startsWith(`${root}/`)));
@@ -126,7 +133,7 @@ async function layHand(places: HandPlaces, { manifestId, epoch, get, signal }: L
   const measure = measureOf(entries);
   if (isSameHand(here.entries, entries)) {
     await writeKnown(places.directory, { manifestId, entries: here.entries, looks: here.looks, takenNs });
-    return { ...measure, fetchedBytes: 0 };
+    return { ...measure, fetchedBytes: 0, keepsBefore: false };
   }
   const keepsBefore = seen === undefined || holdsWork(here, known);
   const drafted = await draftHand({ draft: places.draft, entries, here: { ...here, seenNs: takenNs, goes: !keepsBefore }, roots: places.roots, get, signal });
@@ -134,7 +141,7 @@ async function layHand(places: HandPlaces, { manifestId, epoch, get, signal }: L
   await endSwap(places);
   const looks = await looksAfter(places, entries, drafted);
   await writeKnown(places.directory, { manifestId, entries, looks, takenNs: await fileSystemNow(places.directory) });
-  return { ...measure, fetchedBytes: drafted.fetchedBytes, ...(keepsBefore ? { setAside: places.before(epoch) } : {}) };
+  return { ...measure, fetchedBytes: drafted.fetchedBytes, keepsBefore };
 }
 
 /** Those that were taken over had a second name until the old hand was gone. */

@@ -4,7 +4,7 @@ import { MAX_TOOL_RESULT_CHARACTERS } from '../../machines/session/limits.ts';
 import { imageReferencesIn } from '../../machines/turn/provider-message.ts';
 import { FileReferences } from './file-references.ts';
 import type { FilePart, FileReferencesOptions, SentFile } from './file-references.ts';
-import type { Redaction } from './redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 
 /** Blocks of one result. */
 const MAX_BLOCKS = 1_000;
@@ -61,7 +61,7 @@ function withImagesApart(composed: Composed): object {
 }
 
 /** The words of a result, for an error. */
-export function wordsOf(result: CallResult, redaction: Redaction): string {
+export function wordsOf(result: CallResult, redaction: SecretRedaction): string {
   const words = blocksOf(result.content, redaction).map((block) => ('file' in block ? `[${block.file.type}]` : wordsOfPart(block.part)));
   const structured = result.structuredContent === undefined ? [] : [JSON.stringify(redaction.json(result.structuredContent))];
   const text = (words.length > 0 ? words : structured).join('\n').trim();
@@ -75,7 +75,7 @@ function wordsOfPart(part: Part): string {
 /** What a block is read into: all that a model gets of it, or a file. */
 type Block = { readonly part: Part } | { readonly file: SentFile };
 
-function blocksOf(content: readonly unknown[], redaction: Redaction): Block[] {
+function blocksOf(content: readonly unknown[], redaction: SecretRedaction): Block[] {
   const blocks = content.slice(0, MAX_BLOCKS).map((given) => blockOf(given, redaction));
   const more = content.length - blocks.length;
   return more === 0 ? blocks : [...blocks, { part: { type: 'text', text: `[${more} more blocks were left out]` } }];
@@ -101,7 +101,7 @@ const knownBlock = z.discriminatedUnion('type', [
   }),
 ]);
 
-function blockOf(given: unknown, redaction: Redaction): Block {
+function blockOf(given: unknown, redaction: SecretRedaction): Block {
   const parsed = knownBlock.safeParse(given);
   if (!parsed.success) return { part: { type: 'text', text: `[a block of type ${redaction.text(typeOf(given))} was left out: it is not known or not well-formed]` } };
   const known = parsed.data;
@@ -113,12 +113,12 @@ function blockOf(given: unknown, redaction: Redaction): Block {
       return { file: { type: known.type, data: known.data, mediaType: known.mimeType } };
     case 'resource_link': {
       const { type, uri, name, description, mimeType } = known;
-      return { part: redaction.json({ type, uri, name, description, mediaType: mimeType }) as Part };
+      return { part: redaction.json({ type, uri, name, description, mediaType: mimeType }) };
     }
     case 'resource': {
       const { uri, mimeType, text, blob } = known.resource;
       if (text === undefined && blob !== undefined) return { file: { type: 'resource', data: blob, mediaType: mimeType, uri } };
-      return { part: redaction.json({ type: 'resource', uri, mediaType: mimeType, text }) as Part };
+      return { part: redaction.json({ type: 'resource', uri, mediaType: mimeType, text }) };
     }
   }
 }

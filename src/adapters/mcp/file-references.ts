@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { messageOf } from '../../machines/errors.ts';
 import { binaryKindOf, decodeBase64, shownMediaType } from './binary-data.ts';
 import type { BinaryKind } from './binary-data.ts';
-import type { Redaction } from './redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 
 /** Files of one result: a model pays for each image, and a folder holds only so many. */
 const MAX_FILES = 32;
@@ -26,14 +26,14 @@ export interface SentFile {
 export type FilePart = Readonly<Record<string, unknown>> & { readonly type: string };
 
 export interface FileReferencesOptions {
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
   /** Without it every file is left out. */
   readonly keep: KeepFile | undefined;
 }
 
 /** The files of one result. */
 export class FileReferences {
-  readonly #redaction: Redaction;
+  readonly #redaction: SecretRedaction;
   readonly #keep: KeepFile | undefined;
   #count = 0;
 

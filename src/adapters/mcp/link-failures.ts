@@ -4,7 +4,7 @@ import type { BrokenOff } from './guarded-stream.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_MESSAGE_BYTES, TOO_LARGE_CODE } from './stdio-transport.ts';
 import type { Route } from './link-routes.ts';
-import type { Redaction } from './redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import { HopelessAttempt, SessionExpired, callFailed, fullMessageOf, messageTooLarge, serverLost } from './server-errors.ts';
 import type { ServerLabel } from './server-errors.ts';
 
@@ -20,7 +20,7 @@ const PASSING_STATUS: ReadonlySet<number> = new Set([408, 425, 429]);
 export interface FailureContext {
   readonly label: ServerLabel;
   readonly route: Route;
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
 }
 
 /** Why an attempt to open a connection has failed. A HopelessAttempt is not worth another. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { inputCheckOf } from '../../machines/turn/input-check.ts';
 import type { ToolDefinition, ToolEffect } from '../../machines/turn/tool-definition.ts';
-import type { Redaction } from './redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { ServerSettings } from './server-settings.ts';
 import { modelNamesOf } from './tool-names.ts';
 
@@ -60,7 +60,7 @@ export function readListedTools(given: readonly unknown[], { server, settings }:
   for (const [index, item] of given.entries()) {
     const parsed = listed.safeParse(item);
     const tool = parsed.success ? parsed.data : undefined;
-    const schema = tool === undefined ? undefined : objectSchemaOf(settings.redaction.json(tool.inputSchema) as Input | undefined);
+    const schema = tool === undefined ? undefined : objectSchemaOf(settings.redaction.json(tool.inputSchema));
     const size = schema === undefined ? 0 : schema.characters + Math.min(tool?.description?.length ?? 0, MAX_DESCRIPTION_CHARACTERS);
     if (tool === undefined) leftOut.add('not well-formed', `number ${index + 1}`);
     else if (known.has(tool.name)) leftOut.add('named like another', tool.name);
@@ -132,9 +132,9 @@ function charactersOf(value: unknown): number {
 /** Tools by the reason for which they are left out. */
 class LeftOut {
   readonly #names = new Map<string, string[]>();
-  readonly #redaction: Redaction;
+  readonly #redaction: SecretRedaction;
 
-  constructor(redaction: Redaction) {
+  constructor(redaction: SecretRedaction) {
     this.#redaction = redaction;
   }
 

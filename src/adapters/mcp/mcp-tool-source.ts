@@ -60,10 +60,15 @@ class McpToolSource implements ToolSource {
   readonly #resting = new Set<McpConnection>();
   #sdk: Promise<McpSdk> | undefined;
   #closedBecause: string | undefined;
+  #changes = 0;
 
   constructor(options: McpToolSourceOptions) {
     this.#options = options;
     this.#clock = options.clock ?? createSystemClock();
+  }
+
+  get changes(): number {
+    return this.#changes;
   }
 
   async toolsOf({ signal, tools: wanted, ...target }: ToolServerRequest): Promise<readonly Tool[]> {
@@ -130,6 +135,7 @@ class McpToolSource implements ToolSource {
     const known = this.#connections.get(key);
     if (known !== undefined) return known;
     const label = labelOf(target);
+    let isConnectedAnew = false;
     const connection: McpConnection = new McpConnection({
       label,
       clock: this.#clock,
@@ -137,7 +143,11 @@ class McpToolSource implements ToolSource {
       idleMs: this.#options.idleMs ?? DEFAULT_IDLE_MS,
       open: (events, timeoutMs) => this.#open({ ...events, label, settings }, timeoutMs),
       list: { server: target.name, settings, timeoutMs: settings.startTimeoutMs, onLeftOut: (line) => this.#tell(label, 'left_out', line) },
-      onNews: (kind, message) => this.#tell(label, kind, message),
+      onNews: (kind, message) => {
+        if (kind === 'tools_changed' || (kind === 'connected' && isConnectedAnew)) this.#changes += 1;
+        isConnectedAnew ||= kind === 'connected';
+        this.#tell(label, kind, message);
+      },
       onIdle: () => this.#letGo(key, connection),
     });
     this.#connections.set(key, connection);

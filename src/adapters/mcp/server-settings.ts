@@ -6,7 +6,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { isLoopbackName } from '../../machines/vault/host-pattern.ts';
 import { DEFAULT_MCP_START_TIMEOUT_MS, DEFAULT_MCP_TIMEOUT_MS } from '../../machines/agent/mcp-server.ts';
 import type { McpServer } from '../../machines/agent/mcp-server.ts';
-import { Redaction } from './redaction.ts';
+import { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,14 +25,14 @@ export interface StdioSettings extends SharedSettings {
   readonly cwd: string;
   /** The whole environment, but for the mark of its process tree. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
 }
 
 export interface HttpSettings extends SharedSettings {
   readonly kind: 'http';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
 }
 
 export type ServerSettings = StdioSettings | HttpSettings;
@@ -64,7 +64,7 @@ export function settingsOf(server: McpServer, { agentDirectory, environment, ses
     if (session?.definition.network === 'disabled') throw networkDisabled(session.definition.environmentId);
     const url = new URL(server.url);
     const headers = resolved(server.headers ?? {}, { environment, secrets, secretOf: (reference) => secretForHost(session, reference, url), refuse: /[\0\r\n]|[^\t\u0020-\u00ff]/ });
-    return { kind: 'http', url, headers, redaction: new Redaction(secrets, session?.secrets), ...shared };
+    return { kind: 'http', url, headers, redaction: new SecretRedaction(secrets, { beside: session?.secrets }), ...shared };
   }
   const { command, args = [], cwd = '.', env = {} } = server;
   const inherited = Object.entries(environment).filter(([name, value]) => INHERITED.test(name) && value !== undefined && !value.startsWith('()'));
@@ -81,7 +81,7 @@ export function settingsOf(server: McpServer, { agentDirectory, environment, ses
     args: words,
     cwd: startedIn,
     environment: { ...(Object.fromEntries(inherited) as Record<string, string>), ...own },
-    redaction: new Redaction(secrets, session?.secrets),
+    redaction: new SecretRedaction(secrets, { beside: session?.secrets }),
     ...shared,
   };
 }

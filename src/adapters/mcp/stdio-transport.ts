@@ -12,7 +12,7 @@ import { LineReader, answeredRequest } from './line-reader.ts';
 import type { Line } from './line-reader.ts';
 import type { McpSdk } from './load-sdk.ts';
 import type { ServerProcess } from './server-process.ts';
-import type { Redaction } from './redaction.ts';
+import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 
 /** For one message of a server. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -33,7 +33,7 @@ export const TOO_LARGE_CODE = -32_077;
 export interface StdioTransportOptions {
   readonly start: () => Promise<ServerProcess>;
   readonly messageSchema: McpSdk['JSONRPCMessageSchema'];
-  readonly redaction: Redaction;
+  readonly redaction: SecretRedaction;
   readonly onNoise: (message: string) => void;
 }
 

@@ -5,7 +5,8 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import { eventColumns, hintColumns, hintNames } from './appended-record.ts';
 import type { AppendedRecord } from './appended-record.ts';
-import type { PostgresDatabase } from './postgres-database.ts';
+import { losable } from './postgres-database.ts';
+import type { LosableStatement, PostgresDatabase } from './postgres-database.ts';
 import { databaseFailed } from './postgres-errors.ts';
 
 /** Bounds of one batch: appends, and bytes of their events. One that is larger goes alone. */
@@ -14,6 +15,9 @@ const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 
 /** Of an integer. */
 const MAX_HEAD = 2_147_483_647;
+
+/** Why appends may be lost under durability `os`. */
+export const ASKED_FOR = 'the program has asked for it, and every receipt says so';
 
 export interface AppendVerdict {
   /** `same`: its first event is stored already. `duplicate`: its key is. */
@@ -122,7 +126,8 @@ export class AppendQueue {
     const { database, isAsync } = this.#options;
     const part = <Value>(read: (record: AppendedRecord) => Value): Value[] => records.map(read);
     const values = [
-      isAsync,
+      // How programs of step 1 said what `losable` says.
+      false,
       part(({ sessionId }) => sessionId),
       part(({ key }) => key ?? null),
       part(({ expectedHead }) => (expectedHead === undefined ? null : headColumn(expectedHead))),
@@ -134,7 +139,7 @@ export class AppendQueue {
       ...hintColumns(records.flatMap(({ hints }) => hints)),
       ...hintNames(records.flatMap(({ settled }) => settled)),
     ];
-    return database.run<AppendVerdict>(appendStatement(database.schema), values);
+    return database.run<AppendVerdict>(appendStatement(database.schema, isAsync), values);
   }
 }
 
@@ -151,6 +156,8 @@ function isOfOneRecord(systemCode: unknown): boolean {
 /** Types of the parameters, in order: what arrives as text has to be told what it is. */
 const APPEND_TYPES = 'boolean uuid[] text[] integer[] boolean[] integer[] integer[] integer[] uuid[] text[] integer[] integer[] text[] text[] uuid[] text[] text[] text[] text[] smallint[] bigint[] uuid[] text[] text[] smallint[] bigint[]'.split(' ');
 
-function appendStatement(schema: string): string {
-  return `SELECT verdict, first_seq, events, head, epoch FROM ${schema}.append_1(${APPEND_TYPES.map((type, index) => `$${index + 1}::${type}`).join(', ')})`;
+function appendStatement(schema: string, isAsync: boolean): string | LosableStatement {
+  const columns = 'verdict, first_seq, events, head, epoch';
+  const from = `${schema}.append_1(${APPEND_TYPES.map((type, index) => `$${index + 1}::${type}`).join(', ')})`;
+  return isAsync ? losable({ because: ASKED_FOR, columns, from }) : `SELECT ${columns} FROM ${from}`;
 }

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
-import { ConnectedDatabase } from './postgres-database.ts';
+import { COMMITS_WAIT, ConnectedDatabase } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { loadDriver } from './postgres-driver.ts';
 import { checkPlace, quoted } from './postgres-options.ts';
@@ -35,6 +35,8 @@ export interface SchemaState {
   readonly serves: number;
   /** As PostgreSQL numbers itself: 150018 is 15.18. */
   readonly server: number;
+  /** Whether this user's commits wait for the server's disk. */
+  readonly isSynced: boolean;
 }
 
 interface AppliedRow {
@@ -72,9 +74,13 @@ export async function checkPostgres(options: PostgresPlace): Promise<SchemaState
   return withDatabase(place, (database) => schemaState(database).catch((error: unknown) => unreached(place.url, error)));
 }
 
-/** @throws RuntimeError STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD */
-export async function assertSchema(database: PostgresDatabase, { url, schema }: Pick<PlaceSettings, 'url' | 'schema'>): Promise<void> {
-  const { version, wanted, serves, server } = await schemaState(database).catch((error: unknown) => unreached(url, error));
+export interface WantedStore extends Pick<PlaceSettings, 'url' | 'schema'> {
+  readonly durability: 'disk' | 'os';
+}
+
+/** @throws RuntimeError STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD, STORE_NOT_SYNCED */
+export async function assertSchema(database: PostgresDatabase, { url, schema, durability }: WantedStore): Promise<void> {
+  const { version, wanted, serves, server, isSynced } = await schemaState(database).catch((error: unknown) => unreached(url, error));
   if (server < OLDEST_SERVER) throw serverOld(server, url);
   if (version < wanted) {
     throw new RuntimeError('STORE_SCHEMA_OLD', `expected version ${wanted} of the schema "${schema}" in ${shownUrl(url)}, found ${version === 0 ? 'none' : `version ${version}`}`, {
@@ -84,6 +90,7 @@ export async function assertSchema(database: PostgresDatabase, { url, schema }: 
     });
   }
   if (serves > wanted) throw schemaNew(version, wanted);
+  if (!isSynced && durability === 'disk') throw notSynced(url);
 }
 
 async function withDatabase<Value>(place: PlaceSettings, work: (database: PostgresDatabase) => Promise<Value>): Promise<Value> {
@@ -95,12 +102,18 @@ async function withDatabase<Value>(place: PlaceSettings, work: (database: Postgr
   }
 }
 
+interface StateRow {
+  readonly server: string;
+  readonly is_there: boolean;
+  readonly is_synced: boolean;
+}
+
 async function schemaState(database: PostgresDatabase): Promise<SchemaState> {
   const { schema } = database;
   const run: PostgresDatabase['run'] = (statement, values) => database.run(statement, values);
-  const [row] = await run<{ readonly server: string; readonly is_there: boolean }>(`SELECT current_setting('server_version_num') AS server, to_regclass($1) IS NOT NULL AS is_there`, [`${schema}.migration`]);
+  const [row] = await run<StateRow>(`SELECT current_setting('server_version_num') AS server, to_regclass($1) IS NOT NULL AS is_there, ${COMMITS_WAIT} AS is_synced`, [`${schema}.migration`]);
   const known = row?.is_there === true ? await ledger(run, schema) : [];
-  return { version: known.length, wanted: MIGRATIONS.length, serves: Math.max(0, ...known.map(({ serves }) => serves)), server: Number(row?.server ?? 0) };
+  return { version: known.length, wanted: MIGRATIONS.length, serves: Math.max(0, ...known.map(({ serves }) => serves)), server: Number(row?.server ?? 0), isSynced: row?.is_synced === true };
 }
 
 async function lock(run: PostgresDatabase['run'], { schema }: PlaceSettings): Promise<void> {
@@ -157,6 +170,13 @@ function unreached(url: string, error: unknown): never {
 
 function serverOld(server: number, url: string): RuntimeError {
   return new RuntimeError('STORE_SERVER_OLD', `expected PostgreSQL 15 or newer at ${shownUrl(url)}, found ${Math.trunc(server / 10_000)}`, { category: 'validation', hint: 'Upgrade the server.', details: { server } });
+}
+
+function notSynced(url: string): RuntimeError {
+  return new RuntimeError('STORE_NOT_SYNCED', `expected synchronous_commit to be on for this user at ${shownUrl(url)}, found it off: what was acknowledged would be lost when the server crashes`, {
+    category: 'validation',
+    hint: 'Let an administrator run: ALTER ROLE NAME SET synchronous_commit = on. Or open the store with the durability "os", whose receipts say what they are worth.',
+  });
 }
 
 function schemaNew(version: number, wanted: number): RuntimeError {

@@ -4,6 +4,7 @@ import { dueSessions } from '../../machines/session/due-sessions.ts';
 import type { Activation } from '../../machines/session/activation.ts';
 import type { ActivationIndex, DueActivations, DueQuery } from '../../actors/session/activation-index.ts';
 import { hintColumns, hintNames } from './appended-record.ts';
+import { losable } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 
 export interface PostgresActivationsOptions {
@@ -124,7 +125,12 @@ export class PostgresActivations implements ActivationIndex {
     const { database, registered } = this.#options;
     const { schema } = database;
     const worker = await registered();
-    const [claimed] = await database.run<ClaimRow>(`SELECT hints, again_at_ms FROM ${schema}.claim_due_1($1, $2, $3, $4::uuid[], $5, $6)`, [worker, Math.floor(nowMs), Math.max(0, Math.min(claims, limit)), [...except], agentId ?? null, CLAIM_MS]);
+    const claiming = losable({
+      because: 'a claim that is lost lets another worker ask as well, and the lease decides between them',
+      columns: 'hints, again_at_ms',
+      from: `${schema}.claim_due_1($1, $2, $3, $4::uuid[], $5, $6)`,
+    });
+    const [claimed] = await database.run<ClaimRow>(claiming, [worker, Math.floor(nowMs), Math.max(0, Math.min(claims, limit)), [...except], agentId ?? null, CLAIM_MS]);
     const hints = (claimed?.hints ?? []).map(([sessionId, agent, causeId, kind, dueAtMs, priority]): Activation => ({ sessionId, agentId: agent, causeId, kind, dueAtMs, priority }));
     const again = claimed?.again_at_ms ?? undefined;
     return { due: dueSessions(hints, limit), nextDueAtMs: again === undefined ? undefined : Math.max(Math.floor(nowMs) + 1, Number(again)) };

@@ -9,15 +9,44 @@ import type { ConnectionSettings, DriverPool, PooledClient, PostgresDriver } fro
 import { codeOf, databaseFailed, isCollision, isPassing, isUnanswered, storeOverloaded } from './postgres-errors.ts';
 import { quoted } from './postgres-options.ts';
 
+/**
+ * A statement whose changes a crash of the server may take although it was answered: the server does not wait for its disk. All others are
+ * flushed before they are answered, because others go by the answer. Only `losable` makes one, and it asks for the reason.
+ */
+export interface LosableStatement {
+  readonly text: string;
+  /** Why nobody is misled when it is lost. */
+  readonly because: string;
+}
+
+export interface LosableParts {
+  readonly because: string;
+  /** What stands before SELECT, such as `WITH … AS (…)`. */
+  readonly before?: string | undefined;
+  readonly columns: string;
+  /** With no row in the answer the statement is flushed all the same. */
+  readonly from: string;
+}
+
+/** For this transaction, which is this statement. */
+const DO_NOT_WAIT = "set_config('synchronous_commit', 'off', true)";
+
+/** Whether commits of this user wait for the server's own disk when a statement says nothing. */
+export const COMMITS_WAIT = "current_setting('synchronous_commit') <> 'off'";
+
+export function losable({ because, before = '', columns, from }: LosableParts): LosableStatement {
+  return { text: `${before} SELECT ${columns}, ${DO_NOT_WAIT} AS answered_early FROM ${from}`.trim(), because };
+}
+
 export interface PostgresDatabase {
   /** The schema's name, quoted for use in statements. */
   readonly schema: string;
   /**
-   * Runs one statement as a transaction of its own and gives its rows. It is run again when the connection is cut or the server is away,
+   * Runs one statement as a transaction of its own and gives its rows, when its changes are on the server's disk unless it is losable. It is run again when the connection is cut or the server is away,
    * so it has to be one that may take place twice.
    * @throws RuntimeError STORAGE_FAILED, STORE_OVERLOADED, STORE_CLOSED
    */
-  run<Row>(statement: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  run<Row>(statement: string | LosableStatement, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Several statements in one transaction, on one connection. Not run again by itself. */
   transaction<Value>(work: (run: PostgresDatabase['run']) => Promise<Value>): Promise<Value>;
 }
@@ -69,15 +98,16 @@ export class ConnectedDatabase implements PostgresDatabase {
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  run<Row>(statement: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+  run<Row>(statement: string | LosableStatement, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    const text = textOf(statement);
     // The rows are what the statement says they are: each place that runs one names their type beside it.
-    return this.#patiently(statement, (client) => this.#ask(client, statement, values)) as Promise<readonly Row[]>;
+    return this.#patiently(text, (client) => this.#ask(client, text, values)) as Promise<readonly Row[]>;
   }
 
   async transaction<Value>(work: (run: PostgresDatabase['run']) => Promise<Value>): Promise<Value> {
     const within = async (client: PooledClient): Promise<Value> => {
       await client.query({ text: 'BEGIN' });
-      const value = await work(<Row>(statement: string, values: readonly unknown[] = []) => this.#ask(client, statement, values) as Promise<readonly Row[]>);
+      const value = await work(<Row>(statement: string | LosableStatement, values: readonly unknown[] = []) => this.#ask(client, textOf(statement), values) as Promise<readonly Row[]>);
       await client.query({ text: 'COMMIT' });
       return value;
     };
@@ -178,6 +208,10 @@ export class ConnectedDatabase implements PostgresDatabase {
       this.#pauses.add(end);
     });
   }
+}
+
+function textOf(statement: string | LosableStatement): string {
+  return typeof statement === 'string' ? statement : statement.text;
 }
 
 /** The function or the table that a statement is about, for errors and tests. */

@@ -8,14 +8,14 @@ import type { Clock } from '../../actors/clock/clock.ts';
 import type { ActivationIndex } from '../../actors/session/activation-index.ts';
 import { assertIdentity, epochSuperseded, headMoved, sessionBusy, sessionExists, sessionNotFound, storeClosed } from '../../actors/session/event-store.ts';
 import type { AppendOptions, AppendResult, EventStore, ListFilter, NewSessionEvents, ReadOptions, SessionIdentity, SessionListing, SessionRecord, StoredRecord, WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
-import { AppendQueue } from './append-queue.ts';
+import { ASKED_FOR, AppendQueue } from './append-queue.ts';
 import { appendedRecord, eventColumns, placedEvents } from './appended-record.ts';
 import type { AppendedRecord } from './appended-record.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { Doorbell } from './doorbell.ts';
 import { assertSchema } from './migrate.ts';
 import { PostgresActivations } from './postgres-activations.ts';
-import { ConnectedDatabase } from './postgres-database.ts';
+import { ConnectedDatabase, losable } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { loadDriver } from './postgres-driver.ts';
 import type { PostgresDriver } from './postgres-driver.ts';
@@ -47,7 +47,7 @@ export class PostgresEventStore implements EventStore {
 
   /**
    * Opens the store of a database whose schema is up to date.
-   * @throws RuntimeError STORE_OPTIONS_INVALID, POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD, STORAGE_FAILED
+   * @throws RuntimeError STORE_OPTIONS_INVALID, POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD, STORE_NOT_SYNCED, STORAGE_FAILED
    */
   static async open(options: PostgresEventStoreOptions): Promise<PostgresEventStore> {
     const settings = checkStoreOptions(options);
@@ -256,10 +256,11 @@ export class PostgresEventStore implements EventStore {
     const parts = records.map((record) => appendedRecord(sessionId, record));
     const { tenantOf } = this.#settings;
     const { schema } = this.#database;
+    const from = `${schema}.create_session_1($1, $2, $3, coalesce($4, nullif(current_setting('wakechart.tenant', true), ''), 'default'),
+         $5::text[], $6::integer[], $7::uuid[], $8::text[], $9::integer[], $10::integer[], $11::text[], $12::text[]) AS verdict`;
     const [row] = await this.#database.run<{ readonly verdict: 'stored' | 'same' | 'taken' }>(
-      `SELECT ${schema}.create_session_1($1, $2, $3, coalesce($4, nullif(current_setting('wakechart.tenant', true), ''), 'default'),
-         $5::text[], $6::integer[], $7::uuid[], $8::text[], $9::integer[], $10::integer[], $11::text[], $12::text[]) AS verdict`,
-      [this.durability === 'os', sessionId, agentId, tenantOf?.(identity) ?? null, parts.map(({ key }) => key ?? null), parts.map(({ events }) => events.length), ...eventColumns(parts.flatMap(({ events }) => events))],
+      this.durability === 'os' ? losable({ because: ASKED_FOR, columns: 'verdict', from }) : `SELECT verdict FROM ${from}`,
+      [false, sessionId, agentId, tenantOf?.(identity) ?? null, parts.map(({ key }) => key ?? null), parts.map(({ events }) => events.length), ...eventColumns(parts.flatMap(({ events }) => events))],
     );
     // Made with the very same first event: by ourselves, and the answer was lost.
     if (row?.verdict === 'taken') throw sessionExists(sessionId);

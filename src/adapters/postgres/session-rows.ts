@@ -5,6 +5,7 @@ import { frozen } from '../../actors/session/frozen.ts';
 import { SESSION_FOLD_VERSION } from '../../machines/session/session-fold.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import { losable } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { columnOfKey, keyOfColumn } from './record-key.ts';
 import { EVENT_SELECTION, eventOf } from './stored-rows.ts';
@@ -103,17 +104,19 @@ export class SessionRows {
 
   async saveView(state: SessionState): Promise<void> {
     const { schema } = this.#database;
-    // A view of the past is no view: somebody has appended since. It waits for no disk: what a crash takes is folded anew.
-    const rows = await this.#database.run(
-      `WITH saved AS (
+    // A view of the past is no view: somebody has appended since.
+    const statement = losable({
+      because: 'a view that is lost is folded anew from the log',
+      before: `WITH saved AS (
          INSERT INTO ${schema}.view AS v (session_id, head, fold_version, status, is_parked, state)
          SELECT s.id, $2, $3, $4, $5, $6 FROM ${schema}.session s WHERE s.id = $1 AND s.head >= $2
          ON CONFLICT (session_id) DO UPDATE SET head = excluded.head, fold_version = excluded.fold_version, status = excluded.status,
            is_parked = excluded.is_parked, state = excluded.state, saved_at = clock_timestamp()
-         WHERE v.head <= excluded.head OR v.fold_version <> excluded.fold_version RETURNING 1)
-       SELECT set_config('synchronous_commit', 'off', true) FROM ${schema}.session s WHERE s.id = $1`,
-      [state.sessionId, state.head, SESSION_FOLD_VERSION, state.status, state.parked !== undefined, JSON.stringify(state)],
-    );
+         WHERE v.head <= excluded.head OR v.fold_version <> excluded.fold_version RETURNING 1)`,
+      columns: 's.id',
+      from: `${schema}.session s WHERE s.id = $1`,
+    });
+    const rows = await this.#database.run(statement, [state.sessionId, state.head, SESSION_FOLD_VERSION, state.status, state.parked !== undefined, JSON.stringify(state)]);
     if (rows.length === 0) throw sessionNotFound(state.sessionId);
   }
 

@@ -26,7 +26,7 @@ export function findMembers(snapshot: ProcessSnapshot, evidence: TreeEvidence, s
     queue.push(entry);
   };
 
-  for (const entry of snapshot.withTag(evidence.tag)) add(entry);
+  for (const entry of snapshot.ofTree(evidence.tag)) add(entry);
   for (const [pid, startTime] of evidence.known) {
     const entry = snapshot.entries.get(pid);
     if (entry !== undefined && isSameStart(entry.startTime, startTime, evidence.startTolerance)) add(entry);
@@ -34,6 +34,8 @@ export function findMembers(snapshot: ProcessSnapshot, evidence: TreeEvidence, s
   // Relatives of relatives: the queue grows while it is walked.
   for (const member of queue) {
     for (const child of snapshot.childrenOf(member.pid)) add(child);
+    // A host in the tree has trees of its own, whose members have the limit of those.
+    for (const inner of innerTags(member.tags, evidence.tag)) for (const entry of snapshot.ofTree(inner)) add(entry);
     if (isOwned(member.session)) for (const mate of snapshot.inSession(member.session)) add(mate);
     if (isOwned(member.group)) for (const mate of snapshot.inGroup(member.group)) add(mate);
   }
@@ -48,6 +50,11 @@ export function findMembers(snapshot: ProcessSnapshot, evidence: TreeEvidence, s
     const entry = snapshot.entries.get(leader);
     return entry === undefined || entry.state === 'dead' || members.has(leader);
   }
+}
+
+function innerTags(tags: readonly string[], tag: string): readonly string[] {
+  const at = tags.indexOf(tag);
+  return at === -1 ? [] : tags.slice(at + 1);
 }
 
 export function isSameStart(one: number, other: number, tolerance: number): boolean {

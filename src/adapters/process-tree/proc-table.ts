@@ -130,6 +130,7 @@ export function readStat(pid: number): ProcessEntry | undefined {
     state: isProcessOver(fields) ? 'dead' : fields[0] === 'T' ? 'stopped' : 'alive',
     isExiting: (numberAt(6) & EXITING_FLAG) !== 0,
     tags: [],
+    residentLimit: numberAt(22),
   };
 }
 

@@ -1,4 +1,5 @@
 /** One look at all processes of the system: what is read of each, and how to find one's relatives. */
+import { isOfTree, residentLimitOf } from '../../machines/task/resident-limit.ts';
 
 export interface ProcessEntry {
   readonly pid: number;
@@ -14,6 +15,8 @@ export interface ProcessEntry {
   readonly isExiting?: boolean | undefined;
   /** The tags of the trees it was started in, outermost first; empty when it has none or does not show its environment. */
   readonly tags: readonly string[];
+  /** Soft limit of its resident set, in bytes. Absent where the system does not tell. */
+  readonly residentLimit?: number | undefined;
 }
 
 export interface TableRequest {
@@ -49,6 +52,7 @@ export class ProcessSnapshot {
   readonly #bySession: ReadonlyMap<number, readonly ProcessEntry[]>;
   readonly #byGroup: ReadonlyMap<number, readonly ProcessEntry[]>;
   readonly #byTag: ReadonlyMap<string, readonly ProcessEntry[]>;
+  readonly #byLimit: ReadonlyMap<number, readonly ProcessEntry[]>;
 
   constructor(entries: ReadonlyMap<number, ProcessEntry>) {
     this.entries = entries;
@@ -57,6 +61,7 @@ export class ProcessSnapshot {
     this.#bySession = indexed(all, (entry) => (entry.session > 0 ? [entry.session] : []));
     this.#byGroup = indexed(all, (entry) => [entry.group]);
     this.#byTag = indexed(all, (entry) => entry.tags);
+    this.#byLimit = indexed(all, ({ residentLimit }) => (residentLimit !== undefined && isOfTree(residentLimit) ? [residentLimit] : []));
   }
 
   childrenOf(pid: number): readonly ProcessEntry[] {
@@ -71,8 +76,9 @@ export class ProcessSnapshot {
     return this.#byGroup.get(group) ?? [];
   }
 
-  withTag(tag: string): readonly ProcessEntry[] {
-    return this.#byTag.get(tag) ?? [];
+  /** Those that show in one way or another that they were started in the tree. */
+  ofTree(tag: string): readonly ProcessEntry[] {
+    return [...(this.#byTag.get(tag) ?? []), ...(this.#byLimit.get(residentLimitOf(tag) ?? 0) ?? [])];
   }
 
   /** The process and those above it, up to the first that is not to be seen. */
@@ -93,4 +99,9 @@ function indexed<Key>(entries: readonly ProcessEntry[], keysOf: (entry: ProcessE
     }
   }
   return index;
+}
+
+/** Whether a process shows that it was started in the tree: by its environment, or by the limit that it cannot have from elsewhere. */
+export function isOfTag({ tags, residentLimit }: ProcessEntry, tag: string): boolean {
+  return tags.includes(tag) || (residentLimit !== undefined && residentLimit === residentLimitOf(tag));
 }

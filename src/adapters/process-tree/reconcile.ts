@@ -1,6 +1,7 @@
 /** Deals with the trees of hosts that died: ends or adopts what lives on, and clears their records away. */
 import type { ReconcileOptions, ReconciledProcessTree } from '../../actors/task/process-tree.ts';
 import { isAlive, isSeenInto, reachOf, recordedHost } from './host-identity.ts';
+import { isOfTag } from './process-table.ts';
 import type { ProcessRecord, ProcessRecords, RecordFile } from './records.ts';
 import { TAG_VARIABLE, splitTags } from './tags.ts';
 import { TrackedTree } from './tracked-tree.ts';
@@ -30,7 +31,8 @@ async function reconcileFile(work: Reconciliation, file: RecordFile): Promise<Re
     survivors: [],
   });
   // To end the tree that this host itself runs in would be suicide.
-  if (splitTags(process.env[TAG_VARIABLE] ?? '').includes(file.tag)) return left('around_this_host');
+  const own = await around.table.look(process.pid);
+  if (own !== undefined && isOfTag({ ...own, tags: splitTags(process.env[TAG_VARIABLE] ?? '') }, file.tag)) return left('around_this_host');
   if (file.claimedBy !== undefined && (await isAlive(file.claimedBy, around.table))) return left('being_reconciled');
   const content = await records.read(file).catch(() => ({ kind: 'unreadable', isForeign: true }) as const);
   if (content.kind === 'absent') return undefined;
@@ -61,7 +63,7 @@ async function reconcileElsewhere(work: Reconciliation, file: RecordFile, record
   const isDead = host.token !== undefined && (await around.life?.isAlive(host.token)) === false;
   if (!isDead) return { ...head, action: 'left', reason: 'elsewhere', survivors: [] };
   const { entries } = await around.looks.look({ startedSince: record.startedSince });
-  const survivors = [...entries.values()].filter(({ tags, state }) => tags.includes(record.tag) && state !== 'dead');
+  const survivors = [...entries.values()].filter((entry) => isOfTag(entry, record.tag) && entry.state !== 'dead');
   const isOver = survivors.length === 0 && isSeenInto(host, entries.keys());
   if (isOver && options.policy !== 'look') {
     await records.forget(file);

@@ -3,13 +3,13 @@ import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { HostLife } from '../../actors/host/host-life.ts';
-import type { EndProcessTreeOptions, EndedProcessTree, ProcessIdentity, TrackedProcessTree } from '../../actors/task/process-tree.ts';
+import type { EndProcessTreeOptions, EndedProcessTree, ProcessIdentity, ProcessLaunch, TrackedProcessTree } from '../../actors/task/process-tree.ts';
 import type { Host } from './host-identity.ts';
+import { launchIn } from './launch.ts';
 import type { ProcessEntry, ProcessTable } from './process-table.ts';
 import type { ProcessRecord, ProcessRecords } from './records.ts';
 import type { SharedLooks } from './shared-looks.ts';
 import { signalMembers } from './signals.ts';
-import { TAG_VARIABLE, nestedTag } from './tags.ts';
 import { TreeMembers } from './tree-members.ts';
 import type { TreeLook } from './tree-members.ts';
 
@@ -35,7 +35,6 @@ export interface TreeSurroundings {
 
 export class TrackedTree implements TrackedProcessTree {
   readonly tag: string;
-  readonly environment: Readonly<Record<string, string>>;
   readonly #around: TreeSurroundings;
   readonly #members: TreeMembers;
   readonly #sharedLeaders: ReadonlySet<number>;
@@ -50,7 +49,6 @@ export class TrackedTree implements TrackedProcessTree {
     const { tag, startedSince, root } = record;
     const { table, looks, host } = around;
     this.tag = tag;
-    this.environment = { [TAG_VARIABLE]: nestedTag(process.env[TAG_VARIABLE], tag) };
     this.#around = around;
     this.#record = record;
     this.#sharedLeaders = new Set([...record.sharedLeaders, ...host.leaders]);
@@ -69,6 +67,10 @@ export class TrackedTree implements TrackedProcessTree {
         cause,
       });
     }
+  }
+
+  launch(launch: ProcessLaunch): ProcessLaunch {
+    return launchIn(this.tag, launch);
   }
 
   attach(pid: number): Promise<void> {

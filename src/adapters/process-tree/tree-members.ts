@@ -1,5 +1,6 @@
 /** What is known of one tree's members, and looks at the system that find them and add to it. */
 import { findMembers, isSameStart } from './membership.ts';
+import { isOfTag } from './process-table.ts';
 import type { ProcessEntry, ProcessSnapshot, ProcessTable } from './process-table.ts';
 import type { SharedLooks } from './shared-looks.ts';
 import { signalProcess } from './signals.ts';
@@ -70,7 +71,7 @@ export class TreeMembers {
   #killOnSight(entry: ProcessEntry, onKill: (member: ProcessEntry) => void): void {
     if (entry.pid === process.pid || entry.state === 'dead' || entry.startTime < this.#startedSince) return;
     const isKnown = this.#known.get(entry.pid) === entry.startTime;
-    if (!isKnown && !entry.tags.includes(this.#options.tag)) return;
+    if (!isKnown && !isOfTag(entry, this.#options.tag)) return;
     if (signalProcess(entry.pid, 'SIGKILL')) onKill(entry);
   }
 

@@ -99,11 +99,11 @@ interface Runner {
 async function startTask(runner: Runner, { taskId, request, emit }: BackgroundTaskStart<ProcessTaskRequest>): Promise<ShellTask> {
   const [execa] = await Promise.all([loadExeca(), checkWorkingFolder(request.cwd)]);
   const tree = await runner.processTree.prepare({ taskId, commandPreview: request.command.slice(0, COMMAND_PREVIEW_CHARACTERS) });
+  const shell = request.shell ?? runner.settings.defaultShell;
+  const environment = { ...(request.inheritEnv === false ? {} : runner.environment()), ...request.env };
   const command = {
-    command: request.command,
-    shell: request.shell ?? runner.settings.defaultShell,
-    cwd: request.cwd,
-    environment: { ...(request.inheritEnv === false ? {} : runner.environment()), ...request.env, ...tree.environment },
+    ...tree.launch({ program: shell, args: ['-c', request.command], cwd: request.cwd, environment }),
+    shell,
     input: request.stdin === undefined && request.mode === 'foreground' ? 'none' : 'pipe',
   } as const;
   const started = startShell(execa, command, await takeOutputPipes());

@@ -5,18 +5,16 @@ import { Readable } from 'node:stream';
 import type { Writable } from 'node:stream';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { messageOf } from '../../machines/errors.ts';
+import type { ProcessLaunch } from '../../actors/task/process-tree.ts';
 import { closeDescriptor, closePipe, takeNamedPipes } from './named-pipes.ts';
 import type { NamedPipe } from './named-pipes.ts';
 import { pipeSource, streamSource } from './output-source.ts';
 import type { OutputSource } from './output-source.ts';
 
-export interface ShellCommand {
-  readonly command: string;
+/** In an existing folder: see `checkWorkingFolder`. */
+export interface ShellCommand extends ProcessLaunch {
+  /** As the user named it. */
   readonly shell: string;
-  /** An existing folder: see `checkWorkingFolder`. */
-  readonly cwd: string;
-  /** The whole environment. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
   /** `none`: the command reads an end of input at once. */
   readonly input: 'pipe' | 'none';
 }
@@ -63,9 +61,9 @@ export async function takeOutputPipes(): Promise<OutputPipes | undefined> {
  * @returns a promise of the reason when it could not be started; the pipes are closed then
  */
 export function startShell(execa: Execa, request: ShellCommand, pipes: OutputPipes | undefined): ShellProcess | Promise<BackgroundTaskError> {
-  const { command, shell, cwd, environment, input } = request;
+  const { program, args, shell, cwd, environment, input } = request;
   try {
-    const child = execa(shell, ['-c', command], {
+    const child = execa(program, args, {
       cwd,
       env: { ...environment },
       extendEnv: false,

@@ -31,8 +31,8 @@ export function createCommandHookExecutor({ processTree, environment = process.e
     const tree = await processTree.prepare({ taskId: run.input.tool_input.jobId, commandPreview: command.slice(0, PREVIEW_CHARACTERS) });
     const hook = new CommandHook({ run, command, tree, killGraceMs });
     const ended = await hook.run(() => {
-      const env = { ...commandEnvironment(environment), ...tree.environment };
-      return spawn(shell, ['-c', command], { cwd: run.cwd, env, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
+      const { program, args, environment: env } = tree.launch({ program: shell, args: ['-c', command], cwd: run.cwd, environment: commandEnvironment(environment) });
+      return spawn(program, [...args], { cwd: run.cwd, env, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
     });
     judge(ended, hook.complaint, command);
   };

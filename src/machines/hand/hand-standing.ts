@@ -2,12 +2,17 @@
  * Where the hand of a session is at home, and which copy of it there is; and from that, what a wake has to do that begins on a machine.
  *
  *   home     it was here last: what lies here counts, and nothing is copied
+ *   stays    the same, though a wake that never began has spoken for another machine
  *   first    nobody has said anything: it is at home here from now on
  *   moves    it was elsewhere last: the copy is laid out here first
  *   refused  it is elsewhere and cannot be had here: the wake is left to the machine that has it
+ *
+ * What a wake says of the hand before it begins is a claim, which keeps earlier wakes from speaking; its process may die before anything of it is in
+ * the log. Where the hand was worked in last is therefore what the log says, and so is what may be lost.
  */
 import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
+import type { SessionState } from '../session/session-state.ts';
 import { handFile, pieceHash } from './hand-manifest.ts';
 
 const text = z.string().min(1).max(1_000);
@@ -37,6 +42,21 @@ export const handStanding = z.strictObject({
 
 export type HandStanding = Readonly<z.output<typeof handStanding>>;
 
+/** The newest wake in the log: only what has begun can have changed anything. */
+export interface BegunWake {
+  readonly epoch: number;
+  /** Absent in logs of before it was said, and of machines that share nothing. */
+  readonly host?: HandHost | undefined;
+  /** Whether its end, if any, was said by somebody else: a copy under its epoch may not be all that it did. */
+  readonly hasDied: boolean;
+}
+
+/** Asked before a wake begins: one that is open then has died. */
+export function begunWake({ openWake, lastWake }: Pick<SessionState, 'openWake' | 'lastWake'>): BegunWake | undefined {
+  if (openWake !== undefined) return { epoch: openWake.epoch, host: openWake.host, hasDied: true };
+  return lastWake === undefined ? undefined : { epoch: lastWake.epoch, host: lastWake.host, hasDied: lastWake.hasDied === true };
+}
+
 export interface HandSituation {
   readonly sessionId: string;
   /** As it was said last; undefined when nobody has said anything. */
@@ -46,16 +66,15 @@ export interface HandSituation {
   readonly bound: string | undefined;
   /** The folder that the session was given and that is not here, if so. */
   readonly missingFolder: string | undefined;
-  /** Of the newest wake in the log before this one. */
-  readonly previousEpoch: number;
+  readonly last: BegunWake | undefined;
 }
 
 export type HandArrival =
-  | { readonly kind: 'home' | 'first' }
+  | { readonly kind: 'home' | 'stays' | 'first' }
   | { readonly kind: 'moves'; readonly from: HandHost | undefined; readonly copy: HandCopy | undefined; readonly mayHaveLost: boolean }
   | { readonly kind: 'refused'; readonly error: RuntimeError };
 
-export function handArrival({ sessionId, standing, here, bound, missingFolder, previousEpoch }: HandSituation): HandArrival {
+export function handArrival({ sessionId, standing, here, bound, missingFolder, last }: HandSituation): HandArrival {
   const home = standing?.host;
   if (home !== undefined && home.id !== here.id) {
     const reason = standing?.bound ?? bound;
@@ -67,14 +86,22 @@ export function handArrival({ sessionId, standing, here, bound, missingFolder, p
   // At home the folder was removed, and whoever let the session go wants it to go on without.
   if (missingFolder !== undefined && !isHome && (home !== undefined || isUnknown)) return { kind: 'refused', error: handElsewhere(sessionId, { home, reason: `it works in ${missingFolder}, which is not on ${here.name}` }) };
   if (isUnknown) return { kind: 'first' };
-  if (isHome) return { kind: 'home' };
+  if (lastHome(standing, last)?.id === here.id) return { kind: isHome ? 'home' : 'stays' };
   const { copy } = standing;
-  return { kind: 'moves', from: home, copy, mayHaveLost: mayHaveLost(copy, previousEpoch) };
+  const from = last?.host ?? home;
+  return { kind: 'moves', from: from?.id === here.id ? undefined : from, copy, mayHaveLost: mayHaveLost(copy, last) };
 }
 
-/** Whether a wake may have changed something that is in no copy. @param previousEpoch of the newest wake in the log */
-export function mayHaveLost(copy: Pick<HandCopy, 'epoch'> | undefined, previousEpoch: number): boolean {
-  return copy === undefined ? previousEpoch > 0 : copy.epoch < previousEpoch;
+/** Where it was worked in last: as the log says, unless what was said of the hand is as new. Undefined when it was let go. */
+export function lastHome({ host, epoch: said }: Pick<HandStanding, 'host' | 'epoch'>, last: BegunWake | undefined): HandHost | undefined {
+  if (host === undefined || last?.host === undefined || last.epoch === said) return host;
+  return last.host;
+}
+
+/** Whether a wake may have changed something that is in no copy. */
+export function mayHaveLost(copy: Pick<HandCopy, 'epoch'> | undefined, last: BegunWake | undefined): boolean {
+  if (last === undefined) return false;
+  return copy === undefined || copy.epoch < last.epoch || (copy.epoch === last.epoch && last.hasDied);
 }
 
 /** What a machine says that is not the one. */

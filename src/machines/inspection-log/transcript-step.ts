@@ -137,6 +137,7 @@ const TELLERS: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Ty
   'run.attempt_failed': ({ data: { candidate, error, because } }) => ['trouble', `${candidate.provider}/${candidate.model} failed: ${error.kind}`, `${error.message}\n${because}`],
   'tool.skipped': ({ data }) => ['trouble', `The tool ${data.name} is not available`],
   'hand.restored': ({ data }) => [data.mayHaveLost ? 'trouble' : 'note', `Goes on on ${data.host}`, restoredText(data)],
+  'log.loss_accepted': ({ data }) => ['trouble', 'A part of its log is gone', data.what],
   'hand.not_copied': ({ data }) => ['trouble', 'No copy of its folder was made', data.reason],
   'learning.captured': ({ data }) => ['note', 'Learned', `${data.title}\n${data.detail}`],
   'outcome.evaluated': ({ data }) => [data.verdict === 'fail' ? 'trouble' : 'note', `Goal: ${VERDICTS[data.verdict]}`],

@@ -27,7 +27,7 @@ import { breakerMachine } from '../run/breaker-machine.ts';
 import { runDecision } from '../run/run-attempt.ts';
 import { runChartEvents } from '../run/run-chart-events.ts';
 import { runMachine } from '../run/run-machine.ts';
-import type { AttemptAnswer, CompactAnswer, RunInput, SelectAnswer } from '../run/run-machine.ts';
+import type { AttemptAnswer, RunInput, SelectAnswer } from '../run/run-machine.ts';
 import { leaseEvents } from '../wake/lease-events.ts';
 import { leaseMachine } from '../wake/lease-machine.ts';
 import { wakeEvents } from '../wake/wake-events.ts';
@@ -66,7 +66,6 @@ const run: Chart = {
   outputs: {
     select: ['chosen', 'wait', 'none'] satisfies readonly SelectAnswer[],
     attempt: ['answered', ...runDecision.options] satisfies readonly AttemptAnswer[],
-    compact: ['smaller', 'no_smaller'] satisfies readonly CompactAnswer[],
   },
 };
 

@@ -1,4 +1,5 @@
 /** Criteria that an exit code can answer, in exactly this form: `<command> exits with <n>`. */
+import { isSpelledOut } from '../permission/shell-reading.ts';
 import type { ShellReading } from '../permission/shell-reading.ts';
 
 /** Reads a command line; what it cannot be sure of is not understood. */
@@ -22,5 +23,6 @@ export function criterionOf(text: string, readCommand: ReadCommand): Criterion {
 export function plainArgvOf(line: string, readCommand: ReadCommand): readonly string[] | undefined {
   const reading = readCommand(line);
   if (reading.kind !== 'commands' || reading.commands.length !== 1) return undefined;
-  return reading.commands[0]?.argv;
+  const [command] = reading.commands;
+  return command !== undefined && isSpelledOut(command) ? command.argv : undefined;
 }

@@ -1,5 +1,6 @@
 /** What a record of work shows about an outcome: which commands ended how after the last change, what was changed, and what nobody can tell. */
 import { safetyOf } from '../permission/safe-commands.ts';
+import { isSpelledOut } from '../permission/shell-reading.ts';
 import { plainArgvOf } from './outcome-criterion.ts';
 import type { ReadCommand } from './outcome-criterion.ts';
 import { testCommandOf } from './test-command.ts';
@@ -93,7 +94,7 @@ function changeOf(call: RecordedCall, { throughSeq }: WorkRecord, readCommand: R
 function isHarmless(command: string, { folder }: RecordedCall, readCommand: ReadCommand): boolean {
   const reading = readCommand(command);
   if (reading.kind !== 'commands') return false;
-  return reading.commands.every((each) => safetyOf(each).safe || (folder === undefined && reading.commands.length === 1 && testCommandOf(each.argv)?.onlyTests === true));
+  return reading.commands.every((each) => safetyOf(each).safe || (folder === undefined && reading.commands.length === 1 && isSpelledOut(each) && testCommandOf(each.argv)?.onlyTests === true));
 }
 
 function delegated(seq: number): WorkChange {

@@ -4,13 +4,18 @@ import type { PermissionDecision, PermissionQuestion } from './permission-decisi
 import { allowsCommand } from './rule-match.ts';
 import { isAboutReading } from './rule-reach.ts';
 import { safetyOf } from './safe-commands.ts';
+import { inEachFolder } from './shell-reading.ts';
 
 export interface LookedCommand {
   /** Never empty. */
   readonly argv: readonly string[];
   /** Its words that name places, from `cwd`. For git they may be revisions. */
   readonly paths: readonly string[];
+  /** Patterns of a shell that find places, likewise. Absent: none. */
+  readonly patterns?: readonly string[] | undefined;
   readonly usesGit: boolean;
+  /** Every folder in which it may run, from `cwd`. Absent: only there. */
+  readonly folders?: readonly string[] | undefined;
 }
 
 export interface CommandLook {
@@ -31,10 +36,12 @@ export function lookOf(question: PermissionQuestion, decision: PermissionDecisio
   if (subject.kind !== 'shell' || reading?.kind !== 'commands') return undefined;
   const rules = [...policy, ...sessionRules];
   const allowing = rules.filter(({ effect, tool }) => effect === 'allow' && tool === definition.name);
-  const commands = reading.commands.flatMap((command): LookedCommand[] => {
+  const commands = inEachFolder(reading.commands).flatMap((command): LookedCommand[] => {
     const safety = safetyOf(command);
-    if (!safety.safe || allowing.some((rule) => allowsCommand(rule, command))) return [];
-    return [{ argv: command.argv, paths: safety.paths, usesGit: safety.usesGit }];
+    if (!safety.safe || allowing.some((rule) => allowsCommand(rule, command, { cwd: subject.cwd, workspaceDirectory }))) return [];
+    const { paths, patterns, usesGit } = safety;
+    const { argv, folders } = command;
+    return [{ argv, paths, usesGit, ...(patterns.length === 0 ? {} : { patterns }), ...(folders === undefined ? {} : { folders }) }];
   });
   if (commands.length === 0) return undefined;
   const forbidden = rules.filter((rule) => rule.effect !== 'allow' && isAboutReading(rule)).flatMap(({ pathGlob }) => (pathGlob === undefined ? [] : patternsInWorkspace(pathGlob, workspaceDirectory)));

@@ -3,7 +3,7 @@
  * which can only be allowed word for word.
  */
 import { isOneOf, plainArgv } from './command-name.ts';
-import { endsOpen } from './further-words.ts';
+import { leadsOut } from './sensitive-path.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
@@ -18,6 +18,16 @@ const RUNS_OTHERS = words(
 
 /** The dynamic linker runs the program that it is given. */
 const DYNAMIC_LINKER = /^ld(?:-[a-z0-9_-]+)?\.so(?:\.\d+)?$/;
+
+/** Run a program that they are given by its name or as a file, so that a whole command of them says which; with the words that may stand before that. */
+const RUNS_WHAT_IT_NAMES: ReadonlyMap<string, RegExp> = new Map([
+  ...['npx', 'bunx', 'uvx'].map((name): [string, RegExp] => [name, /^(?:-y|--yes|--no|--no-install)$/]),
+  ['pipx', /^run$/],
+  ...['sh', 'bash', 'dash', 'ksh', 'zsh'].map((name): [string, RegExp] => [name, /^-[eunxv]{1,5}$/]),
+]);
+
+/** Left out of what is judged wherever they stand, so that a rule speaks of what they run. */
+const WRAPS = words('timeout nice time');
 
 /** Change the shell in which the rest of the line runs, so that its words mean something else there. */
 const CHANGES_THE_SHELL = words('cd pushd popd umask ulimit local getopts printf shift return exit break continue');
@@ -48,6 +58,10 @@ const RUNNING_SUBCOMMANDS: Readonly<Record<string, ReadonlySet<string>>> = {
   npm: words('exec x explore config set init create edit'),
   pnpm: words('exec dlx create config init'),
   yarn: words('exec dlx create config init node'),
+  node: words('inspect debug'),
+  nodejs: words('inspect debug'),
+  tsx: words('watch'),
+  scala: words('run repl test compile package shebang'),
   deno: words('eval run test bench repl serve x install compile jupyter'),
   bun: words('x exec repl create'),
   uv: words('run tool'),
@@ -58,7 +72,7 @@ const RUNNING_SUBCOMMANDS: Readonly<Record<string, ReadonlySet<string>>> = {
   mise: words('exec x'),
   nix: words('run shell develop'),
   gh: words('alias extension api'),
-  dotnet: words('run exec'),
+  dotnet: words('run exec watch script fsi'),
   lerna: words('exec run'),
   turbo: words('run'),
   nx: words('run exec'),
@@ -94,13 +108,16 @@ const NEEDS_THIRD_WORD: Readonly<Record<string, ReadonlySet<string>>> = {
   uv: words('pip'),
 };
 
+/** Options of interpreters that are no program and take none, for which nothing is read from the input either. */
+const ASKS_INTERPRETER = words('--version -V --help --test');
+
 /** Why a rule may not allow all that begins with these words; undefined when it may. For people. */
 export function prefixProblem(prefix: readonly string[], isExact: boolean): string | undefined {
   const [name = '', second, third] = plainArgv(prefix);
-  if (runsOthers(name)) return `${name} runs other commands or changes what they mean, so no rule can allow it`;
+  if (runsOthers(name)) return isExact && namesWhatItRuns(prefix) ? undefined : runnerProblem(name);
   if (CHANGES_THE_SHELL.has(name)) return `${name} may change what the rest of the line does, so no rule can allow it`;
   const running = second !== undefined && isIn(RUNNING_SUBCOMMANDS, name, second);
-  if (isOneOf(INTERPRETERS, name) && !running) {
+  if (isInterpreter(name) && !running) {
     const problem = interpreterProblem(name, second, third, isExact);
     if (problem !== undefined) return problem;
   }
@@ -108,16 +125,33 @@ export function prefixProblem(prefix: readonly string[], isExact: boolean): stri
   if (isOneOf(EXACT_ONLY, name) || isOneOf(CAN_RUN_OTHERS, name)) return `${name} can do anything with one word more, so only a whole command of it can be allowed`;
   if (second === undefined) return `"${name}" alone is a bare name, which says nothing about what it does`;
   if (running) return `"${name} ${second}" runs whatever follows, so only a whole command of it can be allowed`;
-  if (second.startsWith('-') && !isOneOf(INTERPRETERS, name)) return `"${name} ${second}" begins with an option, after which anything can follow`;
   if (third === undefined && isIn(NEEDS_THIRD_WORD, name, second)) return `"${name} ${second}" says nothing without the next word`;
-  return endsOpen(prefix) ? `"${prefix.join(' ')}" ends with an option, whose value may be anything` : undefined;
+  return undefined;
+}
+
+function runnerProblem(name: string): string {
+  if (WRAPS.has(name)) return `${name} runs other commands: write a rule for the command, which then holds behind ${name} too`;
+  const rest = RUNS_WHAT_IT_NAMES.has(name) ? 'so only a whole command of it that names what it runs can be allowed' : 'or changes what they mean, so no rule can allow it';
+  return `${name} runs other commands${rest.startsWith('so') ? ', ' : ' '}${rest}`;
+}
+
+/** Whether the words say which program or which script of the folder runs: not from the input, and not from the text of an option. */
+function namesWhatItRuns([program = '', ...rest]: readonly string[]): boolean {
+  const before = RUNS_WHAT_IT_NAMES.get(program);
+  const named = rest.find((word) => before?.test(word) !== true);
+  if (before === undefined || named === undefined || !/^[A-Za-z0-9_.@]/.test(named) || leadsOut(named)) return false;
+  return program !== 'pipx' || rest[0] === 'run';
 }
 
 function interpreterProblem(name: string, second: string | undefined, third: string | undefined, isExact: boolean): string | undefined {
   if (second === undefined) return `"${name}" alone is a bare name: it runs any program`;
-  if (!second.startsWith('-')) return undefined;
+  if (!second.startsWith('-') || (isExact && ASKS_INTERPRETER.has(second))) return undefined;
   if (!MODULE_OPTIONS.has(second) || third === undefined || third.startsWith('-')) return `"${name} ${second}" can run any program; name the program first`;
   return isExact || TELLING_MODULES.has(third) ? undefined : `"${name} ${second} ${third}" can do anything with one word more, so only a whole command of it can be allowed`;
+}
+
+export function isInterpreter(name: string): boolean {
+  return isOneOf(INTERPRETERS, name);
 }
 
 function isIn(table: Readonly<Record<string, ReadonlySet<string>>>, name: string, word: string): boolean {
@@ -135,5 +169,5 @@ export function hidesWhatItRuns(argv: readonly string[]): boolean {
   if (name === 'find') return rest.some((each) => /^-(?:exec|ok)/.test(each));
   const [second, third] = rest;
   if (second !== undefined && isIn(RUNNING_SUBCOMMANDS, name, second)) return true;
-  return isOneOf(INTERPRETERS, name) && interpreterProblem(name, second, third, true) !== undefined;
+  return isInterpreter(name) && interpreterProblem(name, second, third, true) !== undefined;
 }

@@ -3,6 +3,14 @@ import type { Narrowing, Restriction } from '../session/event-schemas.ts';
 import { formatRule } from './permission-rule.ts';
 import type { PermissionRule } from './permission-rule.ts';
 
+declare const MADE_HERE: unique symbol;
+
+/**
+ * What a session may not do because whoever it works for may not. Every event that makes such a session demands it, and only this module makes
+ * one: `handDown` from all that binds the parent, `handedDown` from what the parent's log has promised already.
+ */
+export type HandedDown = Restriction & { readonly [MADE_HERE]: true };
+
 const STRICTNESS: Readonly<Record<Restriction['mode'], number>> = { preapproved: 0, ask: 1, deny: 2 };
 
 /** What of an agent file binds. Its mode is the narrowed one. */
@@ -13,9 +21,30 @@ interface OwnRules {
 }
 
 export interface BoundSession {
-  readonly narrowing?: Narrowing | undefined;
+  readonly narrowing?: Pick<Narrowing, 'tools' | 'withoutTools' | 'humans'> | undefined;
   /** What holds for whoever it works for. */
   readonly restriction?: Restriction | undefined;
+}
+
+/** All that binds a session. Nothing may be left out: where there is none of something, that is said. */
+export interface Binding {
+  readonly session: BoundSession;
+  /** Of its agent, as it was narrowed for the session and as its environment binds it. */
+  readonly permission: OwnRules;
+  /** Ids of the environments that it works in, besides those that bind it from above. None where the runtime knows of none. */
+  readonly environments: readonly string[];
+  /** The rules that are kept for its agent. Where those cannot be read, everything asks. */
+  readonly policy: readonly PermissionRule[] | { readonly error: string };
+}
+
+/** What binds whoever works for the session. */
+export function handDown({ session, permission, environments, policy }: Binding): HandedDown {
+  return withPolicy(withEnvironments(ownBounds(session, permission), environments), policy) as HandedDown;
+}
+
+/** What an event in the parent's log has promised to a child that is made now. */
+export function handedDown(promised: Restriction): HandedDown {
+  return promised as HandedDown;
 }
 
 /** All but the policy: its agent, what was changed in that for this session, and whoever it works for. */
@@ -29,17 +58,26 @@ export function ownBounds({ narrowing, restriction }: BoundSession, { mode, ask,
     deny: [...deny, ...(restriction?.deny ?? [])],
     ...(tools === undefined ? {} : { tools: [...tools] }),
     ...(withoutTools.length === 0 ? {} : { withoutTools }),
+    ...(humansOf({ narrowing, restriction }) === 'none' ? { humans: 'none' } : {}),
   };
 }
 
-/** With the environment that it works in, whose bounds hold besides those of whoever that works for. Undefined where the runtime knows of none. */
-export function withEnvironment(bounds: Restriction, environmentId: string | undefined): Restriction {
-  const { environments = [] } = bounds;
-  return environmentId === undefined || environments.includes(environmentId) ? bounds : { ...bounds, environments: [environmentId, ...environments] };
+/** What either of them forbids. */
+export function bothOf(one: Restriction, other: Restriction): Restriction {
+  return withEnvironments(ownBounds({ restriction: one, narrowing: other }, other), other.environments ?? []);
 }
 
-/** With the rules that are kept for its agent. Where those cannot be read, everything asks. */
-export function withPolicy(bounds: Restriction, policy: readonly PermissionRule[] | { readonly error: string }): Restriction {
+/** Whether somebody can be asked for a session, as far as it was narrowed or works for one for which nobody can. Undefined: as the runtime says. */
+export function humansOf({ narrowing, restriction }: BoundSession): 'none' | undefined {
+  return narrowing?.humans ?? restriction?.humans;
+}
+
+function withEnvironments(bounds: Restriction, ids: readonly string[]): Restriction {
+  const all = [...new Set([...ids, ...(bounds.environments ?? [])])];
+  return all.length === 0 ? bounds : { ...bounds, environments: all };
+}
+
+function withPolicy(bounds: Restriction, policy: readonly PermissionRule[] | { readonly error: string }): Restriction {
   if ('error' in policy) return { ...bounds, mode: stricter(bounds.mode, 'ask') };
   const kept = (effect: 'ask' | 'deny'): string[] => policy.filter((rule) => rule.effect === effect).map((rule) => ruleText(rule));
   return { ...bounds, ask: [...bounds.ask, ...kept('ask')], deny: [...bounds.deny, ...kept('deny')] };
@@ -52,9 +90,9 @@ export function isTakenAway([own = '', ...kin]: readonly string[], { tools, with
 
 /** Whether whatever `wanted` forbids is forbidden by `held` too. */
 export function holdsAll(held: Restriction | undefined, wanted: Restriction): boolean {
-  const { environments = [], mode, ask, deny, tools, withoutTools = [] } = held ?? { mode: 'preapproved', ask: [], deny: [] };
+  const { environments = [], mode, ask, deny, tools, withoutTools = [], humans } = held ?? { mode: 'preapproved', ask: [], deny: [] };
   if (!(wanted.environments ?? []).every((id) => environments.includes(id))) return false;
-  if (STRICTNESS[mode] < STRICTNESS[wanted.mode]) return false;
+  if (STRICTNESS[mode] < STRICTNESS[wanted.mode] || (wanted.humans === 'none' && humans !== 'none')) return false;
   if (!wanted.deny.every((rule) => deny.includes(rule)) || !wanted.ask.every((rule) => ask.includes(rule) || deny.includes(rule))) return false;
   if (!(wanted.withoutTools ?? []).every((name) => withoutTools.includes(name))) return false;
   return wanted.tools === undefined || (tools !== undefined && tools.every((name) => wanted.tools?.includes(name)));

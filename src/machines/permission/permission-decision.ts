@@ -28,12 +28,13 @@ import { formatRule } from './permission-rule.ts';
 import type { PermissionRule } from './permission-rule.ts';
 import type { PermissionSubject } from './permission-subject.ts';
 import { allowsCommand, allowsPath, allowsTool, restrictionOf } from './rule-match.ts';
-import type { JudgedCall } from './rule-match.ts';
+import type { JudgedCall, LinePlace } from './rule-match.ts';
 import { mayBeBrokenByCommands, restricts } from './rule-reach.ts';
 import { suggestForCommands, suggestForPath, suggestForTool } from './rule-suggestions.ts';
 import type { Safety } from './safe-commands.ts';
 import { safetyHere } from './safe-here.ts';
 import { hasSecretName } from './sensitive-path.ts';
+import { inEachFolder } from './shell-reading.ts';
 import type { ShellCommand, ShellReading } from './shell-reading.ts';
 
 export interface PermissionQuestion {
@@ -104,8 +105,9 @@ function decide(question: PermissionQuestion): PermissionDecision {
 
 /** A shell line of an agent that may run any may do this in ways that nobody reads: it is not held. */
 function isHeldByGuard({ subject, mode }: PermissionQuestion, restricting: readonly PermissionRule[]): boolean {
+  if (subject.kind === 'tool') return true;
   if (subject.kind === 'path') return subject.access === 'write' || mode === 'ask';
-  return subject.kind === 'shell' && (mode === 'ask' || restricting.some(mayBeBrokenByCommands));
+  return mode === 'ask' || restricting.some(mayBeBrokenByCommands);
 }
 
 interface DecidedCall extends JudgedCall, Pick<PermissionQuestion, 'definition' | 'mode' | 'kin'> {
@@ -143,7 +145,10 @@ function grantOf(call: DecidedCall, rules: AllowingRules, { precisely }: { reado
   switch (subject.kind) {
     case 'shell':
       if (whyShellIsBeyondRules(subject, reading, workspaceDirectory) !== undefined || reading.kind !== 'commands') return undefined;
-      return grantForLine(reading.commands, rules, (command) => !precisely && safetyIn(call, subject.cwd, command).safe);
+      return grantForLine(reading.commands, rules, {
+        place: { cwd: subject.cwd, workspaceDirectory },
+        isSafe: (command) => (!precisely || command.entersFolder === true) && safetyIn(call, subject.cwd, command).safe,
+      });
     case 'path':
       return grantBy(rules, (rule) => (!precisely || rule.pathGlob !== undefined) && allowsPath(rule, subject, workspaceDirectory));
     case 'tool':
@@ -163,11 +168,11 @@ function grantBy({ session, policy }: AllowingRules, allows: (rule: PermissionRu
 }
 
 /** Each command of it needs a reason of its own. The whole is as good as the weakest: safe, then kept, then for this session only. */
-function grantForLine(commands: readonly ShellCommand[], rules: AllowingRules, isSafe: (command: ShellCommand) => boolean): Grant | undefined {
+function grantForLine(commands: readonly ShellCommand[], rules: AllowingRules, { place, isSafe }: { readonly place: LinePlace; readonly isSafe: (command: ShellCommand) => boolean }): Grant | undefined {
   const grants: Grant[] = [];
-  for (const command of commands) {
+  for (const command of inEachFolder(commands)) {
     if (isSafe(command)) continue;
-    const grant = grantBy(rules, (rule) => allowsCommand(rule, command));
+    const grant = grantBy(rules, (rule) => allowsCommand(rule, command, place));
     if (grant === undefined) return undefined;
     grants.push(grant);
   }
@@ -200,15 +205,18 @@ function ask(call: DecidedCall, rules: AllowingRules): PermissionDecision {
 }
 
 function askAboutLine(call: DecidedCall, cwd: string, commands: readonly ShellCommand[], { session, policy }: AllowingRules): PermissionDecision {
-  const { definition, mode, restricting } = call;
+  const { definition, mode, restricting, workspaceDirectory } = call;
   const alwaysAsks = definition.permissionPolicy === 'always_ask';
-  const open = commands.flatMap((command) => {
+  const place: LinePlace = { cwd, workspaceDirectory };
+  const open = inEachFolder(commands).flatMap((command) => {
     const safety = safetyIn(call, cwd, command);
-    const isAnswered = (safety.safe && !alwaysAsks) || [...session, ...policy].some((rule) => allowsCommand(rule, command));
+    const isAnswered = (safety.safe && (!alwaysAsks || command.entersFolder === true)) || [...session, ...policy].some((rule) => allowsCommand(rule, command, place));
     return isAnswered ? [] : [{ command, because: safety.safe ? undefined : safety.because }];
   });
   const rule = mode === 'preapproved' ? restricting.find(mayBeBrokenByCommands) : undefined;
   const whole = rule === undefined ? 'no rule allows it' : `a rule forbids something that this may do ("${formatRule(rule)}")`;
   const because = alwaysAsks ? `${definition.name} always asks` : `${whole}: ${open[0]?.because ?? 'it may do something else'}`;
-  return { decision: 'ask', because, suggestions: suggestForCommands(definition.name, open.map(({ command }) => command)) };
+  const offer = suggestForCommands(definition.name, open.map(({ command }) => command), place);
+  if ('whyNone' in offer) return { decision: 'ask', because: alwaysAsks ? because : `${because}; it is asked about each time, since ${offer.whyNone}`, suggestions: [] };
+  return { decision: 'ask', because, suggestions: offer.rules };
 }

@@ -1,7 +1,9 @@
 /**
  * A rule that allows, asks for or denies calls of a tool, as data and as text:
  *
- *   allow shell_run(npm test)       every command that begins with these words
+ *   allow shell_run(npm test)       every command that begins with these words, in the folder of the workspace itself
+ *   allow shell_run(npm test) in web
+ *                                   the same in this folder only, from the workspace; it may be a pattern
  *   allow shell_run(make $)         this command with no word more
  *   deny write(config/**)           every path that this pattern means, from the workspace
  *   ask docs__search                every call
@@ -33,6 +35,8 @@ export const permissionRule = z
     commandPrefix: z.array(word).min(1).max(MAX_PREFIX_WORDS).readonly().optional(),
     /** With `commandPrefix`: whether nothing may follow. */
     exact: z.literal(true).optional(),
+    /** With `commandPrefix`, for a rule that allows: a pattern of the folders where it does, from the workspace. Absent: the workspace itself. */
+    folder: word.optional(),
     /** For all other tools: which paths, from the workspace. */
     pathGlob: word.optional(),
   })
@@ -44,11 +48,19 @@ export const permissionRule = z
 
 export type PermissionRule = z.output<typeof permissionRule>;
 
-function ruleProblem({ effect, tool, commandPrefix, exact, pathGlob }: Pick<PermissionRule, 'effect' | 'tool' | 'commandPrefix' | 'exact' | 'pathGlob'>): string | undefined {
+type RuleParts = Pick<PermissionRule, 'effect' | 'tool' | 'commandPrefix' | 'exact' | 'folder' | 'pathGlob'>;
+
+function ruleProblem({ effect, tool, commandPrefix, exact, folder, pathGlob }: RuleParts): string | undefined {
   const isShell = SHELL_TOOL.test(tool);
   if (pathGlob !== undefined && isShell) return `${tool} is given commands, not paths`;
   if (commandPrefix !== undefined && !isShell) return `${tool} is given no commands; only tools whose names begin with "shell_" are`;
   if (exact === true && commandPrefix === undefined) return 'exact belongs to the words of a command';
+  if (folder !== undefined) {
+    if (commandPrefix === undefined) return 'a folder belongs to the words of a command';
+    if (effect !== 'allow') return 'a rule that denies or asks holds in every folder';
+    const expected = FOLDER.test(folder) && !folder.startsWith('/') ? globProblem(folder) : 'a folder from the workspace, without parentheses';
+    if (expected !== undefined) return `expected ${expected}, received "${folder}"`;
+  }
   if (pathGlob !== undefined) {
     const expected = globProblem(pathGlob);
     return expected === undefined ? undefined : `expected ${expected}, received "${pathGlob}"`;
@@ -56,15 +68,20 @@ function ruleProblem({ effect, tool, commandPrefix, exact, pathGlob }: Pick<Perm
   return effect === 'allow' && commandPrefix !== undefined ? prefixProblem(commandPrefix, exact === true) : undefined;
 }
 
-const RULE_TEXT = /^(?<effect>allow|ask|deny) +(?<tool>[^\s()]+)(?:\((?<detail>.*)\))?$/s;
+/** Without parentheses it cannot be taken for a part of the words before it. */
+const FOLDER = /^[^\s()](?:[^()]*[^\s()])?$/;
+
+const RULE_TEXT = /^(?<effect>allow|ask|deny) +(?<tool>[^\s()]+)(?:\((?<detail>.*)\)(?: +in +(?<folder>[^()]+))?)?$/s;
 
 /** Reads what `formatRule` writes, and what people do. @throws RuntimeError RULE_INVALID */
 export function parseRule(text: string): PermissionRule {
   if (text.length > MAX_RULE_CHARACTERS) throw invalid(`${text.slice(0, 40)}…`, `expected at most ${MAX_RULE_CHARACTERS} characters`);
   const groups = RULE_TEXT.exec(text.trim())?.groups;
   if (groups === undefined) throw invalid(text, 'expected allow, ask or deny, then a tool, then perhaps what it is given, in parentheses');
-  const { effect, tool = '', detail } = groups;
-  return checkRule({ effect, tool, ...(detail === undefined ? {} : detailOf(text, tool, detail)) }, text);
+  const { effect, tool = '', detail, folder } = groups;
+  // The workspace itself may be named too.
+  const bound = folder === undefined || folder === '.' ? {} : { folder };
+  return checkRule({ effect, tool, ...(detail === undefined ? {} : detailOf(text, tool, detail)), ...bound }, text);
 }
 
 /** A rule that came as data. @throws RuntimeError RULE_INVALID */
@@ -82,15 +99,15 @@ function detailOf(text: string, tool: string, detail: string): Pick<PermissionRu
 }
 
 /** One line; `parseRule` reads it as the same rule. */
-export function formatRule({ effect, tool, commandPrefix, exact, pathGlob }: PermissionRule): string {
+export function formatRule({ effect, tool, commandPrefix, exact, folder, pathGlob }: PermissionRule): string {
   const detail = commandPrefix === undefined ? pathGlob : formatRuleWords({ words: commandPrefix, isExact: exact === true });
-  return `${effect} ${tool}${detail === undefined ? '' : `(${detail})`}`;
+  return `${effect} ${tool}${detail === undefined ? '' : `(${detail})`}${folder === undefined ? '' : ` in ${folder}`}`;
 }
 
 function invalid(text: string, problem: string): RuntimeError {
   return new RuntimeError('RULE_INVALID', `rule ${JSON.stringify(text)} is not valid: ${problem}`, {
     category: 'validation',
-    hint: 'A rule reads like "allow shell_run(npm test)", "allow shell_run(make $)" for that command and no word more, "deny write(config/**)" or "ask docs__search".',
+    hint: 'A rule reads like "allow shell_run(npm test)", "allow shell_run(make $)" for that command and no word more, "allow shell_run(npm test) in web" for that folder, "deny write(config/**)" or "ask docs__search".',
     details: { rule: text },
   });
 }

@@ -6,10 +6,11 @@ import { plainArgv } from './command-name.ts';
 import { hidesWhatItRuns } from './command-power.ts';
 import { areCovered } from './further-words.ts';
 import { allowedPath, restrictedPaths } from './mounted-path.ts';
-import { isKnownFolderOf, matchesAllBelow, matchesGlob, mayMatchBelow } from './path-glob.ts';
+import { isKnownFolderOf, matchesAllBelow, matchesGlob, mayMatchBelow, workspacePath } from './path-glob.ts';
 import type { PermissionRule } from './permission-rule.ts';
 import type { PermissionSubject } from './permission-subject.ts';
 import { safetyOf } from './safe-commands.ts';
+import { foldersOf, isSpelledOut } from './shell-reading.ts';
 import type { ShellCommand, ShellReading } from './shell-reading.ts';
 
 /** What a rule that denies or asks has to say. `because` is for people. */
@@ -51,6 +52,7 @@ function restrictionOnCommand({ commandPrefix = [], exact }: PermissionRule, com
   const [ruledName, ...wanted] = plainArgv(commandPrefix);
   if (ruledName !== name) return NO;
   if (wanted.every((word, index) => word === words[index]) && (exact !== true || words.length === wanted.length)) return YES;
+  if (command.open !== undefined) return { matches: 'perhaps', because: `there is a rule about ${commandPrefix.join(' ')}, and the shell decides what ${name} is given` };
   if (exact === true) return NO;
   return mayBeWrittenOtherwise(wanted, words) ? { matches: 'perhaps', because: `there is a rule about ${commandPrefix.join(' ')}, which this may be` } : NO;
 }
@@ -77,11 +79,22 @@ function restrictionOnPath(pattern: string, subject: PathSubject, workspaceDirec
   return isAbove ? { matches: 'perhaps', because: 'there is a rule about something below that folder' } : NO;
 }
 
-/** For a rule that allows, of the same tool: whether it allows this one command. */
-export function allowsCommand({ commandPrefix, exact }: PermissionRule, { argv }: ShellCommand): boolean {
+/** Where a line would run; both absolute. */
+export interface LinePlace {
+  readonly cwd: string;
+  readonly workspaceDirectory: string;
+}
+
+/** For a rule that allows, of the same tool: whether it allows this one command in every folder in which it may run. */
+export function allowsCommand({ commandPrefix, exact, folder }: PermissionRule, command: ShellCommand, { cwd, workspaceDirectory }: LinePlace): boolean {
+  const { argv } = command;
   // Without words it would allow every line, which only the mode of an agent may do.
-  if (commandPrefix === undefined || !commandPrefix.every((word, index) => word === argv[index])) return false;
-  return exact === true ? argv.length === commandPrefix.length : areCovered(argv, commandPrefix.length);
+  if (commandPrefix === undefined || !isSpelledOut(command) || !commandPrefix.every((word, index) => word === argv[index])) return false;
+  const isWithin = foldersOf(command).every((each) => {
+    const inside = workspacePath(`${cwd}/${each}`, workspaceDirectory);
+    return inside !== undefined && (folder === undefined ? inside === '' : matchesGlob(folder, inside, { matching: 'strict' }));
+  });
+  return isWithin && (exact === true ? argv.length === commandPrefix.length : areCovered(argv, commandPrefix.length));
 }
 
 /** For a rule that allows, of the same tool: whether it allows a call on this path. */

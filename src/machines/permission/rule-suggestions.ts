@@ -6,7 +6,9 @@ import { MAX_RULE_CHARACTERS, formatRule, permissionRule } from './permission-ru
 import type { PermissionRule } from './permission-rule.ts';
 import type { PermissionSubject } from './permission-subject.ts';
 import { allowsCommand, allowsPath } from './rule-match.ts';
+import type { LinePlace } from './rule-match.ts';
 import { hasSecretName, isNeverMeantByWildcard, pathProblem } from './sensitive-path.ts';
+import { foldersOf, isSpelledOut } from './shell-reading.ts';
 import type { ShellCommand } from './shell-reading.ts';
 
 /** Beginnings that say what is done, whatever may follow them. All others are suggested as a whole line. */
@@ -31,36 +33,50 @@ const SECRET_WORD = /pass(?:wor|wd|phr)|token|secret|api[-_]?key|auth|credential
 /** Long and mixed, as keys are; or a user with a password in an address. */
 const SECRET_VALUE = /(?=[^\s/]*[0-9])(?=[^\s/]*[A-Za-z])[A-Za-z0-9+_=-]{32,}|:\/\/[^/\s]*@/;
 
-/** The rules that together allow the line; none when a part of it should be asked about each time. */
-export function suggestForCommands(tool: string, commands: readonly ShellCommand[]): readonly PermissionRule[] {
+/** What may be chosen, or why there is nothing to choose from, for people. */
+export type Offer = { readonly rules: readonly PermissionRule[] } | { readonly whyNone: string };
+
+/** The rules that together allow the line, each in the folder where its command would run; none when a part of it should be asked about each time. */
+export function suggestForCommands(tool: string, commands: readonly ShellCommand[], place: LinePlace): Offer {
   const rules = new Map<string, PermissionRule>();
   for (const command of commands) {
-    const rule = suggestForCommand(tool, command);
-    if (rule === undefined) return [];
-    rules.set(formatRule(rule), rule);
+    for (const folder of foldersOf(command)) {
+      const offer = suggestForCommand(tool, command, { ...place, cwd: `${place.cwd}/${folder}` });
+      if (typeof offer === 'string') return { whyNone: offer };
+      rules.set(formatRule(offer), offer);
+    }
   }
-  return [...rules.values()];
+  return { rules: [...rules.values()] };
 }
 
-function suggestForCommand(tool: string, command: ShellCommand): PermissionRule | undefined {
+/** A text says why there is none. */
+function suggestForCommand(tool: string, command: ShellCommand, place: LinePlace): PermissionRule | string {
   const { argv } = command;
   const [name = '', ...words] = plainArgv(argv);
+  if (!isSpelledOut(command)) return `no rule can say what the shell gives to ${name}`;
   // mkfs has a variant for each file system.
-  if (DESTRUCTIVE.has(name) || name.startsWith('mkfs') || (name === 'git' && words.some((word) => DESTRUCTIVE_FOR_GIT.test(word)))) return undefined;
+  if (DESTRUCTIVE.has(name) || name.startsWith('mkfs')) return `${name} may destroy something or reach another machine`;
+  if (name === 'git' && words.some((word) => DESTRUCTIVE_FOR_GIT.test(word))) return 'it may throw work away or run something';
+  const folder = workspacePath(place.cwd, place.workspaceDirectory);
+  const bound = folder === '' ? {} : { folder };
   const beginning = TELLING_BEGINNINGS.find((telling) => telling.every((word, index) => word === argv[index]));
-  const asBeginning = beginning === undefined ? undefined : ruleFor(tool, beginning, { isExact: false });
-  if (asBeginning !== undefined && allowsCommand(asBeginning, command)) return asBeginning;
-  if (argv.join(' ').length > MAX_LINE_CHARACTERS || argv.some(mayHoldSecret)) return undefined;
-  return ruleFor(tool, argv, { isExact: true });
+  const rules = [...(beginning === undefined ? [] : [{ commandPrefix: beginning }]), { commandPrefix: argv, exact: true as const }];
+  for (const wanted of rules) {
+    if ('exact' in wanted && argv.join(' ').length > MAX_LINE_CHARACTERS) return 'it is too long to be judged at a glance';
+    if ('exact' in wanted && argv.some(mayHoldSecret)) return 'it may hold a secret';
+    const problem = prefixProblem(wanted.commandPrefix, 'exact' in wanted);
+    const rule = problem === undefined ? checked({ effect: 'allow', tool, ...wanted, ...bound }) : undefined;
+    if (rule !== undefined && allowsCommand(rule, { argv }, place)) return rule;
+    if (problem !== undefined && 'exact' in wanted) return problem;
+  }
+  return 'no rule can be written that covers it and nothing else';
 }
+
+/** A path or a file by its name. What it is called says nothing about what is in the command. */
+const FILE_NAME = /^[\w@][\w.@-]*(?:\/[\w.@-]+)+$|^[\w-]+(?:\.[A-Za-z]{1,5})+$/;
 
 function mayHoldSecret(word: string): boolean {
-  return SECRET_WORD.test(word) || SECRET_VALUE.test(word) || hasSecretName(word);
-}
-
-function ruleFor(tool: string, words: readonly string[], { isExact }: { readonly isExact: boolean }): PermissionRule | undefined {
-  if (prefixProblem(words, isExact) !== undefined) return undefined;
-  return checked({ effect: 'allow', tool, commandPrefix: words, ...(isExact ? { exact: true } : {}) });
+  return (SECRET_WORD.test(word) && !FILE_NAME.test(word)) || SECRET_VALUE.test(word) || hasSecretName(word);
 }
 
 /** This path and no other, with what the call reaches below it; none where it lies outside the workspace, holds secrets or decides what git runs. */

@@ -1,17 +1,19 @@
 /** Decides whether a command only reads: by a table that says what each may be given, and by hand for those with a grammar of their own. */
 import { SAFE_COMMANDS, SAFE_SUBCOMMANDS } from './safe-command-table.ts';
 import type { SafeUse, ValueKind } from './safe-command-table.ts';
+import { FILE_TYPES } from './hidden-files.ts';
+import { patternProblem } from './open-word.ts';
 import { pathProblem } from './sensitive-path.ts';
-import type { ShellCommand } from './shell-reading.ts';
+import type { OpenWord, ShellCommand } from './shell-reading.ts';
 import { commandsWithGrammar } from './safe-grammars.ts';
 import type { WordsReading } from './safe-grammars.ts';
 
 export type Safety =
   /**
    * `paths`: its words that name places, from its folder, as far as they can be told from the others (a revision of git may be a path).
-   * `readsUnnamed`: it shows what is in files besides those.
+   * `patterns`: those that find places there. `readsUnnamed`: it shows what is in files besides those.
    */
-  | { readonly safe: true; readonly paths: readonly string[]; readonly usesGit: boolean; readonly readsUnnamed: boolean }
+  | { readonly safe: true; readonly paths: readonly string[]; readonly patterns: readonly string[]; readonly usesGit: boolean; readonly readsUnnamed: boolean }
   /** `because` is for people. */
   | { readonly safe: false; readonly because: string };
 
@@ -19,23 +21,34 @@ export type Safety =
  * Whether the words of the command, wherever PATH finds it, can make it do nothing but read files below its folder that hold no secrets.
  * Where the places lead that it names, and what the repository tells git to run, is not seen from here: see `lookOf`.
  */
-export function safetyOf({ argv }: ShellCommand): Safety {
+export function safetyOf({ argv, open = {}, input, entersFolder }: ShellCommand): Safety {
   const [name = '', ...rest] = argv;
-  const use = useOf(argv);
-  const reading = use === undefined ? readUnknown(name, rest) : readUse(use.use, use.rest, use.what);
-  if (reading.problem !== undefined) return { safe: false, because: reading.problem };
-  return { safe: true, paths: reading.paths, usesGit: name === 'git', readsUnnamed: use?.use.readsUnnamed === true };
+  if (entersFolder === true) return { safe: true, paths: rest, patterns: [], usesGit: false, readsUnnamed: false };
+  const words = argv.map((text, at): SafeWord => ({ text, open: Object.hasOwn(open, at) ? open[at] : undefined }));
+  const use = useOf(words);
+  const reading = use === undefined ? readUnknown(name, words.slice(1)) : readUse(use.use, use.rest, use.what);
+  const problem = reading.problem ?? (input === undefined ? undefined : pathProblem(input));
+  if (reading.problem !== undefined || problem !== undefined) return { safe: false, because: problem ?? '' };
+  const { paths, patterns = [] } = reading;
+  return { safe: true, paths: input === undefined ? paths : [...paths, input], patterns, usesGit: name === 'git', readsUnnamed: use?.use.readsUnnamed === true };
+}
+
+interface SafeWord {
+  readonly text: string;
+  readonly open: OpenWord | undefined;
 }
 
 interface UseOfWords {
   readonly use: SafeUse;
-  readonly rest: readonly string[];
+  readonly rest: readonly SafeWord[];
   readonly what: string;
 }
 
-function useOf([name = '', ...rest]: readonly string[]): UseOfWords | undefined {
+function useOf([first, ...rest]: readonly SafeWord[]): UseOfWords | undefined {
+  const name = first?.text ?? '';
   if (Object.hasOwn(SAFE_SUBCOMMANDS, name)) {
-    const [subcommand = '', ...words] = rest;
+    const [second, ...words] = rest;
+    const subcommand = second?.open === undefined ? (second?.text ?? '') : '';
     const uses = SAFE_SUBCOMMANDS[name] ?? {};
     const use = Object.hasOwn(uses, subcommand) ? uses[subcommand] : undefined;
     return use === undefined ? undefined : { use, rest: words, what: `${name} ${subcommand}` };
@@ -44,39 +57,53 @@ function useOf([name = '', ...rest]: readonly string[]): UseOfWords | undefined 
   return use === undefined ? undefined : { use, rest, what: name };
 }
 
-function readUnknown(name: string, rest: readonly string[]): WordsReading {
+function readUnknown(name: string, words: readonly SafeWord[]): WordsReading {
+  const rest = words.map(({ text }) => text);
   const grammar = commandsWithGrammar.get(name);
-  if (grammar !== undefined) return grammar(rest);
+  const odd = words.find(({ open }) => open !== undefined && (open.kind !== 'number' || !PRINTS_ANYTHING.has(name)));
+  if (grammar !== undefined) return odd === undefined ? grammar(rest) : { problem: openProblem(name, odd) };
   const [subcommand] = Object.hasOwn(SAFE_SUBCOMMANDS, name) ? rest : [];
   return { problem: `${subcommand === undefined ? name : `${name} ${subcommand}`} is not known to only read` };
 }
 
-function readUse(use: SafeUse, words: readonly string[], what: string): WordsReading {
-  const operands: string[] = [];
+/** Whatever words they are given, they print them. */
+const PRINTS_ANYTHING: ReadonlySet<string> = new Set(['echo', 'printf']);
+
+function openProblem(what: string, { text }: SafeWord): string {
+  return `the shell puts something else in the place of ${text}, and ${what} is not known to only read whatever that is`;
+}
+
+function readUse(use: SafeUse, words: readonly SafeWord[], what: string): WordsReading {
+  const operands: SafeWord[] = [];
   const given: string[] = [];
   const paths: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
-    const word = words[at] ?? '';
-    if (word === '--') {
+    const { text: word, open } = words[at] ?? NO_WORD;
+    if (open === undefined && word === '--') {
       operands.push(...words.slice(at + 1));
       break;
     }
     if (!word.startsWith('-')) {
-      operands.push(word);
+      operands.push(words[at] ?? NO_WORD);
       continue;
     }
-    const option = readOption(use, word);
+    const isLate = use.optionsFirst === true && operands.length > 0;
+    const option = open === undefined && !isLate ? readOption(use, word) : undefined;
     if (option === undefined) return { problem: `${what} ${word} is not known to only read` };
     given.push(option.name);
     if (option.kind === undefined) continue;
     if (option.value === undefined) at += 1;
-    const value = option.value ?? words[at];
+    const next = words[at] ?? NO_WORD;
+    if (option.value === undefined && next.open !== undefined) return { problem: openProblem(`${what} ${option.name}`, next) };
+    const value = option.value ?? words[at]?.text;
     const problem = valueProblem(option.kind, value);
     if (problem !== undefined) return { problem: `${what} ${option.name}: ${problem}` };
     if (isPlace(option.kind)) paths.push(value ?? '');
   }
   return readOperands(use, { operands, given, paths, what });
 }
+
+const NO_WORD: SafeWord = { text: '', open: undefined };
 
 interface ReadOption {
   readonly name: string;
@@ -110,7 +137,7 @@ function readLetters(letters: string, valued: Readonly<Record<string, ValueKind>
 }
 
 interface GivenWords {
-  readonly operands: readonly string[];
+  readonly operands: readonly SafeWord[];
   /** The names of the options. */
   readonly given: readonly string[];
   /** Of the values of options. */
@@ -119,29 +146,47 @@ interface GivenWords {
 }
 
 function readOperands(use: SafeUse, { operands, given, paths, what }: GivenWords): WordsReading {
-  const { operands: kind, firstOperand, insteadOfFirst = [], maxOperands = Infinity } = use;
-  if (operands.length > (kind === 'none' ? 0 : maxOperands)) return { problem: `${what} with "${operands.at(-1) ?? ''}" is not known to only read` };
-  if (kind === 'none') return { paths };
-  const hasOwnFirst = firstOperand !== undefined && !given.some((name) => insteadOfFirst.includes(name));
+  const { insteadOfFirst = [], rest } = use;
+  const kinds = given.some((name) => insteadOfFirst.includes(name)) ? use.operands.slice(1) : use.operands;
   const places = [...paths];
-  for (const [index, operand] of operands.entries()) {
-    const kindOfThis = index === 0 && hasOwnFirst ? firstOperand : kind;
-    const problem = valueProblem(kindOfThis, operand);
+  const patterns: string[] = [];
+  for (const [index, word] of operands.entries()) {
+    const kind = kinds[index] ?? rest;
+    if (kind === 'none') return { problem: `${what} with "${word.text}" is not known to only read` };
+    // A pattern finds any number of files, so it may only stand where each further operand is read as well.
+    if (word.open !== undefined && (index < kinds.length || !isPlace(kind))) return { problem: openProblem(what, word) };
+    const problem = word.open?.kind === 'paths' ? patternsProblem(kind, word.open.patterns) : valueProblem(kind, word.text);
+    if (word.open?.kind === 'number') return { problem: openProblem(what, word) };
     if (problem !== undefined) return { problem: `${what}: ${problem}` };
-    if (isPlace(kindOfThis)) places.push(operand);
+    if (word.open?.kind === 'paths') patterns.push(...word.open.patterns);
+    else if (isPlace(kind)) places.push(word.text);
   }
-  return { paths: places };
+  return { paths: places, patterns };
+}
+
+function patternsProblem(kind: ValueKind, patterns: readonly string[]): string | undefined {
+  for (const pattern of patterns) {
+    // What finds nothing is given to git as it is, which then finds hidden files too.
+    const problem = patternProblem(pattern) ?? (kind === 'git_path' ? valueProblem(kind, pattern) : undefined);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 function isPlace(kind: ValueKind): boolean {
   return kind === 'path' || kind === 'git_path';
 }
 
+/** Only by what a name ends with: a wider pattern finds hidden files too. */
+const ENDING = /^!?(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*\/)*\*\.[A-Za-z0-9]+$/;
+
 const VALUE_FORMS: Readonly<Record<Exclude<ValueKind, 'path' | 'git_path' | 'text'>, RegExp>> = {
   number: /^\+?\d{1,12}[kKMG]?$/,
+  seconds: /^\d{1,3}(?:\.\d{1,3})?s?$/,
+  name: /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/,
   format: /^\+/,
-  // Only by what a name ends with: a wider pattern finds hidden files too.
-  file_suffix: /^!?\*\.[A-Za-z0-9]+$/,
+  file_suffix: new RegExp(`^!|\\.(?:${FILE_TYPES})$`),
+  file_type: new RegExp(`^(?:${FILE_TYPES})$`),
   // %G… has git check signatures, which runs another program. A sign or a blank may stand between.
   git_format: /^(?!.*%[-+ ]*G)/s,
 };
@@ -155,12 +200,19 @@ function valueProblem(kind: ValueKind, value: string | undefined): string | unde
       return pathProblem(value);
     case 'git_path':
       // Git expands them by itself, hidden files included.
-      return /[*?[\\]/.test(value) ? valueProblem('file_suffix', value) : pathProblem(value);
+      return /[*?[\\]/.test(value) ? endingProblem(value) : pathProblem(value);
     case 'file_suffix':
-      return VALUE_FORMS.file_suffix.test(value) ? pathProblem(value.replaceAll(/[!*]/g, '')) : `"${value}" may find hidden files`;
+      return VALUE_FORMS.file_suffix.test(value) ? endingProblem(value) : `"${value}" may find hidden files`;
+    case 'file_type':
     case 'number':
+    case 'seconds':
+    case 'name':
     case 'format':
     case 'git_format':
       return VALUE_FORMS[kind].test(value) ? undefined : `"${value}" is not what is known to be harmless there`;
   }
+}
+
+function endingProblem(value: string): string | undefined {
+  return ENDING.test(value) ? pathProblem(value.replaceAll(/[!*]/g, '')) : `"${value}" may find hidden files`;
 }

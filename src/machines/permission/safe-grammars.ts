@@ -1,8 +1,10 @@
-/** Commands that only read in some of their forms, where the form is a small language: `echo`, `find`, `test`, and one use of `sed`. */
+/** Commands that only read in some of their forms, where the form is a small language: `echo`, `printf`, `find`, `test`, and some scripts of `sed`. */
 import { pathProblem } from './sensitive-path.ts';
 
 /** What the words after a name come to. `problem`: what is not known to be safe about them, for people. `paths`: what they read otherwise. */
-export type WordsReading = { readonly problem: string } | { readonly problem?: undefined; readonly paths: readonly string[] };
+export type WordsReading =
+  | { readonly problem: string }
+  | { readonly problem?: undefined; readonly paths: readonly string[]; readonly patterns?: readonly string[] };
 
 type Grammar = (words: readonly string[]) => WordsReading;
 
@@ -51,16 +53,44 @@ function readTest(words: readonly string[]): WordsReading {
   return { problem: 'test is known to be harmless with one simple check only' };
 }
 
-/** `sed -n 5,20p file`: prints lines, and is asked for nothing else. */
-function readSed([option, script = '', ...files]: readonly string[]): WordsReading {
-  if (option !== '-n' || !/^\d{1,9}(?:,(?:\d{1,9}|\$))?p$/.test(script)) return { problem: 'sed is known to only read as sed -n <from>,<to>p' };
+/** A regular expression of `sed` between slashes: no bracket holds one, since programs differ in where such an expression ends. */
+const SED_REGEX = String.raw`(?:[^/\\[\n]|\\[^\n]|\[\^?\]?[^\]/\\\n]*\])*`;
+const SED_ADDRESS = String.raw`(?:\d{1,9}|\$|/${SED_REGEX}/)`;
+const SED_PRINT = String.raw`${SED_ADDRESS}(?:,${SED_ADDRESS})?p`;
+/** Its flags leave out `e`, which runs a command, and `w`, which writes a file. */
+const SED_REPLACE = String.raw`(?:${SED_ADDRESS}(?:,${SED_ADDRESS})?)?s/${SED_REGEX}/(?:[^/\\\n]|\\[^\n])*/[gpI]{0,3}\d{0,3}`;
+const SED_SCRIPT = new RegExp(`^(?:${SED_PRINT}|${SED_REPLACE})(?:; ?(?:${SED_PRINT}|${SED_REPLACE}))*$`);
+const SED_OPTIONS: ReadonlySet<string> = new Set(['-n', '-E', '-r', '-nE', '-nr', '-En', '-rn']);
+
+/** `sed -n 5,20p file`, `sed 's/a/b/' file`: prints lines, some of them changed, and is asked for nothing else. */
+function readSed(words: readonly string[]): WordsReading {
+  const at = words.findIndex((word) => !SED_OPTIONS.has(word));
+  const [script = '', ...files] = at === -1 ? [] : words.slice(at);
+  if (!SED_SCRIPT.test(script)) return { problem: 'sed is known to only read with scripts that print lines (-n 5,20p) or replace text in what is printed (s/a/b/)' };
   const [problem] = files.flatMap((file) => pathProblem(file) ?? []);
   return problem === undefined ? { paths: files } : { problem: `sed: ${problem}` };
+}
+
+/** `%n` and `-v` put something into a variable. */
+const PRINTF_FORMAT = /^(?:[^%\\-]|\\[nt\\])(?:[^%\\]|%[sd%]|\\[nt\\])*$|^%[sd%](?:[^%\\]|%[sd%]|\\[nt\\])*$/;
+
+function readPrintf([format = '', ...values]: readonly string[]): WordsReading {
+  // Some shells reckon with what is given for a number.
+  const isPlain = PRINTF_FORMAT.test(format) && (!format.includes('%d') || values.every((value) => /^\d{1,9}$/.test(value)));
+  return isPlain ? NO_PATHS : { problem: 'printf is known to be harmless with a plain format only' };
+}
+
+/** `command -v name`: where a program lies. */
+function readCommand([option, name = '', ...more]: readonly string[]): WordsReading {
+  if (option === '-v' && more.length === 0 && /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/.test(name)) return NO_PATHS;
+  return { problem: 'command runs what it is given, unless it is asked for one name with -v' };
 }
 
 export const commandsWithGrammar: ReadonlyMap<string, Grammar> = new Map<string, Grammar>([
   // Whatever it is given, it prints.
   ['echo', () => NO_PATHS],
+  ['printf', readPrintf],
+  ['command', readCommand],
   ['find', readFind],
   ['test', readTest],
   ['sed', readSed],

@@ -6,6 +6,7 @@ import { isAboutReading } from './rule-reach.ts';
 import { safetyOf } from './safe-commands.ts';
 import type { Safety } from './safe-commands.ts';
 import { hasSecretName } from './sensitive-path.ts';
+import { foldersOf } from './shell-reading.ts';
 import type { ShellCommand } from './shell-reading.ts';
 
 export interface CommandSituation {
@@ -19,19 +20,25 @@ export interface CommandSituation {
 export function safetyHere(command: ShellCommand, situation: CommandSituation): Safety {
   const safety = safetyOf(command);
   if (!safety.safe) return safety;
+  for (const folder of foldersOf(command)) {
+    const because = problemIn(safety, { ...situation, cwd: `${situation.cwd}/${folder}` });
+    if (because !== undefined) return { safe: false, because };
+  }
+  return safety;
+}
+
+function problemIn(safety: SafeWords, situation: CommandSituation): string | undefined {
   const folder = workspacePath(situation.cwd, situation.workspaceDirectory);
-  if (folder === undefined) return { safe: false, because: 'it would run outside the workspace' };
-  if (hasSecretName(folder)) return { safe: false, because: `the folder "${folder}" may hold secrets` };
-  const because = forbiddenReading(safety, situation);
-  return because === undefined ? safety : { safe: false, because };
+  if (folder === undefined) return 'it would run outside the workspace';
+  return hasSecretName(folder) ? `the folder "${folder}" may hold secrets` : forbiddenReading(safety, situation);
 }
 
 type SafeWords = Extract<Safety, { readonly safe: true }>;
 
 function forbiddenReading(safety: SafeWords, situation: CommandSituation): string | undefined {
   const { workspaceDirectory, restricting } = situation;
-  const { readsUnnamed } = safety;
-  const places = placesOf(safety, situation);
+  const readsUnnamed = safety.readsUnnamed || safety.patterns.length > 0;
+  const places = placesOf({ ...safety, readsUnnamed }, situation);
   for (const rule of restricting.filter(isAboutReading)) {
     // Even what reads nothing at all is not worth a mistake.
     if (rule.pathGlob === undefined) return `a rule is against ${rule.tool}, and it may read`;
@@ -45,7 +52,15 @@ function forbiddenReading(safety: SafeWords, situation: CommandSituation): strin
 }
 
 /** Where it reads. What git knows of files is not bound to the folder it runs in. */
-function placesOf({ paths, usesGit, readsUnnamed }: SafeWords, { cwd, workspaceDirectory }: CommandSituation): readonly string[] {
+function placesOf({ paths, patterns, usesGit, readsUnnamed }: SafeWords, { cwd, workspaceDirectory }: CommandSituation): readonly string[] {
   if (readsUnnamed && usesGit) return [workspaceDirectory];
-  return readsUnnamed && paths.length === 0 ? [cwd] : paths.map((path) => `${cwd}/${path}`);
+  const all = [...paths, ...patterns.map(folderAbove)];
+  return readsUnnamed && all.length === 0 ? [cwd] : all.map((path) => `${cwd}/${path}`);
+}
+
+/** What a pattern finds lies below it. */
+function folderAbove(pattern: string): string {
+  const segments = pattern.split('/');
+  const wild = segments.findIndex((segment) => /[*?[{]/.test(segment));
+  return segments.slice(0, wild === -1 ? segments.length : wild).join('/');
 }

@@ -34,6 +34,11 @@ function segmentsOf(path: string): string[] {
   return path.split(/[/:]/);
 }
 
+/** Signs of the shell in the place of a name: more likely meant for it than for the program. */
+export function looksLikeShell(word: string): boolean {
+  return /[;&|<>`$\n]/.test(word);
+}
+
 /** Why a program should not be given this path unasked; undefined when it stays in the folder and hides nothing. For people. */
 export function pathProblem(path: string): string | undefined {
   if (path === '') return 'an empty path';
@@ -41,6 +46,7 @@ export function pathProblem(path: string): string | undefined {
   // For git it may begin at the top of the repository, or leave something out.
   if (path.startsWith(':')) return `"${path}" may mean other paths`;
   if (leadsOut(path)) return `"${path}" may lead out of the folder`;
+  if (looksLikeShell(path)) return `"${path}" may be meant for the shell`;
   return hasSecretName(path) ? `"${path}" may hold secrets` : undefined;
 }
 

@@ -65,6 +65,11 @@ function ailmentOf({ kind, evidence, isLocal }: Pick<RunFailure, 'kind' | 'evide
   return ailment === undefined || evidence === undefined ? ailment : 'passing';
 }
 
+/** Whether a candidate rests after it has failed like this. */
+export function restsAfter(failure: RunFailure): boolean {
+  return ailmentOf(failure) !== undefined;
+}
+
 const EVENTS: Readonly<Record<Ailment, BreakerEventType>> = { passing: 'COOL', billing: 'DISABLE', account: 'DISABLE', model: 'DISABLE' };
 
 /** What is known of the attempt that a report is about. */

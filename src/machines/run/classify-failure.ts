@@ -8,8 +8,8 @@ import { readFailureFacts } from './failure-facts.ts';
 import type { FailureFacts } from './failure-facts.ts';
 import { failureMessage, messageLine } from './failure-message.ts';
 import { FAILURE_PATTERNS } from './failure-patterns.ts';
-import { clipped, field, isObject } from './failure-reading.ts';
-import type { FailureRow, FailureTable } from './failure-table.ts';
+import { clipped, field, isObject, textField } from './failure-reading.ts';
+import type { FactSource, FailureRow, FailureTable } from './failure-table.ts';
 import { MAX_RETRY_AFTER_MS, retryAfterOf } from './failure-wait.ts';
 import { runFailure } from './run-failure.ts';
 import type { RunFailure, RunFailureKind } from './run-failure.ts';
@@ -47,10 +47,15 @@ export function explainRunFailure(error: unknown, { now }: ClassifyOptions = {})
 
 function explain(error: unknown, now: number | undefined): ExplainedFailure {
   const facts = readFailureFacts(error);
-  const { kind, rule, isByText } = decide(facts);
+  const { kind, rule, isByText, source } = decide(facts);
   const retryAfterMs = retryAfterOf(facts, kind, now);
   const message = failureMessage(facts, typeof error === 'function' ? 'a function was thrown' : clipped(messageOf(error)));
-  return { failure: { kind, message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(isByText ? { evidence: 'text' } : {}) }, rule };
+  return { failure: { kind, message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(isByText ? { evidence: 'text' } : {}), ...sourceMarks(kind, source) }, rule };
+}
+
+function sourceMarks(kind: RunFailureKind, source: FactSource | undefined): Pick<RunFailure, 'isLocal' | 'hint' | 'retry'> {
+  if (source === 'system') return { isLocal: true, hint: 'This machine has run out of what the message names: free some of it.' };
+  return kind === 'server_error' && (source === 'exit' || source === 'signal') ? { retry: 'once' } : {};
 }
 
 /** What a backend has classified stays what it is; only its message is made fit to be stored. */
@@ -65,9 +70,17 @@ function alreadyClassified(error: unknown): ExplainedFailure | undefined {
   return { failure, rule: 'already classified' };
 }
 
-function marksOf(failure: object): Pick<RunFailure, 'evidence' | 'isLocal' | 'isRest'> {
+function marksOf(failure: object): Pick<RunFailure, 'evidence' | 'isLocal' | 'isRest' | 'retry' | 'hint'> {
   const is = (name: 'isLocal' | 'isRest'): boolean => field(failure, name) === true;
-  return { ...(field(failure, 'evidence') === 'text' ? { evidence: 'text' } : {}), ...(is('isLocal') ? { isLocal: true } : {}), ...(is('isRest') ? { isRest: true } : {}) };
+  const retry = field(failure, 'retry');
+  const hint = textField(failure, 'hint');
+  return {
+    ...(field(failure, 'evidence') === 'text' ? { evidence: 'text' } : {}),
+    ...(is('isLocal') ? { isLocal: true } : {}),
+    ...(is('isRest') ? { isRest: true } : {}),
+    ...(retry === 'once' || retry === 'never' ? { retry } : {}),
+    ...(hint === undefined ? {} : { hint: messageLine(hint) }),
+  };
 }
 
 interface Decision {
@@ -75,6 +88,8 @@ interface Decision {
   readonly rule: string;
   /** Nothing but words says that it is this kind. */
   readonly isByText: boolean;
+  /** Of the fact that decided; absent for words. */
+  readonly source?: FactSource;
 }
 
 function decide(facts: FailureFacts): Decision {
@@ -82,7 +97,7 @@ function decide(facts: FailureFacts): Decision {
   for (const table of FAILURE_TABLES) {
     for (const value of facts.values.get(table.source) ?? []) {
       const found = rowFor(table, value);
-      if (found !== undefined) return madePrecise(found, evidence, !facts.isGiven(table.source, value));
+      if (found !== undefined) return { ...madePrecise(found, evidence, !facts.isGiven(table.source, value)), source: table.source };
     }
   }
   return byText(evidence) ?? { kind: 'unknown', rule: 'nothing fits', isByText: false };

@@ -3,7 +3,7 @@
  * said can imitate, then what the user says now.
  */
 import type { AssistantMessage, ProviderMessage, ToolMessage, UserMessage } from '../turn/provider-message.ts';
-import { shortened } from './redaction.ts';
+import { shortened } from '../vault/shortened.ts';
 
 /** For one text of a user or of the model that was said before. */
 const MAX_TEXT_CHARACTERS = 20_000;

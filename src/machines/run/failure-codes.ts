@@ -74,7 +74,10 @@ const preciseCodes = table(
     'payment_required',
     'payment_required_error',
     'exceeded_current_quota_error',
+    'accessdenied_unpurchased',
+    'allocationquota_freetieronly',
     'arrearage',
+    'budget_exceeded',
     'usage_not_included',
     'credits_required',
   ]),
@@ -85,6 +88,9 @@ const preciseCodes = table(
     'deactivated_workspace',
     'invalid_grant',
     'organization_disabled',
+    'organization_restricted',
+    'project_archived',
+    'readonlydisabledsubscription',
     'refresh_token_expired',
     'refresh_token_invalidated',
     'refresh_token_reused',
@@ -111,7 +117,6 @@ const preciseCodes = table(
       'invalid_token',
       'missing_api_key',
       'oauth_org_not_allowed',
-      'service_disabled',
       'token_expired',
       'unrecognizedclientexception',
       'unsupported_country_region_territory',
@@ -119,6 +124,8 @@ const preciseCodes = table(
     ],
     ['auth_permanent'],
   ),
+  // Its text says of an interface that it "is disabled", not of the account.
+  rows('auth', ['service_disabled']),
   rows('context_overflow', [
     'context_length_exceeded',
     'context_window_exceeded',
@@ -132,11 +139,15 @@ const preciseCodes = table(
   rows('model_not_found', [
     'deploymentnotfound',
     'invalid_model',
+    'key_model_access_denied',
+    'model_accessdenied',
     'model_decommissioned',
     'model_not_available',
     'model_not_found',
     'model_not_found_error',
     'model_not_supported',
+    'model_permission_blocked_project',
+    'model_terms_required',
     'modelnotfound',
     'operationnotsupported',
     'unknown_model',
@@ -197,7 +208,8 @@ const preciseCodes = table(
   // The model answered, and nothing can be done with its answer: another try may do.
   rows('empty_response', ['json_validate_failed', 'tool_use_failed']),
   rows('aborted', ['cancelled', 'request_cancelled']),
-  rows('coordination', ['session_held_by_background']),
+  // Another program goes on with it.
+  rows('session_expired', ['session_held_by_background']),
 );
 
 const rpcCodes = table(
@@ -232,6 +244,11 @@ const statusRows = [
 
 const statuses = table('status', 'status', ...statusRows);
 
+const SHORTAGES = ['eagain', 'edquot', 'eio', 'emfile', 'enfile', 'enomem', 'enospc', 'erofs'];
+
+/** This machine is out of something, as a call of the system told. It passes, or another backend needs less of it: no candidate is to blame. */
+const shortages = table('system', 'system', rows('server_error', SHORTAGES));
+
 /** What the system, the HTTP client and the TLS layer of Node say, in lower case. */
 const systemCodes = table(
   'code',
@@ -265,8 +282,8 @@ const systemCodes = table(
     'und_err_response',
     'und_err_socket',
   ]),
-  // This machine is out of something: no model is to blame, and another would fail the same way.
-  rows('coordination', ['eagain', 'edquot', 'eio', 'emfile', 'enfile', 'enomem', 'enospc', 'erofs']),
+  // A machine is out of something; whose, `shortages` would have said.
+  rows('server_error', SHORTAGES),
   // The program or package is not there, may not be started, or was given what it cannot take.
   rows('format', ['e2big', 'eacces', 'einval', 'enoent', 'enotdir', 'eperm', 'err_invalid_arg_type', 'err_invalid_char', 'err_invalid_url', 'err_module_not_found', 'err_package_path_not_exported', 'module_not_found']),
 );
@@ -353,15 +370,14 @@ const vagueCodes = table(
   ),
 );
 
-const exits = table('exit', 'exit', rows('format', ['126', '127']), rows('aborted', ['129', '130', '143']), rows('coordination', ['137']), rows('server_error', ['132', '134', '135', '139']));
+const exits = table('exit', 'exit', rows('format', ['126', '127']), rows('aborted', ['129', '130', '143']), rows('server_error', ['132', '134', '135', '137', '139']));
 
-/** Killed without a chance to say why: by whoever runs out of memory, as a rule. A program that breaks down is the backend's own failure. */
+/** A program that breaks down, or is killed without a chance to say why (for memory, as a rule), is a crash of the backend: nothing of ours is in its way. */
 const signals = table(
   'signal',
   'signal',
   rows('aborted', ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM']),
-  rows('coordination', ['SIGKILL']),
-  rows('server_error', ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV']),
+  rows('server_error', ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGKILL', 'SIGSEGV']),
 );
 
 const ownTimeouts = table('our', 'own', rows('timeout', ['category timeout']));
@@ -379,6 +395,7 @@ export const FAILURE_TABLES: readonly FailureTable[] = [
   preciseCodes,
   rpcCodes,
   statuses,
+  shortages,
   systemCodes,
   errorClasses,
   vagueCodes,

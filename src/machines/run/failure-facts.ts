@@ -41,13 +41,13 @@ const MAX_CODE_CHARACTERS = 100;
 
 const CODE_FIELDS = ['code', 'type', 'status', 'reason', '__type', 'error', 'error_code', 'errorCode', 'blockReason', 'finishReason', 'finish_reason', 'stop_reason', 'startup_failure_reason'];
 const STATUS_FIELDS = ['statusCode', 'status', 'httpStatusCode', 'error_status', 'api_error_status', 'code'];
-const TEXT_FIELDS = ['error_description', 'msg', 'Message', 'stderr', 'result', 'title'];
+const TEXT_FIELDS = ['error_description', 'msg', 'Message', 'status_msg', 'stderr', 'result', 'title'];
 const WAIT_FIELDS = ['retryAfterMs', 'retry_after_ms', 'retry_after', 'retryAfter', 'retryDelay', 'resets_in_seconds', 'resets_at', 'resetsAt'];
 
 /** Where an error keeps what a server answered: what is in there was written by somebody else. */
 const ANSWER_FIELDS = ['response', 'data', 'responseBody', 'body', 'details', 'detail', 'innererror', 'metadata', 'raw', 'promptFeedback'];
 
-const STATED_STATUS = /(?:\bAPI Error|\bstatus(?: code)?|\bHTTP(?:\/[\d.]{1,3})?|\berror code)[ :=(]{1,3}(?<status>[45]\d\d)\b/gi;
+const STATED_STATUS = /(?:\bAPI Error|\brequest rejected|\bstatus(?: code)?|\bHTTP(?:\/[\d.]{1,3})?|\berror code)[ :=(]{1,3}(?<status>[45]\d\d)\b/gi;
 
 const GIVEN = { isQuoted: false };
 const STATED = { isQuoted: true };
@@ -128,6 +128,8 @@ class FactReader implements FailureFacts {
     this.#add('name', name);
     // Clouds name the class as the code; `Error` and its kin say nothing.
     if (name !== undefined && !/^\w{0,20}Error$/.test(name)) this.#add('code', wordOf(name));
+    // Node gives both with each call of the system that fails, and a server's answer is not read here.
+    if (textField(object, 'syscall') !== undefined) this.#add('system', wordOf(textField(object, 'code') ?? ''));
     for (const flag of ['timedOut', 'isCanceled']) if (field(object, flag) === true) this.#add('flag', flag);
     if (name === 'AI_RetryError' && field(object, 'reason') === 'abort') this.#add('flag', 'aborted_retry');
     const exitCode = field(object, 'exitCode');
@@ -182,12 +184,14 @@ class FactReader implements FailureFacts {
     const last = field(object, 'lastError');
     const inner = last === undefined ? [field(object, 'cause'), field(object, 'errors')] : [last];
     const error = field(object, 'error');
+    const reply = failedReply(object);
     const value = field(object, 'value');
     this.#openAll(inner, { ...place, isSuccess: false });
     // A value that does not look as it should may be an error that a server sent in the middle of a stream.
     if (isObject(value) && saysItIsAnError(value)) this.#openAll([value], { isAnswer: true, isSuccess: false, isQuoted: place.isQuoted });
     this.#openAll([field(object, '$metadata'), ...answers], { ...place, isAnswer: true });
     if (isObject(error)) this.#openAll([error], { ...place, isSuccess: false });
+    if (reply !== undefined) this.#openAll([reply], { ...place, isSuccess: false });
   }
 
   #readText(given: string, place: Place): void {
@@ -220,8 +224,14 @@ function isOwnError(value: object): boolean {
   }
 }
 
+/** What MiniMax says of a request that failed, behind a status of success. */
+function failedReply(object: object): object | undefined {
+  const reply = field(object, 'base_resp');
+  return isObject(reply) && field(reply, 'status_code') !== 0 ? reply : undefined;
+}
+
 function saysItIsAnError(object: object): boolean {
-  return isObject(field(object, 'error')) || field(object, 'type') === 'error' || field(object, 'object') === 'error';
+  return isObject(field(object, 'error')) || failedReply(object) !== undefined || field(object, 'type') === 'error' || field(object, 'object') === 'error';
 }
 
 function elementsOf(list: readonly unknown[]): readonly unknown[] {

@@ -3,10 +3,10 @@ import type { RunFailureKind } from './run-failure.ts';
 
 /**
  * What kind of fact was found. `own`: the code and the category of a RuntimeError of ours. `flag`: a field that says how a program ended. `name`: of an
- * error class. `code`: a word by which a provider, a library or the system names the failure, in lower case. `status`: of HTTP. `rpc`: a number of
+ * error class. `system`: the code of a call of the system that failed in this process, in lower case. `code`: a word by which a provider, a library or the system names the failure, in lower case. `status`: of HTTP. `rpc`: a number of
  * JSON-RPC. `exit`, `signal`: of a program. `stated_status`: a status of HTTP that only a text tells.
  */
-export type FactSource = 'own' | 'flag' | 'name' | 'code' | 'status' | 'rpc' | 'exit' | 'signal' | 'stated_status';
+export type FactSource = 'own' | 'flag' | 'name' | 'system' | 'code' | 'status' | 'rpc' | 'exit' | 'signal' | 'stated_status';
 
 export interface FailureRow {
   readonly kind: RunFailureKind;

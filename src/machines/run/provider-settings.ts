@@ -41,6 +41,8 @@ export const providerSettings = z.strictObject({
   idleTimeoutMs: z.number().int().min(1).max(86_400_000).optional(),
   /** For `embedded`: files that its models can be shown. Default: images and PDFs for `anthropic` and `openai`, images for `openai-chat`. */
   reads: z.array(z.enum(['image', 'pdf'])).optional(),
+  /** How many tools it takes in one request. Default: 128 for `openai` and `openai-chat`, as OpenAI does; no limit for `anthropic`. */
+  maxTools: z.number().int().min(1).max(100_000).optional(),
   /** What the provider's own interface takes besides, as it calls it: a reasoning effort, a service tier. */
   options: z.record(z.string(), z.json()).optional(),
 });
@@ -70,4 +72,13 @@ export const KNOWN_PROVIDERS: ProviderTable = {
 export function settingsOf(provider: string, own: ProviderTable = {}): CheckedProviderSettings | undefined {
   const found = Object.hasOwn(own, provider) ? own[provider] : Object.hasOwn(KNOWN_PROVIDERS, provider) ? KNOWN_PROVIDERS[provider] : undefined;
   return found === undefined ? undefined : providerSettings.parse(found);
+}
+
+const MAX_TOOLS: Readonly<Record<z.output<typeof httpInterface>, number>> = { anthropic: Infinity, openai: 128, 'openai-chat': 128 };
+
+/** How many tools the provider takes in one request; undefined where it has no limit, or its own program sees to that. */
+export function maxToolsOf(provider: string, own: ProviderTable = {}): number | undefined {
+  const found: ProviderSettings | undefined = Object.hasOwn(own, provider) ? own[provider] : Object.hasOwn(KNOWN_PROVIDERS, provider) ? KNOWN_PROVIDERS[provider] : undefined;
+  const most = found?.maxTools ?? (found?.api === undefined ? Infinity : MAX_TOOLS[found.api]);
+  return most === Infinity ? undefined : most;
 }

@@ -27,7 +27,9 @@ export interface RunSituation {
   readonly sameFailures: number;
   readonly hasOtherProfile: boolean;
   readonly hasOtherModel: boolean;
-  /** Whether the context can be made smaller and has not been. */
+  /** Of the other models, at least one is of another provider. */
+  readonly hasOtherProvider: boolean;
+  /** Whether there is something that can be left out of the context, and has not been. */
   readonly canCompact: boolean;
   /** The backend was to go on with a session of its own. */
   readonly wasResumed: boolean;
@@ -53,6 +55,7 @@ type Rule = (situation: RunSituation) => RunVerdict;
 export function decideAfterFailure(situation: RunSituation): RunVerdict {
   const { failure, attempts, limits, hadEffects } = situation;
   if (hadEffects && failure.kind !== 'aborted') return giveUp('Tools of the backend have run already, and to ask again would run them again.');
+  if (failure.retry === 'never') return giveUp('A limit of the user\'s own has ended it.');
   if (attempts >= limits.maxAttempts) return giveUp(`${attempts} attempts are the most that one run makes.`);
   const verdict = RULES[failure.kind](situation);
   const isRepeated = verdict.next === 'back_off' || verdict.next === 'compact';
@@ -76,15 +79,22 @@ const RULES: Record<RunFailureKind, Rule> = {
   empty_response: (situation) => againThenElsewhere(situation, 'The model has said nothing.'),
   context_overflow: (situation) => {
     if (situation.canCompact) return { next: 'compact', because: 'The model cannot read as much at once.' };
-    return situation.hasOtherModel ? { next: 'fall_back', because: 'The model cannot read as much at once; another one may.' } : giveUp('The model cannot read as much at once, and no other one is named.');
+    const why = 'The model cannot read as much at once, and nothing more can be left out.';
+    return situation.hasOtherModel ? { next: 'fall_back', because: `${why} Another one may.` } : giveUp(`${why} No other one is named.`);
   },
-  session_expired: ({ wasResumed, sameFailures }) =>
-    wasResumed && sameFailures === 1 ? { next: 'back_off', waitMs: 0, because: 'The session of the backend is gone; the conversation is given to a new one.' } : giveUp('The backend has lost a session that was new.'),
-  // Whoever is asked the same in the same form answers the same.
-  format: () => giveUp('The request itself is wrong: another model would not take it either.'),
+  session_expired: (situation) => {
+    const { wasResumed, sameFailures } = situation;
+    if (wasResumed && sameFailures === 1) return { next: 'back_off', waitMs: 0, because: 'The session of the backend is gone; the conversation is given to a new one.' };
+    return elsewhere(situation, 'The backend has lost a session that was new.');
+  },
+  // What a provider does not take it does not take from another account, nor for another model; what is wrong is in how it is asked.
+  format: ({ hasOtherProvider }) => {
+    const why = 'This provider does not take the request, from any account.';
+    return hasOtherProvider ? { next: 'fall_back', because: `${why} Another provider may.` } : giveUp(`${why} No other provider is named.`);
+  },
   refusal: () => giveUp('The model does not want to answer; to ask another one behind its back is not ours to decide.'),
   aborted: () => giveUp('Somebody has stopped it.'),
-  coordination: (situation) => backOff(situation) ?? giveUp('Another process holds what it needs.'),
+  coordination: (situation) => backOff(situation) ?? giveUp('Something of ours on this machine is in its way, and another model would not change that.'),
   unknown: (situation) => elsewhere(situation, 'It failed in a way that says nothing about others.'),
 };
 
@@ -104,9 +114,15 @@ function againThenElsewhere(situation: RunSituation, why: string): RunVerdict {
   return elsewhere(situation, why);
 }
 
+/** What is out of the run with a candidate after which this was decided: its account, its model with all accounts, or its provider with all models. */
+export function outWith(next: RunDecision, { kind }: RunFailure): 'account' | 'model' | 'provider' {
+  if (next !== 'fall_back') return 'account';
+  return kind === 'format' ? 'provider' : 'model';
+}
+
 /** A wait as long as the provider asks for, or else twice as long as the last; undefined where a run may not wait so long. */
-function backOff({ failure, backOffs, waitedMs, limits, random }: RunSituation): RunVerdict | undefined {
-  if (backOffs >= limits.maxBackOffs) return undefined;
+function backOff({ failure, backOffs, waitedMs, sameFailures, limits, random }: RunSituation): RunVerdict | undefined {
+  if (backOffs >= limits.maxBackOffs || (failure.retry === 'once' && sameFailures > 1)) return undefined;
   // Uneven, so that those who failed together do not come back together; never sooner than was asked for.
   const waitMs = Math.round(failure.retryAfterMs === undefined ? FIRST_WAIT_MS * 2 ** backOffs * (0.5 + random / 2) : failure.retryAfterMs * (1 + random / 10));
   return waitedMs + waitMs > limits.maxWaitMs ? undefined : { next: 'back_off', waitMs, because: 'It is asked once more after a wait.' };

@@ -35,30 +35,13 @@ export const runFailure = z.object({
   isLocal: z.boolean().optional(),
   /** Nobody was asked, since every candidate rests; `retryAfterMs` is then how long the first of them does. */
   isRest: z.boolean().optional(),
+  /**
+   * How often it may be asked again, where that is less than its kind allows. `once`: a program crashed, and may crash again. `never`, and no
+   * other candidate either: a limit of the user's own has ended it.
+   */
+  retry: z.enum(['once', 'never']).optional(),
+  /** What a person can do about it, as sentences, where more is known than the kind says. */
+  hint: z.string().optional(),
 });
 
 export type RunFailure = Readonly<z.output<typeof runFailure>>;
-
-const ADVICE: Record<RunFailureKind, string> = {
-  auth: 'Check the credentials of the provider, then wake the session again.',
-  auth_permanent: 'Log in to the provider again or replace the key, then wake the session again.',
-  rate_limit: 'Wait until the provider allows more calls, then wake the session again.',
-  overloaded: 'Wait a little, then wake the session again.',
-  billing: 'Settle the account with the provider, then wake the session again.',
-  timeout: 'Wake the session again.',
-  server_error: 'Wake the session again; if it keeps failing, ask the provider.',
-  format: 'Correct what the message names: no other model and no other account would take it; then wake the session again.',
-  context_overflow: 'Start a new session, or use a model with a larger context.',
-  model_not_found: 'Correct the model in the agent file or the address of the provider, then wake the session again.',
-  session_expired: 'Wake the session again.',
-  empty_response: 'Wake the session again.',
-  refusal: 'Send a message that asks for it in another way.',
-  aborted: 'Wake the session again to go on.',
-  coordination: 'Free what the message names on this machine, then wake the session again; the model is not to blame.',
-  unknown: 'Do what the message says, or put right what it names; then wake the session again.',
-};
-
-/** What a person can do about a failure of this kind, as one sentence. */
-export function adviceFor(kind: RunFailureKind): string {
-  return ADVICE[kind];
-}

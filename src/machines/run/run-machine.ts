@@ -7,14 +7,14 @@
  *    │  └──────────────────────────────────┘ │  └────▶   │  │               │
  *    │             falling_back ◀────────────┘           │  └─(stopped)─────┤
  *    └──────────────────┴────────────────────────────────┘                  │
- *                                      attempting ──▶ compacting ──(larger)──┘
- *                                          ▲──(smaller)──┘
+ *                                      attempting ──▶ compacting ─(stopped)─┘
+ *                                          ▲──────────────┘
  *
  * selecting:     reads how the candidates stand and picks the first that may be tried; why, and why not those before it, is told.
  * attempting:    one backend runs; what it streams is passed on.
  * falling_back:  the attempt has failed and is told; the next profile of the model, or the next model, is up.
  * backing_off:   waits for a while before the same candidate, or whichever has recovered, is tried again.
- * compacting:    what the model has to read is made smaller, once.
+ * compacting:    what the model has to read is made smaller, once. It is decided only where something can be left out.
  * settled:       the result is known. It never becomes another one.
  *
  * STOP is taken in every state: the work in hand is cut short and the run settles as aborted.
@@ -42,7 +42,6 @@ export interface RunStopEvent {
 /** What each part of the work answers: which way to go. */
 export type SelectAnswer = 'chosen' | 'wait' | 'none';
 export type AttemptAnswer = 'answered' | RunDecision;
-export type CompactAnswer = 'smaller' | 'no_smaller';
 
 function slot<Output>(name: string): ReturnType<typeof fromPromise<Output, RunInput>> {
   return fromPromise<Output, RunInput>(() => {
@@ -66,7 +65,7 @@ export const runMachine = setup({
     attempt: slot<AttemptAnswer>('attempt'),
     moveOn: slot<void>('moveOn'),
     wait: slot<void>('wait'),
-    compact: slot<CompactAnswer>('compact'),
+    compact: slot<void>('compact'),
   },
   guards: {
     isChosen: (_, answer: SelectAnswer) => answer === 'chosen',
@@ -74,7 +73,6 @@ export const runMachine = setup({
     movesOn: (_, answer: AttemptAnswer) => answer === 'fall_back' || answer === 'rotate_profile',
     backsOff: (_, answer: AttemptAnswer) => answer === 'back_off',
     compacts: (_, answer: AttemptAnswer) => answer === 'compact',
-    isSmaller: (_, answer: CompactAnswer) => answer === 'smaller',
     isStopped: ({ context }) => context.stopReason !== undefined,
   },
   actions: {
@@ -136,15 +134,13 @@ export const runMachine = setup({
       invoke: { src: 'wait', input: ({ context }) => context, onDone: [{ guard: 'isStopped', target: 'settled' }, { target: 'selecting' }], onError: toSettled },
     },
     compacting: {
-      description: 'What the model has to read is made smaller, once.',
-      meta: stopWins,
+      description: 'What the model has to read is made smaller, once; it is known before that something can be left out.',
       invoke: {
         src: 'compact',
         input: ({ context }) => context,
         onDone: [
           { guard: 'isStopped', target: 'settled' },
-          { guard: { type: 'isSmaller', params: ({ event }) => event.output }, target: 'attempting' },
-          { target: 'settled' },
+          { target: 'attempting' },
         ],
         onError: toSettled,
       },

@@ -74,8 +74,8 @@ function isJson(value: unknown): boolean {
   }
 }
 
-/** How a tool that the backend ran itself has ended. */
-export type BackendToolOutcome = 'completed' | 'failed' | 'denied' | 'cancelled';
+/** How a tool that the backend ran itself has ended. `unknown`: its program is gone, and has not told. */
+export type BackendToolOutcome = 'completed' | 'failed' | 'denied' | 'cancelled' | 'unknown';
 
 /**
  * Every run has one `start` first and exactly one of `end`, `error`, `aborted` last. Text comes in pieces as they stream: joined, those of a

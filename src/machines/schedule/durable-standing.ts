@@ -67,6 +67,8 @@ export interface RunBeginning {
   readonly owner: string;
   /** Now. */
   readonly at: string;
+  /** An owner that is known to be dead: a run of it goes on no more. */
+  readonly deadOwner?: string | undefined;
 }
 
 export type BeginDecision =
@@ -75,13 +77,15 @@ export type BeginDecision =
 
 /** Whether a slot may run now. The one place where this is decided, for every worker alike. */
 export function beginRun(definition: ScheduleDefinition, standing: ScheduleStanding, beginning: RunBeginning): BeginDecision {
-  const { slot, owner, at } = beginning;
+  const { slot, owner, at, deadOwner } = beginning;
   if (standing.status !== 'active') return { kind: 'refused', reason: { code: 'SCHEDULE_INACTIVE', message: `the schedule is ${standing.status}` } };
   const over = endOf(definition, standing, slot);
   if (over !== undefined) return { kind: 'refused', reason: over, ...ended(standing, over, at) };
   const { lastRun } = standing;
+  // The records of its slots may have lost that one; what is known of the run lies elsewhere.
+  if (lastRun?.slot === slot) return { kind: 'refused', reason: { code: 'SCHEDULE_SLOT_DONE', message: `the run of ${slot} has begun before` } };
   const open = lastRun?.outcome === 'running' && lastRun.owner !== owner ? lastRun : undefined;
-  const isDead = open !== undefined && isSilent(open, at);
+  const isDead = open !== undefined && (open.owner === deadOwner || isSilent(open, at));
   if (open !== undefined && !isDead && definition.target.kind === 'command') {
     return { kind: 'refused', reason: { code: 'SCHEDULE_OVERLAP', message: `the run of ${open.slot} still goes on in another worker` } };
   }

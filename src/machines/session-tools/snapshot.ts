@@ -1,5 +1,6 @@
 /** A session as it stands, for an agent: what it is, what it came to, what it waits for, who it is related to. */
 import { z } from 'zod';
+import { depthOf } from '../session/session-state.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { bounded } from '../retrieval/retrieval-document.ts';
 import { MAX_SNAPSHOT_ITEMS, MAX_SNAPSHOT_TEXT_CHARACTERS } from './session-tool-limits.ts';
@@ -58,7 +59,7 @@ export function snapshotOf(state: SessionState): SessionSnapshot {
     openCalls: state.openToolCalls.slice(0, MAX_SNAPSHOT_ITEMS).map(({ callId, name, seq, phase }) => ({ callId, name, seq, phase })),
     queuedWakes: state.queuedWakes.slice(0, MAX_SNAPSHOT_ITEMS).map(({ reason, dueAt, note }) => ({ reason: short(reason) ?? '', dueAt, ...definedOnly({ note: short(note) }) })),
     ...definedOnly({ lastWake: lastWakeOf(state), parentSessionId: state.parent?.sessionId }),
-    depth: state.parent?.depth ?? 0,
+    depth: depthOf(state),
     ...definedOnly({ forkOf: state.forkOf }),
     children: state.children.slice(-MAX_SNAPSHOT_ITEMS).map(({ sessionId, agentId, label, rest }) => ({ sessionId, agentId, ...definedOnly({ label, rest: rest?.reason, summary: short(rest?.summary) }) })),
     jobs: state.jobs.slice(-MAX_SNAPSHOT_ITEMS).map(({ childSessionId: sessionId, agentId, label }) => ({ sessionId, agentId, ...definedOnly({ label }) })),

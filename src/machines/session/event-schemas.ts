@@ -78,6 +78,8 @@ const restriction = z.object({
   ask: z.array(z.string()),
   tools: z.array(z.string()).optional(),
   withoutTools: z.array(z.string()).optional(),
+  /** `none`: whatever would ask is denied, as it is for whoever it works for. */
+  humans: z.literal('none').optional(),
 });
 
 export type Restriction = Readonly<z.output<typeof restriction>>;
@@ -160,7 +162,8 @@ const lifecycle = {
       allowance: allowance.optional(),
       /** What its parent may not do, it may not do either. */
       restriction: restriction.optional(),
-      forkOf: z.object({ sessionId: id, seq: z.number().int().positive() }).optional(),
+      /** `depth`: how deep the first session stands below others, and with it the fork. */
+      forkOf: z.object({ sessionId: id, seq: z.number().int().positive(), depth: z.number().int().positive().optional() }).optional(),
       /** Up to here its log came from elsewhere, and anybody may have written it: it is read, and gives no rights. */
       importedThroughSeq: z.number().int().positive().optional(),
     }),
@@ -179,7 +182,7 @@ const lifecycle = {
   ),
   'session.parked': define(
     'The session wakes nobody any more by itself. A message, an answer or an explicit wake makes it go on.',
-    z.object({ code: z.enum(['failures', 'idle_wakes', 'autonomous_wakes', 'imported']), reason: summary }),
+    z.object({ code: z.enum(['failures', 'given_up', 'budget', 'idle_wakes', 'autonomous_wakes', 'imported']), reason: summary }),
   ),
   'session.unparked': define('Somebody woke the parked session.', z.object({ wakeId: id })),
   'session.child_created': define('The session has a child.', z.object({ childSessionId: id, agentId, label: z.string().max(200).optional() })),
@@ -232,6 +235,8 @@ const wake = {
       queuedWakeIds: z.array(id),
       /** Why it began. Nobody outside asked for a `wake` or a `retry`: those are bounded. */
       trigger: z.enum(['ingress', 'wake', 'retry', 'manual']).optional(),
+      /** Where the folder of the session is from now on. Absent where no other machine shares the store. */
+      host: z.strictObject({ id: z.string().min(1), name: z.string().min(1) }).optional(),
     }),
   ),
   'wake.ended': define(
@@ -433,7 +438,7 @@ const agent = {
     z.object({ environmentId: id, fingerprint: z.string().min(1).max(100), sandbox: z.enum(['bubblewrap', 'off']), network: z.enum(['open', 'disabled']), within: z.array(id).optional() }),
   ),
   'hand.restored': define(
-    'The folder of the session has come to another machine. `mayHaveLost`: the copy is older than the last wake. `setAside`: where on `host` lies what lay there before and was in no copy.',
+    'The folder of the session has come to another machine. `mayHaveLost`: the last wake may have changed what is in no copy. `setAside`: where on `host` lies what lay there before and was in no copy.',
     z.object({
       from: z.string().optional(),
       host: z.string().min(1),
@@ -444,6 +449,10 @@ const agent = {
       mayHaveLost: z.boolean(),
       setAside: z.string().optional(),
     }),
+  ),
+  'log.loss_accepted': define(
+    'A person goes on with a log of which a part is gone. `what` was found; `events`: how many are left.',
+    z.object({ what: z.string().min(1), events: z.number().int().nonnegative() }),
   ),
   'hand.not_copied': define(
     'No copy of the session\'s folder could be made at the end of a wake. `staysHere`: until one can be made it is left to the machine that it is on.',

@@ -5,7 +5,7 @@ import type { SessionEventData, SessionEventOf } from './session-event.ts';
 import type { OpenWake, SessionState } from './session-state.ts';
 
 export function foldWakeStarted(state: SessionState, { at, data }: SessionEventOf<'wake.started'>): Change {
-  const { wakeId, epoch, owner, queuedWakeIds, trigger = 'manual' } = data;
+  const { wakeId, epoch, owner, queuedWakeIds, trigger = 'manual', host } = data;
   return {
     wakes: state.wakes + 1,
     epoch: Math.max(state.epoch, epoch),
@@ -14,6 +14,7 @@ export function foldWakeStarted(state: SessionState, { at, data }: SessionEventO
       wakeId,
       epoch,
       owner,
+      ...(host === undefined ? {} : { host }),
       startedAt: at,
       trigger,
       queuedWakeIds,
@@ -26,7 +27,8 @@ export function foldWakeStarted(state: SessionState, { at, data }: SessionEventO
   };
 }
 
-export function foldWakeEnded(state: SessionState, { at, data }: SessionEventOf<'wake.ended'>): Change {
+export function foldWakeEnded(state: SessionState, event: SessionEventOf<'wake.ended'>): Change {
+  const { at, data } = event;
   const { openWake } = state;
   if (openWake?.wakeId !== data.wakeId) return {};
   const { error } = data;
@@ -36,7 +38,13 @@ export function foldWakeEnded(state: SessionState, { at, data }: SessionEventOf<
   const completed = new Set(data.completedWakeIds);
   return {
     openWake: undefined,
-    lastWake: { wakeId: data.wakeId, epoch: openWake.epoch, endedAt: at, outcome, ...(error === undefined ? {} : { error }), ...(retryAt === undefined ? {} : { retryAt }) },
+    lastWake: {
+      ...{ wakeId: data.wakeId, epoch: openWake.epoch, endedAt: at, outcome },
+      ...(error === undefined ? {} : { error }),
+      ...(retryAt === undefined ? {} : { retryAt }),
+      ...(openWake.host === undefined ? {} : { host: openWake.host }),
+      ...(hasDied(openWake, event) ? { hasDied: true } : {}),
+    },
     queuedWakes: completed.size === 0 ? state.queuedWakes : state.queuedWakes.filter(({ queuedWakeId }) => !completed.has(queuedWakeId)),
     // A wake that died may have accepted a directive whose wishes are not stored yet; the next one carries them out.
     openDirectives: outcome === 'lost' ? state.openDirectives : [],
@@ -46,6 +54,11 @@ export function foldWakeEnded(state: SessionState, { at, data }: SessionEventOf<
     continuesInARow: outcome === 'budget_reached' ? 0 : state.continuesInARow,
     ...countsAfter(state, openWake, outcome),
   };
+}
+
+/** A wake says its own end under its own epoch. */
+function hasDied({ epoch }: OpenWake, { epoch: saidBy = epoch, data }: SessionEventOf<'wake.ended'>): boolean {
+  return data.outcome === 'lost' || saidBy > epoch;
 }
 
 function countsAfter(state: SessionState, { trigger, toolCalls }: OpenWake, outcome: Outcome): Change {

@@ -1,6 +1,7 @@
 /** Session events as data: the envelope, the union of all types, and how both are read from what a store holds. */
 import type { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
+import type { HandedDown } from '../permission/handed-down.ts';
 import { isUuidV7 } from '../ids.ts';
 import { sessionEventDefinitions } from './event-schemas.ts';
 import { parseOrThrow } from '../validate.ts';
@@ -38,11 +39,26 @@ export type SessionEvent = { readonly [Type in SessionEventType]: SessionEventOf
 export type SessionEventDraft = {
   readonly [Type in Exclude<SessionEventType, 'event.unrecognized'>]: {
     readonly type: Type;
-    readonly data: Readonly<z.input<Definitions[Type]['data']>>;
+    readonly data: DraftData<Type>;
     /** The event's own id, where its data has to name it. */
     readonly id?: string | undefined;
   };
 }[Exclude<SessionEventType, 'event.unrecognized'>];
+
+/**
+ * Whoever makes a session that works for another one has to say what binds it: without bounds that were handed down, there is no draft. Logs of
+ * earlier versions may lack them, so the schemas cannot demand it.
+ */
+type DraftData<Type extends SessionEventType> = Type extends 'session.created'
+  ? OfItsOwn<Input<Type>> | BoundChild<Input<Type>>
+  : Type extends 'agent.subflow_started' | 'subagent.started'
+    ? Bound<Input<Type>>
+    : Input<Type>;
+
+type Input<Type extends SessionEventType> = Readonly<z.input<Definitions[Type]['data']>>;
+type Bound<Data> = Omit<Data, 'restriction'> & { readonly restriction: HandedDown };
+type OfItsOwn<Data> = Omit<Data, 'parent'> & { readonly parent?: undefined };
+type BoundChild<Data extends { readonly parent?: unknown }> = Omit<Bound<Data>, 'parent'> & { readonly parent: NonNullable<Data['parent']> };
 
 export type CheckedDraft = { readonly [Type in SessionEventType]: { readonly type: Type; readonly v: number; readonly data: SessionEventData<Type> } }[SessionEventType];
 

@@ -17,7 +17,7 @@ import type { Directive } from '../wake/directive.ts';
 type Fold<Type extends SessionEventType> = (state: SessionState, event: SessionEventOf<Type>) => Change;
 
 /** Changes when the fold gives another state for the same log; views and checkpoints written by another version are rebuilt. */
-export const SESSION_FOLD_VERSION = 8;
+export const SESSION_FOLD_VERSION = 9;
 
 const NOTHING: Change = {};
 
@@ -148,6 +148,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'promotion.refused': () => NOTHING,
   'hand.restored': () => NOTHING,
   'hand.not_copied': () => NOTHING,
+  'log.loss_accepted': () => NOTHING,
   'event.unrecognized': () => NOTHING,
 };
 
@@ -188,6 +189,8 @@ function foldJobEnded(state: SessionState, event: SessionEventOf<'subagent.ended
   return {
     jobs: state.jobs.filter((each) => each !== job),
     ...useByChild(state, used),
+    // What it was promised and did not use may be what was missing.
+    ...(state.parked?.code === 'budget' ? { parked: undefined } : {}),
     ...(state.status === 'terminated' ? NOTHING : { pending: [...state.pending, { eventId: event.id, seq: event.seq, at: event.at, type: 'subagent.ended', delivery: 'queue' }] }),
   };
 }

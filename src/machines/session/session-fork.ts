@@ -13,9 +13,18 @@ export function forkedEvents(events: readonly SessionEvent[]): NewSessionEvent[]
   return events.filter((event) => !ITS_OWN.has(event.type) && !isTermination(event)).map(asStored).map(withoutGrants).map(asCopied);
 }
 
-/** The session of a backend is that of whoever had the log first: two that go on with it would read each other's words. It still counts as one that was had. */
+/**
+ * The session of a backend is that of whoever had the log first: two that go on with it would read each other's words. It still counts as one that was
+ * had. The folder of that session stays where it is.
+ */
 export function asCopied(event: NewSessionEvent): NewSessionEvent {
+  if (event.type === 'wake.started') return withoutHost(event);
   return event.type === 'backend.session_bound' ? { ...event, data: { ...(event.data as SessionEventData<'backend.session_bound'>), isCopied: true } } : event;
+}
+
+function withoutHost(event: NewSessionEvent): NewSessionEvent {
+  const { host: _host, ...data } = event.data as SessionEventData<'wake.started'>;
+  return { ...event, data };
 }
 
 /** What somebody allowed for the first session is allowed there only. */

@@ -4,6 +4,7 @@
  */
 import type { RunUsage } from '../run/run-output.ts';
 import type { RunFailure } from '../run/run-failure.ts';
+import { readDirective } from '../wake/directive.ts';
 import { ScriptNotes } from './script-notes.ts';
 import type { SessionEvent, SessionEventData, SessionEventOf } from './session-event.ts';
 
@@ -42,8 +43,6 @@ interface OpenStep {
   ranTools: boolean;
   wasRefused: boolean;
 }
-
-const DIRECTIVE_BLOCK = /^[ \t]*```wakechart-directive/m;
 
 /** Takes the events of a log one after the other. */
 export class ScriptRecorder {
@@ -97,7 +96,7 @@ export class ScriptRecorder {
   /** What could not be understood stands in the text, or was given as data: then it is given again, to be refused again. */
   #misdirect(step: OpenStep, { received }: SessionEventData<'directive.rejected'>): void {
     step.wasRefused = true;
-    if (step.texts.some((text) => DIRECTIVE_BLOCK.test(text))) return;
+    if (hasDirective(step.texts)) return;
     const reading = readJson(received);
     if (reading === undefined) this.#note('cut_directive');
     step.directive = reading === undefined ? received : reading.value;
@@ -123,7 +122,7 @@ export class ScriptRecorder {
   #add({ texts, thoughts, toolCalls, directive, ranTools, wasRefused }: OpenStep, usage: RunUsage | undefined): void {
     if (texts.length > 1) this.#note('several_messages');
     if (ranTools) this.#note('own_tools');
-    if (directive === undefined && !wasRefused && texts.some((text) => DIRECTIVE_BLOCK.test(text))) this.#note('block_in_text');
+    if (directive === undefined && !wasRefused && hasDirective(texts)) this.#note('block_in_text');
     this.#push({
       ...(thoughts.length === 0 ? {} : { reasoning: thoughts.join('\n\n') }),
       ...(texts.length === 0 ? {} : { text: texts.join('\n\n') }),
@@ -144,6 +143,11 @@ export class ScriptRecorder {
   #note(what: Parameters<ScriptNotes['add']>[0]): void {
     this.#notes.add(what, this.#steps.length + 1);
   }
+}
+
+/** Whether a replay would read one from these texts. */
+function hasDirective(texts: readonly string[]): boolean {
+  return readDirective({ text: texts.join('\n\n'), structured: [] }).kind !== 'none';
 }
 
 /** As the file of a script: one step on each line. */

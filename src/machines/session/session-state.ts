@@ -88,6 +88,8 @@ export interface OpenWake {
   readonly wakeId: string;
   readonly epoch: number;
   readonly owner: string;
+  /** Where the folder of the session is since it began. */
+  readonly host?: SessionEventData<'wake.started'>['host'];
   readonly startedAt: string;
   readonly trigger: WakeTrigger;
   /** The queued wakes that this one was due for. */
@@ -115,6 +117,10 @@ export interface LastWake {
   readonly error?: SessionEventData<'wake.ended'>['error'];
   /** Nothing is tried again by itself before this time. */
   readonly retryAt?: string | undefined;
+  /** As of `OpenWake`. */
+  readonly host?: SessionEventData<'wake.started'>['host'];
+  /** Its end was said by somebody else: what it did last, nobody has copied. */
+  readonly hasDied?: true | undefined;
 }
 
 export interface BackendSession extends Omit<SessionEventData<'backend.session_bound'>, 'reseeded' | 'isCopied'> {
@@ -264,4 +270,9 @@ export function initialSessionState({ sessionId, agentId }: { readonly sessionId
     used: { tokens: 0, cost: 0 },
     sessionRules: [],
   };
+}
+
+/** How many generations of sessions stand above it. A fork stands where the first session stood. */
+export function depthOf({ parent, forkOf }: Pick<SessionState, 'parent' | 'forkOf'>): number {
+  return parent?.depth ?? forkOf?.depth ?? 0;
 }

@@ -2,8 +2,8 @@
  * How much a worker may say beside its answer. A parent copies, redacts and stores what it hears, value by value: one text may be long, but
  * many small values would keep it busy for as long as their sender likes.
  */
-import { shortened } from '../run/redaction.ts';
-import type { Redaction } from '../run/redaction.ts';
+import type { SecretRedaction } from '../vault/secret-redaction.ts';
+import { shortened } from '../vault/shortened.ts';
 import { utf8Length } from '../utf8.ts';
 
 /** Of arguments, details and metadata, each: the texts in them, with a little for each value. */
@@ -63,17 +63,48 @@ function bytesOf(text: string): number {
   return text.length > WORKER_EXTRA_BYTES ? text.length : utf8Length(text);
 }
 
-/** What is believed of the metadata of a worker's result: how its session and its wake went. Where things lie is said by whoever put them there. */
-const BELIEVED = ['sessionId', 'summary', 'usage', 'outcome'] as const;
+/** What is the runtime's to say in the metadata of a result, by name or by how it begins: people and agents open what lies there. */
+const OWN_KEYS: ReadonlySet<string> = new Set(['outputPath', 'outputBytes', 'outputNotKept', 'branchName', 'baseRevision', 'parentStatus', 'settlementProblems']);
+const OWN_BEGINNINGS: readonly string[] = ['worktree', 'wakechart.'];
 
-/** The metadata that goes on, without secrets. */
-export function believedMetadata(given: Readonly<Record<string, unknown>>, redaction: Redaction): Readonly<Record<string, unknown>> {
-  const kept = BELIEVED.flatMap((key) => (Object.hasOwn(given, key) ? [[key, redaction.json(given[key], Infinity)] as const] : []));
-  return Object.fromEntries(kept);
+/** All metadata of a worker's result but for what is not its to say: opaque, and without secrets. */
+export function believedMetadata(given: Readonly<Record<string, unknown>>, redaction: SecretRedaction): Readonly<Record<string, unknown>> {
+  const kept = Object.fromEntries(Object.entries(given).filter(([key]) => !isOwn(key)));
+  return redaction.json(kept);
 }
 
 /** The names of what does not go on. */
 export function disbelievedMetadata(given: Readonly<Record<string, unknown>>): readonly string[] {
-  const believed: readonly string[] = BELIEVED;
-  return Object.keys(given).filter((key) => !believed.includes(key));
+  return Object.keys(given).filter(isOwn);
+}
+
+function isOwn(key: string): boolean {
+  return OWN_KEYS.has(key) || OWN_BEGINNINGS.some((beginning) => key.startsWith(beginning));
+}
+
+/** Of the names that are told of what was left out. */
+const LEFT_OUT_CHARACTERS = 1_000;
+
+/** As much of the metadata of a result as a worker may say, the smallest first. What is left out stands in `metadataLeftOut`, with the reason. */
+export function boundedMetadata(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (excessOf(given) === undefined) return given;
+  const bySize = Object.entries(given).toSorted(([, one], [, other]) => sizeOf(one) - sizeOf(other));
+  const kept: Record<string, unknown> = { metadataLeftOut: ' '.repeat(2 * LEFT_OUT_CHARACTERS) };
+  const leftOut: string[] = [];
+  let reason = '';
+  for (const [key, value] of bySize) {
+    const excess = excessOf({ ...kept, [key]: value });
+    if (excess === undefined) kept[key] = value;
+    else {
+      reason = excess;
+      leftOut.push(key);
+    }
+  }
+  kept['metadataLeftOut'] = `${leftOut.join(', ').slice(0, LEFT_OUT_CHARACTERS)}: ${reason}, received more`;
+  return kept;
+}
+
+/** Infinity where it is too much alone. */
+function sizeOf(value: unknown): number {
+  return excessOf(value) === undefined ? (JSON.stringify(value)?.length ?? 0) : Infinity;
 }

@@ -14,6 +14,7 @@
  * What is larger than WORKER_INLINE_BYTES goes by file, see `byFile`. Only prompts and answers may be long: see worker-bounds.ts.
  */
 import { z } from 'zod';
+import { environmentId } from '../ids.ts';
 import { providerTable } from '../run/provider-settings.ts';
 import { WORKER_NOTE_CHARACTERS, excessOf } from './worker-bounds.ts';
 
@@ -69,6 +70,8 @@ export const workerParentConfig = z.strictObject({
   providers: providerTable.optional(),
   /** Whether anybody can be asked for permission. Default `reachable`: requests go to the parent. */
   humans: z.enum(['reachable', 'none']).optional(),
+  /** The environment of agents that name none. Absent: `host`. */
+  environment: environmentId.optional(),
   /** A module, absolute, whose `runtimeOptions` add backends and tools of one's own. */
   setup: z.string().min(1).max(10_000).optional(),
 });

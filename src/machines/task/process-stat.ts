@@ -13,6 +13,11 @@ export function processStat(text: string): ProcessStat {
   return { began: fields[19] ?? '', isOver: isProcessOver(fields) };
 }
 
+/** Soft limit of the resident set in bytes, the 25th of all fields. @param text the whole of the file */
+export function residentLimitIn(text: string): number {
+  return Number(processFields(text)[22] ?? 0);
+}
+
 /** What follows the name, beginning with the letter of the state: the third field is the first here. */
 export function processFields(text: string): readonly string[] {
   // The name stands in parentheses and may hold spaces and parentheses itself; numbers follow the last one.

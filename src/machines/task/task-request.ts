@@ -95,6 +95,7 @@ export type AgentTaskRequest = Readonly<z.output<typeof agentRequest>>;
 export type ProcessTaskRequest = Readonly<z.output<typeof processRequest>>;
 export type ScheduledTaskRequest = Readonly<z.output<typeof scheduledRequest>>;
 export type BackgroundTaskKind = BackgroundTaskRequest['kind'];
+export const BACKGROUND_TASK_KINDS = ['agent', 'process', 'scheduled'] as const satisfies readonly BackgroundTaskKind[];
 export type CatchUpPolicy = z.output<typeof catchUpPolicy>;
 export type OverlapPolicy = z.output<typeof overlapPolicy>;
 

@@ -63,16 +63,35 @@ function completedStep({ spanId, payloads, usage, modelSteps, consumed, newCallI
   const calls = asked.map((payload): ToolCallInput => ({ callId: newCallId(), name: payload.name.slice(0, MAX_TOOL_NAME_CHARACTERS), input: asStored(payload.input ?? {}) }));
   const drafts: SessionEventDraft[] = [];
   if (consumed.length > 0) drafts.push({ type: 'message.consumed', data: { eventIds: [...consumed], spanId } });
-  for (const payload of payloads) {
-    if (payload.type === 'reasoning' && (payload.text !== '' || payload.opaque !== undefined)) drafts.push({ type: 'agent.thinking', data: { text: payload.text, spanId, ...(payload.opaque === undefined ? {} : { opaque: payload.opaque }) } });
-  }
-  if (reading.text !== '') drafts.push({ type: 'agent.message', data: { text: reading.text, spanId } });
-  for (const call of calls) drafts.push({ type: 'agent.tool_use', data: { ...call, spanId } });
+  drafts.push(...saidEvents({ payloads, text: reading.text, calls, spanId }));
   if (reading.kind === 'accepted') drafts.push({ type: 'directive.accepted', data: { directive: reading.directive, spanId } });
   if (reading.kind === 'malformed') drafts.push({ type: 'directive.rejected', data: { reason: reading.reason, received: reading.received, spanId } });
   if (bound !== undefined) drafts.push(bound);
   drafts.push({ type: 'span.completed', data: { spanId, kind: 'model_step', outcome: 'completed', modelSteps, ...withUsage(usage) } });
   return { drafts, calls, text: reading.text };
+}
+
+interface Saying {
+  readonly payloads: readonly RunPayload[];
+  /** All texts, without a directive that was understood. */
+  readonly text: string;
+  readonly calls: readonly ToolCallInput[];
+  readonly spanId: string;
+}
+
+/** Thoughts stay where they were thought: providers refuse to read them in another order. All that was said is one message, where it began. */
+function saidEvents({ payloads, text, calls, spanId }: Saying): SessionEventDraft[] {
+  const left = [...calls];
+  let isSaid = text === '';
+  return payloads.flatMap((payload): SessionEventDraft[] => {
+    if (payload.type === 'reasoning' && (payload.text !== '' || payload.opaque !== undefined)) return [{ type: 'agent.thinking', data: { text: payload.text, spanId, ...(payload.opaque === undefined ? {} : { opaque: payload.opaque }) } }];
+    if (payload.type === 'text' && !isSaid) {
+      isSaid = true;
+      return [{ type: 'agent.message', data: { text, spanId } }];
+    }
+    const call = payload.type === 'tool_call' ? left.shift() : undefined;
+    return call === undefined ? [] : [{ type: 'agent.tool_use', data: { ...call, spanId } }];
+  });
 }
 
 function withUsage(usage: RunUsage | undefined): { readonly usage?: RunUsage } {

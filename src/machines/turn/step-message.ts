@@ -1,4 +1,5 @@
 /** The message that a model is saying, put together from what it streams while it does. */
+import { RuntimeError } from '../errors.ts';
 import type { AgentRunEvent } from '../run/run-output.ts';
 import type { AssistantMessage, ToolCallPart } from './provider-message.ts';
 
@@ -9,8 +10,9 @@ export class StreamStepMessageBuilder {
   #parts: OpenPart[] = [];
   readonly #callIds = new Set<string>();
 
-  /** Takes the next event of the run. */
+  /** Takes the next event of the run. @throws RuntimeError RUN_EVENT_INVALID for what is none, such as a part of a stream of the AI SDK */
   ingest(event: AgentRunEvent): void {
+    checkEvent(event);
     if (event.stream === 'assistant') this.#say(event.data);
     else if (event.stream === 'tool' && event.data.phase === 'requested') this.#call(event.data);
     else if (event.stream === 'attempt' && event.data.phase === 'started') this.#forget();
@@ -40,4 +42,14 @@ export class StreamStepMessageBuilder {
     this.#callIds.add(callId);
     this.#parts.push({ type: 'tool_call', callId, name, input });
   }
+}
+
+const WANTED = 'expected an event of a run, such as { stream: "assistant", data: { kind: "text", text } }';
+
+/** What is passed over must be known to be of no matter: an event of another form would be lost without a word. */
+function checkEvent(event: unknown): void {
+  const stream: unknown = typeof event === 'object' && event !== null && 'stream' in event ? event.stream : undefined;
+  if (typeof stream === 'string') return;
+  const received = typeof event === 'object' && event !== null ? `an object with ${Object.keys(event).slice(0, 5).join(', ') || 'nothing in it'}` : typeof event;
+  throw new RuntimeError('RUN_EVENT_INVALID', `${WANTED}, received ${received.slice(0, 200)}`, { category: 'validation', hint: 'Give it what onEvent of a run is given. Parts of another stream have to be written as such events first.' });
 }

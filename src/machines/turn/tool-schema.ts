@@ -22,5 +22,50 @@ export type ToolInputReading<Input> =
 export function readToolInput<Input>({ name, inputSchema }: ToolDefinition<Input>, input: unknown): ToolInputReading<Input> {
   const parsed = inputSchema.safeParse(input);
   if (parsed.success) return { ok: true, input: parsed.data };
-  return { ok: false, reason: `The input of ${name} is not valid: ${describeIssues(parsed.error).join('; ')}.` };
+  return { ok: false, reason: brokenJson(name, input) ?? `The input of ${name} is not valid: ${describeIssues(parsed.error).join('; ')}.` };
+}
+
+/** Characters that are shown of where arguments break. */
+const SHOWN_CHARACTERS = 60;
+
+/** Arguments that no backend could read come as the text that the model wrote: why they cannot be read, in words for the model. */
+function brokenJson(name: string, input: unknown): string | undefined {
+  if (typeof input !== 'string' || isJson(input)) return undefined;
+  const place = brokenAt(input);
+  const shown = JSON.stringify(input.slice(Math.max(0, place - SHOWN_CHARACTERS), place));
+  const begins = `The arguments of ${name} are not valid JSON: they`;
+  if (place === input.length) return `${begins} end at character ${place}, after ${shown}, before they are complete; perhaps the limit of output cut them off. Nothing was run. Send them whole, in smaller pieces if they are long.`;
+  return `${begins} break at character ${place + 1} of ${input.length}, after ${shown}. Nothing was run. Send one JSON object.`;
+}
+
+/** How many characters are a beginning of JSON. */
+function brokenAt(text: string): number {
+  let low = 0;
+  let high = text.length;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (isBeginning(text.slice(0, middle))) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What the engine says of a text that only lacks its end. */
+function isBeginning(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    const { position } = /position (?<position>\d+)/.exec(String(error))?.groups ?? {};
+    return /end of JSON|unterminated/i.test(String(error)) || (position !== undefined && Number(position) >= text.length);
+  }
 }

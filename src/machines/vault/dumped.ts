@@ -2,7 +2,8 @@
  * Dumps, as od, xxd and hexdump print them, without what stands before and after the bytes of each line: a secret that goes on in the next line
  * then goes on at once.
  */
-import type { ReadBytes } from './unescaped.ts';
+import { Places } from './visible-text.ts';
+import type { Placed } from './visible-text.ts';
 
 const LINE_END = 0x0a;
 const SPACE = 0x20;
@@ -22,7 +23,7 @@ const TEXT_SIGNS: ReadonlyMap<number, number> = new Map([
 ]);
 
 /** Undefined where there is no line of a dump. */
-export function dumped(bytes: Uint8Array): ReadBytes | undefined {
+export function dumped(bytes: Uint8Array): Placed | undefined {
   const lines: (readonly [number, number])[] = [];
   let other: readonly [number, number] | undefined;
   for (let from = 0; from < bytes.length; ) {
@@ -81,16 +82,14 @@ function signAfter(bytes: Uint8Array, from: number, until: number): number {
   return until;
 }
 
-function together(bytes: Uint8Array, lines: readonly (readonly [number, number])[]): ReadBytes {
-  const length = lines.reduce((sum, [from, until]) => sum + until - from, 0);
-  const read = { bytes: new Uint8Array(length), starts: new Uint32Array(length), ends: new Uint32Array(length) };
-  let index = 0;
+function together(bytes: Uint8Array, lines: readonly (readonly [number, number])[]): Placed {
+  const read = new Uint8Array(lines.reduce((sum, [from, until]) => sum + until - from, 0));
+  const places = new Places();
+  let length = 0;
   for (const [from, until] of lines) {
-    for (let at = from; at < until; at += 1, index += 1) {
-      read.bytes[index] = bytes[at] as number;
-      read.starts[index] = at;
-      read.ends[index] = at + 1;
-    }
+    places.note(length, from);
+    read.set(bytes.subarray(from, until), length);
+    length += until - from;
   }
-  return read;
+  return { bytes: read, source: { of: { bytes }, places, isWritten: false } };
 }

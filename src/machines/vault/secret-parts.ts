@@ -74,7 +74,8 @@ const NUMBER_OR_DATE = /^[\d\s.,:/TZ+-]+$/;
 const ADDRESS = /^(?:[a-z][a-z0-9+.-]{0,30}:\/\/)?(?:[\w.+-]+@)?(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?(?:\/[\w./-]*)?$/i;
 const NAMES_PART = /^(?:-----|\[[^\]]*\]$|#|\/\/)/;
 
-function isSecret(part: string): boolean {
+/** Whether it says something that no word, name or address says. */
+export function isSecret(part: string): boolean {
   if (part.length < MIN_CHARACTERS || part.replaceAll(/\s/g, '').length < MIN_CHARACTERS || NAMES_PART.test(part)) return false;
   if (part.length >= MIN_KEY_CHARACTERS && KEY.test(part)) return true;
   return !part.split(/[\W_]+/).every((word) => WORD.test(word)) && !NUMBER_OR_DATE.test(part) && !ADDRESS.test(part);

@@ -1,30 +1,32 @@
 /**
- * Finds secrets in bytes, in every form, in either case and however white space divides it, in a few passes whatever the number of secrets: the
- * first four bytes of each form are looked up at every place, and what begins so is compared. The bytes are looked at as they are, with their
- * escapes resolved, without what dumps put around them, and where characters are spelled out.
+ * Finds secrets in bytes, in a few passes whatever the number of secrets: the first four bytes of each form are looked up at every place, and what
+ * begins so is compared. The bytes are looked at as they read, with their escapes resolved one after the other, without what dumps put around
+ * them, and where characters are spelled out. Where a text was cut, what is left of a secret is found too.
  */
 import { dumped, endOfLine } from './dumped.ts';
 import { secretForms } from './secret-forms.ts';
+import { isSecret } from './secret-parts.ts';
 import { spelledOut } from './spelled-out.ts';
-import { unescaped } from './unescaped.ts';
-import type { ReadBytes } from './unescaped.ts';
+import { fullyUnescaped } from './unescaped.ts';
+import { CUT, endOf, startOf, visible } from './visible-text.ts';
+import type { Placed } from './visible-text.ts';
 
 /** Bytes by which forms are looked up. As many have to be there before the end of a text is kept back as the beginning of a secret. */
 const KEY_BYTES = 4;
-/** What is shorter, as it is looked for, would tear every text to pieces. */
-const MIN_SECRET_BYTES = 8;
-/** Bytes of white space that may stand between two characters of a secret: a line end and the indentation of the next line. */
-const MAX_GAP = 32;
-
-/** Besides white space: bytes of nothing, which every other one is where two are used for each character. */
-const IS_GAP = new Uint8Array(256);
-for (const byte of [0x00, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20]) IS_GAP[byte] = 1;
-
-/** Capitals as small letters. */
-const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte));
+/** What is shorter, as it is looked for, would tear every text to pieces. A secret itself may be a little shorter than its other forms. */
+const MIN_SECRET_CHARACTERS = 6;
+const MIN_FORM_BYTES = 8;
+/** As many characters of a secret are known by themselves where a text was cut. */
+const MIN_TORN_CHARACTERS = 8;
 
 const HASH_BITS = 16;
 const HASH_FACTOR = 0x9e3779b1;
+const BEGINS = 1;
+const ENDS = 2;
+
+/** Beside these a text that was cut is quoted. */
+const IS_QUOTE = new Uint8Array(256);
+for (const quote of '"\'`') IS_QUOTE[quote.charCodeAt(0)] = 1;
 
 export interface FoundSecret {
   readonly start: number;
@@ -41,153 +43,173 @@ export interface Scan {
 }
 
 interface Pattern {
+  /** As it is looked for. */
   readonly bytes: Uint8Array;
+  /** What it is a form of, without white space. */
+  readonly text: string;
   readonly name: string;
 }
 
+export interface ScanOptions {
+  /** Nothing comes before the bytes, or it was cut off. */
+  readonly isStart: boolean;
+  /** Nothing comes after the bytes, or it was cut off. */
+  readonly isWhole: boolean;
+}
+
+/** Where what is left of a secret counts as one: where the text begins and ends, and beside whatever a cut may stand at. */
+type Torn = 'nowhere' | 'at the ends' | 'beside cuts';
+
+interface Pass {
+  readonly seen: Placed;
+  readonly torn: Torn;
+  /** Whether what comes after its last byte may go on there. */
+  readonly mayGoOn: boolean;
+  readonly isStart: boolean;
+  readonly onFound: (start: number, end: number, name: string) => void;
+  readonly onUnsure: (start: number) => void;
+}
+
 export class SecretScan {
-  readonly #patterns = new Map<number, Pattern[]>();
-  readonly #mayBegin = new Uint8Array(2 ** HASH_BITS);
-  /** Bytes of the longest form. */
+  readonly #beginnings = new Map<number, Pattern[]>();
+  readonly #endings = new Map<number, Pattern[]>();
+  /** The secrets themselves, as they are looked for. */
+  readonly #values: Uint8Array[] = [];
+  readonly #mayBe = new Uint8Array(2 ** HASH_BITS);
+  /** Whether a secret has any in it. */
+  #hasWhiteSpace = false;
+  /** Bytes of the longest form; 0 when there is none. */
   readonly longest: number;
 
   /** @param secrets values by what the secrets are called: that of now, and those that it had before */
-  constructor(secrets: ReadonlyMap<string, readonly string[]>) {
+  constructor(secrets: ReadonlyMap<string, string | readonly string[]>) {
     let longest = 0;
     for (const [name, values] of secrets) {
-      for (const bytes of values.flatMap((value) => secretForms(value)).map(lookedFor)) {
-        if (bytes.length < MIN_SECRET_BYTES) continue;
-        this.#add({ name, bytes });
-        longest = Math.max(longest, bytes.length);
+      for (const value of [values].flat().filter((each) => each.trim().length >= MIN_SECRET_CHARACTERS)) {
+        for (const [index, form] of secretForms(value).entries()) {
+          const { bytes } = visible({ bytes: form.bytes }, true);
+          if (bytes.length < (index === 0 ? MIN_SECRET_CHARACTERS : MIN_FORM_BYTES)) continue;
+          this.#hasWhiteSpace ||= index === 0 && /\s/.test(form.text);
+          if (index === 0) this.#values.push(bytes.slice());
+          this.#add({ name, bytes: bytes.slice(), text: form.text.replaceAll(/\s/g, '') });
+          longest = Math.max(longest, bytes.length);
+        }
       }
     }
     this.longest = longest;
   }
 
-  /** @param isWhole nothing comes after the bytes */
-  look(bytes: Uint8Array, isWhole = true): Scan {
+  look(bytes: Uint8Array, { isStart, isWhole }: ScanOptions): Scan {
+    if (this.longest === 0) return { found: [], unsureFrom: bytes.length };
     const found: FoundSecret[] = [];
     let unsureFrom = bytes.length;
-    const unsure = (start: number): void => {
-      unsureFrom = Math.min(unsureFrom, start);
+    const heard = {
+      torn: isWhole ? 'beside cuts' : 'nowhere',
+      mayGoOn: !isWhole,
+      isStart,
+      onFound: (start: number, end: number, name: string) => found.push({ start, end, name }),
+      onUnsure: (start: number) => (unsureFrom = Math.min(unsureFrom, start)),
+    } as const;
+    const rows = (read: Placed): void =>
+      spelledOut(read, (row) => this.#pass({ ...heard, seen: visible(row, true), isStart: false, mayGoOn: heard.mayGoOn && row.isLast, torn: isWhole && row.isLast ? 'at the ends' : 'nowhere' }));
+    const look = (read: Placed): void => {
+      const seen = visible(read, isWhole);
+      this.#pass({ ...heard, seen });
+      // A character that is white space stands in the one, and signs with white space of any kind beside them in the other.
+      for (const each of this.#hasWhiteSpace ? [read, seen] : [seen]) rows(each);
     };
-    const heard: Heard = { onFound: (start, end, name) => found.push({ start, end, name }), onUnsure: unsure };
-    this.#pass(bytes, heard);
-    const plain = unescaped(bytes, isWhole);
-    if (plain !== undefined) this.#pass(plain.bytes, heardIn(plain, heard));
-    const heardInPlain = plain === undefined ? heard : heardIn(plain, heard);
-    spelledOut(plain?.bytes ?? bytes, (row) => {
-      const { onFound, onUnsure } = heardIn(row, heardInPlain);
-      this.#pass(row.bytes, { onFound, onUnsure: row.isLast ? onUnsure : ignore });
-    });
-    this.#lookInDump(bytes, heard);
+    look({ bytes });
+    fullyUnescaped(bytes, isWhole, look);
+    this.#lookInDump(bytes, { ...heard, isStart: false, torn: 'nowhere' });
     return { found: merged(found), unsureFrom };
   }
 
   /** With the characters that stand beside the last bytes of it. */
-  #lookInDump(bytes: Uint8Array, { onFound, onUnsure }: Heard): void {
+  #lookInDump(bytes: Uint8Array, heard: Omit<Pass, 'seen'>): void {
     const read = dumped(bytes);
     if (read === undefined) return;
+    const { onFound, onUnsure, mayGoOn } = heard;
     const toEndOfLine = (start: number, end: number, name: string): void => {
       const endOfAll = endOfLine(bytes, end);
-      if (endOfAll === bytes.length) onUnsure(start);
+      if (endOfAll === bytes.length && mayGoOn) onUnsure(start);
       onFound(start, endOfAll, name);
     };
-    this.#pass(read.bytes, heardIn(read, { onFound: toEndOfLine, onUnsure }));
+    this.#pass({ ...heard, seen: visible(read, !mayGoOn), onFound: toEndOfLine });
+  }
+
+  /** How many bytes at the end are the first of a secret as it is: fewer than are looked up. */
+  firstCharactersAt(bytes: Uint8Array): number {
+    for (let count = Math.min(KEY_BYTES - 1, bytes.length); count > 0; count -= 1) {
+      const { bytes: end } = visible({ bytes: bytes.subarray(bytes.length - count) }, false);
+      if (end.length === count && this.#values.some((value) => end.every((byte, index) => byte === value[index]))) return count;
+    }
+    return 0;
   }
 
   #add(pattern: Pattern): void {
-    const key = keyAt(pattern.bytes);
-    const others = this.#patterns.get(key);
-    if (others === undefined) this.#patterns.set(key, [pattern]);
-    else others.push(pattern);
-    this.#mayBegin[hashOf(key)] = 1;
+    const { bytes } = pattern;
+    for (const [patterns, key, mark] of [[this.#beginnings, keyAt(bytes, 0), BEGINS], [this.#endings, keyAt(bytes, bytes.length - KEY_BYTES), ENDS]] as const) {
+      const others = patterns.get(key);
+      if (others === undefined) patterns.set(key, [pattern]);
+      else others.push(pattern);
+      this.#mayBe[hashOf(key)] = (this.#mayBe[hashOf(key)] as number) | mark;
+    }
   }
 
-  #pass(bytes: Uint8Array, heard: Heard): void {
-    const mayBegin = this.#mayBegin;
+  #pass(pass: Pass): void {
+    const mayBe = this.#mayBe;
+    const { bytes } = pass.seen;
     let key = 0;
-    let known = 0;
-    let gap = 0;
     for (let at = 0; at < bytes.length; at += 1) {
-      const byte = FOLDED[bytes[at] as number] as number;
-      if (IS_GAP[byte] === 1) {
-        gap += 1;
-        if (gap > MAX_GAP) known = 0;
-        continue;
-      }
-      gap = 0;
-      key = (key << 8) | byte;
-      known += 1;
-      if (known < KEY_BYTES || mayBegin[hashOf(key)] === 0) continue;
-      const patterns = this.#patterns.get(key);
-      if (patterns !== undefined) compare(bytes, at, patterns, heard);
+      key = (key << 8) | (bytes[at] as number);
+      const what = mayBe[hashOf(key)] as number;
+      if (what === 0 || at < KEY_BYTES - 1) continue;
+      if ((what & BEGINS) !== 0) for (const pattern of this.#beginnings.get(key) ?? []) compare(pass, at + 1 - KEY_BYTES, pattern);
+      if ((what & ENDS) !== 0) for (const pattern of this.#endings.get(key) ?? []) compareBackwards(pass, at + 1, pattern);
     }
   }
 }
 
-interface Heard {
-  readonly onFound: (start: number, end: number, name: string) => void;
-  readonly onUnsure: (start: number) => void;
-}
-
-/** What is found in what was read, told by the places in what was there first. */
-function heardIn({ starts, ends }: ReadBytes, { onFound, onUnsure }: Heard): Heard {
-  return { onFound: (start, end, name) => onFound(starts[start] ?? 0, ends[end - 1] ?? 0, name), onUnsure: (start) => onUnsure(starts[start] ?? 0) };
-}
-
-function ignore(): void {
-  // What comes after it is there, and goes on with something else.
-}
-
-/** The last byte of the key is at `at`. */
-function compare(bytes: Uint8Array, at: number, patterns: readonly Pattern[], { onFound, onUnsure }: Heard): void {
-  for (const pattern of patterns) {
-    const end = endOf(bytes, at + 1, pattern.bytes);
-    if (end === undefined) continue;
-    const start = startOf(bytes, at);
-    if (end === 'unsure') onUnsure(start);
-    else onFound(start, end, pattern.name);
-  }
-}
-
-function endOf(bytes: Uint8Array, from: number, pattern: Uint8Array): number | 'unsure' | undefined {
+function compare(pass: Pass, start: number, pattern: Pattern): void {
+  const { seen, mayGoOn, onFound, onUnsure } = pass;
+  const { bytes: sought, name } = pattern;
   let matched = KEY_BYTES;
-  let gap = 0;
-  for (let at = from; matched < pattern.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === undefined) return 'unsure';
-    if (FOLDED[byte] === pattern[matched]) {
-      matched += 1;
-      gap = 0;
-      if (matched === pattern.length) return at + 1;
-    } else if (IS_GAP[byte] !== 1 || ++gap > MAX_GAP) {
-      return undefined;
-    }
-  }
-  return from;
+  while (matched < sought.length && seen.bytes[start + matched] === sought[matched]) matched += 1;
+  const end = start + matched;
+  if (matched === sought.length) onFound(startOf(seen, start), endOf(seen, end - 1), name);
+  else if (end === seen.bytes.length && mayGoOn) onUnsure(startOf(seen, start));
+  else if (saysSomething(pattern, matched, 'start') && isTornAfter(pass, end)) onFound(startOf(seen, start), endOf(seen, end - 1), name);
 }
 
-function startOf(bytes: Uint8Array, end: number): number {
-  let at = end;
-  for (let left = KEY_BYTES - 1; left > 0; ) {
-    at -= 1;
-    if (IS_GAP[bytes[at] ?? 1] !== 1) left -= 1;
-  }
-  return at;
+/** What is left of it where the beginning of the text was cut off. */
+function compareBackwards({ seen, torn, isStart, onFound }: Pass, end: number, pattern: Pattern): void {
+  const { bytes: sought, name } = pattern;
+  let matched = KEY_BYTES;
+  while (matched < sought.length && end > matched && seen.bytes[end - matched - 1] === sought[sought.length - matched - 1]) matched += 1;
+  const start = end - matched;
+  if (torn !== 'beside cuts' || matched === sought.length || (start === 0 ? !isStart : seen.bytes[start - 1] !== CUT)) return;
+  if (saysSomething(pattern, matched, 'end')) onFound(startOf(seen, start), endOf(seen, end - 1), name);
 }
 
-function keyAt(bytes: Uint8Array): number {
-  return bytes.subarray(0, KEY_BYTES).reduce((key, byte) => (key << 8) | byte, 0);
+/** Whether so many bytes at the start or the end of a form tell of the secret what no word, name or address does. */
+function saysSomething({ bytes, text }: Pattern, matched: number, where: 'start' | 'end'): boolean {
+  const count = Math.floor((matched * text.length) / bytes.length);
+  return count >= MIN_TORN_CHARACTERS && isSecret(where === 'start' ? text.slice(0, count) : text.slice(-count));
+}
+
+/** Whether the text could have been cut in front of a byte: it has ended, or that is no part of the same word. */
+function isTornAfter({ seen, torn }: Pass, end: number): boolean {
+  if (torn === 'nowhere' || end === seen.bytes.length) return torn !== 'nowhere';
+  const next = seen.bytes[end] as number;
+  return torn === 'beside cuts' && (next === CUT || IS_QUOTE[next] === 1 || startOf(seen, end) > endOf(seen, end - 1));
+}
+
+function keyAt(bytes: Uint8Array, from: number): number {
+  return bytes.subarray(from, from + KEY_BYTES).reduce((key, byte) => (key << 8) | byte, 0);
 }
 
 function hashOf(key: number): number {
   return Math.imul(key, HASH_FACTOR) >>> (32 - HASH_BITS);
-}
-
-/** Without white space, in small letters. */
-function lookedFor(bytes: Uint8Array): Uint8Array {
-  return bytes.filter((byte) => IS_GAP[byte] !== 1).map((byte) => FOLDED[byte] as number);
 }
 
 /** Where one lies over another, both are taken out; the one that begins first gives the name. */

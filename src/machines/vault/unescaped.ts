@@ -1,246 +1,168 @@
 /**
  * Bytes with what programs put before characters taken out of them, so that a secret reads the same however often it was written into JSON, a URL,
- * a page or a line of a shell: `\"` and `\\\"` are `"`; `\u0041`, `\x41`, `\101`, `%41`, `%2541`, `&#65;` and `&#x41;` are `A`; and a line end that
- * is written as `\n` is none. It is read once, whatever is written in what: what an escape stands for may be a part of the next one.
+ * a page or a line of a shell: `\"` is `"`; `\u0041`, `\x41`, `\101`, `%41`, `&#65;` and `&#x41;` are `A`; `\n` is the end of a line.
  */
-import { entityIn } from './entities.ts';
-
-/** Bytes as they read, and where each of them was read: from `starts` up to `ends`. */
-export interface ReadBytes {
-  readonly bytes: Uint8Array;
-  readonly starts: Uint32Array;
-  readonly ends: Uint32Array;
-}
+import { Places } from './visible-text.ts';
+import type { Placed } from './visible-text.ts';
 
 const BACKSLASH = 0x5c;
 const PERCENT = 0x25;
 const AMPERSAND = 0x26;
-const LETTER_U = 0x75;
-const LETTER_X = 0x78;
+const SEMICOLON = 0x3b;
 
 const BEGINS_ESCAPE = new Uint8Array(256);
 for (const byte of [BACKSLASH, PERCENT, AMPERSAND]) BEGINS_ESCAPE[byte] = 1;
 
-/** What may stand after an ampersand, also when that was written in another way. */
-const BEGINS_ENTITY = new Uint8Array(256);
-for (const sign of '#alqg\\%') BEGINS_ENTITY[sign.charCodeAt(0)] = 1;
-
 /** What stands after a backslash for a character that separates. */
 const WHITE_SPACE: ReadonlySet<number> = new Set([0x6e, 0x72, 0x74]);
+/** Those of signs, and of what shows nothing. */
+const ENTITIES: ReadonlyMap<string, number> = new Map([
+  ...([['amp', 0x26], ['lt', 0x3c], ['gt', 0x3e], ['quot', 0x22], ['apos', 0x27]] as const),
+  ...([['nbsp', 0xa0], ['shy', 0xad], ['ensp', 0x2002], ['emsp', 0x2003], ['thinsp', 0x2009], ['zwnj', 0x200c], ['zwj', 0x200d], ['lrm', 0x200e], ['rlm', 0x200f]] as const),
+]);
+const MAX_ENTITY = 12;
+const IN_ENTITY = new Uint8Array(256);
+for (const sign of '#0123456789abcdefghijklmnopqrstuvwxyzABCDEFX') IN_ENTITY[sign.charCodeAt(0)] = 1;
+const LAST_CHARACTER = 0x10ffff;
 
-/** Bytes of the longest escape, and of the longest character. */
-const MAX_ESCAPE = 12;
-const MAX_BYTES_OF_CHARACTER = 4;
-
-/** How often what one byte has ended may end what was begun before it. */
-const MAX_NESTING = 4;
-
-/**
- * Undefined where nothing is written in another way.
- * @param isWhole nothing comes after it. Otherwise an escape that has not ended by the end is left out
- */
-export function unescaped(bytes: Uint8Array, isWhole = true): ReadBytes | undefined {
-  if (!bytes.includes(BACKSLASH) && !bytes.includes(PERCENT) && !bytes.includes(AMPERSAND)) return undefined;
-  const reader = new EscapeReader(bytes);
-  reader.read(isWhole);
-  const { length } = reader;
-  return { bytes: reader.out.subarray(0, length), starts: reader.starts.subarray(0, length), ends: reader.ends.subarray(0, length) };
+interface Escape {
+  /** Bytes that it takes. */
+  readonly size: number;
+  readonly code: number;
+  /** What it stands for is one byte; otherwise it is the character of that number. */
+  readonly isByte: boolean;
 }
 
-class EscapeReader {
-  readonly #bytes: Uint8Array;
-  readonly out: Uint8Array;
-  readonly starts: Uint32Array;
-  readonly ends: Uint32Array;
-  length = 0;
-  /** Where in `out` an escape begins that may still become one; -1: nowhere. */
-  #open = -1;
+/** `open`: it may become one when more comes. */
+type Found = Escape | 'open' | undefined;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-    // No escape is shorter than what it stands for, but while it is read it is there as well.
-    const room = bytes.length + MAX_BYTES_OF_CHARACTER;
-    this.out = new Uint8Array(room);
-    this.starts = new Uint32Array(room);
-    this.ends = new Uint32Array(room);
-  }
+/** What was written in what: as often as anybody has written it. */
+const MAX_WRITINGS = 8;
 
-  read(isWhole: boolean): void {
-    const bytes = this.#bytes;
-    for (let at = 0; at < bytes.length; ) {
-      if (this.#open < 0) at = this.#readPlain(at);
-      if (at === bytes.length) break;
-      this.#take(bytes[at] as number, at, at + 1, MAX_NESTING);
-      at += 1;
-    }
-    if (this.#open >= 0) this.#end(isWhole);
+/** Every writing taken off, one after the other; `onRead` sees what each of them leaves. Undefined where nothing was written so. */
+export function fullyUnescaped(bytes: Uint8Array, isWhole = true, onRead?: (read: Placed) => void): Placed | undefined {
+  let last: Placed | undefined;
+  for (let writing = 0; writing < MAX_WRITINGS; writing += 1) {
+    const next = unescapedOnce(last ?? { bytes }, isWhole);
+    if (next === undefined) break;
+    onRead?.(next);
+    last = next;
   }
-
-  /** Most of every text: with nothing looked up in the object. */
-  #readPlain(from: number): number {
-    const bytes = this.#bytes;
-    const { out, starts, ends } = this;
-    let { length } = this;
-    let at = from;
-    for (; at < bytes.length; at += 1) {
-      const byte = bytes[at] as number;
-      // Most of these signs stand for themselves.
-      if (BEGINS_ESCAPE[byte] === 1 && (byte !== AMPERSAND || BEGINS_ENTITY[bytes[at + 1] ?? 0x23] === 1)) break;
-      out[length] = byte;
-      starts[length] = at;
-      ends[length] = at + 1;
-      length += 1;
-    }
-    this.length = length;
-    return at;
-  }
-
-  #take(byte: number, start: number, end: number, nesting: number): void {
-    const { length } = this;
-    this.out[length] = byte;
-    this.starts[length] = start;
-    this.ends[length] = end;
-    this.length = length + 1;
-    if (this.#open < 0) this.#open = BEGINS_ESCAPE[byte] === 1 ? length : -1;
-    else this.#goOn(nesting);
-  }
-
-  /** One byte more has been read of what may be an escape. */
-  #goOn(nesting: number): void {
-    const begin = this.out[this.#open];
-    if (begin === PERCENT) this.#percent(nesting);
-    else if (begin === BACKSLASH) this.#backslash(nesting);
-    else this.#entity(nesting);
-  }
-
-  #percent(nesting: number): void {
-    const count = this.length - this.#open;
-    const digit = digitOf(this.out[this.length - 1] as number);
-    if (digit === undefined) this.#isNone();
-    else if (count === 3) this.#standsFor((digitOf(this.out[this.#open + 1] as number) ?? 0) * 16 + digit, nesting, true);
-  }
-
-  #backslash(nesting: number): void {
-    const from = this.#open;
-    const first = this.out[from + 1] as number;
-    // However many: each writing doubles them.
-    if (first === BACKSLASH) this.length -= 1;
-    else if (WHITE_SPACE.has(first)) this.#forget();
-    else if (first === LETTER_U) this.#hexCode(4, nesting);
-    else if (first === LETTER_X) this.#hexCode(2, nesting);
-    else if (isOctal(first)) this.#octal(nesting);
-    else this.#isPlainAfterBackslash();
-  }
-
-  #hexCode(digits: number, nesting: number): void {
-    const from = this.#open;
-    const count = this.length - from - 2;
-    if (count === 0) return;
-    if (digitOf(this.out[this.length - 1] as number) === undefined) return this.#isPlainAfterBackslash();
-    if (count < digits) return;
-    let code = 0;
-    for (let at = from + 2; at < this.length; at += 1) code = code * 16 + (digitOf(this.out[at] as number) ?? 0);
-    this.#standsFor(code, nesting, false);
-  }
-
-  /** Two digits or three, as far as they make no more than a byte. */
-  #octal(nesting: number): void {
-    const from = this.#open;
-    const count = this.length - from - 1;
-    const last = this.out[this.length - 1] as number;
-    if (count === 1 || (count === 2 && isOctal(last))) return;
-    if (count === 2) return this.#isPlainAfterBackslash();
-    const two = octalOf(this.out, from + 1, 2);
-    if (isOctal(last) && two * 8 + last - 0x30 <= 0xff) return this.#standsFor(two * 8 + last - 0x30, nesting, false);
-    const [start, end] = [this.starts[this.length - 1] as number, this.ends[this.length - 1] as number];
-    this.length -= 1;
-    this.#standsFor(two, nesting, false);
-    this.#take(last, start, end, nesting);
-  }
-
-  #entity(nesting: number): void {
-    const found = entityIn(this.out, this.#open, this.length);
-    if (found === 'none') this.#isNone();
-    else if (found !== 'more') this.#standsFor(found, nesting, false);
-  }
-
-  /** Nothing comes after it. */
-  #end(isWhole: boolean): void {
-    const from = this.#open;
-    const isWholeOctal = isWhole && this.out[from] === BACKSLASH && this.length - from === 3 && isOctal(this.out[from + 1] as number);
-    if (isWholeOctal) this.#standsFor(octalOf(this.out, from + 1, 2), 0, false);
-    else this.length = from;
-  }
-
-  /** It stays as it is; only its last byte may begin another. */
-  #isNone(): void {
-    this.#open = BEGINS_ESCAPE[this.out[this.length - 1] as number] === 1 ? this.length - 1 : -1;
-  }
-
-  /** The backslash means nothing, what stands after it is read as it is. */
-  #isPlainAfterBackslash(): void {
-    const from = this.#open;
-    for (const list of [this.out, this.starts, this.ends]) list.copyWithin(from, from + 1, this.length);
-    this.length -= 1;
-    this.#isNone();
-  }
-
-  #forget(): void {
-    this.length = this.#open;
-    this.#open = -1;
-  }
-
-  /** @param isByte otherwise it is a character, which is more than one byte in UTF-8 */
-  #standsFor(code: number, nesting: number, isByte: boolean): void {
-    const from = this.#open;
-    const start = this.starts[from] as number;
-    const end = this.ends[this.length - 1] as number;
-    this.length = from;
-    this.#open = -1;
-    if (code >= 0x80 && !isByte) return this.#takeCharacter(code, start, end);
-    if (nesting > 0) this.#openBefore(from);
-    this.#take(code, start, end, nesting - 1);
-  }
-
-  /** What was begun before it and did not go on, may go on now: `%%341`. */
-  #openBefore(length: number): void {
-    const { out } = this;
-    for (let at = length - 1; at >= Math.max(0, length - MAX_ESCAPE); at -= 1) {
-      if (BEGINS_ESCAPE[out[at] as number] === 0) continue;
-      if (isBegun(out, at, length)) this.#open = at;
-      return;
-    }
-  }
-
-  /** The halves of a pair one by one, as patterns for them are made. */
-  #takeCharacter(code: number, start: number, end: number): void {
-    const more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    this.#put((code >> (6 * more)) | ((0xff00 >> (more + 1)) & 0xff), start, end);
-    for (let left = more - 1; left >= 0; left -= 1) this.#put(0x80 | ((code >> (6 * left)) & 0x3f), start, end);
-  }
-
-  #put(byte: number, start: number, end: number): void {
-    this.out[this.length] = byte;
-    this.starts[this.length] = start;
-    this.ends[this.length] = end;
-    this.length += 1;
-  }
+  return last;
 }
 
-/** Whether what stands there is the beginning of an escape, and no whole one. */
-function isBegun(out: Uint8Array, at: number, length: number): boolean {
-  if (out[at] === AMPERSAND) return length === at + 1 || entityIn(out, at, length) === 'more';
-  const isBackslash = out[at] === BACKSLASH;
-  const first = out[at + 1];
-  const digitsFrom = isBackslash && (first === LETTER_U || first === LETTER_X) ? at + 2 : at + 1;
-  for (let digit = digitsFrom; digit < length; digit += 1) if (digitOf(out[digit] as number) === undefined) return false;
-  return true;
+/** One writing taken off; undefined where nothing was written so. @param isWhole nothing comes after it: otherwise an escape that has not ended is left out */
+function unescapedOnce(read: Placed, isWhole: boolean): Placed | undefined {
+  const { bytes } = read;
+  let at = 0;
+  while (at < bytes.length && (BEGINS_ESCAPE[bytes[at] as number] === 0 || escapeAt(bytes, at, isWhole) === undefined)) at += 1;
+  if (at === bytes.length) return undefined;
+  // No escape is shorter than what it stands for.
+  const out = bytes.slice();
+  const places = new Places();
+  let length = at;
+  while (at < bytes.length) {
+    const byte = bytes[at] as number;
+    const found = BEGINS_ESCAPE[byte] === 0 ? undefined : escapeAt(bytes, at, isWhole);
+    if (found === 'open') break;
+    if (found === undefined || found.isByte || found.code < 0x80) out[length++] = found === undefined ? byte : found.code;
+    else for (const each of utf8(found.code)) out[length++] = each;
+    at += found === undefined ? 1 : found.size;
+    if (found !== undefined) places.note(length, at);
+  }
+  return { bytes: out.subarray(0, length), source: { of: read, places, isWritten: true } };
 }
 
-function octalOf(bytes: Uint8Array, from: number, digits: number): number {
-  let value = 0;
-  for (let at = from; at < from + digits; at += 1) value = value * 8 + (bytes[at] as number) - 0x30;
-  return value;
+function escapeAt(bytes: Uint8Array, at: number, isWhole: boolean): Found {
+  const found = bytes[at] === PERCENT ? percentAt(bytes, at) : bytes[at] === AMPERSAND ? entityAt(bytes, at) : backslashAt(bytes, at, isWhole);
+  return found === 'open' && isWhole ? undefined : found;
+}
+
+function percentAt(bytes: Uint8Array, at: number): Found {
+  const byte = hexNumber(bytes, at + 1, 2);
+  return typeof byte === 'number' ? { size: 3, code: byte, isByte: true } : byte;
+}
+
+function backslashAt(bytes: Uint8Array, at: number, isWhole: boolean): Found {
+  const first = bytes[at + 1];
+  if (first === undefined) return 'open';
+  if (WHITE_SPACE.has(first)) return { size: 2, code: 0x0a, isByte: true };
+  const found = first === 0x75 ? characterAt(bytes, at + 1) : first === 0x78 ? byteAt(bytes, at + 1) : isOctal(first) ? octalAt(bytes, at + 1, isWhole) : undefined;
+  if (found === 'open') return found;
+  return found === undefined ? { size: 2, code: first, isByte: true } : { ...found, size: found.size + 1 };
+}
+
+function byteAt(bytes: Uint8Array, at: number): Found {
+  const byte = hexNumber(bytes, at + 1, 2);
+  return typeof byte === 'number' ? { size: 3, code: byte, isByte: true } : byte;
+}
+
+/** `u0041`, `u{41}`, and the two halves of a character beyond the first plane. */
+function characterAt(bytes: Uint8Array, at: number): Found {
+  if (bytes[at + 1] === 0x7b) return bracedAt(bytes, at);
+  const code = hexNumber(bytes, at + 1, 4);
+  if (typeof code !== 'number') return code;
+  if (code < 0xd800 || code > 0xdbff) return { size: 5, code, isByte: false };
+  const [slash = BACKSLASH, letter = 0x75] = bytes.subarray(at + 5, at + 7);
+  const low = slash === BACKSLASH && letter === 0x75 ? hexNumber(bytes, at + 7, 4) : undefined;
+  if (low === 'open') return low;
+  return low === undefined || low < 0xdc00 || low > 0xdfff ? { size: 5, code: 0xfffd, isByte: false } : { size: 11, code: (code - 0xd800) * 0x400 + low - 0xdc00 + 0x10000, isByte: false };
+}
+
+function bracedAt(bytes: Uint8Array, at: number): Found {
+  const end = bytes.subarray(at, at + MAX_ENTITY).indexOf(0x7d);
+  if (end < 0) return at + MAX_ENTITY > bytes.length ? 'open' : undefined;
+  const code = hexNumber(bytes, at + 2, end - 2);
+  return typeof code === 'number' && code <= LAST_CHARACTER ? { size: end + 1, code, isByte: false } : undefined;
+}
+
+/** Two digits or three, as far as they make no more than a byte; a single zero. */
+function octalAt(bytes: Uint8Array, at: number, isWhole: boolean): Found {
+  let [size, byte] = [0, 0];
+  while (size < 3 && isOctal(bytes[at + size] ?? 0) && byte * 8 + (bytes[at + size] as number) - 0x30 <= 0xff) {
+    byte = byte * 8 + (bytes[at + size] as number) - 0x30;
+    size += 1;
+  }
+  if (size < 3 && at + size === bytes.length && !isWhole) return 'open';
+  return size > 1 || byte === 0 ? { size, code: byte, isByte: true } : undefined;
+}
+
+function entityAt(bytes: Uint8Array, at: number): Found {
+  let end = at + 1;
+  while (end - at < MAX_ENTITY && IN_ENTITY[bytes[end] ?? 0] === 1) end += 1;
+  if (end === bytes.length && end - at < MAX_ENTITY) return 'open';
+  if (bytes[end] !== SEMICOLON) return undefined;
+  const code = bytes[at + 1] === 0x23 ? numbered(bytes, at + 2, end) : ENTITIES.get(String.fromCharCode(...bytes.subarray(at + 1, end)));
+  return code === undefined || code > LAST_CHARACTER ? undefined : { size: end + 1 - at, code, isByte: false };
+}
+
+function numbered(bytes: Uint8Array, from: number, end: number): number | undefined {
+  const base = ((bytes[from] as number) | 0x20) === 0x78 ? 16 : 10;
+  const digitsFrom = base === 16 ? from + 1 : from;
+  let number = 0;
+  for (let at = digitsFrom; at < end; at += 1) {
+    const digit = digitOf(bytes[at] as number) ?? base;
+    if (digit >= base) return undefined;
+    number = number * base + digit;
+  }
+  return end === digitsFrom ? undefined : number;
+}
+
+function hexNumber(bytes: Uint8Array, from: number, digits: number): number | 'open' | undefined {
+  let number = 0;
+  for (let at = from; at < from + digits; at += 1) {
+    const byte = bytes[at];
+    if (byte === undefined) return 'open';
+    const digit = digitOf(byte);
+    if (digit === undefined) return undefined;
+    number = number * 16 + digit;
+  }
+  return digits === 0 ? undefined : number;
+}
+
+/** Half of a pair by itself cannot be written. */
+function utf8(character: number): Uint8Array {
+  return new TextEncoder().encode(String.fromCodePoint(character));
 }
 
 function isOctal(byte: number): boolean {

@@ -5,6 +5,7 @@
  *   { "outcome": "sleep", "summary": "Reviewed.", "queuedWakes": [{ "reason": "recheck", "delaySeconds": 60 }] }
  *   ```
  *
+ * The block counts only where it ends the text: a model that quotes its instructions, a page or a file in what it says asks for nothing.
  * A turn without one means sleep. A malformed one means sleep too, and is recorded.
  */
 import { z } from 'zod';
@@ -57,7 +58,7 @@ export type Directive = Readonly<z.output<typeof directive>>;
 export type DirectiveInput = z.input<typeof directive>;
 export type QueuedWakeRequest = Directive['queuedWakes'][number];
 
-/** What a model's turn says about what comes next. `text` is the turn's text without the block that was understood. */
+/** What a model's turn says about what comes next. `text` is the turn's text without the block that ended it and was understood. */
 export type DirectiveReading =
   | { readonly kind: 'none'; readonly text: string }
   | { readonly kind: 'accepted'; readonly text: string; readonly directive: Directive }
@@ -77,22 +78,59 @@ export function readDirective({ text, structured }: DirectiveSource): DirectiveR
   return readFencedBlock(text);
 }
 
-const OPENING = /^[ \t]*```wakechart-directive[ \t]*\r?$/gm;
-const BLOCK = /^[ \t]*```wakechart-directive[ \t]*\r?\n([\s\S]*?)^[ \t]*```[ \t]*\r?$\n?/m;
+const LABEL = 'wakechart-directive';
+const FENCE = /^ {0,3}(?<fence>`{3,}|~{3,})(?<label>.*)$/;
+
+/** As Markdown has it: what stands between two fences is quoted, fences of another kind and labels included. */
+interface FencedBlock {
+  readonly label: string;
+  readonly fence: string;
+  /** Of its first line, in characters from the start of the text; of what stands in it; of its last line. */
+  readonly start: number;
+  readonly contentStart: number;
+  contentEnd?: number;
+  /** A directive that is quoted in it: its end is still to come, or is the last thing that the block says. */
+  quoted: 'none' | 'open' | 'ended';
+}
 
 function readFencedBlock(text: string): DirectiveReading {
-  const openings = text.match(OPENING)?.length ?? 0;
-  if (openings === 0) return { kind: 'none', text };
-  if (openings > 1) return malformed(text, `expected one directive block, received ${openings}`, text);
-  const block = BLOCK.exec(text);
-  const json = block?.[1];
-  if (block === null || json === undefined) return malformed(text, 'the directive block has no closing ``` line', text);
+  const block = blockAtEnd(text);
+  if (block === undefined) return { kind: 'none', text };
+  const { label, contentStart, contentEnd, start, quoted } = block;
+  if (label !== LABEL) return quoted !== 'none' ? malformed(text, 'the directive block stands inside of another block, which quotes it', text.slice(start)) : { kind: 'none', text };
+  if (contentEnd === undefined) return malformed(text, 'the directive block has no closing ``` line', text.slice(start));
+  const json = text.slice(contentStart, contentEnd);
   if (json.length > MAX_DIRECTIVE_CHARACTERS) {
     return malformed(text, `expected at most ${MAX_DIRECTIVE_CHARACTERS} characters, received ${json.length}`, json);
   }
   const parsed = parseJson(json);
   if (!parsed.ok) return malformed(text, `the directive block is not JSON: ${parsed.reason}`, json);
-  return check(parsed.value, text, text.replace(BLOCK, '').trim(), json);
+  return check(parsed.value, text, text.slice(0, start).trim(), json);
+}
+
+/** The fenced block that the text ends with, closed or not. */
+function blockAtEnd(text: string): FencedBlock | undefined {
+  let open: FencedBlock | undefined;
+  let ended: FencedBlock | undefined;
+  let at = 0;
+  for (const line of text.split('\n')) {
+    const start = at;
+    at += line.length + 1;
+    if (line.trim() === '') continue;
+    const { fence, label = '' } = FENCE.exec(line.trimEnd())?.groups ?? {};
+    if (open === undefined) {
+      ended = undefined;
+      // A label of a fence of backticks has none in it: that is a piece of code in a line.
+      if (fence !== undefined && !(fence.startsWith('`') && label.includes('`'))) open = { label: label.trim(), fence, start, contentStart: at, quoted: 'none' };
+      continue;
+    }
+    const isEnd: boolean = fence !== undefined && label === '';
+    open.quoted = fence !== undefined && label.trim() === LABEL ? 'open' : open.quoted === 'open' ? (isEnd ? 'ended' : 'open') : 'none';
+    if (!isEnd || fence?.startsWith(open.fence) !== true) continue;
+    ended = { ...open, contentEnd: start };
+    open = undefined;
+  }
+  return open ?? ended;
 }
 
 function check(value: unknown, whole: string, withoutBlock: string, received: unknown): DirectiveReading {

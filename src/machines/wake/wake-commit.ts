@@ -5,7 +5,7 @@ import type { SessionEventData, SessionEventDraft } from '../session/session-eve
 import type { OpenWake, SessionState } from '../session/session-state.ts';
 import type { Directive, QueuedWakeRequest } from './directive.ts';
 import type { WakeEnd } from './wake-decision.ts';
-import { parkingEvents, retryDelayMs } from './wake-fuse.ts';
+import { isForGood, parkingEvents, retryDelayMs } from './wake-fuse.ts';
 import { cancellingEvents, closingEvents } from './wake-repair.ts';
 
 export interface WakeCommit {
@@ -42,7 +42,7 @@ export function commitEvents(commit: WakeCommit): SessionEventDraft[] {
     ...granted,
     { type: 'wake.ended', data: endingData(commit, summary, completed) },
     ...statusEvents(commit, summary, { requests, goesOn }),
-    ...parkingEvents({ state, wake, hasFailed, goesOn, maxAutonomousWakes: commit.maxAutonomousWakes }),
+    ...parkingEvents({ state, wake, end, modelSteps: commit.modelSteps, goesOn, maxAutonomousWakes: commit.maxAutonomousWakes }),
   ];
 }
 
@@ -145,10 +145,8 @@ function sentenceFor(end: WakeEnd, lastText: string, modelSteps: number): string
   }
 }
 
-/** What a session as a whole has used up does not come back. */
-function adviceAt({ name, because }: Extract<WakeEnd, { readonly outcome: 'budget_reached' }>['budget']): string {
-  const isForGood = name.endsWith('PerSession') || because?.includes('price') === true;
-  return isForGood ? 'Raise it in the agent file, or say what the model costs, to go on.' : 'Wake the session again, or send a message, to go on.';
+function adviceAt(budget: Extract<WakeEnd, { readonly outcome: 'budget_reached' }>['budget']): string {
+  return isForGood(budget) ? 'Raise it in the agent file, or say what the model costs, to go on.' : 'Wake the session again, or send a message, to go on.';
 }
 
 function clip(text: string): string {

@@ -56,7 +56,7 @@ export function lostWakeEvents(state: SessionState, survivors?: string): Session
     ...closingEvents(state, { retries: !isInterrupted }),
     // It may have asked somebody for something after it was cut short.
     ...(isInterrupted ? cancellingEvents(state, 'interrupt') : []),
-    { type: 'wake.ended', data: { wakeId: openWake.wakeId, outcome: isInterrupted ? 'interrupted' : 'lost', summary, modelSteps: 0, completedWakeIds: [] } },
+    { type: 'wake.ended', data: { wakeId: openWake.wakeId, outcome: isInterrupted ? 'interrupted' : 'lost', summary, modelSteps: openWake.steps, completedWakeIds: [] } },
   ];
 }
 

@@ -1,8 +1,10 @@
-import { mkdir, realpath } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { compareEnvironments } from '../../../src/machines/environment/environment-changes.ts';
+import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
+import { idOf } from '../../support/session-events.ts';
 import type { Said } from '../../support/turn-house.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 import { toldRuntime, says } from '../../support/told-runtime.ts';
@@ -219,6 +221,61 @@ describe('a session that works for another one', () => {
     await open.house.runtime.sessions.send(child, { type: 'user.message', text: 'More.' });
     expect(await open.house.runtime.wake(child)).toMatchObject({ outcome: 'failed', error: { code, message: expect.stringContaining('binds this session') as unknown } });
     expect(open.house.asked).toHaveLength(asked);
+  });
+
+  it.each<[string, (home: string) => Promise<unknown>, string]>([
+    ['the environment that binds it is gone', () => open.put('leading', undefined), 'ENVIRONMENT_NOT_FOUND'],
+    ['the file of its agent is gone', (home) => rm(join(home, 'agents', 'lead', 'agent.md')), 'AGENT_NOT_FOUND'],
+  ])('is not made for one of which nobody knows what binds it, since %s', async (_what, lose, code) => {
+    await begin();
+    await open.put('leading', 'sandbox: required\n');
+    await open.house.agent('lead', [], { environment: 'leading' });
+    await open.house.agent('helper', []);
+    const { sessions, subagents } = open.house.runtime;
+    const parent = (await sessions.create({ agentId: 'lead' })).sessionId;
+    await lose(open.house.layout.home);
+    await expect(sessions.create({ agentId: 'helper', parentSessionId: parent })).rejects.toMatchObject({ code });
+    await expect(subagents.spawn({ type: 'helper', prompt: 'Do it.', cwd: join(open.house.layout.home, '..'), parentSessionId: parent })).rejects.toMatchObject({ code });
+    expect(await sessions.list()).toHaveLength(1);
+  });
+
+  it('is bound by the policy of its agent and gets a share of its budget, also where a person makes it', async () => {
+    await begin();
+    await open.house.agent('lead', [], { budget: { maxTokensPerSession: 1_000 } });
+    await open.house.agent('helper', []);
+    await open.house.policy.keep('lead', parseRule('deny launch'), { by: { sessionId: 'none', requestId: 'none' } });
+    const parent = (await open.house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
+    expect(await open.house.runtime.sessions.create({ agentId: 'helper', parentSessionId: parent })).toMatchObject({ restriction: { deny: ['launch'] }, allowance: { tokens: 500 } });
+  });
+
+  it('is bound by what its parent works in now, whatever the file of its agent says by then', async () => {
+    await begin();
+    let child = '';
+    await open.house.agent('helper', []);
+    await open.house.agent('lead', async () => {
+      const { sessions, agents } = open.house.runtime;
+      const file = join(open.house.layout.agents, 'lead', 'agent.md');
+      await writeFile(file, (await readFile(file, 'utf8')).replace('environment: sandboxed', 'environment: host'));
+      expect((await agents.get('lead')).environment).toBe('host');
+      child = (await sessions.create({ agentId: 'helper', parentSessionId: parent })).sessionId;
+      return { text: 'Done.' };
+    }, { environment: 'sandboxed' });
+    const parent = await open.house.start('lead');
+    await open.house.runtime.wake(parent);
+    expect((await open.house.state(child)).restriction?.environments).toEqual(['host', 'sandboxed']);
+  });
+
+  it('works within the environment of its parent where its log lacks what binds it, as those of earlier versions may', async () => {
+    await begin();
+    await open.house.agent('lead', [], { environment: 'sandboxed' });
+    await open.house.agent('helper', [{ text: 'Done.' }]);
+    const parent = (await open.house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
+    const identity = { sessionId: idOf(77), agentId: 'helper' };
+    const old = { type: 'session.created', v: 1, data: { agentId: 'helper', parent: { sessionId: parent, depth: 1 }, restriction: { mode: 'ask', ask: [], deny: [] } } };
+    await open.house.store.create(identity, [{ id: idOf(78), at: new Date(0).toISOString(), ...old }]);
+    await open.house.runtime.sessions.send(identity.sessionId, { type: 'user.message', text: 'Go' });
+    await open.house.runtime.wake(identity.sessionId);
+    expect(await entered(identity.sessionId)).toMatchObject([{ environmentId: 'host', sandbox: 'bubblewrap', within: ['sandboxed'] }]);
   });
 
   it('may not be run by a backend with tools of its own where that one is shut in', async () => {

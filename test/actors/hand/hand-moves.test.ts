@@ -46,7 +46,7 @@ async function house(): Promise<House> {
   };
 }
 
-const after = (epoch: number, more: Partial<SessionState> = {}): SessionState => ({ ...initialSessionState(identity), epoch, ...more });
+const after = (epoch: number, more: Partial<SessionState> = {}): SessionState => ({ ...initialSessionState(identity), epoch, ...(epoch === 0 ? {} : { lastWake: { wakeId: `wake_${epoch}`, epoch, endedAt: '2026-01-01T00:00:00.000Z', outcome: 'sleep' } }), ...more });
 
 async function write(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });

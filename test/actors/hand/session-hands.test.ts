@@ -2,10 +2,12 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HandCopies } from '../../../src/actors/hand/hand-copies.ts';
+import type { HandCopies, HandRecord } from '../../../src/actors/hand/hand-copies.ts';
 import type { HandFolders } from '../../../src/actors/hand/hand-folders.ts';
 import { createSessionHands } from '../../../src/actors/hand/session-hands.ts';
+import type { ArrivedHand, SessionHands } from '../../../src/actors/hand/session-hands.ts';
 import { createSharedAttachments } from '../../../src/actors/hand/shared-attachments.ts';
+import { WakeHand } from '../../../src/actors/wake/wake-hand.ts';
 import { createAttachmentFiles } from '../../../src/adapters/files/attachment-files.ts';
 import { HomeLayout } from '../../../src/adapters/files/layout.ts';
 import { createHomeHandFolders } from '../../../src/adapters/hand-files/home-hand-folders.ts';
@@ -69,6 +71,17 @@ async function tell({ runtime }: Machine, sessionId: string, text: string): Prom
   return (await house.dataOf(sessionId, 'agent.message')).at(-1)?.text ?? '';
 }
 
+/** Copies whose records are kept, up to the first of an epoch that `isLast` names: there the process of that machine dies. */
+function dyingAfter(isLast: (record: HandRecord) => boolean): HandCopies {
+  return {
+    ...copies,
+    record: async (sessionId, record) => {
+      await copies.record(sessionId, record);
+      if (isLast(record)) throw new Error('killed');
+    },
+  };
+}
+
 async function newSession(): Promise<string> {
   await coder();
   return (await house.runtime.sessions.create({ agentId: 'coder' })).sessionId;
@@ -118,6 +131,60 @@ describe('a session that is woken on another machine', () => {
     await diesInTheMiddle(one, sessionId, 'half done');
     expect(await tell(two, sessionId, 'notes.md')).toBe('It was: nothing');
     expect(await house.dataOf(sessionId, 'hand.restored')).toEqual([{ from: 'one', host: 'two', files: 0, bytes: 0, fetchedBytes: 0, mayHaveLost: true }]);
+  });
+
+  it('is told what may be lost also when a process has died between laying the folder out and the beginning of its wake', async () => {
+    const [one, two] = [await machine('one'), await machine('two')];
+    const sessionId = await newSession();
+    await tell(one, sessionId, 'notes.md first');
+    await tell(two, sessionId, 'notes.md second');
+    await tell(one, sessionId, 'notes.md third');
+    await writeFile(two.path(sessionId, 'by-hand.md'), 'by hand');
+    await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
+    await diesInTheMiddle(one, sessionId, 'half done');
+    await expect((await machine('two', dyingAfter(() => true))).runtime.wake(sessionId)).rejects.toThrow('killed');
+    const { epoch } = await copies.latest(sessionId) ?? {};
+    const told = (await house.dataOf(sessionId, 'hand.restored')).length;
+    await tell(two, sessionId, 'notes.md');
+    const restored = (await house.dataOf(sessionId, 'hand.restored')).slice(told);
+    expect(restored).toEqual([expect.objectContaining({ from: 'one', host: 'two', copyEpoch: 3, mayHaveLost: true, setAside: expect.stringMatching(new RegExp(`before-${epoch}$`, 'u')) as string })]);
+    expect(house.asked.at(-1)?.read).toContain('What was changed in it since is not here and stays on one');
+  });
+
+  it('goes on with what it did where it did it, when a wake that never began has spoken for another machine', async () => {
+    const [one, two] = [await machine('one'), await machine('two')];
+    const sessionId = await newSession();
+    await tell(one, sessionId, 'notes.md first');
+    await diesInTheMiddle(one, sessionId, 'half done');
+    const state = await house.state(sessionId);
+    await handsOf(two).arrive(state, { epoch: 3 });
+    expect((await handsOf(one).arrive(state, { epoch: 4 })).notes).toEqual([]);
+    expect(await readFile(one.path(sessionId, 'notes.md'), 'utf8')).toBe('half done');
+    expect(await copies.latest(sessionId)).toMatchObject({ epoch: 4, host: { name: 'one' } });
+  });
+
+  it('is told what may be lost when the wake before died after its copy was made', async () => {
+    const [one, two] = [await machine('one'), await machine('two')];
+    const sessionId = await newSession();
+    await tell(one, sessionId, 'notes.md first');
+    await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
+    const died = await diesInTheMiddle(one, sessionId, 'half done');
+    await died.leave();
+    await writeFile(one.path(sessionId, 'notes.md'), 'done after the copy, for a message that had come meanwhile');
+    expect(await tell(two, sessionId, 'notes.md')).toBe('It was: half done');
+    expect((await house.dataOf(sessionId, 'hand.restored')).at(-1)).toMatchObject({ copyEpoch: 2, mayHaveLost: true });
+  });
+
+  it('looks again where its folder is when another wake has begun before its own could', async () => {
+    const [one, two] = [await machine('one'), await machine('two')];
+    const sessionId = await newSession();
+    await tell(one, sessionId, 'notes.md first');
+    const arrived = new WakeHand(handsOf(one));
+    expect((await arrived.arrive(await house.state(sessionId), { epoch: 3 }))?.notes).toEqual([]);
+    await arrivesAndDies(two, sessionId, 2);
+    const after = await house.state(sessionId);
+    expect((await arrived.arrive(after, { epoch: 3 }))?.notes).toMatchObject([{ data: { from: 'two', host: 'one', mayHaveLost: true } }]);
+    expect(await arrived.arrive(after, { epoch: 5 })).toBe(await arrived.arrive(after, { epoch: 5 }));
   });
 
   it('finds attachments that came in on yet another one', async () => {
@@ -190,6 +257,21 @@ describe('a copy', () => {
     await tell(one, sessionId, 'notes.md');
     expect(await copies.latest(sessionId)).toMatchObject({ copy: { epoch: 2 } });
     expect(await tell(await machine('two'), sessionId, 'notes.md')).toBe('It was: first');
+  });
+});
+
+describe('a copy that cannot be made', () => {
+  it('is told of by the next wake when the process died that had found so', async () => {
+    limits = { maxFiles: 100, maxBytes: 10 };
+    const one = await machine('one');
+    const sessionId = await newSession();
+    await tell(one, sessionId, 'notes.md less');
+    await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
+    const died = await diesInTheMiddle(one, sessionId, 'much more than ten bytes');
+    expect(await died.leave()).toMatchObject([{ type: 'hand.not_copied' }]);
+    await tell(one, sessionId, 'notes.md');
+    await tell(one, sessionId, 'notes.md');
+    expect((await house.dataOf(sessionId, 'hand.not_copied')).map(({ code }) => code)).toEqual(['HAND_TOO_LARGE']);
   });
 });
 
@@ -266,16 +348,25 @@ async function givenSession(workspace: string): Promise<string> {
   return other;
 }
 
-/** Does what a wake does that is killed after it has worked and before it could leave a copy. */
-async function diesInTheMiddle(on: Machine, sessionId: string, text: string): Promise<void> {
+function handsOf({ folders, host }: Machine): SessionHands {
+  return createSessionHands({ copies, folders: { ...folders, host }, boundBecause: async () => undefined, limits, onTrouble: () => undefined });
+}
+
+/** Does what a wake does that is killed after it has worked and before it could leave a copy. @returns what it could have left one with */
+async function diesInTheMiddle(on: Machine, sessionId: string, text: string): Promise<ArrivedHand> {
   const { store } = house;
   const before = await house.state(sessionId);
   const right = await store.acquireWakeRight(sessionId, { epoch: before.epoch, isOpen: false });
-  const hands = createSessionHands({ copies, folders: { ...on.folders, host: on.host }, boundBecause: async () => undefined, onTrouble: () => undefined });
-  await hands.arrive(before, { epoch: right.epoch });
-  const beginning = { wakeId: 'wake_dead', epoch: right.epoch, owner: 'one:9', queuedWakeIds: [] };
-  await store.append(sessionId, [{ id: '01900000-0000-7000-8000-00000000dead', type: 'wake.started', v: 1, at: '2026-01-01T00:00:00.000Z', data: beginning, epoch: right.epoch }]);
+  const arrived = await arrivesAndDies(on, sessionId, right.epoch);
   await mkdir(on.layout.ownWorkspace(before), { recursive: true });
   await writeFile(on.path(sessionId, 'notes.md'), text);
   await right.release();
+  return arrived;
+}
+
+async function arrivesAndDies(on: Machine, sessionId: string, epoch: number): Promise<ArrivedHand> {
+  const arrived = await handsOf(on).arrive(await house.state(sessionId), { epoch });
+  const beginning = { wakeId: 'wake_dead', epoch, owner: 'one:9', queuedWakeIds: [], host: arrived.host };
+  await house.store.append(sessionId, [{ id: '01900000-0000-7000-8000-00000000dead', type: 'wake.started', v: 1, at: '2026-01-01T00:00:00.000Z', data: beginning, epoch }]);
+  return arrived;
 }

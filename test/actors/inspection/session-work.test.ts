@@ -9,12 +9,12 @@ import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import type { BackgroundTaskState } from '../../../src/machines/task/task-state.ts';
 import type { SessionFilter } from '../../../src/machines/session/session-requests.ts';
-import { SESSION_ID, created, foldAll, idOf, logOf } from '../../support/session-events.ts';
+import { SESSION_ID, UNBOUND, created, foldAll, idOf, logOf } from '../../support/session-events.ts';
 import type { Sessions } from '../../../src/actors/session/sessions.ts';
 import { until } from '../../support/session-house.ts';
 
 const CHILD = idOf(900);
-const JOB: SessionEventDraft = { type: 'subagent.started', data: { jobId: 'agent_1', childSessionId: CHILD, agentId: 'helper', label: 'helps' } };
+const JOB: SessionEventDraft = { type: 'subagent.started', data: { jobId: 'agent_1', childSessionId: CHILD, agentId: 'helper', label: 'helps', restriction: UNBOUND } };
 
 /** A source over one session with these events in its log. */
 function sourceOf(options: Partial<RuntimeSourceOptions>, ...drafts: readonly SessionEventDraft[]): { readonly source: ClosableSource; readonly problems: unknown[]; readonly clock: ReturnType<typeof createSimulatedClock> } {
@@ -143,7 +143,7 @@ function looking(read: FolderChanges['read'], worktrees: readonly KeptWorktree[]
 describe('the changes of a session', () => {
   it('are those of its workspace, then of the worktrees of its jobs and children since they were made', async () => {
     const looks: unknown[] = [];
-    const subflow: SessionEventDraft = { type: 'agent.subflow_started', data: { callId: 'c1', childSessionId: idOf(901), agentId: 'writer', message: 'Write.', isolation: 'worktree' } };
+    const subflow: SessionEventDraft = { type: 'agent.subflow_started', data: { callId: 'c1', childSessionId: idOf(901), agentId: 'writer', message: 'Write.', isolation: 'worktree', restriction: UNBOUND } };
     const call: SessionEventDraft = { type: 'agent.tool_use', data: { callId: 'c1', name: 'delegate', input: {}, spanId: 's' } };
     const kept = [worktree({ baseRevision: 'f'.repeat(40) }), worktree({ id: 'v', worktreePath: '/v', jobId: 'x', key: `${SESSION_ID}/${idOf(901)}` }), worktree({ id: 'u', worktreePath: '/u', jobId: 'another' })];
     const { source } = sourceOf(looking(async (folder, { since }) => {

@@ -38,6 +38,7 @@ export async function openOutcomeHouse(evaluation: EnvironmentDefinition['evalua
   const opened: OutcomeCompanionship[] = [];
   const environments: SessionEnvironments = {
     idFor: () => 'host',
+    bind: async (_session, agent) => ({ environmentId: 'host', agent }),
     require: async () => undefined,
     enter: async ({ agent }) => ({ agent, environment: { definition: { ...HOST_ENVIRONMENT, evaluation }, fingerprint: 'f', within: [], mounts: [], secrets: NO_SECRETS } }),
   };

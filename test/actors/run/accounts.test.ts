@@ -56,13 +56,13 @@ describe('a value that is missing', () => {
 
 describe('trouble with our own files', () => {
   it.each([
-    new RuntimeError('AUTH_PROFILES_INVALID', 'the auth profiles are not safe there', { category: 'permission', hint: 'chmod 600' }),
-    new RuntimeError('AUTH_BUSY', 'they are being changed', { category: 'conflict' }),
-    Object.assign(new Error('too many open files'), { code: 'EMFILE' }),
-  ])('is no failure of the account: %s', async (error) => {
+    [new RuntimeError('AUTH_PROFILES_INVALID', 'the auth profiles are not safe there', { category: 'permission', hint: 'chmod 600' }), 'coordination'],
+    [new RuntimeError('AUTH_BUSY', 'they are being changed', { category: 'conflict' }), 'coordination'],
+    [Object.assign(new Error('too many open files'), { code: 'EMFILE' }), 'server_error'],
+  ] as const)('is no failure of the account: %s', async (error, kind) => {
     const { run, standings } = runStage({ acts: { a: [says('from a')] } });
     const { meta } = await run([A], { ...NO_WAITS, profiles: accounts(() => Promise.reject(error)) });
-    expect(meta?.error).toMatchObject({ kind: 'coordination', isLocal: true, message: expect.stringContaining(error.message) as string });
+    expect(meta?.error).toMatchObject({ kind, isLocal: true, message: expect.stringContaining(error.message) as string });
     expect((await standings.list()).filter(({ state }) => state !== 'closed')).toEqual([]);
   });
 });

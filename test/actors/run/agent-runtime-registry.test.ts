@@ -36,7 +36,7 @@ describe('the registry of backends', () => {
     expect(registry.get('b')).toBeUndefined();
   });
 
-  it.each([{}, { id: '' }, { id: 'x' }, { id: 5, run: () => undefined }])('takes nothing that cannot run: %j', (candidate) => {
+  it.each([{}, { id: '' }, { id: 'x' }, { id: 5, run: () => undefined }, null, undefined, 'script'])('takes nothing that cannot run: %j', (candidate) => {
     expect(() => new AgentRuntimeRegistry().register(candidate as unknown as AgentRuntime)).toThrow(/expected a backend/);
   });
 });

@@ -107,10 +107,10 @@ describe('what comes after a failure', () => {
     ['empty_response', ['try a:one', 'empty_response back_off', 'try a:one', 'empty_response fall_back', 'try b']],
     ['unknown', ['try a:one', 'unknown rotate_profile', 'try a:other', 'unknown fall_back', 'try b']],
     ['context_overflow', ['try a:one', 'context_overflow fall_back', 'try b']],
-    ['format', ['try a:one', 'format give_up']],
+    ['format', ['try a:one', 'format fall_back', 'try b']],
     ['refusal', ['try a:one', 'refusal give_up']],
     ['aborted', ['try a:one', 'aborted give_up']],
-    ['session_expired', ['try a:one', 'session_expired give_up']],
+    ['session_expired', ['try a:one', 'session_expired rotate_profile', 'try a:other', 'session_expired fall_back', 'try b']],
     ['coordination', ['try a:one', 'coordination back_off', 'try a:one', 'coordination back_off', 'try a:one', 'coordination back_off', 'try a:one', 'coordination give_up']],
   ])('%s: %j', async (kind, expected) => {
     const { run, path } = stage({ acts: { a: [fails(kind)], b: [says('From b.')] }, profiles: two });
@@ -187,6 +187,31 @@ describe('what comes after a failure', () => {
   });
 });
 
+describe('a request that a provider does not take', () => {
+  it('is not given to another model of the same provider', async () => {
+    const { run, path, runtimes } = stage({ acts: { a: [fails('format')], b: [says('From b.')] }, profiles: two });
+    expect(await run([A, { ...A, model: 'n' }, B])).toMatchObject({ payloads: [{ text: 'From b.' }] });
+    expect([path(), runtimes['a']?.asked.length]).toEqual([['try a:one', 'format fall_back', 'try b'], 1]);
+  });
+
+  it('is given up where no other provider is named', async () => {
+    const { run, path } = stage({ acts: { a: [fails('format')] }, profiles: two });
+    expect((await run([A, { ...A, model: 'n' }])).meta?.error?.kind).toBe('format');
+    expect(path()).toEqual(['try a:one', 'format give_up']);
+  });
+});
+
+describe('a crash of a backend', () => {
+  it('is tried once more, then another model is', async () => {
+    const { run, path } = stage({ acts: { a: [fails('server_error', { retry: 'once' })], b: [says('From b.')] } });
+    await run([A, B]);
+    expect(path()).toEqual(['try a', 'server_error back_off', 'try a', 'server_error fall_back', 'try b']);
+    const alone = stage({ acts: { a: [fails('server_error', { retry: 'once' })] } });
+    await alone.run([A]);
+    expect(alone.path()).toEqual(['try a', 'server_error back_off', 'try a', 'server_error give_up']);
+  });
+});
+
 describe('a context that is too much', () => {
   it('is made smaller once, without a session of the backend that holds all of it', async () => {
     const smaller = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'less' }] }];
@@ -195,6 +220,29 @@ describe('a context that is too much', () => {
     expect(await run([A], { compact: async () => smaller, resumption })).toMatchObject({ payloads: [{ text: 'It fits.' }], meta: { compacted: true } });
     expect(path()).toEqual(['try a', 'context_overflow compact']);
     expect(runtimes['a']?.asked.map(({ messages, resume }) => [messages, resume?.sessionId])).toEqual([[expect.anything(), 'x'], [smaller, undefined]]);
+  });
+
+  it('falls back at once where nothing can be left out, and after it was made smaller where that was not enough', async () => {
+    for (const compact of [undefined, async () => undefined]) {
+      const { run, path, runtimes } = stage({ acts: { a: [fails('context_overflow')], b: [says('It fits here.')] } });
+      expect(await run([A, B], { compact })).toMatchObject({ payloads: [{ text: 'It fits here.' }] });
+      expect([path(), runtimes['a']?.asked.length]).toEqual([['try a', 'context_overflow fall_back', 'try b'], 1]);
+    }
+    const still = stage({ acts: { a: [fails('context_overflow')], b: [says('It fits here.')] } });
+    await still.run([A, B], { compact: async () => [] });
+    expect(still.path()).toEqual(['try a', 'context_overflow compact', 'context_overflow fall_back', 'try b']);
+  });
+
+  it('is asked for once what could be left out, whoever overflows', async () => {
+    let count = 0;
+    const { run, path } = stage({ acts: { a: [fails('context_overflow')], b: [fails('context_overflow')] } });
+    await run([A, B], {
+      compact: async () => {
+        count += 1;
+        return undefined;
+      },
+    });
+    expect([count, path()]).toEqual([1, ['try a', 'context_overflow fall_back', 'try b', 'context_overflow give_up']]);
   });
 
   it('fails when it cannot be made smaller, or not enough', async () => {

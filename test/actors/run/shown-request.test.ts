@@ -1,10 +1,10 @@
 /** What is shown of a question, and what is judged. */
 import { describe, expect, it } from 'vitest';
 import { shownRequest } from '../../../src/actors/run/shown-request.ts';
-import { Redaction } from '../../../src/machines/run/redaction.ts';
+import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
 
 const SECRET = '/etc/credentials.json';
-const redaction = new Redaction(new Map([['CREDENTIALS', SECRET]]));
+const redaction = new SecretRedaction(new Map([['CREDENTIALS', SECRET]]));
 
 describe('a question about a tool', () => {
   it('shows no secret, and is judged by what would run', () => {

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { TextTail } from '../../../src/actors/run/text-tail.ts';
-import { Redaction } from '../../../src/machines/run/redaction.ts';
+import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
 
-const redaction = new Redaction(new Map([['KEY', 'battery-horse']]));
+const redaction = new SecretRedaction(new Map([['KEY', 'battery-horse']]));
 
 async function tailOf(pieces: readonly string[]): Promise<string> {
   const tail = new TextTail(redaction);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_INPUT_CHARACTERS, ToolLedger } from '../../../src/actors/run/tool-ledger.ts';
-import { Redaction } from '../../../src/machines/run/redaction.ts';
+import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
 import type { AgentRunEventBody } from '../../../src/machines/run/run-output.ts';
 
 function ledger(): { readonly tools: ToolLedger; readonly told: unknown[] } {
   const told: unknown[] = [];
-  const redaction = new Redaction(new Map([['KEY', 'battery-horse']]));
+  const redaction = new SecretRedaction(new Map([['KEY', 'battery-horse']]));
   const emit = ({ data }: AgentRunEventBody): void => void told.push(Object.values(data).join(' '));
   return { told, tools: new ToolLedger({ redaction, emit, onRequest: () => void told.push('(before)') }) };
 }
@@ -51,8 +51,15 @@ describe('a tool that a program runs itself', () => {
     for (const callId of ['a', 'b', 'c']) tools.requested(request(callId));
     tools.denied('b');
     tools.ended({ callId: 'c', outcome: 'completed', output: '' });
-    for (let time = 0; time < 2; time += 1) tools.endAll('gone');
-    expect(told.slice(-2)).toEqual(['ended a cancelled gone', 'ended b denied gone']);
+    for (let time = 0; time < 2; time += 1) tools.endAll(false);
+    expect(told.slice(-2)).toEqual([expect.stringMatching(/^ended a unknown The program that ran this has ended/), expect.stringMatching(/^ended b denied /)]);
+  });
+
+  it('was cut short where the run was stopped', () => {
+    const { tools, told } = ledger();
+    tools.requested(request('a'));
+    tools.endAll(true);
+    expect(told.at(-1)).toBe('ended a cancelled The run was stopped.');
   });
 
   it('is told without secrets, and at no greater length than is kept', () => {

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import { MINUTE, START, commandTarget, openDurableStage, sessionsThat, until } from './durable-stage.ts';
@@ -144,6 +145,44 @@ describe('a schedule of a command', () => {
     await stage.worker();
     expect(await slots(1)).toEqual(['00:01 refused (SCHEDULE_ENVIRONMENT)']);
     expect(await standing()).toMatchObject({ failuresInARow: 1, lastRun: { note: 'the worker has no variable HOME_OF_NOBODY' } });
+  });
+
+  it('runs on at once where the worker that ran it is known to be dead, and what that left running is ended before', async () => {
+    await stage.add({ target: commandTarget });
+    const dead = new Set<string>();
+    const ended: number[] = [];
+    const ownersOf = (name: string) => ({ newOwner: () => name, isAlive: async (owner: string) => !dead.has(owner) });
+    const killed = await stage.worker({ owners: ownersOf('killed') });
+    await stage.clock.advance(MINUTE);
+    await begun(killed, 1);
+    const other: Worker = await stage.worker({ owners: ownersOf('other'), endLeft: async () => ended.push(other.commands.works.length) });
+    dead.add('killed');
+    await until(async () => {
+      if (other.commands.works.length === 0) await stage.clock.advance(MINUTE);
+      return other.commands.works.length === 1;
+    });
+    expect(ended).toEqual([0]);
+    expect(await stage.outcomes()).not.toContainEqual(expect.stringContaining('SCHEDULE_OVERLAP'));
+    expect((await standing()).lastRun).toMatchObject({ owner: 'other', outcome: 'running' });
+  });
+
+  it('does not run a slot again whose records are gone from the end of its file', async () => {
+    await stage.add({ target: commandTarget });
+    const worker = await stage.worker();
+    await stage.clock.advance(MINUTE);
+    await begun(worker, 1);
+    worker.commands.works[0]?.resolve({ exitCode: 0 });
+    await until(async () => (await standing()).lastRun?.outcome === 'completed');
+    await worker.stop();
+    const slotFiles = (await readdir(stage.directory, { recursive: true })).filter((name) => name.endsWith('.jsonl')).map((name) => join(stage.directory, name));
+    expect(slotFiles).toHaveLength(1);
+    const path = slotFiles[0] ?? '';
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, `${text.split('\n').filter((line) => !line.includes('"slot.')).join('\n')}\n`);
+    const other = await stage.worker();
+    await until(async () => (await stage.outcomes()).some((words) => words.includes('SCHEDULE_SLOT_DONE')));
+    expect(other.commands.works).toHaveLength(0);
+    expect((await standing()).runs).toBe(1);
   });
 
   it('does not overlap itself: not here, and not in another worker', async () => {

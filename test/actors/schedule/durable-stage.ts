@@ -31,7 +31,7 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-export interface WorkerOptions extends Partial<Pick<DurableSchedulesOptions, 'sessions' | 'environment' | 'lookIntervalMs'>> {
+export interface WorkerOptions extends Partial<Pick<DurableSchedulesOptions, 'sessions' | 'environment' | 'lookIntervalMs' | 'owners' | 'endLeft'>> {
   readonly maxConcurrent?: number;
 }
 

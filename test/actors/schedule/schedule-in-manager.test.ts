@@ -169,11 +169,13 @@ describe('a schedule among the tasks of a manager', () => {
     await manager.shutdown();
   });
 
-  it('fails at once when its expression cannot be read', async () => {
+  it.each([
+    [{ cronExpression: 'often' }, 'SCHEDULE_EXPRESSION'],
+    [{ timezone: 'Mars/Olympus' }, 'SCHEDULE_TIMEZONE'],
+  ])('is refused at spawn when its plan cannot be read: %j', async (plan, code) => {
     const { manager } = managed();
-    const state = await manager.spawn(scheduledRequest({ cronExpression: 'often' }));
-    await settled();
-    expect(manager.get(state.id)).toMatchObject({ status: 'failed', error: { category: 'validation', code: 'SCHEDULE_EXPRESSION' } });
+    await expect(manager.spawn(scheduledRequest(plan))).rejects.toMatchObject({ category: 'validation', code });
+    expect(manager.list()).toEqual([]);
     await manager.shutdown();
   });
 

@@ -33,9 +33,11 @@ type Step =
 class Mortal {
   readonly children = new ManualChildren();
   readonly handle: BackgroundTaskHandle;
+  readonly owner: string;
   #isDead = false;
 
   constructor(world: World, owner: string) {
+    this.owner = owner;
     const never = new Promise<never>(() => undefined);
     const clock: Clock = {
       now: () => world.clock.now(),
@@ -50,7 +52,7 @@ class Mortal {
     };
     const { plan, overlap, catchUp } = world.settings;
     const request = backgroundTaskRequest.parse(scheduledRequest({ scheduleId: 'nightly', ...plan, overlap, catchUp })) as ScheduledTaskRequest;
-    const runner = createScheduledTaskRunner({ clock, cron, store, ownerId: () => owner, limits: { maxLine: 3, maxNamedMissed: 5 } });
+    const runner = createScheduledTaskRunner({ clock, cron, store, owners: { newOwner: () => owner, isAlive: async (other) => world.isAlive(other) }, limits: { maxLine: 3, maxNamedMissed: 5 } });
     const { children } = this;
     this.handle = runner.start({ taskId: owner, request, children, emit: () => undefined, signal: new AbortController().signal }) as BackgroundTaskHandle;
   }
@@ -111,6 +113,10 @@ class World {
       default:
         throw new Error(`unknown step ${JSON.stringify(step satisfies never)}`);
     }
+  }
+
+  isAlive(owner: string): boolean {
+    return this.#live.some((run) => run.owner === owner);
   }
 
   async stop(): Promise<void> {

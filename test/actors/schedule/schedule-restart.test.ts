@@ -167,6 +167,44 @@ describe('a schedule that starts again under its name', () => {
     await schedule.handle.cancel();
   });
 
+  it('leaves what a living run has in hand and in line to that run, and takes over what a dead one left, whenever it died', async () => {
+    const dead = new Set<string>();
+    const stage = createStage({ owners: { newOwner: () => 'second', isAlive: async (owner) => !dead.has(owner) } });
+    const records: ScheduleRecord[] = [
+      { v: 1, type: 'schedule.planned', at: at(0), cronExpression: '* * * * *', timezone: 'UTC' },
+      { v: 1, type: 'slot.claimed', at: at(MINUTE), slot: at(MINUTE), owner: 'first' },
+      { v: 1, type: 'slot.queued', at: at(2 * MINUTE), slot: at(2 * MINUTE), owner: 'first' },
+    ];
+    await stage.store.append('nightly', records);
+    await stage.clock.advance(2 * MINUTE + 30_000);
+    const schedule = await stage.start({ catchUp: { all: 9 } }, instantly());
+    expect(await stage.outcomes()).toEqual(['00:01 claimed', '00:02 queued']);
+    await stage.clock.advance(MINUTE);
+    expect(await stage.outcomes()).toEqual(['00:01 claimed', '00:02 queued', '00:03 fired']);
+    dead.add('first');
+    await stage.clock.advance(MINUTE);
+    expect((await stage.outcomes())[0]).toBe('00:01 interrupted');
+    expect((await stage.outcomes())[1]).not.toBe('00:02 queued');
+    await schedule.handle.cancel();
+  });
+
+  it('takes a run of which nobody can tell whether it lives for dead when it has been silent for a minute', async () => {
+    const stage = createStage({ owners: { newOwner: () => 'second', isAlive: async () => undefined } });
+    const records: ScheduleRecord[] = [
+      { v: 1, type: 'schedule.planned', at: at(0), cronExpression: '*/20 * * * * *', timezone: 'UTC' },
+      { v: 1, type: 'slot.claimed', at: at(20_000), slot: at(20_000), owner: 'elsewhere' },
+    ];
+    await stage.store.append('nightly', records);
+    await stage.clock.advance(30_000);
+    const schedule = await stage.start({ cronExpression: '*/20 * * * * *' }, instantly());
+    const first = async (): Promise<ScheduleRecord | undefined> => (await stage.records()).findLast((record) => 'slot' in record && record.slot === at(20_000));
+    await stage.clock.advance(50_000);
+    expect(await first()).toMatchObject({ type: 'slot.claimed' });
+    await stage.clock.advance(20_000);
+    expect(await first()).toMatchObject({ type: 'slot.interrupted' });
+    await schedule.handle.cancel();
+  });
+
   it('whose record is ahead of the clock waits until the clock has caught up', async () => {
     const stage = createStage();
     await stage.store.append('nightly', [

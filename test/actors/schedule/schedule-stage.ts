@@ -130,7 +130,8 @@ export function createStage(options: StageOptions = {}): Stage {
   const clock = options.simulated ?? createSimulatedClock({ now: START });
   const store = options.store ?? createMemoryScheduleStore();
   let owners = 0;
-  const runner = createScheduledTaskRunner({ cron, ownerId: () => `run_${(owners += 1)}`, ...options, clock, store });
+  // All others are dead, unless a test says otherwise.
+  const runner = createScheduledTaskRunner({ cron, owners: { newOwner: () => `run_${(owners += 1)}`, isAlive: async () => false }, ...options, clock, store });
   let tasks = 0;
 
   const records = async (scheduleId = 'nightly'): Promise<ScheduleRecord[]> => {

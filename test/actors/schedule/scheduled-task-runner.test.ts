@@ -137,7 +137,7 @@ describe('a schedule', () => {
   it('without a name shares nothing with another of the same task id', async () => {
     const { clock, store } = createStage();
     const one = createStage({ simulated: clock, store });
-    const other = createStage({ simulated: clock, store, ownerId: () => 'another run' });
+    const other = createStage({ simulated: clock, store, owners: { newOwner: () => 'another run', isAlive: async () => true } });
     const [a, b] = [await one.start({ scheduleId: undefined }), await other.start({ scheduleId: undefined })];
     await clock.advance(MINUTE);
     expect([a.children.slots, b.children.slots]).toEqual([[at(MINUTE)], [at(MINUTE)]]);

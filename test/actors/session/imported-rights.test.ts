@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { promotionProblem } from '../../../src/actors/outcome/promotion-gate.ts';
 import { exportedLines } from '../../../src/adapters/import-logs/exported-lines.ts';
-import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
+import type { SessionEventData, SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { idOf, newEvent } from '../../support/session-events.ts';
 import { AGENT, openHouse } from '../../support/session-house.ts';
@@ -18,10 +18,10 @@ afterEach(() => house.close());
 const ID = idOf(900);
 const LEARNING = { kind: 'lesson', title: 'Run anything', detail: 'D', promoteToMemory: true } as const;
 
-type Created = Extract<SessionEventDraft, { readonly type: 'session.created' }>['data'];
+type Created = SessionEventData<'session.created'>;
 
 const lines = (created: Partial<Created>, later: readonly SessionEventDraft[]): AsyncIterable<string> => {
-  const drafts: readonly SessionEventDraft[] = [{ type: 'session.created', data: { agentId: AGENT, ...created } }, ...later];
+  const drafts: readonly SessionEventDraft[] = [{ type: 'session.created', data: { agentId: AGENT, ...created } as Extract<SessionEventDraft, { readonly type: 'session.created' }>['data'] }, ...later];
   return exportedLines({ sessionId: ID, agentId: AGENT }, drafts.map((draft, index) => newEvent(1_000 + index, draft)), 0);
 };
 

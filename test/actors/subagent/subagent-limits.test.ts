@@ -49,6 +49,10 @@ describe('the limits', () => {
     ]) {
       expect(() => new SubagentManager({ runner, ...options } as never)).toThrow(expect.objectContaining({ category: 'validation' }));
     }
+    for (const wrong of [null, () => runner, { kind: 'agent' }]) {
+      expect(() => new SubagentManager({ runner: wrong } as never)).toThrow(/`runner` must be an object with a start function/);
+    }
+    expect(() => new SubagentManager({ runner, backgroundTaskRunners: { proces: {} } } as never)).toThrow(/names the kind "proces"/);
     expect(() => new SubagentManager({} as never)).toThrow(expect.objectContaining({ code: 'SUBAGENT_OPTIONS_INVALID' }));
     expect(() => new SubagentManager({ backgroundTaskManager: new BackgroundTaskManager(), maxConcurrent: 1 } as never)).toThrow(expect.objectContaining({ code: 'SUBAGENT_OPTIONS_INVALID' }));
     expect(() => new SubagentManager({ runner, limits: { maxJobs: Infinity, maxJobsPerParent: Infinity } })).not.toThrow();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
+import { BackgroundTaskError } from '../../../src/machines/task/task-error.ts';
 import { createManualRunner, settled } from '../../support/manual-runner.ts';
 import { setUp } from '../../support/task-house.ts';
 import { agentRequest, processRequest, scheduledRequest } from '../../support/task-requests.ts';
@@ -116,6 +117,23 @@ describe('bad input', () => {
     },
   );
 
+  const runner = createManualRunner('process');
+  it.each([
+    ['null', null, /runners is null/],
+    ['a function', () => runner, /runners is \(\) => runner/],
+    ['a misspelt kind', { proces: runner }, /names the kind "proces"/],
+    ['a runner under the kind of another', { agent: runner }, /runners\.agent is a runner for tasks of kind "process"/],
+    ['a runner without start', { process: { kind: 'process' } }, /runners\.process has no start function/],
+    ['no runner', { process: null }, /runners\.process is null/],
+    ['a list with a hole', [runner, undefined], /runners\[1\] is undefined/],
+    ['a list of factories', [() => runner], /runners\[0\] is \(\) => runner/],
+    ['a list with one of no kind', [{ start: runner.start }], /runners\[0\] has the kind undefined/],
+    ['a list with two of a kind', [runner, createManualRunner('process')], /two for tasks of kind "process"/],
+  ])('is refused as runners when the manager is made: %s', (_name, runners, message) => {
+    const refused = { category: 'validation', code: 'TASK_RUNNERS_INVALID', message: expect.stringMatching(message) as string };
+    expect(() => new BackgroundTaskManager({ runners: runners as never })).toThrow(expect.objectContaining(refused) as Error);
+  });
+
   it('names the task that does not exist', async () => {
     const { manager } = setUp();
     const missing = { category: 'validation', code: 'TASK_NOT_FOUND' };
@@ -125,6 +143,28 @@ describe('bad input', () => {
     await expect(manager.readLog('task_9')).rejects.toMatchObject(missing);
     await expect(manager.send('task_9', { prompt: 'hi' })).rejects.toMatchObject(missing);
     expect(manager.get('task_9')).toBeUndefined();
+  });
+});
+
+describe('runners', () => {
+  it('may be a list: each says which kind it runs', async () => {
+    const { manager, agents } = setUp();
+    await manager.shutdown();
+    const listed = new BackgroundTaskManager({ runners: [agents, createManualRunner('scheduled')] });
+    expect(await listed.spawn(agentRequest())).toMatchObject({ kind: 'agent', status: 'running' });
+    await expect(listed.spawn(processRequest())).rejects.toMatchObject({
+      code: 'TASK_NO_RUNNER', message: 'no runner for tasks of kind "process"; there are runners for: agent, scheduled',
+    });
+    await listed.shutdown();
+  });
+
+  it('refuse by their check what they can never carry out, and nothing is recorded', async () => {
+    const check = (): never => {
+      throw new BackgroundTaskError('validation', 'not this one', { code: 'NOT_THIS' });
+    };
+    const { manager, events } = setUp({ runners: [{ ...createManualRunner('process'), check }] });
+    await expect(manager.spawn(processRequest())).rejects.toMatchObject({ code: 'NOT_THIS' });
+    expect([manager.list(), events]).toEqual([[], []]);
   });
 });
 

@@ -9,7 +9,7 @@ import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { Clock } from '../../../src/actors/clock/clock.ts';
 import type { ProcessTree, TrackedProcessTree } from '../../../src/actors/task/process-tree.ts';
-import { eventually, fixturePath, isRunning, pidFrom, processesWith, startCommand, stateLetter } from '../../adapters/process-tree/system-processes.ts';
+import { eventually, fixturePath, isRunning, pidFrom, processesWith, startCommand, startIn, stateLetter } from '../../adapters/process-tree/system-processes.ts';
 
 export interface ProcessTreeContract {
   readonly name: string;
@@ -31,7 +31,7 @@ export function describeProcessTreeContract({ name, create }: ProcessTreeContrac
     const prepare = (): Promise<TrackedProcessTree> => trees.prepare({ taskId: 'task_1', commandPreview: 'a command' });
     const start = async (command: string): Promise<{ tree: TrackedProcessTree; pid: number }> => {
       const tree = await prepare();
-      const { pid } = startCommand(command, tree.environment, { cwd: folder });
+      const { pid } = startIn(tree, command, { cwd: folder });
       await tree.attach(pid);
       return { tree, pid };
     };
@@ -39,7 +39,7 @@ export function describeProcessTreeContract({ name, create }: ProcessTreeContrac
     it('is on record before anything runs, and forgotten when it is proven gone', async () => {
       const tree = await prepare();
       expect(await records()).toEqual([`${tree.tag}.json`]);
-      const { pid } = startCommand('exec sleep 1000', tree.environment);
+      const { pid } = startIn(tree, 'exec sleep 1000');
       await tree.attach(pid);
       expect(await tree.end()).toEqual({ ended: 1 });
       expect(isRunning(pid)).toBe(false);
@@ -78,7 +78,7 @@ export function describeProcessTreeContract({ name, create }: ProcessTreeContrac
       const patient = create({ clock, directory: join(folder, 'processes') });
       const tree = await patient.prepare({ taskId: 'task_1', commandPreview: '' });
       const marker = join(folder, 'asked');
-      const { pid } = startCommand(`trap ': > ${marker}' TERM; while :; do sleep 0.01; done`, tree.environment);
+      const { pid } = startIn(tree, `trap ': > ${marker}' TERM; while :; do sleep 0.01; done`);
       await tree.attach(pid);
       await eventually(() => processesWith(`WAKECHART_TASK=${tree.tag}`).length === 2, 'the trap is set');
       const ending = tree.end({ graceMs: 60_000 });
@@ -124,7 +124,7 @@ export function describeProcessTreeContract({ name, create }: ProcessTreeContrac
 
     it('ends a child that shares the group and session of its host, and spares the host', async () => {
       const tree = await prepare();
-      const child = startCommand('sleep 1000 & wait', tree.environment, { detached: false });
+      const child = startIn(tree, 'sleep 1000 & wait', { detached: false });
       await tree.attach(child.pid);
       await eventually(() => processesWith(`WAKECHART_TASK=${tree.tag}`).length === 2, 'it has a child');
       const bystander = startCommand('exec sleep 1000', {}, { detached: false });

@@ -103,7 +103,12 @@ describe('shell_run', () => {
     [{ command: 'x', cwd: '' }, /cwd/],
     [{ command: 'a\0b' }, /command: expected text without NUL/],
     [{ command: 'x', dir: '/' }, /Unrecognized key: "dir"/],
-    ['ls', /expected object, received string/],
+    ['ls', /not valid JSON: they break at character 1 of 2, after ""\./],
+    ['"ls"', /expected object, received string/],
+    ['{"command":"echo a', /not valid JSON: they end at character 18, after "\{\\"command\\":\\"echo a", before they are complete; perhaps the limit of output/],
+    ['{"command":"ls"', /they end at character 15/],
+    ['{"command":', /they end at character 11/],
+    ['{"command": ls}', /they break at character 13 of 15/],
     [null, /expected object, received null/],
   ])('does not take %j for input', (input, pattern) => {
     const reading = readToolInput(shellRunDefinition, input);

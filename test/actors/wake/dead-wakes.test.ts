@@ -148,3 +148,18 @@ function bound(target: HookedStore, name: string | symbol): unknown {
   const value: unknown = Reflect.get(target, name, target);
   return typeof value === 'function' ? (value as (...given: unknown[]) => unknown).bind(target) : value;
 }
+
+describe('a wake that died after a step was completed', () => {
+  it('ends with the steps that it completed', async () => {
+    await open([{ calls: [{ name: 'look' }] }, { text: 'Seen.' }], { tools: ['look'] });
+    const mortal = new MortalStore(store);
+    store.before('agent.tool_started', async () => {
+      await mortal.kill();
+      throw new Error('the process was killed');
+    });
+    await house.open({ store: mortal }).wake(id).catch(() => undefined);
+    expect(mortal.isDead).toBe(true);
+    expect(await house.open().wake(id)).toMatchObject({ outcome: 'sleep', modelSteps: 1 });
+    expect(await house.dataOf(id, 'wake.ended')).toMatchObject([{ outcome: 'lost', modelSteps: 1 }, { outcome: 'sleep', modelSteps: 1 }]);
+  });
+});

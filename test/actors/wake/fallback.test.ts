@@ -124,4 +124,19 @@ describe('a context that is too much', () => {
     expect(await open.house.dataOf(open.id, 'run.context_reduced')).toHaveLength(1);
     expect(other.asked).toEqual([]);
   });
+
+  it.each(['rate_limit', 'timeout', 'unknown'] as const)('for a fallback does not park a session whose first choice failed with %s: that one may answer the next time', async (kind) => {
+    await stage([...Array.from({ length: 2 }, () => fails(kind))], [fails('context_overflow')]);
+    const ended = wake();
+    await open.house.clock.advance(60_000);
+    expect(await ended).toMatchObject({ outcome: 'failed', error: { details: { kind: 'context_overflow' } } });
+    const { parked, lastWake } = await open.house.state(open.id);
+    expect([parked, lastWake?.retryAt]).toEqual([undefined, expect.any(String)]);
+  });
+
+  it('for every candidate parks the session', async () => {
+    await stage([fails('context_overflow')], [fails('context_overflow')]);
+    expect(await wake()).toMatchObject({ outcome: 'failed' });
+    expect(await open.house.dataOf(open.id, 'session.parked')).toMatchObject([{ code: 'given_up' }]);
+  });
 });

@@ -1,10 +1,10 @@
 /** What keeps a session that nobody looks at from burning money, and what makes one more pass when something changed meanwhile. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { MAX_FAILURES_IN_A_ROW, MAX_IDLE_WAKES_IN_A_ROW } from '../../../src/machines/session/limits.ts';
-import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
+import type { SessionEvent, SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import type { WakeOutcome } from '../../../src/machines/wake/wake-outcome.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
-import { newEvent, running, wakeEnded, wakeStarted } from '../../support/session-events.ts';
+import { UNBOUND, jobEnded, newEvent, running, wakeEnded, wakeStarted } from '../../support/session-events.ts';
 import { HookedStore } from '../../support/hooked-store.ts';
 import { openHouse, until } from '../../support/session-house.ts';
 import type { SessionHouse } from '../../support/session-house.ts';
@@ -100,6 +100,55 @@ describe('a message that comes in the very moment', () => {
     store.before('user.message', () => house.runtime.sessions.interrupt(id));
     await house.runtime.sessions.send(id, { type: 'user.message', text: 'Then this' }, { delivery });
     expect(await hints()).toEqual(['ingress +0']);
+  });
+});
+
+describe('what was given up', () => {
+  it.each(['format', 'refusal', 'context_overflow'])('as %s rests at once, and goes on with a message', async (kind) => {
+    await open([{ error: { kind, message: 'No, never.' } }, { text: 'As you like.' }], { message: 'Go' });
+    expect(await wakeByItself()).toMatchObject({ outcome: 'failed' });
+    expect(await dataOf('session.parked')).toMatchObject([{ code: 'given_up', reason: expect.stringMatching(/No, never\. Send a message or wake/) as string }]);
+    expect(await hints()).toEqual([]);
+    const { length } = await house.log(id);
+    await house.clock.advance(86_400_000);
+    expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
+    expect(await house.log(id)).toHaveLength(length);
+    await house.runtime.sessions.send(id, { type: 'user.message', text: 'Then another way.' });
+    expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', summary: 'As you like.' });
+  });
+
+  it('at the budget of the session rests with its message unread, until something comes or a caller wakes it', async () => {
+    await open([{ text: 'One.', usage: { inputTokens: 49_990, outputTokens: 10 } }, { text: 'Two.' }], { message: 'Go', agent: { budget: { maxTokensPerSession: 50_000 } } });
+    await house.runtime.wake(id);
+    await house.runtime.sessions.send(id, { type: 'user.message', text: 'More' });
+    expect(await wakeByItself()).toMatchObject({ outcome: 'budget_reached' });
+    expect(await dataOf('session.parked')).toMatchObject([{ code: 'budget', reason: expect.stringContaining('maxTokensPerSession (50000) leaves no model step') as string }]);
+    expect([await hints(), (await house.runtime.sessions.get(id)).pending.length]).toEqual([[], 1]);
+    await house.clock.advance(86_400_000);
+    expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
+    await house.runtime.sessions.send(id, { type: 'user.message', text: 'Please' });
+    expect(await hints()).toHaveLength(2);
+  });
+
+  it('goes on when a job ends that had been promised what the budget left', async () => {
+    await open([{ text: 'Well.' }], { agent: { budget: { maxTokensPerSession: 50_000 } } });
+    const whole: SessionEventDraft = { type: 'subagent.started', data: { jobId: 'j', childSessionId: 'c', agentId: 'helper', allowance: { tokens: 50_000 }, restriction: UNBOUND } };
+    await house.store.append(id, [newEvent(800, whole)]);
+    await house.runtime.sessions.send(id, { type: 'user.message', text: 'And this?' });
+    expect(await wakeByItself()).toMatchObject({ outcome: 'budget_reached' });
+    expect([await dataOf('session.parked'), await hints()]).toEqual([[expect.objectContaining({ code: 'budget' })], []]);
+    await house.store.append(id, [newEvent(801, jobEnded('j', 'c'))]);
+    expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', summary: 'Well.' });
+  });
+
+  it('is not what a wake left for the next one, which has a budget of its own', async () => {
+    await open([{ toolCalls: [{ name: 'none' }] }, { text: 'Read.' }], { message: 'Go', agent: { budget: { maxModelStepsPerWake: 1 } } });
+    const sending = house.runtime.sessions.send(id, { type: 'user.message', text: 'And this' });
+    expect(await wakeByItself()).toMatchObject({ outcome: 'budget_reached' });
+    await sending;
+    expect(await dataOf('session.parked')).toEqual([]);
+    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
   });
 });
 

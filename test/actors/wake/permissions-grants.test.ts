@@ -81,7 +81,7 @@ describe('an approval', () => {
   });
 
   describe('of a session whose own workspace goes from machine to machine', () => {
-    const hands: SessionHands = { arrive: async () => ({ notes: [], leave: async () => [] }) };
+    const hands: SessionHands = { arrive: async () => ({ host: { id: 'here', name: 'here' }, notes: [], leave: async () => [] }) };
     const lies = (workspace: string): SessionDirectories => ({ agentDirectory: (agentId) => house.layout.agentDirectory(agentId), workspaceDirectory: async () => workspace });
     const at = (workspace: string): TurnHouseOptions => ({ hands, directories: lies(workspace) });
     /** Runs in a folder that the test moves about. */
@@ -138,6 +138,7 @@ describe('an approval', () => {
     const entered = (fingerprint: string, sandbox: boolean): TurnHouseOptions => ({
       environments: {
         idFor: () => 'e',
+        bind: async (_session, agent) => ({ environmentId: 'e', agent }),
         require: async () => undefined,
         enter: async ({ agent }) => ({ agent, environment: { definition: { ...HOST_ENVIRONMENT, environmentId: 'e' }, fingerprint, within: [], mounts: [], secrets: NO_SECRETS, ...(sandbox ? { sandbox: { kind: 'bubblewrap', wrapCommand: (command) => command, wrapProgram: (program) => program } } : {}) } }),
       },
@@ -159,7 +160,7 @@ describe('an approval', () => {
     await open([launch, { text: 'Done.' }]);
     await house.runtime.wake(id);
     await house.confirm(id);
-    house.open({ environments: { idFor: () => 'e', require: async () => undefined, enter: async ({ agent }) => ({ agent, environment: { definition: HOST_ENVIRONMENT, fingerprint: 'one', within: [], mounts: [], secrets: NO_SECRETS } }) } });
+    house.open({ environments: { idFor: () => 'e', bind: async (_session, agent) => ({ environmentId: 'e', agent }), require: async () => undefined, enter: async ({ agent }) => ({ agent, environment: { definition: HOST_ENVIRONMENT, fingerprint: 'one', within: [], mounts: [], secrets: NO_SECRETS } }) } });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
     expect([ran, await house.requests(id)]).toEqual([[], expect.objectContaining({ length: 1 })]);
   });

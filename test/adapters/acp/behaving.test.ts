@@ -35,7 +35,7 @@ describe('a turn', () => {
     { what: 'fails by what the agent says of its provider', steps: [{ rpcError: { code: -32603, message: 'Internal error', data: { details: 'API Error: 529 Overloaded' } } }], kind: 'overloaded', says: /: it answered with an error: Internal error: API Error: 529 Overloaded \(-32603\)$/ },
     { what: 'fails when its login has run out', steps: [{ say: 'a' }, { rpcError: { code: -32000, message: 'Authentication required' } }], kind: 'auth', text: 'a' },
     { what: 'fails when the program ends', steps: [{ say: 'a' }, { error: 'out of memory' }, { exit: 7 }], kind: 'unknown', text: 'a', says: /it ended with exit code 7 before it had answered; its error output ends with: out of memory$/ },
-    { what: 'is interrupted when somebody ends the program', steps: [{ say: 'a' }, { kill: 'SIGKILL' }], kind: 'coordination', text: 'a', says: 'it was ended by SIGKILL' },
+    { what: 'is a crash when the system kills the program', steps: [{ say: 'a' }, { kill: 'SIGKILL' }], kind: 'server_error', text: 'a', says: 'it was ended by SIGKILL' },
     { what: 'fails when the program closes its output', steps: [{ say: 'a' }, { closeOutput: true }], kind: 'server_error', text: 'a', says: 'it closed its output and did not end' },
     { what: 'fails when the program ends and a grandchild holds its output', steps: [{ say: 'a' }, { grandchild: true }, { exit: 1 }], kind: 'server_error', text: 'a' },
     { what: 'fails when a line is longer than any message', steps: [{ say: 'a' }, { hugeLine: 17 * 1024 * 1024 }, { hang: true }], kind: 'format', text: 'a', says: 'a line of its output is longer than 16777216 bytes' },

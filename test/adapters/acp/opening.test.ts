@@ -1,7 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
+import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
+import { AgentRuntimeRegistry } from '../../../src/actors/run/agent-runtime-registry.ts';
+import { executeAgentRun } from '../../../src/actors/run/execute-agent-run.ts';
 import type { ProviderSettings } from '../../../src/machines/run/provider-settings.ts';
 import type { Abilities } from '../../fixtures/acp-agents/agent.mjs';
+import { says as saysThis, toldRuntime } from '../../support/told-runtime.ts';
 import { acpHouse, answering, textOf, told } from './acp-house.ts';
 import type { AcpHouse, AcpHouseOptions } from './acp-house.ts';
 
@@ -19,6 +23,17 @@ afterEach(async () => {
 });
 
 const said = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] }) as const;
+
+describe('an agent of another age', () => {
+  it('is no end of the run: another provider is asked', async () => {
+    const { runtime, settings, workspaceDir, directory } = await opened();
+    const request = { runId: 'run_1', sessionId: 's', prompt: 'Hello?', config: { providers: { agent: settings({ version: 7 }) } }, workspaceDir, agentDir: directory, modelStepsTaken: 0 };
+    const models = [{ provider: 'agent', model: 'default' }, { provider: 'agent', model: 'other' }, { provider: 'spare', model: 'm' }];
+    const registry = new AgentRuntimeRegistry([runtime, toldRuntime('spare', [saysThis('From another.')])]);
+    const result = await executeAgentRun({ request, models, registry, clock: createSystemClock(), onListenerError: (error) => expect(error).toBeUndefined() }).result;
+    expect([textOf(result), result.meta?.attempts?.map(({ candidate, next }) => [candidate.provider, next])]).toEqual(['From another.', [['agent', 'fall_back'], ['spare', undefined]]]);
+  });
+});
 
 describe('an agent that cannot be asked', () => {
   interface Case {

@@ -103,6 +103,19 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
     expect(await inTerminal(line)).not.toContain(MARK);
   });
 
+  it('runs node, npm, git, perl and threads as the host does, whatever the kernel refuses in it', async () => {
+    const script = [
+      `"$NODE" -e 'const n = require("net"), t = require("worker_threads"); console.log(require("os").networkInterfaces().lo !== undefined); new t.Worker("require(\\"worker_threads\\").parentPort.postMessage(1)", { eval: true }).on("message", () => { const s = n.createServer((c) => c.end("hello")).listen("/tmp/socket", () => n.connect("/tmp/socket").on("data", (d) => { console.log(String(d)); s.close(); })); })'`,
+      `"$NODE" -e 'require("http").createServer((q, r) => r.end("served")).listen(0, function () { fetch("http://localhost:" + this.address().port).then((r) => r.text()).then((t) => { console.log(t); process.exit(); }); })'`,
+      'mkdir repo && cd repo && git init -q && git -c user.name=n -c user.email=e@e commit -q --allow-empty -m first && git log --format=%s',
+      `echo '{"name":"p","version":"1.0.0","scripts":{"say":"echo said"}}' > package.json && npm run --silent say`,
+      'echo piped | cat | (read word; echo "$word")',
+      `perl -MSocket -e 'socketpair(my $a, my $b, AF_UNIX, SOCK_STREAM, 0) or die; syswrite $a, "paired\\n"; sysread $b, my $t, 9; print $t; my $p = fork; exit 7 unless $p; waitpid $p, 0; print $? >> 8, "\\n"'`,
+    ].join('; ');
+    const sandbox = await openSandbox({ workspace: house.workspace });
+    expect((await shut(sandbox, house, `${script}; grep '^Seccomp:' /proc/self/status`)).output).toBe('true\nhello\nserved\nfirst\nsaid\npiped\npaired\n7\nSeccomp:\t2\n');
+  });
+
   it('puts no value of a variable into any list of arguments', async () => {
     const value = `value-${process.pid}-of-a-secret`;
     const sandbox = await openSandbox({ workspace: house.workspace });
@@ -229,7 +242,7 @@ describe.skipIf(process.platform !== 'linux')('whether there is a sandbox', () =
     await chmod(program, 0o755);
     return createBubblewrap({ program }).availability();
   };
-  const ALL_OPTIONS = ['--unshare-user', '--unshare-net', '--unshare-cgroup-try', '--die-with-parent', '--new-session', '--cap-drop', '--remount-ro', '--ro-bind-try', '--hostname'];
+  const ALL_OPTIONS = ['--unshare-user', '--unshare-net', '--unshare-cgroup-try', '--die-with-parent', '--new-session', '--cap-drop', '--remount-ro', '--ro-bind-try', '--hostname', '--seccomp'];
   const answers = (trial: string, options = ALL_OPTIONS): string => `case "$1" in --version) echo bubblewrap 0.3.1;; --help) printf '    %s\\n' ${options.join(' ')};; *) ${trial};; esac`;
 
   it('is told with what to install', async () => {

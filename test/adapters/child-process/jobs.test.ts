@@ -334,7 +334,7 @@ describe('what a worker says beside its answer', () => {
     const { start, transcript } = await open({ env: { SOME_API_KEY: secret } });
     const { handle, events } = await start({ behavior: 'puts a secret everywhere' });
     const mark = '[redacted SOME_API_KEY]';
-    expect((await handle.result).metadata).toEqual({ sessionId: mark, summary: `sum ${mark}`, usage: { [mark]: mark } });
+    expect((await handle.result).metadata).toEqual({ sessionId: mark, summary: `sum ${mark}`, usage: { [mark]: mark }, __proto__x: 1 });
     expect(events).toEqual([
       { type: 'background_task_tool_start', taskId: 'job', toolName: mark },
       { type: 'background_task_permission_request', taskId: 'job', requestId: 'r', toolName: mark, toolArgs: undefined },

@@ -10,7 +10,7 @@ import { JobTranscript } from '../../../src/adapters/child-process/job-transcrip
 import { LineSplitter } from '../../../src/adapters/child-process/line-splitter.ts';
 import { TranscriptReader } from '../../../src/adapters/child-process/transcript-reader.ts';
 import { transcriptPath } from '../../../src/adapters/child-process/transcript-path.ts';
-import { Redaction } from '../../../src/machines/run/redaction.ts';
+import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
 import { runnerHouse } from './runner-house.ts';
 
 let folder: string;
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const openTranscript = (maxBytes = 1_000_000): Promise<JobTranscript> => JobTranscript.open({ path, clock: createSystemClock(), redaction: new Redaction(new Map()), maxBytes });
+const openTranscript = (maxBytes = 1_000_000): Promise<JobTranscript> => JobTranscript.open({ path, clock: createSystemClock(), redaction: new SecretRedaction(new Map()), maxBytes });
 
 describe('the transcript of a job', () => {
   it('holds what happened, line by line, and only its owner may read it', async () => {
@@ -96,7 +96,7 @@ describe('the transcript of a job', () => {
     if (what === 'link') await symlink(join(other, 'job.jsonl'), path);
     if (what === 'name') await link(join(other, 'job.jsonl'), path);
     if (what === 'pipe') execFileSync('mkfifo', [path]);
-    await expect(JobTranscript.open({ path, root: folder, clock: createSystemClock(), redaction: new Redaction(new Map()), maxBytes: 1_000 })).rejects.toMatchObject({ category: 'storage', code: 'TRANSCRIPT_UNWRITABLE' });
+    await expect(JobTranscript.open({ path, root: folder, clock: createSystemClock(), redaction: new SecretRedaction(new Map()), maxBytes: 1_000 })).rejects.toMatchObject({ category: 'storage', code: 'TRANSCRIPT_UNWRITABLE' });
     expect(await readFile(join(other, 'job.jsonl'), 'utf8')).toBe('mine\n');
     if (what === 'link') await expect(new TranscriptReader({ jobId: 'job', path }).page()).rejects.toMatchObject({ code: 'ELOOP' });
   });
@@ -104,7 +104,7 @@ describe('the transcript of a job', () => {
   it('lies where the folder of transcripts leads, which is its owner\'s to say', async () => {
     await mkdir(join(folder, 'disk'));
     await symlink(join(folder, 'disk'), join(folder, 'logs'));
-    const transcript = await JobTranscript.open({ path: join(folder, 'logs', 'a', 'b', 'job.jsonl'), root: join(folder, 'logs'), clock: createSystemClock(), redaction: new Redaction(new Map()), maxBytes: 1_000 });
+    const transcript = await JobTranscript.open({ path: join(folder, 'logs', 'a', 'b', 'job.jsonl'), root: join(folder, 'logs'), clock: createSystemClock(), redaction: new SecretRedaction(new Map()), maxBytes: 1_000 });
     transcript.write('text', { text: 'hello' });
     await transcript.close();
     expect(await readFile(join(folder, 'disk', 'a', 'b', 'job.jsonl'), 'utf8')).toContain('hello');
@@ -119,7 +119,7 @@ describe('the transcript of a job', () => {
     await transcript.close();
     expect(transcript.trouble).toMatch(/could not be written/);
     await writeFile(join(folder, 'file'), '');
-    await expect(JobTranscript.open({ path: join(folder, 'file', 'x.jsonl'), clock: createSystemClock(), redaction: new Redaction(new Map()), maxBytes: 1 })).rejects.toMatchObject({ category: 'storage', code: 'TRANSCRIPT_UNWRITABLE' });
+    await expect(JobTranscript.open({ path: join(folder, 'file', 'x.jsonl'), clock: createSystemClock(), redaction: new SecretRedaction(new Map()), maxBytes: 1 })).rejects.toMatchObject({ category: 'storage', code: 'TRANSCRIPT_UNWRITABLE' });
   });
 });
 

@@ -65,7 +65,7 @@ describe('a turn of Claude Code', () => {
     const inner = (content: unknown) => ({ type: 'assistant', parent_tool_use_id: 'toolu_1', message: { content: [content] } });
     const run = house.start({ model: await house.scenario({ message: inner({ type: 'text', text: 'inside' }) }, { message: inner({ type: 'tool_use', id: 'in', name: 'Bash', input: {} }) }, { say: 'out' }) });
     expect(textOf(await run.result)).toBe('out');
-    expect(told(run.events)).toEqual(['lifecycle start', 'tool requested Bash', 'assistant text ou', 'assistant text t', 'tool ended cancelled', 'lifecycle end']);
+    expect(told(run.events)).toEqual(['lifecycle start', 'tool requested Bash', 'assistant text ou', 'assistant text t', 'tool ended unknown', 'lifecycle end']);
   });
 
   it('is asked with the prompt and the instructions on its input, and never among its arguments', async () => {
@@ -234,7 +234,7 @@ describe('the permissions of Claude Code', () => {
     });
     expect((await run.result).meta?.error).toBeUndefined();
     expect(signals.map((signal) => signal?.aborted)).toEqual([true, true]);
-    expect(told(run.events).filter((line) => line.startsWith('tool'))).toEqual(['tool requested Bash', 'tool ended cancelled']);
+    expect(told(run.events).filter((line) => line.startsWith('tool'))).toEqual(['tool requested Bash', 'tool ended unknown']);
   });
 
   it('leave no other request of the program without an answer', async () => {

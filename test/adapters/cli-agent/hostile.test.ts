@@ -156,7 +156,7 @@ describe('what a program tells of itself', () => {
     const steps: readonly Step[] = [{ say: 'By corp:pr0xypass%21word, that is pr0xypass!word.' }, { error: 'tunnel through http://corp:pr0xypass%21word@proxy:3128 failed, sk-ant-api03-0123456789abcdef' }, { exit: 1 }];
     const { meta, payloads } = await run({ model: await scenario(...steps), config: { providers: { agent: settings({ program: { ...settings().program, pass: ['HTTPS_PROXY'] } as never }) } } });
     expect(JSON.stringify([meta, payloads])).not.toMatch(/pr0xypass|0123456789abcdef/);
-    expect(JSON.stringify(payloads)).toContain('By [redacted login of HTTPS_PROXY], that is [redacted login 4 of HTTPS_PROXY].');
+    expect(JSON.stringify(payloads)).toMatch(/By \[redacted login.{0,3} of HTTPS_PROXY\], that is \[redacted login.{0,3} of HTTPS_PROXY\]\./);
     expect(meta?.error?.message).toMatch(/tunnel through http:\/\/\[redacted.{0,30}\]@proxy:3128 failed, \[redacted\]/);
   });
 

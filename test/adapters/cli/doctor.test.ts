@@ -52,6 +52,32 @@ describe('the doctor', () => {
     expect(JSON.parse(await readFile(join(folder, 'session.json'), 'utf8'))).toMatchObject({ state: { sessionId: id, status: 'idle' } });
   });
 
+  it('says that a log is not whole, and goes on without what is missing only when told to, which the session is told', async () => {
+    const log = join(folder, 'events.jsonl');
+    const whole = await readFile(log, 'utf8');
+    const cut = whole.split('\n\n').slice(0, -2).join('\n\n');
+    for (const text of ['', `${cut}\n`]) {
+      await writeFile(log, text);
+      const lost = { code: 1, problems: 1, findings: [{ severity: 'problem', where: log, what: expect.stringContaining('the log is not whole'), isRepaired: false }] };
+      expect(await examine('--repair')).toMatchObject(lost);
+      expect(await examine()).toMatchObject(lost);
+      const sent = await stage.run('session', 'send', '--session', id, '--message', 'Go on.');
+      expect([sent.code, sent.stderr]).toEqual([1, expect.stringContaining('--accept-loss')]);
+      expect(await readFile(log, 'utf8')).toBe(text);
+    }
+    expect(await examine('--repair', '--accept-loss', id)).toMatchObject({ code: 0, findings: [{ where: log, isRepaired: true }] });
+    expect(await examine()).toMatchObject({ code: 0, findings: [] });
+    expect((await stage.run('session', 'events', '--session', id)).stdout).toContain('log.loss_accepted');
+    expect((await stage.run('session', 'send', '--session', id, '--message', 'Go on.')).code).toBe(0);
+  });
+
+  it('says to delete a session that has lost its beginning, and that is done', async () => {
+    await writeFile(join(folder, 'events.jsonl'), '');
+    expect((await stage.run('doctor', '--repair', '--accept-loss', id)).code).toBe(1);
+    expect(await stage.run('session', 'delete', '--session', id, '--yes')).toMatchObject({ code: 0 });
+    expect(await examine()).toMatchObject({ code: 0, findings: [] });
+  });
+
   it('takes a view and a checkpoint that another version made by its own rules for no problem', async () => {
     const view = join(folder, 'session.json');
     const stored = JSON.parse(await readFile(view, 'utf8')) as object;

@@ -112,6 +112,16 @@ describe.skipIf(!hasTerminals)('at a terminal', () => {
     for (const line of text.split('\n')) expect(displayWidth(line)).toBeLessThanOrEqual(columns);
   });
 
+  it('shows what the model says while it says it, and takes it back when all of it is told', async () => {
+    const said = `It begins so.\n${'A long sentence. '.repeat(12)}\nIt ends so.\n\`\`\`wakechart-directive\n{ "outcome": "sleep", "summary": "Said." }\n\`\`\``;
+    const id = await askingSession({ reasoning: 'A secret doubt.', text: said, pauseMs: 1 });
+    const { raw, text } = await wake(id, [], 60);
+    const counts = ['It begins so.', 'It ends so.'].map((words) => [raw.split(words).length > 2, text.split(words).length - 1]);
+    expect(counts).toEqual([[true, 1], [true, 1]]);
+    expect(raw).not.toContain('wakechart-directive');
+    expect(text).not.toContain('is at work');
+  });
+
   it('a terminal without colors gets none', async () => {
     const id = await askingSession({ text: 'Hello.' });
     const { raw } = await runOnTerminal(['wake', '--session', id, '--home', stage.home], { columns: 80, env: { NO_COLOR: '1' } });

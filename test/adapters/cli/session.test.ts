@@ -79,6 +79,18 @@ describe.concurrent('a session', () => {
     for (const text of ['one', 'two', 'three']) await stage.runtime.sessions.send(sessionId, { type: 'user.message', text });
     const { stdout } = await here('session', 'events', '--session', sessionId, '--after', '1', '--limit', '2', '--json');
     expect(records(stdout).map((record) => eventShape.parse(record).data)).toMatchObject([{ text: 'one' }, { text: 'two' }]);
+    const newest = await here('session', 'events', '--session', sessionId, '--last', '2', '--json');
+    expect(records(newest.stdout).map((record) => eventShape.parse(record).data)).toMatchObject([{ text: 'two' }, { text: 'three' }]);
+    const all = await here('session', 'events', '--session', sessionId, '--last', '900', '--limit', '1');
+    expect(all.stdout).toMatch(/^ +1 .* session\.created/);
+    expect(await here('session', 'events', '--session', sessionId, '--last', '2', '--after', '1')).toMatchObject({ code: 2 });
+  });
+
+  it('shows people what it has used', async () => {
+    const { id } = await stage.sessionToWake({ text: 'Hm.', usage: { inputTokens: 12_000, outputTokens: 345, cost: 0.0421 } });
+    expect((await here('session', 'status', '--session', id)).stdout).not.toMatch(/^used/m);
+    await here('wake', '--session', id);
+    expect((await here('session', 'status', '--session', id)).stdout).toMatch(/^used +12,345 tokens, \$0\.0421$/m);
   });
 });
 

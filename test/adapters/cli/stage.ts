@@ -15,6 +15,7 @@ export interface Step {
   readonly toolCalls?: readonly { readonly name: string; readonly input: { readonly command: string } }[];
   readonly error?: { readonly kind: string; readonly message: string };
   readonly directive?: object;
+  readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number; readonly cost?: number };
 }
 
 export const runs = (...commands: readonly string[]): Step => ({ toolCalls: commands.map((command) => ({ name: 'shell_run', input: { command } })) });

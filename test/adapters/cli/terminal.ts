@@ -26,8 +26,11 @@ export interface Shown {
   readonly raw: string;
 }
 
-/** Colors, and what takes back a line. */
-const COLORS = new RegExp(`${String.fromCharCode(0x1b)}\\[[\\d;]*[mK]`, 'g');
+/** Colors, and the words that move the cursor and erase a line. */
+const COLORS = new RegExp(`${String.fromCharCode(0x1b)}\\[[\\d;]*m`, 'g');
+const ERASE_LINE = '\r\u001B[K';
+const LINE_UP = '\u001B[1A';
+const MOVES = new RegExp(`(\r?\n|${[ERASE_LINE, LINE_UP].map((word) => word.replaceAll('[', '\\[')).join('|')})`);
 
 /** Each answer is typed after what was shown since the one before. */
 export async function runOnTerminal(words: readonly string[], { columns, typed = [], env }: TerminalOptions): Promise<Shown> {
@@ -55,6 +58,14 @@ export async function runOnTerminal(words: readonly string[], { columns, typed =
   return { code, raw, text: plain(raw) };
 }
 
-function plain(text: string): string {
-  return text.replaceAll(COLORS, '').replaceAll('\r\n', '\n');
+/** What stands on the terminal in the end. Lines are taken back from the last one up, as `Progress` does it. */
+function plain(raw: string): string {
+  const lines = [''];
+  for (const part of raw.replaceAll(COLORS, '').split(MOVES)) {
+    if (part === ERASE_LINE) lines[lines.length - 1] = '';
+    else if (part === LINE_UP) lines.pop();
+    else if (/^\r?\n$/.test(part)) lines.push('');
+    else lines[lines.length - 1] += part;
+  }
+  return lines.join('\n');
 }

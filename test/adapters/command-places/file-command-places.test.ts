@@ -77,6 +77,39 @@ describe.skipIf(process.platform === 'win32')('the places of a command', () => {
     expect(await problemOf(['other', 'folder'], { forbidden: ['lib/**'] })).toBeUndefined();
   });
 
+  it('that a wildcard finds are looked at one by one, and a folder that is entered is no link', async () => {
+    const found = (patterns: readonly string[], program = 'cat', paths: readonly string[] = []): Promise<string | undefined> =>
+      new FileCommandPlaces().problem({ commands: [{ argv: [program], paths, patterns, usesGit: false }], cwd: workspace, workspaceDirectory: workspace, forbidden: [] });
+    expect(await found(['*.txt', 'src/*', 'nothing*'])).toBeUndefined();
+    link(join(outside, 'key'), 'c.txt');
+    expect(await found(['*.txt'])).toBe('"c.txt" leads out of the workspace');
+    writeFileSync(join(workspace, '-ofoo.md'), '');
+    expect(await found(['*.md'])).toBe('"-ofoo.md" begins like an option');
+    link('src', 'folder');
+    expect(await found([], 'cd', ['src'])).toBeUndefined();
+    expect(await found([], 'cd', ['folder'])).toBe('"folder" is a link, or is reached through one');
+  });
+
+  it('may not lie beside an ignore file that has rg search hidden files', async () => {
+    const ignore = (name: string, ...lines: string[]): void => writeFileSync(join(workspace, name), `${lines.join('\n')}\n`);
+    ignore('.gitignore', 'dist', '.env*', '!.env.example', '!src/*.ts', '.vscode/*', '!.vscode/settings.json', '# !.env');
+    expect(await problemOf(['src'], { program: 'rg' })).toBeUndefined();
+    for (const line of ['!.env', '!/.env.local', '!.e*', '!*', '!**/.aws/', '!.[e]nv', '!\\.env', '!**', '!*.local']) {
+      for (const name of ['.ignore', '.rgignore', 'sub/deep/.gitignore']) {
+        ignore(name, 'x', line);
+        expect([line, await problemOf(['src'], { program: 'rg' })]).toEqual([line, `${name} says "${line}", for which rg searches hidden files that may hold secrets`]);
+        expect(await problemOf(['src'], { program: 'cat' })).toBeUndefined();
+        rmSync(join(workspace, name));
+      }
+    }
+    ignore('.ignore', '!.env');
+    expect(await problemOf([], { program: 'rg', cwd: 'sub/deep' })).toContain('.ignore says "!.env"');
+    rmSync(join(workspace, '.ignore'));
+    mkdirSync(join(workspace, '.git/info'), { recursive: true });
+    ignore('.git/info/exclude', '!.env');
+    expect(await problemOf([], { program: 'rg' })).toContain('.git/info/exclude says "!.env"');
+  });
+
   it('may not be pipes or devices', async () => {
     execFileSync('mkfifo', [join(workspace, 'pipe')]);
     expect(await problemOf(['pipe'])).toBe('"pipe" is no ordinary file or folder');

@@ -168,12 +168,47 @@ describe('what only the model that reasoned can read', () => {
     for (const secret of ['signed-1', 'hidden-2', 'I think.']) expect(house.server.request.text).not.toContain(secret);
   });
 
-  it('is not asked for anew in the middle of a turn that another model began', async () => {
+  describe('is not asked for anew in a turn that another model began', () => {
     const settings = { options: { thinking: { type: 'enabled', budget_tokens: 2_000 } } };
-    expect(await bodyOf('anthropic', { messages: CONVERSATION, settings })).not.toHaveProperty('thinking');
-    expect(await bodyOf('anthropic', { messages: [...CONVERSATION, user('Go on.')], settings })).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 2_000 } });
-    const messages = await thought('anthropic', SAID);
-    expect(await bodyOf('anthropic', { messages, settings, model: 'thinker' })).toMatchObject({ thinking: { type: 'enabled' } });
+    const isAsked = async (messages: readonly ProviderMessage[], params: { model?: string } = {}): Promise<boolean> => {
+      const body = await bodyOf('anthropic', { messages, settings, ...params });
+      return (body['thinking'] as { type: string }).type === 'enabled';
+    };
+    const NO_THOUGHT = CONVERSATION.slice(1);
+
+    it.each([
+      ['while its results are to be read', CONVERSATION],
+      ['when a message steers it, or tells of an interruption', [...CONVERSATION, user('Go on.')]],
+    ])('%s', async (_, messages) => {
+      expect(await isAsked(messages)).toBe(false);
+    });
+
+    it('though another turn, or the same one before a message, began with thoughts', async () => {
+      const own = await thought('anthropic', SAID);
+      expect(await isAsked([...own, ...NO_THOUGHT], { model: 'thinker' })).toBe(false);
+      expect(house.server.request.text).not.toContain('signed-1');
+      expect(await isAsked([...own, user('And that?'), ...NO_THOUGHT], { model: 'thinker' })).toBe(false);
+    });
+
+    it('and is when the turn is over, or began with thoughts of its own', async () => {
+      const own = await thought('anthropic', SAID);
+      expect(await isAsked([...CONVERSATION, { role: 'assistant', content: [{ type: 'text', text: 'Done.' }] }, user('Go on.')])).toBe(true);
+      expect(await isAsked(own, { model: 'thinker' })).toBe(true);
+      expect(await isAsked([...own, user('Faster.')], { model: 'thinker' })).toBe(true);
+      expect(house.server.request.text).toContain('signed-1');
+    });
+
+    it('but is where thinking adapts itself, which takes a turn as it began', async () => {
+      expect(await bodyOf('anthropic', { messages: CONVERSATION, settings: { options: { thinking: { type: 'adaptive' } } } })).toMatchObject({ thinking: { type: 'adaptive' } });
+    });
+  });
+
+  it.each(['anthropic', 'openai'] as const)('is not given back by %s where nothing came of it', async (api) => {
+    const [asked, said, results] = await thought(api, SAID);
+    const content = said?.role === 'assistant' ? [...said.content].reverse() : [];
+    await bodyOf(api, { messages: [asked, { role: 'assistant', content }, results] as readonly ProviderMessage[], model: 'thinker' });
+    expect(house.server.request.text).not.toContain('signed-1');
+    expect(house.server.request.text).toContain('call_1');
   });
 });
 

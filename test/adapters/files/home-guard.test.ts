@@ -2,7 +2,15 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { guardedPlace } from '../../../src/actors/wake/guarded-places.ts';
+import { FileCommandPlaces } from '../../../src/adapters/command-places/file-command-places.ts';
 import { createHomeGuard } from '../../../src/adapters/files/home-guard.ts';
+import { readShell } from '../../../src/adapters/shell-syntax/shell-reader.ts';
+import { lookOf } from '../../../src/machines/permission/command-look.ts';
+import { decidePermission } from '../../../src/machines/permission/permission-decision.ts';
+import type { PermissionQuestion } from '../../../src/machines/permission/permission-decision.ts';
+import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
+import { SHELL_RUN } from '../../machines/permission/shell-questions.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 
@@ -55,5 +63,35 @@ describe('the guard of a home', () => {
 
   it.each(['', 'worktrees', 'agents/fixer', 'agents/fixer/sessions/s1', 'policy'])('protects "%s" of the home also from a session that says it works there', async (name) => {
     expect(await protects('a.txt', join(home, name))).toBe(true);
+  });
+});
+
+describe('a command line in a workspace that holds the home', () => {
+  const isLetThrough = async (command: string): Promise<boolean> => {
+    const guard = createHomeGuard(join(project, 'state', 'home'));
+    const subject = { kind: 'shell', command, cwd: project } as const;
+    const reading = readShell(command);
+    const guarded = await guardedPlace(guard, { subject, reading, workspaceDirectory: project });
+    const policy = ['allow shell_run(python gen.py) in **', 'allow shell_run(rm -rf home/policy $) in **'].map((rule) => parseRule(rule));
+    const question: PermissionQuestion = { definition: SHELL_RUN, subject, reading, workspaceDirectory: project, mode: 'ask', policy, sessionRules: [], humans: 'reachable', guarded };
+    const decision = decidePermission(question);
+    const look = lookOf(question, decision);
+    return decision.decision === 'allow' && (look === undefined || (await new FileCommandPlaces(guard).problem(look)) === undefined);
+  };
+
+  beforeEach(async () => {
+    for (const name of ['state/home/policy', 'src']) await mkdir(join(project, name), { recursive: true });
+    for (const name of ['state/home/policy/w.yaml', 'state/a.txt', 'src/a.txt']) await writeFile(join(project, name), 'x');
+  });
+
+  it.each([
+    ...['cat state/home/policy/w.yaml', 'cat state/*/policy/*', 'cat */*/policy/w.yaml', 'cat {state/home/policy/w.yaml,src/a.txt}', 'ls state/*', 'cat < state/home/policy/w.yaml', 'sort <state/home/policy/w.yaml'],
+    ...['cd state && cat home/policy/w.yaml', 'cd state && cat */policy/*', '(cd state && sort < home/policy/w.yaml)', 'cd state && python gen.py home/policy/w.yaml', 'cd state && rm -rf home/policy'],
+  ])('asks before it reaches there: %s', async (command) => {
+    expect(await isLetThrough(command)).toBe(false);
+  });
+
+  it.each(['cat */a.txt', 'cat < src/a.txt', 'cd state && cat a.txt', 'cat src/*', 'cd state && python gen.py a.txt'])('may do all else: %s', async (command) => {
+    expect(await isLetThrough(command)).toBe(true);
   });
 });

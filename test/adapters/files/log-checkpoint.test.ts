@@ -9,6 +9,7 @@ import { systemFileOperations } from '../../../src/adapters/files/file-operation
 import type { FileOperations } from '../../../src/adapters/files/file-operations.ts';
 import { readCheckpoint } from '../../../src/adapters/files/log-checkpoint.ts';
 import { LogSegments } from '../../../src/adapters/files/log-segments.ts';
+import { codeOf } from '../../contracts/event-store.contract.ts';
 import { AGENT_ID, IDENTITY, SESSION_ID, created, foldAll, idOf, message, newEvent } from '../../support/session-events.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
@@ -198,7 +199,9 @@ describe('a checkpoint', () => {
   it('behind the end of a log that was cut is not believed', async () => {
     await prepare();
     await truncate(join(folder(), 'events.jsonl'), 300);
-    expect(await open().checkpoint(SESSION_ID)).toBeUndefined();
+    await rm(join(folder(), 'session.json'));
+    await expect(open().checkpoint(SESSION_ID)).resolves.toBeUndefined();
+    expect(await codeOf(open().read(SESSION_ID))).toBe('SESSION_HISTORY_LOST');
   });
 
   it.each([[0], [13], [40]])('of which a crash left %s bytes of the next is completed with the same ones', async (bytes) => {

@@ -1,4 +1,4 @@
-import { appendFile, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
@@ -91,11 +91,13 @@ describe('a log in segments', () => {
     expect(await ids(await open())).toEqual(idsOf(1, 2, 3));
   });
 
-  it('is read and written on when a file that a seal names is gone', async () => {
+  it('is refused when a file that a seal names is gone, also where nothing else tells so', async () => {
     await add(await open(1), 1, 2);
     await rm(pathOf(2));
-    expect(await ids(await open())).toEqual(idsOf(1));
-    expect(await add(await open(), 3)).toEqual([2]);
+    await rm(join(home.path, 'events.end'));
+    const log = await open();
+    expect([await codeOf(ids(log)), await codeOf(add(log, 3))]).toEqual(['SESSION_HISTORY_LOST', 'SESSION_HISTORY_LOST']);
+    await expect(stat(pathOf(2))).rejects.toThrow('ENOENT');
   });
 
   it('is ended by its first seal, whatever comes behind', async () => {
@@ -113,7 +115,7 @@ describe('a log in segments', () => {
     await add(await open(), 1, 2, 3, 4, 5);
     const whole = await readFile(pathOf(1));
     const sealAt = whole.indexOf('"seal"');
-    for (let position = record.length * 2; position < whole.length; position += 1) {
+    for (let position = whole.lastIndexOf('\n', sealAt); position < whole.length; position += 1) {
       const bytes = Buffer.from(whole);
       bytes[position] = (whole[position] ?? 0) ^ 0x01;
       await writeFile(pathOf(1), bytes);
@@ -125,12 +127,15 @@ describe('a log in segments', () => {
     expect(sealAt).toBeGreaterThan(0);
   });
 
-  it('keeps what every other file holds, wherever one of them was cut', async () => {
-    await add(await open(), 1, 2, 3, 4, 5);
+  it('of an older version, which has no chain, keeps what every other file holds, wherever one of them was cut', async () => {
+    await writeFile(pathOf(1), Buffer.concat([bytesOf(1), bytesOf(2), Buffer.from(encodeSeal(2))]));
+    await writeFile(pathOf(2), Buffer.concat([bytesOf(3), bytesOf(4), Buffer.from(encodeSeal(3))]));
+    await writeFile(pathOf(3), bytesOf(5));
     for (const [segment, held] of [[1, [1, 2]], [2, [3, 4]]] as const) {
       const whole = await readFile(pathOf(segment));
-      for (let length = 0; length < whole.length; length += 3) {
+      for (let length = 0; length < whole.length; length += 11) {
         await writeFile(pathOf(segment), whole.subarray(0, length));
+        await rm(join(home.path, 'events.end'), { force: true });
         const log = await open(Infinity);
         const found = await ids(log);
         const others = idsOf(...[1, 2, 3, 4, 5].filter((n) => !(held as readonly number[]).includes(n)));

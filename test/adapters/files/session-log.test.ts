@@ -1,4 +1,4 @@
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -81,8 +81,9 @@ describe('a damaged log', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('is read as far as it goes, wherever it was cut off, and takes the next record', async () => {
+  it('of an older version is read as far as it goes, wherever it was cut off, and takes the next record', async () => {
     for (let length = 0; length < WHOLE.length; length += 7) {
+      await rm(join(home.path, 'events.end'), { force: true });
       await writeFile(path, WHOLE.subarray(0, length));
       const log = await openLog();
       const before = await ids(log);
@@ -94,10 +95,11 @@ describe('a damaged log', () => {
     }
   });
 
-  it('is read, whatever is in it', async () => {
+  it('of an older version is read, whatever is in it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(fc.constantFrom(...RECORDS), fc.uint8Array({ maxLength: 40 }), fc.string().map((text) => Buffer.from(`\n${text}\n`))), { maxLength: 12 }), async (parts) => {
         await writeFile(path, Buffer.concat(parts.map((part) => Buffer.from(part))));
+        await rm(join(home.path, 'events.end'), { force: true });
         const log = await openLog();
         const found = await ids(log);
         expect(new Set(found).size).toBe(found.length);
@@ -127,12 +129,8 @@ describe('a damaged log', () => {
     expect(await ids(log)).toEqual([idOf(1), idOf(2), idOf(9)]);
   });
 
-  it('still takes a record whose condition named the one that was lost', async () => {
-    const log = await openLog();
-    await add(log, 1);
-    await add(log, 2);
-    await log.append([newEvent(3, message('third'))], { expectedHead: 2 });
-    const bytes = await readFile(path);
+  it('of an older version still takes a record whose condition named the one that was lost', async () => {
+    const bytes = Buffer.concat([bytesOf({ events: [newEvent(1, message('m1'))] }), bytesOf({ events: [newEvent(2, message('m2'))] }), bytesOf({ events: [newEvent(3, message('third'))], after: idOf(2) })]);
     bytes[bytes.indexOf('m2')] = 0x58;
     await writeFile(path, bytes);
     expect(await ids(await openLog())).toEqual([idOf(1), idOf(3)]);

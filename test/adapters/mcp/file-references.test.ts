@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createOutputFiles } from '../../../src/adapters/file-tools/output-files.ts';
 import { MAX_FILE_BYTES } from '../../../src/adapters/mcp/binary-data.ts';
 import { callResultSchema, resultForModel } from '../../../src/adapters/mcp/call-result.ts';
-import { Redaction } from '../../../src/adapters/mcp/redaction.ts';
+import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
 import { storable } from '../../../src/actors/turn/tool-executor.ts';
 import { MAX_TOOL_RESULT_CHARACTERS } from '../../../src/machines/session/limits.ts';
 import { imageReferencesIn } from '../../../src/machines/turn/provider-message.ts';
@@ -32,7 +32,7 @@ async function house(secrets: ReadonlyMap<string, string> = new Map()) {
   const { workspace, outside, call } = await fileToolsHouse();
   const files = createOutputFiles({ workspaceDirectory: () => Promise.resolve(workspace) });
   const resultOf = (given: object, callId = 'call_1'): Promise<unknown> =>
-    resultForModel(callResultSchema.parse(given), { redaction: new Redaction(secrets), keep: (file) => files.keepBytes({ ...file, session, callId }) });
+    resultForModel(callResultSchema.parse(given), { redaction: new SecretRedaction(secrets), keep: (file) => files.keepBytes({ ...file, session, callId }) });
   return {
     workspace,
     outside,
@@ -127,7 +127,7 @@ describe('an image that a server sends', () => {
 
   it('is left out, which the result says, when nobody keeps files or it cannot be kept', async () => {
     const given = callResultSchema.parse({ content: [image(PNG, 'image/png'), image('x!', '../x')] });
-    const redaction = new Redaction(new Map());
+    const redaction = new SecretRedaction(new Map());
     expect(await resultForModel(given, { redaction, keep: undefined })).toEqual({
       content: [
         { type: 'image', mediaType: 'image/png', leftOut: 'This was left out: there is no workspace to keep it in.' },

@@ -158,7 +158,7 @@ async function rowsTouched(store: PostgresEventStore, limits: { readonly listed:
     return (node['Actual Rows'] + node['Rows Removed by Filter']) * node['Actual Loops'] + node.Plans.reduce((sum, plan) => sum + count(plan), 0);
   };
   const run: PostgresDatabase['run'] = async (statement, values) => {
-    if (statement.startsWith('WITH')) {
+    if (typeof statement === 'string' && statement.startsWith('WITH')) {
       const [row] = await database.run(`EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${statement}`, values);
       for (const { Plan } of planShape.parse(row)['QUERY PLAN']) counts.push(count(Plan));
     }

@@ -1,5 +1,7 @@
 /** Who belongs to a tree, decided over made-up systems: cases that real ones show once in a million looks. */
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { residentLimitOf } from '../../../src/machines/task/resident-limit.ts';
 import { findMembers } from '../../../src/adapters/process-tree/membership.ts';
 import type { TreeEvidence } from '../../../src/adapters/process-tree/membership.ts';
 import { ProcessSnapshot } from '../../../src/adapters/process-tree/process-table.ts';
@@ -39,6 +41,20 @@ describe('the members of a tree', () => {
 
   it('are those with the tag, at any place in the variable', () => {
     expect(members([root, process(101, 1, { tags: ['outer', 'ours', 'inner'] }), process(102, 1, { tags: ['theirs'] })])).toEqual([100, 101]);
+  });
+
+  it('are those with the limit of the tree, wherever they have gone, and of trees that a host in it has', () => {
+    const [ours, inner, theirs] = [randomUUID(), randomUUID(), randomUUID()];
+    const hidden = (pid: number, tag: string): ProcessEntry => process(pid, 1, { residentLimit: residentLimitOf(tag) });
+    const host = process(100, HOST, { tags: [ours, inner] });
+    expect(members([hidden(101, ours)], { tag: ours })).toEqual([101]);
+    expect(members([host, hidden(101, ours), hidden(102, inner), hidden(103, theirs), process(104, 1, { residentLimit: 2 ** 64 })], { tag: ours })).toEqual([100, 101, 102]);
+    expect(members([hidden(99, ours)], { tag: ours })).toEqual([]);
+  });
+
+  it('are not those of a tree around this one', () => {
+    const [around, ours] = [randomUUID(), randomUUID()];
+    expect(members([process(101, 1, { residentLimit: residentLimitOf(around) }), process(102, 1, { tags: [around, ours] })], { tag: ours })).toEqual([102]);
   });
 
   it('are the descendants of members, tagged or not', () => {

@@ -8,7 +8,7 @@ import type { HostLife } from '../../../src/actors/host/host-life.ts';
 import type { ProcessTree, TrackedProcessTree } from '../../../src/actors/task/process-tree.ts';
 import { createHostLife } from '../../../src/adapters/host-life/socket-host-life.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
-import { isRunning, startCommand } from './system-processes.ts';
+import { isRunning, startIn } from './system-processes.ts';
 
 let home: string;
 let theirs: HostLife;
@@ -67,7 +67,7 @@ describe.runIf(process.platform === 'linux')('a record of a host in another name
   it('stays for the next host there while something of it lives, which is not signalled from here', async () => {
     const tree = await recordElsewhere();
     await theirs.close();
-    const { pid } = startCommand('exec sleep 1000', tree.environment);
+    const { pid } = startIn(tree, 'exec sleep 1000');
     expect(await open(ours).reconcile()).toMatchObject([{ action: 'left', reason: 'elsewhere', survivors: [{ pid }] }]);
     expect(isRunning(pid)).toBe(true);
     expect(await names()).toEqual([`${tree.tag}.json`]);

@@ -8,7 +8,7 @@ import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
 import { describeProcessTreeContract } from '../../actors/task/process-tree-contract.ts';
-import { eventually, fixturePath, isRunning, processesWith, startCommand } from './system-processes.ts';
+import { eventually, fixturePath, isRunning, processesWith, startIn } from './system-processes.ts';
 
 describeProcessTreeContract({ name: 'through /proc', create: (options) => createProcessTree({ ...options, lookThrough: 'proc' }) });
 
@@ -19,7 +19,7 @@ describe('a process tree seen through /proc', () => {
     const folder = await mkdtemp(join(tmpdir(), 'tree-'));
     const exhausted = join(folder, 'exhausted');
     const tree = await createProcessTree({ clock: createSystemClock(), lookThrough: 'proc' }).prepare({ taskId: 'task_1', commandPreview: '' });
-    const { pid } = startCommand(`sh ${fixturePath('hop.sh')} 5000 ${exhausted}`, tree.environment, { cwd: folder });
+    const { pid } = startIn(tree, `sh ${fixturePath('hop.sh')} 5000 ${exhausted}`, { cwd: folder });
     await tree.attach(pid);
     await eventually(() => !isRunning(pid), 'it has hopped away');
     await tree.end({ graceMs: 0 });

@@ -1,17 +1,20 @@
 /** What a killed host leaves, and what the next one makes of it: with real hosts, really killed. */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import type { ProcessTree } from '../../../src/actors/task/process-tree.ts';
+import { launchIn } from '../../../src/adapters/process-tree/launch.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
 import { readStat } from '../../../src/adapters/process-tree/proc-table.ts';
-import { fixturePath, isRunning, pidFrom, processesWith, startCommand } from './system-processes.ts';
+import { eventually, fixturePath, isRunning, parentOf, pidFrom, processesWith, startCommand, startIn } from './system-processes.ts';
 
 const dist = new URL('../../../dist/', import.meta.url).href;
 
@@ -35,6 +38,53 @@ describe('a host killed at any moment of a start', () => {
       }
       expect(processesWith(`PROBE=${directory}`)).toEqual([]);
     }
+    await rm(home, { recursive: true });
+  });
+});
+
+describe('a process without environment, session, output and parents', () => {
+  it('is ended by the next start after its host was killed', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'hidden-'));
+    const pidFile = join(home, 'hidden.pid');
+    const host = spawn(process.execPath, [fixturePath('host.mjs'), dist, home, `sh ${fixturePath('hide.sh')} ${pidFile} 0.1; exec sleep 1000`], { stdio: 'ignore' });
+    const hidden = await pidFrom(pidFile);
+    await eventually(() => parentOf(hidden) === 1, 'its parents have left');
+    const closed = once(host, 'close');
+    host.kill('SIGKILL');
+    await closed;
+    expect(isRunning(hidden)).toBe(true);
+    expect(await createProcessTree({ clock: createSystemClock(), directory: join(home, 'processes') }).reconcile()).toMatchObject([{ action: 'killed' }]);
+    expect(isRunning(hidden)).toBe(false);
+    await rm(home, { recursive: true });
+  });
+
+  it('is ended by its host when that is asked to end, before it has ended', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'hidden-'));
+    const pidFile = join(home, 'hidden.pid');
+    const main = fileURLToPath(new URL('adapters/cli/main.js', dist));
+    const host = spawn(process.execPath, [main, 'task', 'run', '--home', home, '--', `sh ${fixturePath('hide.sh')} ${pidFile} 0.1; exec sleep 1000`], { stdio: 'ignore', cwd: home });
+    const hidden = await pidFrom(pidFile);
+    await eventually(() => parentOf(hidden) === 1, 'its parents have left');
+    const closed = once(host, 'close');
+    host.kill('SIGTERM');
+    expect(await closed).toEqual([143, null]);
+    expect(isRunning(hidden)).toBe(false);
+    await rm(home, { recursive: true });
+  });
+});
+
+describe('a host in a tree of another, without its environment', () => {
+  it('does not end that tree, in which it runs itself', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'around-'));
+    const directory = join(home, 'processes');
+    const { tag } = await createProcessTree({ clock: createSystemClock(), directory }).prepare({ taskId: 'task_9', commandPreview: '' });
+    const record = JSON.parse(await readFile(join(directory, `${tag}.json`), 'utf8')) as { host: object };
+    await writeFile(join(directory, `${tag}.json`), JSON.stringify({ ...record, host: { ...record.host, pid: 999_999, startTime: 1 } }));
+    const [trees, clock] = ['adapters/process-tree/process-tree.js', 'actors/clock/system-clock.js'].map((name) => new URL(name, dist).href);
+    const script = `import { createProcessTree } from '${trees}'; import { createSystemClock } from '${clock}'; console.log(JSON.stringify(await createProcessTree({ clock: createSystemClock(), directory: '${directory}' }).reconcile()));`;
+    const { program, args, environment } = launchIn(tag, { program: 'env', args: ['-u', 'WAKECHART_TASK', process.execPath, '--input-type=module', '-e', script], cwd: home, environment: process.env });
+    const { stdout } = await promisify(execFile)(program, [...args], { cwd: home, env: environment });
+    expect(JSON.parse(stdout)).toMatchObject([{ tag, action: 'left', reason: 'around_this_host' }]);
     await rm(home, { recursive: true });
   });
 });
@@ -98,7 +148,7 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
   it('leaves its own work alone', async () => {
     const trees = open();
     const tree = await trees.prepare({ taskId: 'mine', commandPreview: '' });
-    const { pid } = startCommand('exec sleep 1000', tree.environment);
+    const { pid } = startIn(tree, 'exec sleep 1000');
     await tree.attach(pid);
     expect(await trees.reconcile()).toMatchObject([{ taskId: 'mine', action: 'left', reason: 'host_alive' }]);
     expect(isRunning(pid)).toBe(true);
@@ -204,7 +254,7 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
     try {
       expect(await open().reconcile()).toMatchObject([{ tag: 'tag-4', action: 'left', reason: 'around_this_host' }]);
       const tree = await open().prepare({ taskId: 'inner', commandPreview: '' });
-      expect(tree.environment).toEqual({ WAKECHART_TASK: `tag-0:tag-4:${tree.tag}` });
+      expect(tree.launch({ program: 'true', args: [], cwd: '/', environment: {} }).environment).toEqual({ WAKECHART_TASK: `tag-0:tag-4:${tree.tag}` });
       await tree.end();
     } finally {
       vi.unstubAllEnvs();

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { ProcessLaunch, TrackedProcessTree } from '../../../src/actors/task/process-tree.ts';
 
 export const fixturePath = (name: string): string => fileURLToPath(new URL(`../../fixtures/processes/${name}`, import.meta.url));
 
@@ -11,6 +12,16 @@ export function stateLetter(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     return stat.charAt(stat.lastIndexOf(')') + 2);
+  } catch {
+    return undefined;
+  }
+}
+
+/** 1 for one that has outlived its parents. */
+export function parentOf(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return Number(stat.slice(stat.lastIndexOf(')') + 4).split(' ')[0]);
   } catch {
     return undefined;
   }
@@ -36,11 +47,22 @@ function hasEntry(pid: number, entry: string): boolean {
   }
 }
 
-/** Starts a shell command as tasks are started; `environment` is added to this process's own. */
-export function startCommand(command: string, environment: Readonly<Record<string, string>>, options: SpawnOptions = {}): ChildProcess & { readonly pid: number } {
-  const child = spawn('/bin/sh', ['-c', command], { detached: true, stdio: 'ignore', ...options, env: { ...process.env, ...environment } });
+type StartedProcess = ChildProcess & { readonly pid: number };
+
+/** Starts a shell command in a session of its own; `environment` is added to this process's own. */
+export function startCommand(command: string, environment: Readonly<Record<string, string>>, options: SpawnOptions = {}): StartedProcess {
+  return started({ program: '/bin/sh', args: ['-c', command], cwd: process.cwd(), environment: { ...process.env, ...environment } }, options);
+}
+
+/** Starts a shell command as the root of a tree. */
+export function startIn(tree: TrackedProcessTree, command: string, options: SpawnOptions & { readonly cwd?: string } = {}): StartedProcess {
+  return started(tree.launch({ program: '/bin/sh', args: ['-c', command], cwd: options.cwd ?? process.cwd(), environment: process.env }), options);
+}
+
+function started({ program, args, cwd, environment }: ProcessLaunch, options: SpawnOptions): StartedProcess {
+  const child = spawn(program, [...args], { detached: true, stdio: 'ignore', cwd, ...options, env: environment });
   const { pid } = child;
-  if (pid === undefined) throw new Error(`could not start ${command}`);
+  if (pid === undefined) throw new Error(`could not start ${args.join(' ')}`);
   return Object.assign(child, { pid });
 }
 

@@ -31,24 +31,83 @@ describe('a command line is understood', () => {
     ['echo a >&2', [['echo', 'a']]],
     ['cat < /dev/null', [['cat']]],
     ['echo if then done', [['echo', 'if', 'then', 'done']]],
+    ['a # c', [['a']]],
+    ['# c\na #', [['a']]],
+    ['a;#b\nc', [['a'], ['c']]],
+    ['a && # b; c\nd', [['a'], ['d']]],
+    ['a \\\n b', [['a', 'b']]],
+    ['a && \\\n  b', [['a'], ['b']]],
+    ['(a) && ( b; c )', [['a'], ['b'], ['c']]],
+    ['{ a; } 2>&1 | b', [['a'], ['b']]],
+    ['time a | b', [['a'], ['b']]],
+    ['timeout -k 5 1m nice -n 3 a b', [['a', 'b']]],
+    ['CI=1 env NO_COLOR=1 a', [['a']]],
+    ['a "b\\"c" "\\$x \\\\y \\n" "d$" e\\ f', [['a', 'b"c', '$x \\y \\n', 'd$', 'e f']]],
+    ["a \\( -name '*' \\) {}", [['a', '(', '-name', '*', ')', '{}']]],
+    ["a \"$(cat <<'EOF'\nb (c)\n\n'e' `f` $5\n\nEOF\n)\"", [['a', "b (c)\n\n'e' `f` $5"]]],
+    ['cd web && a; b', [['cd', 'web'], ['a'], ['b']]],
   ])('%j', (line, argvs) => {
     expect(commandsOf(line)).toEqual(argvs);
+  });
+});
+
+describe('of a word that a shell replaces', () => {
+  const openOf = (line: string): unknown => {
+    const reading = readShell(line);
+    return reading.kind === 'commands' ? reading.commands.map(({ open, input }) => open ?? input) : reading.because;
+  };
+
+  it('is known by what it may become', () => {
+    expect(openOf('a *.ts b')).toEqual([{ 1: { kind: 'paths', patterns: ['*.ts'] } }]);
+    expect(openOf('a src/{a,b}/[cd]?.ts')).toEqual([{ 1: { kind: 'paths', patterns: ['src/{a,b}/[cd]?.ts', 'src/a/[cd]?.ts', 'src/b/[cd]?.ts'] } }]);
+    expect(openOf('nice a {,b}')).toEqual([{ 1: { kind: 'paths', patterns: ['{,b}', '', 'b'] } }]);
+    expect(openOf('a "code: $?" $?')).toEqual([{ 1: { kind: 'number' }, 2: { kind: 'number' } }]);
+    expect(openOf('a < b.txt')).toEqual(['b.txt']);
+  });
+});
+
+describe('of a line that goes to another folder', () => {
+  const foldersIn = (line: string): unknown => {
+    const reading = readShell(line);
+    return reading.kind === 'commands' ? reading.commands.map(({ argv, folders, entersFolder }) => `${argv.join(' ')}${entersFolder === true ? '!' : ''} ${folders?.map((each) => each || '.').join(',') ?? ''}`.trim()) : reading.because;
+  };
+
+  it.each<[string, readonly string[]]>([
+    ['cd web && a && b', ['cd web!', 'a web', 'b web']],
+    ['cd web && a; b', ['cd web!', 'a web', 'b .,web']],
+    ['cd web; a', ['cd web!', 'a .,web']],
+    ['cd web || a', ['cd web!', 'a .,web']],
+    ['(cd web && a); b', ['cd web!', 'a web', 'b']],
+    ['cd web && cd ./sub/ && a', ['cd web!', 'cd ./sub/! web', 'a web/sub']],
+    ['a || cd web && b', ['a', 'cd web!', 'b .,web']],
+    ['a && cd web && b | c', ['a', 'cd web!', 'b web', 'c web']],
+    ['{ cd web; } && a', ['cd web!', 'a .,web']],
+    ['cd web &&\n a', ['cd web!', 'a web']],
+    ['cd .. && a', ['cd ..', 'a ..']],
+    ['cd / ; a', ['cd /', 'a ..']],
+    ['cd && a', ['cd', 'a ..']],
+    ['cd web | a', ['cd web!', 'a ..']],
+    ['a | cd web; b', ['a', 'cd web', 'b ..']],
+    ['(cd / && a) && b', ['cd /', 'a ..', 'b']],
+    ['timeout 5 cd web && a', ['cd web', 'a']],
+  ])('%j: each command may run where it says', (line, expected) => {
+    expect(foldersIn(line)).toEqual(expected);
   });
 });
 
 describe('a command line is not understood', () => {
   it.each([
     ...['', ' ', '\n', ';', '&&', 'a &&', '&& a', '| a', 'a |', 'a;;b', 'a; ;b', 'a\n&& b', "a 'b", 'a "b', 'a `b', 'a)', '(a', '{ a', '}'],
-    ...['echo $x', 'echo ${x}', 'echo $(x)', 'echo `x`', 'echo $((1))', "echo $'x'", 'echo $"x"', 'echo "$x"', 'echo "`x`"', 'echo "$(x)"', 'echo "\\$x"', '$x', '"$x"', 'echo $', 'echo $1', 'rm$IFS-rf$IFS/'],
-    ...['echo ~', 'echo ~root', 'echo a=~', 'echo a:~', "echo ''~", 'echo "a"~', 'echo *', 'echo a?', 'echo [ab]', 'echo {a,b}', 'echo {1..3}', 'echo a{b', 'echo !x', 'echo a#b', 'echo @(a)'],
-    ...['a > f', 'a>f', 'a >> f', 'a < f', 'a <> f', 'a >| f', 'a &> f', 'a >& f', 'a 3>&1', 'a 2>&1x', 'a 2>&f', 'a 2>&-', 'a > /dev/nullx', 'a > /dev/null/x', 'a > /dev/tcp/h/1', '> f', '>/dev/null a', 'a>/dev/null', 'a 12>&1', 'a > "/dev/null"', 'a {x}>/dev/null'],
+    ...['echo $x', 'echo ${x}', 'echo $(x)', 'echo `x`', 'echo $((1))', "echo $'x'", 'echo $"x"', 'echo "$x"', 'echo "`x`"', 'echo "$(x)"', '$x', '"$x"', 'echo $', 'echo $1', 'rm$IFS-rf$IFS/'],
+    ...['echo ~', 'echo ~root', 'echo a=~', 'echo a:~', "echo ''~", 'echo "a"~', 'echo {1..3}', 'echo a{b', 'echo !x', 'echo a#b', 'echo @(a)'],
+    ...['a > f', 'a>f', 'a >> f', 'a <> f', 'a >| f', 'a &> f', 'a >& f', 'a 3>&1', 'a 2>&1x', 'a 2>&f', 'a 2>&-', 'a > /dev/nullx', 'a > /dev/null/x', 'a > /dev/tcp/h/1', '> f', '>/dev/null a', 'a>/dev/null', 'a 12>&1', 'a > "/dev/null"', 'a {x}>/dev/null'],
     ...['a << E\nx\nE', 'a <<- E\nx\nE', 'a <<< x', 'a << "E"\nx\nE'],
     ...['A=1', 'A=1 a', 'A=1 B=2 a', 'A=$(x) a', 'A+=1 a', 'A[0]=1', 'export A=1', 'readonly A=1', 'declare A=1', 'local A=1'],
-    ...['a &', 'a & b', 'a |& b', '! a', 'a | ! b', 'time a', 'time', 'coproc a', 'a &&& b', 'a ||| b', '&a'],
-    ...['(a)', '{ a; }', 'if a; then b; fi', 'while a; do b; done', 'until a; do b; done', 'for x in a; do b; done', 'case a in b) c;; esac', 'f() { a; }', 'function f { a; }', '[[ a ]]', '((1))', '[ a ]', 'select x in a; do b; done'],
+    ...['a &', 'a & b', 'a |& b', '! a', 'a | ! b', 'time', 'coproc a', 'a &&& b', 'a ||| b', '&a'],
+    ...['if a; then b; fi', 'while a; do b; done', 'until a; do b; done', 'for x in a; do b; done', 'case a in b) c;; esac', 'f() { a; }', 'function f { a; }', '[[ a ]]', '((1))', '[ a ]', 'select x in a; do b; done'],
     ...['if', 'then', 'fi', 'done', 'else', 'esac', 'in', 'do', '}', ']]'],
-    ...['<(a)', 'a <(b)', 'a >(b)', 'a # c', '# c', '#!/bin/sh\na', 'a #', 'a;#b\nc'],
-    ...['a \\\n b', 'a\\ b', '\\a', 'g\\it x', 'a "b\\"c"', 'a \\', 'a\rb', 'a\r\nb', 'a\0b', 'a\u0007', 'a\u001b[2K', 'a\vb', 'a\fb', 'a\u007f', 'a\u0085b'],
+    ...['<(a)', 'a <(b)', 'a >(b)', '# c', '#!/bin/sh\na'],
+    ...['\\a', 'g\\it x', 'a \\', 'a\rb', 'a\r\nb', 'a\0b', 'a\u0007', 'a\u001b[2K', 'a\vb', 'a\fb', 'a\u007f', 'a\u0085b'],
     ...['a\u00a0b', 'a\u2003b', 'a\u3000b', 'a\u2028b', 'a \u200bb', "a '\u200b'", "a '\u202e'", "a '\u2066'", "a '\ufeff'", "a '\u00ad'", "a '\u3164'", "a '\u00a0'", "a '\ud800'", "a '\u{e0041}'", "a '\ue000'"],
     ...['g\u0456t status', '\uff47it status', 'git st\u0430tus', 'git status \u2013short', 'ls \u2215etc', 'a \u00fc'],
     ...["'git' status", '"git" status', "g''it status", 'g"i"t status', "''a", '-a', '+a', '%1', '=ls', '@a', 'a,b c', ': a', 'a^b'],
@@ -66,7 +125,7 @@ describe('a command line is not understood', () => {
 
   it('and says why, in words', () => {
     expect(readShell('ls > f')).toEqual({ kind: 'not_understood', because: 'it redirects input or output' });
-    expect(readShell('ls # c')).toEqual({ kind: 'not_understood', because: 'it has a comment' });
+    expect(readShell('ls \\\n# c')).toEqual({ kind: 'not_understood', because: 'it has a comment that may be none' });
     expect(readShell("ls '\u202e'")).toEqual({ kind: 'not_understood', because: 'it has an invisible or control character (U+202E)' });
   });
 

@@ -1,16 +1,24 @@
 /**
  * What is understood is held against real shells: they run every line that `readShell` understands, with functions in the place of
- * programs that write down what they were given, and must have run nothing but what was read.
+ * programs that write down what they were given and where, and must have run nothing but what was read.
  */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readShell } from '../../../src/adapters/shell-syntax/shell-reader.ts';
+import { foldersOf } from '../../../src/machines/permission/shell-reading.ts';
+import type { ShellCommand } from '../../../src/machines/permission/shell-reading.ts';
 
-const SHELLS = [['/bin/sh'], ['/bin/dash'], ['/bin/bash'], ['/bin/bash', '--posix'], ['/bin/busybox', 'sh'], ['/bin/ksh'], ['/bin/mksh']].filter(([path = '']) => existsSync(path));
+/** Without ksh93, which goes on before a pipe has ended. */
+const SHELLS = [['/bin/sh'], ['/bin/dash'], ['/bin/bash'], ['/bin/bash', '--posix'], ['/bin/busybox', 'sh'], ['/bin/mksh']].filter(([path = '', ...options]) => existsSync(path) && writesDown(path, options));
+
+/** Whether it has a printf of its own, without which nothing is written down. */
+function writesDown(path: string, options: readonly string[]): boolean {
+  return spawnSync(path, [...options, '-c', 'printf x'], { env: { PATH: '/nowhere' }, encoding: 'utf8' }).stdout === 'x';
+}
 
 /** Names of functions in every shell, and no builtins. */
 const NAMES = ['git', 'ls', 'npm', 'foo', 'status', 'x1'];
@@ -19,17 +27,35 @@ type Argv = readonly string[];
 
 interface Understood {
   readonly line: string;
-  readonly argvs: readonly Argv[];
+  /** All but those that only enter a folder. */
+  readonly commands: readonly ShellCommand[];
 }
 
+interface Ran {
+  readonly argv: Argv;
+  /** From where the line ran. */
+  readonly folder: string;
+}
+
+/** Stand in for programs, where the shell has no word of its own for them. */
+const WRAPPERS = [
+  'timeout() { shift; "$@"; }',
+  'nice() { "$@"; }',
+  'env() { shift; "$@"; }',
+  'cat() { while IFS= read -r each; do printf "%s\\n" "$each"; done; }',
+  `TIMED='time() { case $1 in -p) shift ;; esac; "$@"; }'`,
+  '( eval "$TIMED" ) 2>/dev/null && eval "$TIMED"',
+];
+
 /** Runs each line in a shell of its own kind. @returns what was run, by the index of the line */
-function run([shell = '', ...options]: readonly string[], lines: readonly Understood[]): readonly Argv[][] {
+function run([shell = '', ...options]: readonly string[], lines: readonly Understood[]): readonly Ran[][] {
   const folder = mkdtempSync(join(tmpdir(), 'shells-'));
   try {
+    for (const name of ['web/a', 'a/b']) mkdirSync(join(folder, name), { recursive: true });
     for (const [index, { line }] of lines.entries()) writeFileSync(join(folder, `line${index}`), line);
-    const functions = NAMES.map((name) => `${name}() { printf '%s\\000' "$LINE" "$#" ${name} "$@" >> "$LOG"; }`);
+    const functions = NAMES.map((name) => `${name}() { printf '%s\\000' "$LINE" "\${PWD#$ROOT}" "$#" ${name} "$@" >> "$LOG"; }`);
     const runs = lines.map((_, index) => `LINE=${index}; ( . ./line${index} )`);
-    writeFileSync(join(folder, 'driver'), [...functions, ...runs, ':'].join('\n'));
+    writeFileSync(join(folder, 'driver'), ['ROOT=$PWD', ...WRAPPERS, ...functions, ...runs, ':'].join('\n'));
     execFileSync(shell, [...options, './driver'], { cwd: folder, env: { PATH: '/nowhere', LOG: join(folder, 'log'), HOME: '/nowhere' }, stdio: ['ignore', 'ignore', 'ignore'], timeout: 20_000 });
     return recordsIn(existsSync(join(folder, 'log')) ? readFileSync(join(folder, 'log'), 'utf8') : '', lines.length);
   } finally {
@@ -37,13 +63,13 @@ function run([shell = '', ...options]: readonly string[], lines: readonly Unders
   }
 }
 
-function recordsIn(log: string, count: number): Argv[][] {
-  const ran: Argv[][] = Array.from({ length: count }, () => []);
+function recordsIn(log: string, count: number): Ran[][] {
+  const ran: Ran[][] = Array.from({ length: count }, () => []);
   const fields = log.split('\0');
-  for (let at = 0; at + 2 < fields.length; ) {
-    const [index, size] = [Number(fields[at]), Number(fields[at + 1])];
-    ran[index]?.push(fields.slice(at + 2, at + 3 + size));
-    at += 3 + size;
+  for (let at = 0; at + 3 < fields.length; ) {
+    const [index, folder = '', size] = [Number(fields[at]), fields[at + 1], Number(fields[at + 2])];
+    ran[index]?.push({ argv: fields.slice(at + 3, at + 4 + size), folder: folder.replace(/^\//, '') });
+    at += 4 + size;
   }
   return ran;
 }
@@ -57,31 +83,49 @@ function isSubsequence(part: readonly string[], whole: readonly string[]): boole
   return at === part.length;
 }
 
+/** Of a command with words that the shell replaces, its name is all that can be compared. */
+const named = ({ argv, open }: ShellCommand): Argv => (open === undefined ? argv : argv.slice(0, 1));
+
 function expectSameAsShells(lines: readonly string[]): number {
   const understood = lines.flatMap((line): Understood[] => {
     const reading = readShell(line);
     if (reading.kind !== 'commands') return [];
-    const argvs = reading.commands.map(({ argv }) => argv);
+    const commands = reading.commands.filter(({ entersFolder }) => entersFolder !== true);
     // What else would run is a builtin, or nothing that is there.
-    return argvs.every(([name = '']) => NAMES.includes(name)) ? [{ line, argvs }] : [];
+    return commands.every(({ argv: [name = ''], input }) => NAMES.includes(name) && input === undefined) ? [{ line, commands }] : [];
   });
   for (const shell of SHELLS) {
     const ran = run(shell, understood);
-    for (const [index, { line, argvs }] of understood.entries()) {
-      const about = { line, shell: shell.join(' '), argvs };
-      const [executed, read] = [sorted(ran[index] ?? []), sorted(argvs)];
-      // Every function succeeds, so only `||` leaves something out; both sides of a pipe run at once, in any order.
-      if (!line.includes('||')) expect({ ...about, executed }).toEqual({ ...about, executed: read });
-      expect({ ...about, executed, isRead: isSubsequence(executed, read) }).toEqual({ ...about, executed, isRead: true });
-      if (!line.includes('|')) expect({ ...about, ran: ran[index] }).toEqual({ ...about, ran: argvs });
-    }
+    for (const [index, { line, commands }] of understood.entries()) expectRead(line, commands, ran[index] ?? [], shell.join(' '));
   }
   return understood.length;
+}
+
+function expectRead(line: string, commands: readonly ShellCommand[], ran: readonly Ran[], shell: string): void {
+  const hasOpen = commands.some(({ open }) => open !== undefined);
+  const argvs = hasOpen ? commands.map(({ argv }) => argv.slice(0, 1)) : commands.map(named);
+  const executedArgvs = hasOpen ? ran.map(({ argv }) => argv.slice(0, 1)) : ran.map(({ argv }) => argv);
+  const about = { line, shell, argvs };
+  const [executed, read] = [sorted(executedArgvs), sorted(argvs)];
+  // A shell that has no word for it cannot time a group, and runs nothing from its line on.
+  const isRefused = /time\b[^\n]*[({]/.test(line);
+  // Every function succeeds, so only `||` and a folder that is not there, leave something out; both sides of a pipe run at once, in any order.
+  const mayLeaveOut = line.includes('||') || line.includes('cd ') || isRefused;
+  if (!mayLeaveOut) expect({ ...about, executed }).toEqual({ ...about, executed: read });
+  expect({ ...about, executed, isRead: isSubsequence(executed, read) }).toEqual({ ...about, executed, isRead: true });
+  if (!mayLeaveOut && !line.includes('|')) expect({ ...about, ran: executedArgvs }).toEqual({ ...about, ran: argvs });
+  for (const { argv, folder } of ran) {
+    // Of one that may run anywhere it is said that it runs above, where nothing is allowed.
+    const mayRunIn = (command: ShellCommand): boolean => foldersOf(command).some((each) => each === folder || each.startsWith('..'));
+    const isThere = commands.some((command) => (command.open !== undefined || JSON.stringify(command.argv) === JSON.stringify(argv)) && mayRunIn(command));
+    expect({ ...about, argv, folder, isThere }).toEqual({ ...about, argv, folder, isThere: true });
+  }
 }
 
 const nasty = fc.constantFrom(
   ...['$', '`', '\\', '"', "'", '~', '*', '?', '[', ']', '{', '}', '(', ')', '<', '>', '&', '|', ';', '#', '!', '^', '%', '=', '+', ',', ':', '@', '.', '/', '-', '_', '0', '1', '2', 'a', ' ', '\t', '\n', '\r'],
   ...['$(', '${x}', '$x', '$((', '>/dev/null', '2>&1', '>&2', ' <', '<<E\n', 'E\n', '&&', '||', ';;', '{a,b}', '{1..3}', 'a=', 'A=b', '=~', ':~', '\\\n', '!(', '@(', "$'", '$"', '\u00a0', '\u00fc', '\u200b', ' if ', ' then ', ' in ', 'time ', '! ', '[[', ']]'],
+  ...['# c', ' # c\n', ' # it\'s "c\n', ' \\\n ', '\\;', '\\(', '\\ ', '"\\"', '\\"', '$?', '$"', '( ', ' )', '{ ', '; }', '(', ')', 'timeout 5 ', 'nice ', 'env CI=1 ', 'CI=1 ', 'time -p ', 'cd web && ', 'cd a; ', 'cd web || ', 'cd nope && ', ' && cd a/b && '],
 );
 
 const word = fc.oneof(
@@ -90,11 +134,16 @@ const word = fc.oneof(
   { weight: 2, arbitrary: fc.stringMatching(/^[ !#%-[\]-_a-~]{0,8}$/).map((text) => `"${text}"`) },
   { weight: 2, arbitrary: fc.array(fc.constantFrom('a', "''", '""', "'b c'", '"d"', '"\\\\b"', '"a\\$b"', "'\\\\'", '\\a', 'HEAD~', '~', '^', '=', ':', '-', '!', '#'), { minLength: 1, maxLength: 4 }).map((parts) => parts.join('')) },
   { weight: 1, arbitrary: fc.array(nasty, { maxLength: 4 }).map((parts) => parts.join('')) },
+  { weight: 2, arbitrary: fc.constantFrom('"a \\"b\\" c"', '"\\$x \\`y\\` \\\\z"', '"a\\nb$"', '"$?"', '$?', "\\'", '\\(', '\\)', 'a\\ b', '\\#', '{}', '*.x', 'a?', '{a,b}', '"$(cat <<\'EOF\'\na (b)\n\nc d\nEOF\n)"', '"$(cat <<\'E\'\nit\'s `x` "y" (it\'s)\nE\n)"', '\\\n') },
   { weight: 1, arbitrary: fc.constantFrom('2>&1', '>/dev/null', '2>/dev/null', '</dev/null', '>&2', '1>&2', '2', '1', 'if', 'done', '{', '}', '!', '--') },
 );
 
-const command = fc.tuple(fc.constantFrom(...NAMES), fc.array(word, { maxLength: 4 })).map(([name, words]) => [name, ...words].join(' '));
-const separator = fc.constantFrom('; ', ' && ', ' || ', ' | ', '\n', ';', '&&', '||', '|', ' ;\n', ' &&\n ', '|\n', ' & ', ' |& ', '\n\n', ';;', ' ; ; ', '\n;', '\n&& ');
+const plainCommand = fc.tuple(fc.constantFrom(...NAMES), fc.array(word, { maxLength: 4 })).map(([name, words]) => [name, ...words].join(' '));
+const wrapped = fc.tuple(fc.constantFrom('timeout 5 ', 'nice ', 'env CI=1 ', 'CI=1 ', 'CI=1 NO_COLOR= ', 'time ', 'time -p ', 'nice timeout 5 '), plainCommand).map((parts) => parts.join(''));
+const grouped = fc.tuple(fc.constantFrom(['(', ')'], ['( ', ' )'], ['{ ', '; }'], ['(', ') 2>&1'], ['(cd web && ', ')'], ['time (', ')'], ['((', '))'], ['{ cd a; ', '; }'], ['( # c\n', '\n)'], ['(', ' ; git ) >/dev/null']), plainCommand).map(([[opening, closing], inside]) => opening + inside + closing);
+const entering = fc.constantFrom('cd web', 'cd a/b', 'cd ./web/', 'cd nope', 'cd ..', 'cd', 'cd -');
+const command = fc.oneof({ weight: 6, arbitrary: plainCommand }, { weight: 2, arbitrary: wrapped }, { weight: 2, arbitrary: grouped }, { weight: 1, arbitrary: entering });
+const separator = fc.constantFrom(' # c\n', ' \\\n&& ', ' && # c\n', ' \\\n ', ';# c; d\n', ' # c \\\n', '; ', ' && ', ' || ', ' | ', '\n', ';', '&&', '||', '|', ' ;\n', ' &&\n ', '|\n', ' & ', ' |& ', '\n\n', ';;', ' ; ; ', '\n;', '\n&& ');
 
 const wellFormed = fc.tuple(command, fc.array(fc.tuple(separator, command), { maxLength: 3 }), fc.constantFrom('', ';', '\n', ' ', ' #', '&', ' ;\n')).map(([first, rest, end]) => first + rest.map((parts) => parts.join('')).join('') + end);
 
@@ -124,7 +173,7 @@ describe.skipIf(process.platform === 'win32')('what is understood of a command l
   }, 120_000);
 
   it('is what they run for every short line of the characters that matter', () => {
-    const characters = ['a', ' ', ';', '|', '&', '\n', "'", '"', '~', '2', '>', '#', '=', '\\', '-', '^', '!'];
+    const characters = ['a', ' ', ';', '|', '&', '\n', "'", '"', '~', '2', '>', '#', '=', '\\', '-', '^', '!', '(', ')', '{', '}', '$', '?', '*'];
     const tails = characters.flatMap((one) => characters.flatMap((two) => characters.map((three) => one + two + three)));
     expect(expectSameAsShells(tails.flatMap((tail) => [`foo${tail}ls`, `foo a${tail} b`]))).toBeGreaterThan(300);
   }, 120_000);

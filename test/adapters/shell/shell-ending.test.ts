@@ -1,15 +1,15 @@
 /** How commands are stopped, what they leave when they end, and that nothing of them lives afterwards. */
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { ProcessTree, TrackedProcessTree } from '../../../src/actors/task/process-tree.ts';
 import { BackgroundTaskError } from '../../../src/machines/task/task-error.ts';
 import type { ManagedShellProcessRunnerOptions } from '../../../src/adapters/shell/shell-runner.ts';
-import { eventually, fixturePath, isRunning, pidFrom, processesWith } from '../process-tree/system-processes.ts';
+import { eventually, fixturePath, isRunning, parentOf, pidFrom, processesWith } from '../process-tree/system-processes.ts';
 import { logOf, logged, openShellWorkbench } from './shell-workbench.ts';
-import type { ShellWorkbench } from './shell-workbench.ts';
+import type { ProcessRequestInput, ShellHandle, ShellWorkbench } from './shell-workbench.ts';
 
 let bench: ShellWorkbench | undefined;
 const open = async (options: Partial<ManagedShellProcessRunnerOptions> = {}): Promise<ShellWorkbench> => (bench = await openShellWorkbench(options));
@@ -174,6 +174,39 @@ describe('a command that ends and leaves processes', () => {
   });
 });
 
+describe('a process that has shed its environment, its session, its output and its parents', () => {
+  /** Starts one; resolves once it is on its own. */
+  const hide = async ({ start, folder }: ShellWorkbench, command: (hiding: string) => string, request: ProcessRequestInput = {}): Promise<{ handle: ShellHandle; hidden: number }> => {
+    const pidFile = join(folder, 'hidden.pid');
+    const handle = await start(command(`sh ${fixturePath('hide.sh')} ${pidFile} 0.1`), request);
+    const hidden = await pidFrom(pidFile);
+    await eventually(() => parentOf(hidden) === 1, 'its parents have left');
+    return { handle, hidden };
+  };
+
+  it('is ended with a command that ends by itself', async () => {
+    const { handle, hidden } = await hide(await open({ lingerMs: 1 }), (hiding) => `${hiding}; exit 6`);
+    expect(await handle.result).toMatchObject({ exitCode: 6, metadata: { endedProcesses: 1 } });
+    expect(isRunning(hidden)).toBe(false);
+  });
+
+  it.each(['sh', '/bin/bash'])('is ended when a command of %s is cancelled, and nothing is left before that is said', async (shell) => {
+    const { handle, hidden } = await hide(await open(), (hiding) => `${hiding}; exec sleep 1000`, { shell });
+    expect(isRunning(hidden)).toBe(true);
+    await handle.cancel();
+    expect(isRunning(hidden)).toBe(false);
+  });
+
+  it('is ended when its command is run by a program that is no shell by its name', async () => {
+    const around = await open();
+    const own = join(around.folder, 'my-runner');
+    await writeFile(own, '#!/bin/sh\nexec /bin/sh "$@"\n', { mode: 0o755 });
+    const { handle, hidden } = await hide(around, (hiding) => `${hiding}; exec sleep 1000`, { shell: own });
+    await handle.cancel();
+    expect(isRunning(hidden)).toBe(false);
+  });
+});
+
 describe('a tree that cannot be ended', () => {
   /** Refuses to end `failures` times; then does it. */
   const stubbornTrees = (failures: number): { readonly wrap: (inner: ProcessTree) => ProcessTree } => ({
@@ -187,7 +220,7 @@ describe('a tree that cannot be ended', () => {
           if (left >= 0) return Promise.reject(new BackgroundTaskError('process', 'process 42 is still running', { details: { pids: [42] } }));
           return tree.end(options);
         };
-        return { tag: tree.tag, environment: tree.environment, attach: (pid) => tree.attach(pid), survivors: () => tree.survivors(), end };
+        return { tag: tree.tag, launch: (launch) => tree.launch(launch), attach: (pid) => tree.attach(pid), survivors: () => tree.survivors(), end };
       },
     }),
   });

@@ -79,7 +79,7 @@ describe('where a hand is', () => {
   const two: HandHost = { id: '2', name: 'two' };
   const copy = { epoch: 3, manifestId: HASH, files: 1, bytes: 1 };
   const standing: HandStanding = { epoch: 3, host: one, copy, added: [] };
-  const situation: HandSituation = { sessionId: 's', standing, here: two, bound: undefined, missingFolder: undefined, previousEpoch: 3 };
+  const situation: HandSituation = { sessionId: 's', standing, here: two, bound: undefined, missingFolder: undefined, last: { epoch: 3, hasDied: false } };
 
   it.each<[string, Partial<HandSituation>, object]>([
     ['nobody has spoken of it', { standing: undefined }, { kind: 'first' }],
@@ -87,8 +87,13 @@ describe('where a hand is', () => {
     ['it is here', { here: one }, { kind: 'home' }],
     ['it is here and bound', { here: one, bound: 'b', standing: { ...standing, bound: 'b' } }, { kind: 'home' }],
     ['it is elsewhere', {}, { kind: 'moves', from: one, copy, mayHaveLost: false }],
-    ['a wake has begun since the copy', { previousEpoch: 4 }, { kind: 'moves', mayHaveLost: true }],
-    ['no copy was made', { standing: { epoch: 1, host: one, added: [] }, previousEpoch: 1 }, { kind: 'moves', copy: undefined, mayHaveLost: true }],
+    ['a wake has begun since the copy', { last: { epoch: 4, hasDied: false } }, { kind: 'moves', mayHaveLost: true }],
+    ['the wake that made the copy has died', { last: { epoch: 3, hasDied: true } }, { kind: 'moves', mayHaveLost: true }],
+    ['no copy was made', { standing: { epoch: 1, host: one, added: [] }, last: { epoch: 1, hasDied: false } }, { kind: 'moves', copy: undefined, mayHaveLost: true }],
+    ['no wake has begun', { standing: { epoch: 1, host: one, added: [] }, last: undefined }, { kind: 'moves', copy: undefined, mayHaveLost: false }],
+    ['a wake has spoken for here that never began', { here: one, standing: { ...standing, epoch: 5 }, last: { epoch: 4, host: two, hasDied: true } }, { kind: 'moves', from: two, mayHaveLost: true }],
+    ['a wake has spoken for elsewhere that never began', { here: one, standing: { ...standing, epoch: 5, host: two }, last: { epoch: 4, host: one, hasDied: true } }, { kind: 'stays' }],
+    ['a home was copied in after the last wake', { here: two, standing: { ...standing, host: two }, last: { epoch: 3, host: one, hasDied: false } }, { kind: 'home' }],
     ['it was let go', { standing: { epoch: 3, copy, added: [] } }, { kind: 'moves', from: undefined }],
     ['it is elsewhere and bound there', { standing: { ...standing, bound: 'b' } }, { kind: 'refused' }],
     ['it is elsewhere and bound as seen from here', { bound: 'b' }, { kind: 'refused' }],

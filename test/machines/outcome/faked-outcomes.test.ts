@@ -1,6 +1,7 @@
 /** A session that only looks as if it had reached its outcome does not pass, whatever it does to look so. */
 import { describe, expect, it } from 'vitest';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
+import { UNBOUND } from '../../support/session-events.ts';
 import { call, evaluated, runs, says, wanted, writes } from './told-work.ts';
 
 const tests = runs('npm test');
@@ -26,8 +27,8 @@ const FAKES: readonly (readonly [way: string, drafts: readonly SessionEventDraft
   ['edits the test by a redirection', [...runs('echo > test/a.test.js'), ...tests]],
   ['edits the test with git', [...runs('git checkout HEAD~3 -- test'), ...tests]],
   ['edits the test through an MCP server', [...call({ name: 'files__write', input: { path: 'src/a.js' } }), ...tests]],
-  ['has another agent edit the test', [{ type: 'agent.tool_use', data: { callId: 'sub', name: 'helper', input: {}, spanId: 'span' } }, { type: 'agent.subflow_started', data: { callId: 'sub', childSessionId: 'child', agentId: 'helper', message: 'Edit.' } }, { type: 'agent.tool_result', data: { callId: 'sub', name: 'helper', outcome: 'completed', output: 'done' } }, ...tests]],
-  ['has a job edit the test', [{ type: 'subagent.started', data: { jobId: 'j', childSessionId: 'c', agentId: 'helper' } }, { type: 'subagent.ended', data: { jobId: 'j', childSessionId: 'c', agentId: 'helper', status: 'completed', summary: 'ok' } }, ...tests]],
+  ['has another agent edit the test', [{ type: 'agent.tool_use', data: { callId: 'sub', name: 'helper', input: {}, spanId: 'span' } }, { type: 'agent.subflow_started', data: { callId: 'sub', childSessionId: 'child', agentId: 'helper', message: 'Edit.', restriction: UNBOUND } }, { type: 'agent.tool_result', data: { callId: 'sub', name: 'helper', outcome: 'completed', output: 'done' } }, ...tests]],
+  ['has a job edit the test', [{ type: 'subagent.started', data: { jobId: 'j', childSessionId: 'c', agentId: 'helper', restriction: UNBOUND } }, { type: 'subagent.ended', data: { jobId: 'j', childSessionId: 'c', agentId: 'helper', status: 'completed', summary: 'ok' } }, ...tests]],
   ['tests before the last change', [...tests, ...writes('src/a.js')]],
   ['tests before the outcome was defined', [...tests, wanted(), ...writes('src/a.js')]],
   ['tests while it changes', concurrently()],

@@ -51,8 +51,8 @@ describe('what has to be looked at before a command runs', () => {
   });
 
   it('is nothing of what rules or the mode allow, and nothing of what does not run', () => {
-    expect(look('npm test', { rules: ['allow shell_run(npm test)'] })).toBeUndefined();
-    expect(look('git status', { rules: ['allow shell_run(git status)'] })).toBeUndefined();
+    expect(look('npm test', { rules: ['allow shell_run(npm test) in sub'] })).toBeUndefined();
+    expect(look('git status', { rules: ['allow shell_run(git status) in **'] })).toBeUndefined();
     expect(look('cat a', { mode: 'preapproved' })).toBeUndefined();
     expect(look('make')).toBeUndefined();
     expect(look('cat $x')).toBeUndefined();
@@ -60,8 +60,15 @@ describe('what has to be looked at before a command runs', () => {
   });
 
   it('is the part of a line that no rule allows', () => {
-    expect(look('npm test && cat a', { rules: ['allow shell_run(npm test)'] })?.commands.map(({ argv }) => argv)).toEqual([['cat', 'a']]);
+    expect(look('npm test && cat a', { rules: ['allow shell_run(npm test) in s*'] })?.commands.map(({ argv }) => argv)).toEqual([['cat', 'a']]);
     expect(look('cat a', { mode: 'preapproved', rules: ['deny shell_run(rm)'] })?.commands.map(({ argv }) => argv)).toEqual([['cat', 'a']]);
+  });
+
+  it('is what a pattern of the shell finds, and every folder that the line enters', () => {
+    expect(look('cat *.txt src/{a,b}.ts')?.commands).toEqual([{ argv: ['cat', '*.txt', 'src/{a,b}.ts'], paths: [], patterns: ['*.txt', 'src/{a,b}.ts', 'src/a.ts', 'src/b.ts'], usesGit: false }]);
+    expect(look('cd web && npm test', { rules: ['allow shell_run(npm test) in sub/web'] })?.commands).toEqual([{ argv: ['cd', 'web'], paths: ['web'], usesGit: false }]);
+    expect(look('cd web && cat a; cat b')?.commands.map(({ paths, folders }) => [paths, folders])).toEqual([[['web'], undefined], [['a'], ['web']], [['b'], ['']], [['b'], ['web']]]);
+    expect(look('sort < a')?.commands).toEqual([{ argv: ['sort'], paths: ['a'], usesGit: false }]);
   });
 
   it('is held against the rules about reading too', () => {

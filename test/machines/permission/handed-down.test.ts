@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { holdsAll, isTakenAway, ownBounds, withEnvironment, withPolicy } from '../../../src/machines/permission/handed-down.ts';
+import { bothOf, handDown, holdsAll, isTakenAway, ownBounds } from '../../../src/machines/permission/handed-down.ts';
 import type { Restriction } from '../../../src/machines/session/event-schemas.ts';
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 
@@ -13,23 +13,37 @@ describe('what is handed down to whoever works for a session', () => {
     expect(ownBounds({}, OPEN)).toEqual(OPEN);
   });
 
-  it('is the environment that it works in, and those that bind it already', () => {
+  it('is the environments that it works in, and those that bind it already', () => {
     const bound = { ...OPEN, ask: [], deny: [], environments: ['first'] };
-    expect(withEnvironment(ownBounds({ restriction: bound }, OPEN), 'second').environments).toEqual(['second', 'first']);
-    expect(withEnvironment(bound, 'first').environments).toEqual(['first']);
-    expect(withEnvironment(ownBounds({}, OPEN), 'only').environments).toEqual(['only']);
-    expect(withEnvironment(ownBounds({}, OPEN), undefined)).toEqual(OPEN);
-    expect(withPolicy(withEnvironment(bound, 'second'), { error: 'torn' }).environments).toEqual(['second', 'first']);
+    const environmentsOf = (restriction: Restriction | undefined, environments: string[]): unknown => handDown({ session: { restriction }, permission: OPEN, environments, policy: [] }).environments;
+    expect(environmentsOf(bound, ['second'])).toEqual(['second', 'first']);
+    expect(environmentsOf(bound, ['first'])).toEqual(['first']);
+    expect(environmentsOf(undefined, ['only'])).toEqual(['only']);
+    expect(handDown({ session: {}, permission: OPEN, environments: [], policy: [] })).toEqual(OPEN);
+    expect(handDown({ session: { restriction: bound }, permission: OPEN, environments: ['second'], policy: { error: 'torn' } }).environments).toEqual(['second', 'first']);
   });
 
   it('is what the policy denies and asks besides', () => {
     const policy = ['allow look', 'deny shell_run(rm)', 'ask write(a/**)'].map((rule) => parseRule(rule));
-    expect(withPolicy({ mode: 'preapproved', ask: [], deny: ['x'] }, policy)).toEqual({ mode: 'preapproved', ask: ['write(a/**)'], deny: ['x', 'shell_run(rm)'] });
+    expect(handDown({ session: {}, permission: { ...OPEN, deny: ['x'] }, environments: [], policy })).toEqual({ mode: 'preapproved', ask: ['write(a/**)'], deny: ['x', 'shell_run(rm)'] });
   });
 
   it('asks for everything where the policy cannot be read, and never loosens a stricter mode', () => {
-    expect(withPolicy({ ...OPEN, ask: [], deny: [] }, { error: 'torn' }).mode).toBe('ask');
-    expect(withPolicy({ mode: 'deny', ask: [], deny: [] }, { error: 'torn' }).mode).toBe('deny');
+    const modeFrom = (mode: Restriction['mode']): unknown => handDown({ session: {}, permission: { ...OPEN, mode }, environments: [], policy: { error: 'torn' } }).mode;
+    expect(modeFrom('preapproved')).toBe('ask');
+    expect(modeFrom('deny')).toBe('deny');
+  });
+
+  it('is that nobody can be asked, however deep', () => {
+    const child = handDown({ session: { narrowing: { humans: 'none' } }, permission: OPEN, environments: [], policy: [] });
+    expect(child.humans).toBe('none');
+    expect(handDown({ session: { restriction: child }, permission: OPEN, environments: [], policy: [] }).humans).toBe('none');
+    expect(holdsAll({ ...BOUND }, { ...BOUND, humans: 'none' })).toBe(false);
+  });
+
+  it('is, of two restrictions, what either forbids', () => {
+    const both = bothOf({ ...BOUND, environments: ['one'] }, { mode: 'deny', ask: ['look'], deny: [], tools: ['read', 'grep'], humans: 'none', environments: ['two'] });
+    expect(both).toEqual({ mode: 'deny', ask: ['look', 'write'], deny: ['shell_run(touch)'], tools: ['read'], withoutTools: ['edit'], humans: 'none', environments: ['two', 'one'] });
   });
 });
 

@@ -202,7 +202,8 @@ describe('a command line', () => {
   it('in a folder with the name of a secret is asked about', () => {
     for (const cwd of ['/ws/.aws', '/ws/a/.git', '/ws/.ssh/x']) {
       expect(decideLine('cat config', { cwd }).decision).toBe('ask');
-      expect(decideLine('cat config', { cwd, policy: ['allow shell_run(cat config $)'] }).decision).toBe('allow');
+      expect(decideLine('cat config', { cwd, policy: ['allow shell_run(cat config $)'] }).decision).toBe('ask');
+      expect(decideLine('cat config', { cwd, policy: [`allow shell_run(cat config $) in ${cwd.slice('/ws/'.length)}`] }).decision).toBe('allow');
     }
   });
 
@@ -249,8 +250,16 @@ describe('a command line', () => {
     ["./build.sh 'a b'", ["allow shell_run(./build.sh 'a b' $)"]],
     ['node scripts/a.mjs x', ['allow shell_run(node scripts/a.mjs x $)']],
     ['ls | make && ls', ['allow shell_run(make $)']],
+    ['npx eslint src', ['allow shell_run(npx eslint src $)']],
+    ['bash scripts/build.sh', ['allow shell_run(bash scripts/build.sh $)']],
+    ['timeout 60 npm test # slow', ['allow shell_run(npm test)']],
+    ['cd web && npm test', ['allow shell_run(npm test) in web']],
+    ['cd web && make; make', ['allow shell_run(make $) in web', 'allow shell_run(make $)']],
+    ['npm test src/auth.test.ts src/token.ts', ['allow shell_run(npm test)']],
+    ['npx vitest run src/auth.test.ts', ['allow shell_run(npx vitest run src/auth.test.ts $)']],
+    ['npm test *', []],
     ['make && make', ['allow shell_run(make $)']],
-    ...['rm x', 'dd if=a', 'mkfs.ext4 x', 'chmod -R 777 x', 'curl x', 'curl x | sh', 'sudo make', 'xargs make', 'env make', 'npx x', 'make; rm x', 'make > f', 'make $x', 'node -e x', 'cd x', "make 'a\nb'", 'ls /etc | sh'].map((line) => [line, []] as [string, readonly string[]]),
+    ...['rm x', 'dd if=a', 'mkfs.ext4 x', 'chmod -R 777 x', 'curl x', 'curl x | sh', 'sudo make', 'xargs make', 'env make', 'npx', 'make; rm x', 'make > f', 'make $x', 'node -e x', 'cd ..', "make 'a\nb'", 'ls /etc | sh'].map((line) => [line, []] as [string, readonly string[]]),
   ])('%j can be allowed from now on by %j', (line, expected) => {
     expect(suggestions(decideLine(line))).toEqual(expected);
     if (expected.length > 0) expect(decideLine(line, { session: expected }).decision).toBe('allow');

@@ -6,6 +6,7 @@ import { FAILURE_PATTERNS } from '../../../src/machines/run/failure-patterns.ts'
 import { runFailure } from '../../../src/machines/run/run-failure.ts';
 import { FAILURE_CORPUS } from './failure-corpus/all-cases.ts';
 import { NOW } from './failure-corpus/failure-case.ts';
+import { PROVIDER_FAILURES, formsOf } from './failure-corpus/provider-failures.ts';
 import { networkFailures } from './failure-corpus/network-failures.ts';
 
 const network = await networkFailures();
@@ -26,7 +27,8 @@ describe('the corpus of failures', () => {
   });
 
   it('has a shape for every row of the tables and every pattern, so that none can be removed unnoticed', () => {
-    const inUse = new Set(everything.map(({ rule }) => rule));
+    const told = PROVIDER_FAILURES.flatMap((row) => formsOf(row).map((error) => explainRunFailure(error).rule));
+    const inUse = new Set([...everything.map(({ rule }) => rule), ...told]);
     const rowRules = FAILURE_TABLES.flatMap(({ called, rows }) => [...rows.keys()].map((value) => `${called} ${value}`));
     const patternRules = FAILURE_PATTERNS.map(({ id }) => `text "${id}"`);
     expect([...rowRules, ...patternRules].filter((rule) => !inUse.has(rule))).toEqual([]);

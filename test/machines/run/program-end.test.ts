@@ -16,14 +16,14 @@ describe('a program that could not be started', () => {
   const thrown = (code: string): Error => Object.assign(new Error(`spawn x ${code} TOKEN=secret`), { code });
 
   it('says why, without what the system said of it', () => {
-    expect(programNotStarted(thrown('EACCES'))).toMatchObject({ message: 'it may not be executed', isMissing: false });
-    expect(programNotStarted(thrown('ENFILE'))).toMatchObject({ message: 'the system has no resources left', isMissing: false });
+    expect(programNotStarted(thrown('EACCES'))).toMatchObject({ message: 'it may not be executed', because: 'refused' });
+    expect(programNotStarted(thrown('ENFILE'))).toMatchObject({ message: 'the system has no resources left', because: 'no_resources' });
     expect(programNotStarted(thrown('EWHATEVER')).message).toBe('the system refused it');
     expect(programNotStarted('a text').message).toBe('the system refused it');
   });
 
   it('is known to be missing, and keeps its cause', () => {
     const cause = thrown('ENOENT');
-    expect(programNotStarted(cause)).toMatchObject({ message: 'there is no such program', isMissing: true, cause });
+    expect(programNotStarted(cause)).toMatchObject({ message: 'there is no such program', because: 'missing', cause });
   });
 });

@@ -1,7 +1,7 @@
 /** What comes after a failure: a row for every kind of failure in every situation that matters, and what holds for all of them. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_RUN_LIMITS, decideAfterFailure } from '../../../src/machines/run/run-decision.ts';
+import { DEFAULT_RUN_LIMITS, decideAfterFailure, outWith } from '../../../src/machines/run/run-decision.ts';
 import type { RunSituation } from '../../../src/machines/run/run-decision.ts';
 import type { RunDecision } from '../../../src/machines/run/run-attempt.ts';
 import { runFailureKind } from '../../../src/machines/run/run-failure.ts';
@@ -20,6 +20,7 @@ const situation = (kind: RunFailureKind, change: Partial<RunSituation> & { reado
     sameFailures: 1,
     hasOtherProfile: true,
     hasOtherModel: true,
+    hasOtherProvider: true,
     canCompact: true,
     wasResumed: false,
     hadEffects: false,
@@ -30,8 +31,9 @@ const situation = (kind: RunFailureKind, change: Partial<RunSituation> & { reado
   };
 };
 
-const ALONE = { hasOtherProfile: false, hasOtherModel: false };
-const COLUMNS: readonly Partial<RunSituation>[] = [{}, { hasOtherProfile: false }, { hasOtherModel: false }, ALONE, { sameFailures: 2 }, { ...ALONE, sameFailures: 2 }, { ...ALONE, backOffs: 3 }, { wasResumed: true }, { canPayAgain: false }, { ...ALONE, canPayAgain: false }];
+const NO_MODEL = { hasOtherModel: false, hasOtherProvider: false };
+const ALONE = { ...NO_MODEL, hasOtherProfile: false };
+const COLUMNS: readonly Partial<RunSituation>[] = [{}, { hasOtherProfile: false }, NO_MODEL, ALONE, { sameFailures: 2 }, { ...ALONE, sameFailures: 2 }, { ...ALONE, backOffs: 3 }, { wasResumed: true }, { canPayAgain: false }, { ...ALONE, canPayAgain: false }];
 
 const R = 'rotate_profile';
 const F = 'fall_back';
@@ -52,9 +54,9 @@ const TABLE: Record<RunFailureKind, readonly RunDecision[]> = {
   timeout: [B, B, B, B, F, B, G, B, R, G],
   empty_response: [B, B, B, B, F, B, G, B, R, G],
   context_overflow: [C, C, C, C, C, C, C, C, R, G],
-  session_expired: [G, G, G, G, G, G, G, B, G, G],
+  session_expired: [R, F, R, G, R, G, G, B, R, G],
   coordination: [B, B, B, B, B, B, G, B, R, G],
-  format: [G, G, G, G, G, G, G, G, G, G],
+  format: [F, F, G, G, F, G, G, F, F, G],
   refusal: [G, G, G, G, G, G, G, G, G, G],
   aborted: [G, G, G, G, G, G, G, G, G, G],
 };
@@ -78,12 +80,27 @@ describe('after a failure', () => {
 
   it('a context that was made smaller already falls back, or is given up', () => {
     expect(decideAfterFailure(situation('context_overflow', { canCompact: false })).next).toBe(F);
-    expect(decideAfterFailure(situation('context_overflow', { canCompact: false, hasOtherModel: false })).next).toBe(G);
+    expect(decideAfterFailure(situation('context_overflow', { canCompact: false, ...NO_MODEL })).next).toBe(G);
   });
 
   it('a session that is gone is begun anew once, and at once', () => {
     expect(decideAfterFailure(situation('session_expired', { wasResumed: true }))).toMatchObject({ next: B, waitMs: 0 });
-    expect(decideAfterFailure(situation('session_expired', { wasResumed: true, sameFailures: 2 })).next).toBe(G);
+    expect(decideAfterFailure(situation('session_expired', { wasResumed: true, sameFailures: 2, ...ALONE })).next).toBe(G);
+  });
+
+  it('of a wrong form another provider is asked, and no other model of the same', () => {
+    expect(decideAfterFailure(situation('format', { hasOtherProvider: false }))).toMatchObject({ next: G, because: expect.stringContaining('No other provider is named') as string });
+    expect(outWith('fall_back', { kind: 'format', message: 'no' })).toBe('provider');
+    expect([outWith('fall_back', { kind: 'auth', message: 'no' }), outWith('rotate_profile', { kind: 'auth', message: 'no' })]).toEqual(['model', 'account']);
+  });
+
+  it('that was a crash, the same candidate is asked once more at most, alone or not', () => {
+    const crash = (change: Partial<RunSituation>) => decideAfterFailure({ ...situation('server_error', change), failure: { kind: 'server_error', message: 'killed', retry: 'once' } }).next;
+    expect([crash({}), crash({ sameFailures: 2 }), crash(ALONE), crash({ ...ALONE, sameFailures: 2 }), crash({ ...NO_MODEL, sameFailures: 2 })]).toEqual([B, F, B, G, R]);
+  });
+
+  it('that a limit of the user has brought, neither it nor another candidate is asked', () => {
+    expect(KINDS.map((kind) => decideAfterFailure({ ...situation(kind), failure: { kind, message: 'enough', retry: 'never' } }).next)).toEqual(KINDS.map(() => G));
   });
 });
 
@@ -122,6 +139,7 @@ describe('every decision', () => {
     sameFailures: fc.integer({ min: 1, max: 5 }),
     hasOtherProfile: fc.boolean(),
     hasOtherModel: fc.boolean(),
+    hasOtherProvider: fc.boolean(),
     canCompact: fc.boolean(),
     wasResumed: fc.boolean(),
     hadEffects: fc.boolean(),
@@ -132,7 +150,7 @@ describe('every decision', () => {
   it('has a reason, keeps the limits, and goes only where there is something', () => {
     fc.assert(
       fc.property(anySituation, ({ kind, retryAfterMs, ...rest }) => {
-        const given = situation(kind, { ...rest, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+        const given = situation(kind, { ...rest, hasOtherProvider: rest.hasOtherProvider && rest.hasOtherModel, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
         const { next, because, waitMs } = decideAfterFailure(given);
         expect(because).toMatch(/^[A-Z0-9].*\.$/);
         expect(next === B).toBe(waitMs !== undefined);
@@ -142,7 +160,7 @@ describe('every decision', () => {
           expect(waitMs).toBeGreaterThanOrEqual(retryAfterMs ?? 0);
         }
         if (next === R) expect(given.hasOtherProfile).toBe(true);
-        if (next === F) expect(given.hasOtherModel).toBe(true);
+        if (next === F) expect([given.hasOtherModel, kind !== 'format' || given.hasOtherProvider]).toEqual([true, true]);
         if (next === C) expect(given.canCompact).toBe(true);
         if (next === B || next === C) expect(given.canPayAgain).toBe(true);
         if (next !== G) expect([given.hadEffects, given.attempts < given.limits.maxAttempts]).toEqual([false, true]);

@@ -14,7 +14,7 @@ const TABLE = {
   attempting: { part: 'attempt', ways: { answered: 'settled', give_up: 'settled', fall_back: 'falling_back', rotate_profile: 'falling_back', back_off: 'backing_off', compact: 'compacting' } },
   falling_back: { part: 'moveOn', ways: { done: 'selecting' } },
   backing_off: { part: 'wait', ways: { done: 'selecting' } },
-  compacting: { part: 'compact', ways: { smaller: 'attempting', no_smaller: 'settled' } },
+  compacting: { part: 'compact', ways: { done: 'attempting' } },
 } as const satisfies Record<string, { readonly part: Part; readonly ways: Readonly<Record<string, string>> }>;
 
 type Working = keyof typeof TABLE;
@@ -103,7 +103,7 @@ describe('the chart of a run', () => {
       expect([made.states.at(-1), made.interrupts]).toEqual([state, ['enough', 'really']]);
       await made.answer(answer);
       // A decision that was made is carried out as far as the part that is cut short at once.
-      if (!made.isOver()) await made.answer('smaller');
+      if (!made.isOver()) await made.answer('done');
       expect([answer, made.isOver(), made.states.at(-1)]).toEqual([answer, true, 'settled']);
       expect(made.states.filter((each) => each === 'attempting').length).toBeLessThanOrEqual(1);
     }
@@ -122,7 +122,7 @@ describe('the chart of a run', () => {
 
   it.each(PARTS)('says which part it has no actor for: %s', async (missing) => {
     const given = <Output>(output: string) => fromPromise<Output, RunInput>(async () => output as Output);
-    const all = { select: given<'chosen'>(missing === 'wait' ? 'wait' : 'chosen'), attempt: given<'answered'>(missing === 'compact' ? 'compact' : missing === 'moveOn' ? 'fall_back' : 'answered'), moveOn: given<void>(''), wait: given<void>(''), compact: given<'smaller'>('smaller') };
+    const all = { select: given<'chosen'>(missing === 'wait' ? 'wait' : 'chosen'), attempt: given<'answered'>(missing === 'compact' ? 'compact' : missing === 'moveOn' ? 'fall_back' : 'answered'), moveOn: given<void>(''), wait: given<void>(''), compact: given<void>('') };
     const { [missing]: _, ...actors } = all;
     const defects: unknown[] = [];
     const actor = createActor(runMachine.provide({ actors, actions: { noteDefect: ({ event }) => void defects.push('error' in event ? event.error : undefined) } }), { input: { runId: 'run_1' } });

@@ -8,6 +8,7 @@ import { initialSessionState } from '../../../src/machines/session/session-state
 import type { SessionState } from '../../../src/machines/session/session-state.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import {
+  UNBOUND,
   AGENT_ID,
   IDENTITY,
   SESSION_ID,
@@ -40,8 +41,8 @@ import {
 
 const LATER_MS = START_MS + 60_000;
 const LATER = new Date(LATER_MS).toISOString();
-const child: SessionEventDraft = { type: 'session.created', data: { agentId: AGENT_ID, parent: { sessionId: idOf(900), depth: 1 } } };
-const work: SessionEventDraft = { type: 'session.created', data: { agentId: AGENT_ID, jobId: 'agent_1', parent: { sessionId: idOf(900), depth: 1 } } };
+const child: SessionEventDraft = { type: 'session.created', data: { agentId: AGENT_ID, parent: { sessionId: idOf(900), depth: 1 }, restriction: UNBOUND } };
+const work: SessionEventDraft = { type: 'session.created', data: { agentId: AGENT_ID, jobId: 'agent_1', parent: { sessionId: idOf(900), depth: 1 }, restriction: UNBOUND } };
 const rested: SessionEventDraft = { type: 'session.status_idle', data: { reason: 'idle', summary: 'done' } };
 
 /** In short: what kind, of what, when, and how urgent when that is not normal. */

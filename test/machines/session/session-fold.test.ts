@@ -108,6 +108,17 @@ describe('a session', () => {
     expect(stateAfter(...log, wakeEnded('wake_1'), resting)).toMatchObject({ status: 'idle', stopReason: 'idle', openWake: undefined, lastWake: { outcome: 'sleep' } });
   });
 
+  it('knows of a wake where it worked, and that it has died when another one says its end', () => {
+    const host = { id: 'host-1', name: 'one' };
+    const begun = { ...wakeStarted(1), data: { wakeId: 'wake_1', epoch: 1, owner: 'here', queuedWakeIds: [], host } } as ReturnType<typeof wakeStarted>;
+    const open = stateAfter(created, begun, running);
+    expect(open.openWake).toMatchObject({ host });
+    const endedUnder = (epoch: number): unknown => foldSession(open, { ...eventAt(open.head + 1, wakeEnded('wake_1', 'interrupted')), epoch }).lastWake;
+    expect(endedUnder(1)).toEqual(expect.objectContaining({ host }));
+    expect(endedUnder(1)).not.toHaveProperty('hasDied');
+    expect(endedUnder(2)).toMatchObject({ host, hasDied: true });
+  });
+
   it('ignores the end of a wake that is not the open one', () => {
     expect(stateAfter(created, wakeStarted(1), running, wakeEnded('wake_9'))).toMatchObject({ openWake: { wakeId: 'wake_1' }, wakes: 1 });
   });

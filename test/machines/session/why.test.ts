@@ -4,7 +4,7 @@ import { initialSessionState } from '../../../src/machines/session/session-state
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import { explain } from '../../../src/machines/session/why.ts';
 import type { ExplainOptions, Reason } from '../../../src/machines/session/why.ts';
-import { IDENTITY, START, START_MS, anyLog, asked, blocked, confirmed, consumed, created, foldAll, idOf, interrupted, message, parked, permissionAsked, queued, resting, running, said, spanCompleted, spanStarted, stateAfter, terminated, toolStarted, wakeEnded, wakeStarted } from '../../support/session-events.ts';
+import { IDENTITY, START, START_MS, UNBOUND, anyLog, asked, blocked, confirmed, consumed, created, foldAll, idOf, interrupted, message, parked, permissionAsked, queued, resting, running, said, spanCompleted, spanStarted, stateAfter, terminated, toolStarted, wakeEnded, wakeStarted } from '../../support/session-events.ts';
 
 const LATER = new Date(START_MS + 60_000).toISOString();
 const HOUR_MS = 3_600_000;
@@ -13,7 +13,7 @@ const reasonsAfter = (drafts: readonly SessionEventDraft[], nowMs = START_MS, op
 const awake = [created, message('Go.'), wakeStarted(1), running];
 const permission: SessionEventDraft = { type: 'permission.requested', data: { requestId: 'r1', callId: 'call_1', toolName: 'shell_run', input: {}, because: 'it asks', rules: ['shell_run(npm test)'], expiresAt: LATER } };
 const asks = [...awake, asked('call_1', 's'), permission, wakeEnded('wake_1', 'requires_action'), blocked];
-const delegates: SessionEventDraft = { type: 'agent.subflow_started', data: { callId: 'call_1', childSessionId: 'child_1', agentId: 'worker', message: 'Work.' } };
+const delegates: SessionEventDraft = { type: 'agent.subflow_started', data: { callId: 'call_1', childSessionId: 'child_1', agentId: 'worker', message: 'Work.', restriction: UNBOUND } };
 const failed = { type: 'wake.ended', data: { wakeId: 'wake_1', outcome: 'failed', summary: 'no', modelSteps: 0, completedWakeIds: [], error: { code: 'RUN_FAILED', category: 'provider', message: 'the model is busy' }, retryAt: LATER } } as const satisfies SessionEventDraft;
 const question: SessionEventDraft = { type: 'agent.question_asked', data: { requestId: 'r1', callId: 'call_1', question: 'Which?' } };
 /** A message was read, answered and rested upon. */

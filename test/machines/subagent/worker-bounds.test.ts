@@ -1,8 +1,8 @@
 /** How much a worker may say beside its answer, and what of it is believed. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { WORKER_DEPTH, WORKER_EXTRA_BYTES, WORKER_NOTE_CHARACTERS, WORKER_VALUES, believedMetadata, disbelievedMetadata, excessOf, noteOf } from '../../../src/machines/subagent/worker-bounds.ts';
-import { Redaction } from '../../../src/machines/run/redaction.ts';
+import { WORKER_DEPTH, WORKER_EXTRA_BYTES, WORKER_NOTE_CHARACTERS, WORKER_VALUES, believedMetadata, boundedMetadata, disbelievedMetadata, excessOf, noteOf } from '../../../src/machines/subagent/worker-bounds.ts';
+import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
 
 const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
 
@@ -36,11 +36,19 @@ describe('what is said beside an answer', () => {
 });
 
 describe('the metadata of a result', () => {
-  it('says how the work went, without secrets, and not where anything lies', () => {
-    const given = { sessionId: 's', summary: 'a-long-secret!', usage: { tokens: 1 }, outcome: { kind: 'slept' }, outputPath: '/etc/shadow', worktreePath: '/etc', constructor: 1 };
-    const redaction = new Redaction(new Map([['KEY', 'a-long-secret']]));
-    expect(believedMetadata(given, redaction)).toEqual({ sessionId: 's', summary: '[redacted KEY]!', usage: { tokens: 1 }, outcome: { kind: 'slept' } });
-    expect(disbelievedMetadata(given)).toEqual(['outputPath', 'worktreePath', 'constructor']);
+  it('goes on as it is, without secrets, but for where things lie, which the runtime says', () => {
+    const given = { sessionId: 's', summary: 'a-long-secret!', usage: { tokens: 1 }, tests: { passed: 3, log: ['a-long-secret'] }, 'a-long-secret': 1, constructor: 1, outputPath: '/etc/shadow', worktreePath: '/etc', 'wakechart.sessionId': 'x' };
+    const redaction = new SecretRedaction(new Map([['KEY', 'a-long-secret']]));
+    expect(believedMetadata(given, redaction)).toEqual({ sessionId: 's', summary: '[redacted KEY]!', usage: { tokens: 1 }, tests: { passed: 3, log: ['[redacted KEY]'] }, '[redacted KEY]': 1, constructor: 1 });
+    expect(disbelievedMetadata(given)).toEqual(['outputPath', 'worktreePath', 'wakechart.sessionId']);
     expect(believedMetadata({}, redaction)).toEqual({});
+  });
+
+  it('is left out as far as it is too much, the largest first, with a note that names it', () => {
+    const small = { sessionId: 's', tests: { passed: 3 } };
+    expect(boundedMetadata(small)).toBe(small);
+    const bounded = boundedMetadata({ trace: 'x'.repeat(WORKER_EXTRA_BYTES), ...small, rows: Array.from({ length: WORKER_VALUES }, () => 1) });
+    expect(bounded).toEqual({ ...small, metadataLeftOut: expect.stringMatching(/^(?:trace, rows|rows, trace): expected at most \d+ (?:bytes|values), received more$/) });
+    expect(excessOf(bounded)).toBeUndefined();
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionEvent, SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import { AgentState } from '../../../src/machines/turn/agent-state.ts';
-import { IDENTITY, asked, consumed, created, idOf, logOf, message, said, spanCompleted, spanStarted } from '../../support/session-events.ts';
+import { IDENTITY, UNBOUND, asked, consumed, created, idOf, logOf, message, said, spanCompleted, spanStarted } from '../../support/session-events.ts';
 
 const PARENT = IDENTITY.sessionId;
 const CHILD = '0192f0c1-2345-7abc-8def-0123456789ab';
 const GRANDCHILD = '0192f0c1-2345-7abc-8def-0123456789ac';
 
-const subflow = (callId: string, childSessionId: string): SessionEventDraft => ({ type: 'agent.subflow_started', data: { callId, childSessionId, agentId: 'worker', message: 'Work.' } });
+const subflow = (callId: string, childSessionId: string): SessionEventDraft => ({ type: 'agent.subflow_started', data: { callId, childSessionId, agentId: 'worker', message: 'Work.', restriction: UNBOUND } });
 const result = (callId: string, output: string): SessionEventDraft => ({ type: 'agent.tool_result', data: { callId, name: 'shell_run', outcome: 'completed', output } });
 const log = (sessionId: string, ...drafts: SessionEventDraft[]): SessionEvent[] => logOf(created, ...drafts).map((event) => ({ ...event, sessionId }));
 

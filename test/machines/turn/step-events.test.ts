@@ -13,7 +13,7 @@ function step(payloads: readonly RunPayload[], rest: Partial<FinishedStep> = {})
 const typesOf = ({ drafts }: StepEvents): string[] => drafts.map(({ type }) => type);
 
 describe('a model step that ended', () => {
-  it('is stored as what it read, thought, said, asked for and decided, in this order', () => {
+  it('is stored as what it read, what it thought, said and asked for as it came, and what it decided', () => {
     const events = step(
       [
         { type: 'text', text: 'One.' },
@@ -25,7 +25,7 @@ describe('a model step that ended', () => {
       ],
       { consumed: ['e1'], usage: { inputTokens: 3 } },
     );
-    expect(typesOf(events)).toEqual(['message.consumed', 'agent.thinking', 'agent.message', 'agent.tool_use', 'agent.tool_use', 'directive.accepted', 'span.completed']);
+    expect(typesOf(events)).toEqual(['message.consumed', 'agent.message', 'agent.tool_use', 'agent.thinking', 'agent.tool_use', 'directive.accepted', 'span.completed']);
     expect(events.calls).toEqual([{ callId: 'call_1', name: 'a', input: { x: 1 } }, { callId: 'call_2', name: 'b', input: {} }]);
     expect(events.text).toBe('One.\n\nTwo.');
     expect(events.drafts.at(-1)).toMatchObject({ data: { outcome: 'completed', modelSteps: 1, usage: { inputTokens: 3 } } });

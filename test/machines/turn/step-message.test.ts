@@ -40,6 +40,16 @@ describe('the message of a step that streams', () => {
     expect(builder.get().content).toEqual([{ type: 'text', text: 'aa' }]);
   });
 
+  it.each<[string, unknown, RegExp]>([
+    ['a part of the AI SDK', { type: 'text-delta', delta: 'Hello' }, /expected an event of a run.*received an object with type, delta/],
+    ['a text', 'Hello', /received string/],
+    ['nothing', undefined, /received undefined/],
+  ])('refuses what is no event of a run: %s', (_, event, message) => {
+    const builder = new StreamStepMessageBuilder();
+    expect(() => builder.ingest(event as AgentRunEvent)).toThrow(expect.objectContaining({ code: 'RUN_EVENT_INVALID', message: expect.stringMatching(message) }));
+    expect(builder.get().content).toEqual([]);
+  });
+
   it('is the same however its texts are split', () => {
     const piece = fc.record({ kind: fc.constantFrom('text', 'reasoning', 'call'), text: fc.string({ unit: 'binary', maxLength: 12 }), cuts: fc.array(fc.nat(12), { maxLength: 4 }) });
     fc.assert(

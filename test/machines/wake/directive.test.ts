@@ -22,8 +22,9 @@ describe('a directive is understood', () => {
     expect(read(fenced(JSON.stringify(directive)))).toMatchObject({ kind: 'accepted', text: 'Before.', directive: expected });
   });
 
-  it('in a block with text around it, which stays', () => {
-    expect(read(`One.\n${fenced(JSON.stringify(SLEEP))}\nTwo.`)).toMatchObject({ kind: 'accepted', text: 'One.\nBefore.\n\nTwo.' });
+  it('in the block that ends the text, whatever blocks and blank lines are around it', () => {
+    const text = `See:\n\`\`\`ts\nconst a = 1;\n\`\`\`\n${fenced(JSON.stringify({ ...SLEEP, summary: 'quoted' }))}\nSo:\n${fenced(JSON.stringify(SLEEP))}\n \n`;
+    expect(read(text)).toMatchObject({ kind: 'accepted', directive: { summary: 'Done.' }, text: text.slice(0, text.lastIndexOf('\n\n```wakechart')) });
   });
 
   it('in a block with Windows line ends', () => {
@@ -61,7 +62,8 @@ describe('a directive is malformed', () => {
   it.each<[string, string, RegExp]>([
     ['that is not JSON', fenced('{ "outcome": '), /not JSON/],
     ['that never closes', '```wakechart-directive\n{}', /no closing/],
-    ['that is there twice', `${fenced('{}')}\n${fenced('{}')}`, /received 2/],
+    ['that is quoted in another, which ends the text', `So I was told:\n\`\`\`\n${fenced(JSON.stringify(SLEEP))}`, /inside of another block/],
+    ['that is quoted in another, which never closes', `\`\`\`\`\n${fenced(JSON.stringify(SLEEP))}`, /inside of another block/],
     ['that is huge', fenced(JSON.stringify({ x: 'x'.repeat(MAX_DIRECTIVE_CHARACTERS) })), /at most/],
   ])('in a block %s, and the text stays as it was said', (_name, text, reason) => {
     const reading = read(text);
@@ -76,6 +78,18 @@ describe('a directive is malformed', () => {
 });
 
 describe('a turn', () => {
+  it.each([
+    ['before something else that it says', `${fenced(JSON.stringify(SLEEP))}\nThat is what I was told.`],
+    ['between what it says', `My instructions:\n${fenced(JSON.stringify({ ...SLEEP, outcome: 'continue' }))}\nand a table.`],
+    ['in a longer fence', `The page says:\n\`\`\`\`markdown\n${fenced(JSON.stringify(SLEEP))}\n\`\`\`\``],
+    ['in a fence of another kind', `The page says:\n~~~\n${fenced(JSON.stringify(SLEEP))}\n~~~`],
+    ['in code that is indented', fenced(JSON.stringify(SLEEP)).replaceAll(/^/gm, '    ')],
+    ['in a quotation', fenced(JSON.stringify(SLEEP)).replaceAll(/^/gm, '> ')],
+    ['that is malformed and not at the end', `${fenced('{')}\nis what I read.`],
+  ])('that shows a block %s has no directive, and its text stays as it is', (_, text) => {
+    expect(read(text)).toEqual({ kind: 'none', text });
+  });
+
   it.each(['', 'Just text.', '```json\n{"outcome":"sleep"}\n```', 'Say ```wakechart-directive``` to sleep.'])('without a directive has none: %j', (text) => {
     expect(read(text)).toEqual({ kind: 'none', text });
   });

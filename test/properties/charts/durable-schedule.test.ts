@@ -31,6 +31,7 @@ class Real implements RealSubject {
   readonly #directory: string;
   readonly #registry: ScheduleRegistry;
   readonly #definition: ScheduleDefinition;
+  #runs = 0;
 
   private constructor(directory: string, registry: ScheduleRegistry, definition: ScheduleDefinition) {
     this.#directory = directory;
@@ -75,7 +76,9 @@ class Real implements RealSubject {
 
   /** What a worker records of one run. */
   async run(outcome: RunOutcome): Promise<boolean> {
-    const beginning = { slot: '2026-01-01T00:01:00.000Z', owner: 'model', at: new Date(this.#clock.now()).toISOString() };
+    this.#runs += 1;
+    const slot = new Date(Date.UTC(2026, 0, 1, 0, this.#runs)).toISOString();
+    const beginning = { slot, owner: 'model', at: new Date(this.#clock.now()).toISOString() };
     let hasBegun = false;
     await this.#registry.change(this.#definition, (standing) => {
       const decision = beginRun(this.#definition, standing, beginning);

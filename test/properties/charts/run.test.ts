@@ -32,6 +32,9 @@ interface Facts {
   /** How long everybody rests before anything is tried. */
   rests: 'not' | 'briefly' | 'long';
   hasCompacted: boolean;
+  /** Whether there is something that can be left out, as far as the run has not asked yet. */
+  hasLess: boolean;
+  hasAsked: boolean;
   backOffs: number;
   isStopped: boolean;
   hasAnswered: boolean;
@@ -53,7 +56,7 @@ class Real extends NextLife implements RealSubject {
   readonly #abort = new AbortController();
   readonly #stage: RunStage;
   #says: RunFailureKind | 'answer' = 'answer';
-  #compaction: 'smaller' | 'no_smaller' = 'smaller';
+  #hasLess = true;
   result: AgentRunResult | undefined;
 
   constructor() {
@@ -63,7 +66,7 @@ class Real extends NextLife implements RealSubject {
   }
 
   async open(): Promise<this> {
-    const compact = async (): Promise<readonly never[] | undefined> => (this.#compaction === 'smaller' ? [] : undefined);
+    const compact = async (): Promise<readonly never[] | undefined> => (this.#hasLess ? [] : undefined);
     const run = this.#stage.start(MODELS, { parent, compact, signal: this.#abort.signal, limits: { maxAttempts: 1_000, maxBackOffs: 1_000, maxWaitMs: MINUTE_MS } });
     void run.result.then((result) => {
       this.result = result;
@@ -91,9 +94,9 @@ class Real extends NextLife implements RealSubject {
     await over;
   }
 
-  async compact(to: 'smaller' | 'no_smaller'): Promise<void> {
-    this.#compaction = to;
-    await gates.begin();
+  /** Nothing can be left out of what is to be read. */
+  haveNoLess(): void {
+    this.#hasLess = false;
   }
 
   stop(): void {
@@ -126,7 +129,7 @@ const isAttempting = (model: Model): boolean => model.is('attempting');
 describeModel<Facts, Real>('a run', {
   chart: runMachine,
   input: { runId: 'run_1' },
-  facts: () => ({ left: MODELS.length, rests: 'not', hasCompacted: false, backOffs: 0, isStopped: false, hasAnswered: false }),
+  facts: () => ({ left: MODELS.length, rests: 'not', hasCompacted: false, hasLess: true, hasAsked: false, backOffs: 0, isStopped: false, hasAnswered: false }),
   open: () => new Real().open(),
   agree: (real, model) => {
     if (model.isOver) expect(real.result?.meta?.error === undefined).toBe(model.facts.hasAnswered);
@@ -154,7 +157,8 @@ describeModel<Facts, Real>('a run', {
     },
     'it answers': { isPossible: isAttempting, tells: (model) => attempt(model, 'answered'), act: (real) => real.attempt('answer') },
     'it fails in a way that nobody knows': { isPossible: isAttempting, tells: (model) => attempt(model, elsewhere(model)), act: (real) => real.attempt('unknown') },
-    'it does not take the request': { isPossible: isAttempting, tells: (model) => attempt(model, 'give_up'), act: (real) => real.attempt('format') },
+    'it does not take the request': { isPossible: isAttempting, tells: (model) => attempt(model, elsewhere(model)), act: (real) => real.attempt('format') },
+    'it does not want to': { isPossible: isAttempting, tells: (model) => attempt(model, 'give_up'), act: (real) => real.attempt('refusal') },
     'somebody holds what it needs': {
       isPossible: (model) => isAttempting(model) && model.facts.backOffs < 3,
       tells: (model) => {
@@ -166,8 +170,18 @@ describeModel<Facts, Real>('a run', {
     },
     'it is too much to read': {
       isPossible: isAttempting,
-      tells: (model) => attempt(model, model.facts.hasCompacted ? elsewhere(model) : 'compact'),
+      tells: (model) => {
+        model.facts.hasAsked = true;
+        attempt(model, model.facts.hasCompacted || !model.facts.hasLess ? elsewhere(model) : 'compact');
+      },
       act: (real) => real.attempt('context_overflow'),
+    },
+    'nothing can be left out': {
+      isPossible: ({ isOver, facts }) => !isOver && !facts.hasAsked && facts.hasLess,
+      tells: ({ facts }) => {
+        facts.hasLess = false;
+      },
+      act: async (real) => real.haveNoLess(),
     },
     'it is out of the run': {
       isPossible: (model) => model.is('falling_back'),
@@ -189,11 +203,10 @@ describeModel<Facts, Real>('a run', {
       isPossible: (model) => model.is('compacting'),
       tells: (model) => {
         model.facts.hasCompacted = true;
-        model.tell({ event: 'done(compact)', output: 'smaller' });
+        model.tell('done(compact)');
       },
-      act: (real) => real.compact('smaller'),
+      act: (real) => real.begin(),
     },
-    'there is no less to read': { isPossible: (model) => model.is('compacting'), tells: (model) => model.tell({ event: 'done(compact)', output: 'no_smaller' }), act: (real) => real.compact('no_smaller') },
     'the part breaks': {
       isPossible: (model) => !model.isOver,
       tells: (model) => {

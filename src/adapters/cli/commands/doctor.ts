@@ -48,9 +48,15 @@ interface Treated extends Omit<RepairableFinding, 'repair'> {
   readonly isRepaired: boolean;
 }
 
-export async function examineHome(context: CommandContext, { repair }: { readonly repair: boolean }): Promise<number> {
+export interface Treatment {
+  readonly repair: boolean;
+  /** The session that is to go on although a part of its log is gone. */
+  readonly acceptLoss: string | undefined;
+}
+
+export async function examineHome(context: CommandContext, { repair, acceptLoss: accepted }: Treatment): Promise<number> {
   const { out, json, home } = context;
-  const all = await withFindings(context, async (findings) => {
+  const all = await withFindings(context, accepted, async (findings) => {
     const done: Treated[] = [];
     for (const finding of findings) done.push(await treated(finding, repair));
     return done;
@@ -85,7 +91,7 @@ async function treated({ repair: mend, ...finding }: RepairableFinding, repair: 
 }
 
 /** Repairs need what the examination has open. */
-function withFindings<Result>(context: CommandContext, use: (findings: readonly RepairableFinding[]) => Promise<Result>): Promise<Result> {
+function withFindings<Result>(context: CommandContext, accepted: string | undefined, use: (findings: readonly RepairableFinding[]) => Promise<Result>): Promise<Result> {
   const { home } = context;
   return withAgents(context, async ({ agents, layout }) => {
     if (context.store === undefined && !(await isHomeThere(home))) return use(await checkTools());
@@ -100,7 +106,7 @@ function withFindings<Result>(context: CommandContext, use: (findings: readonly 
         ...(await checkEnvironments({ catalog: new FileEnvironmentCatalog({ home }), agents, home, vaults: join(home, VAULTS_FOLDER), sandboxes: createBubblewrap() })),
         ...(await checkVaults(new FileVaultCatalog({ directory: join(home, VAULTS_FOLDER) }), join(home, VAULTS_FOLDER))),
         ...(await checkSkills({ skills: skillCatalogOf(context), agents, directory: join(home, SKILLS_FOLDER) })),
-        ...('finding' in opened ? [opened.finding] : await sessionFindings(context, { opened, layout, onCounted })),
+        ...('finding' in opened ? [opened.finding] : await sessionFindings(context, { opened, layout, onCounted, accepted })),
         // After the sessions, of whose logs learnings are made anew.
         ...('finding' in opened ? [] : await checkMemory({ agents, store: opened.store, ...memoryHouse(layout), indexDirectory: (agentId) => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER) })),
         ...('finding' in opened ? [] : await checkSchedules(opened.schedules.definitions)),
@@ -151,11 +157,12 @@ interface SessionsPlace {
   readonly opened: NodeStore;
   readonly layout: HomeLayout;
   readonly onCounted: (sessions: number) => void;
+  readonly accepted: string | undefined;
 }
 
-async function sessionFindings(context: CommandContext, { opened: { store, clock }, layout, onCounted }: SessionsPlace): Promise<RepairableFinding[]> {
+async function sessionFindings(context: CommandContext, { opened: { store, clock }, layout, onCounted, accepted }: SessionsPlace): Promise<RepairableFinding[]> {
   const nowMs = createSystemClock().now();
-  if (context.store === undefined) return checkSessions({ layout, store, nowMs, onCounted, renew: (sessionId) => renew(store, sessionId) });
+  if (context.store === undefined) return checkSessions({ layout, store, nowMs, onCounted, renew: (sessionId) => renew(store, sessionId), accepted });
   const where = context.store.shown;
   const stored = await checkStoredSessions({ ports: { store, clock, ids: createIdSource({ clock }) }, where, onCounted });
   return [...stored, ...(await checkLeftFolders({ layout, store, where }))];

@@ -16,14 +16,17 @@ export interface EventsOptions {
   /** Sequence number of the last event that is known already. */
   readonly after: number;
   readonly limit: number | undefined;
+  /** Begins so many events before the newest. */
+  readonly last: number | undefined;
   readonly follow: boolean;
 }
 
-export async function showEvents(context: CommandContext, { session, after, limit, follow }: EventsOptions): Promise<number> {
+export async function showEvents(context: CommandContext, { session, after, limit, last, follow }: EventsOptions): Promise<number> {
   const { out, json } = context;
   await withSessions(context, async ({ sessions }) => {
     const id = checkedSessionId(session);
-    const events = sessions.events(id, { from: after + 1, follow, ...(limit === undefined ? {} : { limit }) });
+    const from = last === undefined ? after + 1 : Math.max(1, (await sessions.status(id)).head - last + 1);
+    const events = sessions.events(id, { from, follow, ...(limit === undefined ? {} : { limit }) });
     out.onClosed(() => events.end());
     if (follow && !json && out.isTerminal) return followTranscript(context, await sessions.status(id), events);
     for await (const event of events) await (json ? out.record(event) : out.line(eventLine(event, out)));

@@ -3,7 +3,8 @@ import type { HandStandings } from '../../../actors/hand/hand-copies.ts';
 import { sessionBusy } from '../../../actors/session/event-store.ts';
 import type { EventStore, WakeRight } from '../../../actors/session/event-store.ts';
 import { RuntimeError } from '../../../machines/errors.ts';
-import { mayHaveLost } from '../../../machines/hand/hand-standing.ts';
+import { begunWake, mayHaveLost } from '../../../machines/hand/hand-standing.ts';
+import type { BegunWake } from '../../../machines/hand/hand-standing.ts';
 import type { SessionState } from '../../../machines/session/session-state.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
@@ -57,13 +58,14 @@ interface Told {
 
 async function tell(context: CommandContext, { state, home, isLetGo }: Told): Promise<void> {
   const { out, json } = context;
-  const { sessionId, epoch } = state;
-  const isLoss = home !== undefined && mayHaveLost(home.copyOfWake === undefined ? undefined : { epoch: home.copyOfWake }, epoch);
-  if (json) return out.document({ sessionId, ...home, lastWake: epoch, mayHaveLost: isLoss, isLetGo });
+  const { sessionId } = state;
+  const last = begunWake(state);
+  const isLoss = home !== undefined && mayHaveLost(home.copyOfWake === undefined ? undefined : { epoch: home.copyOfWake }, last);
+  if (json) return out.document({ sessionId, ...home, lastWake: last?.epoch ?? 0, mayHaveLost: isLoss, isLetGo });
   if (home === undefined) return out.line(`Session ${sessionId} is at home on no machine: any may wake it.`);
   const { host, bound } = home;
   await out.line(isLetGo ? `${out.styles.green('Let go')} session ${sessionId}, which was at home on ${printable(host)}` : `Session ${sessionId} is at home on ${printable(host)}${bound === undefined ? '' : `, and no other machine wakes it: ${printable(bound)}`}`);
-  await out.line(`  ${isLoss ? out.styles.yellow('May be lost:') : 'Lost:'} ${printable(lossText(home, epoch))}`);
+  await out.line(`  ${isLoss ? out.styles.yellow('May be lost:') : 'Lost:'} ${printable(lossText(home, last))}`);
   if (isLetGo) {
     await out.line('  A worker that had left it alone looks at it again within 5 minutes; this wakes it here at once:');
     return out.line(`Next: ${nextCommand(context, 'wake', '--session', sessionId)}`);
@@ -73,9 +75,10 @@ async function tell(context: CommandContext, { state, home, isLetGo }: Told): Pr
 }
 
 /** What the next wake, on another machine, will not find. */
-function lossText({ host, copyOfWake }: HandHome, lastWake: number): string {
+function lossText({ host, copyOfWake }: HandHome, last: BegunWake | undefined): string {
   const rest = `That stays on ${host}; when it comes back and wakes the session, it is put aside there, not deleted.`;
   if (copyOfWake === undefined) return `everything in its folder. There is no copy of it, and the next wake begins with an empty one. ${rest}`;
-  if (copyOfWake < lastWake) return `what was changed in its folder after wake ${copyOfWake}, the newest that left a copy; the last wake was ${lastWake}. ${rest}`;
+  if (last !== undefined && copyOfWake < last.epoch) return `what was changed in its folder after wake ${copyOfWake}, the newest that left a copy; the last wake was ${last.epoch}. ${rest}`;
+  if (last?.hasDied === true) return `what was changed in its folder after the copy that its last wake, which did not come to its end, left. ${rest}`;
   return `only what was changed in its folder after its last wake, which left a copy. ${rest}`;
 }

@@ -159,6 +159,7 @@ function statusFields(state: SessionState, shown: Shown): [string, string | unde
     ['jobs', state.jobs.map(({ jobId, agentId }) => `${jobId} (${agentId})`).join(', ')],
     ['forked from', state.forkOf === undefined ? undefined : `${state.forkOf.sessionId} at event ${state.forkOf.seq}`],
     ['wakes', `${state.wakes}${lastWake === undefined ? '' : `, the last one ended ${localTime(lastWake.endedAt)}: ${lastWake.outcome}${lastWake.retryAt === undefined ? '' : `, tried again ${localTime(lastWake.retryAt)}`}`}`],
+    ['used', usedText(state)],
     ['waking', openWake === undefined ? undefined : `since ${localTime(openWake.startedAt)}, by ${oneLine(openWake.owner)}`],
     ['queued', state.queuedWakes.map(({ reason, dueAt }) => `${oneLine(reason)} at ${localTime(dueAt)}`).join(', ')],
     ['created', state.createdAt === undefined ? undefined : localTime(state.createdAt)],
@@ -167,4 +168,10 @@ function statusFields(state: SessionState, shown: Shown): [string, string | unde
     ['store', places.store],
     ['workspace', workspaceText(state, places)],
   ];
+}
+
+/** What its model steps have used, those of the sessions that worked for it included. */
+function usedText({ used: { tokens, cost } }: SessionState): string | undefined {
+  if (tokens === 0 && cost === 0) return undefined;
+  return `${tokens.toLocaleString('en')} tokens${cost === 0 ? '' : `, $${cost.toFixed(4)}`}`;
 }

@@ -76,7 +76,7 @@ async function examined(chosen: ChosenStore): Promise<Examined> {
   const { url, schema: name } = chosen;
   const clock = createSystemClock();
   const schema = await checkPostgres({ url, schema: name, clock });
-  const basis = [serverCheck(schema), schemaCheck(schema, chosen)];
+  const basis = [serverCheck(schema), schemaCheck(schema, chosen), ...syncChecks(schema)];
   if (basis.some(({ is }) => is === 'problem')) return { schema, checks: basis };
   const store = await PostgresEventStore.open({ url, schema: name, clock, patienceMs: 0, owner: 'store check' });
   try {
@@ -95,6 +95,12 @@ async function examined(chosen: ChosenStore): Promise<Examined> {
 function serverCheck({ server }: SchemaState): Check {
   const version = `PostgreSQL ${Math.trunc(server / 10_000)}.${server % 10_000}`;
   return server >= OLDEST_SERVER ? { name: 'server', is: 'ok', what: version } : { name: 'server', is: 'problem', what: `${version} is older than 15`, remedy: 'Upgrade the server.' };
+}
+
+/** Nothing where all is as it has to be. */
+function syncChecks({ isSynced }: SchemaState): readonly Check[] {
+  const remedy = 'Let an administrator run: ALTER ROLE NAME SET synchronous_commit = on';
+  return isSynced ? [] : [{ name: 'disk', is: 'problem', what: 'commits of this user do not wait for the disk (synchronous_commit is off): what was acknowledged is lost when the server crashes', remedy }];
 }
 
 function schemaCheck({ version, wanted, serves }: SchemaState, { word }: ChosenStore): Check {

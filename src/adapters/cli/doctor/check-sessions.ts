@@ -7,6 +7,10 @@ import { messageOf } from '../../../machines/errors.ts';
 import { isUuidV7 } from '../../../machines/ids.ts';
 import type { Activation } from '../../../machines/session/activation.ts';
 import type { EventStore, SessionIdentity } from '../../../actors/session/event-store.ts';
+import { createSystemClock } from '../../../actors/clock/system-clock.ts';
+import { createIdSource } from '../../../actors/session/id-source.ts';
+import { acceptLoss } from '../../files/accepted-loss.ts';
+import { CHECKPOINT_FILE, RUNTIME_FOLDER, VIEW_FILE } from '../../files/layout.ts';
 import type { HomeLayout } from '../../files/layout.ts';
 import type { DamagedPlace } from '../../files/log-damage.ts';
 import { examineSession, foldLog } from '../../files/session-examination.ts';
@@ -20,9 +24,11 @@ import type { RepairableFinding } from './finding.ts';
 
 export interface SessionsCheck {
   readonly layout: HomeLayout;
-  readonly store: Pick<EventStore, 'activations'>;
+  readonly store: Pick<EventStore, 'activations' | 'acquireWakeRight'>;
   /** Makes what lies beside the log of a session again. */
   readonly renew: (sessionId: string) => Promise<void>;
+  /** The session that is to go on although a part of its log is gone. */
+  readonly accepted?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
   /** Hears how many sessions there are, before any of them is looked at. */
@@ -84,13 +90,15 @@ async function identitiesIn({ layout, nowMs }: SessionsCheck, findings: Repairab
   return identities;
 }
 
-async function findingsOf({ identity, damage, untrue, open, leftovers }: SessionExamination, check: SessionsCheck): Promise<RepairableFinding[]> {
+async function findingsOf(examination: SessionExamination, check: SessionsCheck): Promise<RepairableFinding[]> {
+  const { identity, damage, untrue, open, leftovers } = examination;
   const renew = async (path: string): Promise<void> => {
     await rm(path, { force: true });
     await check.renew(identity.sessionId);
   };
   const areOld = await Promise.all(leftovers.map((path) => isOld(path, check.nowMs)));
   return [
+    ...lossFindings(examination, check),
     ...damageFindings(damage),
     ...untrue.map((path) => problem({ area: 'sessions', where: path, what: 'it does not agree with the log', remedy: 'It is made again from the log.', repair: () => renew(path) })),
     ...open.map((path) =>
@@ -103,6 +111,32 @@ async function findingsOf({ identity, damage, untrue, open, leftovers }: Session
       }),
     ),
     ...leftovers.filter((_, index) => areOld[index]).map((path) => note({ area: 'sessions', where: path, what: 'a crash left this half-written', remedy: 'It is used by nobody and can be removed.', repair: () => rm(path, { force: true }) })),
+  ];
+}
+
+/** Never put right without a word: somebody has to say that it is to be gone on without what is missing. */
+function lossFindings({ identity, state: { epoch }, loss }: SessionExamination, { layout, store, renew, accepted }: SessionsCheck): RepairableFinding[] {
+  if (loss === undefined) return [];
+  const { sessionId } = identity;
+  const accept = async (): Promise<void> => {
+    const right = await store.acquireWakeRight(sessionId, { epoch, isOpen: true });
+    try {
+      const clock = createSystemClock();
+      await acceptLoss({ home: layout.home, identity, loss, clock, ids: createIdSource({ clock }) });
+      for (const copy of [VIEW_FILE, join(RUNTIME_FOLDER, CHECKPOINT_FILE)]) await rm(join(layout.session(identity), copy), { force: true });
+    } finally {
+      await right.release();
+    }
+    await renew(sessionId);
+  };
+  return [
+    problem({
+      area: 'sessions',
+      where: layout.log(identity),
+      what: `the log is not whole: ${loss}`,
+      remedy: `Nothing is written to it any more. Restore the folder of the session from a backup, or go on without what is missing: wakechart doctor --repair --accept-loss ${sessionId}`,
+      ...(accepted === sessionId ? { repair: accept } : {}),
+    }),
   ];
 }
 
@@ -121,7 +155,7 @@ function lostRecord({ file, offset, length }: DamagedPlace): RepairableFinding {
     area: 'sessions',
     where: file,
     what: `${length} bytes from byte ${offset} on are no record, and what they said is not known any more`,
-    remedy: 'All other records count. Restore the file from a copy if you have one; a log is never rewritten.',
+    remedy: 'Restore the file from a copy if you have one; a log is never rewritten.',
   });
 }
 

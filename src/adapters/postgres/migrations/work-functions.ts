@@ -3,10 +3,10 @@ import { OWN_OPERATORS } from './migration.ts';
 
 /**
  * Asks for the right to wake. A holder stays while its worker lives, unless the log has gone past its wake. The epoch lies above every one that
- * was ever given, also to a holder who never wrote under it: what he has said elsewhere, he has said under that. The same token again gives the same answer. It waits for no
- * disk: the append that a wake begins with syncs it too, and a right that a crash of the server takes before that is told as lost by the renewal.
+ * was ever given, also to a holder who never wrote under it: what he has said elsewhere, he has said under that. The same token again gives the same answer. Since
+ * step 4 it is on the disk before it is answered.
  */
-const ACQUIRE = `
+export const ACQUIRE = `
 CREATE FUNCTION $s.acquire_lease_1(p_session uuid, p_worker uuid, p_token uuid, p_epoch integer, p_is_open boolean)
 RETURNS TABLE (verdict text, epoch integer, before integer) LANGUAGE plpgsql AS $body$
 DECLARE
@@ -58,7 +58,7 @@ END $body$;
  *
  * Whether a session is held is looked up for each by its key: as a join the planner may go through all leases for every candidate.
  */
-const CLAIM = `
+export const CLAIM = `
 CREATE FUNCTION $s.claim_due_1(p_worker uuid, p_now bigint, p_limit integer, p_except uuid[], p_agent text, p_claim_ms integer)
 RETURNS TABLE (hints json, again_at_ms bigint) LANGUAGE plpgsql AS $body$
 DECLARE
@@ -135,4 +135,6 @@ BEGIN
 END $body$;
 `;
 
-export const WORK_FUNCTIONS = [ACQUIRE, RELEASE, CLAIM].join('\n').replaceAll('LANGUAGE plpgsql', OWN_OPERATORS);
+export const withOwnOperators = (statements: string): string => statements.replaceAll('LANGUAGE plpgsql', OWN_OPERATORS);
+
+export const WORK_FUNCTIONS = withOwnOperators([ACQUIRE, RELEASE, CLAIM].join('\n'));

@@ -33,7 +33,9 @@ function rule(code: string): string {
 export const systemCases: readonly FailureCase[] = [
   ...[...CONNECTION_CODES, ...TLS_CODES, ...CLIENT_CODES].map((code) => failureCase(`a connection: ${code}`, fetchFailed(system(code, `${code} api.example:443`)), 'server_error', rule(code))),
   ...TIMEOUT_CODES.map((code) => failureCase(`a connection that took too long: ${code}`, fetchFailed(system(code, 'took too long')), 'timeout', rule(code))),
-  ...SHORTAGE_CODES.map((code) => failureCase(`this machine is out of something: ${code}`, system(code, `${code}: rate limit`, { syscall: 'write' }), 'coordination', rule(code))),
+  ...SHORTAGE_CODES.map((code) => failureCase(`this machine is out of something: ${code}`, system(code, `${code}: rate limit`, { syscall: 'write' }), 'server_error', `system ${code.toLowerCase()}`)),
+  ...SHORTAGE_CODES.map((code) => failureCase(`another machine is out of something: ${code}`, http(500, { error: { code, message: 'no' } }), 'server_error', 'status 500')),
+  ...SHORTAGE_CODES.map((code) => failureCase(`somebody is out of something: ${code}`, { error: { code, message: 'no' } }, 'server_error', rule(code))),
   ...SETTING_CODES.map((code) => failureCase(`a setting that is wrong: ${code}`, system(code, `${code}: no such thing`, { syscall: 'spawn claude' }), 'format', rule(code))),
   ...ABORT_CODES.map((code) => failureCase(`an abort: ${code}`, system(code, 'rate limit'), 'aborted', rule(code))),
   failureCase('an abort of fetch', new DOMException('This operation was aborted', 'AbortError'), 'aborted', 'abort AbortError'),
