@@ -50,6 +50,7 @@ import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
 import type { TextRedaction } from './machines/vault/text-redaction.ts';
 import type { Telemetry } from './actors/telemetry/telemetry.ts';
+import { KeptConversations } from './actors/wake/kept-conversations.ts';
 import type { WakeCompanion } from './actors/wake/wake-companion.ts';
 import type { WakeMemory, WakeOptions } from './actors/wake/wake-ports.ts';
 import { Waker } from './actors/wake/waker.ts';
@@ -217,6 +218,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const turn = turnPorts(ports, companionships);
   const waker: Waker = new Waker({
     ...core,
+    conversations: new KeptConversations(),
     tellParent: (journal) => tellParent(journal, core),
     ...{ runtimes, hands: ports.hands },
     ...turn,

@@ -1,4 +1,4 @@
-/** Lays the facts of a session out as files before each model step, and once more when its wake has ended. */
+/** Lays the facts of a session out as files before anything in its wake can read them, and once more when such a wake has ended. */
 import { EMPTY_TAIL } from '../../machines/artifact/log-tail.ts';
 import type { Artifact } from '../../machines/artifact/artifact.ts';
 import { sessionArtifacts } from '../../machines/artifact/session-artifacts.ts';
@@ -51,6 +51,8 @@ class ArtifactCompanion implements WakeCompanion {
   readonly #tails: LogTails;
   /** The one used last at the end. */
   readonly #known = new Map<string, LaidOut>();
+  /** Sessions for whose wake, which runs, they were laid out. */
+  readonly #asked = new Set<string>();
   /** Parts of sessions whose trouble was reported. */
   readonly #troubled = new Set<string>();
 
@@ -60,16 +62,24 @@ class ArtifactCompanion implements WakeCompanion {
     this.#tails = new LogTails(store);
   }
 
-  beforeStep(wake: CompanionWake): Promise<void> {
+  /** A backend with tools of its own may read them at any time in its turn, and the checks of an outcome at the end of the wake. */
+  async beforeStep(wake: CompanionWake): Promise<void> {
+    if (wake.agent.runtime.runs === 'turn' || wake.state().outcome !== undefined) await this.#layOut(wake);
+  }
+
+  beforeCalls(wake: CompanionWake): Promise<void> {
     return this.#layOut(wake);
   }
 
-  ended(wake: CompanionWake): Promise<void> {
-    return this.#layOut(wake);
+  async ended(wake: CompanionWake): Promise<void> {
+    const { sessionId } = wake.state();
+    if (this.#asked.has(sessionId)) await this.#layOut(wake);
+    this.#asked.delete(sessionId);
   }
 
   async #layOut(wake: CompanionWake): Promise<void> {
     const { sessionId, workspace } = wake.state();
+    this.#asked.add(sessionId);
     try {
       const artifacts = await this.#artifacts(wake, sessionId);
       await this.#options.files.layOut({ workspaceDirectory: wake.agent.workspaceDirectory, ...(workspace === undefined ? {} : { sessionId }) }, artifacts);

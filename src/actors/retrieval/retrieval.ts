@@ -77,11 +77,9 @@ export class Retrieval {
     return this.#alone(agentId, async () => (await this.#look(agentId, 0)).report);
   }
 
-  /** Reads what is new in one session: cheap, for the end of a wake. */
-  refreshSession(agentId: string, sessionId: string): Promise<void> {
-    return this.#alone(agentId, async () => {
-      await refreshSession(await this.#options.index.of(agentId), sessionId, this.#options);
-    });
+  /** A session of the agent has said something: the next search looks at all of them again, however soon it comes. */
+  expectNews(agentId: string): void {
+    this.#looked.delete(agentId);
   }
 
   /** Forgets the index of an agent; the next search builds it anew. */

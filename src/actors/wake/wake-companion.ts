@@ -1,5 +1,5 @@
 /**
- * The port to what goes along with wakes: it lays things out for the agent before its turn, and draws conclusions after it. What fails there is
+ * The port to what goes along with wakes: it lays things out for the agent before its turn or its calls, and draws conclusions after it. What fails there is
  * reported, and keeps no wake from going on.
  */
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
@@ -23,6 +23,8 @@ export interface WakeCompanion {
   readonly name: string;
   /** Before each model step: what the agent can read then is up to date. Cheap when nothing has changed. */
   beforeStep?(wake: CompanionWake): Promise<void>;
+  /** Before the tool calls of a step are taken further. */
+  beforeCalls?(wake: CompanionWake): Promise<void>;
   /** The wake has ended in the log and holds the right to write still. What it leaves undone the next wake does. */
   ended?(wake: CompanionWake): Promise<void>;
 }

@@ -18,6 +18,10 @@ export class WakeCompanions {
     return this.#each((companion) => companion.beforeStep?.(wake));
   }
 
+  beforeCalls(wake: CompanionWake): Promise<void> {
+    return this.#each((companion) => companion.beforeCalls?.(wake));
+  }
+
   ended(wake: CompanionWake): Promise<void> {
     return this.#each((companion) => companion.ended?.(wake));
   }

@@ -27,11 +27,14 @@ import type { ToolExecutor } from '../turn/tool-executor.ts';
 import type { OutputKeeper } from '../turn/output-keeper.ts';
 import type { ToolSource } from '../turn/tool-source.ts';
 import type { Reconcile } from './end-survivors.ts';
+import type { KeptConversations } from './kept-conversations.ts';
 import type { WakeCompanion } from './wake-companion.ts';
 
 export interface WakePorts extends JournalPorts {
   /** Sessions whose state is folded already. */
   readonly journals: JournalCache;
+  /** Conversations that are loaded already. */
+  readonly conversations: KeptConversations;
   /** Has what a session works in where it is woken. Absent: the machines that wake it share that already, or there is one. */
   readonly hands?: SessionHands | undefined;
   /** Puts it into the parent's log that this session came to rest, if the parent does not know. */

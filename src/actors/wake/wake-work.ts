@@ -149,7 +149,7 @@ export class WakeWork {
     const { agent, skipped } = await withCurrentTools((this.#agent ??= await this.#prepareAgent()), this.#journal.state, this.#ports, this.#abort.signal);
     this.#agent = agent;
     if (skipped.length > 0) await this.#append(skipped.map((data) => ({ type: 'tool.skipped', data })));
-    await this.#conversation.load({ store: this.#ports.store, state: () => this.#journal.state, maxTokens: maxContextTokens(this.#agent.definition) });
+    await this.#conversation.load({ store: this.#ports.store, kept: this.#ports.conversations, state: () => this.#journal.state, maxTokens: maxContextTokens(this.#agent.definition) });
     const consumed = readableIngress(this.#journal.state).map(({ eventId }) => eventId);
     await this.#compact(this.#agent, this.#conversation.transcript.rows(consumed));
     const { state } = this.#journal;
@@ -180,7 +180,6 @@ export class WakeWork {
     });
   }
 
-  /** Nobody wants to read a summary as if it were said to them. */
   #summarize(agent: PreparedAgent, request: RunRequest): Promise<FinishedRun> {
     return runModel({ ports: this.#ports, request, models: modelsOf(agent.definition), signal: this.#abort.signal, force: this.#options.force, parent: undefined });
   }
@@ -221,6 +220,7 @@ export class WakeWork {
   /** Takes the open tool calls as far as they go. */
   async callTools(parent: AnyActorRef): Promise<void> {
     this.#agent ??= await this.#prepareAgent();
+    await this.#companions.beforeCalls(this.#companionWake(this.#agent));
     await runReadyCalls({
       store: this.#ports.store,
       executor: this.#ports.executor,
@@ -290,6 +290,7 @@ export class WakeWork {
     this.#ports.clock.clearTimeout(this.#timeLimit);
     try {
       await this.#endCompanions();
+      this.#conversation.leave(this.#ports.conversations, this.#identity.sessionId, this.#step?.context.messages);
       if (this.#epoch !== undefined) await keepView(this.#ports.store, this.#journal.state);
       await this.#ports.tellParent(this.#journal).catch((error: unknown) => this.#ports.onListenerError(error, 'listener'));
     } finally {

@@ -15,6 +15,7 @@ import type { SessionHouse } from '../../support/session-house.ts';
 const open = (shells?: ShellView): Promise<SessionHouse> =>
   openHouse({ tools: createFileTools(), companionships: [createArtifactCompanionship({ files: createArtifactFiles(), shells })] });
 
+const LOOK = { toolCalls: [{ name: 'glob', input: { pattern: '*' } }] };
 const READ_INDEX = { toolCalls: [{ name: 'read', input: { path: '.wakechart-runtime/index.md' } }] };
 
 function folderOf({ home }: SessionHouse, sessionId: string): string {
@@ -22,7 +23,7 @@ function folderOf({ home }: SessionHouse, sessionId: string): string {
 }
 
 describe('an agent', () => {
-  it('finds the facts of its session before its first step, and they are up to date after its last', async () => {
+  it('finds the facts of its session before its first call, and they are up to date after its last', async () => {
     await using house = await open();
     const sessionId = await house.session([READ_INDEX, { text: 'Read it.' }], { message: 'Look around.' });
     await house.runtime.wake(sessionId);
@@ -36,9 +37,23 @@ describe('an agent', () => {
     expect(house.reported).toEqual([]);
   });
 
+  it('that calls nothing is told nothing, and what an earlier wake was told stays as it was', async () => {
+    await using house = await open();
+    const sessionId = await house.session([{ text: 'One.' }, LOOK, { text: 'Two.' }, { text: 'Three.' }], { message: 'Go.' });
+    await house.runtime.wake(sessionId);
+    await expect(readdir(folderOf(house, sessionId))).rejects.toThrow('ENOENT');
+    for (const text of ['Look.', 'On.']) {
+      await house.runtime.sessions.send(sessionId, { type: 'user.message', text });
+      await house.runtime.wake(sessionId);
+    }
+    const events = await readFile(join(folderOf(house, sessionId), 'events.md'), 'utf8');
+    expect(events).toContain('Two.');
+    expect(events).not.toContain('Three.');
+  });
+
   it('finds files that say the same untouched', async () => {
     await using house = await open();
-    const sessionId = await house.session([{ text: 'One.' }, { text: 'Two.' }], { message: 'Go.' });
+    const sessionId = await house.session([LOOK, { text: 'One.' }, LOOK, { text: 'Two.' }], { message: 'Go.' });
     await house.runtime.wake(sessionId);
     const tools = join(folderOf(house, sessionId), 'tools.md');
     const before = await lstat(tools);
@@ -57,26 +72,27 @@ describe('an agent', () => {
       return names;
     };
     await using house = await openHouse({ tools: createFileTools(), companionships: [createArtifactCompanionship({ files: { layOut } })] });
-    const sessionId = await house.session([{ text: 'One.' }, { text: 'Two.' }], { message: 'Go.' });
+    const sessionId = await house.session([LOOK, { text: 'One.' }, LOOK, { text: 'Two.' }], { message: 'Go.' });
     await house.runtime.wake(sessionId);
     await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'On.' });
     await house.runtime.wake(sessionId);
     const log = ['events.jsonl', 'events.md', 'traces.jsonl', 'traces.md'];
-    const [, afterOne, beforeTwo, afterTwo] = written.map((names) => names.toSorted());
-    expect([afterOne, beforeTwo, afterTwo]).toEqual([log, ['context.json', 'context.md', ...log], log]);
+    const changed = ['context.json', 'context.md', ...log, 'permissions.json', 'permissions.md'].toSorted();
+    const [, afterOne, inTwo, afterTwo] = written.map((names) => names.toSorted());
+    expect([afterOne, inTwo, afterTwo]).toEqual([changed, changed, changed]);
     expect(await readFile(join(folderOf(house, sessionId), 'permissions.md'), 'utf8')).toMatch(/\| maxModelStepsPerWake \| \d+ \| 0 \| \d+ \|/);
   });
 
   it('is told of its shells what the port tells', async () => {
     await using house = await open({ describe: () => [{ shell: 'main', open: true, cwd: '/workspace', variables: ['TOKEN'], entries: [] }] });
-    const sessionId = await house.session([{ text: 'Done.' }], { message: 'Go.' });
+    const sessionId = await house.session([LOOK, { text: 'Done.' }], { message: 'Go.' });
     await house.runtime.wake(sessionId);
     expect(await readFile(join(folderOf(house, sessionId), 'shells.md'), 'utf8')).toContain('| main | idle | /workspace | TOKEN |');
   });
 
   it('works on where they cannot be laid out, and that is reported once', async () => {
     await using house = await open();
-    const sessionId = await house.session([{ toolCalls: [{ name: 'glob', input: { pattern: '*' } }] }, { text: 'Done.' }, { text: 'Again.' }], { message: 'Go.' });
+    const sessionId = await house.session([LOOK, { text: 'Done.' }, LOOK, { text: 'Again.' }], { message: 'Go.' });
     const folder = folderOf(house, sessionId);
     await mkdir(join(folder, '..'), { recursive: true });
     await writeFile(folder, 'in the way');
@@ -91,7 +107,7 @@ describe('an agent', () => {
 
   it('works on when shells cannot be looked at', async () => {
     await using house = await open({ describe: () => Promise.reject(new Error('no shells')) });
-    const sessionId = await house.session([{ text: 'Done.' }], { message: 'Go.' });
+    const sessionId = await house.session([LOOK, { text: 'Done.' }], { message: 'Go.' });
     expect(await house.runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep' });
     expect(await readdir(folderOf(house, sessionId))).toContain('events.md');
     expect(house.reported).toEqual([expect.objectContaining({ message: 'no shells' })]);

@@ -160,7 +160,7 @@ describe('the index', () => {
     await retrieval.refresh(AGENT);
     logs.read = 0;
     const seq = logs.say(session, 'The copper key is under the mat.');
-    await retrieval.refreshSession(AGENT, session);
+    expect(await retrieval.refresh(AGENT)).toMatchObject({ sessionsRead: 1, eventsRead: 1 });
     // The event where it stopped, to see that the log is the same, and the new one.
     expect(logs.read).toBe(2);
     expect(places(await found(retrieval, 'copper key'))).toContain(`${session}:${seq}`);
