@@ -6,6 +6,8 @@ import type { AgentRuntime } from '../run/agent-runtime.ts';
 export interface LiveMessagesOptions {
   readonly state: () => SessionState;
   readonly refresh: () => Promise<SessionState>;
+  /** Calls the listener when something may have come in, until the function that it returns is called. Not used for a backend that takes no messages. */
+  readonly watch: (listener: () => void) => () => void;
   /** The text of a message, by its event; undefined for one that only the next step can be given, such as one with files. */
   readonly textOf: (seq: number) => Promise<string | undefined>;
   /** Those that the step was given when it began. */
@@ -33,6 +35,7 @@ export class LiveMessages {
   #reader: Reader | undefined;
   #lane: Promise<void> = Promise.resolve();
   #isClosed = false;
+  #unwatch: (() => void) | undefined;
 
   constructor(options: LiveMessagesOptions) {
     this.#options = options;
@@ -47,17 +50,18 @@ export class LiveMessages {
   /** Who runs from now on and takes messages; nobody does when absent. What another one took before it failed is given to nobody again in this step: the next one reads it. */
   serve(runtime: AgentRuntime | undefined): void {
     this.#reader = runtime?.queueMessage === undefined ? undefined : { runtime, taken: [], isNew: true };
+    if (this.#reader !== undefined) this.#unwatch ??= this.#options.watch(() => this.#look());
   }
 
   /** The backend has said something, so it runs: what came before it did is offered now. */
   heard(): void {
     if (this.#reader?.isNew !== true) return;
     this.#reader.isNew = false;
-    this.look();
+    this.#look();
   }
 
   /** Something may have come in. */
-  look(): void {
+  #look(): void {
     if (this.#reader === undefined) return;
     this.#lane = this.#lane.then(() => this.#offer()).catch((error: unknown) => this.#options.onTrouble(error));
   }
@@ -65,6 +69,7 @@ export class LiveMessages {
   /** Takes no more; resolves when what was on its way has arrived or not. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#unwatch?.();
     const { clock } = this.#options;
     // Whoever never answers must not hold the session: what it may have read is read again.
     await new Promise<void>((resolve) => {

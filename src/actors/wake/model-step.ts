@@ -93,7 +93,7 @@ export class ModelStep {
       newCallId: () => this.#newCallId(),
       onTrouble: (error) => this.#cut.abort(error),
     });
-    this.#messages = new LiveMessages({ state, refresh, textOf: (seq) => this.#textOf(seq), known: step.consumed, runId: this.#spanId, clock, onTrouble: (error) => onListenerError(error, 'listener') });
+    this.#messages = new LiveMessages({ state, refresh, watch: (listener) => ports.store.watch(identity.sessionId, listener), textOf: (seq) => this.#textOf(seq), known: step.consumed, runId: this.#spanId, clock, onTrouble: (error) => onListenerError(error, 'listener') });
   }
 
   async take(): Promise<TakenStep> {
@@ -122,7 +122,6 @@ export class ModelStep {
   async #run(): Promise<FinishedRun> {
     const { ports, options, agent, step, signal, parent } = this.#options;
     const { provider: _provider, model: _model, ...request } = step.params;
-    const unwatch = ports.store.watch(this.#options.identity.sessionId, () => this.#messages.look());
     try {
       return await runModel({
         ports,
@@ -140,7 +139,6 @@ export class ModelStep {
         resumption: (candidate, runtime, anew) => this.#resumption(candidate, runtime, anew),
       });
     } finally {
-      unwatch();
       await this.#messages.close();
     }
   }

@@ -39,9 +39,9 @@ export class KeptValue<Content, Value> {
   /** @throws RuntimeError with the code of the subject */
   async read(): Promise<Value> {
     const last = this.#last;
-    if (last !== undefined && (await stampAt(this.#path)) === last.stamp) return last.value;
+    if (last !== undefined && stampAt(this.#path) === last.stamp) return last.value;
     try {
-      return await this.#load();
+      return this.#load();
     } catch (error) {
       if (!(error instanceof DamagedFile)) throw error;
       if (this.#options.onSetAside === undefined) throw damagedError(this.#options.subject, this.#path, error.message);
@@ -74,7 +74,7 @@ export class KeptValue<Content, Value> {
   async #loadOrBegin(): Promise<Value> {
     const { onSetAside, subject, empty } = this.#options;
     try {
-      return await this.#load();
+      return this.#load();
     } catch (error) {
       if (!(error instanceof DamagedFile)) throw error;
       if (onSetAside === undefined) throw damagedError(subject, this.#path, error.message);
@@ -83,9 +83,9 @@ export class KeptValue<Content, Value> {
     }
   }
 
-  async #load(): Promise<Value> {
+  #load(): Value {
     const { subject, fromContent, empty } = this.#options;
-    const found = await readPrivateFile(this.#path, subject);
+    const found = readPrivateFile(this.#path, subject);
     if (found === undefined) {
       this.#last = undefined;
       return empty;

@@ -1,8 +1,8 @@
 /** Files for their owner only: whole or not there, on the disk before they are in their place, refused when others could read or change them. */
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
-import { lstat, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
 import { DamagedFile, exposedError, systemCodeOf, unreadableError, unwritableError } from './auth-errors.ts';
@@ -29,18 +29,18 @@ export interface PrivateText {
   readonly stamp: string | undefined;
 }
 
-/** Undefined when it is not there. @throws RuntimeError with the code of the subject, or DamagedFile */
-export async function readPrivateFile(path: string, subject: FileSubject): Promise<PrivateText | undefined> {
+/** Undefined when it is not there. Every model step asks, and most files are small or not there. @throws RuntimeError with the code of the subject, or DamagedFile */
+export function readPrivateFile(path: string, subject: FileSubject): PrivateText | undefined {
   try {
-    await assertOwnFolder(dirname(path), subject);
-    const handle = await open(path, READING);
+    assertOwnFolder(dirname(path), subject);
+    const descriptor = openSync(path, READING);
     try {
-      const stats = await handle.stat({ bigint: true });
+      const stats = fstatSync(descriptor, { bigint: true });
       assertOwn(subject, path, stats, { isExpectedKind: stats.isFile(), mode: FILE_MODE });
       if (stats.size > MAX_FILE_BYTES) throw new DamagedFile(`it holds more than ${MAX_FILE_BYTES} bytes`);
-      return { text: decoded(await handle.readFile()), stamp: isOldEnough(stats) ? stampOf(stats) : undefined };
+      return { text: decoded(readFileSync(descriptor)), stamp: isOldEnough(stats) ? stampOf(stats) : undefined };
     } finally {
-      await handle.close();
+      closeSync(descriptor);
     }
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return undefined;
@@ -51,9 +51,9 @@ export async function readPrivateFile(path: string, subject: FileSubject): Promi
 }
 
 /** Tells whether a file is another one than before, without reading it; undefined when it is not there. */
-export async function stampAt(path: string): Promise<string | undefined> {
+export function stampAt(path: string): string | undefined {
   try {
-    return stampOf(await stat(path, { bigint: true }));
+    return stampOf(statSync(path, { bigint: true }));
   } catch {
     // Whatever it is, reading the file says it better.
     return undefined;
@@ -64,7 +64,7 @@ export async function stampAt(path: string): Promise<string | undefined> {
 export async function makePrivateFolder(folder: string, subject: FileSubject): Promise<void> {
   try {
     const made = await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
-    await assertOwnFolder(folder, subject);
+    assertOwnFolder(folder, subject);
     if (made !== undefined) await syncFolder(dirname(made));
   } catch (error) {
     throw RuntimeError.is(error) ? error : unwritableError(folder, error);
@@ -130,8 +130,8 @@ function decoded(bytes: Buffer): string {
   }
 }
 
-async function assertOwnFolder(folder: string, subject: FileSubject): Promise<void> {
-  const stats = await lstat(folder, { bigint: true });
+function assertOwnFolder(folder: string, subject: FileSubject): void {
+  const stats = lstatSync(folder, { bigint: true });
   assertOwn(subject, folder, stats, { isExpectedKind: stats.isDirectory(), mode: FOLDER_MODE });
 }
 

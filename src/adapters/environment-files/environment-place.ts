@@ -1,8 +1,8 @@
 /** Reads and writes environment files: whole or not at all, and none that somebody else may have put there. */
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { link, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
 import { environmentExposed, systemCodeOf, unreadable, unwritable } from './environment-errors.ts';
@@ -16,18 +16,18 @@ const OWN_IT = 'Make it a real file in a real folder that only you can write (ch
 /** A link is not followed, and a pipe does not keep us waiting. */
 const READING = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** The content of the file; undefined when it is not there. @throws RuntimeError ENVIRONMENT_INVALID, STORAGE_FAILED */
-export async function readOwnFile(path: string, maxBytes: number): Promise<string | undefined> {
+/** The content of the file; undefined when it is not there. Every wake asks, and most files are not there. @throws RuntimeError ENVIRONMENT_INVALID, STORAGE_FAILED */
+export function readOwnFile(path: string, maxBytes: number): string | undefined {
   try {
-    await assertOwnFolder(dirname(path));
-    const handle = await open(path, READING);
+    assertOwnFolder(dirname(path));
+    const descriptor = openSync(path, READING);
     try {
-      const stats = await handle.stat();
+      const stats = fstatSync(descriptor);
       assertOwn(path, stats, stats.isFile());
       if (stats.size > maxBytes) throw environmentExposed(path, `it holds more than ${maxBytes} bytes`, 'Shorten it.');
-      return new TextDecoder('utf-8', { fatal: true }).decode(await handle.readFile());
+      return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(descriptor));
     } finally {
-      await handle.close();
+      closeSync(descriptor);
     }
   } catch (error) {
     const code = systemCodeOf(error);
@@ -44,7 +44,7 @@ export async function readOwnFile(path: string, maxBytes: number): Promise<strin
 export async function makeOwnFolder(folder: string): Promise<void> {
   try {
     const made = await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
-    await assertOwnFolder(folder);
+    assertOwnFolder(folder);
     if (made !== undefined) await syncFolder(dirname(made));
   } catch (error) {
     throw RuntimeError.is(error) ? error : unwritable(folder, error);
@@ -90,8 +90,8 @@ async function putInPlace<Result>(path: string, content: string, place: (tempora
   }
 }
 
-async function assertOwnFolder(folder: string): Promise<void> {
-  const stats = await lstat(folder);
+function assertOwnFolder(folder: string): void {
+  const stats = lstatSync(folder);
   assertOwn(folder, stats, stats.isDirectory());
 }
 

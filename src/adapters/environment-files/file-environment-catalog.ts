@@ -1,5 +1,6 @@
 /** Environments as files: `<home>/environments/<id>.yaml`, and what wakes ran in: `<home>/environments/.known/<fingerprint>.json`. */
-import { lstat, readdir } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { EnvironmentCatalog, EnvironmentListing } from '../../actors/environment/environment-catalog.ts';
 import { canonicalJson } from '../../machines/canonical-json.ts';
@@ -53,7 +54,7 @@ export class FileEnvironmentCatalog implements EnvironmentCatalog {
 
   async get(environmentId: string): Promise<EnvironmentDefinition> {
     const id = checkedId(environmentId);
-    const source = await readOwnFile(this.#pathOf(id), MAX_FILE_BYTES);
+    const source = readOwnFile(this.#pathOf(id), MAX_FILE_BYTES);
     if (source !== undefined) return this.validate(id, source);
     const builtIn = BUILT_IN_ENVIRONMENTS.find((definition) => definition.environmentId === id);
     if (builtIn !== undefined) return builtIn;
@@ -74,11 +75,11 @@ export class FileEnvironmentCatalog implements EnvironmentCatalog {
   async remember(fingerprint: string, definition: EnvironmentDefinition): Promise<void> {
     const path = this.#knownPath(fingerprint);
     const seen = this.#remembered.get(fingerprint);
-    if (seen !== undefined && seen === (await stateOf(path))) return;
+    if (seen !== undefined && seen === stateOf(path)) return;
     const content = `${canonicalJson(definition)}\n`;
-    const before = await stateOf(path);
+    const before = stateOf(path);
     // One that was damaged is written anew.
-    const known = before === undefined ? undefined : await readOwnFile(path, MAX_KNOWN_BYTES).catch(() => undefined);
+    const known = before === undefined ? undefined : readableAt(path);
     if (known === content && before !== undefined) {
       if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
       this.#remembered.set(fingerprint, before);
@@ -91,7 +92,7 @@ export class FileEnvironmentCatalog implements EnvironmentCatalog {
 
   async recall(fingerprint: string): Promise<EnvironmentDefinition | undefined> {
     const path = this.#knownPath(fingerprint);
-    const content = await readOwnFile(path, MAX_KNOWN_BYTES);
+    const content = readOwnFile(path, MAX_KNOWN_BYTES);
     if (content === undefined) return undefined;
     return parseOrThrow(rememberedEnvironment, plainJson(content, path), { what: `the record ${path}`, code: 'ENVIRONMENT_INVALID', hint: 'Remove it: the next wake in that environment writes it anew.' });
   }
@@ -143,7 +144,20 @@ function plainJson(content: string, path: string): unknown {
 }
 
 /** What changes with every change to a file; undefined when none is there. */
-async function stateOf(path: string): Promise<string | undefined> {
-  const found = await lstat(path, { bigint: true }).catch(() => undefined);
-  return found?.isFile() === true ? `${found.dev} ${found.ino} ${found.size} ${found.mode} ${found.mtimeNs} ${found.ctimeNs}` : undefined;
+function stateOf(path: string): string | undefined {
+  try {
+    const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    return found?.isFile() === true ? `${found.dev} ${found.ino} ${found.size} ${found.mode} ${found.mtimeNs} ${found.ctimeNs}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined too for what cannot be read: it is written anew. */
+function readableAt(path: string): string | undefined {
+  try {
+    return readOwnFile(path, MAX_KNOWN_BYTES);
+  } catch {
+    return undefined;
+  }
 }

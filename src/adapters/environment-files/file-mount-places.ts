@@ -1,5 +1,7 @@
 /** The folders behind the mounts of a session, in a home: its own ones are made, and those that an environment declares are looked at with care. */
-import { lstat, mkdir, realpath, stat } from 'node:fs/promises';
+import { lstatSync, realpathSync } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
+import { mkdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, sep } from 'node:path';
 import type { MountPlaces, MountRequest } from '../../actors/environment/mount-places.ts';
@@ -36,7 +38,7 @@ export function createFileMountPlaces({ layout, userHome = homedir() }: FileMoun
   const own = new OwnFolders();
   return {
     async resolve({ session, workspaceDirectory, declared, environmentId, sandbox }) {
-      await requireRealHome(layout.home);
+      requireRealHome(layout.home);
       const [folders, sources] = await Promise.all([ownFolders({ layout, session, workspaceDirectory, own }), checkedSources(declared, { home: layout.home, userHome, environmentId })]);
       const { workspace } = folders;
       if (sandbox === 'required') await requireShuttable(workspace, { home: layout.home, userHome });
@@ -50,9 +52,9 @@ export function createFileMountPlaces({ layout, userHome = homedir() }: FileMoun
 /** Folders that say what agents may do. A link in place of one could be led elsewhere by whoever can write where it leads. */
 const OF_THE_HOME = ['agents', 'vaults', 'environments'];
 
-async function requireRealHome(home: string): Promise<void> {
+function requireRealHome(home: string): void {
   for (const path of OF_THE_HOME.map((name) => join(home, name))) {
-    if (await lstat(path).then((found) => found.isSymbolicLink(), () => false)) throw unavailable(path, 'it is a link', 'Make it a real folder of the home.');
+    if (lookAt(path)?.isSymbolicLink() === true) throw unavailable(path, 'it is a link', 'Make it a real folder of the home.');
   }
 }
 
@@ -62,13 +64,12 @@ async function requireShuttable(workspace: string, { home, userHome }: { readonl
   if (workspace.startsWith(`${realHome}${sep}`)) return;
   const secret = (await keptPlaces(userHome)).find((place) => overlaps(workspace, place));
   if (secret !== undefined) throw unavailable(workspace, `a sandbox would show ${secret}, which no agent may see`, 'Let the session work in a folder apart from it, such as a project.');
-  const socket = await socketOfContainers(workspace);
+  const socket = socketOfContainers(workspace);
   if (socket !== undefined) throw unavailable(workspace, `it holds ${socket}, by which commands would get out of their sandbox`, 'Let the session work in another folder.');
 }
 
-async function socketOfContainers(folder: string): Promise<string | undefined> {
-  const found = await Promise.all(SOCKETS_OF_CONTAINERS.map((name) => isThere(join(folder, name))));
-  return SOCKETS_OF_CONTAINERS.find((_, index) => found[index]);
+function socketOfContainers(folder: string): string | undefined {
+  return SOCKETS_OF_CONTAINERS.find((name) => lookAt(join(folder, name)) !== undefined);
 }
 
 /** The same folder with two accesses: what is to be read only could be written by its other name. */
@@ -114,14 +115,12 @@ async function ownFolders({ layout, session, workspaceDirectory, own }: OwnFolde
   const agentFolder = layout.agentDirectory(session.agentId);
   const ofAgent = (name: string): Promise<string> => own.at(agentFolder, [name]);
   const [workspace, agent, learnings, runtime, skills, agentSkills] = await Promise.all([
-    realpath(workspaceDirectory).catch((error: unknown) => {
-      throw unavailable(workspaceDirectory, 'the workspace is not there', messageOf(error));
-    }),
+    own.real(workspaceDirectory),
     ofAgent(SUBSTRATE_FOLDER),
     ofAgent(LEARNINGS_FOLDER),
     own.at(layout.session(session), AGENT_RUNTIME_FOLDER),
     own.at(layout.home, [SKILLS_FOLDER]),
-    isThere(join(agentFolder, SKILLS_FOLDER)).then((is) => (is ? ofAgent(SKILLS_FOLDER) : undefined)),
+    lookAt(join(agentFolder, SKILLS_FOLDER)) === undefined ? undefined : ofAgent(SKILLS_FOLDER),
   ]);
   return { workspace, agent, learnings, runtime, skills, agentSkills };
 }
@@ -136,10 +135,25 @@ class OwnFolders {
 
   async at(base: string, names: readonly string[]): Promise<string> {
     const path = join(base, ...names);
+    return this.#knownAt(path) ?? this.#learn(path, await ownFolder(base, names));
+  }
+
+  /** The real path of a folder that is there. @throws RuntimeError MOUNT_UNAVAILABLE */
+  async real(path: string): Promise<string> {
+    try {
+      return this.#knownAt(path) ?? this.#learn(path, realpathSync.native(path));
+    } catch (error) {
+      throw unavailable(path, 'the workspace is not there', messageOf(error));
+    }
+  }
+
+  #knownAt(path: string): string | undefined {
     const known = this.#known.get(path);
-    if (known !== undefined && known.identity === (await identityOf(path))) return known.real;
-    const real = await ownFolder(base, names);
-    const identity = await identityOf(path);
+    return known !== undefined && known.identity === identityOf(path) ? known.real : undefined;
+  }
+
+  #learn(path: string, real: string): string {
+    const identity = identityOf(path);
     if (identity === undefined) return real;
     this.#known.delete(path);
     this.#known.set(path, { identity, real });
@@ -150,9 +164,18 @@ class OwnFolders {
 }
 
 /** Undefined for what is no folder, a link to one above all. */
-async function identityOf(path: string): Promise<string | undefined> {
-  const found = await lstat(path, { bigint: true }).catch(() => undefined);
+function identityOf(path: string): string | undefined {
+  const found = lookAt(path);
   return found?.isDirectory() === true ? `${found.dev} ${found.ino}` : undefined;
+}
+
+/** What is there, links not followed. In this turn of the event loop: every wake looks at its folders, and each look takes microseconds. */
+function lookAt(path: string): BigIntStats | undefined {
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 /** Makes a folder below another one. A link on the way from there would lead the agent somewhere else. */
@@ -188,7 +211,7 @@ async function checkedSource({ path, source }: DeclaredMount, { home, kept, envi
   if (overlaps(real, home)) throw refuse('it is, holds or lies in the home of Wakechart, where policies, agents and logs are', 'Mount a folder apart from the home.');
   const secret = kept.find((place) => overlaps(real, place));
   if (secret !== undefined) throw refuse(`it is, holds or lies in ${secret}, which no agent may see`, 'Mount the folder that is needed; secrets are given through vaults.');
-  const socket = await socketOfContainers(real);
+  const socket = socketOfContainers(real);
   if (socket !== undefined) throw refuse(`it holds ${socket}, by which commands would get out of their sandbox`, 'Mount the folder that is needed, without the socket.');
   return real;
 }
@@ -208,13 +231,6 @@ async function nearestRealPath(absolute: string): Promise<string> {
     if (dirname(current) === current) return absolute;
     missing.unshift(basename(current));
   }
-}
-
-function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 function unavailable(path: string, problem: string, hint: string): RuntimeError {

@@ -1,5 +1,4 @@
 /** Files and folders that survive a crash: nobody ever sees half of one, and what was reported as written is on the disk. */
-import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { systemFileOperations } from './file-operations.ts';
@@ -28,12 +27,6 @@ export async function replaceFile(path: string, content: string | Uint8Array, op
  */
 export async function replaceCopy(path: string, content: string, operations: FileOperations): Promise<void> {
   await putInPlace(path, operations, (temporary) => operations.createFile(temporary, content));
-}
-
-/** The same, unless `content` is there already. */
-export async function keepCopy(path: string, content: string, operations: FileOperations): Promise<void> {
-  const there = await readFile(path, 'utf8').catch(() => undefined);
-  if (there !== content) await replaceCopy(path, content, operations);
 }
 
 async function putInPlace(path: string, operations: FileOperations, write: (temporary: string) => Promise<void>): Promise<void> {

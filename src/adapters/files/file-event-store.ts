@@ -39,7 +39,7 @@ import { watchLog } from './log-watch.ts';
 import { encodeRecord, eventsOf } from './record-codec.ts';
 import { firstLogOf, makeSessionFolder, removeSessionFolder } from './session-folder.ts';
 import type { LogLimits, SessionLog } from './session-log.ts';
-import { readCurrentView, readSessionView, writeSessionViews } from './session-view.ts';
+import { readCurrentView, readSessionView, writeSessionView } from './session-view.ts';
 import type { SessionViewPlace } from './session-view.ts';
 import { storageFailed, systemCodeOf } from './storage-errors.ts';
 
@@ -54,7 +54,7 @@ export interface FileEventStoreOptions extends LeaseOptions, LogLimits {
   readonly clock: Clock;
   /** `os` skips the sync and says so in every receipt. Default `disk`. */
   readonly durability?: 'disk' | 'os' | undefined;
-  /** Whether the copies of a state are written that lie beside its log. Default true. */
+  /** Whether the copy of a state is written that lies beside its log. Default true. */
   readonly keepsViews?: boolean | undefined;
   /** Every change that the store makes to a disk. Default: the file system. */
   readonly operations?: FileOperations | undefined;
@@ -214,15 +214,15 @@ export class FileEventStore implements EventStore {
   async saveView(state: SessionState): Promise<void> {
     if (!this.#keepsViews) return;
     await this.#withLog(state.sessionId, async (log, identity) => {
-      const latest = await log.latest(state.head);
-      // Somebody has appended since the state was folded: a view of the past would be taken for stale anyway.
-      if (latest === undefined) return;
+      const extent = await log.extentAt(state.head);
+      // Another process has appended since the state was folded: a view of the past would be taken for stale anyway.
+      if (extent === undefined) return;
       // One that cannot be written does not keep the other from being written.
-      const [views, checkpoint] = await Promise.allSettled([
-        writeSessionViews(this.#layout.session(identity), { state, ...latest }, this.#operations),
+      const [view, checkpoint] = await Promise.allSettled([
+        writeSessionView(this.#layout.session(identity), { state, extent }, this.#operations),
         log.saveCheckpoint(state),
       ]);
-      if (views.status === 'rejected') throw storageFailed(`write the views of session ${state.sessionId}`, views.reason);
+      if (view.status === 'rejected') throw storageFailed(`write the view of session ${state.sessionId}`, view.reason);
       if (checkpoint.status === 'rejected') throw storageFailed(`write a checkpoint of session ${state.sessionId}`, checkpoint.reason);
     });
   }
@@ -242,8 +242,9 @@ export class FileEventStore implements EventStore {
     const begin = async (): Promise<void> => {
       const { stopHearing, segment, identity } = await this.#withLog(sessionId, async (log, where) => ({ stopHearing: log.onAppend(onChange), segment: log.segment, identity: where }));
       endings.push(stopHearing);
-      if (hasEnded) stopHearing();
-      else endings.push(watchLog({ segments: this.#segments(identity), segment, clock: this.#clock, onChange }));
+      if (!hasEnded) endings.push(watchLog({ segments: this.#segments(identity), segment, clock: this.#clock, onChange }));
+      // Also when the listener has ended it at the first call.
+      if (hasEnded) for (const end of endings.splice(0)) end();
     };
     // A session that is not there shows in the next read, which is what a change leads to.
     begin().catch(onChange);

@@ -2,8 +2,8 @@
  * Everything that the files store does to a disk, one method for each change. All of its changes go through here, so that a test can let
  * any of them fail, or end the process before or after it. Errors are those of the system.
  */
-import { constants, fstatSync } from 'node:fs';
-import { mkdir, open, rename, rm, stat, unlink } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
+import { mkdir, open, rm, stat, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { systemCodeOf } from './storage-errors.ts';
@@ -16,6 +16,9 @@ const APPENDING = constants.O_RDWR | constants.O_APPEND;
 
 /** What the system says of a file that may be there to be read only. */
 const WRITING_REFUSED: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM']);
+
+/** As much is copied into memory of the system at once: to hand it to another thread costs several times that. */
+const SMALL_BYTES = 16_384;
 
 export interface ReadableFile {
   /** @throws ENOENT when the file was removed while it is open */
@@ -66,17 +69,17 @@ export const systemFileOperations: FileOperations = {
   },
   makeDirectories,
   async createFile(path, content) {
-    if (content.length > 0) return withFile(path, 'wx', (handle) => handle.writeFile(content));
-    const handle = await open(path, 'wx', PRIVATE_FILE_MODE);
-    // It is there: nobody has to wait until it is closed, and nothing was written that closing could lose.
-    handle.close().catch(() => undefined);
+    if (content.length > SMALL_BYTES) return withFile(path, 'wx', (handle) => handle.writeFile(content));
+    createSmall(path, content);
   },
   syncFile: (path) => withFile(path, 'r+', (handle) => handle.sync()),
   async syncDirectory(path) {
     // Windows cannot open a folder, and has no need to.
     if (process.platform !== 'win32') await withFile(path, 'r', (handle) => handle.sync());
   },
-  rename,
+  async rename(from, to) {
+    renameSync(from, to);
+  },
   removeFile: unlink,
   removeTree: (path) => rm(path, { recursive: true, force: true }),
   async openLog(path) {
@@ -94,6 +97,16 @@ export const systemFileOperations: FileOperations = {
     return { ...readable(handle), write: (bytes, position) => writeAt(handle, bytes, position), sync: () => handle.datasync() };
   },
 };
+
+function createSmall(path: string, content: string | Uint8Array): void {
+  const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
+  const descriptor = openSync(path, 'wx', PRIVATE_FILE_MODE);
+  try {
+    for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
+  } finally {
+    closeSync(descriptor);
+  }
+}
 
 /** @throws ENOENT */
 export async function openToRead(path: string): Promise<ReadableFile> {

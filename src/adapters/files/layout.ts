@@ -6,12 +6,11 @@
  *                                               /events.000002.jsonl  where a long one goes on, and so forth
  *                                               /events.end         how far the log went when the last receipt was given
  *                                               /session.json       a view of it, rebuilt when it is not true any more
- *                                               /wake-queue.jsonl   the same
  *                                               /runtime/           what the runtime lays out for the agent
  *                                               /workspace/         where the session works
  *   <home>/activations/<time>/…                                     hints of what is due, rebuilt from the logs when they may be missing
  */
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { SessionDirectories, SessionPlace } from '../../actors/session/session-directories.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
@@ -56,9 +55,9 @@ export class HomeLayout implements SessionDirectories {
   }
 
   async workspaceDirectory({ workspace, ...identity }: SessionPlace): Promise<string> {
-    if (workspace !== undefined && (await isDirectory(workspace))) return workspace;
+    if (workspace !== undefined && isDirectory(workspace)) return workspace;
     const directory = this.ownWorkspace(identity);
-    await makePrivateDirectory(directory);
+    if (!isDirectory(directory)) await makePrivateDirectory(directory);
     return directory;
   }
 
@@ -68,19 +67,20 @@ export class HomeLayout implements SessionDirectories {
   }
 }
 
-async function isDirectory(path: string): Promise<boolean> {
-  return stat(path).then((found) => found.isDirectory(), () => false);
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch {
+    return false;
+  }
 }
 
 export const LOG_FILE = 'events.jsonl';
 export const END_FILE = 'events.end';
 export const VIEW_FILE = 'session.json';
-export const QUEUE_FILE = 'wake-queue.jsonl';
 export const RUNTIME_FOLDER = 'runtime';
 export const WORKSPACE_FOLDER = 'workspace';
 export const CHECKPOINT_FILE = 'checkpoint.json';
-export const STATE_TEXT_FILE = 'session-state.md';
-export const BUFFER_TEXT_FILE = 'working-buffer.md';
 
 /** The file of a log's n-th segment, from 1. The first one has the plain name, so that a short log is one file with no number. */
 export function segmentFile(segment: number): string {

@@ -5,6 +5,7 @@
  *
  * A crash between the two leaves a next file without a record in it, which changes nothing. Old segments are never removed.
  */
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileOperations, LogFile, ReadableFile } from './file-operations.ts';
@@ -60,6 +61,10 @@ export class LogSegments {
     }
     // Also when somebody else has made it: they may not have come to this yet.
     await this.#operations.syncDirectory(this.#directory);
+  }
+
+  isThere(segment: number): boolean {
+    return existsSync(this.pathOf(segment));
   }
 
   /** In bytes; undefined when the segment is not there. */

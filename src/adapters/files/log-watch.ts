@@ -21,8 +21,6 @@ class LogWatch {
   readonly #options: LogWatchOptions;
   #segment: number;
   #endWatching: (() => void) | undefined;
-  #isLooking = false;
-  #isToLookAgain = false;
   #hasEnded = false;
 
   constructor(options: LogWatchOptions) {
@@ -38,30 +36,25 @@ class LogWatch {
 
   #watch(): void {
     const { segments, clock } = this.#options;
-    this.#endWatching?.();
-    this.#endWatching = watchFile({ path: segments.pathOf(this.#segment), clock, onChange: () => this.#change() });
+    do {
+      this.#endWatching?.();
+      // Tells at once, while it begins, that there may be something new.
+      this.#endWatching = undefined;
+      this.#endWatching = watchFile({ path: segments.pathOf(this.#segment), clock, onChange: () => this.#change() });
+    } while (!this.#hasEnded && this.#followsOn());
+    if (this.#hasEnded) this.#endWatching();
   }
 
   #change(): void {
     if (this.#hasEnded) return;
     this.#options.onChange();
-    void this.#followOn();
+    if (this.#endWatching !== undefined && this.#followsOn()) this.#watch();
   }
 
   /** A segment is sealed after the next one was made: its last change finds that. */
-  async #followOn(): Promise<void> {
-    this.#isToLookAgain = true;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    while (this.#isToLookAgain) {
-      this.#isToLookAgain = false;
-      const hasNext = await this.#options.segments.sizeOf(this.#segment + 1).catch(() => undefined);
-      if (this.#hasEnded) return;
-      if (hasNext === undefined) continue;
-      this.#segment += 1;
-      // Says at once that there may be something new, and so looks again.
-      this.#watch();
-    }
-    this.#isLooking = false;
+  #followsOn(): boolean {
+    if (!this.#options.segments.isThere(this.#segment + 1)) return false;
+    this.#segment += 1;
+    return true;
   }
 }

@@ -40,19 +40,11 @@ export const DEFAULT_SEGMENT_BYTES = 32 * 1024 * 1024;
 const DEFAULT_CHECKPOINT_EVENTS = 512;
 const CHECKPOINT_BYTES = 1024 * 1024;
 
-/** How many events at the end of a log are enough to say what goes on. */
-const MAX_LATEST_EVENTS = 200;
-
 export interface LogLimits {
   /** From this size on a segment is followed by the next. Default 32 MiB. */
   readonly segmentBytes?: number | undefined;
   /** Events between two checkpoints. Default 512. */
   readonly checkpointEvents?: number | undefined;
-}
-
-export interface LatestEvents {
-  readonly extent: LogExtent;
-  readonly recent: readonly SessionEvent[];
 }
 
 export interface SessionLogOptions extends LogLimits {
@@ -169,15 +161,12 @@ export class SessionLog {
     });
   }
 
-  /** How far the log goes, and its newest events, if it ends at `head`. */
-  latest(head: number): Promise<LatestEvents | undefined> {
+  /** How far the log goes, if it ends at `head`. */
+  extentAt(head: number): Promise<LogExtent | undefined> {
     return this.#exclusive('read', async () => {
       await this.#reader.catchUp();
-      return this.#reader.withIndex(async () => {
-        const { extent } = this.#reader.index;
-        if (extent.head !== head) return undefined;
-        return { extent, recent: await this.#reader.reread({ from: Math.max(1, head - MAX_LATEST_EVENTS + 1), limit: MAX_LATEST_EVENTS }) };
-      });
+      const { extent } = this.#reader.index;
+      return extent.head === head ? extent : undefined;
     });
   }
 

@@ -1,16 +1,14 @@
-/** The copies of a session's state that lie beside its log, for people, agents and lists. Each can be made again from the log. */
+/** The copy of a session's state that lies beside its log, for lists and for those who fold on from it. It can be made again from the log. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
-import { renderSessionState, renderWorkingBuffer } from '../../machines/session/continuity.ts';
-import type { SessionEvent } from '../../machines/session/session-event.ts';
 import { SESSION_FOLD_VERSION } from '../../machines/session/session-fold.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
-import { keepCopy, replaceCopy } from './durable-files.ts';
+import { replaceCopy } from './durable-files.ts';
 import type { FileOperations } from './file-operations.ts';
-import { BUFFER_TEXT_FILE, QUEUE_FILE, RUNTIME_FOLDER, STATE_TEXT_FILE, VIEW_FILE } from './layout.ts';
+import { VIEW_FILE } from './layout.ts';
 import { storedState } from './log-checkpoint.ts';
 import type { LogExtent } from './log-index.ts';
 import type { LogSegments } from './log-segments.ts';
@@ -46,24 +44,15 @@ export interface SessionViewContent {
   readonly state: SessionState;
   /** How much of the log is folded into it. */
   readonly extent: LogExtent;
-  /** The newest events, up to the state's head. */
-  readonly recent: readonly SessionEvent[];
 }
 
-export async function writeSessionViews(directory: string, { state, extent, recent }: SessionViewContent, operations: FileOperations): Promise<void> {
+export async function writeSessionView(directory: string, { state, extent }: SessionViewContent, operations: FileOperations): Promise<void> {
   const view = { format: VIEW_FORMAT, foldVersion: SESSION_FOLD_VERSION, log: extent, crc: checksum(extent, state), state };
-  const runtime = join(directory, RUNTIME_FOLDER);
-  const results = await Promise.allSettled([
-    replaceCopy(join(directory, VIEW_FILE), `${JSON.stringify(view, undefined, 2)}\n`, operations),
-    keepCopy(join(directory, QUEUE_FILE), state.queuedWakes.map((queued) => `${JSON.stringify(queued)}\n`).join(''), operations),
-    keepCopy(join(runtime, STATE_TEXT_FILE), renderSessionState(state), operations),
-    keepCopy(join(runtime, BUFFER_TEXT_FILE), renderWorkingBuffer(state, recent), operations),
-  ]);
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  await replaceCopy(join(directory, VIEW_FILE), `${JSON.stringify(view, undefined, 2)}\n`, operations);
 }
 
 /** The stored state and how much of the log it stands for, if it is whole. What is wrong with it never matters: the log is there. */
-export async function readSessionView({ identity, directory }: SessionViewPlace): Promise<Omit<SessionViewContent, 'recent'> | undefined> {
+export async function readSessionView({ identity, directory }: SessionViewPlace): Promise<SessionViewContent | undefined> {
   try {
     const { log, state, crc } = storedView.parse(JSON.parse(await readFile(join(directory, VIEW_FILE), 'utf8')));
     const isOfThisSession = state.sessionId === identity.sessionId && state.agentId === identity.agentId;

@@ -35,8 +35,10 @@ export class FilePolicyStore implements PolicyStore {
     const id = checkedAgent(agentId);
     // Read anew each time: a rule that forbids something counts from the moment it is written.
     const names = id === EVERY_AGENT ? [EVERY_AGENT] : [EVERY_AGENT, id];
-    const parts = await Promise.all(names.map(async (name) => parsePolicy({ source: (await readPolicyFile(this.#pathOf(name))) ?? '', fileName: fileNameOf(name), isForEveryAgent: name === EVERY_AGENT })));
-    return parts.flat();
+    return names.flatMap((name) => {
+      const source = readPolicyFile(this.#pathOf(name));
+      return source === undefined ? [] : parsePolicy({ source, fileName: fileNameOf(name), isForEveryAgent: name === EVERY_AGENT });
+    });
   }
 
   async keep(agentId: string, rule: PermissionRule, { by }: Parameters<PolicyStore['keep']>[2]): Promise<void> {
@@ -67,7 +69,7 @@ export class FilePolicyStore implements PolicyStore {
     await makePolicyFolder(this.#directory);
     try {
       await underLock(join(this.#directory, `.${id}.lock`), async () => {
-        const source = (await readPolicyFile(path)) ?? '';
+        const source = readPolicyFile(path) ?? '';
         const next = changed(source, parsePolicy({ source, fileName: fileNameOf(id), isForEveryAgent: false }));
         if (next === source) return;
         // What is written must be what is read, or the agent would be left without a policy.

@@ -1,8 +1,8 @@
 /** Reads and replaces policy files, and refuses those that somebody else may have put there: links, and what others may write. */
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { lstat, mkdir, open, realpath, rename, unlink } from 'node:fs/promises';
+import { mkdir, open, realpath, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
 import { policyExposed, policyUnreadable, policyUnwritable, systemCodeOf } from './policy-errors.ts';
@@ -17,18 +17,18 @@ const OWN_IT = 'Make it a real file in a real folder that only you can write (ch
 /** A link is not followed, and a pipe does not keep us waiting. */
 const READING = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** The content of the file; undefined when it is not there. @throws RuntimeError POLICY_INVALID */
-export async function readPolicyFile(path: string): Promise<string | undefined> {
+/** The content of the file; undefined when it is not there. Every call of a tool asks, and most files are not there. @throws RuntimeError POLICY_INVALID */
+export function readPolicyFile(path: string): string | undefined {
   try {
-    await assertOwnFolder(dirname(path));
-    const handle = await open(path, READING);
+    assertOwnFolder(dirname(path));
+    const descriptor = openSync(path, READING);
     try {
-      const stats = await handle.stat();
+      const stats = fstatSync(descriptor);
       assertOwn(path, stats, stats.isFile());
       if (stats.size > MAX_POLICY_BYTES) throw policyExposed(path, `it holds more than ${MAX_POLICY_BYTES} bytes`, 'Remove the rules that nobody needs.');
-      return new TextDecoder('utf-8', { fatal: true }).decode(await handle.readFile());
+      return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(descriptor));
     } finally {
-      await handle.close();
+      closeSync(descriptor);
     }
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return undefined;
@@ -42,7 +42,7 @@ export async function readPolicyFile(path: string): Promise<string | undefined> 
 export async function makePolicyFolder(folder: string): Promise<void> {
   try {
     const made = await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
-    await assertOwnFolder(folder);
+    assertOwnFolder(folder);
     if (made !== undefined) await syncFolder(dirname(made));
   } catch (error) {
     throw RuntimeError.is(error) ? error : policyUnwritable(folder, error);
@@ -89,8 +89,8 @@ async function realPlace(path: string): Promise<string> {
   }
 }
 
-async function assertOwnFolder(folder: string): Promise<void> {
-  const stats = await lstat(folder);
+function assertOwnFolder(folder: string): void {
+  const stats = lstatSync(folder);
   assertOwn(folder, stats, stats.isDirectory());
 }
 

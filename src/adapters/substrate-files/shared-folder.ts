@@ -2,6 +2,7 @@
  * The folder of what the sessions of one agent share, where people edit by hand. Links are not followed; what is no plain file of a plain name
  * is not a part of it. A file that is not what it was expected to be is somebody's work, and is left alone.
  */
+import { readdirSync } from 'node:fs';
 import { link, lstat, mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -41,6 +42,15 @@ export class SharedFolder {
   constructor(directory: string, drafts: string) {
     this.#directory = directory;
     this.#drafts = drafts;
+  }
+
+  /** Whether it certainly holds nothing. */
+  isEmpty(): boolean {
+    try {
+      return readdirSync(this.#directory).length === 0;
+    } catch {
+      return false;
+    }
   }
 
   /** What is in it now. A file that was not touched is not read again. @throws RuntimeError SUBSTRATE_TOO_LARGE, STORAGE_FAILED */

@@ -1,6 +1,6 @@
 /** Files of ours in an agent's folder: written whole and on the disk before they are there, read without following links. */
 import { createHash, randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, lstatSync } from 'node:fs';
 import { link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -22,6 +22,15 @@ export async function makeFolder(path: string): Promise<void> {
     if (!(await lstat(path)).isDirectory()) throw new Error('a link or a file is in its place');
     if (made !== undefined) await syncFolder(dirname(made));
   });
+}
+
+/** In this turn of the event loop: every wake asks, and a look takes microseconds. */
+export function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
 }
 
 /** A regular file's content; undefined when nothing, or something else, is there. */

@@ -51,8 +51,8 @@ describe('the file store', () => {
     const store = open();
     await store.create(IDENTITY, [newEvent(1, created), newEvent(2, queued('q'))]);
     await store.saveView(foldAll(await store.read(SESSION_ID)));
-    expect((await readdir(folder())).toSorted()).toEqual(['events.end', 'events.jsonl', 'runtime', 'session.json', 'wake-queue.jsonl', 'workspace']);
-    for (const name of ['events.end', 'events.jsonl', 'session.json', 'wake-queue.jsonl']) expect((await stat(join(folder(), name))).mode & 0o777).toBe(0o600);
+    expect((await readdir(folder())).toSorted()).toEqual(['events.end', 'events.jsonl', 'runtime', 'session.json', 'workspace']);
+    for (const name of ['events.end', 'events.jsonl', 'session.json']) expect((await stat(join(folder(), name))).mode & 0o777).toBe(0o600);
     for (const name of ['.', '..', '../..', 'runtime', 'workspace']) expect((await stat(join(folder(), name))).mode & 0o777).toBe(0o700);
   });
 

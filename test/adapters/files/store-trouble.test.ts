@@ -137,13 +137,13 @@ describe('the file store', () => {
     expect(await store.head(SESSION_ID)).toBe(1);
   });
 
-  it('lays out for an agent where it stands, and leaves what has not changed', async () => {
+  it('keeps a view of where it stands, and writes no checkpoint again that says the same', async () => {
     const disk = new FailingOperations();
     const store = open({ operations: disk.operations });
     await store.create(IDENTITY, [newEvent(1, created), newEvent(2, message('hello'))]);
     const state = foldAll(await store.read(SESSION_ID));
     await store.saveView(state);
-    expect(await readdir(join(home.path, 'agents', AGENT_ID, 'sessions', SESSION_ID, 'runtime'))).toEqual(expect.arrayContaining(['session-state.md', 'working-buffer.md', 'checkpoint.json']));
+    expect(await readdir(join(home.path, 'agents', AGENT_ID, 'sessions', SESSION_ID, 'runtime'))).toEqual(expect.arrayContaining(['checkpoint.json']));
     disk.done.length = 0;
     await store.saveView(state);
     expect(disk.done.filter((operation) => operation.startsWith('rename'))).toEqual(['rename session.json']);
