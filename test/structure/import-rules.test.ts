@@ -76,7 +76,14 @@ describe('an import against the direction of the rooms is found, when', () => {
       what: 'an adapter imports another',
       planted: { 'src/adapters/git/bad.ts': file("import { shell } from '../shell/shell.ts';\nexport const bad = shell;") },
       seen:
-        'src/adapters/git/bad.ts:2 imports src/adapters/shell/shell.ts; an adapter never imports another, ' +
+        'src/adapters/git/bad.ts:2 imports src/adapters/shell/shell.ts; an adapter never imports another but system, ' +
+        'only src/node.ts and src/adapters/cli choose among them [adapters-stand-alone]',
+    },
+    {
+      what: 'the primitives that all adapters share import one of them',
+      planted: { 'src/adapters/system/bad.ts': file("import { shell } from '../shell/shell.ts';\nexport const bad = shell;") },
+      seen:
+        'src/adapters/system/bad.ts:2 imports src/adapters/shell/shell.ts; an adapter never imports another but system, ' +
         'only src/node.ts and src/adapters/cli choose among them [adapters-stand-alone]',
     },
     {

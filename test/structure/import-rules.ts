@@ -90,12 +90,15 @@ const actorsKnowNoAdapter = importRule('actors-know-no-adapter', ['src/actors'],
   beyond(edge, ['machines', 'actors'], ['xstate', 'rxjs']),
 );
 
+/** Primitives of the operating system that every adapter needs. */
+const SYSTEM_ADAPTER = 'src/adapters/system';
+
 const adaptersStandAlone = importRule('adapters-stand-alone', ['src/adapters'], (edge, file) => {
   if (edge.target === undefined || file.path.startsWith(`${COMMAND_LINE}/`)) return undefined;
   const room = roomOf(edge.target);
   if (room === 'root' && edge.target !== TESTING_ENTRY_POINT) return `imports ${edge.target}; an adapter knows ports and data, not who composes it`;
-  if (room !== 'adapters' || adapterOf(edge.target) === adapterOf(file.path)) return undefined;
-  return `imports ${edge.target}; an adapter never imports another, only src/node.ts and ${COMMAND_LINE} choose among them`;
+  if (room !== 'adapters' || adapterOf(edge.target) === adapterOf(file.path) || adapterOf(edge.target) === SYSTEM_ADAPTER) return undefined;
+  return `imports ${edge.target}; an adapter never imports another but system, only src/node.ts and ${COMMAND_LINE} choose among them`;
 });
 
 const adaptersAreChosenInTwoPlaces: Rule = {

@@ -128,8 +128,25 @@ async function appendIngress(journal: SessionJournal, draft: SessionEventDraft, 
   return isHeldBack ? appendAtHead(journal, () => [draft], options) : journal.append([draft], options);
 }
 
-/** Appends what `draftsFor` says of the state, and again of the newer one when somebody else came first. Nothing is appended when it says nothing. */
-export async function appendAtHead(
+/** Of each journal, the append at the head that comes last. */
+const turns = new WeakMap<SessionJournal, Promise<unknown>>();
+
+/**
+ * Appends what `draftsFor` says of the state, and again of the newer one when another writer came first. Nothing is appended when it says nothing.
+ * Those of one journal take turns: together they would overtake one another as often as there are of them.
+ */
+export function appendAtHead(
+  journal: SessionJournal,
+  draftsFor: (state: SessionState) => readonly SessionEventDraft[],
+  options: JournalAppendOptions,
+): Promise<AppendResult | undefined> {
+  const before = turns.get(journal) ?? Promise.resolve();
+  const appended = before.then(() => appendOvertaking(journal, draftsFor, options));
+  turns.set(journal, appended.catch(() => undefined));
+  return appended;
+}
+
+async function appendOvertaking(
   journal: SessionJournal,
   draftsFor: (state: SessionState) => readonly SessionEventDraft[],
   options: JournalAppendOptions,

@@ -13,11 +13,13 @@ import type { WakePorts } from './wake-ports.ts';
  * Checks its fallbacks too. The restriction is all that binds it: its own rules, those of the policy, and those of whoever it works for.
  * @throws RuntimeError BACKEND_NEVER_ASKS
  */
-export function requireAskingBackends(definition: AgentDefinition, { mode, ask, deny, tools, withoutTools }: Restriction, { runtimes, runConfig }: Pick<WakePorts, 'runtimes' | 'runConfig'>): void {
+export async function requireAskingBackends(definition: AgentDefinition, binding: () => Promise<Restriction>, { runtimes, runConfig }: Pick<WakePorts, 'runtimes' | 'runConfig'>): Promise<void> {
+  const unasking = modelsOf(definition).find(({ provider }) => runtimes.resolve(provider, runConfig).asksPermission?.(provider, runConfig) === false);
+  // What binds it is read for those backends only that would not ask.
+  if (unasking === undefined) return;
+  const { mode, ask, deny, tools, withoutTools } = await binding();
   const takesToolsAway = tools !== undefined || withoutTools !== undefined;
   if (mode === 'preapproved' && ask.length === 0 && deny.length === 0 && !takesToolsAway) return;
-  const unasking = modelsOf(definition).find(({ provider }) => runtimes.resolve(provider, runConfig).asksPermission?.(provider, runConfig) === false);
-  if (unasking === undefined) return;
   const because = mode !== 'preapproved' ? `its permission mode is "${mode}"` : takesToolsAway ? 'tools were taken from it' : 'there are rules that ask for or deny what it does';
   throw new RuntimeError('BACKEND_NEVER_ASKS', `expected a provider for the agent ${definition.agentId} that asks before it runs a tool, since ${because}, and "${unasking.provider}" asks nobody`, {
     category: 'validation',

@@ -465,7 +465,7 @@ export class WakeWork {
     if (this.#agent !== undefined) return this.#agent;
     const agent = await prepareAgent(await withEnvironmentsAbove(this.#journal.state, this.#ports), this.#ports, this.#abort.signal);
     requireConfinedBackends(agent, this.#ports);
-    requireAskingBackends(agent.definition, (await ParentBounds.of(this.#journal.state, this.#ports, agent)).binding(this.#journal.state), this.#ports);
+    await requireAskingBackends(agent.definition, async () => (await ParentBounds.of(this.#journal.state, this.#ports, agent)).binding(this.#journal.state), this.#ports);
     this.#held.hold(enteredEnvironment(agent));
     this.#secrets = agent.environment?.secrets ?? NO_SECRETS;
     if (agent.skippedTools.length > 0) await this.#append(agent.skippedTools.map((data) => ({ type: 'tool.skipped', data })));

@@ -1,6 +1,5 @@
 /** Agents as files: `<agents>/<agentId>/agent.md`. */
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { link, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkedFrontmatter } from '../../machines/agent/agent-definition.ts';
@@ -10,16 +9,14 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { agentId as agentIdSchema } from '../../machines/ids.ts';
 import { parseOrThrow, pathOf } from '../../machines/validate.ts';
 import type { AgentCatalog, AgentListing, NewAgent } from '../../actors/session/agent-catalog.ts';
+import { ParsedFiles } from '../system/parsed-files.ts';
 import { formatAgentFile, parseAgentFile } from './agent-file.ts';
 
 const AGENT_FILE = 'agent.md';
 const PRIVATE_FOLDER_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
 
-/** A pipe in the place of the file does not keep us waiting. */
-const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-
-/** Agents whose file is not parsed again while it says the same. */
+/** Agents whose file is not read again while it is the same. */
 const MAX_KNOWN_AGENTS = 256;
 
 export interface FileAgentCatalogOptions {
@@ -29,8 +26,7 @@ export interface FileAgentCatalogOptions {
 
 export class FileAgentCatalog implements AgentCatalog {
   readonly #directory: string;
-  /** As parsed last, by agent. */
-  readonly #known = new Map<string, { readonly source: string; readonly definition: AgentDefinition }>();
+  readonly #files = new ParsedFiles<AgentDefinition>(MAX_KNOWN_AGENTS);
 
   constructor({ agentsDirectory }: FileAgentCatalogOptions) {
     this.#directory = agentsDirectory;
@@ -49,8 +45,7 @@ export class FileAgentCatalog implements AgentCatalog {
     const id = checkAgentId(agentId);
     const path = this.#pathOf(id);
     try {
-      // A page of text: to hand it to another thread costs more than to read it, and to parse it more than both.
-      return this.#parsed(id, textOf(path));
+      return this.#files.load(path, (source) => parseAgentFile({ agentId: id, source, fileName: nameOf(id) }));
     } catch (error) {
       if (RuntimeError.is(error)) throw error;
       throw isMissing(error) ? notFound(id) : unreadable(path, error);
@@ -81,15 +76,6 @@ export class FileAgentCatalog implements AgentCatalog {
     return parseAgentFile({ agentId: checkAgentId(agentId), source, fileName });
   }
 
-  #parsed(agentId: string, source: string): AgentDefinition {
-    const known = this.#known.get(agentId);
-    if (known?.source === source) return known.definition;
-    const definition = parseAgentFile({ agentId, source, fileName: nameOf(agentId) });
-    if (this.#known.size >= MAX_KNOWN_AGENTS) this.#known.clear();
-    this.#known.set(agentId, { source, definition });
-    return definition;
-  }
-
   async #listingOf(agentId: string): Promise<AgentListing | undefined> {
     try {
       return { agentId, definition: await this.get(agentId) };
@@ -102,15 +88,6 @@ export class FileAgentCatalog implements AgentCatalog {
 
   #pathOf(agentId: string): string {
     return join(this.#directory, agentId, AGENT_FILE);
-  }
-}
-
-function textOf(path: string): string {
-  const descriptor = openSync(path, READING);
-  try {
-    return readFileSync(descriptor, 'utf8');
-  } finally {
-    closeSync(descriptor);
   }
 }
 

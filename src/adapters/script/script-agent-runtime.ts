@@ -14,7 +14,8 @@ import { createAgentRuntime } from '../../actors/run/create-agent-runtime.ts';
 import type { RunEnding, RunVoice } from '../../actors/run/create-agent-runtime.ts';
 import type { OnListenerError } from '../../actors/streams/listener-errors.ts';
 import { beginsWith, unmetExpectation } from './script-expect.ts';
-import { ScriptFiles } from './script-files.ts';
+import { ParsedFiles } from '../system/parsed-files.ts';
+import { parseScript } from './script-schema.ts';
 import type { Script, ScriptStep } from './script-schema.ts';
 
 export const SCRIPT_RUNTIME_ID = 'script';
@@ -25,6 +26,9 @@ export interface ScriptAgentRuntimeOptions {
   readonly id?: string | undefined;
   readonly onListenerError?: OnListenerError | undefined;
 }
+
+/** Scripts that are kept at once: a long one is played step by step, and reading all of it at each step would be quadratic. */
+const MAX_KEPT_SCRIPTS = 8;
 
 /** Why no step can be played. It has not moved the script on. */
 class Unplayable extends Error {
@@ -37,7 +41,7 @@ class Unplayable extends Error {
 }
 
 export function createScriptAgentRuntime({ clock, id = SCRIPT_RUNTIME_ID, onListenerError }: ScriptAgentRuntimeOptions): AgentRuntime {
-  const files = new ScriptFiles();
+  const files = new ParsedFiles<Script>(MAX_KEPT_SCRIPTS);
   const runtime = createAgentRuntime({
     id,
     clock,
@@ -55,14 +59,14 @@ export function createScriptAgentRuntime({ clock, id = SCRIPT_RUNTIME_ID, onList
 }
 
 interface Stage {
-  readonly files: ScriptFiles;
+  readonly files: ParsedFiles<Script>;
   readonly clock: Clock;
   readonly voice: RunVoice;
 }
 
 /** Plays the step at the position. A stop cuts it short wherever it waits. @throws Unplayable */
 async function play(params: AgentRunParams, { files, clock, voice }: Stage): Promise<RunEnding> {
-  const script = await loadScript(params, files);
+  const script = loadScript(params, files);
   const position = params.modelStepsTaken;
   const step = stepAt(partOf(script, params), position, params.model);
   if (step === undefined) {
@@ -83,9 +87,9 @@ async function play(params: AgentRunParams, { files, clock, voice }: Stage): Pro
 /** What the backend says when a script has nothing more to say. */
 const END_OF_SCRIPT = { outcome: 'sleep', summary: 'The script has no more steps.' };
 
-async function loadScript({ model, agentDir }: AgentRunParams, files: ScriptFiles): Promise<Script> {
+function loadScript({ model, agentDir }: AgentRunParams, files: ParsedFiles<Script>): Script {
   try {
-    return await files.load(resolve(agentDir, model), model);
+    return files.load(resolve(agentDir, model), (text) => parseScript(text, model));
   } catch (thrown) {
     if (RuntimeError.is(thrown)) throw new Unplayable({ kind: 'format', message: thrown.message });
     throw new Unplayable({ kind: 'model_not_found', message: `could not read script ${model} from the folder of the agent: ${messageOf(thrown)}` });
