@@ -12,6 +12,7 @@ export class FailingOperations {
     makeDirectory: (path) => this.#do('makeDirectory', path, () => systemFileOperations.makeDirectory(path)),
     makeDirectories: (path) => this.#do('makeDirectories', path, () => systemFileOperations.makeDirectories(path)),
     createFile: (path, content) => this.#do('createFile', path, () => systemFileOperations.createFile(path, content)),
+    overwriteFile: (path, content) => this.#do('overwriteFile', path, () => systemFileOperations.overwriteFile(path, content)),
     syncFile: (path) => this.#do('syncFile', path, () => systemFileOperations.syncFile(path)),
     syncDirectory: (path) => this.#do('syncDirectory', path, () => systemFileOperations.syncDirectory(path)),
     rename: (from, to) => this.#do('rename', to, () => systemFileOperations.rename(from, to)),

@@ -21,14 +21,6 @@ export async function replaceFile(path: string, content: string | Uint8Array, op
   await operations.syncDirectory(dirname(path));
 }
 
-/**
- * The same for what can be made again at any time: it costs no sync, and after a power failure the old file may be there, or one without
- * its content.
- */
-export async function replaceCopy(path: string, content: string, operations: FileOperations): Promise<void> {
-  await putInPlace(path, operations, (temporary) => operations.createFile(temporary, content));
-}
-
 async function putInPlace(path: string, operations: FileOperations, write: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
   try {

@@ -2,7 +2,7 @@
  * Everything that the files store does to a disk, one method for each change. All of its changes go through here, so that a test can let
  * any of them fail, or end the process before or after it. Errors are those of the system.
  */
-import { closeSync, constants, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
 import { mkdir, open, rm, stat, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -13,6 +13,8 @@ export const PRIVATE_FOLDER_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
 
 const APPENDING = constants.O_RDWR | constants.O_APPEND;
+
+const OVERWRITING = constants.O_WRONLY | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
 /** What the system says of a file that may be there to be read only. */
 const WRITING_REFUSED: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM']);
@@ -49,6 +51,8 @@ export interface FileOperations {
   makeDirectories(path: string): Promise<void>;
   /** Makes a file with this content, for its owner only. @throws EEXIST */
   createFile(path: string, content: string | Uint8Array): Promise<void>;
+  /** Writes over a file where it lies, or makes it, for its owner only. Who reads meanwhile may see a part: for what tells by itself whether it is whole. */
+  overwriteFile(path: string, content: string): Promise<void>;
   syncFile(path: string): Promise<void>;
   /** Puts a folder's entries on the disk: a file that was made or renamed is found again after a power failure. */
   syncDirectory(path: string): Promise<void>;
@@ -71,6 +75,17 @@ export const systemFileOperations: FileOperations = {
   async createFile(path, content) {
     if (content.length > SMALL_BYTES) return withFile(path, 'wx', (handle) => handle.writeFile(content));
     createSmall(path, content);
+  },
+  async overwriteFile(path, content) {
+    const descriptor = openSync(path, OVERWRITING, PRIVATE_FILE_MODE);
+    try {
+      const bytes = Buffer.from(content, 'utf8');
+      const { size } = fstatSync(descriptor);
+      writeAll(descriptor, bytes);
+      if (size > bytes.length) ftruncateSync(descriptor, bytes.length);
+    } finally {
+      closeSync(descriptor);
+    }
   },
   syncFile: (path) => withFile(path, 'r+', (handle) => handle.sync()),
   async syncDirectory(path) {
@@ -102,10 +117,14 @@ function createSmall(path: string, content: string | Uint8Array): void {
   const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
   const descriptor = openSync(path, 'wx', PRIVATE_FILE_MODE);
   try {
-    for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
+    writeAll(descriptor, bytes);
   } finally {
     closeSync(descriptor);
   }
+}
+
+function writeAll(descriptor: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
 }
 
 /** @throws ENOENT */

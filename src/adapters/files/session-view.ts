@@ -6,12 +6,14 @@ import { z } from 'zod';
 import { SESSION_FOLD_VERSION } from '../../machines/session/session-fold.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
-import { replaceCopy } from './durable-files.ts';
 import type { FileOperations } from './file-operations.ts';
 import { VIEW_FILE } from './layout.ts';
 import { storedState } from './log-checkpoint.ts';
 import type { LogExtent } from './log-index.ts';
 import type { LogSegments } from './log-segments.ts';
+
+/** A file takes up so much of a disk at least. */
+const PAGE_BYTES = 4_096;
 
 export const VIEW_FORMAT = 'wakechart-session/2';
 
@@ -48,7 +50,14 @@ export interface SessionViewContent {
 
 export async function writeSessionView(directory: string, { state, extent }: SessionViewContent, operations: FileOperations): Promise<void> {
   const view = { format: VIEW_FORMAT, foldVersion: SESSION_FOLD_VERSION, log: extent, crc: checksum(extent, state), state };
-  await replaceCopy(join(directory, VIEW_FILE), `${JSON.stringify(view, undefined, 2)}\n`, operations);
+  // In its place: a file system may put a file that takes the place of another on the disk at once, and a wake would wait for that.
+  await operations.overwriteFile(join(directory, VIEW_FILE), padded(JSON.stringify(view, undefined, 2)));
+}
+
+/** One that is a little shorter than the one before it leaves nothing of that. */
+function padded(text: string): string {
+  const bytes = Buffer.byteLength(text) + 1;
+  return `${text}${' '.repeat(Math.ceil(bytes / PAGE_BYTES) * PAGE_BYTES - bytes)}\n`;
 }
 
 /** The stored state and how much of the log it stands for, if it is whole. What is wrong with it never matters: the log is there. */

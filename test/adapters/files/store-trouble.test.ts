@@ -146,6 +146,6 @@ describe('the file store', () => {
     expect(await readdir(join(home.path, 'agents', AGENT_ID, 'sessions', SESSION_ID, 'runtime'))).toEqual(expect.arrayContaining(['checkpoint.json']));
     disk.done.length = 0;
     await store.saveView(state);
-    expect(disk.done.filter((operation) => operation.startsWith('rename'))).toEqual(['rename session.json']);
+    expect(disk.done.filter((operation) => /rename|overwrite/.test(operation))).toEqual(['overwriteFile session.json']);
   });
 });
