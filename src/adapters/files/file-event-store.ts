@@ -148,8 +148,9 @@ export class FileEventStore implements EventStore {
 
   async append(sessionId: string, events: NewSessionEvents, options: AppendOptions = {}): Promise<AppendResult> {
     this.#assertOpen();
-    if (!this.#identities.has(sessionId)) await this.identify(sessionId);
     const { activate = [], settle = [] } = options;
+    if (activate.length === 0 && settle.length === 0) return await this.#withLog(sessionId, (log) => log.append(events, options));
+    if (!this.#identities.has(sessionId)) await this.identify(sessionId);
     // Before anybody can see the events: a hint too many costs a look, a missing one would cost the wake.
     if (activate.length > 0) await this.#activations.foretell(activate);
     const result = await this.#withLog(sessionId, (log) => log.append(events, options)).catch(async (error: unknown) => {

@@ -51,13 +51,9 @@ export interface Seal {
 
 /** @throws RuntimeError SESSION_EVENT_INVALID when the events are not JSON */
 export function encodeRecord({ key, after, events }: LogRecord, { over, isAnew }: RecordLink = {}): EncodedRecord {
-  const text = toJson({
-    ...(key === undefined ? {} : { key }),
-    ...(after === undefined ? {} : { after }),
-    ...(over === undefined ? {} : { over: [over.records, over.chain, over.writer] }),
-    ...(isAnew === true ? { anew: true } : {}),
-    events,
-  });
+  // Put together by hand: an object made only to be written costs as much as writing it.
+  const before = `${fieldOf('key', key)}${fieldOf('after', after)}${over === undefined ? '' : claimText(over)}${isAnew === true ? '"anew":true,' : ''}`;
+  const text = `{${before}"events":${toJson(events)}}`;
   const { line, byteLength, checksum } = frame(text);
   // What is kept in memory is what a reader will find: known events are copied, all others are read back from the text.
   const record = recordOf({ key, after, over, isAnew, events, checksum }, copyPlainEvent) ?? recordFrom(JSON.parse(text), checksum);
@@ -185,9 +181,20 @@ function recordOf({ key, after, over, isAnew, events, checksum }: RecordParts, r
 }
 
 function toJson(value: unknown): string {
+  let text: string | undefined;
   try {
-    return JSON.stringify(value);
+    text = JSON.stringify(value) as string | undefined;
   } catch (cause) {
     throw eventsNotStorable(cause);
   }
+  if (text === undefined) throw eventsNotStorable();
+  return text;
+}
+
+function fieldOf(name: string, value: string | undefined): string {
+  return value === undefined ? '' : `"${name}":${JSON.stringify(value)},`;
+}
+
+function claimText({ records, chain, writer }: ChainClaim): string {
+  return `"over":[${records},${chain},${JSON.stringify(writer)}],`;
 }
