@@ -60,6 +60,13 @@ export interface FileEventStoreOptions extends LeaseOptions, LogLimits {
   readonly operations?: FileOperations | undefined;
 }
 
+/** An append that makes hints, or ends some. */
+interface HintedAppend {
+  readonly options: AppendOptions;
+  readonly activate: readonly Activation[];
+  readonly settle: readonly Activation[];
+}
+
 export class FileEventStore implements EventStore {
   readonly durability: 'disk' | 'os';
   readonly #activations: FileActivationIndex;
@@ -146,10 +153,14 @@ export class FileEventStore implements EventStore {
     throw sessionNotFound(sessionId);
   }
 
-  async append(sessionId: string, events: NewSessionEvents, options: AppendOptions = {}): Promise<AppendResult> {
-    this.#assertOpen();
+  append(sessionId: string, events: NewSessionEvents, options: AppendOptions = {}): Promise<AppendResult> {
     const { activate = [], settle = [] } = options;
-    if (activate.length === 0 && settle.length === 0) return await this.#withLog(sessionId, (log) => log.append(events, options));
+    if (activate.length > 0 || settle.length > 0) return this.#appendWithHints(sessionId, events, { options, activate, settle });
+    return this.#withLog(sessionId, (log) => log.append(events, options));
+  }
+
+  async #appendWithHints(sessionId: string, events: NewSessionEvents, { options, activate, settle }: HintedAppend): Promise<AppendResult> {
+    this.#assertOpen();
     if (!this.#identities.has(sessionId)) await this.identify(sessionId);
     // Before anybody can see the events: a hint too many costs a look, a missing one would cost the wake.
     if (activate.length > 0) await this.#activations.foretell(activate);

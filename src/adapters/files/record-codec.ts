@@ -195,6 +195,10 @@ function fieldOf(name: string, value: string | undefined): string {
   return value === undefined ? '' : `"${name}":${JSON.stringify(value)},`;
 }
 
-function claimText({ records, chain, writer }: ChainClaim): string {
-  return `"over":[${records},${chain},${JSON.stringify(writer)}],`;
+/** All records of one write name the same point. */
+let lastClaim: { readonly over: ChainClaim; readonly text: string } | undefined;
+
+function claimText(over: ChainClaim): string {
+  if (lastClaim?.over !== over) lastClaim = { over, text: `"over":[${over.records},${over.chain},${JSON.stringify(over.writer)}],` };
+  return lastClaim.text;
 }

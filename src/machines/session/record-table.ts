@@ -21,7 +21,7 @@ const UUID_LENGTH = 36;
 const HALF_WORD = 0x1_0000;
 
 const HEX_DIGITS: Int8Array = new Int8Array(128).fill(-1);
-for (const [value, digit] of [...'0123456789abcdef'].entries()) HEX_DIGITS[digit.charCodeAt(0)] = value;
+for (let value = 0; value < 16; value += 1) HEX_DIGITS[value.toString(16).charCodeAt(0)] = value;
 
 /** The id that was read last, as words. One record is asked for several times in a row. */
 const words = new Uint32Array(ID_WORDS);
