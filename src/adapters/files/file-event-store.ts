@@ -290,10 +290,18 @@ export class FileEventStore implements EventStore {
 
   /** Runs `work` on the session's log. */
   #withLog<Value>(sessionId: string, work: (log: SessionLog, identity: SessionIdentity) => Promise<Value>): Promise<Value> {
-    return this.#located(sessionId, (identity) => this.#logs.use(identity, (log) => work(log, identity)));
+    const known = this.#identities.get(sessionId);
+    const use = (identity: SessionIdentity, orElse?: () => Promise<Value>): Promise<Value> => this.#logs.use(identity, (log) => work(log, identity), orElse);
+    return known === undefined || this.#isClosed ? this.#located(sessionId, (identity) => use(identity)) : use(known, () => this.#anew(sessionId, use));
   }
 
-  /** Runs `work`, and once more when the session is gone from where we know it: somebody else may have deleted it and brought it back. */
+  /** Where the session is now: another process may have deleted it and brought it back. */
+  async #anew<Value>(sessionId: string, work: (identity: SessionIdentity) => Promise<Value>): Promise<Value> {
+    this.#identities.delete(sessionId);
+    return work(await this.identify(sessionId));
+  }
+
+  /** Runs `work`, and once more when the session is gone from where we know it. */
   async #located<Value>(sessionId: string, work: (identity: SessionIdentity) => Promise<Value>): Promise<Value> {
     this.#assertOpen();
     const identity = this.#identities.get(sessionId) ?? (await this.identify(sessionId));
@@ -302,8 +310,7 @@ export class FileEventStore implements EventStore {
     } catch (error) {
       if (!isSessionGone(error)) throw error;
     }
-    this.#identities.delete(sessionId);
-    return work(await this.identify(sessionId));
+    return this.#anew(sessionId, work);
   }
 
   #remember(identity: SessionIdentity): void {

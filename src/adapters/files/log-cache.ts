@@ -43,8 +43,11 @@ export class LogCache {
     this.#options = options;
   }
 
-  /** Runs `work` with the session's log, which stays open until it is done. After SESSION_NOT_FOUND and SESSION_HISTORY_LOST the next call opens it anew. */
-  async use<Value>(identity: SessionIdentity, work: (log: SessionLog) => Promise<Value>): Promise<Value> {
+  /**
+   * Runs `work` with the session's log, which stays open until it is done. After SESSION_NOT_FOUND and SESSION_HISTORY_LOST the next call
+   * opens it anew; after the first, `orElse` may know where the session is now.
+   */
+  async use<Value>(identity: SessionIdentity, work: (log: SessionLog) => Promise<Value>, orElse?: () => Promise<Value>): Promise<Value> {
     if (this.#isClosed) throw storeClosed();
     const entry = this.#open(identity);
     if (entry.users === 0) this.#held.add(entry);
@@ -54,7 +57,8 @@ export class LogCache {
     } catch (error) {
       // Somebody else may have opened it anew already.
       if (isSessionGone(error) || isHistoryLost(error)) this.#drop(entry);
-      throw error;
+      if (orElse === undefined || !isSessionGone(error)) throw error;
+      return await orElse();
     } finally {
       const closing = this.#leave(entry);
       if (closing !== undefined) await closing;

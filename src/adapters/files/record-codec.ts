@@ -104,7 +104,7 @@ export function isSeal(value: unknown): value is Seal {
 function frame(text: string): { readonly line: string; readonly byteLength: number; readonly checksum: number } {
   const checksum = crc32(text);
   const length = Buffer.byteLength(text, 'utf8');
-  const header = `\n{"crc":"${checksum.toString(16).padStart(CRC_DIGITS, '0')}","len":${length},"record":`;
+  const header = `\n{"crc":"${hexOf(checksum)}","len":${length},"record":`;
   return { line: `${header}${text}}\n`, byteLength: header.length + length + 2, checksum };
 }
 
@@ -129,6 +129,13 @@ function readHeader(line: Buffer): { readonly start: number; readonly checksum: 
   if (at === lengthStart || !startsWith(line, BEFORE_RECORD, at)) return undefined;
   const start = at + BEFORE_RECORD.length;
   return line.length === start + length + 1 && line[start + length] === CLOSING_BRACE ? { start, checksum } : undefined;
+}
+
+/** Two hexadecimal digits of each byte. */
+const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+function hexOf(word: number): string {
+  return `${HEX_BYTES[word >>> 24]}${HEX_BYTES[(word >>> 16) & 0xff]}${HEX_BYTES[(word >>> 8) & 0xff]}${HEX_BYTES[word & 0xff]}`;
 }
 
 function startsWith(line: Buffer, expected: Buffer, from: number): boolean {

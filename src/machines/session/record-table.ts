@@ -36,8 +36,8 @@ interface TimeRange {
 export class RecordTable {
   readonly #rows = new WordRows(ROW_WORDS);
   readonly #ranges: TimeRange[] = [];
-  readonly #greatest = new Uint32Array(ID_WORDS);
-  #hasIds = false;
+  /** The greatest UUID. All of them have one length, so they sort as text as they do as numbers. */
+  #greatest = '';
   /** Ids that are no UUIDs, and their records. */
   readonly #others = new Map<string, number>();
 
@@ -51,15 +51,15 @@ export class RecordTable {
     const row = this.#rows.add();
     this.#rows.setLong(row, FIRST_SEQ, firstSeq);
     this.#rows.set(row, COUNT, count);
-    if (readWords(id)) this.#addWords(row);
+    if (readWords(id)) this.#addWords(id, row);
     else this.#others.set(id, row);
     return row;
   }
 
   /** Number of the record that begins with the event of this id. */
   find(id: string): number | undefined {
-    if (!readWords(id)) return this.#others.get(id);
-    return this.#hasIds && !this.#isGreatest() ? this.#search() : undefined;
+    if (id > this.#greatest || !readWords(id)) return this.#others.get(id);
+    return this.#search();
   }
 
   placeAt(row: number): RecordPlace {
@@ -83,24 +83,13 @@ export class RecordTable {
     return low;
   }
 
-  #addWords(row: number): void {
-    const isGreatest = !this.#hasIds || this.#isGreatest();
-    this.#hasIds = true;
-    if (isGreatest) this.#greatest.set(words);
+  #addWords(id: string, row: number): void {
+    if (id > this.#greatest) this.#greatest = id;
     for (let column = 0; column < ID_WORDS; column += 1) this.#rows.set(row, column, words[column] ?? 0);
     const time = timeOfWords();
     const range = (this.#ranges[Math.floor(row / RANGE_ROWS)] ??= { least: time, greatest: time });
     if (time < range.least) range.least = time;
     if (time > range.greatest) range.greatest = time;
-  }
-
-  /** Whether the id that was read is greater than all that are here. */
-  #isGreatest(): boolean {
-    for (let column = 0; column < ID_WORDS; column += 1) {
-      const difference = (words[column] ?? 0) - (this.#greatest[column] ?? 0);
-      if (difference !== 0) return difference > 0;
-    }
-    return false;
   }
 
   /** The newest first: what is repeated is mostly young. */
