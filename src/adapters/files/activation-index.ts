@@ -5,6 +5,7 @@
  * All of them are names of one file, since a name costs a file system a part of what a file does. Where it has no such names, or no more of
  * them for this file, a hint is a file of its own.
  */
+import { readdirSync } from 'node:fs';
 import { opendir, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkActivation, isActivation } from '../../machines/session/activation-check.ts';
@@ -28,6 +29,11 @@ const MAX_ATTEMPTS = 1_000;
 /** Hints that are made or removed at the same time. */
 const PARALLEL_HINTS = 16;
 
+/** A folder that held no more names than this when it was read last is read by the thread that asks: it takes a few microseconds. */
+const FEW_NAMES = 128;
+/** Folders of which that is remembered. */
+const MAX_SHORT_FOLDERS = 16;
+
 /** Names of the future that one look reads. */
 const MAX_NAMES_AHEAD = 1_024;
 
@@ -43,6 +49,8 @@ export class FileActivationIndex implements ActivationIndex {
   readonly #clock: Clock;
   readonly #operations: FileOperations;
   readonly #listeners = new Set<() => void>();
+  /** Folders that held few names. */
+  readonly #shortFolders = new Set<string>();
   #ringing: Promise<void> | undefined;
   #nextRing: Promise<void> | undefined;
 
@@ -215,12 +223,20 @@ export class FileActivationIndex implements ActivationIndex {
   }
 
   async #buckets(): Promise<string[]> {
-    return (await namesIn(this.#directory)).filter(isBucket).sort();
+    return (await this.#namesIn(this.#directory)).filter(isBucket).sort();
   }
 
   async #read(bucket: string): Promise<Activation[]> {
-    const names = await namesIn(join(this.#directory, bucket));
+    const names = await this.#namesIn(join(this.#directory, bucket));
     return names.flatMap((name) => readName(name, bucket) ?? []);
+  }
+
+  async #namesIn(directory: string): Promise<string[]> {
+    const names = this.#shortFolders.has(directory) ? fewNamesIn(directory) : await namesIn(directory);
+    if (this.#shortFolders.size >= MAX_SHORT_FOLDERS) this.#shortFolders.clear();
+    if (names.length <= FEW_NAMES) this.#shortFolders.add(directory);
+    else this.#shortFolders.delete(directory);
+    return names;
   }
 
   /** When something may be due that lies in the first of these folders that is not empty. */
@@ -252,6 +268,16 @@ function isMeant({ sessionId, agentId }: Activation, { except, agentId: wanted }
 async function namesIn(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
+  } catch (error) {
+    if (isAbsence(error)) return [];
+    throw error;
+  }
+}
+
+/** The same at once. */
+function fewNamesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
   } catch (error) {
     if (isAbsence(error)) return [];
     throw error;

@@ -1,6 +1,8 @@
 /** What an append asks of the system, counted: the calls that touch a file, and those of them that another thread makes. */
 import { createHook } from 'node:async_hooks';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { FileEventStore } from '../../../src/adapters/files/file-event-store.ts';
 import type { Activation } from '../../../src/machines/session/activation.ts';
@@ -8,18 +10,27 @@ import { AGENT_ID, IDENTITY, SESSION_ID, START_MS, created, idOf, message, newEv
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 
-const counted = vi.hoisted(() => ({ calls: [] as string[] }));
+type Call = (...parts: unknown[]) => unknown;
 
-/** Every function of the file system that answers at once, by its name. */
-vi.mock('node:fs', async (importOriginal) => {
-  const original: Record<string, unknown> = await importOriginal();
-  const note = (name: string, call: (...parts: unknown[]) => unknown) => (...parts: unknown[]): unknown => {
-    counted.calls.push(name.replace('Sync', ''));
-    return call(...parts);
-  };
-  const functions = Object.entries(original).filter((entry): entry is [string, (...parts: unknown[]) => unknown] => typeof entry[1] === 'function' && entry[0].endsWith('Sync'));
-  return { ...original, ...Object.fromEntries(functions.map(([name, call]) => [name, note(name, call)])) };
-});
+const calls: string[] = [];
+const functions = fs as unknown as Record<string, Call>;
+const originals = Object.entries(functions).filter(([name, value]) => typeof value === 'function' && name.endsWith('Sync'));
+
+/** Notes the name of every function of the file system that answers at once, when it is called. */
+function countCalls(): void {
+  for (const [name, call] of originals) {
+    functions[name] = (...parts) => {
+      calls.push(name.replace('Sync', ''));
+      return call(...parts);
+    };
+  }
+  syncBuiltinESMExports();
+}
+
+function countNoMore(): void {
+  for (const [name, call] of originals) functions[name] = call;
+  syncBuiltinESMExports();
+}
 
 interface Costs {
   /** Calls that the thread made that asked for them, in order. */
@@ -35,13 +46,13 @@ async function costsOf(work: () => Promise<unknown>): Promise<Costs> {
       if (type.startsWith('FSREQ')) passedOn += 1;
     },
   });
-  counted.calls.length = 0;
+  calls.length = 0;
   hook.enable();
   await work();
   // What is done behind the receipt counts too.
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   hook.disable();
-  return { atOnce: [...counted.calls], passedOn };
+  return { atOnce: [...calls], passedOn };
 }
 
 const clock = createSimulatedClock();
@@ -55,6 +66,8 @@ async function openStore(durability: 'disk' | 'os'): Promise<void> {
   await store.append(SESSION_ID, [newEvent(2, message('opens the log'))], { activate: [activation(2)] });
 }
 
+beforeAll(countCalls);
+afterAll(countNoMore);
 beforeEach(async () => {
   home = await temporaryHome();
 });
