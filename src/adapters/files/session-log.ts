@@ -14,7 +14,8 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import { MAX_READ_EVENTS, epochSuperseded, headMoved, recordTooLarge, sessionNotFound } from '../../actors/session/event-store.ts';
 import type { AppendOptions, AppendResult, NewSessionEvents, ReadOptions, StoredRecord } from '../../actors/session/event-store.ts';
 import type { FileOperations } from './file-operations.ts';
-import { LogEnd } from './log-end.ts';
+import { LogEnd, encodedEnd } from './log-end.ts';
+import type { AcknowledgedEnd } from './log-end.ts';
 import { readCheckpoint, writeCheckpoint } from './log-checkpoint.ts';
 import type { CheckpointPlace } from './log-checkpoint.ts';
 import type { LogExtent, LogIndex } from './log-index.ts';
@@ -362,21 +363,26 @@ export class SessionLog {
   async #settleOwn(written: readonly Written[], synced: Promise<void>): Promise<void> {
     const before = this.#reader.index.chain.point;
     const tell = this.#reader.takeOwn(written).map((verdict, number) => this.#telling(written[number], verdict));
+    const end = encodedEnd(this.#readEnd());
     try {
       await synced;
     } catch (error) {
       this.#reader.doubt(before);
       throw error;
     }
-    await this.#keepEnd();
+    await this.#keepEnd(end);
     for (const each of tell) each();
   }
 
   /** Everything that was read and written so far is on the disk, and receipts may say so. */
-  async #keepEnd(): Promise<void> {
-    const { chain, segment, admission } = this.#reader.index;
-    if (this.#durability === 'disk') await this.#where.segments.syncBefore(segment);
-    await this.#end.keep({ ...chain.point, events: admission.head });
+  async #keepEnd(bytes?: Buffer): Promise<void> {
+    if (this.#durability === 'disk') await this.#where.segments.syncBefore(this.#reader.index.segment);
+    await this.#end.keep(this.#readEnd(), bytes);
+  }
+
+  #readEnd(): AcknowledgedEnd {
+    const { chain, admission } = this.#reader.index;
+    return { ...chain.point, events: admission.head };
   }
 
   /** Writes at the end of the segment. Returns the number of bytes. */

@@ -19,10 +19,12 @@ const originals = Object.entries(functions).filter(([name, value]) => typeof val
 /** Notes the name of every function of the file system that answers at once, when it is called. */
 function countCalls(): void {
   for (const [name, call] of originals) {
-    functions[name] = (...parts) => {
+    const counted: Call = (...parts) => {
       calls.push(name.replace('Sync', ''));
       return call(...parts);
     };
+    // Some have parts of their own, such as realpathSync.native.
+    functions[name] = Object.assign(counted, call);
   }
   syncBuiltinESMExports();
 }
