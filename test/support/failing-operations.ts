@@ -17,6 +17,7 @@ export class FailingOperations {
     syncDirectory: (path) => this.#do('syncDirectory', path, () => systemFileOperations.syncDirectory(path)),
     rename: (from, to) => this.#do('rename', to, () => systemFileOperations.rename(from, to)),
     removeFile: (path) => this.#do('removeFile', path, () => systemFileOperations.removeFile(path)),
+    linkFile: (from, to) => this.#do('linkFile', to, () => systemFileOperations.linkFile(from, to)),
     removeTree: (path) => this.#do('removeTree', path, () => systemFileOperations.removeTree(path)),
     openLog: async (path) => {
       const file = await systemFileOperations.openLog(path);

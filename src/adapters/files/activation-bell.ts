@@ -2,9 +2,9 @@
  * Tells every process that hints were made: one file whose time of change is moved, and one watch on the folder it lies in, however many
  * folders of hints there are. Where the system cannot notify, the file is looked at now and then.
  */
-import { watch } from 'node:fs';
+import { closeSync, openSync, utimesSync, watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
-import { open, stat, utimes } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import { makePrivateDirectory } from './durable-files.ts';
@@ -23,15 +23,22 @@ export interface BellWatch {
   readonly onRing: () => void;
 }
 
-/** Rings for everybody who watches. The folder must be there. */
-export async function ringBell(directory: string): Promise<void> {
+/** Rings for everybody who watches. The hint is made: who does not hear the bell looks without it in a while. */
+export function ringBell(directory: string): void {
   const path = join(directory, BELL_FILE);
   const now = new Date();
   try {
-    await utimes(path, now, now);
+    utimesSync(path, now, now);
   } catch (error) {
-    if (systemCodeOf(error) !== 'ENOENT') throw error;
-    await (await open(path, 'a', BELL_MODE)).close();
+    if (systemCodeOf(error) === 'ENOENT') makeBell(path);
+  }
+}
+
+function makeBell(path: string): void {
+  try {
+    closeSync(openSync(path, 'a', BELL_MODE));
+  } catch {
+    // The folder was taken away: then so were the hints in it.
   }
 }
 

@@ -1,7 +1,11 @@
 /**
- * Hints as empty files in folders by time: making one is opening a file, removing one is unlinking it, and nobody reads what is far away.
- * Any number of processes may do so at once. Nothing is put on the disk for sure; after a power failure the index is suspect.
+ * Hints as names of an empty file in folders by time: making one is linking a name, removing one is unlinking it, and what is far away is
+ * not read. Any number of processes may do so at once. Nothing is put on the disk for sure; after a power failure the index is suspect.
+ *
+ * All of them are names of one file, since a name costs a file system a part of what a file does. Where it has no such names, or no more of
+ * them for this file, a hint is a file of its own.
  */
+import { readdirSync } from 'node:fs';
 import { opendir, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkActivation, isActivation } from '../../machines/session/activation-check.ts';
@@ -16,11 +20,19 @@ import { systemFileOperations } from './file-operations.ts';
 import type { FileOperations } from './file-operations.ts';
 import { storageFailed, systemCodeOf } from './storage-errors.ts';
 
+/** The empty file that hints are names of. */
+const HINT_FILE = '.hint';
+
 /** How often a folder may be taken away under us, as an empty one, before we give up. */
 const MAX_ATTEMPTS = 1_000;
 
 /** Hints that are made or removed at the same time. */
 const PARALLEL_HINTS = 16;
+
+/** A folder that held no more names than this when it was read last is read by the thread that asks: it takes a few microseconds. */
+const FEW_NAMES = 128;
+/** Folders of which that is remembered. */
+const MAX_SHORT_FOLDERS = 16;
 
 /** Names of the future that one look reads. */
 const MAX_NAMES_AHEAD = 1_024;
@@ -37,6 +49,8 @@ export class FileActivationIndex implements ActivationIndex {
   readonly #clock: Clock;
   readonly #operations: FileOperations;
   readonly #listeners = new Set<() => void>();
+  /** Folders that held few names. */
+  readonly #shortFolders = new Set<string>();
   #ringing: Promise<void> | undefined;
   #nextRing: Promise<void> | undefined;
 
@@ -152,13 +166,24 @@ export class FileActivationIndex implements ActivationIndex {
     const path = this.#pathOf(activation);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#operations.createFile(path, '');
+        return await this.#operations.linkFile(join(this.#directory, HINT_FILE), path);
       } catch (error) {
         const code = systemCodeOf(error);
         if (code === 'EEXIST') return;
-        if (code !== 'ENOENT' || attempt === MAX_ATTEMPTS) throw error;
+        if (code !== 'ENOENT') return this.#makeFile(path);
+        if (attempt === MAX_ATTEMPTS) throw error;
         await this.#makeFolder(bucketOf(activation.dueAtMs));
+        await this.#makeFile(join(this.#directory, HINT_FILE));
       }
+    }
+  }
+
+  async #makeFile(path: string): Promise<void> {
+    try {
+      await this.#operations.createFile(path, '');
+    } catch (error) {
+      // One whose folder was taken away is made again by the next attempt.
+      if (systemCodeOf(error) !== 'EEXIST') throw error;
     }
   }
 
@@ -179,15 +204,16 @@ export class FileActivationIndex implements ActivationIndex {
     }
   }
 
-  /** Everybody whose hint was made before the bell began to ring is heard with it. */
+  /** At once, and after that at most once in a turn of the event loop: a ring is for every hint that was made before it. */
   #ring(): Promise<void> {
     this.#nextRing ??= (this.#ringing ?? Promise.resolve()).then(() => {
       this.#nextRing = undefined;
+      this.#ringing = new Promise((resolve) => {
+        setImmediate(resolve);
+      });
       // Those in this process need not wait for the system.
       for (const listener of this.#listeners) listener();
-      // The hint is made; whoever does not hear the bell looks by himself in a while.
-      this.#ringing = ringBell(this.#directory).catch(() => undefined);
-      return this.#ringing;
+      ringBell(this.#directory);
     });
     return this.#nextRing;
   }
@@ -197,12 +223,20 @@ export class FileActivationIndex implements ActivationIndex {
   }
 
   async #buckets(): Promise<string[]> {
-    return (await namesIn(this.#directory)).filter(isBucket).sort();
+    return (await this.#namesIn(this.#directory)).filter(isBucket).sort();
   }
 
   async #read(bucket: string): Promise<Activation[]> {
-    const names = await namesIn(join(this.#directory, bucket));
+    const names = await this.#namesIn(join(this.#directory, bucket));
     return names.flatMap((name) => readName(name, bucket) ?? []);
+  }
+
+  async #namesIn(directory: string): Promise<string[]> {
+    const names = this.#shortFolders.has(directory) ? fewNamesIn(directory) : await namesIn(directory);
+    if (this.#shortFolders.size >= MAX_SHORT_FOLDERS) this.#shortFolders.clear();
+    if (names.length <= FEW_NAMES) this.#shortFolders.add(directory);
+    else this.#shortFolders.delete(directory);
+    return names;
   }
 
   /** When something may be due that lies in the first of these folders that is not empty. */
@@ -234,6 +268,16 @@ function isMeant({ sessionId, agentId }: Activation, { except, agentId: wanted }
 async function namesIn(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
+  } catch (error) {
+    if (isAbsence(error)) return [];
+    throw error;
+  }
+}
+
+/** The same at once. */
+function fewNamesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
   } catch (error) {
     if (isAbsence(error)) return [];
     throw error;

@@ -60,6 +60,13 @@ export interface FileEventStoreOptions extends LeaseOptions, LogLimits {
   readonly operations?: FileOperations | undefined;
 }
 
+/** An append that makes hints, or ends some. */
+interface HintedAppend {
+  readonly options: AppendOptions;
+  readonly activate: readonly Activation[];
+  readonly settle: readonly Activation[];
+}
+
 export class FileEventStore implements EventStore {
   readonly durability: 'disk' | 'os';
   readonly #activations: FileActivationIndex;
@@ -146,10 +153,15 @@ export class FileEventStore implements EventStore {
     throw sessionNotFound(sessionId);
   }
 
-  async append(sessionId: string, events: NewSessionEvents, options: AppendOptions = {}): Promise<AppendResult> {
+  append(sessionId: string, events: NewSessionEvents, options: AppendOptions = {}): Promise<AppendResult> {
+    const { activate = [], settle = [] } = options;
+    if (activate.length > 0 || settle.length > 0) return this.#appendWithHints(sessionId, events, { options, activate, settle });
+    return this.#withLog(sessionId, (log) => log.append(events, options));
+  }
+
+  async #appendWithHints(sessionId: string, events: NewSessionEvents, { options, activate, settle }: HintedAppend): Promise<AppendResult> {
     this.#assertOpen();
     if (!this.#identities.has(sessionId)) await this.identify(sessionId);
-    const { activate = [], settle = [] } = options;
     // Before anybody can see the events: a hint too many costs a look, a missing one would cost the wake.
     if (activate.length > 0) await this.#activations.foretell(activate);
     const result = await this.#withLog(sessionId, (log) => log.append(events, options)).catch(async (error: unknown) => {
@@ -278,10 +290,18 @@ export class FileEventStore implements EventStore {
 
   /** Runs `work` on the session's log. */
   #withLog<Value>(sessionId: string, work: (log: SessionLog, identity: SessionIdentity) => Promise<Value>): Promise<Value> {
-    return this.#located(sessionId, (identity) => this.#logs.use(identity, (log) => work(log, identity)));
+    const known = this.#identities.get(sessionId);
+    const use = (identity: SessionIdentity, orElse?: () => Promise<Value>): Promise<Value> => this.#logs.use(identity, (log) => work(log, identity), orElse);
+    return known === undefined || this.#isClosed ? this.#located(sessionId, (identity) => use(identity)) : use(known, () => this.#anew(sessionId, use));
   }
 
-  /** Runs `work`, and once more when the session is gone from where we know it: somebody else may have deleted it and brought it back. */
+  /** Where the session is now: another process may have deleted it and brought it back. */
+  async #anew<Value>(sessionId: string, work: (identity: SessionIdentity) => Promise<Value>): Promise<Value> {
+    this.#identities.delete(sessionId);
+    return work(await this.identify(sessionId));
+  }
+
+  /** Runs `work`, and once more when the session is gone from where we know it. */
   async #located<Value>(sessionId: string, work: (identity: SessionIdentity) => Promise<Value>): Promise<Value> {
     this.#assertOpen();
     const identity = this.#identities.get(sessionId) ?? (await this.identify(sessionId));
@@ -290,8 +310,7 @@ export class FileEventStore implements EventStore {
     } catch (error) {
       if (!isSessionGone(error)) throw error;
     }
-    this.#identities.delete(sessionId);
-    return work(await this.identify(sessionId));
+    return this.#anew(sessionId, work);
   }
 
   #remember(identity: SessionIdentity): void {

@@ -2,8 +2,8 @@
  * Everything that the files store does to a disk, one method for each change. All of its changes go through here, so that a test can let
  * any of them fail, or end the process before or after it. Errors are those of the system.
  */
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
-import { mkdir, open, rm, stat, unlink } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, ftruncateSync, linkSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { mkdir, open, rm, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { systemCodeOf } from './storage-errors.ts';
@@ -12,15 +12,18 @@ import { systemCodeOf } from './storage-errors.ts';
 export const PRIVATE_FOLDER_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
 
+/**
+ * Up to so many bytes are written by the thread that asks. The system copies them to its memory in a few microseconds; to pass them to
+ * another thread and to hear from it takes ten times as long. Whatever waits for the disk itself is done by another thread.
+ */
+const SHORT_BYTES = 64 * 1024;
+
 const APPENDING = constants.O_RDWR | constants.O_APPEND;
 
 const OVERWRITING = constants.O_WRONLY | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
 /** What the system says of a file that may be there to be read only. */
 const WRITING_REFUSED: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM']);
-
-/** As much is copied into memory of the system at once: to hand it to another thread costs several times that. */
-const SMALL_BYTES = 16_384;
 
 export interface ReadableFile {
   /** @throws ENOENT when the file was removed while it is open */
@@ -58,6 +61,8 @@ export interface FileOperations {
   syncDirectory(path: string): Promise<void>;
   /** Takes the place of what is there. */
   rename(from: string, to: string): Promise<void>;
+  /** Another name for a file that is there. @throws ENOENT, EEXIST, and whatever a file system says that has no such names */
+  linkFile(from: string, to: string): Promise<void>;
   removeFile(path: string): Promise<void>;
   /** Removes a folder with all that is in it. */
   removeTree(path: string): Promise<void>;
@@ -73,7 +78,7 @@ export const systemFileOperations: FileOperations = {
   },
   makeDirectories,
   async createFile(path, content) {
-    if (content.length > SMALL_BYTES) return withFile(path, 'wx', (handle) => handle.writeFile(content));
+    if (content.length > SHORT_BYTES) return withFile(path, 'wx', (handle) => handle.writeFile(content));
     createSmall(path, content);
   },
   async overwriteFile(path, content) {
@@ -95,7 +100,12 @@ export const systemFileOperations: FileOperations = {
   async rename(from, to) {
     renameSync(from, to);
   },
-  removeFile: unlink,
+  async linkFile(from, to) {
+    linkSync(from, to);
+  },
+  async removeFile(path) {
+    unlinkSync(path);
+  },
   removeTree: (path) => rm(path, { recursive: true, force: true }),
   async openLog(path) {
     let handle: FileHandle;
@@ -160,6 +170,7 @@ async function openSame(path: string, known: FileHandle): Promise<FileHandle> {
 }
 
 async function appendTo(handle: FileHandle, bytes: Uint8Array): Promise<number> {
+  if (bytes.length <= SHORT_BYTES) return writeSync(handle.fd, bytes, 0, bytes.length, null);
   return (await handle.write(bytes, 0, bytes.length, null)).bytesWritten;
 }
 
@@ -207,7 +218,9 @@ function readable(handle: FileHandle): ReadableFile {
 
 async function writeAt(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
-    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
+    const left = bytes.length - done;
+    const bytesWritten =
+      left <= SHORT_BYTES ? writeSync(handle.fd, bytes, done, left, position + done) : (await handle.write(bytes, done, left, position + done)).bytesWritten;
     if (bytesWritten === 0) throw new Error('the file takes no more bytes');
     done += bytesWritten;
   }

@@ -37,7 +37,7 @@ export interface NamedRecord extends LogPlace {
   readonly firstSeq: number;
   readonly count: number;
   readonly id: string;
-  readonly key: string | undefined;
+  readonly key: TextHash | undefined;
 }
 
 /** The index is not what it was when it was written, or not that of this log. It is thrown away, and the log is read again. */
@@ -53,7 +53,6 @@ export function encodeEntries(records: readonly NamedRecord[], number: number): 
   for (const [index, { firstSeq, count, segment, offset, id, key }] of records.entries()) {
     const at = index * ENTRY_BYTES;
     const idHash = hashText(id);
-    const keyHash = key === undefined ? undefined : hashText(key);
     bytes.writeUInt32LE(firstSeq % WORD, at);
     bytes.writeUInt16LE(Math.floor(firstSeq / WORD), at + 4);
     bytes.writeUInt16LE(Math.floor(offset / WORD), at + 6);
@@ -62,8 +61,8 @@ export function encodeEntries(records: readonly NamedRecord[], number: number): 
     bytes.writeUInt32LE(count, at + 16);
     bytes.writeUInt32LE(idHash.low, at + 20);
     bytes.writeUInt32LE(idHash.high, at + 24);
-    bytes.writeUInt32LE(keyHash?.low ?? 0, at + 28);
-    bytes.writeUInt32LE(keyHash?.high ?? 0, at + 32);
+    bytes.writeUInt32LE(key?.low ?? 0, at + 28);
+    bytes.writeUInt32LE(key?.high ?? 0, at + 32);
     bytes.writeUInt32LE(checksumOf(bytes, at, number + index), at + CHECKED_BYTES);
   }
   return bytes;

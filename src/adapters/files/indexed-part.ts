@@ -57,7 +57,7 @@ export class IndexedPart {
     part.#tables = { ...this.#tables };
     for (const [index, { id, key }] of records.entries()) {
       part.#tables.ids?.add(hashText(id), this.extent.records + index);
-      if (key !== undefined) part.#tables.keys?.add(hashText(key), this.extent.records + index);
+      if (key !== undefined) part.#tables.keys?.add(key, this.extent.records + index);
     }
     return part;
   }

@@ -20,66 +20,102 @@ export interface LogCacheOptions extends LogLimits {
   readonly operations: FileOperations;
 }
 
+/** A log that is open, or is being opened. */
+interface OpenLog {
+  readonly sessionId: string;
+  readonly opening: Promise<SessionLog>;
+  /** Once it is open. */
+  log: SessionLog | undefined;
+  /** How many callers hold it right now. */
+  users: number;
+}
+
 export class LogCache {
   readonly #options: LogCacheOptions;
   /** In the order of last use, the oldest first. */
-  readonly #logs = new Map<string, Promise<SessionLog>>();
-  /** How many callers hold a log right now. */
-  readonly #users = new Map<Promise<SessionLog>, number>();
+  readonly #logs = new Map<string, OpenLog>();
+  /** Those that callers hold, also when they were forgotten meanwhile. */
+  readonly #held = new Set<OpenLog>();
+  #newest: OpenLog | undefined;
   #isClosed = false;
 
   constructor(options: LogCacheOptions) {
     this.#options = options;
   }
 
-  /** Runs `work` with the session's log, which stays open until it is done. After SESSION_NOT_FOUND and SESSION_HISTORY_LOST the next call opens it anew. */
-  async use<Value>(identity: SessionIdentity, work: (log: SessionLog) => Promise<Value>): Promise<Value> {
+  /**
+   * Runs `work` with the session's log, which stays open until it is done. After SESSION_NOT_FOUND and SESSION_HISTORY_LOST the next call
+   * opens it anew; after the first, `orElse` may know where the session is now.
+   */
+  async use<Value>(identity: SessionIdentity, work: (log: SessionLog) => Promise<Value>, orElse?: () => Promise<Value>): Promise<Value> {
     if (this.#isClosed) throw storeClosed();
-    const { sessionId } = identity;
-    const log = this.#open(identity);
-    this.#users.set(log, (this.#users.get(log) ?? 0) + 1);
+    const entry = this.#open(identity);
+    if (entry.users === 0) this.#held.add(entry);
+    entry.users += 1;
     try {
-      return await work(await log);
+      return await work(entry.log ?? (await entry.opening));
     } catch (error) {
       // Somebody else may have opened it anew already.
-      if ((isSessionGone(error) || isHistoryLost(error)) && this.#logs.get(sessionId) === log) this.#logs.delete(sessionId);
-      throw error;
+      if (isSessionGone(error) || isHistoryLost(error)) this.#drop(entry);
+      if (orElse === undefined || !isSessionGone(error)) throw error;
+      return await orElse();
     } finally {
-      await this.#leave(sessionId, log);
+      const closing = this.#leave(entry);
+      if (closing !== undefined) await closing;
     }
   }
 
   /** Forgets the session's log, and closes it once nobody uses it. */
   async forget(sessionId: string): Promise<void> {
-    const log = this.#logs.get(sessionId);
-    this.#logs.delete(sessionId);
-    if (log !== undefined && !this.#users.has(log)) await closeLog(log);
+    const entry = this.#logs.get(sessionId);
+    if (entry === undefined) return;
+    this.#drop(entry);
+    if (entry.users === 0) await closeLog(entry);
   }
 
   /** Waits for what is being written; whoever reads still is told that it cannot be read. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const logs = new Set([...this.#logs.values(), ...this.#users.keys()]);
+    const logs = new Set([...this.#logs.values(), ...this.#held]);
     this.#logs.clear();
     await Promise.all([...logs].map(closeLog));
   }
 
-  async #leave(sessionId: string, log: Promise<SessionLog>): Promise<void> {
-    const left = (this.#users.get(log) ?? 1) - 1;
-    if (left > 0) this.#users.set(log, left);
-    else this.#users.delete(log);
-    if (left === 0 && !this.#isClosed && this.#logs.get(sessionId) !== log) await closeLog(log);
-    if (this.#logs.size > MAX_OPEN_LOGS) await this.#closeUnused();
+  /** What there is to wait for; nothing most of the time. */
+  #leave(entry: OpenLog): Promise<void> | undefined {
+    entry.users -= 1;
+    if (entry.users > 0) return undefined;
+    this.#held.delete(entry);
+    const closing = !this.#isClosed && this.#logs.get(entry.sessionId) !== entry ? closeLog(entry) : undefined;
+    if (this.#logs.size <= MAX_OPEN_LOGS) return closing;
+    return closing === undefined ? this.#closeUnused() : closing.then(() => this.#closeUnused());
   }
 
-  #open(identity: SessionIdentity): Promise<SessionLog> {
+  #open(identity: SessionIdentity): OpenLog {
     const { sessionId } = identity;
-    const log = this.#logs.get(sessionId) ?? this.#openFile(identity);
+    const entry = this.#logs.get(sessionId) ?? this.#opened(identity);
+    if (entry === this.#newest) return entry;
+    this.#newest = entry;
     this.#logs.delete(sessionId);
-    this.#logs.set(sessionId, log);
-    // One that could not be opened is tried again next time.
-    log.catch(() => this.#logs.get(sessionId) === log && this.#logs.delete(sessionId));
-    return log;
+    this.#logs.set(sessionId, entry);
+    return entry;
+  }
+
+  #opened(identity: SessionIdentity): OpenLog {
+    const entry: OpenLog = { sessionId: identity.sessionId, opening: this.#openFile(identity), log: undefined, users: 0 };
+    entry.opening.then(
+      (log) => {
+        entry.log = log;
+      },
+      // One that could not be opened is tried again next time.
+      () => this.#drop(entry),
+    );
+    return entry;
+  }
+
+  #drop(entry: OpenLog): void {
+    if (this.#logs.get(entry.sessionId) === entry) this.#logs.delete(entry.sessionId);
+    if (this.#newest === entry) this.#newest = undefined;
   }
 
   async #openFile(identity: SessionIdentity): Promise<SessionLog> {
@@ -92,13 +128,13 @@ export class LogCache {
   }
 
   async #closeUnused(): Promise<void> {
-    for (const [sessionId, opening] of this.#logs) {
+    for (const entry of this.#logs.values()) {
       if (this.#logs.size <= MAX_OPEN_LOGS) return;
-      if (this.#users.has(opening)) continue;
-      const log = await opening.catch(() => undefined);
+      if (entry.users > 0) continue;
+      const log = await entry.opening.catch(() => undefined);
       // Used again while we waited: the next round will look at it.
-      if (this.#users.has(opening) || log?.isBusy === true || this.#logs.get(sessionId) !== opening) continue;
-      this.#logs.delete(sessionId);
+      if (entry.users > 0 || log?.isBusy === true || this.#logs.get(entry.sessionId) !== entry) continue;
+      this.#drop(entry);
       await log?.close();
     }
   }
@@ -115,7 +151,7 @@ function isHistoryLost(error: unknown): boolean {
 }
 
 /** One that could not be opened has nothing to close. */
-async function closeLog(log: Promise<SessionLog>): Promise<void> {
-  const opened = await log.catch(() => undefined);
+async function closeLog({ opening }: OpenLog): Promise<void> {
+  const opened = await opening.catch(() => undefined);
   await opened?.close();
 }

@@ -8,6 +8,7 @@
  * gone. What no record names yet is kept beside the log, see log-end.ts.
  */
 import { crc32 } from 'node:zlib';
+import { WordRows } from '../../machines/session/word-rows.ts';
 
 /** How a log goes up to its n-th record. */
 export interface ChainPoint {
@@ -49,7 +50,7 @@ export class LogChain {
   #records: number;
   #chain: number;
   /** The chain after each record behind the base. */
-  #links: number[] = [];
+  readonly #links = new WordRows(1);
   #fault: LogFault | undefined;
 
   constructor(start: ChainPoint = CHAIN_START) {
@@ -73,7 +74,7 @@ export class LogChain {
     else if (over !== undefined) this.#fault ??= this.faultOf(over);
     this.#chain = nextChain(this.#chain, checksum);
     this.#records += 1;
-    this.#links.push(this.#chain);
+    this.#links.set(this.#links.add(), 0, this.#chain);
   }
 
   note(fault: LogFault): void {
@@ -84,7 +85,7 @@ export class LogChain {
   faultOf({ records, chain }: ChainPoint): LogFault | undefined {
     if (records < this.#base.records) return undefined;
     if (records > this.#records) return `${records} records were stored, and ${this.#records} are there`;
-    const there = records === this.#base.records ? this.#base.chain : this.#links[records - this.#base.records - 1];
+    const there = records === this.#base.records ? this.#base.chain : this.#links.get(records - this.#base.records - 1, 0);
     return there === chain ? undefined : `the first ${records} records are not those that were stored, or not in their order`;
   }
 
@@ -92,7 +93,7 @@ export class LogChain {
     this.#base = point;
     this.#records = point.records;
     this.#chain = point.chain;
-    this.#links = [];
+    this.#links.clear();
     this.#fault = undefined;
   }
 }

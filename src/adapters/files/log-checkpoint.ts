@@ -98,8 +98,9 @@ async function standsIn({ segment, offset, headId, last }: LogExtent, segments: 
 export async function writeCheckpoint(where: CheckpointPlace, index: LogIndex, state: SessionState): Promise<Checkpoint | undefined> {
   const known = index.part?.extent ?? (await extentOfOthers(where, index));
   const listed = index.part?.extent.records ?? 0;
-  if (known !== undefined && known.records > listed + index.tail.length) return undefined;
-  const extent = await writeIndex(where, known, index.tail.slice((known?.records ?? 0) - listed));
+  if (known !== undefined && known.records > listed + index.tailSize.records) return undefined;
+  const { tail } = index;
+  const extent = await writeIndex(where, known, tail.slice((known?.records ?? 0) - listed));
   const point = index.point;
   const checkpoint = { format: CHECKPOINT_FORMAT, foldVersion: SESSION_FOLD_VERSION, ...point, index: extent, state };
   const folder = join(where.directory, RUNTIME_FOLDER);
@@ -108,7 +109,7 @@ export async function writeCheckpoint(where: CheckpointPlace, index: LogIndex, s
   // Only now: a part that was added to must not be used when the checkpoint could not be written.
   const path = indexPath(where.directory, extent.generation);
   const part =
-    index.part?.extended({ path, extent, head: point.head }, index.tail) ?? new IndexedPart({ path, segments: where.segments, extent, head: point.head });
+    index.part?.extended({ path, extent, head: point.head }, tail) ?? new IndexedPart({ path, segments: where.segments, extent, head: point.head });
   return { start: { ...point, part }, state };
 }
 
@@ -119,10 +120,10 @@ function parse(text: string): StoredCheckpoint | undefined {
 }
 
 /** The index that somebody else has begun, for one who has read all of the log, if it lists the same records as far as it goes. */
-async function extentOfOthers(where: CheckpointPlace, { tail }: LogIndex): Promise<IndexExtent | undefined> {
+async function extentOfOthers(where: CheckpointPlace, index: LogIndex): Promise<IndexExtent | undefined> {
   const extent = (await readCheckpoint(where))?.start.part.extent;
-  if (extent === undefined || extent.records > tail.length) return extent;
-  return crc32(encodeEntries(tail.slice(0, extent.records), 0)) === extent.checksum ? extent : undefined;
+  if (extent === undefined || extent.records > index.tailSize.records) return extent;
+  return crc32(encodeEntries(index.tail.slice(0, extent.records), 0)) === extent.checksum ? extent : undefined;
 }
 
 async function writeIndex(where: CheckpointPlace, known: IndexExtent | undefined, records: readonly NamedRecord[]): Promise<IndexExtent> {

@@ -36,6 +36,8 @@ export class LogEnd {
   #file: WritableFile | undefined;
   /** How far the log is known to be on the disk. */
   #durable: AcknowledgedEnd | undefined;
+  /** That as a record names it. */
+  #claim: ChainClaim | undefined;
 
   private constructor(path: string, operations: FileOperations, file: WritableFile | undefined, known: readonly AcknowledgedEnd[]) {
     const name = randomBytes(WRITER_BYTES);
@@ -60,7 +62,7 @@ export class LogEnd {
   claim(chain: LogChain): ChainClaim | undefined {
     // A loss that was accepted since has ended the chain of which it was a point.
     if (this.#durable === undefined || chain.faultOf(this.#durable) !== undefined) return undefined;
-    return this.claimOf(this.#durable);
+    return (this.#claim ??= this.claimOf(this.#durable));
   }
 
   claimOf({ records, chain }: ChainPoint): ChainClaim {
@@ -70,14 +72,16 @@ export class LogEnd {
   /** After a write that failed: it may have left a record without its last newline, and the same bytes written again would look like a copy of it. */
   writeUnderNewName(): void {
     this.#writer = randomBytes(WRITER_BYTES).toString('hex');
+    this.#claim = undefined;
   }
 
   /** Keeps `end`, all of which is on the disk. One that cannot be kept lags, and fails nothing that is stored. */
-  async keep(end: AcknowledgedEnd): Promise<void> {
+  async keep(end: AcknowledgedEnd, bytes = encodedEnd(end)): Promise<void> {
     this.#durable = end;
+    this.#claim = undefined;
     try {
       this.#file ??= await this.#made();
-      await this.#file.write(encodedEnd(end), this.#place * PLACE_BYTES);
+      await this.#file.write(bytes, this.#place * PLACE_BYTES);
     } catch {
       await this.close();
     }
@@ -108,8 +112,8 @@ export class LogEnd {
 
 /** The content of the file for a log that ends so. */
 export function encodedEnd({ records, chain, events }: AcknowledgedEnd): Buffer {
-  const end = { records, chain, events };
-  return Buffer.from(`${JSON.stringify({ crc: crc32(JSON.stringify(end)), end }).padEnd(PLACE_BYTES - 1)}\n`, 'latin1');
+  const end = `{"records":${records},"chain":${chain},"events":${events}}`;
+  return Buffer.from(`${`{"crc":${crc32(end)},"end":${end}}`.padEnd(PLACE_BYTES - 1)}\n`, 'latin1');
 }
 
 /** What the file says. */

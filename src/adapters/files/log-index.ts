@@ -3,6 +3,7 @@
  * when there is one; the part before that is on the disk. Fed with the records of the log in order.
  */
 import type { Verdict } from '../../machines/session/log-admission.ts';
+import { WordRows } from '../../machines/session/word-rows.ts';
 import { IndexDamaged } from './index-entry.ts';
 import type { LogPlace, NamedRecord } from './index-entry.ts';
 import type { IndexedPart } from './indexed-part.ts';
@@ -11,6 +12,7 @@ import type { ChainPoint } from './log-chain.ts';
 import type { EncodedRecord, ReadRecord } from './record-codec.ts';
 import { TailAdmission } from './tail-admission.ts';
 import type { EarlierRecords } from './tail-admission.ts';
+import { hashText } from './text-hash.ts';
 
 /** How far a log has been read. */
 export interface LogExtent {
@@ -38,10 +40,13 @@ export interface LogStart extends LogPoint {
   readonly part: IndexedPart;
 }
 
-/** A record behind the checkpoint. */
-interface TailRecord extends NamedRecord {
-  readonly checksum: number;
-}
+/** Columns of a record behind the checkpoint. What else is known of it, the admission knows. */
+const SEGMENT = 0;
+const OFFSET = 1;
+const CHECKSUM = 3;
+const KEY_LOW = 4;
+const KEY_HIGH = 5;
+const TAIL_WORDS = 6;
 
 export class LogIndex {
   readonly part: IndexedPart | undefined;
@@ -53,11 +58,12 @@ export class LogIndex {
   segment = 1;
   offset = 0;
   #isAfterDamage = false;
+  /** Of the last record that counts. */
   #last: LogExtent['last'];
   /** Bytes that were read since the start. */
   #tailBytes = 0;
   /** The records behind the checkpoint. */
-  readonly #tail: TailRecord[] = [];
+  readonly #tail = new WordRows(TAIL_WORDS);
 
   constructor(start?: LogStart) {
     this.part = start?.part;
@@ -83,12 +89,12 @@ export class LogIndex {
 
   /** The records behind the checkpoint, in order. */
   get tail(): readonly NamedRecord[] {
-    return this.#tail;
+    return Array.from({ length: this.#tail.size }, (_, number) => this.#recordAt(number));
   }
 
   /** How much has been read behind the checkpoint. */
   get tailSize(): { readonly records: number; readonly events: number; readonly bytes: number } {
-    return { records: this.#tail.length, events: this.admission.head - (this.part?.head ?? 0), bytes: this.#tailBytes };
+    return { records: this.#tail.size, events: this.admission.head - (this.part?.head ?? 0), bytes: this.#tailBytes };
   }
 
   /** Takes the record that begins at `start` and ends before `end`. Gives its first sequence number if it counts. */
@@ -135,19 +141,30 @@ export class LogIndex {
 
   /** The records behind the checkpoint that hold the events from `from` to `to`. */
   tailCovering({ from, to }: { readonly from: number; readonly to: number }): readonly NamedRecord[] {
-    return this.#tail.slice(this.#numberOf(from), this.#numberOf(to) + 1);
+    if (this.#tail.size === 0) return [];
+    const first = this.admission.numberOf(from);
+    return Array.from({ length: this.admission.numberOf(to) + 1 - first }, (_, index) => this.#recordAt(first + index));
   }
 
-  /** Position in the tail of the record that holds event `seq`, or of the nearest one. */
-  #numberOf(seq: number): number {
-    let low = 0;
-    let high = this.#tail.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((this.#tail[middle]?.firstSeq ?? Infinity) <= seq) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+  #recordAt(number: number): NamedRecord {
+    const key = { low: this.#tail.get(number, KEY_LOW), high: this.#tail.get(number, KEY_HIGH) };
+    return {
+      ...this.admission.recordAt(number),
+      segment: this.#tail.get(number, SEGMENT),
+      offset: this.#tail.getLong(number, OFFSET),
+      key: key.low === 0 && key.high === 0 ? undefined : key,
+    };
+  }
+
+  #keep({ key, checksum }: ReadRecord, start: number): void {
+    const number = this.#tail.add();
+    this.#tail.set(number, SEGMENT, this.segment);
+    this.#tail.setLong(number, OFFSET, start);
+    this.#tail.set(number, CHECKSUM, checksum);
+    if (key === undefined) return;
+    const { low, high } = hashText(key);
+    this.#tail.set(number, KEY_LOW, low);
+    this.#tail.set(number, KEY_HIGH, high);
   }
 
   #admit(record: ReadRecord, start: number, earlier: EarlierRecords | undefined): Verdict {
@@ -157,16 +174,16 @@ export class LogIndex {
     // A void record says nothing about what the damaged one before it was: the next one that counts may still have to follow that.
     if (verdict.kind !== 'admitted') return verdict;
     this.#isAfterDamage = false;
-    const { events, key, checksum } = record;
-    this.#tail.push({ firstSeq: verdict.firstSeq, count: events.length, segment: this.segment, offset: start, id: events[0].id, key, checksum });
-    this.#last = { segment: this.segment, offset: start, checksum };
+    this.#keep(record, start);
+    this.#last = { segment: this.segment, offset: start, checksum: record.checksum };
     return verdict;
   }
 
   /** A writer that repeats an event writes another record, since it knows more of the log or another writer does. */
   #compareCopies({ over, checksum }: ReadRecord, firstSeq: number): void {
-    const first = this.#tail[this.#numberOf(firstSeq)];
-    if (over !== undefined && first?.firstSeq === firstSeq && first.checksum === checksum) this.chain.note(`the record of event ${firstSeq} is there twice`);
+    if (over === undefined || this.#tail.size === 0) return;
+    const number = this.admission.numberOf(firstSeq);
+    if (this.admission.recordAt(number).firstSeq === firstSeq && this.#tail.get(number, CHECKSUM) === checksum) this.chain.note(`the record of event ${firstSeq} is there twice`);
   }
 }
 

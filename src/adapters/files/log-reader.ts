@@ -62,6 +62,8 @@ export class LogReader {
   /** From here on records of the segment that is being scanned are among the newest. */
   #recentFrom = 0;
   #missingSegment: number | undefined;
+  /** How the log went before records of which it is not known whether they are there. */
+  #doubted: ChainPoint | undefined;
   /** Points of the chain that the log has not been compared with yet. */
   #unproven: readonly ChainPoint[];
 
@@ -122,6 +124,7 @@ export class LogReader {
 
   async read(wanted: Wanted): Promise<readonly SessionEvent[]> {
     return this.withIndex(async () => {
+      if (this.#doubted !== undefined) await this.#restart();
       const known = wanted.from <= this.#index.admission.head ? await this.reread(wanted) : [];
       if (known.length >= wanted.limit) return known;
       const fresh = await this.#scan({ from: Math.max(wanted.from, this.#index.admission.head + 1), limit: wanted.limit - known.length });
@@ -142,9 +145,15 @@ export class LogReader {
     return verdicts;
   }
 
+  /** What was taken behind this point may not be there: before anything else, the log is read anew. */
+  doubt(point: ChainPoint): void {
+    this.#doubted = point;
+  }
+
   /** Reads what has been appended since. */
   async catchUp(): Promise<void> {
     await this.withIndex(async () => {
+      if (this.#doubted !== undefined) await this.#restart();
       await this.#scan(NOTHING);
       this.#assertWhole();
     });
@@ -330,8 +339,9 @@ export class LogReader {
 
   async #restart(): Promise<void> {
     // What was read before has to be there still.
-    this.#unproven = [...this.#options.ends, this.#index.chain.point];
+    this.#unproven = [...this.#options.ends, this.#doubted ?? this.#index.chain.point];
     const first = await this.#options.segments.open(1);
+    this.#doubted = undefined;
     await this.#file.close();
     this.#file = first;
     this.#index = new LogIndex();

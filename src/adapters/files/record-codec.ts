@@ -51,13 +51,9 @@ export interface Seal {
 
 /** @throws RuntimeError SESSION_EVENT_INVALID when the events are not JSON */
 export function encodeRecord({ key, after, events }: LogRecord, { over, isAnew }: RecordLink = {}): EncodedRecord {
-  const text = toJson({
-    ...(key === undefined ? {} : { key }),
-    ...(after === undefined ? {} : { after }),
-    ...(over === undefined ? {} : { over: [over.records, over.chain, over.writer] }),
-    ...(isAnew === true ? { anew: true } : {}),
-    events,
-  });
+  // Put together by hand: an object made only to be written costs as much as writing it.
+  const before = `${fieldOf('key', key)}${fieldOf('after', after)}${over === undefined ? '' : claimText(over)}${isAnew === true ? '"anew":true,' : ''}`;
+  const text = `{${before}"events":${toJson(events)}}`;
   const { line, byteLength, checksum } = frame(text);
   // What is kept in memory is what a reader will find: known events are copied, all others are read back from the text.
   const record = recordOf({ key, after, over, isAnew, events, checksum }, copyPlainEvent) ?? recordFrom(JSON.parse(text), checksum);
@@ -108,7 +104,7 @@ export function isSeal(value: unknown): value is Seal {
 function frame(text: string): { readonly line: string; readonly byteLength: number; readonly checksum: number } {
   const checksum = crc32(text);
   const length = Buffer.byteLength(text, 'utf8');
-  const header = `\n{"crc":"${checksum.toString(16).padStart(CRC_DIGITS, '0')}","len":${length},"record":`;
+  const header = `\n{"crc":"${hexOf(checksum)}","len":${length},"record":`;
   return { line: `${header}${text}}\n`, byteLength: header.length + length + 2, checksum };
 }
 
@@ -133,6 +129,13 @@ function readHeader(line: Buffer): { readonly start: number; readonly checksum: 
   if (at === lengthStart || !startsWith(line, BEFORE_RECORD, at)) return undefined;
   const start = at + BEFORE_RECORD.length;
   return line.length === start + length + 1 && line[start + length] === CLOSING_BRACE ? { start, checksum } : undefined;
+}
+
+/** Two hexadecimal digits of each byte. */
+const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+function hexOf(word: number): string {
+  return `${HEX_BYTES[word >>> 24]}${HEX_BYTES[(word >>> 16) & 0xff]}${HEX_BYTES[(word >>> 8) & 0xff]}${HEX_BYTES[word & 0xff]}`;
 }
 
 function startsWith(line: Buffer, expected: Buffer, from: number): boolean {
@@ -185,9 +188,24 @@ function recordOf({ key, after, over, isAnew, events, checksum }: RecordParts, r
 }
 
 function toJson(value: unknown): string {
+  let text: string | undefined;
   try {
-    return JSON.stringify(value);
+    text = JSON.stringify(value) as string | undefined;
   } catch (cause) {
     throw eventsNotStorable(cause);
   }
+  if (text === undefined) throw eventsNotStorable();
+  return text;
+}
+
+function fieldOf(name: string, value: string | undefined): string {
+  return value === undefined ? '' : `"${name}":${JSON.stringify(value)},`;
+}
+
+/** All records of one write name the same point. */
+let lastClaim: { readonly over: ChainClaim; readonly text: string } | undefined;
+
+function claimText(over: ChainClaim): string {
+  if (lastClaim?.over !== over) lastClaim = { over, text: `"over":[${over.records},${over.chain},${JSON.stringify(over.writer)}],` };
+  return lastClaim.text;
 }

@@ -14,7 +14,8 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import { MAX_READ_EVENTS, epochSuperseded, headMoved, recordTooLarge, sessionNotFound } from '../../actors/session/event-store.ts';
 import type { AppendOptions, AppendResult, NewSessionEvents, ReadOptions, StoredRecord } from '../../actors/session/event-store.ts';
 import type { FileOperations } from './file-operations.ts';
-import { LogEnd } from './log-end.ts';
+import { LogEnd, encodedEnd } from './log-end.ts';
+import type { AcknowledgedEnd } from './log-end.ts';
 import { readCheckpoint, writeCheckpoint } from './log-checkpoint.ts';
 import type { CheckpointPlace } from './log-checkpoint.ts';
 import type { LogExtent, LogIndex } from './log-index.ts';
@@ -22,17 +23,10 @@ import { LogReader } from './log-reader.ts';
 import { LogSegments } from './log-segments.ts';
 import { encodeRecord, encodeSeal, eventsOf, placedEvents } from './record-codec.ts';
 import type { EncodedRecord, ReadRecord } from './record-codec.ts';
+import { MAX_BATCH_BYTES, MAX_SEALED_WRITES, MAX_WRITE_ATTEMPTS } from './pending-append.ts';
+import type { PendingAppend, Written } from './pending-append.ts';
 import { storageFailed, systemCodeOf } from './storage-errors.ts';
 import type { EarlierRecords } from './tail-admission.ts';
-
-/** Bytes that one write may hold. What waits beyond goes into the next. */
-const MAX_BATCH_BYTES = 4 * 1024 * 1024;
-
-/** How often a record is written again that another process's write has cut in two. */
-const MAX_WRITE_ATTEMPTS = 3;
-
-/** How often in a row a write may come too late, into a segment that somebody else has just sealed. */
-const MAX_SEALED_WRITES = 1_000;
 
 export const DEFAULT_SEGMENT_BYTES = 32 * 1024 * 1024;
 
@@ -55,17 +49,6 @@ export interface SessionLogOptions extends LogLimits {
   readonly durability: 'disk' | 'os';
   /** See LogReaderOptions. */
   readonly isNeverEmpty?: boolean | undefined;
-}
-
-interface PendingAppend {
-  readonly events: NewSessionEvents;
-  readonly options: AppendOptions;
-  readonly resolve: (result: AppendResult) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-interface Written extends EncodedRecord {
-  readonly pending: PendingAppend;
 }
 
 export class SessionLog {
@@ -296,8 +279,9 @@ export class SessionLog {
       const verdict = this.#judgeAtOnce(encoded.record) ?? (await this.#judge(encoded.record));
       if (!this.#isToBeWritten(pending, encoded.record, { verdict, hasOthersAhead: written.length > 0 })) continue;
       if (idempotencyKey !== undefined) keys.add(idempotencyKey);
-      written.push({ ...encoded, pending });
-      bytes += encoded.byteLength;
+      const { record, text, byteLength } = encoded;
+      written.push({ record, text, byteLength, pending });
+      bytes += byteLength;
     }
     return written;
   }
@@ -356,15 +340,17 @@ export class SessionLog {
   async #write(written: readonly Written[]): Promise<Written[]> {
     const { file, index } = this.#reader;
     const total = await this.#appendText(written.map(({ text }) => text).join(''));
+    const synced = this.#durability === 'disk' ? file.sync() : Promise.resolve();
+    // It is awaited below, unless the size says first that the file is gone.
+    synced.catch(() => undefined);
     // Looked at while the sync runs: any time after the write will do.
-    const [size] = await Promise.all([file.size(), this.#durability === 'disk' ? file.sync() : undefined]);
+    const size = await file.size();
     // Nothing but ours came since the last time: no need to read it back.
     if (size === index.offset + total) {
-      const verdicts = this.#reader.takeOwn(written);
-      await this.#keepEnd();
-      for (const [number, verdict] of verdicts.entries()) this.#settle(written[number], verdict);
+      await this.#settleOwn(written, synced);
       return [];
     }
+    await synced;
     if (!(await this.#reader.isStillThere())) this.#reader.refuse('its last record is not where it was written');
     // What was there before the sync began is on the disk now; what others wrote meanwhile may not be.
     const isAsSynced = await this.#reader.readTo(size);
@@ -373,11 +359,30 @@ export class SessionLog {
     return this.#settleRead(written);
   }
 
+  /** Does everything while the disk works, but for telling. Records that a failed sync leaves behind are in doubt until they are read again. */
+  async #settleOwn(written: readonly Written[], synced: Promise<void>): Promise<void> {
+    const before = this.#reader.index.chain.point;
+    const tell = this.#reader.takeOwn(written).map((verdict, number) => this.#telling(written[number], verdict));
+    const end = encodedEnd(this.#readEnd());
+    try {
+      await synced;
+    } catch (error) {
+      this.#reader.doubt(before);
+      throw error;
+    }
+    await this.#keepEnd(end);
+    for (const each of tell) each();
+  }
+
   /** Everything that was read and written so far is on the disk, and receipts may say so. */
-  async #keepEnd(): Promise<void> {
-    const { chain, segment, admission } = this.#reader.index;
-    if (this.#durability === 'disk') await this.#where.segments.syncBefore(segment);
-    await this.#end.keep({ ...chain.point, events: admission.head });
+  async #keepEnd(bytes?: Buffer): Promise<void> {
+    if (this.#durability === 'disk') await this.#where.segments.syncBefore(this.#reader.index.segment);
+    await this.#end.keep(this.#readEnd(), bytes);
+  }
+
+  #readEnd(): AcknowledgedEnd {
+    const { chain, admission } = this.#reader.index;
+    return { ...chain.point, events: admission.head };
   }
 
   /** Writes at the end of the segment. Returns the number of bytes. */
@@ -402,11 +407,12 @@ export class SessionLog {
     }
   }
 
-  #settle(written: Written | undefined, verdict: Verdict): void {
-    if (written === undefined) return;
+  #telling(written: Written | undefined, verdict: Verdict): () => void {
+    if (written === undefined) return () => undefined;
     const { pending, record } = written;
-    if (this.#settleUnlessAdmitted(pending, record, verdict) || verdict.kind !== 'admitted') return;
-    pending.resolve(this.#result(eventsOf(record, { sessionId: this.#sessionId, firstSeq: verdict.firstSeq }), false));
+    if (verdict.kind !== 'admitted') return () => this.#settleUnlessAdmitted(pending, record, verdict);
+    const result = this.#result(eventsOf(record, { sessionId: this.#sessionId, firstSeq: verdict.firstSeq }), false);
+    return () => pending.resolve(result);
   }
 
   /** The same for records that were read back among those of others. */

@@ -25,11 +25,14 @@ const SEED_EVENTS = 2;
 
 export class TailAdmission {
   readonly #records = new LogAdmission();
-  /** What is added to a number that `#records` gives. */
+  /** What is added to a sequence number that `#records` gives. */
   readonly #shift: number;
+  /** Records that stand for the part before. */
+  readonly #seeds: number;
 
   constructor(base?: AdmissionBase) {
     this.#shift = base === undefined ? 0 : base.head - SEED_EVENTS;
+    this.#seeds = base === undefined ? 0 : 1;
     // One record stands for all before: its first id is nobody's, its last one is that of the last event.
     if (base !== undefined) this.#records.admit({ events: [seedEvent('', base.epoch), seedEvent(base.headId, base.epoch)] });
   }
@@ -44,6 +47,23 @@ export class TailAdmission {
 
   get epoch(): number {
     return this.#records.epoch;
+  }
+
+  /** Number of records of the tail that count. */
+  get size(): number {
+    return this.#records.records.size - this.#seeds;
+  }
+
+  /** The tail's record of this number, from 0. */
+  recordAt(number: number): RecordPlace & { readonly id: string } {
+    const { records } = this.#records;
+    const { firstSeq, count } = records.placeAt(number + this.#seeds);
+    return { firstSeq: firstSeq + this.#shift, count, id: records.idAt(number + this.#seeds) };
+  }
+
+  /** Number of the tail's record that holds event `seq`, or of the nearest one. */
+  numberOf(seq: number): number {
+    return this.#records.records.numberOf(seq - this.#shift, this.#seeds) - this.#seeds;
   }
 
   findId(id: string): RecordPlace | undefined {

@@ -8,7 +8,11 @@
  *
  * A record that is void takes no sequence numbers.
  */
+import { RecordTable } from './record-table.ts';
+import type { RecordPlace } from './record-table.ts';
 import type { NewSessionEvent } from './session-event.ts';
+
+export type { RecordPlace } from './record-table.ts';
 
 /** What one append writes, all or nothing. */
 export interface LogRecord {
@@ -26,19 +30,13 @@ export type Verdict =
   | { readonly kind: 'moved'; readonly head: number }
   | { readonly kind: 'superseded'; readonly epoch: number };
 
-export interface RecordPlace {
-  readonly firstSeq: number;
-  readonly count: number;
-}
-
 export class LogAdmission {
   #head = 0;
   #headId = '';
   #epoch = 0;
-  /** Sequence number of each record's first event, by the id of that event. */
-  readonly #byId = new Map<string, number>();
-  /** How many events a record holds, by its first sequence number, where it is more than one. */
-  readonly #counts = new Map<number, number>();
+  /** The records that count, by number. */
+  readonly records = new RecordTable();
+  /** Numbers of records. */
   readonly #byKey = new Map<string, number>();
 
   /** Sequence number of the last event. */
@@ -57,7 +55,7 @@ export class LogAdmission {
 
   /** Where the record lies whose first event has this id. */
   findId(id: string): RecordPlace | undefined {
-    return this.#placeAt(this.#byId.get(id));
+    return this.#placeAt(this.records.find(id));
   }
 
   /** Where the record lies that was stored under this idempotency key. */
@@ -82,17 +80,16 @@ export class LogAdmission {
     if (verdict.kind !== 'admitted') return verdict;
     const { events, key } = record;
     const { firstSeq } = verdict;
-    this.#byId.set(events[0].id, firstSeq);
-    if (events.length > 1) this.#counts.set(firstSeq, events.length);
-    if (key !== undefined) this.#byKey.set(key, firstSeq);
+    const number = this.records.add(events[0].id, { firstSeq, count: events.length });
+    if (key !== undefined) this.#byKey.set(key, number);
     this.#head += events.length;
     this.#headId = events.at(-1)?.id ?? this.#headId;
     this.#epoch = Math.max(this.#epoch, epochOf(record) ?? 0);
     return verdict;
   }
 
-  #placeAt(firstSeq: number | undefined): RecordPlace | undefined {
-    return firstSeq === undefined ? undefined : { firstSeq, count: this.#counts.get(firstSeq) ?? 1 };
+  #placeAt(number: number | undefined): RecordPlace | undefined {
+    return number === undefined ? undefined : this.records.placeAt(number);
   }
 
   #isSuperseded(record: LogRecord): boolean {

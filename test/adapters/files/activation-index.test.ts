@@ -64,7 +64,7 @@ describe('hints as files', () => {
   it('are empty, private, and sorted by time in folders of ten minutes', async () => {
     const one = hint();
     await open().add([one, hint({ dueAtMs: START_MS + 15 * MINUTE_MS })]);
-    expect((await readdir(directory)).sort()).toEqual(['.bell', '2026-01-01T0000', '2026-01-01T0010']);
+    expect((await readdir(directory)).sort()).toEqual(['.bell', '.hint', '2026-01-01T0000', '2026-01-01T0010']);
     const path = join(directory, '2026-01-01T0000', nameOf(one));
     expect(nameOf(one)).toBe(`00${START_MS}.n0.${one.sessionId}.tester.${one.causeId}`);
     expect(await readFile(path, 'utf8')).toBe('');
@@ -100,7 +100,7 @@ describe('hints as files', () => {
     await index.remove([past, future]);
     const nowMs = START_MS + 20 * MINUTE_MS;
     expect((await index.due({ nowMs, limit: 10 })).nextDueAtMs).toBeUndefined();
-    expect((await readdir(directory)).sort()).toEqual(['.bell', '2026-01-01T0130']);
+    expect((await readdir(directory)).sort()).toEqual(['.bell', '.hint', '2026-01-01T0130']);
   });
 
   it('are made though their folder is taken away again and again', async () => {
@@ -136,7 +136,8 @@ describe('hints as files', () => {
   });
 
   it('that cannot be written refuse with what the system said', async () => {
-    const operations = { ...systemFileOperations, createFile: () => Promise.reject(Object.assign(new Error('no space left'), { code: 'ENOSPC' })) };
+    const noSpace = (): Promise<never> => Promise.reject(Object.assign(new Error('no space left'), { code: 'ENOSPC' }));
+    const operations = { ...systemFileOperations, createFile: noSpace, linkFile: noSpace };
     const index = new FileActivationIndex({ directory, clock, operations });
     expect(await codeOf(index.add([hint()]))).toBe('STORAGE_FAILED');
     await writeFile(join(home.path, 'in-the-way'), '');

@@ -1,4 +1,4 @@
-import { appendFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -162,6 +162,20 @@ describe('on a disk in trouble, an append', () => {
     expect(found).toEqual(await ids(log));
     expect(found).toContain(idOf(1));
     expect(found.at(-1)).toBe(idOf(3));
+  });
+
+  it('is not taken for stored when its sync fails and the disk has dropped it', async () => {
+    const disk = new TroubledDisk();
+    const log = await openLog(disk.operations);
+    await add(log, 1);
+    const { size } = await stat(path);
+    disk.troubles.push({ kind: 'failed_sync', code: 'EIO' });
+    disk.beforeSync = () => truncate(path, size);
+    expect(await codeOf(add(log, 2))).toBe('STORAGE_FAILED');
+    disk.beforeSync = async () => undefined;
+    expect(await ids(log)).toEqual([idOf(1)]);
+    expect((await add(log, 3)).events[0]?.seq).toBe(2);
+    expect(await ids(await openLog())).toEqual([idOf(1), idOf(3)]);
   });
 
   it('goes on after a short write, and its record is whole', async () => {
