@@ -8,7 +8,7 @@ import type { KeptConversations } from './kept-conversations.ts';
 import { loadTranscript } from './session-transcript.ts';
 
 export interface ConversationSource {
-  readonly store: EventStore;
+  readonly store: Pick<EventStore, 'read'>;
   readonly kept: KeptConversations;
   /** As folded so far. */
   readonly state: () => SessionState;

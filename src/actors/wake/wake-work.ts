@@ -30,11 +30,13 @@ import type { RunRequest } from '../run/run-options.ts';
 import type { SessionIdentity, WakeRight } from '../session/event-store.ts';
 import { ParentBounds, withEnvironmentsAbove } from '../session/parent-bounds.ts';
 import { SessionJournal } from '../session/session-journal.ts';
+import type { JournalAppendOptions } from '../session/session-journal.ts';
 import { NO_SECRETS } from '../environment/session-secrets.ts';
 import type { SessionSecrets } from '../environment/session-secrets.ts';
 import { CallGate } from './call-gate.ts';
 import { endClosedCalls } from './closed-calls.ts';
 import { HeldDrafts } from './held-drafts.ts';
+import { KnownEvents } from './known-events.ts';
 import { Subflows } from './subflows.ts';
 import { compactIfFull } from './wake-compaction.ts';
 import { needOf, remainingOf, wakeLimits } from './wake-budget.ts';
@@ -67,6 +69,11 @@ export class WakeWork {
   #unwatch: (() => void) | undefined;
   #journal: SessionJournal;
   readonly #conversation = new WakeConversation();
+  readonly #known: KnownEvents;
+  /** An append has shown that the log ended where the journal has folded it to, and nothing was waited for since. */
+  #isUpToDate = false;
+  /** The record that ended the wake has kept the view and let go of the right. */
+  #hasEnded = false;
   #right: WakeRight | undefined;
   #epoch: number | undefined;
   /** On the steady clock. */
@@ -101,12 +108,15 @@ export class WakeWork {
   /** The error that the log cannot tell about. */
   error: unknown;
 
-  constructor({ sessionId, agentId }: SessionIdentity, wakeId: string, ports: WakePorts, options: WakeOptions) {
+  /** @param state of the session, as it was looked at for this wake */
+  constructor(state: SessionState, wakeId: string, ports: WakePorts, options: WakeOptions) {
+    const { sessionId, agentId } = state;
     this.#identity = { sessionId, agentId };
     this.#wakeId = wakeId;
     this.#ports = ports;
     this.#options = options;
-    this.#journal = new SessionJournal(this.#identity, ports);
+    this.#known = new KnownEvents(ports.store, options.opening?.events);
+    this.#journal = new SessionJournal(this.#identity, ports, { state, onEvent: (event) => this.#hear(event) });
     this.#companions = new WakeCompanions(ports);
     this.#hand = new WakeHand(ports.hands);
     this.#subflows = new Subflows({ ...ports, newId: () => ports.ids.next() });
@@ -119,16 +129,19 @@ export class WakeWork {
 
   /** Gets the right to write and says so in the log, with an end for whatever a dead wake left open. */
   async claim(parent: AnyActorRef): Promise<ClaimAnswer> {
-    const known = (await this.#ports.journals.open(this.#identity.sessionId)).state;
-    this.#journal = new SessionJournal(this.#identity, this.#ports, { state: known, onEvent: (event) => this.#hear(event) });
+    const known = this.#journal.state;
     if (!this.#isWanted(known)) return 'nothing_to_do';
-    let state = await this.#acquireRight(known);
+    let state = await this.#acquireRight(known, this.#beginsWithRight(known));
     const survivors = isStale(state) ? await survivorsOf(this.#ports, this.#abort.signal) : undefined;
     // That takes its time, and the session may have been terminated meanwhile.
     if (isStale(state)) state = await this.#journal.refresh();
     for (; this.#isWanted(state); state = await this.#journal.refresh()) {
       const answer = await this.#take(state, survivors);
-      if (answer === 'moved') continue;
+      if (answer === 'moved') {
+        // It did not come with the record: it is asked for first.
+        if (this.#right?.comesWith === 'record') await this.#acquireRight(await this.#journal.refresh(), false);
+        continue;
+      }
       endClosedCalls({ executor: this.#ports.executor, before: state, after: this.#journal.state, parent });
       return answer;
     }
@@ -137,7 +150,9 @@ export class WakeWork {
 
   /** Reads what came since and decides. A message that arrived meanwhile is seen here, before the wake can end. */
   async fold(): Promise<FoldAnswer> {
-    const state = await this.#journal.refresh();
+    // What came since the append before is found when the end is appended, at the head only.
+    const state = this.#isUpToDate ? this.#journal.state : await this.#journal.refresh();
+    this.#isUpToDate = false;
     const decision = this.#decide(state);
     if (decision.act !== 'end') return decision.act;
     [this.#end, this.#decidedAtHead] = [decision.end, state.head];
@@ -149,7 +164,7 @@ export class WakeWork {
     const { agent, skipped } = await withCurrentTools((this.#agent ??= await this.#prepareAgent()), this.#journal.state, this.#ports, this.#abort.signal);
     this.#agent = agent;
     if (skipped.length > 0) await this.#append(skipped.map((data) => ({ type: 'tool.skipped', data })));
-    await this.#conversation.load({ store: this.#ports.store, kept: this.#ports.conversations, state: () => this.#journal.state, maxTokens: maxContextTokens(this.#agent.definition) });
+    await this.#conversation.load({ store: this.#known, kept: this.#ports.conversations, state: () => this.#journal.state, maxTokens: maxContextTokens(this.#agent.definition) });
     const consumed = readableIngress(this.#journal.state).map(({ eventId }) => eventId);
     await this.#compact(this.#agent, this.#conversation.transcript.rows(consumed));
     const { state } = this.#journal;
@@ -203,6 +218,7 @@ export class WakeWork {
       state: () => this.#journal.state,
       refresh: () => this.#journal.refresh(),
       append: (drafts) => this.#append(drafts),
+      appendAtHead: (drafts) => this.#append(drafts, { onlyAtHead: true }),
       signal: this.#abort.signal,
       // Whoever sets a limit of time, or interrupts, does not want the same answered again.
       wasInterrupted: () => this.#isCutShort() && (this.#isTimeUp || this.#journal.state.openWake?.interruption !== undefined),
@@ -245,6 +261,7 @@ export class WakeWork {
   /** Children that calls wait for work while this wake waits, as long as they have something to do. */
   async #driveChildren(): Promise<void> {
     this.#hasDriven = true;
+    this.#isUpToDate = false;
     const { signal } = this.#abort;
     const { force, humans, onRunEvent } = this.#options;
     const failures = await this.#subflows.drive(this.#journal.state, { signal, force, humans, onRunEvent }, () => this.#journal.refresh());
@@ -258,7 +275,8 @@ export class WakeWork {
     // Whoever follows the log has folded what came since, and nobody has decided upon it yet.
     if (this.#journal.state.head !== this.#decidedAtHead) return 'moved';
     try {
-      await this.#appendEnd(this.#end, { onlyAtHead: true });
+      const isLast = !this.#companions.hasMore && this.#right?.lost.aborted === false;
+      await this.#appendEnd(this.#end, { onlyAtHead: true, ...(isLast ? { ends: this.#right } : {}) });
       return 'committed';
     } catch (error) {
       if (isOvertaken(error)) return 'moved';
@@ -291,7 +309,7 @@ export class WakeWork {
     try {
       await this.#endCompanions();
       this.#conversation.leave(this.#ports.conversations, this.#identity.sessionId, this.#step?.context.messages);
-      if (this.#epoch !== undefined) await keepView(this.#ports.store, this.#journal.state);
+      if (this.#epoch !== undefined && !this.#hasEnded) await keepView(this.#ports.store, this.#journal.state);
       await this.#ports.tellParent(this.#journal).catch((error: unknown) => this.#ports.onListenerError(error, 'listener'));
     } finally {
       await this.#right?.release();
@@ -359,10 +377,15 @@ export class WakeWork {
   }
 
   /** Gets the right to write after all that is in the log by then. */
-  async #acquireRight(known: SessionState): Promise<SessionState> {
-    const state = await acquireRight({ store: this.#ports.store, known, refresh: () => this.#journal.refresh(), onRight: (right) => (this.#right = right) });
+  async #acquireRight(known: SessionState, withFirst: boolean): Promise<SessionState> {
+    const state = await acquireRight({ store: this.#ports.store, known, withFirst, refresh: () => this.#journal.refresh(), onRight: (right) => (this.#right = right) });
     this.#right?.lost.addEventListener('abort', () => this.interrupt(this.#right?.lost.reason), { once: true });
     return state;
+  }
+
+  /** Whether nothing is to be done under the right before the record that begins the wake. */
+  #beginsWithRight(state: SessionState): boolean {
+    return this.#ports.hands === undefined && !isStale(state) && state.parked === undefined && hasWork(state, this.#now());
   }
 
   /**
@@ -391,9 +414,10 @@ export class WakeWork {
     const started = { wakeId: this.#wakeId, epoch, owner: this.#ports.owner, queuedWakeIds: due, trigger: triggerOf(state, due, this.#options), ...at };
     await this.#journal.append(
       [...lostWakeEvents(state, survivors), ...unparked, { type: 'wake.started', data: started }, { type: 'session.status_changed', data: { to: 'running' } }, ...(arrival?.notes ?? [])],
-      { epoch, onlyAtHead: true },
+      { epoch, onlyAtHead: true, ...(this.#right?.comesWith === 'record' ? { begins: this.#right } : {}) },
     );
     this.#epoch = epoch;
+    this.#isUpToDate = true;
     this.#startedMs = this.#ports.clock.steadyNow();
     const leftCalls = state.openToolCalls.some(({ phase }) => phase === 'started' || phase === 'requested');
     // Whoever cut the dead wake short does not want its calls gone on with.
@@ -437,13 +461,14 @@ export class WakeWork {
   }
 
   #hear(event: SessionEvent): void {
+    this.#known.ingest(event);
     this.#conversation.ingest(event);
     this.#meter.ingest(event);
     // Others write too, and so does a wake that has taken over: what was stored under our right is what we did.
     if (event.epoch !== undefined && event.epoch === this.#right?.epoch) this.#ports.telemetry?.take(event, this.#identity.agentId);
   }
 
-  async #appendEnd(end: WakeEnd, { onlyAtHead }: { readonly onlyAtHead: boolean }): Promise<void> {
+  async #appendEnd(end: WakeEnd, options: Pick<JournalAppendOptions, 'onlyAtHead' | 'ends'>): Promise<void> {
     const { state } = this.#journal;
     if (state.openWake?.wakeId !== this.#wakeId) throw superseded(this.#wakeId);
     const drafts = commitEvents({
@@ -456,7 +481,7 @@ export class WakeWork {
       nowMs: this.#ports.clock.now(),
       newId: () => this.#ports.ids.next(),
     });
-    await this.#append([...this.#hand.endNotes, ...drafts], onlyAtHead);
+    await this.#append([...this.#hand.endNotes, ...drafts], options);
     this.#summary = this.#secrets.text(drafts.flatMap((draft) => (draft.type === 'wake.ended' ? [draft.data.summary] : [])).join(''));
   }
 
@@ -483,10 +508,14 @@ export class WakeWork {
     this.#timeLimit = clock.setTimeout(timeIsUp, Math.max(0, seconds * 1000 - (clock.steadyNow() - this.#startedMs)));
   }
 
-  async #append(drafts: readonly SessionEventDraft[], onlyAtHead = false): Promise<void> {
+  async #append(drafts: readonly SessionEventDraft[], options: Pick<JournalAppendOptions, 'onlyAtHead' | 'ends'> = {}): Promise<void> {
     // What somebody who took over has closed is no longer ours to judge: that it is theirs is what has to be said.
     if (this.#epoch !== undefined && this.#journal.state.epoch > this.#epoch) throw superseded(this.#wakeId);
-    await this.#held.store(drafts, (all) => this.#journal.append(this.#secrets.drafts(all), { epoch: this.#epoch, onlyAtHead }));
+    await this.#held.store(drafts, async (all) => {
+      const { hasEnded = false } = await this.#journal.append(this.#secrets.drafts(all), { epoch: this.#epoch, ...options });
+      this.#hasEnded = hasEnded;
+    });
+    this.#isUpToDate = true;
   }
 
   #assembled(): AssembledStep {
