@@ -39,6 +39,10 @@ const COALESCE_MS = 2;
 /** The same for news of sessions: each wakes every process that listens, whether or not anybody there watches the session. */
 const COALESCE_NEWS_MS = 20;
 
+/** Where the server is slow to take news, they wait for so many times as long as it took, up to a limit: telling them is a small part of the work. */
+const QUIET_PER_SAYING = 10;
+const MAX_QUIET_MS = 200;
+
 /** A notification holds less than 8,000 bytes: https://www.postgresql.org/docs/current/sql-notify.html. Ids, each with a head, beyond it wait for the next one. */
 const MAX_IDS = 160;
 
@@ -69,6 +73,7 @@ export class Doorbell {
   /** On the steady clock: when something was said last, and when the next is to be said. */
   #saidAtMs = -Infinity;
   #sendAtMs = 0;
+  #newsQuietMs = COALESCE_NEWS_MS;
   #sending: Promise<void> = Promise.resolve();
   #pollTimer: TimerHandle | undefined;
   #connectTimer: TimerHandle | undefined;
@@ -117,7 +122,7 @@ export class Doorbell {
   #armSend(): void {
     if (this.#isClosed) return;
     const { clock } = this.#options;
-    const sendAtMs = this.#saidAtMs + (this.#isDue ? COALESCE_MS : COALESCE_NEWS_MS);
+    const sendAtMs = this.#saidAtMs + (this.#isDue ? COALESCE_MS : this.#newsQuietMs);
     if (this.#sendTimer !== undefined && this.#sendAtMs <= sendAtMs) return;
     clock.clearTimeout(this.#sendTimer);
     this.#sendAtMs = sendAtMs;
@@ -149,9 +154,12 @@ export class Doorbell {
   async #notify(payload: string): Promise<void> {
     const { database } = this.#options;
     const values = [this.#channel, payload];
+    const { clock } = this.#options;
+    const askedMs = clock.steadyNow();
     try {
       if (this.#client === undefined || !this.#speaksItself) await database.run('SELECT pg_notify($1, $2)', values);
       else await this.#client.query({ text: 'SELECT pg_notify($1, $2)', values });
+      this.#newsQuietMs = Math.min(MAX_QUIET_MS, Math.max(COALESCE_NEWS_MS, QUIET_PER_SAYING * (clock.steadyNow() - askedMs)));
     } catch {
       // A connection that does not answer hears nothing either.
       if (this.#client !== undefined && this.#speaksItself) void this.#lost(this.#client);
