@@ -24,7 +24,7 @@ export class WakeCompanions {
 
   /** Whether anything is done when the wake has ended in the log. */
   get hasMore(): boolean {
-    return this.#options.companions.some(({ ended }) => ended !== undefined);
+    return this.#options.companions.some((companion) => 'ended' in companion);
   }
 
   ended(wake: CompanionWake): Promise<void> {

@@ -1,6 +1,9 @@
 /** The right to wake a session, after all that is in its log by the time that it is given. */
 import type { SessionState } from '../../machines/session/session-state.ts';
+import { hasWork } from '../../machines/wake/wake-decision.ts';
 import type { EventStore, WakeRight } from '../session/event-store.ts';
+import { isStale } from './wake-facts.ts';
+import type { WakePorts } from './wake-ports.ts';
 
 export interface AskedRight {
   readonly store: Pick<EventStore, 'acquireWakeRight'>;
@@ -28,4 +31,9 @@ export async function acquireRight({ store, known, withFirst, refresh, onRight }
     onRight(undefined);
     await right.release();
   }
+}
+
+/** Whether nothing has to be done under the right before the record that begins the wake: no folder moves, no wake has died, nothing is parked. */
+export function comesWithFirst(state: SessionState, { hands }: Pick<WakePorts, 'hands'>, now: string): boolean {
+  return hands === undefined && !isStale(state) && state.parked === undefined && hasWork(state, now);
 }

@@ -23,10 +23,8 @@ import type { ClaimAnswer, CommitAnswer, FoldAnswer, StepAnswer } from '../../ma
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import { parked } from '../../machines/wake/wake-fuse.ts';
 import { isPoison, lostWakeEvents } from '../../machines/wake/wake-repair.ts';
-import type { TimerHandle } from '../clock/clock.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import { keepView, wakeConflict } from '../session/event-store.ts';
-import type { RunRequest } from '../run/run-options.ts';
 import type { SessionIdentity, WakeRight } from '../session/event-store.ts';
 import { ParentBounds, withEnvironmentsAbove } from '../session/parent-bounds.ts';
 import { SessionJournal } from '../session/session-journal.ts';
@@ -46,12 +44,12 @@ import { assembleStep, maxContextTokens, prepareAgent, withCurrentTools } from '
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
 import { survivorsOf } from './end-survivors.ts';
 import { runModel } from './model-run.ts';
-import type { FinishedRun } from './model-run.ts';
 import { ModelStep } from './model-step.ts';
 import { requireAskingBackends, requireConfinedBackends } from './unasking-backends.ts';
 import { WakeConversation } from './wake-conversation.ts';
 import { WakeHand, hasMovingWorkspace } from './wake-hand.ts';
-import { acquireRight } from './wake-right.ts';
+import { acquireRight, comesWithFirst } from './wake-right.ts';
+import { WakeTime } from './wake-time.ts';
 import { enteredEnvironment, failureRecord, isOvertaken, isStale, outcomeOfUnbegun, recordOf, superseded, triggerOf } from './wake-facts.ts';
 import { runReadyCalls } from './wake-tools.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
@@ -67,20 +65,15 @@ export class WakeWork {
   readonly #abort = new AbortController();
   /** Follows the log while the wake runs: an interruption or a termination cuts the work in hand short. */
   #unwatch: (() => void) | undefined;
-  #journal: SessionJournal;
-  readonly #conversation = new WakeConversation();
-  readonly #known: KnownEvents;
+  readonly #journal: SessionJournal;
+  readonly #conversation: WakeConversation;
   /** An append has shown that the log ended where the journal has folded it to, and nothing was waited for since. */
   #isUpToDate = false;
   /** The record that ended the wake has kept the view and let go of the right. */
   #hasEnded = false;
   #right: WakeRight | undefined;
   #epoch: number | undefined;
-  /** On the steady clock. */
-  #startedMs = 0;
-  /** Cuts the work in hand short when the time of the wake is up. */
-  #timeLimit: TimerHandle | undefined;
-  #isTimeUp = false;
+  readonly #time: WakeTime;
   #agent: PreparedAgent | undefined;
   #step: AssembledStep | undefined;
   #calls: readonly ToolCallInput[] = [];
@@ -110,12 +103,12 @@ export class WakeWork {
 
   /** @param state of the session, as it was looked at for this wake */
   constructor(state: SessionState, wakeId: string, ports: WakePorts, options: WakeOptions) {
-    const { sessionId, agentId } = state;
-    this.#identity = { sessionId, agentId };
+    this.#identity = { sessionId: state.sessionId, agentId: state.agentId };
     this.#wakeId = wakeId;
     this.#ports = ports;
     this.#options = options;
-    this.#known = new KnownEvents(ports.store, options.opening?.events);
+    this.#time = new WakeTime(ports.clock);
+    this.#conversation = new WakeConversation(new KnownEvents(ports.store, options.opening?.events));
     this.#journal = new SessionJournal(this.#identity, ports, { state, onEvent: (event) => this.#hear(event) });
     this.#companions = new WakeCompanions(ports);
     this.#hand = new WakeHand(ports.hands);
@@ -131,7 +124,7 @@ export class WakeWork {
   async claim(parent: AnyActorRef): Promise<ClaimAnswer> {
     const known = this.#journal.state;
     if (!this.#isWanted(known)) return 'nothing_to_do';
-    let state = await this.#acquireRight(known, this.#beginsWithRight(known));
+    let state = await this.#acquireRight(known, comesWithFirst(known, this.#ports, this.#now()));
     const survivors = isStale(state) ? await survivorsOf(this.#ports, this.#abort.signal) : undefined;
     // That takes its time, and the session may have been terminated meanwhile.
     if (isStale(state)) state = await this.#journal.refresh();
@@ -164,7 +157,7 @@ export class WakeWork {
     const { agent, skipped } = await withCurrentTools((this.#agent ??= await this.#prepareAgent()), this.#journal.state, this.#ports, this.#abort.signal);
     this.#agent = agent;
     if (skipped.length > 0) await this.#append(skipped.map((data) => ({ type: 'tool.skipped', data })));
-    await this.#conversation.load({ store: this.#known, kept: this.#ports.conversations, state: () => this.#journal.state, maxTokens: maxContextTokens(this.#agent.definition) });
+    await this.#conversation.load({ kept: this.#ports.conversations, state: () => this.#journal.state, maxTokens: maxContextTokens(this.#agent.definition) });
     const consumed = readableIngress(this.#journal.state).map(({ eventId }) => eventId);
     await this.#compact(this.#agent, this.#conversation.transcript.rows(consumed));
     const { state } = this.#journal;
@@ -191,17 +184,14 @@ export class WakeWork {
       runConfig: this.#ports.runConfig,
       remaining: remainingOf(this.#limits(), this.#journal.state),
       append: (drafts) => this.#append(drafts),
-      run: (request) => this.#summarize(agent, request),
+      run: (request) => runModel({ ports: this.#ports, request, models: modelsOf(agent.definition), signal: this.#abort.signal, force: this.#options.force, parent: undefined }),
     });
-  }
-
-  #summarize(agent: PreparedAgent, request: RunRequest): Promise<FinishedRun> {
-    return runModel({ ports: this.#ports, request, models: modelsOf(agent.definition), signal: this.#abort.signal, force: this.#options.force, parent: undefined });
   }
 
   /** One model step: what is decided in it is stored before it is done, what came of it after, all at once. */
   async step(parent: AnyActorRef): Promise<StepAnswer> {
-    const step = this.#assembled();
+    const step = this.#step;
+    if (step === undefined) throw new RuntimeError('WAKE_NOT_ASSEMBLED', 'a step was to run before it was assembled', { category: 'crash' });
     // What came in with an interruption is for the next wake: this one must not read it and be cut short over it.
     if (this.#isCutShort()) return 'fold';
     // Only now is it known how much the step would use up.
@@ -221,7 +211,7 @@ export class WakeWork {
       appendAtHead: (drafts) => this.#append(drafts, { onlyAtHead: true }),
       signal: this.#abort.signal,
       // Whoever sets a limit of time, or interrupts, does not want the same answered again.
-      wasInterrupted: () => this.#isCutShort() && (this.#isTimeUp || this.#journal.state.openWake?.interruption !== undefined),
+      wasInterrupted: () => this.#isCutShort() && (this.#time.isUp || this.#journal.state.openWake?.interruption !== undefined),
       parent,
     }).take();
     this.#modelSteps += 1;
@@ -305,7 +295,7 @@ export class WakeWork {
   /** Gives everything back. What is left to do afterwards is nobody's claim. */
   async release(): Promise<void> {
     this.#unwatch?.();
-    this.#ports.clock.clearTimeout(this.#timeLimit);
+    this.#time.end();
     try {
       await this.#endCompanions();
       this.#conversation.leave(this.#ports.conversations, this.#identity.sessionId, this.#step?.context.messages);
@@ -363,7 +353,7 @@ export class WakeWork {
   #decide(state: SessionState): WakeDecision {
     return decideNext(state, {
       modelSteps: this.#modelSteps,
-      elapsedMs: this.#ports.clock.steadyNow() - this.#startedMs,
+      elapsedMs: this.#time.elapsedMs,
       limits: this.#limits(),
       hasDriven: this.#hasDriven,
       identicalCalls: this.#meter.identicalCalls,
@@ -383,11 +373,6 @@ export class WakeWork {
     return state;
   }
 
-  /** Whether nothing is to be done under the right before the record that begins the wake. */
-  #beginsWithRight(state: SessionState): boolean {
-    return this.#ports.hands === undefined && !isStale(state) && state.parked === undefined && hasWork(state, this.#now());
-  }
-
   /**
    * Says in the log what becomes of the session. Only where the log still says what was decided upon: what a wake that dies leaves due was
    * made due for the state that it began in, and somebody may have taken back the very thing that it begins for.
@@ -398,8 +383,11 @@ export class WakeWork {
     if (state.epoch >= epoch) throw wakeConflict(state.sessionId);
     try {
       if (isPoison(state)) return await this.#park(state, epoch, survivors);
-      if (!isStale(state) && !hasWork(state, this.#now())) return await this.#unpark(epoch);
-      return await this.#begin(state, epoch, survivors);
+      if (isStale(state) || hasWork(state, this.#now())) return await this.#begin(state, epoch, survivors);
+      // A parked session that has nothing to do now: what was held back is due again at its time.
+      await this.#rest([{ type: 'session.unparked', data: { wakeId: this.#wakeId } }], epoch);
+      this.#wasUnparked = true;
+      return 'nothing_to_do';
     } catch (error) {
       if (isOvertaken(error)) return 'moved';
       throw RuntimeError.is(error) && error.code === 'EPOCH_SUPERSEDED' ? wakeConflict(state.sessionId) : error;
@@ -418,7 +406,7 @@ export class WakeWork {
     );
     this.#epoch = epoch;
     this.#isUpToDate = true;
-    this.#startedMs = this.#ports.clock.steadyNow();
+    this.#time.begin();
     const leftCalls = state.openToolCalls.some(({ phase }) => phase === 'started' || phase === 'requested');
     // Whoever cut the dead wake short does not want its calls gone on with.
     this.#mustSpeak = due.length > 0 || (leftCalls && state.openWake?.interruption === undefined);
@@ -426,22 +414,18 @@ export class WakeWork {
     return 'claimed';
   }
 
-  /** Somebody woke a parked session that has nothing to do now: what was held back is due again at its time. */
-  async #unpark(epoch: number): Promise<'nothing_to_do'> {
-    await this.#journal.append([{ type: 'session.unparked', data: { wakeId: this.#wakeId } }], { epoch, onlyAtHead: true });
-    this.#wasUnparked = true;
-    await keepView(this.#ports.store, this.#journal.state);
-    return 'nothing_to_do';
-  }
-
   /** The wakes of this session kill their processes: it is left alone from now on, and says why. */
   async #park(state: SessionState, epoch: number, survivors: string | undefined): Promise<'nothing_to_do'> {
     const parking = parked('failures', `${state.failuresInARow + 1} wakes in a row died with their processes.`);
     const rest: SessionEventDraft = { type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle' } };
-    await this.#journal.append([...lostWakeEvents(state, survivors), rest, parking], { epoch, onlyAtHead: true });
+    await this.#rest([...lostWakeEvents(state, survivors), rest, parking], epoch);
     this.#wasParked = true;
-    await keepView(this.#ports.store, this.#journal.state);
     return 'nothing_to_do';
+  }
+
+  async #rest(drafts: readonly SessionEventDraft[], epoch: number): Promise<void> {
+    await this.#journal.append(drafts, { epoch, onlyAtHead: true });
+    await keepView(this.#ports.store, this.#journal.state);
   }
 
   /** Something was appended: by this wake, which has folded it then, or by somebody else. */
@@ -461,7 +445,6 @@ export class WakeWork {
   }
 
   #hear(event: SessionEvent): void {
-    this.#known.ingest(event);
     this.#conversation.ingest(event);
     this.#meter.ingest(event);
     // Others write too, and so does a wake that has taken over: what was stored under our right is what we did.
@@ -494,18 +477,8 @@ export class WakeWork {
     this.#held.hold(enteredEnvironment(agent));
     this.#secrets = agent.environment?.secrets ?? NO_SECRETS;
     if (agent.skippedTools.length > 0) await this.#append(agent.skippedTools.map((data) => ({ type: 'tool.skipped', data })));
-    this.#armTimeLimit(agent.definition.budget.maxSecondsPerWake);
+    this.#time.limit(agent.definition.budget.maxSecondsPerWake, () => this.interrupt('the time of the wake is up'));
     return agent;
-  }
-
-  #armTimeLimit(seconds: number | undefined): void {
-    if (seconds === undefined) return;
-    const { clock } = this.#ports;
-    const timeIsUp = (): void => {
-      this.#isTimeUp = true;
-      this.interrupt('the time of the wake is up');
-    };
-    this.#timeLimit = clock.setTimeout(timeIsUp, Math.max(0, seconds * 1000 - (clock.steadyNow() - this.#startedMs)));
   }
 
   async #append(drafts: readonly SessionEventDraft[], options: Pick<JournalAppendOptions, 'onlyAtHead' | 'ends'> = {}): Promise<void> {
@@ -516,11 +489,6 @@ export class WakeWork {
       this.#hasEnded = hasEnded;
     });
     this.#isUpToDate = true;
-  }
-
-  #assembled(): AssembledStep {
-    if (this.#step !== undefined) return this.#step;
-    throw new RuntimeError('WAKE_NOT_ASSEMBLED', 'a step was to run before it was assembled', { category: 'crash' });
   }
 
   #now(): string {
