@@ -5,6 +5,8 @@ import type { Runtime } from 'wakechart/node';
 
 export interface RecordedStatement {
   readonly text: string;
+  /** Under which it was prepared. */
+  readonly name?: string | undefined;
   /** JSON of its values. */
   readonly values: string;
 }
@@ -26,8 +28,12 @@ export interface RecordedWake extends ClaimedHint {
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** Statements of a worker's life, and of its looks: they are not a wake's. */
-const OF_WORKER = /worker|claim_due|activation a WHERE/;
+/** Statements of a worker's life, of its looks and of its connections: they are not a wake's. */
+const OF_WORKER = /worker|claim_due|activation a WHERE|pg_backend_pid/;
+
+/** One append, and where its values say when the event before it was made: other sessions have been made at other times. */
+const APPEND = /append_one_1/;
+const AT = 3;
 
 /** Lets a worker wake a session that another runtime has made, and listens. */
 export async function recordWake(runtime: Runtime, sessionId: string): Promise<RecordedWake> {
@@ -36,12 +42,26 @@ export async function recordWake(runtime: Runtime, sessionId: string): Promise<R
   heard.stop();
   const claims = heard.statements.filter(({ text }) => text.includes('claim_due'));
   const [claim] = claims;
-  const statements = heard.statements.filter(({ text }) => !OF_WORKER.test(text));
+  const statements = heard.statements.filter(({ text }) => !OF_WORKER.test(text)).map(withoutTime);
   const worker = UUID.exec(claim?.values ?? '')?.[0];
   UUID.lastIndex = 0;
   const [hint] = heard.hints;
   if (claim === undefined || worker === undefined || hint?.sessionId !== sessionId) throw new Error('expected to hear how a session is claimed');
   return { ...hint, worker, claim, statements };
+}
+
+function withoutTime(statement: RecordedStatement): RecordedStatement {
+  if (!APPEND.test(statement.text)) return statement;
+  return { ...statement, values: JSON.stringify(valuesOf(statement.values).with(AT, null)) };
+}
+
+/** Columns of the events that a wake has appended, one append after the other. */
+export function appendedBy({ statements }: RecordedWake): readonly { readonly ids: readonly string[]; readonly types: readonly string[]; readonly data: readonly string[] }[] {
+  return statements.flatMap(({ text, values }) => {
+    if (!APPEND.test(text)) return [];
+    const [ids = [], types = [], , , data = []] = (JSON.parse(values) as readonly string[][]).slice(6);
+    return [{ ids, types, data }];
+  });
 }
 
 /** The claim for another worker, at another time, without the sessions that it has in hand. */
@@ -51,14 +71,14 @@ export function claimFor({ claim, worker }: RecordedWake, other: string, inHand:
 }
 
 /** The statements for another session: every id in them is a new one. */
-export function* statementsFor(recorded: RecordedWake, worker: string, hint: ClaimedHint): Generator<{ readonly text: string; readonly values: readonly unknown[] }> {
+export function* statementsFor(recorded: RecordedWake, worker: string, hint: ClaimedHint): Generator<{ readonly text: string; readonly name?: string | undefined; readonly values: readonly unknown[] }> {
   const ids = new Map([[recorded.sessionId, hint.sessionId], [recorded.worker, worker], [recorded.causeId, hint.causeId]]);
   const replace = (id: string): string => {
     const known = ids.get(id) ?? randomUUID();
     ids.set(id, known);
     return known;
   };
-  for (const { text, values } of recorded.statements) yield { text, values: valuesOf(values.replaceAll(UUID, replace).replaceAll(`${recorded.dueAtMs}`, `${hint.dueAtMs}`)) };
+  for (const { text, name, values } of recorded.statements) yield { text, name, values: valuesOf(values.replaceAll(UUID, replace).replaceAll(`${recorded.dueAtMs}`, `${hint.dueAtMs}`)) };
 }
 
 /** Of rows that a claim has given. */
@@ -90,7 +110,7 @@ function hearStatements(): Heard {
   const hints: ClaimedHint[] = [];
   Reflect.set(Client.prototype, 'query', function query(this: Client, ...words: readonly unknown[]): unknown {
     const [request] = words;
-    if (isRequest(request)) statements.push({ text: request.text, values: JSON.stringify(request.values ?? []) });
+    if (isRequest(request)) statements.push({ text: request.text, name: request.name, values: JSON.stringify(request.values ?? []) });
     const answer: unknown = Reflect.apply(original, this, words);
     if (answer instanceof Promise) answer.then(({ rows }: { readonly rows: readonly unknown[] }) => hints.push(...hintsOf(rows)), () => undefined);
     return answer;
@@ -98,6 +118,6 @@ function hearStatements(): Heard {
   return { statements, hints, stop: () => void Reflect.set(Client.prototype, 'query', original) };
 }
 
-function isRequest(value: unknown): value is { readonly text: string; readonly values?: readonly unknown[] } {
+function isRequest(value: unknown): value is { readonly text: string; readonly name?: string | undefined; readonly values?: readonly unknown[] } {
   return typeof value === 'object' && value !== null && 'text' in value && typeof value.text === 'string' && !('submit' in value);
 }

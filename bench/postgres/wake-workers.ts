@@ -54,10 +54,10 @@ async function replayed(): Promise<FleetWork> {
   const id = randomUUID();
   await pool.query("INSERT INTO wakechart.worker (id, owner, alive_until) VALUES ($1, 'replay', clock_timestamp() + interval '1 hour')", [id]);
   const wake = async (hint: ClaimedHint): Promise<void> => {
-    for (const { text, values } of statementsFor(recorded, id, hint)) await pool.query({ text, values: [...values] });
+    for (const { text, name, values } of statementsFor(recorded, id, hint)) await pool.query({ text, values: [...values], ...(name === undefined ? {} : { name }) });
   };
   const claim = async (inHand: ReadonlySet<string>): Promise<readonly ClaimedHint[]> => {
-    const { rows } = await pool.query<object>({ text: recorded.claim.text, values: [...claimFor(recorded, id, inHand)] });
+    const { rows } = await pool.query<object>({ name: 'claim', text: recorded.claim.text, values: [...claimFor(recorded, id, inHand)] });
     return hintsOf(rows);
   };
   return { round: () => batches(claim, wake), end: () => pool.end() };

@@ -157,7 +157,8 @@ class Hand implements ArrivedHand {
     const { epoch } = this.#wake;
     await this.#record({ copy: { epoch, manifestId, files, bytes }, ...(settled.length === 0 ? {} : { settled }) });
     await taken.confirm().catch((error: unknown) => this.#ports.onTrouble(error, 'listener'));
-    if (manifestId === last?.manifestId) return;
+    // Of the first copy nothing is left over.
+    if (last === undefined || manifestId === last.manifestId) return;
     const keep = new Set([...taken.pieces, ...added.flatMap(({ pieces }) => pieces)]);
     await copies.prune(sessionId, { epoch, keep }).catch((error: unknown) => this.#ports.onTrouble(error, 'listener'));
   }
@@ -190,7 +191,8 @@ class Hand implements ArrivedHand {
   async #keep(pieces: readonly HandPiece[]): Promise<void> {
     const { copies } = this.#ports;
     const { sessionId } = this.#session;
-    const there = await copies.has(sessionId, pieces.map(({ hash }) => hash));
+    // Before there is a copy there are no pieces of one.
+    const there = this.#standing?.copy === undefined ? new Set<string>() : await copies.has(sessionId, pieces.map(({ hash }) => hash));
     const missing = pieces.filter(({ hash }) => !there.has(hash));
     if (missing.length > 0) await copies.put(sessionId, missing);
   }

@@ -43,6 +43,17 @@ export interface AppendOptions {
   readonly activate?: readonly Activation[] | undefined;
   /** What is not due any more once these events are stored. Removed with them or after them, never without. */
   readonly settle?: readonly Activation[] | undefined;
+  /** The right that these events begin under, when it comes with them. */
+  readonly begins?: WakeRight | undefined;
+  /** What ends with these events, for a store that can do it in the same transaction; `hasEnded` of the result says whether it has. */
+  readonly ends?: EndOfWake | undefined;
+}
+
+export interface EndOfWake {
+  /** The state that the events leave, to be kept as `saveView` keeps it. */
+  readonly view: SessionState;
+  /** Let go of. */
+  readonly right: WakeRight;
 }
 
 export interface AppendResult {
@@ -51,6 +62,8 @@ export interface AppendResult {
   readonly durability: Durability;
   /** The key or the first event's id was stored before; `events` are those. */
   readonly isDuplicate: boolean;
+  /** The view that was asked for is kept, and the right is let go of. */
+  readonly hasEnded?: true | undefined;
 }
 
 export interface ReadOptions {
@@ -75,6 +88,18 @@ export interface WakeClaim {
   readonly epoch: number;
   /** Whether the wake of that epoch has not ended in the log: then it runs still, or its process died. */
   readonly isOpen: boolean;
+  /**
+   * Nothing is done under the right before the record that begins the wake. A store may then ask for the right with that record, in one
+   * transaction: see `WakeRight.comesWith`. `at` is the time of the last event that is known.
+   */
+  readonly withFirst?: { readonly at: string } | undefined;
+}
+
+/** The last event of a log. */
+export interface LogTip {
+  readonly head: number;
+  /** Its time. */
+  readonly at: string;
 }
 
 /**
@@ -86,6 +111,13 @@ export interface WakeRight {
   readonly epoch: number;
   /** Aborts when somebody else has taken over; what is written from then on is void. */
   readonly lost: AbortSignal;
+  /**
+   * `record`: the right comes with the append that names it in `begins`, at the head that is known, and is nobody's before. That append rejects
+   * with WAKE_CONFLICT when somebody who lives has the right, and with HEAD_MOVED when the log or the epochs have gone on.
+   */
+  readonly comesWith?: 'record' | undefined;
+  /** Where the log ended when the right was given, where the store knows it: whoever has folded that far has missed nothing. */
+  readonly tip?: LogTip | undefined;
   /** Idempotent. */
   release(): Promise<void>;
 }

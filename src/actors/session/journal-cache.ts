@@ -3,6 +3,7 @@
  * is a session that another process has deleted and brought back.
  */
 import { RuntimeError } from '../../machines/errors.ts';
+import type { SessionOpening } from '../../machines/session/due-sessions.ts';
 import { SessionJournal } from './session-journal.ts';
 import type { JournalPorts } from './session-journal.ts';
 
@@ -18,9 +19,12 @@ export class JournalCache {
     this.#ports = ports;
   }
 
-  /** The journal of a session, up to date. @throws RuntimeError SESSION_NOT_FOUND */
-  async open(sessionId: string): Promise<SessionJournal> {
-    const journal = (await this.#known(sessionId)) ?? (await SessionJournal.open(sessionId, this.#ports));
+  /**
+   * The journal of a session, up to date; with an opening at least as new as that.
+   * @throws RuntimeError SESSION_NOT_FOUND
+   */
+  async open(sessionId: string, opening?: SessionOpening): Promise<SessionJournal> {
+    const journal = this.#opened(sessionId, opening) ?? (await this.#known(sessionId)) ?? (await SessionJournal.open(sessionId, this.#ports));
     this.#journals.delete(sessionId);
     this.#journals.set(sessionId, journal);
     this.#dropOldest();
@@ -30,6 +34,13 @@ export class JournalCache {
   /** The session is gone. */
   forget(sessionId: string): void {
     this.#journals.delete(sessionId);
+  }
+
+  #opened(sessionId: string, opening: SessionOpening | undefined): SessionJournal | undefined {
+    if (opening === undefined) return undefined;
+    const { agentId, state, events } = opening;
+    const journal = this.#journals.get(sessionId) ?? new SessionJournal({ sessionId, agentId }, this.#ports, { state });
+    return journal.take(events) ? journal : undefined;
   }
 
   /** Undefined too when the session was deleted: another one may be there under its id. */

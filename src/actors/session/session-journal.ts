@@ -13,7 +13,7 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Clock } from '../clock/clock.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import { MAX_READ_EVENTS, sessionNotFound } from './event-store.ts';
-import type { AppendResult, EventStore, NewSessionEvents, SessionIdentity } from './event-store.ts';
+import type { AppendResult, EventStore, NewSessionEvents, SessionIdentity, WakeRight } from './event-store.ts';
 import type { IdSource } from './id-source.ts';
 import type { LogRedaction } from './log-redaction.ts';
 
@@ -31,6 +31,10 @@ export interface JournalAppendOptions {
   readonly idempotencyKey?: string | undefined;
   /** Store only if the log still ends where this journal has folded it to. */
   readonly onlyAtHead?: boolean | undefined;
+  /** The right that the events begin under, where it comes with them. */
+  readonly begins?: WakeRight | undefined;
+  /** Let go of with the events, where the store can and nothing is owed to a parent; `hasEnded` of the result says whether it has. */
+  readonly ends?: WakeRight | undefined;
 }
 
 export interface JournalStart {
@@ -90,12 +94,16 @@ export class SessionJournal {
     if (wait !== undefined) await wait;
     const state = options.onlyAtHead === true ? before : this.#state;
     const events = this.#redacted(drafts).map((draft) => this.#envelope(draft, options.epoch));
-    const { activate, settle } = activationChange(state, this.#preview(events, state));
+    const after = this.#preview(events, state);
+    const { activate, settle } = activationChange(state, after);
+    const isLast = options.ends !== undefined && options.onlyAtHead === true && after.owedToParent === undefined;
     const result = await this.#ports.store.append(this.identity.sessionId, nonEmpty(events), {
       idempotencyKey: options.idempotencyKey,
       ...(options.onlyAtHead === true ? { expectedHead: state.head } : {}),
       ...(activate.length === 0 ? {} : { activate }),
       ...(settle.length === 0 ? {} : { settle }),
+      ...(options.begins === undefined ? {} : { begins: options.begins }),
+      ...(isLast ? { ends: { view: after, right: options.ends } } : {}),
     });
     this.#fold(result.events);
     // Others wrote in between: their events come first, and ours with them.
@@ -124,6 +132,18 @@ export class SessionJournal {
     const { ids, clock } = this.#ports;
     const { type, v, data } = checkDraft(draft);
     return { id: draft.id ?? ids.next(), at: isoTimeOf(clock.now()), ...(epoch === undefined ? {} : { epoch }), type, v, data };
+  }
+
+  /**
+   * Folds what somebody has read of the log already, up to its end as it was then.
+   * @returns whether that fits to what is folded; if not, nothing is folded
+   */
+  take(events: readonly SessionEvent[]): boolean {
+    const { head, updatedAt } = this.#state;
+    const last = head === 0 ? undefined : events.find(({ seq }) => seq === head);
+    const fits = head === 0 ? events[0]?.seq === 1 : last !== undefined && (this.#lastId === undefined ? last.at === updatedAt : last.id === this.#lastId);
+    if (fits) this.#fold(events);
+    return fits;
   }
 
   /** False when the log does not hold what was folded last at its place: then it is another one, and nothing of it is folded. */

@@ -2,6 +2,7 @@
 import type { AnyActorRef } from 'xstate';
 import type { ErrorRecord } from '../../machines/errors.ts';
 import type { Activation } from '../../machines/session/activation.ts';
+import type { SessionOpening } from '../../machines/session/due-sessions.ts';
 import type { SetAsidePhase } from '../../machines/session/activation-machine.ts';
 import type { WorkerPhase } from '../../machines/session/worker-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
@@ -10,7 +11,7 @@ import type { JournalPorts } from './session-journal.ts';
 
 export interface SessionWorkerPorts extends JournalPorts {
   /** One wake of a session, to its end. */
-  wake(sessionId: string, options: { readonly signal: AbortSignal; readonly isAutonomous: true }): Promise<WakeOutcome>;
+  wake(sessionId: string, options: { readonly signal: AbortSignal; readonly isAutonomous: true; readonly opening?: SessionOpening | undefined }): Promise<WakeOutcome>;
   /** Parent of the worker's actors. */
   readonly supervisor: AnyActorRef;
   readonly onListenerError: OnListenerError;

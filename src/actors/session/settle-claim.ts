@@ -28,7 +28,8 @@ export async function settleClaim(claim: Claim, host: ClaimHost): Promise<boolea
   // It has begun, so there is one.
   const { signal } = claim.abort ?? new AbortController();
   try {
-    const outcome = await ports.wake(claim.sessionId, { signal, isAutonomous: true });
+    const { opening } = claim.session;
+    const outcome = await ports.wake(claim.sessionId, { signal, isAutonomous: true, ...(opening === undefined ? {} : { opening }) });
     if (outcome.outcome === 'nothing_to_do') await passOver(claim, host, () => removeSpentHints(claim.sessionId, claim.session.activations, ports));
     else await ended(claim, outcome, host);
     return false;

@@ -127,6 +127,7 @@ export class BackendCalls {
     this.#over.abort('the step is over');
     await this.#lane;
     if (this.#trouble !== undefined) throw this.#trouble.error;
+    if (this.#own.size === 0) return;
     const { openToolCalls } = await this.#options.refresh();
     const left = openToolCalls.filter(({ callId }) => this.#own.has(callId));
     if (left.length > 0) await this.#options.append(left.flatMap((call) => abandoned(call)));

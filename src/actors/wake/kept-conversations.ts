@@ -35,7 +35,7 @@ export class KeptConversations {
    * The builder up to the head of `state`, which is the caller's alone from then on. Undefined when none is kept, when the log is another one,
    * or when so much is new that reading all costs no more.
    */
-  async take(store: EventStore, { sessionId, head }: SessionState): Promise<TranscriptBuilder | undefined> {
+  async take(store: Pick<EventStore, 'read'>, { sessionId, head }: SessionState): Promise<TranscriptBuilder | undefined> {
     const kept = this.#kept.get(sessionId);
     this.#kept.delete(sessionId);
     if (kept === undefined) return undefined;

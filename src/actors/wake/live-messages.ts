@@ -7,7 +7,7 @@ export interface LiveMessagesOptions {
   readonly state: () => SessionState;
   readonly refresh: () => Promise<SessionState>;
   /** Calls the listener when something may have come in, until the function that it returns is called. Not used for a backend that takes no messages. */
-  readonly watch: (listener: () => void) => () => void;
+  readonly watch: (listener: (head?: number) => void) => () => void;
   /** The text of a message, by its event; undefined for one that only the next step can be given, such as one with files. */
   readonly textOf: (seq: number) => Promise<string | undefined>;
   /** Those that the step was given when it began. */
@@ -50,20 +50,21 @@ export class LiveMessages {
   /** Who runs from now on and takes messages; nobody does when absent. What another one took before it failed is given to nobody again in this step: the next one reads it. */
   serve(runtime: AgentRuntime | undefined): void {
     this.#reader = runtime?.queueMessage === undefined ? undefined : { runtime, taken: [], isNew: true };
-    if (this.#reader !== undefined) this.#unwatch ??= this.#options.watch(() => this.#look());
+    if (this.#reader !== undefined) this.#unwatch ??= this.#options.watch((head) => this.#look(head));
   }
 
   /** The backend has said something, so it runs: what came before it did is offered now. */
   heard(): void {
     if (this.#reader?.isNew !== true) return;
     this.#reader.isNew = false;
-    this.#look();
+    // What no news has told of yet is offered when some does.
+    this.#look(0);
   }
 
-  /** Something may have come in. */
-  #look(): void {
+  /** Something may have come in. @param head where the log ended at least, where that is known */
+  #look(head = Infinity): void {
     if (this.#reader === undefined) return;
-    this.#lane = this.#lane.then(() => this.#offer()).catch((error: unknown) => this.#options.onTrouble(error));
+    this.#lane = this.#lane.then(() => this.#offer(head)).catch((error: unknown) => this.#options.onTrouble(error));
   }
 
   /** Takes no more; resolves when what was on its way has arrived or not. */
@@ -81,9 +82,10 @@ export class LiveMessages {
     });
   }
 
-  async #offer(): Promise<void> {
-    const { refresh, textOf, runId } = this.#options;
-    for (const { eventId, seq, type, delivery } of (await refresh()).pending) {
+  async #offer(head: number): Promise<void> {
+    const { state, refresh, textOf, runId } = this.#options;
+    const { pending } = head <= state().head ? state() : await refresh();
+    for (const { eventId, seq, type, delivery } of pending) {
       const reader = this.#reader;
       if (this.#isClosed || reader === undefined) return;
       if (type !== 'user.message' || delivery !== 'steer' || this.#seen.has(eventId)) continue;

@@ -28,6 +28,7 @@ import { runModel } from './model-run.ts';
 import type { FinishedRun } from './model-run.ts';
 import { inputTokensOf, shrunkMessages, toolShare } from './wake-context.ts';
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
+import { isOvertaken } from './wake-facts.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
 
 export interface ModelStepOptions {
@@ -42,6 +43,8 @@ export interface ModelStepOptions {
   readonly state: () => SessionState;
   readonly refresh: () => Promise<SessionState>;
   readonly append: (drafts: readonly SessionEventDraft[]) => Promise<void>;
+  /** The same, if nobody else has written since the state that is known. @throws RuntimeError HEAD_MOVED */
+  readonly appendAtHead: (drafts: readonly SessionEventDraft[]) => Promise<void>;
   readonly signal: AbortSignal;
   /** Whether somebody outside, or a limit of time, has cut the step short. */
   readonly wasInterrupted: () => boolean;
@@ -97,15 +100,26 @@ export class ModelStep {
   }
 
   async take(): Promise<TakenStep> {
-    const { step, refresh, append } = this.#options;
+    const { refresh, append, appendAtHead } = this.#options;
     const run = await this.#run();
     if (this.#trouble !== undefined) throw this.#trouble.error;
     await this.#calls.settle();
     // Nobody could be asked: there is a step all the same, and it failed.
     if (!this.#hasSpan) await append([this.#spanDraft(undefined)]);
+    try {
+      return await this.#finish(run, appendAtHead);
+    } catch (error) {
+      if (!isOvertaken(error)) throw error;
+    }
+    await refresh();
+    return this.#finish(run, append);
+  }
+
+  /** Stores what came of the run, by what the log is known to say: whether somebody has interrupted it is in there. */
+  async #finish(run: FinishedRun, append: ModelStepOptions['append']): Promise<TakenStep> {
+    const { step } = this.#options;
     const { result, usage, modelSteps, streamedText } = run;
     const error = withToolShare(result.meta?.error, this.#options.agent);
-    await refresh();
     const wasInterrupted = this.#options.wasInterrupted();
     const consumed = [...step.consumed, ...this.#messages.taken];
     const finished = stepEvents({ spanId: this.#spanId, payloads: unsaidPayloads(result.payloads, this.#calls.said), usage, error, modelSteps, consumed, newCallId: () => this.#newCallId(), wasInterrupted, streamedText, bound: this.#bound(run) });

@@ -28,7 +28,7 @@ const EVENTS_BEFORE = 80;
 const MAX_EVENTS_BEFORE_SUMMARY = 4 * MAX_READ_EVENTS;
 
 /** The transcript of the log up to `state.head`, which is the head of the builder then. Goes on with whatever is ingested after. */
-export async function loadTranscript(store: EventStore, state: SessionState, { maxTokens = DEFAULT_MAX_CONTEXT_TOKENS } = {}): Promise<TranscriptBuilder> {
+export async function loadTranscript(store: Pick<EventStore, 'read'>, state: SessionState, { maxTokens = DEFAULT_MAX_CONTEXT_TOKENS } = {}): Promise<TranscriptBuilder> {
   const window = new LogWindow(store, state, maxTokens * CHARACTERS_PER_TOKEN);
   await window.read();
   const events = window.events();
@@ -38,7 +38,7 @@ export async function loadTranscript(store: EventStore, state: SessionState, { m
 }
 
 class LogWindow {
-  readonly #store: EventStore;
+  readonly #store: Pick<EventStore, 'read'>;
   readonly #state: SessionState;
   readonly #enoughCharacters: number;
   /** The newest first. */
@@ -50,7 +50,7 @@ class LogWindow {
   /** Ingress that a step after the summarized part read, and wakes that began there: what they name may lie before it. */
   readonly #named = new Set<string>();
 
-  constructor(store: EventStore, state: SessionState, enoughCharacters: number) {
+  constructor(store: Pick<EventStore, 'read'>, state: SessionState, enoughCharacters: number) {
     this.#enoughCharacters = enoughCharacters;
     this.#store = store;
     this.#state = state;

@@ -22,6 +22,11 @@ export class WakeCompanions {
     return this.#each((companion) => companion.beforeCalls?.(wake));
   }
 
+  /** Whether anything is done when the wake has ended in the log. */
+  get hasMore(): boolean {
+    return this.#options.companions.some((companion) => 'ended' in companion);
+  }
+
   ended(wake: CompanionWake): Promise<void> {
     return this.#each((companion) => companion.ended?.(wake));
   }

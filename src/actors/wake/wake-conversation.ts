@@ -3,12 +3,11 @@ import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
-import type { EventStore } from '../session/event-store.ts';
 import type { KeptConversations } from './kept-conversations.ts';
+import type { KnownEvents } from './known-events.ts';
 import { loadTranscript } from './session-transcript.ts';
 
 export interface ConversationSource {
-  readonly store: EventStore;
   readonly kept: KeptConversations;
   /** As folded so far. */
   readonly state: () => SessionState;
@@ -17,20 +16,26 @@ export interface ConversationSource {
 }
 
 export class WakeConversation {
+  readonly #known: KnownEvents;
   #builder: TranscriptBuilder | undefined;
   /** Id of the event that was folded last. */
   #lastId: string | undefined;
 
+  constructor(known: KnownEvents) {
+    this.#known = known;
+  }
+
   /** Takes an event that has been folded. */
   ingest(event: SessionEvent): void {
+    this.#known.ingest(event);
     this.#lastId = event.id;
     this.#builder?.ingest(event);
   }
 
   /** Loads it, unless that has been done. */
-  async load({ store, kept, state, maxTokens }: ConversationSource): Promise<void> {
+  async load({ kept, state, maxTokens }: ConversationSource): Promise<void> {
     while (this.#builder === undefined) {
-      const builder = (await kept.take(store, state())) ?? (await loadTranscript(store, state(), { maxTokens }));
+      const builder = (await kept.take(this.#known, state())) ?? (await loadTranscript(this.#known, state(), { maxTokens }));
       // What was folded meanwhile has reached no builder.
       if (builder.head === state().head) this.#builder = builder;
     }

@@ -2,6 +2,7 @@
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import type { RunLimits } from '../../machines/run/run-decision.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
+import type { SessionOpening } from '../../machines/session/due-sessions.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
@@ -109,6 +110,8 @@ export interface WakeOptions {
   readonly humans?: 'reachable' | 'none' | undefined;
   /** Hears how far long tool calls have come. Not stored. */
   readonly onToolProgress?: ((call: ToolCallInput, progress: ToolProgress) => void) | undefined;
+  /** What the worker has been told of the session when it was found due. */
+  readonly opening?: SessionOpening | undefined;
   /** Nobody asked for this wake: what made it due is the session's own. Default false. */
   readonly isAutonomous?: boolean | undefined;
   /** Hears what the backend streams while it runs. Not stored. */

@@ -23,18 +23,18 @@ import type { ClaimAnswer, CommitAnswer, FoldAnswer, StepAnswer } from '../../ma
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import { parked } from '../../machines/wake/wake-fuse.ts';
 import { isPoison, lostWakeEvents } from '../../machines/wake/wake-repair.ts';
-import type { TimerHandle } from '../clock/clock.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import { keepView, wakeConflict } from '../session/event-store.ts';
-import type { RunRequest } from '../run/run-options.ts';
 import type { SessionIdentity, WakeRight } from '../session/event-store.ts';
 import { ParentBounds, withEnvironmentsAbove } from '../session/parent-bounds.ts';
 import { SessionJournal } from '../session/session-journal.ts';
+import type { JournalAppendOptions } from '../session/session-journal.ts';
 import { NO_SECRETS } from '../environment/session-secrets.ts';
 import type { SessionSecrets } from '../environment/session-secrets.ts';
 import { CallGate } from './call-gate.ts';
 import { endClosedCalls } from './closed-calls.ts';
 import { HeldDrafts } from './held-drafts.ts';
+import { KnownEvents } from './known-events.ts';
 import { Subflows } from './subflows.ts';
 import { compactIfFull } from './wake-compaction.ts';
 import { needOf, remainingOf, wakeLimits } from './wake-budget.ts';
@@ -44,12 +44,12 @@ import { assembleStep, maxContextTokens, prepareAgent, withCurrentTools } from '
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
 import { survivorsOf } from './end-survivors.ts';
 import { runModel } from './model-run.ts';
-import type { FinishedRun } from './model-run.ts';
 import { ModelStep } from './model-step.ts';
 import { requireAskingBackends, requireConfinedBackends } from './unasking-backends.ts';
 import { WakeConversation } from './wake-conversation.ts';
 import { WakeHand, hasMovingWorkspace } from './wake-hand.ts';
-import { acquireRight } from './wake-right.ts';
+import { acquireRight, comesWithFirst } from './wake-right.ts';
+import { WakeTime } from './wake-time.ts';
 import { enteredEnvironment, failureRecord, isOvertaken, isStale, outcomeOfUnbegun, recordOf, superseded, triggerOf } from './wake-facts.ts';
 import { runReadyCalls } from './wake-tools.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
@@ -65,15 +65,15 @@ export class WakeWork {
   readonly #abort = new AbortController();
   /** Follows the log while the wake runs: an interruption or a termination cuts the work in hand short. */
   #unwatch: (() => void) | undefined;
-  #journal: SessionJournal;
-  readonly #conversation = new WakeConversation();
+  readonly #journal: SessionJournal;
+  readonly #conversation: WakeConversation;
+  /** An append has shown that the log ended where the journal has folded it to, and nothing was waited for since. */
+  #isUpToDate = false;
+  /** The record that ended the wake has kept the view and let go of the right. */
+  #hasEnded = false;
   #right: WakeRight | undefined;
   #epoch: number | undefined;
-  /** On the steady clock. */
-  #startedMs = 0;
-  /** Cuts the work in hand short when the time of the wake is up. */
-  #timeLimit: TimerHandle | undefined;
-  #isTimeUp = false;
+  readonly #time: WakeTime;
   #agent: PreparedAgent | undefined;
   #step: AssembledStep | undefined;
   #calls: readonly ToolCallInput[] = [];
@@ -101,12 +101,15 @@ export class WakeWork {
   /** The error that the log cannot tell about. */
   error: unknown;
 
-  constructor({ sessionId, agentId }: SessionIdentity, wakeId: string, ports: WakePorts, options: WakeOptions) {
-    this.#identity = { sessionId, agentId };
+  /** @param state of the session, as it was looked at for this wake */
+  constructor(state: SessionState, wakeId: string, ports: WakePorts, options: WakeOptions) {
+    this.#identity = { sessionId: state.sessionId, agentId: state.agentId };
     this.#wakeId = wakeId;
     this.#ports = ports;
     this.#options = options;
-    this.#journal = new SessionJournal(this.#identity, ports);
+    this.#time = new WakeTime(ports.clock);
+    this.#conversation = new WakeConversation(new KnownEvents(ports.store, options.opening?.events));
+    this.#journal = new SessionJournal(this.#identity, ports, { state, onEvent: (event) => this.#hear(event) });
     this.#companions = new WakeCompanions(ports);
     this.#hand = new WakeHand(ports.hands);
     this.#subflows = new Subflows({ ...ports, newId: () => ports.ids.next() });
@@ -119,16 +122,19 @@ export class WakeWork {
 
   /** Gets the right to write and says so in the log, with an end for whatever a dead wake left open. */
   async claim(parent: AnyActorRef): Promise<ClaimAnswer> {
-    const known = (await this.#ports.journals.open(this.#identity.sessionId)).state;
-    this.#journal = new SessionJournal(this.#identity, this.#ports, { state: known, onEvent: (event) => this.#hear(event) });
+    const known = this.#journal.state;
     if (!this.#isWanted(known)) return 'nothing_to_do';
-    let state = await this.#acquireRight(known);
+    let state = await this.#acquireRight(known, comesWithFirst(known, this.#ports, this.#now()));
     const survivors = isStale(state) ? await survivorsOf(this.#ports, this.#abort.signal) : undefined;
     // That takes its time, and the session may have been terminated meanwhile.
     if (isStale(state)) state = await this.#journal.refresh();
     for (; this.#isWanted(state); state = await this.#journal.refresh()) {
       const answer = await this.#take(state, survivors);
-      if (answer === 'moved') continue;
+      if (answer === 'moved') {
+        // It did not come with the record: it is asked for first.
+        if (this.#right?.comesWith === 'record') await this.#acquireRight(await this.#journal.refresh(), false);
+        continue;
+      }
       endClosedCalls({ executor: this.#ports.executor, before: state, after: this.#journal.state, parent });
       return answer;
     }
@@ -137,7 +143,9 @@ export class WakeWork {
 
   /** Reads what came since and decides. A message that arrived meanwhile is seen here, before the wake can end. */
   async fold(): Promise<FoldAnswer> {
-    const state = await this.#journal.refresh();
+    // What came since the append before is found when the end is appended, at the head only.
+    const state = this.#isUpToDate ? this.#journal.state : await this.#journal.refresh();
+    this.#isUpToDate = false;
     const decision = this.#decide(state);
     if (decision.act !== 'end') return decision.act;
     [this.#end, this.#decidedAtHead] = [decision.end, state.head];
@@ -149,7 +157,7 @@ export class WakeWork {
     const { agent, skipped } = await withCurrentTools((this.#agent ??= await this.#prepareAgent()), this.#journal.state, this.#ports, this.#abort.signal);
     this.#agent = agent;
     if (skipped.length > 0) await this.#append(skipped.map((data) => ({ type: 'tool.skipped', data })));
-    await this.#conversation.load({ store: this.#ports.store, kept: this.#ports.conversations, state: () => this.#journal.state, maxTokens: maxContextTokens(this.#agent.definition) });
+    await this.#conversation.load({ kept: this.#ports.conversations, state: () => this.#journal.state, maxTokens: maxContextTokens(this.#agent.definition) });
     const consumed = readableIngress(this.#journal.state).map(({ eventId }) => eventId);
     await this.#compact(this.#agent, this.#conversation.transcript.rows(consumed));
     const { state } = this.#journal;
@@ -176,17 +184,14 @@ export class WakeWork {
       runConfig: this.#ports.runConfig,
       remaining: remainingOf(this.#limits(), this.#journal.state),
       append: (drafts) => this.#append(drafts),
-      run: (request) => this.#summarize(agent, request),
+      run: (request) => runModel({ ports: this.#ports, request, models: modelsOf(agent.definition), signal: this.#abort.signal, force: this.#options.force, parent: undefined }),
     });
-  }
-
-  #summarize(agent: PreparedAgent, request: RunRequest): Promise<FinishedRun> {
-    return runModel({ ports: this.#ports, request, models: modelsOf(agent.definition), signal: this.#abort.signal, force: this.#options.force, parent: undefined });
   }
 
   /** One model step: what is decided in it is stored before it is done, what came of it after, all at once. */
   async step(parent: AnyActorRef): Promise<StepAnswer> {
-    const step = this.#assembled();
+    const step = this.#step;
+    if (step === undefined) throw new RuntimeError('WAKE_NOT_ASSEMBLED', 'a step was to run before it was assembled', { category: 'crash' });
     // What came in with an interruption is for the next wake: this one must not read it and be cut short over it.
     if (this.#isCutShort()) return 'fold';
     // Only now is it known how much the step would use up.
@@ -203,9 +208,10 @@ export class WakeWork {
       state: () => this.#journal.state,
       refresh: () => this.#journal.refresh(),
       append: (drafts) => this.#append(drafts),
+      appendAtHead: (drafts) => this.#append(drafts, { onlyAtHead: true }),
       signal: this.#abort.signal,
       // Whoever sets a limit of time, or interrupts, does not want the same answered again.
-      wasInterrupted: () => this.#isCutShort() && (this.#isTimeUp || this.#journal.state.openWake?.interruption !== undefined),
+      wasInterrupted: () => this.#isCutShort() && (this.#time.isUp || this.#journal.state.openWake?.interruption !== undefined),
       parent,
     }).take();
     this.#modelSteps += 1;
@@ -245,6 +251,7 @@ export class WakeWork {
   /** Children that calls wait for work while this wake waits, as long as they have something to do. */
   async #driveChildren(): Promise<void> {
     this.#hasDriven = true;
+    this.#isUpToDate = false;
     const { signal } = this.#abort;
     const { force, humans, onRunEvent } = this.#options;
     const failures = await this.#subflows.drive(this.#journal.state, { signal, force, humans, onRunEvent }, () => this.#journal.refresh());
@@ -258,7 +265,8 @@ export class WakeWork {
     // Whoever follows the log has folded what came since, and nobody has decided upon it yet.
     if (this.#journal.state.head !== this.#decidedAtHead) return 'moved';
     try {
-      await this.#appendEnd(this.#end, { onlyAtHead: true });
+      const isLast = !this.#companions.hasMore && this.#right?.lost.aborted === false;
+      await this.#appendEnd(this.#end, { onlyAtHead: true, ...(isLast ? { ends: this.#right } : {}) });
       return 'committed';
     } catch (error) {
       if (isOvertaken(error)) return 'moved';
@@ -287,11 +295,11 @@ export class WakeWork {
   /** Gives everything back. What is left to do afterwards is nobody's claim. */
   async release(): Promise<void> {
     this.#unwatch?.();
-    this.#ports.clock.clearTimeout(this.#timeLimit);
+    this.#time.end();
     try {
       await this.#endCompanions();
       this.#conversation.leave(this.#ports.conversations, this.#identity.sessionId, this.#step?.context.messages);
-      if (this.#epoch !== undefined) await keepView(this.#ports.store, this.#journal.state);
+      if (this.#epoch !== undefined && !this.#hasEnded) await keepView(this.#ports.store, this.#journal.state);
       await this.#ports.tellParent(this.#journal).catch((error: unknown) => this.#ports.onListenerError(error, 'listener'));
     } finally {
       await this.#right?.release();
@@ -345,7 +353,7 @@ export class WakeWork {
   #decide(state: SessionState): WakeDecision {
     return decideNext(state, {
       modelSteps: this.#modelSteps,
-      elapsedMs: this.#ports.clock.steadyNow() - this.#startedMs,
+      elapsedMs: this.#time.elapsedMs,
       limits: this.#limits(),
       hasDriven: this.#hasDriven,
       identicalCalls: this.#meter.identicalCalls,
@@ -359,8 +367,8 @@ export class WakeWork {
   }
 
   /** Gets the right to write after all that is in the log by then. */
-  async #acquireRight(known: SessionState): Promise<SessionState> {
-    const state = await acquireRight({ store: this.#ports.store, known, refresh: () => this.#journal.refresh(), onRight: (right) => (this.#right = right) });
+  async #acquireRight(known: SessionState, withFirst: boolean): Promise<SessionState> {
+    const state = await acquireRight({ store: this.#ports.store, known, withFirst, refresh: () => this.#journal.refresh(), onRight: (right) => (this.#right = right) });
     this.#right?.lost.addEventListener('abort', () => this.interrupt(this.#right?.lost.reason), { once: true });
     return state;
   }
@@ -375,8 +383,11 @@ export class WakeWork {
     if (state.epoch >= epoch) throw wakeConflict(state.sessionId);
     try {
       if (isPoison(state)) return await this.#park(state, epoch, survivors);
-      if (!isStale(state) && !hasWork(state, this.#now())) return await this.#unpark(epoch);
-      return await this.#begin(state, epoch, survivors);
+      if (isStale(state) || hasWork(state, this.#now())) return await this.#begin(state, epoch, survivors);
+      // A parked session that has nothing to do now: what was held back is due again at its time.
+      await this.#rest([{ type: 'session.unparked', data: { wakeId: this.#wakeId } }], epoch);
+      this.#wasUnparked = true;
+      return 'nothing_to_do';
     } catch (error) {
       if (isOvertaken(error)) return 'moved';
       throw RuntimeError.is(error) && error.code === 'EPOCH_SUPERSEDED' ? wakeConflict(state.sessionId) : error;
@@ -391,10 +402,11 @@ export class WakeWork {
     const started = { wakeId: this.#wakeId, epoch, owner: this.#ports.owner, queuedWakeIds: due, trigger: triggerOf(state, due, this.#options), ...at };
     await this.#journal.append(
       [...lostWakeEvents(state, survivors), ...unparked, { type: 'wake.started', data: started }, { type: 'session.status_changed', data: { to: 'running' } }, ...(arrival?.notes ?? [])],
-      { epoch, onlyAtHead: true },
+      { epoch, onlyAtHead: true, ...(this.#right?.comesWith === 'record' ? { begins: this.#right } : {}) },
     );
     this.#epoch = epoch;
-    this.#startedMs = this.#ports.clock.steadyNow();
+    this.#isUpToDate = true;
+    this.#time.begin();
     const leftCalls = state.openToolCalls.some(({ phase }) => phase === 'started' || phase === 'requested');
     // Whoever cut the dead wake short does not want its calls gone on with.
     this.#mustSpeak = due.length > 0 || (leftCalls && state.openWake?.interruption === undefined);
@@ -402,22 +414,18 @@ export class WakeWork {
     return 'claimed';
   }
 
-  /** Somebody woke a parked session that has nothing to do now: what was held back is due again at its time. */
-  async #unpark(epoch: number): Promise<'nothing_to_do'> {
-    await this.#journal.append([{ type: 'session.unparked', data: { wakeId: this.#wakeId } }], { epoch, onlyAtHead: true });
-    this.#wasUnparked = true;
-    await keepView(this.#ports.store, this.#journal.state);
-    return 'nothing_to_do';
-  }
-
   /** The wakes of this session kill their processes: it is left alone from now on, and says why. */
   async #park(state: SessionState, epoch: number, survivors: string | undefined): Promise<'nothing_to_do'> {
     const parking = parked('failures', `${state.failuresInARow + 1} wakes in a row died with their processes.`);
     const rest: SessionEventDraft = { type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle' } };
-    await this.#journal.append([...lostWakeEvents(state, survivors), rest, parking], { epoch, onlyAtHead: true });
+    await this.#rest([...lostWakeEvents(state, survivors), rest, parking], epoch);
     this.#wasParked = true;
-    await keepView(this.#ports.store, this.#journal.state);
     return 'nothing_to_do';
+  }
+
+  async #rest(drafts: readonly SessionEventDraft[], epoch: number): Promise<void> {
+    await this.#journal.append(drafts, { epoch, onlyAtHead: true });
+    await keepView(this.#ports.store, this.#journal.state);
   }
 
   /** Something was appended: by this wake, which has folded it then, or by somebody else. */
@@ -443,7 +451,7 @@ export class WakeWork {
     if (event.epoch !== undefined && event.epoch === this.#right?.epoch) this.#ports.telemetry?.take(event, this.#identity.agentId);
   }
 
-  async #appendEnd(end: WakeEnd, { onlyAtHead }: { readonly onlyAtHead: boolean }): Promise<void> {
+  async #appendEnd(end: WakeEnd, options: Pick<JournalAppendOptions, 'onlyAtHead' | 'ends'>): Promise<void> {
     const { state } = this.#journal;
     if (state.openWake?.wakeId !== this.#wakeId) throw superseded(this.#wakeId);
     const drafts = commitEvents({
@@ -456,7 +464,7 @@ export class WakeWork {
       nowMs: this.#ports.clock.now(),
       newId: () => this.#ports.ids.next(),
     });
-    await this.#append([...this.#hand.endNotes, ...drafts], onlyAtHead);
+    await this.#append([...this.#hand.endNotes, ...drafts], options);
     this.#summary = this.#secrets.text(drafts.flatMap((draft) => (draft.type === 'wake.ended' ? [draft.data.summary] : [])).join(''));
   }
 
@@ -469,29 +477,18 @@ export class WakeWork {
     this.#held.hold(enteredEnvironment(agent));
     this.#secrets = agent.environment?.secrets ?? NO_SECRETS;
     if (agent.skippedTools.length > 0) await this.#append(agent.skippedTools.map((data) => ({ type: 'tool.skipped', data })));
-    this.#armTimeLimit(agent.definition.budget.maxSecondsPerWake);
+    this.#time.limit(agent.definition.budget.maxSecondsPerWake, () => this.interrupt('the time of the wake is up'));
     return agent;
   }
 
-  #armTimeLimit(seconds: number | undefined): void {
-    if (seconds === undefined) return;
-    const { clock } = this.#ports;
-    const timeIsUp = (): void => {
-      this.#isTimeUp = true;
-      this.interrupt('the time of the wake is up');
-    };
-    this.#timeLimit = clock.setTimeout(timeIsUp, Math.max(0, seconds * 1000 - (clock.steadyNow() - this.#startedMs)));
-  }
-
-  async #append(drafts: readonly SessionEventDraft[], onlyAtHead = false): Promise<void> {
+  async #append(drafts: readonly SessionEventDraft[], options: Pick<JournalAppendOptions, 'onlyAtHead' | 'ends'> = {}): Promise<void> {
     // What somebody who took over has closed is no longer ours to judge: that it is theirs is what has to be said.
     if (this.#epoch !== undefined && this.#journal.state.epoch > this.#epoch) throw superseded(this.#wakeId);
-    await this.#held.store(drafts, (all) => this.#journal.append(this.#secrets.drafts(all), { epoch: this.#epoch, onlyAtHead }));
-  }
-
-  #assembled(): AssembledStep {
-    if (this.#step !== undefined) return this.#step;
-    throw new RuntimeError('WAKE_NOT_ASSEMBLED', 'a step was to run before it was assembled', { category: 'crash' });
+    await this.#held.store(drafts, async (all) => {
+      const { hasEnded = false } = await this.#journal.append(this.#secrets.drafts(all), { epoch: this.#epoch, ...options });
+      this.#hasEnded = hasEnded;
+    });
+    this.#isUpToDate = true;
   }
 
   #now(): string {

@@ -74,7 +74,7 @@ export class Waker {
   async wake(sessionId: string, options: WakeOptions = {}): Promise<WakeOutcome> {
     const id = checkSessionId(sessionId);
     this.#assertAccepting();
-    const { state } = await this.#options.journals.open(id);
+    const { state } = await this.#options.journals.open(id, options.opening);
     this.#assertAccepting();
     const { elsewhere } = this.#options;
     if (state.runsIn === 'process' && elsewhere !== undefined && options.isHere !== true && state.status !== 'terminated') return this.#wakeElsewhere(elsewhere, state, options);

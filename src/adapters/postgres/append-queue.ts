@@ -3,6 +3,7 @@
  * server's disk for all of it. An append that meets an idle store goes at once. Those of one session keep their order.
  */
 import { RuntimeError } from '../../machines/errors.ts';
+import { ASKED_FOR, askForOne, headColumn } from './append-one.ts';
 import { eventColumns, hintColumns, hintNames } from './appended-record.ts';
 import type { AppendedRecord } from './appended-record.ts';
 import { losable } from './postgres-database.ts';
@@ -13,19 +14,18 @@ import { databaseFailed } from './postgres-errors.ts';
 const MAX_BATCH_RECORDS = 128;
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 
-/** Of an integer. */
-const MAX_HEAD = 2_147_483_647;
-
-/** Why appends may be lost under durability `os`. */
-export const ASKED_FOR = 'the program has asked for it, and every receipt says so';
-
 export interface AppendVerdict {
-  /** `same`: its first event is stored already. `duplicate`: its key is. */
-  readonly verdict: 'stored' | 'same' | 'duplicate' | 'superseded' | 'moved' | 'missing';
+  /**
+   * `same`: its first event is stored already. `duplicate`: its key is. Of one that asks for a right to wake: `conflict`, somebody who lives has it;
+   * `passed`, another epoch has to be asked for; `expired`, the worker that asks counts for dead.
+   */
+  readonly verdict: 'stored' | 'same' | 'duplicate' | 'superseded' | 'moved' | 'missing' | 'conflict' | 'passed' | 'expired';
   readonly first_seq: number | null;
   readonly events: number | null;
   readonly head: number | null;
   readonly epoch: number | null;
+  /** Of one that let go of a right: whether the session is due all the same. */
+  readonly is_due?: boolean;
 }
 
 interface Waiting {
@@ -88,7 +88,9 @@ export class AppendQueue {
     let bytes = 0;
     for (const each of this.#waiting) {
       const { record } = each;
-      const isFull = batch.length >= MAX_BATCH_RECORDS || (batch.length > 0 && bytes + record.bytes > MAX_BATCH_BYTES);
+      // One that takes something along goes alone.
+      const isApart = record.companion !== undefined || batch[0]?.record.companion !== undefined;
+      const isFull = batch.length >= MAX_BATCH_RECORDS || (batch.length > 0 && (isApart || bytes + record.bytes > MAX_BATCH_BYTES));
       // What stands behind one that is left is left too: nothing of a session overtakes.
       if (isFull || this.#busy.has(record.sessionId) || passed.has(record.sessionId)) {
         left.push(each);
@@ -124,6 +126,8 @@ export class AppendQueue {
 
   async #ask(records: readonly AppendedRecord[]): Promise<readonly AppendVerdict[]> {
     const { database, isAsync } = this.#options;
+    const [only] = records;
+    if (only !== undefined && records.length === 1 && isOfOneSession(only)) return askForOne(database, only, isAsync);
     const part = <Value>(read: (record: AppendedRecord) => Value): Value[] => records.map(read);
     const values = [
       // How programs of step 1 said what `losable` says.
@@ -143,9 +147,9 @@ export class AppendQueue {
   }
 }
 
-/** What is no head of any log, such as a number that does not fit into the column, is -1: nobody's head either. */
-function headColumn(head: number): number {
-  return Number.isInteger(head) && head >= 0 && head <= MAX_HEAD ? head : -1;
+/** Hints may be of other sessions. */
+function isOfOneSession({ sessionId, hints, settled }: AppendedRecord): boolean {
+  return [...hints, ...settled].every((hint) => hint.sessionId === sessionId);
 }
 
 /** What is wrong with the data of one, such as a character that the database's encoding has not. Classes of SQLSTATE: 22 data, 23 constraints, 54 limits. */

@@ -10,7 +10,8 @@ import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_RECORD_BYTES } from '../../machines
 import { copyPlainEvent } from '../../machines/session/quick-event.ts';
 import { placeEvent, readStoredEvent } from '../../machines/session/session-event.ts';
 import type { SessionEvent, StoredEvent } from '../../machines/session/session-event.ts';
-import type { AppendOptions } from '../../actors/session/event-store.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { AppendOptions, WakeRight } from '../../actors/session/event-store.ts';
 import { eventsNotStorable, recordTooLarge } from '../../actors/session/event-store.ts';
 import { frozen } from '../../actors/session/frozen.ts';
 import { MAX_KEY_BYTES, columnOfKey, isStorableText, isTooLongKey } from './record-key.ts';
@@ -45,10 +46,22 @@ export interface AppendedRecord {
   readonly settled: readonly Activation[];
   /** Of the events. */
   readonly bytes: number;
+  /** What goes with it in the same transaction. */
+  readonly companion?: RecordCompanion | undefined;
+}
+
+/** What an append takes along: the right to wake that it begins under, or the end of one, and the state that it leaves. */
+export interface RecordCompanion {
+  readonly lease?: { readonly act: 'take' | 'free'; readonly worker: string | null; readonly token: string } | undefined;
+  /** Time of the event at the expected head. */
+  readonly at?: string | undefined;
+  readonly view?: SessionState | undefined;
+  /** The right that it asks for. */
+  readonly begins?: WakeRight | undefined;
 }
 
 /** @throws RuntimeError SESSION_EVENT_INVALID, RECORD_TOO_LARGE, ACTIVATION_INVALID */
-export function appendedRecord(sessionId: string, record: LogRecord, { expectedHead, activate = [], settle = [] }: Omit<AppendOptions, 'idempotencyKey'> = {}): AppendedRecord {
+export function appendedRecord(sessionId: string, record: LogRecord, { expectedHead, activate = [], settle = [] }: Omit<AppendOptions, 'idempotencyKey'> = {}, companion?: RecordCompanion): AppendedRecord {
   const key = record.key === undefined ? undefined : columnOfKey(record.key);
   const data = record.events.map(dataOf);
   const stored = record.events.map((event, index) => storedEvent(event, data[index] ?? ''));
@@ -58,7 +71,7 @@ export function appendedRecord(sessionId: string, record: LogRecord, { expectedH
   checkColumns(key, events);
   const bytes = events.reduce((sum, { id, type, at, data: text }) => sum + id.length + utf8Length(type) + utf8Length(at) + utf8Length(text), utf8Length(key ?? ''));
   if (bytes > MAX_RECORD_BYTES) throw recordTooLarge(sessionId, bytes, MAX_RECORD_BYTES);
-  return { sessionId, key, expectedHead, claimsEpoch: claimsEpoch(record), events, stored: [first, ...rest], hints: activate.map(checkActivation), settled: settle.filter(isActivation), bytes };
+  return { sessionId, key, expectedHead, claimsEpoch: claimsEpoch(record), events, stored: [first, ...rest], hints: activate.map(checkActivation), settled: settle.filter(isActivation), bytes, companion };
 }
 
 /** What a row cannot hold is refused before anything is sent, for it would fail there, or be stored as something else. */

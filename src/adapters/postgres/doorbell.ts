@@ -6,7 +6,14 @@ import { randomUUID } from 'node:crypto';
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import { connectionSettings } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
+import { isDirect } from './postgres-driver.ts';
 import type { LoneClient, PostgresDriver } from './postgres-driver.ts';
+
+export interface SessionNews {
+  readonly sessionId: string;
+  /** Where its log ended at least, if an event was stored. */
+  readonly head?: number | undefined;
+}
 
 export interface DoorbellOptions {
   readonly driver: PostgresDriver;
@@ -21,16 +28,23 @@ export interface DoorbellOptions {
   /** Something may be due. */
   readonly onDue: () => void;
   /** The log or the lease of these sessions may have changed. */
-  readonly onSessions: (sessionIds: readonly string[]) => void;
+  readonly onSessions: (news: readonly SessionNews[]) => void;
   /** Nobody may have told: time to look by oneself. */
   readonly onPoll: () => void;
 }
 
-/** The first after so many milliseconds of quiet is said at once; what comes within them is said together. */
+/** The first after so many milliseconds of quiet is said at once; what comes within them is said together. What is due waits for no more. */
 const COALESCE_MS = 2;
 
-/** A notification holds less than 8,000 bytes: https://www.postgresql.org/docs/current/sql-notify.html. Ids beyond it wait for the next one. */
-const MAX_IDS = 180;
+/** The same for news of sessions: each wakes every process that listens, whether or not anybody there watches the session. */
+const COALESCE_NEWS_MS = 20;
+
+/** Where the server is slow to take news, they wait for so many times as long as it took, up to a limit: telling them is a small part of the work. */
+const QUIET_PER_SAYING = 10;
+const MAX_QUIET_MS = 200;
+
+/** A notification holds less than 8,000 bytes: https://www.postgresql.org/docs/current/sql-notify.html. Ids, each with a head, beyond it wait for the next one. */
+const MAX_IDS = 160;
 
 /** Calls of its own that a doorbell may miss before its connection is taken for dead. */
 const MAX_UNHEARD = 2;
@@ -54,10 +68,12 @@ export class Doorbell {
   #unheard = 0;
   #failures = 0;
   #isDue = false;
-  #sessions = new Set<string>();
+  readonly #sessions = new Map<string, number | undefined>();
   #sendTimer: TimerHandle | undefined;
-  /** On the steady clock. */
-  #quietUntilMs = 0;
+  /** On the steady clock: when something was said last, and when the next is to be said. */
+  #saidAtMs = -Infinity;
+  #sendAtMs = 0;
+  #newsQuietMs = COALESCE_NEWS_MS;
   #sending: Promise<void> = Promise.resolve();
   #pollTimer: TimerHandle | undefined;
   #connectTimer: TimerHandle | undefined;
@@ -88,8 +104,8 @@ export class Doorbell {
     this.#armSend();
   }
 
-  ringSession(sessionId: string): void {
-    this.#sessions.add(sessionId);
+  ringSession(sessionId: string, head?: number): void {
+    this.#sessions.set(sessionId, head ?? this.#sessions.get(sessionId));
     this.#armSend();
   }
 
@@ -104,9 +120,13 @@ export class Doorbell {
   }
 
   #armSend(): void {
-    if (this.#sendTimer !== undefined || this.#isClosed) return;
+    if (this.#isClosed) return;
     const { clock } = this.#options;
-    const waitMs = this.#quietUntilMs - clock.steadyNow();
+    const sendAtMs = this.#saidAtMs + (this.#isDue ? COALESCE_MS : this.#newsQuietMs);
+    if (this.#sendTimer !== undefined && this.#sendAtMs <= sendAtMs) return;
+    clock.clearTimeout(this.#sendTimer);
+    this.#sendAtMs = sendAtMs;
+    const waitMs = sendAtMs - clock.steadyNow();
     if (waitMs <= 0) this.#send();
     else this.#sendTimer = clock.setTimeout(() => this.#send(), waitMs);
   }
@@ -115,18 +135,18 @@ export class Doorbell {
     const { clock } = this.#options;
     clock.clearTimeout(this.#sendTimer);
     this.#sendTimer = undefined;
-    this.#quietUntilMs = clock.steadyNow() + COALESCE_MS;
+    this.#saidAtMs = clock.steadyNow();
     // One at a time: what comes meanwhile is said together afterwards.
     this.#sending = this.#sending.then(() => this.#say());
   }
 
   async #say(): Promise<void> {
     if (!this.#isDue && this.#sessions.size === 0) return;
-    const ids = [...this.#sessions].slice(0, MAX_IDS);
+    const news = [...this.#sessions].slice(0, MAX_IDS);
     const isDue = this.#isDue;
     this.#isDue = false;
-    for (const id of ids) this.#sessions.delete(id);
-    await this.#notify([this.#name, isDue ? 'due' : '', ...ids].join(' '));
+    for (const [id] of news) this.#sessions.delete(id);
+    await this.#notify([this.#name, isDue ? 'due' : '', ...news.flatMap(([id, head]) => (head === undefined ? [id] : [id, head]))].join(' '));
     if (this.#sessions.size > 0) await this.#say();
   }
 
@@ -134,9 +154,12 @@ export class Doorbell {
   async #notify(payload: string): Promise<void> {
     const { database } = this.#options;
     const values = [this.#channel, payload];
+    const { clock } = this.#options;
+    const askedMs = clock.steadyNow();
     try {
       if (this.#client === undefined || !this.#speaksItself) await database.run('SELECT pg_notify($1, $2)', values);
       else await this.#client.query({ text: 'SELECT pg_notify($1, $2)', values });
+      this.#newsQuietMs = Math.min(MAX_QUIET_MS, Math.max(COALESCE_NEWS_MS, QUIET_PER_SAYING * (clock.steadyNow() - askedMs)));
     } catch {
       // A connection that does not answer hears nothing either.
       if (this.#client !== undefined && this.#speaksItself) void this.#lost(this.#client);
@@ -214,7 +237,7 @@ export class Doorbell {
   }
 
   #hear(payload: string): void {
-    const [from, about, ...ids] = payload.split(' ');
+    const [from, about, ...said] = payload.split(' ');
     if (from === this.#name) {
       const wasHearing = this.#isHearing;
       this.#isHearing = this.#client !== undefined;
@@ -223,7 +246,7 @@ export class Doorbell {
       return;
     }
     if (about === 'due') this.#options.onDue();
-    if (ids.length > 0) this.#options.onSessions(ids);
+    if (said.length > 0) this.#options.onSessions(newsOf(said));
   }
 
   #armPoll(): void {
@@ -242,12 +265,11 @@ export class Doorbell {
   }
 }
 
-/**
- * Whether the server itself is at the other end. A pooler of transactions hands on what is heard while somebody speaks and drops the rest: who speaks
- * through the connection on which he listens would hear himself, and take that for a sign that he hears others.
- */
-async function isDirect(client: LoneClient): Promise<boolean> {
-  const { rows } = await client.query({ text: 'SELECT pg_backend_pid() AS pid' });
-  const [row] = rows;
-  return typeof row === 'object' && row !== null && 'pid' in row && row.pid === client.processID;
+/** Ids, each followed by its head where that was said. Programs of the version before say none, and take one for an id that they do not know. */
+function newsOf(said: readonly string[]): SessionNews[] {
+  return said.flatMap((word, index) => {
+    if (/^\d+$/.test(word)) return [];
+    const next = said[index + 1] ?? '';
+    return [{ sessionId: word, ...(/^\d+$/.test(next) ? { head: Number(next) } : {}) }];
+  });
 }

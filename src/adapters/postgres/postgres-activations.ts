@@ -1,11 +1,15 @@
 /** The index of what is due, as a table: hints commit with the events that make them, so that none is ever missing. */
 import { checkActivation, isActivation } from '../../machines/session/activation-check.ts';
 import { dueSessions } from '../../machines/session/due-sessions.ts';
+import type { DueSession, SessionOpening } from '../../machines/session/due-sessions.ts';
+import { SESSION_FOLD_VERSION } from '../../machines/session/session-fold.ts';
 import type { Activation } from '../../machines/session/activation.ts';
 import type { ActivationIndex, DueActivations, DueQuery } from '../../actors/session/activation-index.ts';
 import { hintColumns, hintNames } from './appended-record.ts';
-import { losable } from './postgres-database.ts';
+import { frequent, losable } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
+import { viewOf } from './session-rows.ts';
+import { eventOf } from './stored-rows.ts';
 
 export interface PostgresActivationsOptions {
   readonly database: PostgresDatabase;
@@ -29,6 +33,7 @@ type HintValues = readonly [sessionId: string, agentId: string, causeId: string,
 interface ClaimRow {
   readonly hints: readonly HintValues[] | null;
   readonly again_at_ms: string | null;
+  readonly openings: readonly OpeningValues[] | null;
 }
 
 /** A claim holds so long, in milliseconds, unless its worker asks again or wakes the session: what waits too long at one worker, another takes. */
@@ -37,11 +42,21 @@ const CLAIM_MS = 10_000;
 /** Hints that `rebuilt` makes in one statement. */
 const HINTS_AT_ONCE = 500;
 
+/** Of a session's newest events, those that come with its claim: as many as a wake reads first of a conversation. */
+const OPENING_EVENTS = 256;
+/** With more than this the events are read when the session is woken. */
+const OPENING_BYTES = 262_144;
+
+type OpeningValues = readonly [sessionId: string, events: readonly OpeningEvent[], state: string | null];
+type OpeningEvent = readonly [seq: number, id: string, type: string, v: number, epoch: number | null, at: string, data: string];
+
 const HINT_SELECTION = 'a.session_id, a.agent_id, a.cause_id, a.kind, a.priority, a.due_at_ms';
 
 export class PostgresActivations implements ActivationIndex {
   readonly #options: PostgresActivationsOptions;
   readonly #listeners = new Set<() => void>();
+  /** Of sessions that wait here for their wake, by session. */
+  #openings = new Map<string, SessionOpening>();
 
   constructor(options: PostgresActivationsOptions) {
     this.#options = options;
@@ -127,13 +142,31 @@ export class PostgresActivations implements ActivationIndex {
     const worker = await registered();
     const claiming = losable({
       because: 'a claim that is lost lets another worker ask as well, and the lease decides between them',
-      columns: 'hints, again_at_ms',
-      from: `${schema}.claim_due_1($1, $2, $3, $4::uuid[], $5, $6)`,
+      columns: 'hints, again_at_ms, openings',
+      from: `${schema}.claim_due_2($1, $2, $3, $4::uuid[], $5, $6, $7::uuid[], $8, $9, $10)`,
     });
-    const [claimed] = await database.run<ClaimRow>(claiming, [worker, Math.floor(nowMs), Math.max(0, Math.min(claims, limit)), [...except], agentId ?? null, CLAIM_MS]);
+    const most = [SESSION_FOLD_VERSION, OPENING_EVENTS, OPENING_BYTES];
+    const values = [worker, Math.floor(nowMs), Math.max(0, Math.min(claims, limit)), [...except], agentId ?? null, CLAIM_MS, [...this.#openings.keys()], ...most];
+    const [claimed] = await database.run<ClaimRow>(frequent(claiming), values);
     const hints = (claimed?.hints ?? []).map(([sessionId, agent, causeId, kind, dueAtMs, priority]): Activation => ({ sessionId, agentId: agent, causeId, kind, dueAtMs, priority }));
     const again = claimed?.again_at_ms ?? undefined;
-    return { due: dueSessions(hints, limit), nextDueAtMs: again === undefined ? undefined : Math.max(Math.floor(nowMs) + 1, Number(again)) };
+    const due = this.#opened(dueSessions(hints, limit), claimed?.openings ?? []);
+    return { due, nextDueAtMs: again === undefined ? undefined : Math.max(Math.floor(nowMs) + 1, Number(again)) };
+  }
+
+  /** What was read of a session holds until it is woken; what nobody waits for any more is forgotten. */
+  #opened(due: readonly DueSession[], read: readonly OpeningValues[]): DueSession[] {
+    const found = new Map(read.map((values) => [values[0], values]));
+    const openings = new Map<string, SessionOpening>();
+    const opened = due.map((session): DueSession => {
+      const values = found.get(session.sessionId);
+      const opening = values === undefined ? this.#openings.get(session.sessionId) : openingOf(session, values);
+      if (opening === undefined) return session;
+      openings.set(session.sessionId, opening);
+      return { ...session, opening };
+    });
+    this.#openings = openings;
+    return opened;
   }
 
   async #nextAfter(nowMs: number, { except = new Set(), agentId }: Pick<DueQuery, 'except' | 'agentId'>): Promise<number | undefined> {
@@ -144,6 +177,17 @@ export class PostgresActivations implements ActivationIndex {
       [Math.floor(nowMs), [...except], agentId ?? null],
     );
     return row === undefined ? undefined : Number(row.due_at_ms);
+  }
+}
+
+/** Undefined when it cannot be read: then whoever wakes the session reads it, and says what is wrong. */
+function openingOf({ sessionId, agentId }: DueSession, [, events, text]: OpeningValues): SessionOpening | undefined {
+  try {
+    const { view: state } = viewOf(sessionId, text);
+    if (text !== null && state === undefined) return undefined;
+    return { agentId, state, events: events.map(([seq, id, type, v, epoch, at, data]) => eventOf(sessionId, { seq, id, type, v, epoch, at, data, record_events: null, record_key: null })) };
+  } catch {
+    return undefined;
   }
 }
 

@@ -5,6 +5,7 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { storeClosed } from '../../actors/session/event-store.ts';
+import { isDirect } from './postgres-driver.ts';
 import type { ConnectionSettings, DriverPool, PooledClient, PostgresDriver } from './postgres-driver.ts';
 import { codeOf, databaseFailed, isCollision, isPassing, isUnanswered, storeOverloaded } from './postgres-errors.ts';
 import { quoted } from './postgres-options.ts';
@@ -28,6 +29,19 @@ export interface LosableParts {
   readonly from: string;
 }
 
+/** One that every wake asks for: where the connection is the server's own it is prepared once and then only named. */
+export interface FrequentStatement {
+  readonly text: string;
+  readonly because?: string | undefined;
+  readonly isFrequent: true;
+}
+
+export type Statement = string | LosableStatement | FrequentStatement;
+
+export function frequent(statement: string | LosableStatement): FrequentStatement {
+  return typeof statement === 'string' ? { text: statement, isFrequent: true } : { ...statement, isFrequent: true };
+}
+
 /** For this transaction, which is this statement. */
 const DO_NOT_WAIT = "set_config('synchronous_commit', 'off', true)";
 
@@ -46,7 +60,7 @@ export interface PostgresDatabase {
    * so it has to be one that may take place twice.
    * @throws RuntimeError STORAGE_FAILED, STORE_OVERLOADED, STORE_CLOSED
    */
-  run<Row>(statement: string | LosableStatement, values?: readonly unknown[]): Promise<readonly Row[]>;
+  run<Row>(statement: Statement, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Several statements in one transaction, on one connection. Not run again by itself. */
   transaction<Value>(work: (run: PostgresDatabase['run']) => Promise<Value>): Promise<Value>;
 }
@@ -84,6 +98,10 @@ export class ConnectedDatabase implements PostgresDatabase {
   readonly #pool: DriverPool;
   readonly #pauses = new Set<() => void>();
   readonly #inUse = new Set<PooledClient>();
+  /** Whether a connection is the server's own. */
+  readonly #direct = new WeakMap<PooledClient, Promise<boolean>>();
+  /** Names of frequent statements, by their text. */
+  readonly #prepared = new Map<string, string>();
   #isHurried = false;
   #isCut = false;
   #closing: Promise<void> | undefined;
@@ -98,16 +116,15 @@ export class ConnectedDatabase implements PostgresDatabase {
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  run<Row>(statement: string | LosableStatement, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    const text = textOf(statement);
+  run<Row>(statement: Statement, values: readonly unknown[] = []): Promise<readonly Row[]> {
     // The rows are what the statement says they are: each place that runs one names their type beside it.
-    return this.#patiently(text, (client) => this.#ask(client, text, values)) as Promise<readonly Row[]>;
+    return this.#patiently(textOf(statement), (client) => this.#ask(client, statement, values)) as Promise<readonly Row[]>;
   }
 
   async transaction<Value>(work: (run: PostgresDatabase['run']) => Promise<Value>): Promise<Value> {
     const within = async (client: PooledClient): Promise<Value> => {
       await client.query({ text: 'BEGIN' });
-      const value = await work(<Row>(statement: string | LosableStatement, values: readonly unknown[] = []) => this.#ask(client, textOf(statement), values) as Promise<readonly Row[]>);
+      const value = await work(<Row>(statement: Statement, values: readonly unknown[] = []) => this.#ask(client, statement, values) as Promise<readonly Row[]>);
       await client.query({ text: 'COMMIT' });
       return value;
     };
@@ -159,12 +176,28 @@ export class ConnectedDatabase implements PostgresDatabase {
     }
   }
 
-  async #ask(client: PooledClient, statement: string, values: readonly unknown[]): Promise<readonly unknown[]> {
+  async #ask(client: PooledClient, statement: Statement, values: readonly unknown[]): Promise<readonly unknown[]> {
     const { onStatement } = this.#settings;
-    if (onStatement !== undefined) await onStatement('before', nameOf(statement));
-    const { rows } = await client.query({ text: statement, values });
-    if (onStatement !== undefined) await onStatement('after', nameOf(statement));
+    const text = textOf(statement);
+    const isPrepared = typeof statement !== 'string' && 'isFrequent' in statement && (await this.#keepsNames(client));
+    if (onStatement !== undefined) await onStatement('before', nameOf(text));
+    const { rows } = await client.query({ text, values, ...(isPrepared ? { name: this.#nameOfPrepared(text) } : {}) });
+    if (onStatement !== undefined) await onStatement('after', nameOf(text));
     return rows;
+  }
+
+  /** A pooler of transactions may give each statement another connection of the server, which has not heard of the name. */
+  async #keepsNames(client: PooledClient): Promise<boolean> {
+    const known = this.#direct.get(client) ?? isDirect(client);
+    this.#direct.set(client, known);
+    known.catch(() => this.#direct.delete(client));
+    return known;
+  }
+
+  #nameOfPrepared(text: string): string {
+    const name = this.#prepared.get(text) ?? `wakechart_${this.#prepared.size + 1}`;
+    this.#prepared.set(text, name);
+    return name;
   }
 
   async #withClient<Value>(work: (client: PooledClient) => Promise<Value>): Promise<Value> {
@@ -210,7 +243,7 @@ export class ConnectedDatabase implements PostgresDatabase {
   }
 }
 
-function textOf(statement: string | LosableStatement): string {
+function textOf(statement: Statement): string {
   return typeof statement === 'string' ? statement : statement.text;
 }
 

@@ -6,7 +6,7 @@ export interface DriverResult {
 }
 
 export interface DriverClient {
-  query(request: { readonly text: string; readonly values?: readonly unknown[] }): Promise<DriverResult>;
+  query(request: { readonly text: string; readonly values?: readonly unknown[]; readonly name?: string }): Promise<DriverResult>;
   on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown;
   on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown;
 }
@@ -60,4 +60,14 @@ export async function loadDriver(): Promise<PostgresDriver> {
       cause,
     });
   }
+}
+
+/**
+ * Whether the server itself is at the other end. A pooler of transactions hands on what is heard while somebody speaks and drops the rest: who speaks
+ * through the connection on which he listens would hear himself, and take that for a sign that he hears others.
+ */
+export async function isDirect(client: Pick<PooledClient, 'query' | 'processID'>): Promise<boolean> {
+  const { rows } = await client.query({ text: 'SELECT pg_backend_pid() AS pid' });
+  const [row] = rows;
+  return typeof row === 'object' && row !== null && 'pid' in row && row.pid === client.processID;
 }

@@ -6,9 +6,10 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { ActivationIndex } from '../../actors/session/activation-index.ts';
-import { assertIdentity, epochSuperseded, headMoved, sessionBusy, sessionExists, sessionNotFound, storeClosed } from '../../actors/session/event-store.ts';
+import { assertIdentity, epochSuperseded, headMoved, sessionBusy, sessionExists, sessionNotFound, storeClosed, wakeConflict } from '../../actors/session/event-store.ts';
 import type { AppendOptions, AppendResult, EventStore, ListFilter, NewSessionEvents, ReadOptions, SessionIdentity, SessionListing, SessionRecord, StoredRecord, WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
-import { ASKED_FOR, AppendQueue } from './append-queue.ts';
+import { ASKED_FOR } from './append-one.ts';
+import { AppendQueue } from './append-queue.ts';
 import { appendedRecord, eventColumns, placedEvents } from './appended-record.ts';
 import type { AppendedRecord } from './appended-record.ts';
 import { DatabaseClock } from './database-clock.ts';
@@ -72,7 +73,7 @@ export class PostgresEventStore implements EventStore {
     this.#rows = new SessionRows(database);
     this.#queue = new AppendQueue({ database, isAsync: durability === 'os', maxInFlight: Math.max(1, poolSize - 1) });
     this.#watchers = new SessionWatchers(database);
-    this.#rights = new WakeRights({ database, clock, life: () => this.#life, onFreed: (sessionId) => this.#freed(sessionId) });
+    this.#rights = new WakeRights({ database, clock, life: () => this.#life, onFreed: (sessionId, isDue) => this.#freed(sessionId, isDue) });
     this.#life = new WorkerLife({
       ...{ database, clock, databaseClock, owner, leaseMs },
       held: () => this.#rights.held(),
@@ -85,7 +86,7 @@ export class PostgresEventStore implements EventStore {
       ...{ driver, database, clock, url, schemaName },
       ...{ callLimitMs: settings.callLimitMs, news: settings.news, pollMs: settings.pollMs, slowPollMs: settings.slowPollMs },
       onDue: () => this.#activations.tell(),
-      onSessions: (sessionIds) => this.#watchers.tell(sessionIds),
+      onSessions: (news) => news.forEach(({ sessionId, head }) => this.#watchers.tell([sessionId], head)),
       onPoll: () => {
         this.#activations.tell();
         this.#watchers.poll();
@@ -131,11 +132,11 @@ export class PostgresEventStore implements EventStore {
 
   async append(sessionId: string, events: NewSessionEvents, { idempotencyKey, ...options }: AppendOptions = {}): Promise<AppendResult> {
     return this.#of(sessionId, async () => {
-      const record = appendedRecord(sessionId, { events, key: idempotencyKey }, options);
-      const { verdict, first_seq: firstSeq, events: count, head, epoch } = await this.#queue.append(record);
+      const record = appendedRecord(sessionId, { events, key: idempotencyKey }, options, this.#rights.companionOf(sessionId, options));
+      const { verdict, first_seq: firstSeq, events: count, head, epoch, is_due: isDue } = await this.#rights.withRecord(record, (each) => this.#queue.append(each));
       switch (verdict) {
         case 'stored':
-          return this.#stored(record, firstSeq ?? 0);
+          return this.#stored(record, firstSeq ?? 0, isDue);
         case 'same':
         case 'duplicate':
           // It may be ours, and the answer was lost: then nobody has been told.
@@ -147,6 +148,10 @@ export class PostgresEventStore implements EventStore {
           throw headMoved(sessionId, record.expectedHead ?? 0, head ?? 0);
         case 'missing':
           throw sessionNotFound(sessionId);
+        case 'conflict':
+        case 'passed':
+        case 'expired':
+          throw wakeConflict(sessionId);
       }
     });
   }
@@ -273,15 +278,21 @@ export class PostgresEventStore implements EventStore {
     return { events, durability: this.durability, isDuplicate: false };
   }
 
-  #stored(record: AppendedRecord, firstSeq: number): AppendResult {
+  #stored(record: AppendedRecord, firstSeq: number, isDue: boolean | undefined): AppendResult {
+    const stored: AppendResult = { events: placedEvents(record, firstSeq), durability: this.durability, isDuplicate: false };
     this.#tell(record, firstSeq);
-    return { events: placedEvents(record, firstSeq), durability: this.durability, isDuplicate: false };
+    if (record.companion?.lease?.act !== 'free') return stored;
+    this.#rights.freed(record.sessionId);
+    // Whoever waits for the right has been told of the record.
+    if (isDue !== false) this.#made();
+    return { ...stored, hasEnded: true };
   }
 
   #tell({ sessionId, hints, events }: AppendedRecord, firstSeq: number): void {
     if (hints.length > 0) this.#made();
-    this.#watchers.tellAppended(sessionId, firstSeq + events.length - 1);
-    this.#bell.ringSession(sessionId);
+    const head = firstSeq + events.length - 1;
+    this.#watchers.tellAppended(sessionId, head);
+    this.#bell.ringSession(sessionId, head);
   }
 
   #made(): void {
@@ -289,11 +300,11 @@ export class PostgresEventStore implements EventStore {
     this.#bell.ringDue();
   }
 
-  /** Whoever waits for the right may have it, and what is due of the session may be claimed. */
-  #freed(sessionId: string): void {
+  /** Whoever waits for the right may have it, and what is due of the session may be claimed: where nothing is, nobody has to look. */
+  #freed(sessionId: string, isDue: boolean): void {
     this.#watchers.tell([sessionId]);
     this.#bell.ringSession(sessionId);
-    this.#made();
+    if (isDue) this.#made();
   }
 
   async #find(sessionId: string, column: 'id' | 'record_key', value: string): Promise<AppendResult | undefined> {

@@ -5,7 +5,7 @@ import { frozen } from '../../actors/session/frozen.ts';
 import { SESSION_FOLD_VERSION } from '../../machines/session/session-fold.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import { losable } from './postgres-database.ts';
+import { frequent, losable } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { columnOfKey, keyOfColumn } from './record-key.ts';
 import { EVENT_SELECTION, eventOf } from './stored-rows.ts';
@@ -53,7 +53,7 @@ export class SessionRows {
 
   async read(sessionId: string, { from = 1, limit = MAX_READ_EVENTS }: ReadOptions = {}): Promise<readonly SessionEvent[]> {
     const count = Math.max(0, Math.min(limit, MAX_READ_EVENTS));
-    const rows = await this.#database.run<EventRow | NoEvent>(`SELECT * FROM ${this.#database.schema}.read_events_1($1, $2, $3)`, [sessionId, placeOf(from), count]);
+    const rows = await this.#database.run<EventRow | NoEvent>(frequent(`SELECT * FROM ${this.#database.schema}.read_events_1($1, $2, $3)`), [sessionId, placeOf(from), count]);
     return eventRows(sessionId, rows).map((row) => eventOf(sessionId, row));
   }
 
@@ -171,7 +171,8 @@ function recordsOfRows(sessionId: string, rows: readonly EventRow[]): StoredReco
   return records;
 }
 
-function viewOf(sessionId: string, text: string | null): { readonly view?: SessionState } {
+/** The folded state of a session as `saveView` keeps it, if it can be read. */
+export function viewOf(sessionId: string, text: string | null): { readonly view?: SessionState } {
   if (text === null) return {};
   try {
     // Of the same fold version, so it is what this program's fold has made.

@@ -24,8 +24,9 @@ export class SessionWatchers {
     };
   }
 
-  tell(sessionIds: readonly string[]): void {
-    for (const id of sessionIds) for (const listener of this.#listeners.get(id) ?? []) listener();
+  /** @param head where the log ended at least, if that is what there is to tell */
+  tell(sessionIds: readonly string[], head?: number): void {
+    for (const id of sessionIds) for (const listener of this.#listeners.get(id) ?? []) listener(head);
   }
 
   /** An append of this store, once whoever asked for it has its result: he has that many events then. */

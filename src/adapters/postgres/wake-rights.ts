@@ -2,8 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { RuntimeError } from '../../machines/errors.ts';
 import { sessionNotFound, wakeConflict } from '../../actors/session/event-store.ts';
-import type { WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
+import type { AppendOptions, LogTip, WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
+import type { AppendVerdict } from './append-queue.ts';
+import type { AppendedRecord, RecordCompanion } from './appended-record.ts';
+import { frequent } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import type { HeldLease, WorkerLife } from './worker-life.ts';
 
@@ -11,13 +14,16 @@ export interface WakeRightsOptions {
   readonly database: PostgresDatabase;
   readonly clock: Clock;
   readonly life: () => WorkerLife;
-  /** The lease of a session is free, as far as this store is concerned. */
-  readonly onFreed: (sessionId: string) => void;
+  /** The lease of a session is free, as far as this store is concerned. `isDue`: there is something to do all the same. */
+  readonly onFreed: (sessionId: string, isDue: boolean) => void;
 }
 
 interface AcquireRow {
   readonly verdict: 'given' | 'conflict' | 'missing' | 'expired';
   readonly epoch: number;
+  /** The last event of the log. */
+  readonly head: number | null;
+  readonly at: string | null;
 }
 
 /** A worker whose row has expired asks again under a new name. */
@@ -36,15 +42,26 @@ class LeasedRight implements WakeRight, HeldLease {
   readonly sessionId: string;
   readonly epoch: number;
   readonly token: string;
+  /** Time of the last event before the record that it comes with. */
+  readonly withFirstAt: string | undefined;
+  /** Whether the database may have given it. */
+  isAsked: boolean;
+  tip: LogTip | undefined;
   readonly #lost = new AbortController();
   readonly #release: (right: LeasedRight) => Promise<void>;
   #released: Promise<void> | undefined;
 
-  constructor({ sessionId, epoch, token }: HeldLease, release: (right: LeasedRight) => Promise<void>) {
+  constructor({ sessionId, epoch, token }: HeldLease, release: (right: LeasedRight) => Promise<void>, withFirstAt?: string) {
     this.sessionId = sessionId;
     this.epoch = epoch;
     this.token = token;
     this.#release = release;
+    this.withFirstAt = withFirstAt;
+    this.isAsked = withFirstAt === undefined;
+  }
+
+  get comesWith(): WakeRight['comesWith'] {
+    return this.withFirstAt === undefined ? undefined : 'record';
   }
 
   get lost(): AbortSignal {
@@ -57,6 +74,11 @@ class LeasedRight implements WakeRight, HeldLease {
 
   release(): Promise<void> {
     return (this.#released ??= this.#release(this));
+  }
+
+  /** The record that ended its wake has let go of it. */
+  freed(): void {
+    this.#released ??= Promise.resolve();
   }
 }
 
@@ -80,12 +102,13 @@ export class WakeRights {
   async acquire(sessionId: string, claim: WakeClaim): Promise<LeasedRight> {
     const { database, life } = this.#options;
     const token = randomUUID();
+    if (claim.withFirst !== undefined && !claim.isOpen) return new LeasedRight({ sessionId, epoch: claim.epoch + 1, token }, (own) => this.#release(own), claim.withFirst.at);
     for (let asks = 1; asks <= MAX_ASKS; asks += 1) {
       const worker = await life().registered();
-      const statement = `SELECT verdict, epoch FROM ${database.schema}.acquire_lease_1($1, $2, $3, $4, $5)`;
+      const statement = frequent(`SELECT verdict, epoch, head, at FROM ${database.schema}.acquire_lease_2($1, $2, $3, $4, $5)`);
       const [row] = await this.#answered({ sessionId, token }, () => database.run<AcquireRow>(statement, [sessionId, worker, token, claim.epoch, claim.isOpen]));
       if (row?.verdict === 'missing') throw sessionNotFound(sessionId);
-      if (row?.verdict === 'given') return this.#hold({ sessionId, epoch: row.epoch, token });
+      if (row?.verdict === 'given') return this.#hold({ sessionId, epoch: row.epoch, token }, tipOf(row));
       if (row?.verdict === 'conflict') {
         // The holder may be nobody.
         if (await this.letGoOfUnanswered(sessionId)) continue;
@@ -95,6 +118,46 @@ export class WakeRights {
       if (life().id === worker) life().expire();
     }
     throw wakeConflict(sessionId);
+  }
+
+  /** What a record takes along. */
+  companionOf(sessionId: string, { begins, ends }: Pick<AppendOptions, 'begins' | 'ends'>): RecordCompanion | undefined {
+    const worker = this.#options.life().id ?? null;
+    if (begins instanceof LeasedRight && begins.withFirstAt !== undefined) return { lease: { act: 'take', worker, token: begins.token }, at: begins.withFirstAt, begins };
+    const held = this.#held.get(sessionId);
+    if (ends === undefined || held === undefined || ends.right !== held) return undefined;
+    return { lease: { act: 'free', worker, token: held.token }, view: ends.view };
+  }
+
+  /**
+   * Asks with a record, and again under a new name for a worker whose row has expired.
+   * @throws RuntimeError WAKE_CONFLICT, HEAD_MOVED
+   */
+  async withRecord(record: AppendedRecord, append: (record: AppendedRecord) => Promise<AppendVerdict>): Promise<AppendVerdict> {
+    const { sessionId, companion } = record;
+    const { begins: right } = companion ?? {};
+    if (!(right instanceof LeasedRight)) return append(record);
+    right.isAsked = true;
+    for (let asks = 1; asks <= MAX_ASKS; asks += 1) {
+      const worker = await this.#options.life().registered();
+      const lease = { act: 'take', worker, token: right.token } as const;
+      const answer = await this.#answered(right, () => append({ ...record, companion: { ...companion, lease } }));
+      const { verdict } = answer;
+      if (verdict === 'stored' || verdict === 'same') this.#hold(right);
+      if (verdict === 'passed') throw epochPassed(sessionId, answer.epoch ?? 0);
+      // The holder may be nobody.
+      if (verdict === 'conflict' && !(await this.letGoOfUnanswered(sessionId))) break;
+      if (verdict !== 'conflict' && verdict !== 'expired') return answer;
+      // Somebody may have registered anew while the answer was on its way.
+      if (verdict === 'expired' && this.#options.life().id === worker) this.#options.life().expire();
+    }
+    throw wakeConflict(sessionId);
+  }
+
+  /** The record is stored that let go of it. */
+  freed(sessionId: string): void {
+    this.#held.get(sessionId)?.freed();
+    this.#held.delete(sessionId);
   }
 
   /** Somebody else has it. */
@@ -121,7 +184,7 @@ export class WakeRights {
     const found = [...this.#unanswered].filter(([, unanswered]) => sessionId === undefined || unanswered.sessionId === sessionId);
     if (found.length === 0) return false;
     const sessions = found.map(([, unanswered]) => unanswered.sessionId);
-    await database.run(`SELECT ${database.schema}.release_leases_1($1, $2, $3)`, [life().id ?? null, sessions, found.map(([token]) => token)]);
+    await database.run(`SELECT ${database.schema}.release_leases_2($1, $2, $3)`, [life().id ?? null, sessions, found.map(([token]) => token)]);
     return true;
   }
 
@@ -134,27 +197,41 @@ export class WakeRights {
     }
   }
 
-  #hold(lease: HeldLease): LeasedRight {
+  #hold(lease: HeldLease, tip?: LogTip): LeasedRight {
     const before = this.#held.get(lease.sessionId);
-    const right = new LeasedRight(lease, (own) => this.#release(own));
+    const right = lease instanceof LeasedRight ? lease : new LeasedRight(lease, (own) => this.#release(own));
+    right.tip = tip;
     this.#held.set(lease.sessionId, right);
     // The log has gone past the one who had it; one whose wake has ended is only about to let go.
     if (before !== undefined && before.epoch + 1 < lease.epoch) before.lose(superseded(lease.sessionId, before.epoch, lease.epoch));
     return right;
   }
 
-  async #release({ sessionId, token }: LeasedRight): Promise<void> {
+  async #release({ sessionId, token, isAsked }: LeasedRight): Promise<void> {
+    if (!isAsked) return;
     const { database, life, onFreed } = this.#options;
     if (this.#held.get(sessionId)?.token === token) this.#held.delete(sessionId);
+    let isDue = true;
     try {
       // Whoever has expired has nothing to let go of, and nothing that anybody waits for.
-      await this.#answered({ sessionId, token }, () => database.run(`SELECT ${database.schema}.release_leases_1($1, $2, $3)`, [life().id ?? null, [sessionId], [token]]));
+      const releasing = frequent(`SELECT is_due FROM ${database.schema}.release_leases_2($1, $2, $3) AS is_due`);
+      const [row] = await this.#answered({ sessionId, token }, () => database.run<{ readonly is_due: boolean }>(releasing, [life().id ?? null, [sessionId], [token]]));
+      isDue = row?.is_due ?? true;
     } catch (error) {
       // It is let go of later, or ends with this worker's life; what it was for is stored.
       if (!RuntimeError.is(error)) throw error;
     }
-    onFreed(sessionId);
+    onFreed(sessionId, isDue);
   }
+}
+
+function tipOf({ head, at }: AcquireRow): LogTip | undefined {
+  return head === null || at === null ? undefined : { head, at };
+}
+
+/** Others were given epochs that they have not written under: the claim has to be a higher one. */
+function epochPassed(sessionId: string, epoch: number): RuntimeError {
+  return new RuntimeError('HEAD_MOVED', `session ${sessionId} has given epoch ${epoch} to somebody already`, { category: 'conflict', hint: 'Ask for the right first.', details: { sessionId, epoch } });
 }
 
 function superseded(sessionId: string, epoch: number, by: number | undefined): RuntimeError {

@@ -1,6 +1,8 @@
 /** From hints that are due to sessions that are due: each once, with all its hints, the most urgent first. */
 import { compareUrgency } from './activation.ts';
 import type { Activation } from './activation.ts';
+import type { SessionEvent } from './session-event.ts';
+import type { SessionState } from './session-state.ts';
 
 /** A session with something to do. */
 export interface DueSession {
@@ -8,6 +10,17 @@ export interface DueSession {
   readonly agentId: string;
   /** All its hints that are due, the most urgent first. */
   readonly activations: readonly [Activation, ...Activation[]];
+  /** What a wake has to know, where the index has read it in the same go. */
+  readonly opening?: SessionOpening | undefined;
+}
+
+/** A session as it was when it was found due. */
+export interface SessionOpening {
+  readonly agentId: string;
+  /** Folded up to one of the events. Absent: they begin with the first. */
+  readonly state?: SessionState | undefined;
+  /** The newest, without a gap, up to the last. */
+  readonly events: readonly SessionEvent[];
 }
 
 /** The first `limit` sessions, by the most urgent hint of each. */

@@ -3,6 +3,7 @@ import { sessionsMigration } from './0001-sessions.ts';
 import { sharedTablesMigration } from './0002-shared-tables.ts';
 import { handCopiesMigration } from './0003-hand-copies.ts';
 import { flushedLeasesMigration } from './0004-flushed-leases.ts';
+import { fewerWaysMigration } from './0005-fewer-ways.ts';
 import type { Migration } from './migration.ts';
 
-export const MIGRATIONS: readonly Migration[] = [sessionsMigration, sharedTablesMigration, handCopiesMigration, flushedLeasesMigration];
+export const MIGRATIONS: readonly Migration[] = [sessionsMigration, sharedTablesMigration, handCopiesMigration, flushedLeasesMigration, fewerWaysMigration];
