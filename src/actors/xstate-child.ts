@@ -2,24 +2,31 @@
  * Child actors of XState, built without the detours of its constructor.
  *
  * `new Actor(logic, { parent, id })` spreads its options into a fresh object, which on Node 20 makes a hidden class per actor, and
- * creates four closures, a Set and a Map that most children never use. That is most of the cost of a short task. The actors
- * made here are `Actor`s in every respect (prototype, system, inspection, subscribe, on); only their empty collections are shared
- * until somebody subscribes, and the scope's functions live on a prototype.
+ * creates four closures, a mailbox, a Set and a Map that most children never use. That is most of the cost of a short task. The actors
+ * made here are `Actor`s in every respect (prototype, system, inspection, subscribe, on); what most never use is made when it is first
+ * asked for, and as long as nothing looks at one, no objects are made that tell of it.
  *
- * This file knows XState's private fields, so it checks itself when it loads: if an actor made here has other fields than one made by
- * XState, every child is made by `createActor` instead, and if systems cannot be watched directly, they are inspected. test/actors/xstate-child.test.ts
+ * This file knows XState's private fields, so it checks itself when it loads: if an actor made by XState has a field that one made here lacks,
+ * every child is made by `createActor` instead, and if systems cannot be watched directly, they are inspected. test/actors/xstate-child.test.ts
  * compares each in behavior.
  */
 import { Actor, createActor, createEmptyActor } from 'xstate';
 import type { AnyActorLogic, AnyActorRef, AnyEventObject } from 'xstate';
+import { chartWatch } from '../machines/chart-watch.ts';
 
 /** The private side of an actor, as of XState 5.33. */
 interface ActorInternals {
   readonly system: SystemInternals;
-  readonly mailbox: object;
+  readonly mailbox: MailboxInternals;
   readonly _deferred: (() => void)[];
   readonly _parent?: unknown;
+  _send(event: AnyEventObject): void;
   _stop?(): void;
+}
+
+interface MailboxInternals {
+  readonly _current: object | null;
+  start(): void;
 }
 
 interface SystemInternals {
@@ -29,7 +36,9 @@ interface SystemInternals {
   _sendInspectionEvent: (event: object) => void;
   _register(sessionId: string, actor: AnyActorRef): string;
   _unregister(actor: AnyActorRef): void;
+  inspect(observer: unknown): { unsubscribe(): void };
   getSnapshot(): { readonly _scheduledEvents: Readonly<Record<string, ScheduledEvent>> };
+  [KEPT]?: KeptSystem;
 }
 
 interface ScheduledEvent {
@@ -40,13 +49,28 @@ interface ScheduledEvent {
   readonly startedAt: number;
 }
 
+/** What is known of a system whose actors are kept. */
+interface KeptSystem {
+  /** The actors that run, by session id. */
+  readonly actors: Map<string, AnyActorRef>;
+  /** How the system tells inspectors while no watch has taken that place. */
+  readonly tell: SystemInternals['_sendInspectionEvent'];
+  inspectors: number;
+}
+
+const KEPT = Symbol('kept');
+
+/** XState's numbers for where an actor is in its life. */
+const RUNNING = 1;
+const STOPPED = 2;
+
 const internalsOf = (actor: AnyActorRef): ActorInternals => actor as unknown as ActorInternals;
 
 const sample = createEmptyActor();
-const Mailbox = internalsOf(sample).mailbox.constructor as new (process: (event: AnyEventObject) => void) => object;
+const Mailbox = internalsOf(sample).mailbox.constructor as new (process: (event: AnyEventObject) => void) => MailboxInternals;
 
 /**
- * Stands for the collections of all children that nobody has subscribed to: XState only iterates, looks up and clears those. Unlike a
+ * Stands for the collections of all children without a subscriber: XState only iterates, looks up and clears those. Unlike a
  * shared empty Set it allocates nothing when it is iterated or cleared, which XState does at every transition.
  */
 class Nobody {
@@ -95,19 +119,22 @@ class ChildScope {
 }
 
 const NO_OPTIONS = Object.freeze({});
+/** The initial snapshot of a compiled lifecycle depends on nothing. */
+const NO_SCOPE = Object.freeze({}) as never;
 
 /**
- * The fields of an `Actor`, in its order, initialised for a child. Its methods come from `Actor.prototype`.
+ * The fields of an `Actor`, initialised for a child; those that most children never need are made when they are first read. Its methods come
+ * from `Actor.prototype`.
  * Each is assigned as `this.name = …`: V8 sizes objects by counting those, and an object that is sized wrongly grows by copying.
  */
 class ChildActor {
   declare readonly _process: (event: AnyEventObject) => void;
+  declare readonly _send: (event: AnyEventObject) => void;
   declare logic: AnyActorLogic;
   declare _snapshot: unknown;
   declare clock: unknown;
   declare options: object;
   declare id: string;
-  declare mailbox: object;
   declare observers: Nobody | Set<unknown>;
   declare eventListeners: Nobody | Map<string, unknown>;
   declare logger: unknown;
@@ -115,14 +142,16 @@ class ChildActor {
   declare _parent: AnyActorRef;
   declare _syncSnapshot: unknown;
   declare ref: unknown;
-  declare _actorScope: unknown;
   declare systemId: string | undefined;
   declare sessionId: string;
   declare system: SystemInternals;
   declare _doneEvent: unknown;
   declare src: AnyActorLogic;
-  declare _deferred: (() => void)[];
-  declare send: (event: AnyEventObject) => void;
+  /** Made when first read. */
+  declare lazyMailbox: MailboxInternals | undefined;
+  declare lazyScope: ChildScope | undefined;
+  declare lazySend: ((event: AnyEventObject) => void) | undefined;
+  declare lazyEffects: (() => void)[] | undefined;
 
   constructor(logic: AnyActorLogic, parent: AnyActorRef, id: string) {
     const { system } = internalsOf(parent);
@@ -131,7 +160,6 @@ class ChildActor {
     this.clock = system._clock;
     this.options = NO_OPTIONS;
     this.id = id;
-    this.mailbox = new Mailbox(this._process.bind(this));
     this.observers = NOBODY;
     this.eventListeners = NOBODY;
     this.logger = system._logger;
@@ -139,18 +167,75 @@ class ChildActor {
     this._parent = parent;
     this._syncSnapshot = undefined;
     this.ref = this;
-    this._actorScope = undefined;
     this.systemId = undefined;
     this.sessionId = system._bookId();
     this.system = system;
     this._doneEvent = undefined;
     this.src = logic;
-    this._deferred = [];
-    this.send = this.send.bind(this);
-    const scope = new ChildScope(this, id, this.sessionId);
-    this._actorScope = scope;
-    system._sendInspectionEvent({ type: '@xstate.actor', actorRef: this });
-    this._snapshot = logic.getInitialSnapshot(scope as never, undefined);
+    this.lazyMailbox = undefined;
+    this.lazyScope = undefined;
+    this.lazySend = undefined;
+    this.lazyEffects = undefined;
+    if (!this.isUnseen()) system._sendInspectionEvent({ type: '@xstate.actor', actorRef: this });
+    this._snapshot = logic.getInitialSnapshot(NO_SCOPE, undefined);
+  }
+
+  get mailbox(): MailboxInternals {
+    if (this.lazyMailbox === undefined) {
+      this.lazyMailbox = new Mailbox(this._process.bind(this));
+      if (this._processingStatus === RUNNING) this.lazyMailbox.start();
+    }
+    return this.lazyMailbox;
+  }
+
+  set mailbox(mailbox: MailboxInternals) {
+    this.lazyMailbox = mailbox;
+  }
+
+  get _actorScope(): ChildScope {
+    this.lazyScope ??= new ChildScope(this, this.id, this.sessionId);
+    return this.lazyScope;
+  }
+
+  get _deferred(): (() => void)[] {
+    this.lazyEffects ??= [];
+    return this.lazyEffects;
+  }
+
+  get send(): (event: AnyEventObject) => void {
+    this.lazySend ??= (Actor.prototype.send as (event: AnyEventObject) => void).bind(this);
+    return this.lazySend;
+  }
+
+  /** Whether no inspector, no watch and no subscriber looks, and no event is under way. */
+  isUnseen(): boolean {
+    const kept = this.system[KEPT];
+    return (
+      kept !== undefined &&
+      kept.inspectors === 0 &&
+      kept.tell === this.system._sendInspectionEvent &&
+      this.observers === NOBODY &&
+      chartWatch.watcher === undefined &&
+      (this.lazyMailbox === undefined || this.lazyMailbox._current === null)
+    );
+  }
+
+  /** What `start` does where nothing looks. */
+  startUnseen(): void {
+    this.system._register(this.sessionId, this as unknown as AnyActorRef);
+    this._processingStatus = RUNNING;
+  }
+
+  /** What an event does where nothing looks. */
+  moveUnseen(next: { readonly status: string }): void {
+    if (this._processingStatus !== RUNNING) return;
+    this._snapshot = next;
+    if (next.status === 'active') return;
+    this._processingStatus = STOPPED;
+    this.system._unregister(this as unknown as AnyActorRef);
+    const done = { type: `xstate.done.actor.${this.id}`, output: undefined, actorId: this.id };
+    this._doneEvent = done;
+    internalsOf(this._parent)._send(done);
   }
 }
 
@@ -174,12 +259,12 @@ const PROBE: AnyActorLogic = {
   getPersistedSnapshot: (snapshot: unknown) => snapshot as never,
 };
 
-/** Whether actors made here have exactly the fields of XState's own. */
-export const buildsChildrenDirectly: boolean =
-  fieldsOf(new ChildActor(PROBE, sample, 'probe')) === fieldsOf(createActor(PROBE, { parent: sample, id: 'probe' }));
+/** Whether actors made here have all the fields of XState's own, and no others but those that stand for fields made late. */
+export const buildsChildrenDirectly: boolean = hasFieldsOf(new ChildActor(PROBE, sample, 'probe'), createActor(PROBE, { parent: sample, id: 'probe' }));
 
-function fieldsOf(actor: object): string {
-  return Object.keys(actor).sort().join();
+function hasFieldsOf(own: object, official: object): boolean {
+  const known = Object.keys(official);
+  return known.every((field) => field in own) && Object.keys(own).every((field) => known.includes(field) || field.startsWith('lazy'));
 }
 
 /**
@@ -187,9 +272,21 @@ function fieldsOf(actor: object): string {
  * starts from its initial snapshot.
  */
 export function startChild(parent: AnyActorRef, logic: AnyActorLogic, id: string): AnyActorRef {
-  const child = buildsChildrenDirectly ? (new ChildActor(logic, parent, id) as unknown as AnyActorRef) : createActor(logic, { parent, id });
-  child.start();
-  return child;
+  if (!buildsChildrenDirectly) return createActor(logic, { parent, id }).start();
+  const child = new ChildActor(logic, parent, id);
+  if (child.isUnseen()) child.startUnseen();
+  else (child as unknown as AnyActorRef).start();
+  return child as unknown as AnyActorRef;
+}
+
+/**
+ * Moves a child to `next`, which its chart answers to `event`. Where an inspector, a watch or a subscriber looks, the event is sent like any
+ * other; where nothing looks, the objects that tell of it are not made. The child's snapshot is the only record of where it is.
+ */
+export function moveChild(child: AnyActorRef, event: AnyEventObject, next: { readonly status: string }): void {
+  const own: unknown = child;
+  if (buildsChildrenDirectly && own instanceof ChildActor && own.isUnseen()) own.moveUnseen(next);
+  else child.send(event);
 }
 
 /** Stops a child that has not come to its end: XState lets nobody but the parent do that, and has no public way for a parent without a chart. */
@@ -197,32 +294,37 @@ export function stopChild(child: AnyActorRef): void {
   internalsOf(child)._stop?.();
 }
 
-/** The actors of a system that run, by session id. */
-const running = new WeakMap<object, Map<string, AnyActorRef>>();
 
 /**
- * Makes the actors of a system known to `liveActorsOf`. XState keeps a map of them that nobody can read and that it reads never; one that can be
- * read takes its place, so this costs nothing. Before the root starts.
+ * Makes the actors of a system known to `liveActorsOf`, and what looks at them known to the actors. XState keeps a map of its actors that it
+ * never reads; one that can be read takes its place. Before the root starts.
+ * @param isInspected whether the root was created with an inspector
  */
-export function keepLiveActors(root: AnyActorRef): void {
+export function keepLiveActors(root: AnyActorRef, isInspected: boolean): void {
   const { system } = internalsOf(root);
-  const actors = new Map<string, AnyActorRef>();
+  const kept: KeptSystem = { actors: new Map(), tell: system._sendInspectionEvent, inspectors: isInspected ? 1 : 0 };
   const unregister = system._unregister.bind(system);
-  running.set(system, actors);
+  const inspect = system.inspect.bind(system);
+  system[KEPT] = kept;
   system._register = (sessionId, actor) => {
-    actors.set(sessionId, actor);
+    kept.actors.set(sessionId, actor);
     return sessionId;
   };
   system._unregister = (actor) => {
-    actors.delete(actor.sessionId);
+    kept.actors.delete(actor.sessionId);
     if ((actor as { readonly systemId?: string }).systemId !== undefined) unregister(actor);
+  };
+  // Counted and never counted down: a system that was inspected once goes on telling.
+  system.inspect = (observer) => {
+    kept.inspectors += 1;
+    return inspect(observer);
   };
 }
 
 /** The actors that run now, parents before their children. In a system whose actors are not kept: those that snapshots of machines name. */
 export function liveActorsOf(root: AnyActorRef): readonly AnyActorRef[] {
-  const kept = running.get(internalsOf(root).system);
-  if (kept !== undefined) return [...kept.values()];
+  const kept = internalsOf(root).system[KEPT];
+  if (kept !== undefined) return [...kept.actors.values()];
   const found = new Set([root]);
   for (const actor of found) {
     const { children = {} } = (actor.getSnapshot() as { readonly children?: Readonly<Record<string, AnyActorRef | undefined>> } | undefined) ?? {};
