@@ -49,15 +49,6 @@ interface ScheduledEvent {
   readonly startedAt: number;
 }
 
-/** What is known of a system whose actors are kept. */
-interface KeptSystem {
-  /** The actors that run, by session id. */
-  readonly actors: Map<string, AnyActorRef>;
-  /** How the system tells inspectors while no watch has taken that place. */
-  readonly tell: SystemInternals['_sendInspectionEvent'];
-  inspectors: number;
-}
-
 const KEPT = Symbol('kept');
 
 /** XState's numbers for where an actor is in its life. */
@@ -152,6 +143,9 @@ class ChildActor {
   declare lazyScope: ChildScope | undefined;
   declare lazySend: ((event: AnyEventObject) => void) | undefined;
   declare lazyEffects: (() => void)[] | undefined;
+  /** Neighbours among the children of the system that run. */
+  declare keptBefore: ChildActor | undefined;
+  declare keptAfter: ChildActor | undefined;
 
   constructor(logic: AnyActorLogic, parent: AnyActorRef, id: string) {
     const { system } = internalsOf(parent);
@@ -176,6 +170,8 @@ class ChildActor {
     this.lazyScope = undefined;
     this.lazySend = undefined;
     this.lazyEffects = undefined;
+    this.keptBefore = undefined;
+    this.keptAfter = undefined;
     if (!this.isUnseen()) system._sendInspectionEvent({ type: '@xstate.actor', actorRef: this });
     this._snapshot = logic.getInitialSnapshot(NO_SCOPE, undefined);
   }
@@ -222,7 +218,7 @@ class ChildActor {
 
   /** What `start` does where nothing looks. */
   startUnseen(): void {
-    this.system._register(this.sessionId, this as unknown as AnyActorRef);
+    this.system[KEPT]?.add(this);
     this._processingStatus = RUNNING;
   }
 
@@ -232,7 +228,7 @@ class ChildActor {
     this._snapshot = next;
     if (next.status === 'active') return;
     this._processingStatus = STOPPED;
-    this.system._unregister(this as unknown as AnyActorRef);
+    this.system[KEPT]?.remove(this);
     const done = { type: `xstate.done.actor.${this.id}`, output: undefined, actorId: this.id };
     this._doneEvent = done;
     internalsOf(this._parent)._send(done);
@@ -240,6 +236,59 @@ class ChildActor {
 }
 
 Object.setPrototypeOf(ChildActor.prototype, Actor.prototype);
+
+/** What is known of a system whose actors are kept. */
+class KeptSystem {
+  /** How the system tells inspectors while no watch has taken that place. */
+  readonly tell: SystemInternals['_sendInspectionEvent'];
+  inspectors: number;
+  /** The children made here that run: a list through their own links. A Map would keep its old tables alive, and dead actors with them. */
+  #first: ChildActor | undefined;
+  #last: ChildActor | undefined;
+  readonly #others = new Set<AnyActorRef>();
+
+  constructor(system: SystemInternals, inspectors: number) {
+    this.tell = system._sendInspectionEvent;
+    this.inspectors = inspectors;
+  }
+
+  add(actor: ChildActor | AnyActorRef): void {
+    if (!(actor instanceof ChildActor)) {
+      this.#others.add(actor);
+      return;
+    }
+    actor.keptBefore = this.#last;
+    if (this.#last === undefined) this.#first = actor;
+    else this.#last.keptAfter = actor;
+    this.#last = actor;
+  }
+
+  remove(actor: ChildActor | AnyActorRef): void {
+    if (!(actor instanceof ChildActor)) {
+      this.#others.delete(actor);
+      return;
+    }
+    const { keptBefore, keptAfter } = actor;
+    if (keptBefore !== undefined) keptBefore.keptAfter = keptAfter;
+    else if (this.#first === actor) this.#first = keptAfter;
+    if (keptAfter !== undefined) keptAfter.keptBefore = keptBefore;
+    else if (this.#last === actor) this.#last = keptBefore;
+    actor.keptBefore = undefined;
+    actor.keptAfter = undefined;
+  }
+
+  /** Those that run, in the order of their making: parents before their children. */
+  all(): AnyActorRef[] {
+    const actors = [...this.#others];
+    for (let child = this.#first; child !== undefined; child = child.keptAfter) actors.push(child as unknown as AnyActorRef);
+    return actors.sort((one, other) => numberOf(one) - numberOf(other));
+  }
+}
+
+/** Session ids count up: `x:17`. */
+function numberOf({ sessionId }: AnyActorRef): number {
+  return Number(sessionId.slice(sessionId.indexOf(':') + 1));
+}
 
 // A subscriber needs collections of its own; everybody else goes on sharing the empty one.
 for (const method of ['subscribe', 'on'] as const) {
@@ -259,12 +308,12 @@ const PROBE: AnyActorLogic = {
   getPersistedSnapshot: (snapshot: unknown) => snapshot as never,
 };
 
-/** Whether actors made here have all the fields of XState's own, and no others but those that stand for fields made late. */
+/** Whether actors made here have all the fields of XState's own, and no others but our own. */
 export const buildsChildrenDirectly: boolean = hasFieldsOf(new ChildActor(PROBE, sample, 'probe'), createActor(PROBE, { parent: sample, id: 'probe' }));
 
 function hasFieldsOf(own: object, official: object): boolean {
   const known = Object.keys(official);
-  return known.every((field) => field in own) && Object.keys(own).every((field) => known.includes(field) || field.startsWith('lazy'));
+  return known.every((field) => field in own) && Object.keys(own).every((field) => known.includes(field) || /^(?:lazy|kept)[A-Z]/.test(field));
 }
 
 /**
@@ -302,16 +351,16 @@ export function stopChild(child: AnyActorRef): void {
  */
 export function keepLiveActors(root: AnyActorRef, isInspected: boolean): void {
   const { system } = internalsOf(root);
-  const kept: KeptSystem = { actors: new Map(), tell: system._sendInspectionEvent, inspectors: isInspected ? 1 : 0 };
+  const kept = new KeptSystem(system, isInspected ? 1 : 0);
   const unregister = system._unregister.bind(system);
   const inspect = system.inspect.bind(system);
   system[KEPT] = kept;
   system._register = (sessionId, actor) => {
-    kept.actors.set(sessionId, actor);
+    kept.add(actor);
     return sessionId;
   };
   system._unregister = (actor) => {
-    kept.actors.delete(actor.sessionId);
+    kept.remove(actor);
     if ((actor as { readonly systemId?: string }).systemId !== undefined) unregister(actor);
   };
   // Counted and never counted down: a system that was inspected once goes on telling.
@@ -324,7 +373,7 @@ export function keepLiveActors(root: AnyActorRef, isInspected: boolean): void {
 /** The actors that run now, parents before their children. In a system whose actors are not kept: those that snapshots of machines name. */
 export function liveActorsOf(root: AnyActorRef): readonly AnyActorRef[] {
   const kept = internalsOf(root).system[KEPT];
-  if (kept !== undefined) return [...kept.actors.values()];
+  if (kept !== undefined) return kept.all();
   const found = new Set([root]);
   for (const actor of found) {
     const { children = {} } = (actor.getSnapshot() as { readonly children?: Readonly<Record<string, AnyActorRef | undefined>> } | undefined) ?? {};
