@@ -18,15 +18,22 @@ import { chartWatch } from '../machines/chart-watch.ts';
 interface ActorInternals {
   readonly system: SystemInternals;
   readonly mailbox: MailboxInternals;
+  readonly observers: { readonly size: number };
   readonly _deferred: (() => void)[];
   readonly _parent?: unknown;
-  _send(event: AnyEventObject): void;
   _stop?(): void;
 }
 
 interface MailboxInternals {
-  readonly _current: object | null;
+  _current: MailboxEntry | null;
+  _last: MailboxEntry | null;
   start(): void;
+  flush(): void;
+}
+
+interface MailboxEntry {
+  readonly value: AnyEventObject;
+  readonly next: MailboxEntry | null;
 }
 
 interface SystemInternals {
@@ -120,7 +127,6 @@ const NO_SCOPE = Object.freeze({}) as never;
  */
 class ChildActor {
   declare readonly _process: (event: AnyEventObject) => void;
-  declare readonly _send: (event: AnyEventObject) => void;
   declare logic: AnyActorLogic;
   declare _snapshot: unknown;
   declare clock: unknown;
@@ -203,17 +209,9 @@ class ChildActor {
     return this.lazySend;
   }
 
-  /** Whether no inspector, no watch and no subscriber looks, and no event is under way. */
+  /** Whether nothing looks at it or at its system, and no event is under way. */
   isUnseen(): boolean {
-    const kept = this.system[KEPT];
-    return (
-      kept !== undefined &&
-      kept.inspectors === 0 &&
-      kept.tell === this.system._sendInspectionEvent &&
-      this.observers === NOBODY &&
-      chartWatch.watcher === undefined &&
-      (this.lazyMailbox === undefined || this.lazyMailbox._current === null)
-    );
+    return isSystemUnseen(this.system) && this.observers === NOBODY && (this.lazyMailbox === undefined || this.lazyMailbox._current === null);
   }
 
   /** What `start` does where nothing looks. */
@@ -222,16 +220,12 @@ class ChildActor {
     this._processingStatus = RUNNING;
   }
 
-  /** What an event does where nothing looks. */
+  /** What an event does where nothing looks, but for telling the parent of the end. */
   moveUnseen(next: { readonly status: string }): void {
-    if (this._processingStatus !== RUNNING) return;
     this._snapshot = next;
     if (next.status === 'active') return;
     this._processingStatus = STOPPED;
     this.system[KEPT]?.remove(this);
-    const done = { type: `xstate.done.actor.${this.id}`, output: undefined, actorId: this.id };
-    this._doneEvent = done;
-    internalsOf(this._parent)._send(done);
   }
 }
 
@@ -285,6 +279,12 @@ class KeptSystem {
   }
 }
 
+/** Whether no inspector and no watch looks at a system. Only of systems whose actors are kept it is known. */
+function isSystemUnseen(system: SystemInternals): boolean {
+  const kept = system[KEPT];
+  return kept !== undefined && kept.inspectors === 0 && kept.tell === system._sendInspectionEvent && chartWatch.watcher === undefined;
+}
+
 /** Session ids count up: `x:17`. */
 function numberOf({ sessionId }: AnyActorRef): number {
   return Number(sessionId.slice(sessionId.indexOf(':') + 1));
@@ -331,11 +331,35 @@ export function startChild(parent: AnyActorRef, logic: AnyActorLogic, id: string
 /**
  * Moves a child to `next`, which its chart answers to `event`. Where an inspector, a watch or a subscriber looks, the event is sent like any
  * other; where nothing looks, the objects that tell of it are not made. The child's snapshot is the only record of where it is.
+ * @returns whether XState tells the parent of an end; otherwise the caller has to
  */
-export function moveChild(child: AnyActorRef, event: AnyEventObject, next: { readonly status: string }): void {
+export function moveChild(child: AnyActorRef, event: AnyEventObject, next: { readonly status: string }): boolean {
   const own: unknown = child;
-  if (buildsChildrenDirectly && own instanceof ChildActor && own.isUnseen()) own.moveUnseen(next);
+  const isUnseen = buildsChildrenDirectly && own instanceof ChildActor && own._processingStatus === RUNNING && own.isUnseen();
+  if (isUnseen) own.moveUnseen(next);
   else child.send(event);
+  return !isUnseen;
+}
+
+/**
+ * Has the root of a system take an event that does not move its chart, where nothing looks: `take` runs at once, and what is sent meanwhile
+ * waits in the mailbox for its end, as it always does.
+ * @returns false when something looks or another event is under way: then nothing was done, and the event has to be sent
+ */
+export function takeUnseen<Event extends AnyEventObject>(root: AnyActorRef, event: Event, take: (event: Event) => void): boolean {
+  const { mailbox, observers, system } = internalsOf(root);
+  if (mailbox._current !== null || observers.size > 0 || !isSystemUnseen(system)) return false;
+  const entry: MailboxEntry = { value: event, next: null };
+  mailbox._current = entry;
+  mailbox._last = entry;
+  try {
+    take(event);
+  } finally {
+    mailbox._current = entry.next;
+    if (mailbox._current === null) mailbox._last = null;
+    else mailbox.flush();
+  }
+  return true;
 }
 
 /** Stops a child that has not come to its end: XState lets nobody but the parent do that, and has no public way for a parent without a chart. */

@@ -7,7 +7,7 @@
  * machines/task/supervisor-machine.ts), and inspection sees it and its tasks like any others.
  */
 import { createActor } from 'xstate';
-import type { ActorLogic, AnyActorRef, AnyActorScope, AnyEventObject, Snapshot } from 'xstate';
+import type { ActorLogic, AnyActorRef, AnyEventObject, Snapshot } from 'xstate';
 import type { LifecycleSnapshot } from '../../machines/lifecycle.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { isTerminalBackgroundTaskStatus, taskLifecycle } from '../../machines/task/task-lifecycle.ts';
@@ -24,7 +24,7 @@ import { cancelledRecord } from './stop-cause.ts';
 import type { SettlingEvent, TaskHost } from './task-host.ts';
 import type { TaskEventHub } from './task-event-hub.ts';
 import { startTaskActor } from './task-actor.ts';
-import { keepLiveActors, moveChild } from '../xstate-child.ts';
+import { keepLiveActors, moveChild, stopChild, takeUnseen } from '../xstate-child.ts';
 import { TaskQueue } from './task-queue.ts';
 import type { TaskRecord } from './task-record.ts';
 import type { SupervisorSettings } from './task-manager-options.ts';
@@ -34,6 +34,7 @@ export type SupervisorSnapshot = LifecycleSnapshot & Snapshot<undefined>;
 type SupervisorEvent =
   | { readonly type: 'SUBMIT'; readonly task: TaskRecord }
   | { readonly type: 'CANCEL_TASK'; readonly task: TaskRecord }
+  | { readonly type: 'ENDED'; readonly task: TaskRecord }
   | { readonly type: 'SLOT_FREE' }
   | { readonly type: 'DRAIN'; readonly reason: string }
   | { readonly type: 'IDLE' };
@@ -73,6 +74,7 @@ export class TaskSupervisor implements TaskHost {
   #submitting = 0;
   /** Set when somebody shuts down: from then on, and not only when the chart has heard of it, no work is taken. */
   #drain: Drain | undefined;
+  readonly #take = (event: SupervisorEvent): void => void this.#handle(event);
 
   constructor(options: SupervisorOptions) {
     this.#settings = options.settings;
@@ -124,7 +126,7 @@ export class TaskSupervisor implements TaskHost {
   /** Refuses new work and cancels what waits. `onIdle` is called when the last task has ended, or at once. */
   drain(reason: string, onIdle: () => void): void {
     this.#drain = { reason, onIdle };
-    this.#tell({ type: 'DRAIN', reason });
+    this.#tellChart({ type: 'DRAIN', reason });
   }
 
   limitsOf(request: BackgroundTaskRequest): WatchdogLimits {
@@ -147,7 +149,7 @@ export class TaskSupervisor implements TaskHost {
     if (next === undefined) return false;
     record.touch(now ?? this.now());
     if (record.actor === undefined) record.restsAt = next;
-    else moveChild(record.actor, event, next);
+    else if (!moveChild(record.actor, event, next) && next.status === 'done') this.#tell({ type: 'ENDED', task: record });
     return true;
   }
 
@@ -206,6 +208,11 @@ export class TaskSupervisor implements TaskHost {
   }
 
   #tell(event: SupervisorEvent): void {
+    if (!takeUnseen(this.actor, event, this.#take)) this.actor.send(event);
+  }
+
+  /** Sends an event that moves the supervisor's own chart. */
+  #tellChart(event: SupervisorEvent): void {
     this.actor.send(event);
   }
 
@@ -217,38 +224,41 @@ export class TaskSupervisor implements TaskHost {
       handlesEventsItself: true,
       transition: (snapshot, event, scope) => {
         // The chart knows only its own few events; looking each `xstate.done.actor.<id>` up in it would hash a new string per task.
-        return this.#handle(event, scope) ? lifecycle.transition(snapshot, event, scope) : snapshot;
+        return this.#handle(event) ? lifecycle.transition(snapshot, event, scope) : snapshot;
       },
     };
   }
 
   /** @returns whether the event may move the supervisor's own chart */
-  #handle(event: AnyEventObject, scope: AnyActorScope): boolean {
+  #handle(event: AnyEventObject): boolean {
     const { actorId } = event as { readonly actorId?: string };
     // XState tells a parent that a child is done with an event that carries its id.
     if (actorId !== undefined) {
       const record = this.tasks.get(actorId);
-      if (record !== undefined) this.#ended(record, scope);
+      if (record !== undefined) this.#ended(record);
       return false;
     }
     const own = event as SupervisorEvent | { readonly type: 'xstate.stop' };
     switch (own.type) {
       case 'SUBMIT':
-        this.#admit(own.task, scope);
+        this.#admit(own.task);
+        return false;
+      case 'ENDED':
+        this.#ended(own.task);
         return false;
       case 'CANCEL_TASK':
-        this.#cancelQueued(own.task, scope);
+        this.#cancelQueued(own.task);
         return false;
       case 'SLOT_FREE':
-        this.#startWaiting(scope);
+        this.#startWaiting();
         return false;
       case 'DRAIN':
-        for (let record = this.queue.shift(); record !== undefined; record = this.queue.shift()) this.#endQueued(record, scope);
+        for (let record = this.queue.shift(); record !== undefined; record = this.queue.shift()) this.#endQueued(record);
         this.#reportIdle();
         return true;
       case 'xstate.stop':
         // Children made this way are not in the snapshot; XState would leave them running.
-        for (const record of this.tasks.values()) if (record.actor !== undefined) scope.stopChild(record.actor);
+        for (const record of this.tasks.values()) if (record.actor !== undefined) stopChild(record.actor);
         return true;
       case 'IDLE':
         return true;
@@ -258,26 +268,26 @@ export class TaskSupervisor implements TaskHost {
     }
   }
 
-  #admit(record: TaskRecord, scope: AnyActorScope): void {
+  #admit(record: TaskRecord): void {
     this.#announceState(record, 'background_task_created');
     this.#submitting -= 1;
     // Whoever heard of it may have cancelled it, or shut the manager down.
-    if (record.cancelReason !== undefined || !this.isAccepting) return this.#endQueued(record, scope);
+    if (record.cancelReason !== undefined || !this.isAccepting) return this.#endQueued(record);
     this.queue.push(record);
-    this.#startWaiting(scope);
+    this.#startWaiting();
   }
 
-  #startWaiting(scope: AnyActorScope): void {
+  #startWaiting(): void {
     while (this.freeSlots > 0 && this.isAccepting) {
       const record = this.queue.shift();
       if (record === undefined) return;
-      this.#start(record, scope);
+      this.#start(record);
     }
   }
 
-  #start(record: TaskRecord, scope: AnyActorScope): void {
+  #start(record: TaskRecord): void {
     this.takeSlot(record);
-    record.actor = startTaskActor(scope.self, record.id);
+    record.actor = startTaskActor(this.actor, record.id);
     const now = this.now();
     record.startedAt = now;
     this.#moveAt(record, START, now);
@@ -294,16 +304,16 @@ export class TaskSupervisor implements TaskHost {
     }
   }
 
-  #cancelQueued(record: TaskRecord, scope: AnyActorScope): void {
-    if (this.queue.delete(record)) this.#endQueued(record, scope);
+  #cancelQueued(record: TaskRecord): void {
+    if (this.queue.delete(record)) this.#endQueued(record);
   }
 
-  #endQueued(record: TaskRecord, scope: AnyActorScope): void {
+  #endQueued(record: TaskRecord): void {
     this.settle(record, { type: 'CANCEL', error: cancelledRecord(record.cancelReason ?? this.#drain?.reason ?? '') });
-    this.#ended(record, scope);
+    this.#ended(record);
   }
 
-  #ended(record: TaskRecord, scope: AnyActorScope): void {
+  #ended(record: TaskRecord): void {
     const { execution, snapshot, status } = record;
     if (!isTerminalBackgroundTaskStatus(status)) return;
     record.rest(snapshot, record.completedAt ?? record.updatedAt);
@@ -315,7 +325,7 @@ export class TaskSupervisor implements TaskHost {
     if (execution === undefined || execution.isWorkGone) this.#giveSlotBack(record);
     else execution.whenWorkGone(() => this.releaseSlot(record));
     this.#reportIdle();
-    if (this.isAccepting) this.#startWaiting(scope);
+    if (this.isAccepting) this.#startWaiting();
   }
 
   #keepLog({ id }: TaskRecord, { handle }: TaskExecution): void {
@@ -331,7 +341,7 @@ export class TaskSupervisor implements TaskHost {
     if (this.#drain?.onIdle === undefined || this.#liveTasks > 0) return;
     const { onIdle } = this.#drain;
     this.#drain.onIdle = undefined;
-    this.#tell({ type: 'IDLE' });
+    this.#tellChart({ type: 'IDLE' });
     onIdle();
   }
 }

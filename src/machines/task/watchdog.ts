@@ -1,6 +1,6 @@
 /** Rules that end an agent task which no longer makes sense: limits as data, and the detector of streams that repeat themselves. */
 import { BackgroundTaskError } from './task-error.ts';
-import type { BackgroundTaskRequest } from './task-request.ts';
+import type { AgentTaskRequest, BackgroundTaskRequest } from './task-request.ts';
 import type { BackgroundTaskTimeoutReason } from './task-state.ts';
 
 /** Every limit of a task, resolved. 0 turns a limit off. */
@@ -50,6 +50,7 @@ export function agentLimitsOf(defaults: WatchdogDefaults): WatchdogLimits {
  */
 export function watchdogLimitsFor(request: BackgroundTaskRequest, agentLimits: WatchdogLimits): WatchdogLimits {
   if (request.kind === 'agent') {
+    if (namesNoLimit(request)) return agentLimits;
     return {
       idleTimeoutMs: request.idleTimeoutMs ?? request.timeoutMs ?? agentLimits.idleTimeoutMs,
       maxRuntimeMs: request.maxRuntimeMs ?? agentLimits.maxRuntimeMs,
@@ -61,6 +62,18 @@ export function watchdogLimitsFor(request: BackgroundTaskRequest, agentLimits: W
   }
   if (request.idleTimeoutMs === undefined && request.maxRuntimeMs === undefined) return NO_LIMITS;
   return { ...NO_LIMITS, idleTimeoutMs: request.idleTimeoutMs ?? 0, maxRuntimeMs: request.maxRuntimeMs ?? 0 };
+}
+
+function namesNoLimit(request: AgentTaskRequest): boolean {
+  return (
+    request.idleTimeoutMs === undefined &&
+    request.timeoutMs === undefined &&
+    request.maxRuntimeMs === undefined &&
+    request.outputLimitBytes === undefined &&
+    request.maxTextDeltas === undefined &&
+    request.repetitionWindow === undefined &&
+    request.repetitionThreshold === undefined
+  );
 }
 
 const HINTS = {
