@@ -19,6 +19,7 @@ import type { BackgroundTaskEvent, BackgroundTaskProgress, BackgroundTaskState }
 import type { Clock } from '../clock/clock.ts';
 import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskRunners, ChildTasks } from './task-runner.ts';
 import type { RunnerStart } from './runner-boundary.ts';
+import { IdleLine } from './idle-line.ts';
 import { TaskExecution } from './task-execution.ts';
 import { cancelledRecord } from './stop-cause.ts';
 import type { SettlingEvent, TaskHost } from './task-host.ts';
@@ -60,6 +61,7 @@ export class TaskSupervisor implements TaskHost {
   readonly cancelDeadlineMs: number;
   readonly now: () => string;
   readonly childTasksOf: (record: TaskRecord) => ChildTasks;
+  readonly agentIdleLine: IdleLine;
   /** Every task that was not closed, oldest first. */
   readonly tasks = new Map<string, TaskRecord>();
   readonly queue = new TaskQueue();
@@ -82,6 +84,7 @@ export class TaskSupervisor implements TaskHost {
     this.#runners = options.runners;
     this.#hub = options.hub;
     this.clock = options.clock;
+    this.agentIdleLine = new IdleLine(options.settings.agentIdleTimeoutMs, options.clock);
     this.cancelDeadlineMs = options.settings.cancelDeadlineMs;
     this.now = options.now;
     this.childTasksOf = options.childTasksOf;

@@ -45,7 +45,7 @@ export class TaskExecution {
     this.record = record;
     this.host = host;
     const limits = host.limitsOf(record.request);
-    this.watchdog = watches(limits) ? new TaskWatchdog(limits, host.clock, (reason, observed) => this.#trip(reason, observed)) : undefined;
+    this.watchdog = watches(limits) ? new TaskWatchdog(limits, host.clock, (reason, observed) => this.#trip(reason, observed), host.agentIdleLine) : undefined;
     this.handle = undefined;
     this.openPermissions = undefined;
     this.isWorkGone = false;
