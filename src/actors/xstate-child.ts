@@ -121,29 +121,25 @@ const NO_OPTIONS = Object.freeze({});
 const NO_SCOPE = Object.freeze({}) as never;
 
 /**
- * The fields of an `Actor`, initialised for a child; those that most children never need are made when they are first read. Its methods come
- * from `Actor.prototype`.
+ * The fields of an `Actor`, initialised for a child; what all children share is read elsewhere, and what most never need is made when it is
+ * first read. Its methods come from `Actor.prototype`.
  * Each is assigned as `this.name = …`: V8 sizes objects by counting those, and an object that is sized wrongly grows by copying.
  */
 class ChildActor {
   declare readonly _process: (event: AnyEventObject) => void;
   declare logic: AnyActorLogic;
   declare _snapshot: unknown;
-  declare clock: unknown;
-  declare options: object;
+  declare readonly options: object;
   declare id: string;
   declare observers: Nobody | Set<unknown>;
   declare eventListeners: Nobody | Map<string, unknown>;
-  declare logger: unknown;
   declare _processingStatus: number;
   declare _parent: AnyActorRef;
-  declare _syncSnapshot: unknown;
-  declare ref: unknown;
-  declare systemId: string | undefined;
+  declare readonly _syncSnapshot: unknown;
+  declare readonly systemId: string | undefined;
   declare sessionId: string;
   declare system: SystemInternals;
   declare _doneEvent: unknown;
-  declare src: AnyActorLogic;
   /** Made when first read. */
   declare lazyMailbox: MailboxInternals | undefined;
   declare lazyScope: ChildScope | undefined;
@@ -157,21 +153,14 @@ class ChildActor {
     const { system } = internalsOf(parent);
     this.logic = logic;
     this._snapshot = undefined;
-    this.clock = system._clock;
-    this.options = NO_OPTIONS;
     this.id = id;
     this.observers = NOBODY;
     this.eventListeners = NOBODY;
-    this.logger = system._logger;
     this._processingStatus = 0;
     this._parent = parent;
-    this._syncSnapshot = undefined;
-    this.ref = this;
-    this.systemId = undefined;
     this.sessionId = system._bookId();
     this.system = system;
     this._doneEvent = undefined;
-    this.src = logic;
     this.lazyMailbox = undefined;
     this.lazyScope = undefined;
     this.lazySend = undefined;
@@ -180,6 +169,22 @@ class ChildActor {
     this.keptAfter = undefined;
     if (!this.isUnseen()) system._sendInspectionEvent({ type: '@xstate.actor', actorRef: this });
     this._snapshot = logic.getInitialSnapshot(NO_SCOPE, undefined);
+  }
+
+  get clock(): unknown {
+    return this.system._clock;
+  }
+
+  get logger(): unknown {
+    return this.system._logger;
+  }
+
+  get src(): AnyActorLogic {
+    return this.logic;
+  }
+
+  get ref(): this {
+    return this;
   }
 
   get mailbox(): MailboxInternals {
@@ -230,6 +235,8 @@ class ChildActor {
 }
 
 Object.setPrototypeOf(ChildActor.prototype, Actor.prototype);
+// The same for all children, so none has them of its own.
+Object.assign(ChildActor.prototype, { options: NO_OPTIONS, systemId: undefined, _syncSnapshot: undefined });
 
 /** What is known of a system whose actors are kept. */
 class KeptSystem {
