@@ -64,9 +64,10 @@ export function goOn(host: TaskHost, record: TaskRecord, execution: TaskExecutio
 type ToolEvent = Extract<BackgroundTaskRunnerEvent, { type: 'background_task_tool_start' | 'background_task_tool_end' }>;
 
 function reportTool(host: TaskHost, record: TaskRecord, event: ToolEvent, currentAction: string | undefined): void {
-  record.noteActivity(host.now());
-  host.progress(record, { currentAction });
-  host.announce(record, { ...event, taskId: record.id });
+  const now = host.now();
+  record.noteActivity(now);
+  host.progress(record, { currentAction }, now);
+  if (host.hasAudience(record.id)) host.announce(record, { ...event, taskId: record.id });
 }
 
 function requestPermission(

@@ -168,9 +168,9 @@ export class TaskSupervisor implements TaskHost {
     if (!this.#moveAt(record, event, now)) this.#moveAt(record, { ...event, type: 'FAIL' }, now);
   }
 
-  progress(record: TaskRecord, progress: BackgroundTaskProgress): void {
+  progress(record: TaskRecord, progress: BackgroundTaskProgress, now = this.now()): void {
     record.noteProgress(progress);
-    record.touch(this.now());
+    record.touch(now);
     this.announceUpdated(record);
   }
 

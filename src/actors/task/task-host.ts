@@ -38,8 +38,8 @@ export interface TaskHost {
   move(record: TaskRecord, event: AnyEventObject): boolean;
   /** Ends the task, through the edge that the event implies when it waits or sleeps. */
   settle(record: TaskRecord, event: SettlingEvent): void;
-  /** Merges what a runner reported and announces it as `updated`. */
-  progress(record: TaskRecord, progress: BackgroundTaskProgress): void;
+  /** Merges what a runner reported and announces it as `updated`. @param now the time, where it is known already */
+  progress(record: TaskRecord, progress: BackgroundTaskProgress, now?: string): void;
   announceUpdated(record: TaskRecord): void;
   announce(record: TaskRecord, event: BackgroundTaskEvent): void;
   hasAudience(taskId: string): boolean;

@@ -154,7 +154,8 @@ export class TaskRecord {
 
   noteProgress(progress: BackgroundTaskProgress): void {
     const reports = (this.reports ??= new TaskReports());
-    reports.progress = reports.progress === undefined ? progress : { ...reports.progress, ...progress };
+    // Views copy what they show of it, so it may change in place.
+    reports.progress = Object.assign(reports.progress ?? {}, progress);
   }
 
   noteTimeout(reason: BackgroundTaskTimeoutReason): void {
