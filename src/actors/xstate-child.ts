@@ -2,51 +2,27 @@
  * Child actors of XState, built without the detours of its constructor.
  *
  * `new Actor(logic, { parent, id })` spreads its options into a fresh object, which on Node 20 makes a hidden class per actor, and
- * creates four closures, a Set and a Map that most children never use. That is most of the cost of a short task. The actors
- * made here are `Actor`s in every respect (prototype, system, inspection, subscribe, on); only their empty collections are shared
- * until somebody subscribes, and the scope's functions live on a prototype.
+ * creates four closures, a mailbox, a Set and a Map that most children never use. That is most of the cost of a short task. The actors
+ * made here are `Actor`s in every respect (prototype, system, inspection, subscribe, on); what most never use is made when it is first
+ * asked for, and as long as nothing looks at one, no objects are made that tell of it.
  *
- * This file knows XState's private fields, so it checks itself when it loads: if an actor made here has other fields than one made by
- * XState, every child is made by `createActor` instead, and if systems cannot be watched directly, they are inspected. test/actors/xstate-child.test.ts
- * compares each in behavior.
+ * This file knows XState's private fields, so it checks itself when it loads: if an actor made by XState has a field that one made here lacks,
+ * every child is made by `createActor` instead. test/actors/xstate-child.test.ts compares both in behavior.
  */
 import { Actor, createActor, createEmptyActor } from 'xstate';
 import type { AnyActorLogic, AnyActorRef, AnyEventObject } from 'xstate';
+import { KEPT, PROBE, internalsOf, isSystemUnseen } from './xstate-system.ts';
+import type { ActorInternals, KeptChild, MailboxInternals, SystemInternals } from './xstate-system.ts';
 
-/** The private side of an actor, as of XState 5.33. */
-interface ActorInternals {
-  readonly system: SystemInternals;
-  readonly mailbox: object;
-  readonly _deferred: (() => void)[];
-  readonly _parent?: unknown;
-  _stop?(): void;
-}
-
-interface SystemInternals {
-  _bookId(): string;
-  readonly _logger: (...values: unknown[]) => void;
-  readonly _clock: unknown;
-  _sendInspectionEvent: (event: object) => void;
-  _register(sessionId: string, actor: AnyActorRef): string;
-  _unregister(actor: AnyActorRef): void;
-  getSnapshot(): { readonly _scheduledEvents: Readonly<Record<string, ScheduledEvent>> };
-}
-
-interface ScheduledEvent {
-  readonly source: AnyActorRef;
-  readonly event: { readonly type: string };
-  readonly id: string;
-  readonly delay: number;
-  readonly startedAt: number;
-}
-
-const internalsOf = (actor: AnyActorRef): ActorInternals => actor as unknown as ActorInternals;
+/** XState's numbers for where an actor is in its life. */
+const RUNNING = 1;
+const STOPPED = 2;
 
 const sample = createEmptyActor();
-const Mailbox = internalsOf(sample).mailbox.constructor as new (process: (event: AnyEventObject) => void) => object;
+const Mailbox = internalsOf(sample).mailbox.constructor as new (process: (event: AnyEventObject) => void) => MailboxInternals;
 
 /**
- * Stands for the collections of all children that nobody has subscribed to: XState only iterates, looks up and clears those. Unlike a
+ * Stands for the collections of all children without a subscriber: XState only iterates, looks up and clears those. Unlike a
  * shared empty Set it allocates nothing when it is iterated or cleared, which XState does at every transition.
  */
 class Nobody {
@@ -95,66 +71,126 @@ class ChildScope {
 }
 
 const NO_OPTIONS = Object.freeze({});
+/** The initial snapshot of a compiled lifecycle depends on nothing. */
+const NO_SCOPE = Object.freeze({}) as never;
 
 /**
- * The fields of an `Actor`, in its order, initialised for a child. Its methods come from `Actor.prototype`.
+ * The fields of an `Actor`, initialised for a child; what all children share is read elsewhere, and what most never need is made when it is
+ * first read. Its methods come from `Actor.prototype`.
  * Each is assigned as `this.name = …`: V8 sizes objects by counting those, and an object that is sized wrongly grows by copying.
  */
-class ChildActor {
+class ChildActor implements KeptChild {
   declare readonly _process: (event: AnyEventObject) => void;
   declare logic: AnyActorLogic;
   declare _snapshot: unknown;
-  declare clock: unknown;
-  declare options: object;
+  declare readonly options: object;
   declare id: string;
-  declare mailbox: object;
   declare observers: Nobody | Set<unknown>;
   declare eventListeners: Nobody | Map<string, unknown>;
-  declare logger: unknown;
   declare _processingStatus: number;
   declare _parent: AnyActorRef;
-  declare _syncSnapshot: unknown;
-  declare ref: unknown;
-  declare _actorScope: unknown;
-  declare systemId: string | undefined;
+  declare readonly _syncSnapshot: unknown;
+  declare readonly systemId: string | undefined;
   declare sessionId: string;
   declare system: SystemInternals;
   declare _doneEvent: unknown;
-  declare src: AnyActorLogic;
-  declare _deferred: (() => void)[];
-  declare send: (event: AnyEventObject) => void;
+  /** Made when first read. */
+  declare lazyMailbox: MailboxInternals | undefined;
+  declare lazyScope: ChildScope | undefined;
+  declare lazySend: ((event: AnyEventObject) => void) | undefined;
+  declare lazyEffects: (() => void)[] | undefined;
+  /** Neighbours among the children of the system that run. */
+  declare keptBefore: KeptChild | undefined;
+  declare keptAfter: KeptChild | undefined;
 
   constructor(logic: AnyActorLogic, parent: AnyActorRef, id: string) {
     const { system } = internalsOf(parent);
     this.logic = logic;
     this._snapshot = undefined;
-    this.clock = system._clock;
-    this.options = NO_OPTIONS;
     this.id = id;
-    this.mailbox = new Mailbox(this._process.bind(this));
     this.observers = NOBODY;
     this.eventListeners = NOBODY;
-    this.logger = system._logger;
     this._processingStatus = 0;
     this._parent = parent;
-    this._syncSnapshot = undefined;
-    this.ref = this;
-    this._actorScope = undefined;
-    this.systemId = undefined;
     this.sessionId = system._bookId();
     this.system = system;
     this._doneEvent = undefined;
-    this.src = logic;
-    this._deferred = [];
-    this.send = this.send.bind(this);
-    const scope = new ChildScope(this, id, this.sessionId);
-    this._actorScope = scope;
-    system._sendInspectionEvent({ type: '@xstate.actor', actorRef: this });
-    this._snapshot = logic.getInitialSnapshot(scope as never, undefined);
+    this.lazyMailbox = undefined;
+    this.lazyScope = undefined;
+    this.lazySend = undefined;
+    this.lazyEffects = undefined;
+    this.keptBefore = undefined;
+    this.keptAfter = undefined;
+    if (!this.isUnseen()) system._sendInspectionEvent({ type: '@xstate.actor', actorRef: this });
+    this._snapshot = logic.getInitialSnapshot(NO_SCOPE, undefined);
+  }
+
+  get clock(): unknown {
+    return this.system._clock;
+  }
+
+  get logger(): unknown {
+    return this.system._logger;
+  }
+
+  get src(): AnyActorLogic {
+    return this.logic;
+  }
+
+  get ref(): this {
+    return this;
+  }
+
+  get mailbox(): MailboxInternals {
+    if (this.lazyMailbox === undefined) {
+      this.lazyMailbox = new Mailbox(this._process.bind(this));
+      if (this._processingStatus === RUNNING) this.lazyMailbox.start();
+    }
+    return this.lazyMailbox;
+  }
+
+  set mailbox(mailbox: MailboxInternals) {
+    this.lazyMailbox = mailbox;
+  }
+
+  get _actorScope(): ChildScope {
+    this.lazyScope ??= new ChildScope(this, this.id, this.sessionId);
+    return this.lazyScope;
+  }
+
+  get _deferred(): (() => void)[] {
+    this.lazyEffects ??= [];
+    return this.lazyEffects;
+  }
+
+  get send(): (event: AnyEventObject) => void {
+    this.lazySend ??= Actor.prototype.send.bind(this);
+    return this.lazySend;
+  }
+
+  /** Whether nothing looks at it or at its system, and no event is under way. */
+  isUnseen(): boolean {
+    return isSystemUnseen(this.system) && this.observers === NOBODY && (this.lazyMailbox === undefined || this.lazyMailbox._current === null);
+  }
+
+  /** What `start` does where nothing looks. */
+  startUnseen(): void {
+    this.system[KEPT]?.add(this);
+    this._processingStatus = RUNNING;
+  }
+
+  /** What an event does where nothing looks, but for telling the parent of the end. */
+  moveUnseen(next: { readonly status: string }): void {
+    this._snapshot = next;
+    if (next.status === 'active') return;
+    this._processingStatus = STOPPED;
+    this.system[KEPT]?.remove(this);
   }
 }
 
 Object.setPrototypeOf(ChildActor.prototype, Actor.prototype);
+// The same for all children, so none has them of its own.
+Object.assign(ChildActor.prototype, { options: NO_OPTIONS, systemId: undefined, _syncSnapshot: undefined });
 
 // A subscriber needs collections of its own; everybody else goes on sharing the empty one.
 for (const method of ['subscribe', 'on'] as const) {
@@ -168,18 +204,12 @@ for (const method of ['subscribe', 'on'] as const) {
   });
 }
 
-const PROBE: AnyActorLogic = {
-  transition: (snapshot: unknown) => snapshot,
-  getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
-  getPersistedSnapshot: (snapshot: unknown) => snapshot as never,
-};
+/** Whether actors made here have all the fields of XState's own, and no others but our own. */
+export const buildsChildrenDirectly: boolean = hasFieldsOf(new ChildActor(PROBE, sample, 'probe'), createActor(PROBE, { parent: sample, id: 'probe' }));
 
-/** Whether actors made here have exactly the fields of XState's own. */
-export const buildsChildrenDirectly: boolean =
-  fieldsOf(new ChildActor(PROBE, sample, 'probe')) === fieldsOf(createActor(PROBE, { parent: sample, id: 'probe' }));
-
-function fieldsOf(actor: object): string {
-  return Object.keys(actor).sort().join();
+function hasFieldsOf(own: object, official: object): boolean {
+  const known = Object.keys(official);
+  return known.every((field) => field in own) && Object.keys(own).every((field) => known.includes(field) || /^(?:lazy|kept)[A-Z]/.test(field));
 }
 
 /**
@@ -187,141 +217,27 @@ function fieldsOf(actor: object): string {
  * starts from its initial snapshot.
  */
 export function startChild(parent: AnyActorRef, logic: AnyActorLogic, id: string): AnyActorRef {
-  const child = buildsChildrenDirectly ? (new ChildActor(logic, parent, id) as unknown as AnyActorRef) : createActor(logic, { parent, id });
-  child.start();
-  return child;
+  if (!buildsChildrenDirectly) return createActor(logic, { parent, id }).start();
+  const child = new ChildActor(logic, parent, id);
+  if (child.isUnseen()) child.startUnseen();
+  else (child as unknown as AnyActorRef).start();
+  return child as unknown as AnyActorRef;
+}
+
+/**
+ * Moves a child to `next`, which its chart answers to `event`. Where an inspector, a watch or a subscriber looks, the event is sent like any
+ * other; where nothing looks, the objects that tell of it are not made. The child's snapshot is the only record of where it is.
+ * @returns whether XState tells the parent of an end; otherwise the caller has to
+ */
+export function moveChild(child: AnyActorRef, event: AnyEventObject, next: { readonly status: string }): boolean {
+  const own: unknown = child;
+  const isUnseen = buildsChildrenDirectly && own instanceof ChildActor && own._processingStatus === RUNNING && own.isUnseen();
+  if (isUnseen) own.moveUnseen(next);
+  else child.send(event);
+  return !isUnseen;
 }
 
 /** Stops a child that has not come to its end: XState lets nobody but the parent do that, and has no public way for a parent without a chart. */
 export function stopChild(child: AnyActorRef): void {
   internalsOf(child)._stop?.();
-}
-
-/** The actors of a system that run, by session id. */
-const running = new WeakMap<object, Map<string, AnyActorRef>>();
-
-/**
- * Makes the actors of a system known to `liveActorsOf`. XState keeps a map of them that nobody can read and that it reads never; one that can be
- * read takes its place, so this costs nothing. Before the root starts.
- */
-export function keepLiveActors(root: AnyActorRef): void {
-  const { system } = internalsOf(root);
-  const actors = new Map<string, AnyActorRef>();
-  const unregister = system._unregister.bind(system);
-  running.set(system, actors);
-  system._register = (sessionId, actor) => {
-    actors.set(sessionId, actor);
-    return sessionId;
-  };
-  system._unregister = (actor) => {
-    actors.delete(actor.sessionId);
-    if ((actor as { readonly systemId?: string }).systemId !== undefined) unregister(actor);
-  };
-}
-
-/** The actors that run now, parents before their children. In a system whose actors are not kept: those that snapshots of machines name. */
-export function liveActorsOf(root: AnyActorRef): readonly AnyActorRef[] {
-  const kept = running.get(internalsOf(root).system);
-  if (kept !== undefined) return [...kept.values()];
-  const found = new Set([root]);
-  for (const actor of found) {
-    const { children = {} } = (actor.getSnapshot() as { readonly children?: Readonly<Record<string, AnyActorRef | undefined>> } | undefined) ?? {};
-    for (const child of Object.values(children)) if (child !== undefined) found.add(child);
-  }
-  return [...found];
-}
-
-/** Told what XState tells inspectors, all but the id of the root. It must not throw: what it throws, the program gets. */
-type SystemWatch = (inspected: object) => void;
-
-/** Who watches a system, and how it told inspectors before. */
-interface WatchedSystem {
-  readonly tell: SystemWatch;
-  readonly before: SystemWatch;
-  watches: readonly SystemWatch[];
-}
-
-const watched = new WeakMap<object, WatchedSystem>();
-
-/**
- * Watches all actors of a system as `inspect` does, for a fraction of what that costs: XState copies what it tells for each inspector it has. Nothing of
- * it is left when nobody watches any more.
- * @returns ends the watch; idempotent
- */
-export function watchSystem(root: AnyActorRef, watch: SystemWatch): () => void {
-  if (watchesDirectly) return watchDirectly(internalsOf(root).system, watch);
-  const subscription = root.system.inspect(watch);
-  return () => subscription.unsubscribe();
-}
-
-function watchDirectly(system: SystemInternals, watch: SystemWatch): () => void {
-  const known = watched.get(system) ?? takePlace(system);
-  // One function may watch twice, and each of the two ends by itself.
-  const own: SystemWatch = (inspected) => watch(inspected);
-  known.watches = [...known.watches, own];
-  return () => {
-    known.watches = known.watches.filter((each) => each !== own);
-    if (known.watches.length === 0 && watched.get(system) === known) givePlaceBack(system, known);
-  };
-}
-
-function takePlace(system: SystemInternals): WatchedSystem {
-  const before = system._sendInspectionEvent;
-  const known: WatchedSystem = {
-    watches: [],
-    before,
-    tell: (inspected) => {
-      for (const watch of known.watches) watch(inspected);
-      before(inspected);
-    },
-  };
-  system._sendInspectionEvent = known.tell;
-  watched.set(system, known);
-  return known;
-}
-
-/** Somebody else may have taken the place over meanwhile: then this one stays under it, tells nobody, and is used again. */
-function givePlaceBack(system: SystemInternals, { tell, before }: WatchedSystem): void {
-  if (system._sendInspectionEvent !== tell) return;
-  system._sendInspectionEvent = before;
-  watched.delete(system);
-}
-
-/** Whether what is told so is what XState tells its inspectors. */
-export const watchesDirectly: boolean = tellsWhatInspectorsHear();
-
-function tellsWhatInspectorsHear(): boolean {
-  const root = createActor(PROBE);
-  const { system } = internalsOf(root);
-  if (typeof system._sendInspectionEvent !== 'function') return false;
-  const told: string[] = [];
-  const heard: string[] = [];
-  const end = watchDirectly(system, (inspected) => told.push((inspected as { readonly type: string }).type));
-  root.system.inspect(({ type }) => heard.push(type));
-  root.start();
-  root.send({ type: 'probe' });
-  root.stop();
-  end();
-  return heard.length > 0 && told.join() === heard.join();
-}
-
-/** What the actor runs. */
-export function logicOf(actor: AnyActorRef): unknown {
-  return (actor as unknown as { readonly logic: unknown }).logic;
-}
-
-/** A timer that an actor has set by XState's means. */
-export interface ScheduledTimer {
-  readonly source: AnyActorRef;
-  readonly id: string;
-  /** Of the event that it sends. */
-  readonly type: string;
-  readonly delayMs: number;
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number;
-}
-
-export function scheduledTimersOf(root: AnyActorRef): readonly ScheduledTimer[] {
-  const scheduled = Object.values(internalsOf(root).system.getSnapshot()._scheduledEvents);
-  return scheduled.map(({ source, event, id, delay, startedAt }) => ({ source, id, type: event.type, delayMs: delay, startedAt }));
 }

@@ -1,6 +1,6 @@
 /**
  * What XState does not document and charts need: transition definitions, the shape of inspection events. What actors need of it stands in
- * actors/xstate-child.ts, and nowhere else knows more.
+ * actors/xstate-child.ts and actors/xstate-system.ts, and nowhere else knows more.
  * XState is pinned to a minor version, and test/machines/lifecycle.test.ts, which compares with interpreted machines, fails loudly when one of these facts changes.
  */
 import type { AnyActorScope, AnyEventObject, AnyStateMachine, StateValue } from 'xstate';

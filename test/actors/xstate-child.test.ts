@@ -1,8 +1,10 @@
 import { Actor, assign, createActor, emit, fromPromise, setup } from 'xstate';
 import type { AnyActorLogic, AnyActorRef, InspectionEvent } from 'xstate';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { taskLifecycle } from '../../src/machines/task/task-lifecycle.ts';
-import { buildsChildrenDirectly, startChild, watchSystem, watchesDirectly } from '../../src/actors/xstate-child.ts';
+import { buildsChildrenDirectly, moveChild, startChild, stopChild } from '../../src/actors/xstate-child.ts';
+import { keepLiveActors, liveActorsOf, takeUnseen, watchSystem, watchesDirectly } from '../../src/actors/xstate-system.ts';
+import { chartWatch } from '../../src/machines/chart-watch.ts';
 
 interface Seen {
   readonly type: string;
@@ -55,7 +57,8 @@ describe('a child made directly', () => {
     const direct = startChild(parent, taskLifecycle, 'child');
     const official = createActor(taskLifecycle as unknown as AnyActorLogic, { parent, id: 'child' }).start();
     expect(direct).toBeInstanceOf(Actor);
-    expect(Object.keys(direct).sort()).toEqual(Object.keys(official).sort());
+    // Some are made when they are first read.
+    for (const [field, value] of Object.entries(official)) expect([field, typeof Reflect.get(direct, field)]).toEqual([field, typeof value]);
     expect(direct.getPersistedSnapshot()).toEqual(official.getPersistedSnapshot());
     expect(direct.toJSON?.()).toEqual((official as unknown as AnyActorRef).toJSON?.());
     expect((direct as unknown as { system: unknown }).system).toBe((official as unknown as { system: unknown }).system);
@@ -183,5 +186,142 @@ describe('a system that is watched', () => {
     last();
     root.send({ type: 'STARTED' });
     expect([told, over]).toEqual([3, 6]);
+  });
+});
+
+/** A root that notes what it is told, in a system whose actors are kept. */
+function keptRoot(): { readonly root: AnyActorRef; readonly told: string[] } {
+  const told: string[] = [];
+  const snapshot = { status: 'active' as const, output: undefined, error: undefined };
+  const root = createActor({
+    transition: (state: typeof snapshot, { type }: { readonly type: string }) => {
+      told.push(type);
+      return state;
+    },
+    getInitialSnapshot: () => snapshot,
+    getPersistedSnapshot: () => snapshot,
+  });
+  keepLiveActors(root, false);
+  root.start();
+  told.length = 0;
+  return { root, told };
+}
+
+/** Moves a child as its owner does: the chart is asked, then the child is moved. */
+function move(child: AnyActorRef, type: string): boolean {
+  const next = taskLifecycle.next(child.getSnapshot() as never, type);
+  if (next === undefined) throw new Error(`the chart does not take ${type}`);
+  return moveChild(child, { type }, next);
+}
+
+const valueOf = (child: AnyActorRef): unknown => (child.getSnapshot() as { readonly value: unknown }).value;
+
+describe('a child that nothing looks at', () => {
+  // The suite watches charts everywhere, which counts as a look.
+  const { watcher } = chartWatch;
+  beforeEach(() => {
+    chartWatch.watcher = undefined;
+  });
+  afterEach(() => {
+    chartWatch.watcher = watcher;
+  });
+
+  it('moves through its chart, runs until it ends, and leaves the telling of its end to its owner', () => {
+    const { root, told } = keptRoot();
+    const child = startChild(root, taskLifecycle, 'child');
+    expect([move(child, 'START'), move(child, 'STARTED')]).toEqual([false, false]);
+    expect([valueOf(child), liveActorsOf(root)]).toEqual([{ running: 'active' }, [root, child]]);
+    expect(move(child, 'COMPLETE')).toBe(false);
+    expect([valueOf(child), liveActorsOf(root), told]).toEqual(['completed', [root], []]);
+    child.send({ type: 'FAIL' });
+    expect(valueOf(child)).toBe('completed');
+  });
+
+  it('takes events that are sent to it like any other actor', () => {
+    const { root, told } = keptRoot();
+    const child = startChild(root, taskLifecycle, 'child');
+    move(child, 'START');
+    child.send({ type: 'STARTED' });
+    expect(valueOf(child)).toEqual({ running: 'active' });
+    child.send({ type: 'COMPLETE' });
+    expect([valueOf(child), liveActorsOf(root), told]).toEqual(['completed', [root], ['xstate.done.actor.child']]);
+  });
+
+  it.each(['an inspector', 'a watch', 'a subscriber', 'a watcher of charts'] as const)('tells all from then on when %s comes', (who) => {
+    const { root, told } = keptRoot();
+    const child = startChild(root, taskLifecycle, 'child');
+    move(child, 'START');
+    const heard: unknown[] = [];
+    if (who === 'an inspector') root.system.inspect(({ type }) => heard.push(type));
+    if (who === 'a watch') watchSystem(root, (inspected) => heard.push((inspected as Told).type));
+    if (who === 'a subscriber') child.subscribe((state: { readonly value: unknown }) => heard.push(state.value));
+    if (who === 'a watcher of charts') chartWatch.watcher = (_machine, taken, actor) => void (actor === child && heard.push(taken.length));
+    expect([move(child, 'STARTED'), move(child, 'COMPLETE')]).toEqual([true, true]);
+    const telling = ['@xstate.event', '@xstate.microstep', '@xstate.snapshot'];
+    const expected = {
+      'an inspector': [...telling, '@xstate.event', '@xstate.microstep', '@xstate.event', '@xstate.snapshot', '@xstate.snapshot'],
+      'a watch': [...telling, '@xstate.event', '@xstate.microstep', '@xstate.event', '@xstate.snapshot', '@xstate.snapshot'],
+      'a subscriber': [{ running: 'active' }, 'completed'],
+      'a watcher of charts': [1, 1],
+    } satisfies Record<typeof who, unknown[]>;
+    expect(heard).toEqual(expected[who]);
+    expect(told).toEqual(['xstate.done.actor.child']);
+  });
+
+  it('is stopped by its parent before its end', () => {
+    const { root } = keptRoot();
+    const child = startChild(root, taskLifecycle, 'child');
+    const other = startChild(root, taskLifecycle, 'other');
+    stopChild(child);
+    expect([child.getSnapshot().status, liveActorsOf(root)]).toEqual(['stopped', [root, other]]);
+  });
+
+  it('leaves the others in the order of their making, wherever it stood among them', () => {
+    const { root } = keptRoot();
+    const made = ['first', 'second', 'third', 'fourth', 'fifth'].map((id) => startChild(root, taskLifecycle, id));
+    const [first, second, third, fourth, fifth] = made;
+    for (const [gone, left] of [[third, [first, second, fourth, fifth]], [fifth, [first, second, fourth]], [first, [second, fourth]]] as const) {
+      if (gone !== undefined) move(gone, 'CANCEL');
+      expect(liveActorsOf(root)).toEqual([root, ...left]);
+    }
+  });
+});
+
+describe('a root that nothing looks at', () => {
+  const { watcher } = chartWatch;
+  beforeEach(() => {
+    chartWatch.watcher = undefined;
+  });
+  afterEach(() => {
+    chartWatch.watcher = watcher;
+  });
+
+  it('takes an event at once; what is sent meanwhile waits for its end, also when it throws', () => {
+    const { root, told } = keptRoot();
+    const order: string[] = [];
+    expect(
+      takeUnseen(root, { type: 'OUTER' }, () => {
+        root.send({ type: 'LATER' });
+        expect(takeUnseen(root, { type: 'INNER' }, () => order.push('inner'))).toBe(false);
+        order.push(`outer, told ${told.length}`);
+      }),
+    ).toBe(true);
+    expect([order, told]).toEqual([['outer, told 0'], ['LATER']]);
+    expect(() =>
+      takeUnseen(root, { type: 'BROKEN' }, () => {
+        root.send({ type: 'AFTER' });
+        throw new Error('it broke');
+      }),
+    ).toThrow('it broke');
+    expect(told).toEqual(['LATER', 'AFTER']);
+  });
+
+  it('leaves the event to be sent where something looks', () => {
+    const { root } = keptRoot();
+    root.subscribe(() => undefined);
+    expect(takeUnseen(root, { type: 'SEEN' }, () => undefined)).toBe(false);
+    const inspected = keptRoot().root;
+    inspected.system.inspect(() => undefined);
+    expect(takeUnseen(inspected, { type: 'SEEN' }, () => undefined)).toBe(false);
   });
 });

@@ -12,7 +12,7 @@ const SOURCES = `${CHECKOUT}src/`;
  * its own making has moved no session. Who follows a chart is whoever calls these.
  */
 const PURE = `${SOURCES}machines/`;
-const PASSED_THROUGH = /\/node_modules\/xstate\/|\/chart-sightings|\/(?:charted-life|xstate-child|chart-model-watch)\.ts$/;
+const PASSED_THROUGH = /\/node_modules\/xstate\/|\/chart-sightings|\/(?:charted-life|xstate-child|xstate-system|chart-model-watch)\.ts$/;
 const LOOKED_AT = 30;
 
 /** Whether the first caller beyond XState and what is pure is a file of src/. */

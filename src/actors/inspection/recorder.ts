@@ -11,7 +11,7 @@ import type { Clock } from '../clock/clock.ts';
 import { createIdSource } from '../session/id-source.ts';
 import { reportToConsole, safely } from '../streams/listener-errors.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
-import { liveActorsOf, scheduledTimersOf, watchSystem } from '../xstate-child.ts';
+import { liveActorsOf, scheduledTimersOf, watchSystem } from '../xstate-system.ts';
 import { ChartBook } from './chart-book.ts';
 import { InspectedText } from './inspected-text.ts';
 import type { Redact } from './inspected-text.ts';

@@ -9,7 +9,6 @@ import type { Observable } from 'rxjs';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { checkedCursor, checkedEventFilter } from '../../machines/task/task-input.ts';
 import { checkedSettings } from '../../machines/task/task-settings.ts';
-import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
 import type { BackgroundTaskRequestInput } from '../../machines/task/task-request.ts';
 import type {
   BackgroundTaskEvent,
@@ -34,7 +33,7 @@ import { deliverInput } from './task-input.ts';
 import type { BackgroundTaskHandle, BackgroundTaskRunners, ChildTasks, ScheduleChanges } from './task-runner.ts';
 import { checkedRunners } from './runner-boundary.ts';
 import { TaskSupervisor } from './supervisor.ts';
-import { matchesFilter, outcomeOf, resultOf } from './task-queries.ts';
+import { matchesFilter, resultOf } from './task-queries.ts';
 
 export class BackgroundTaskManager {
   readonly #settings: SupervisorSettings;
@@ -88,7 +87,10 @@ export class BackgroundTaskManager {
       const record = this.#register(request, options.taskId);
       // Called from inside an event or a runner, the supervisor gets to it when that is done.
       if (record.actor === undefined && this.#supervisor.freeSlots > 0) return Promise.resolve().then(() => record.view());
-      return Promise.resolve(record.view());
+      const view = record.view();
+      // It can be made again: a hundred thousand of them in the queue would only be ballast.
+      if (record.isQueued) record.dropView();
+      return Promise.resolve(view);
     } catch (thrown) {
       return Promise.reject(BackgroundTaskError.from(thrown, 'runner'));
     }
@@ -98,30 +100,26 @@ export class BackgroundTaskManager {
   wait(taskId: string): Promise<BackgroundTaskResult> {
     const found = this.#supervisor.tasks.get(taskId);
     if (found === undefined) return Promise.reject(unknownTask(taskId));
-    if (found instanceof TaskRecord) return outcomeOf(found).promise;
-    this.#markRead(found);
+    if (!found.hasEnded) return found.whenSettled();
+    found.unread = false;
     return resultOf(found);
   }
 
   /** Tasks that were not closed, oldest first. */
   list(filter: BackgroundTaskFilter = {}): BackgroundTaskState[] {
     const states: BackgroundTaskState[] = [];
-    for (const task of this.#supervisor.tasks.values()) {
-      const state = task instanceof TaskRecord ? task.view() : task;
-      if (matchesFilter(state, filter)) states.push(state);
-    }
+    for (const task of this.#supervisor.tasks.values()) if (matchesFilter(task, filter)) states.push(task.view());
     return states;
   }
 
   get(taskId: string): BackgroundTaskState | undefined {
-    const found = this.#supervisor.tasks.get(taskId);
-    return found instanceof TaskRecord ? found.view() : found;
+    return this.#supervisor.tasks.get(taskId)?.view();
   }
 
   /** Stops the task and resolves when it has ended. A task that has ended already stays as it is. */
   async cancel(taskId: string, reason = 'cancelled by the caller'): Promise<void> {
-    const record = this.#liveOrEnded(taskId);
-    if (record === undefined) return;
+    const record = this.#found(taskId);
+    if (record.hasEnded) return;
     const ended = record.whenEnded();
     this.#supervisor.cancel(record, reason);
     await ended;
@@ -129,10 +127,9 @@ export class BackgroundTaskManager {
 
   /** Forgets a task that has ended. @throws BackgroundTaskError `validation` while it lives */
   async close(taskId: string): Promise<void> {
-    const found = this.#supervisor.tasks.get(taskId);
-    if (found === undefined) throw unknownTask(taskId);
-    if (found instanceof TaskRecord || !isTerminalBackgroundTaskStatus(found.status)) {
-      throw new BackgroundTaskError('validation', `task ${taskId} is ${this.get(taskId)?.status ?? 'running'}; only a task that has ended can be closed`, {
+    const found = this.#found(taskId);
+    if (!found.hasEnded) {
+      throw new BackgroundTaskError('validation', `task ${taskId} is ${found.status}; only a task that has ended can be closed`, {
         code: 'TASK_NOT_ENDED',
         hint: 'Wait for it, or cancel it first.',
       });
@@ -152,16 +149,14 @@ export class BackgroundTaskManager {
 
   /** One page of the task's log, 200 lines at most. Reading it marks an ended task as read. */
   async readLog(taskId: string, cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> {
-    const found = this.#supervisor.tasks.get(taskId);
-    if (found === undefined) throw unknownTask(taskId);
+    const found = this.#found(taskId);
     checkedCursor(cursor);
-    const handle = found instanceof TaskRecord ? found.execution?.handle : this.#supervisor.logs.get(taskId);
-    const hasNotBegun = found instanceof TaskRecord ? handle === undefined : found.startedAt === undefined;
+    const handle = found.hasEnded ? this.#supervisor.logs.get(taskId) : found.execution?.handle;
+    const hasNotBegun = found.hasEnded ? found.startedAt === undefined : handle === undefined;
     if (hasNotBegun) return { taskId, cursor, lines: [] };
     if (handle?.readLog === undefined) throw unsupported(taskId, 'keep a log', 'TASK_LOG_UNSUPPORTED');
     const page = { ...(await handle.readLog(cursor)), taskId };
-    const ended = this.#supervisor.tasks.get(taskId);
-    if (ended !== undefined && !(ended instanceof TaskRecord)) this.#markRead(ended);
+    if (found.hasEnded) found.unread = false;
     return page;
   }
 
@@ -200,7 +195,7 @@ export class BackgroundTaskManager {
     this.#shutdown ??= new Promise<void>((resolve) => {
       this.#supervisor.drain(reason, resolve);
       for (const task of this.#supervisor.tasks.values()) {
-        if (task instanceof TaskRecord) task.execution?.stop({ kind: 'cancelled', reason });
+        task.execution?.stop({ kind: 'cancelled', reason });
       }
     }).then(() => this.#hub.complete());
     return this.#shutdown;
@@ -235,24 +230,24 @@ export class BackgroundTaskManager {
       // One deeper unless the runner says otherwise, so that work which starts itself meets maxDepth.
       spawn: (request) => this.spawn({ parentSessionId: record.parentSessionId, depth: record.request.depth + 1, ...request, parentTaskId: record.id }),
       wait: async (taskId) => {
-        const child = this.#liveOrEnded(taskId);
-        await child?.whenEnded();
-        return resultOf(child?.view() ?? this.get(taskId));
+        const child = this.#found(taskId);
+        if (!child.hasEnded) await child.whenEnded();
+        return resultOf(child);
       },
       cancel: (taskId, reason) => this.cancel(taskId, reason),
       close: (taskId) => this.close(taskId),
     };
   }
 
-  #liveOrEnded(taskId: string): TaskRecord | undefined {
+  #found(taskId: string): TaskRecord {
     const found = this.#supervisor.tasks.get(taskId);
     if (found === undefined) throw unknownTask(taskId);
-    return found instanceof TaskRecord ? found : undefined;
+    return found;
   }
 
   #liveRecord(taskId: string, what: string): TaskRecord {
-    const record = this.#liveOrEnded(taskId);
-    if (record !== undefined) return record;
+    const record = this.#found(taskId);
+    if (!record.hasEnded) return record;
     throw new BackgroundTaskError('runner', `task ${taskId} has ended and cannot ${what}`, { code: 'TASK_ENDED' });
   }
 
@@ -262,12 +257,6 @@ export class BackgroundTaskManager {
     const handle = await execution.whenHandle();
     if (handle[operation] === undefined) throw unsupported(taskId, operation, 'TASK_OPERATION_UNSUPPORTED');
     return handle;
-  }
-
-  #markRead(state: BackgroundTaskState): void {
-    if (state.unread && this.#supervisor.tasks.get(state.id) === state) {
-      this.#supervisor.tasks.set(state.id, Object.freeze({ ...state, unread: false }));
-    }
   }
 }
 

@@ -6,42 +6,34 @@ import { BACKGROUND_TASK_KINDS } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskResult, BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
 import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskRunners, BackgroundTaskStart, ChildTasks } from './task-runner.ts';
-import type { TaskHost } from './task-host.ts';
-import type { TaskRecord } from './task-record.ts';
+import type { TaskExecution } from './task-execution.ts';
 
-/** What a runner gets. The signal and the children exist only for those who ask. */
+/** What a runner gets. Everything but the id and the request exists only for those who ask. */
 export class RunnerStart implements BackgroundTaskStart {
   readonly taskId: string;
   readonly request: BackgroundTaskRequest;
-  readonly emit: (event: BackgroundTaskRunnerEvent) => void;
-  readonly #record: TaskRecord;
-  readonly #owner: { readonly signal: AbortSignal };
-  readonly #host: Pick<TaskHost, 'childTasksOf' | 'actor'>;
+  readonly #execution: TaskExecution;
 
-  constructor(
-    record: TaskRecord,
-    emit: (event: BackgroundTaskRunnerEvent) => void,
-    owner: { readonly signal: AbortSignal },
-    host: Pick<TaskHost, 'childTasksOf' | 'actor'>,
-  ) {
-    this.taskId = record.id;
-    this.request = record.request;
-    this.emit = emit;
-    this.#record = record;
-    this.#owner = owner;
-    this.#host = host;
+  constructor(execution: TaskExecution) {
+    this.taskId = execution.record.id;
+    this.request = execution.record.request;
+    this.#execution = execution;
+  }
+
+  get emit(): (event: BackgroundTaskRunnerEvent) => void {
+    return this.#execution.emit;
   }
 
   get signal(): AbortSignal {
-    return this.#owner.signal;
+    return this.#execution.signal;
   }
 
   get children(): ChildTasks {
-    return this.#host.childTasksOf(this.#record);
+    return this.#execution.host.childTasksOf(this.#execution.record);
   }
 
   get parent(): AnyActorRef {
-    return this.#host.actor;
+    return this.#execution.host.actor;
   }
 }
 

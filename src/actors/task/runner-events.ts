@@ -56,7 +56,7 @@ export function settlePermission(host: TaskHost, record: TaskRecord, execution: 
 
 /** The task goes back to work. A request that is still open stays so: its answer counts whenever it comes. */
 export function goOn(host: TaskHost, record: TaskRecord, execution: TaskExecution): void {
-  if (execution.isStopping || !host.move(record, PERMISSION_ALLOWED)) return;
+  if (record.isStopping || !host.move(record, PERMISSION_ALLOWED)) return;
   execution.watchdog?.resume();
   host.announceUpdated(record);
 }
@@ -64,9 +64,10 @@ export function goOn(host: TaskHost, record: TaskRecord, execution: TaskExecutio
 type ToolEvent = Extract<BackgroundTaskRunnerEvent, { type: 'background_task_tool_start' | 'background_task_tool_end' }>;
 
 function reportTool(host: TaskHost, record: TaskRecord, event: ToolEvent, currentAction: string | undefined): void {
-  record.noteActivity(host.now());
-  host.progress(record, { currentAction });
-  host.announce(record, { ...event, taskId: record.id });
+  const now = host.now();
+  record.noteActivity(now);
+  host.progress(record, { currentAction }, now);
+  if (host.hasAudience(record.id)) host.announce(record, { ...event, taskId: record.id });
 }
 
 function requestPermission(
@@ -76,7 +77,7 @@ function requestPermission(
   event: Extract<BackgroundTaskRunnerEvent, { type: 'background_task_permission_request' }>,
 ): void {
   // Work that is being stopped gets no answer any more.
-  if (execution.isStopping) return;
+  if (record.isStopping) return;
   record.noteActivity(host.now());
   rouse(host, record, execution);
   (execution.openPermissions ??= new Map<string, 'open'>()).set(event.requestId, 'open');

@@ -7,26 +7,28 @@
  * machines/task/supervisor-machine.ts), and inspection sees it and its tasks like any others.
  */
 import { createActor } from 'xstate';
-import type { ActorLogic, AnyActorRef, AnyActorScope, AnyEventObject, Snapshot } from 'xstate';
+import type { ActorLogic, AnyActorRef, AnyEventObject, Snapshot } from 'xstate';
 import type { LifecycleSnapshot } from '../../machines/lifecycle.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { isTerminalBackgroundTaskStatus, taskLifecycle } from '../../machines/task/task-lifecycle.ts';
 import { supervisorLifecycle } from '../../machines/task/supervisor-machine.ts';
-import { watchdogLimitsFor } from '../../machines/task/watchdog.ts';
+import { agentLimitsOf, watchdogLimitsFor } from '../../machines/task/watchdog.ts';
 import type { WatchdogLimits } from '../../machines/task/watchdog.ts';
 import type { BackgroundTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskEvent, BackgroundTaskProgress, BackgroundTaskState } from '../../machines/task/task-state.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskRunners, ChildTasks } from './task-runner.ts';
 import type { RunnerStart } from './runner-boundary.ts';
+import { IdleLine } from './idle-line.ts';
 import { TaskExecution } from './task-execution.ts';
 import { cancelledRecord } from './stop-cause.ts';
 import type { SettlingEvent, TaskHost } from './task-host.ts';
 import type { TaskEventHub } from './task-event-hub.ts';
 import { startTaskActor } from './task-actor.ts';
-import { keepLiveActors } from '../xstate-child.ts';
+import { moveChild, stopChild } from '../xstate-child.ts';
+import { keepLiveActors, takeUnseen } from '../xstate-system.ts';
 import { TaskQueue } from './task-queue.ts';
-import { TaskRecord } from './task-record.ts';
+import type { TaskRecord } from './task-record.ts';
 import type { SupervisorSettings } from './task-manager-options.ts';
 
 export type SupervisorSnapshot = LifecycleSnapshot & Snapshot<undefined>;
@@ -34,6 +36,7 @@ export type SupervisorSnapshot = LifecycleSnapshot & Snapshot<undefined>;
 type SupervisorEvent =
   | { readonly type: 'SUBMIT'; readonly task: TaskRecord }
   | { readonly type: 'CANCEL_TASK'; readonly task: TaskRecord }
+  | { readonly type: 'ENDED'; readonly task: TaskRecord }
   | { readonly type: 'SLOT_FREE' }
   | { readonly type: 'DRAIN'; readonly reason: string }
   | { readonly type: 'IDLE' };
@@ -47,32 +50,42 @@ export interface SupervisorOptions {
   readonly childTasksOf: (record: TaskRecord) => ChildTasks;
 }
 
+interface Drain {
+  readonly reason: string;
+  /** Called once, when the last task has ended. */
+  onIdle: (() => void) | undefined;
+}
+
 export class TaskSupervisor implements TaskHost {
   readonly actor: AnyActorRef;
   readonly clock: Clock;
   readonly cancelDeadlineMs: number;
   readonly now: () => string;
   readonly childTasksOf: (record: TaskRecord) => ChildTasks;
-  /** Every task that was not closed, oldest first: its record while it lives, its last view afterwards. */
-  readonly tasks = new Map<string, TaskRecord | BackgroundTaskState>();
+  readonly agentIdleLine: IdleLine;
+  /** Every task that was not closed, oldest first. */
+  readonly tasks = new Map<string, TaskRecord>();
   readonly queue = new TaskQueue();
   /** Handles of ended tasks whose log can still be read. */
   readonly logs = new Map<string, Pick<BackgroundTaskHandle, 'readLog'>>();
   readonly #settings: SupervisorSettings;
+  readonly #agentLimits: WatchdogLimits;
   readonly #runners: BackgroundTaskRunners;
   readonly #hub: TaskEventHub;
   #slotsTaken = 0;
   #liveTasks = 0;
   #submitting = 0;
-  #isAccepting = true;
-  #drainReason = '';
-  #onIdle: (() => void) | undefined;
+  /** Set when somebody shuts down: from then on, and not only when the chart has heard of it, no work is taken. */
+  #drain: Drain | undefined;
+  readonly #take = (event: SupervisorEvent): void => void this.#handle(event);
 
   constructor(options: SupervisorOptions) {
     this.#settings = options.settings;
+    this.#agentLimits = agentLimitsOf(options.settings);
     this.#runners = options.runners;
     this.#hub = options.hub;
     this.clock = options.clock;
+    this.agentIdleLine = new IdleLine(options.settings.agentIdleTimeoutMs, options.clock);
     this.cancelDeadlineMs = options.settings.cancelDeadlineMs;
     this.now = options.now;
     this.childTasksOf = options.childTasksOf;
@@ -82,12 +95,12 @@ export class TaskSupervisor implements TaskHost {
       clock: options.clock,
       ...(inspect === undefined ? {} : { inspect }),
     });
-    keepLiveActors(this.actor);
+    keepLiveActors(this.actor, inspect !== undefined);
     this.actor.start();
   }
 
   get isAccepting(): boolean {
-    return this.#isAccepting;
+    return this.#drain === undefined;
   }
 
   get freeSlots(): number {
@@ -116,14 +129,12 @@ export class TaskSupervisor implements TaskHost {
 
   /** Refuses new work and cancels what waits. `onIdle` is called when the last task has ended, or at once. */
   drain(reason: string, onIdle: () => void): void {
-    this.#isAccepting = false;
-    this.#drainReason = reason;
-    this.#onIdle = onIdle;
-    this.#tell({ type: 'DRAIN', reason });
+    this.#drain = { reason, onIdle };
+    this.#tellChart({ type: 'DRAIN', reason });
   }
 
   limitsOf(request: BackgroundTaskRequest): WatchdogLimits {
-    return watchdogLimitsFor(request, this.#settings);
+    return watchdogLimitsFor(request, this.#agentLimits);
   }
 
   startRunner(start: RunnerStart): unknown {
@@ -133,27 +144,33 @@ export class TaskSupervisor implements TaskHost {
   }
 
   move(record: TaskRecord, event: AnyEventObject): boolean {
+    return this.#moveAt(record, event, undefined);
+  }
+
+  /** @param now the time, where it is known already */
+  #moveAt(record: TaskRecord, event: AnyEventObject, now: string | undefined): boolean {
     const next = taskLifecycle.next(record.snapshot, event.type);
     if (next === undefined) return false;
-    record.snapshot = next;
-    record.touch(this.now());
-    record.actor?.send(event);
+    record.touch(now ?? this.now());
+    if (record.actor === undefined) record.restsAt = next;
+    else if (!moveChild(record.actor, event, next) && next.status === 'done') this.#tell({ type: 'ENDED', task: record });
     return true;
   }
 
   settle(record: TaskRecord, event: SettlingEvent): void {
-    if (isTerminalBackgroundTaskStatus(record.status)) return;
+    if (record.isOver) return;
     if (taskLifecycle.next(record.snapshot, event.type) === undefined) this.#passImpliedEdge(record);
-    record.run.completedAt = this.now();
-    record.run.failure = event.failure;
-    record.run.error = event.error;
+    const now = this.now();
+    record.completedAt = now;
+    record.error = event.error;
+    if (event.failure !== undefined) record.noteFailure(event.failure);
     // A denial may come after the work has gone on: then it is a failure like any other.
-    if (!this.move(record, event)) this.move(record, { ...event, type: 'FAIL' });
+    if (!this.#moveAt(record, event, now)) this.#moveAt(record, { ...event, type: 'FAIL' }, now);
   }
 
-  progress(record: TaskRecord, progress: BackgroundTaskProgress): void {
-    record.run.progress = { ...record.known.progress, ...progress };
-    record.touch(this.now());
+  progress(record: TaskRecord, progress: BackgroundTaskProgress, now = this.now()): void {
+    record.noteProgress(progress);
+    record.touch(now);
     this.announceUpdated(record);
   }
 
@@ -170,16 +187,20 @@ export class TaskSupervisor implements TaskHost {
   }
 
   takeSlot(record: TaskRecord): void {
-    if (record.run.holdsSlot) return;
-    record.run.holdsSlot = true;
+    if (record.holdsSlot) return;
+    record.holdsSlot = true;
     this.#slotsTaken += 1;
   }
 
   releaseSlot(record: TaskRecord): void {
-    if (!record.run.holdsSlot) return;
-    record.run.holdsSlot = false;
+    this.#giveSlotBack(record);
+    if (this.queue.size > 0 && this.isAccepting) this.#tell({ type: 'SLOT_FREE' });
+  }
+
+  #giveSlotBack(record: TaskRecord): void {
+    if (!record.holdsSlot) return;
+    record.holdsSlot = false;
     this.#slotsTaken -= 1;
-    if (this.queue.size > 0 && this.#isAccepting) this.#tell({ type: 'SLOT_FREE' });
   }
 
   /** A result or a failure is never lost: a task that waits or sleeps takes the edge back to work first. */
@@ -191,6 +212,11 @@ export class TaskSupervisor implements TaskHost {
   }
 
   #tell(event: SupervisorEvent): void {
+    if (!takeUnseen(this.actor, event, this.#take)) this.actor.send(event);
+  }
+
+  /** Sends an event that moves the supervisor's own chart. */
+  #tellChart(event: SupervisorEvent): void {
     this.actor.send(event);
   }
 
@@ -202,38 +228,41 @@ export class TaskSupervisor implements TaskHost {
       handlesEventsItself: true,
       transition: (snapshot, event, scope) => {
         // The chart knows only its own few events; looking each `xstate.done.actor.<id>` up in it would hash a new string per task.
-        return this.#handle(event, scope) ? lifecycle.transition(snapshot, event, scope) : snapshot;
+        return this.#handle(event) ? lifecycle.transition(snapshot, event, scope) : snapshot;
       },
     };
   }
 
   /** @returns whether the event may move the supervisor's own chart */
-  #handle(event: AnyEventObject, scope: AnyActorScope): boolean {
+  #handle(event: AnyEventObject): boolean {
     const { actorId } = event as { readonly actorId?: string };
     // XState tells a parent that a child is done with an event that carries its id.
     if (actorId !== undefined) {
       const record = this.tasks.get(actorId);
-      if (record instanceof TaskRecord) this.#ended(record, scope);
+      if (record !== undefined) this.#ended(record);
       return false;
     }
     const own = event as SupervisorEvent | { readonly type: 'xstate.stop' };
     switch (own.type) {
       case 'SUBMIT':
-        this.#admit(own.task, scope);
+        this.#admit(own.task);
+        return false;
+      case 'ENDED':
+        this.#ended(own.task);
         return false;
       case 'CANCEL_TASK':
-        this.#cancelQueued(own.task, scope);
+        this.#cancelQueued(own.task);
         return false;
       case 'SLOT_FREE':
-        this.#startWaiting(scope);
+        this.#startWaiting();
         return false;
       case 'DRAIN':
-        for (let record = this.queue.shift(); record !== undefined; record = this.queue.shift()) this.#endQueued(record, scope);
+        for (let record = this.queue.shift(); record !== undefined; record = this.queue.shift()) this.#endQueued(record);
         this.#reportIdle();
         return true;
       case 'xstate.stop':
         // Children made this way are not in the snapshot; XState would leave them running.
-        for (const record of this.tasks.values()) if (record instanceof TaskRecord && record.actor !== undefined) scope.stopChild(record.actor);
+        for (const record of this.tasks.values()) if (record.actor !== undefined) stopChild(record.actor);
         return true;
       case 'IDLE':
         return true;
@@ -243,34 +272,35 @@ export class TaskSupervisor implements TaskHost {
     }
   }
 
-  #admit(record: TaskRecord, scope: AnyActorScope): void {
+  #admit(record: TaskRecord): void {
     this.#announceState(record, 'background_task_created');
     this.#submitting -= 1;
     // Whoever heard of it may have cancelled it, or shut the manager down.
-    if (record.cancelReason !== undefined || !this.#isAccepting) return this.#endQueued(record, scope);
+    if (record.cancelReason !== undefined || !this.isAccepting) return this.#endQueued(record);
     this.queue.push(record);
-    record.dropView();
-    this.#startWaiting(scope);
+    this.#startWaiting();
   }
 
-  #startWaiting(scope: AnyActorScope): void {
-    while (this.freeSlots > 0 && this.#isAccepting) {
+  #startWaiting(): void {
+    while (this.freeSlots > 0 && this.isAccepting) {
       const record = this.queue.shift();
       if (record === undefined) return;
-      this.#start(record, scope);
+      this.#start(record);
     }
   }
 
-  #start(record: TaskRecord, scope: AnyActorScope): void {
+  #start(record: TaskRecord): void {
     this.takeSlot(record);
-    record.actor = startTaskActor(scope.self, record.id);
-    record.run.startedAt = this.now();
-    this.move(record, START);
+    record.actor = startTaskActor(this.actor, record.id);
+    const now = this.now();
+    record.startedAt = now;
+    this.#moveAt(record, START, now);
     try {
-      // Before it is announced: whoever hears of it can stop it.
-      record.run.execution = new TaskExecution(record, this);
+      // Before it is announced: a listener that hears of it can stop it.
+      const execution = new TaskExecution(record, this);
+      record.execution = execution;
       this.#announceState(record, 'background_task_started');
-      record.run.execution.begin();
+      execution.begin();
     } catch (thrown) {
       // A clock that throws must cost one task, not the supervisor.
       const failure = BackgroundTaskError.from(thrown, 'crash');
@@ -278,38 +308,33 @@ export class TaskSupervisor implements TaskHost {
     }
   }
 
-  #cancelQueued(record: TaskRecord, scope: AnyActorScope): void {
-    if (this.queue.delete(record)) this.#endQueued(record, scope);
+  #cancelQueued(record: TaskRecord): void {
+    if (this.queue.delete(record)) this.#endQueued(record);
   }
 
-  #endQueued(record: TaskRecord, scope: AnyActorScope): void {
-    this.settle(record, { type: 'CANCEL', error: cancelledRecord(record.cancelReason ?? this.#drainReason) });
-    this.#ended(record, scope);
+  #endQueued(record: TaskRecord): void {
+    this.settle(record, { type: 'CANCEL', error: cancelledRecord(record.cancelReason ?? this.#drain?.reason ?? '') });
+    this.#ended(record);
   }
 
-  #ended(record: TaskRecord, scope: AnyActorScope): void {
-    const { outcome, run, status } = record;
+  #ended(record: TaskRecord): void {
+    const { execution, snapshot, status } = record;
     if (!isTerminalBackgroundTaskStatus(status)) return;
-    const { execution, failure } = run;
-    run.unread = outcome === undefined;
-    record.touch(run.completedAt ?? record.updatedAt);
-    const view = record.view();
-    this.tasks.set(record.id, view);
-    if (execution !== undefined && execution.handle?.readLog !== undefined) this.logs.set(record.id, execution.handle);
-    else if (execution !== undefined && execution.handle === undefined) this.logs.set(record.id, NEVER_RAN);
+    record.rest(snapshot, record.completedAt ?? record.updatedAt);
+    if (execution !== undefined) this.#keepLog(record, execution);
     this.#liveTasks -= 1;
     this.#announceState(record, ANNOUNCED_AS[status]);
-    if (outcome !== undefined) {
-      if (view.status === 'completed' && view.result !== undefined) outcome.resolve(view.result);
-      else outcome.reject(failure ?? BackgroundTaskError.fromRecord(view.error ?? cancelledRecord('no reason was given')));
-    }
-    record.actor = undefined;
     execution?.ended();
-    record.ended();
-    if (execution === undefined) this.releaseSlot(record);
+    record.settle();
+    if (execution === undefined || execution.isWorkGone) this.#giveSlotBack(record);
     else execution.whenWorkGone(() => this.releaseSlot(record));
     this.#reportIdle();
-    if (this.#isAccepting) this.#startWaiting(scope);
+    if (this.isAccepting) this.#startWaiting();
+  }
+
+  #keepLog({ id }: TaskRecord, { handle }: TaskExecution): void {
+    if (handle === undefined) this.logs.set(id, NEVER_RAN);
+    else if (handle.readLog !== undefined) this.logs.set(id, handle);
   }
 
   #announceState(record: TaskRecord, type: LifecycleEventType): void {
@@ -317,12 +342,11 @@ export class TaskSupervisor implements TaskHost {
   }
 
   #reportIdle(): void {
-    if (this.#isAccepting || this.#liveTasks > 0) return;
-    const listener = this.#onIdle;
-    this.#onIdle = undefined;
-    if (listener === undefined) return;
-    this.#tell({ type: 'IDLE' });
-    listener();
+    if (this.#drain?.onIdle === undefined || this.#liveTasks > 0) return;
+    const { onIdle } = this.#drain;
+    this.#drain.onIdle = undefined;
+    this.#tellChart({ type: 'IDLE' });
+    onIdle();
   }
 }
 

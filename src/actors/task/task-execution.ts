@@ -3,15 +3,14 @@
  * slot until nothing of the work is left.
  */
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
-import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
 import { isTimeoutReason, watchdogError } from '../../machines/task/watchdog.ts';
 import type { BackgroundTaskInput, BackgroundTaskResult, BackgroundTaskRunnerEvent, BackgroundTaskTimeoutReason } from '../../machines/task/task-state.ts';
 import type { TimerHandle } from '../clock/clock.ts';
 import type { BackgroundTaskHandle } from './task-runner.ts';
-import type { TaskHost } from './task-host.ts';
+import type { SettlingEvent, TaskHost } from './task-host.ts';
 import type { TaskRecord } from './task-record.ts';
 import { RunnerStart, checkedHandle, checkedResult, isPromiseLike } from './runner-boundary.ts';
-import { cancelledRecord, settlementOf, stopReasonOf } from './stop-cause.ts';
+import { settlementOf, stopReasonOf } from './stop-cause.ts';
 import type { StopCause } from './stop-cause.ts';
 import { relayRunnerEvent } from './runner-events.ts';
 import { TaskWatchdog, watches } from './task-watchdog.ts';
@@ -21,66 +20,71 @@ interface HandleWaiter {
   readonly reject: (error: BackgroundTaskError) => void;
 }
 
-interface Stopping {
+interface Stop {
   readonly cause: StopCause;
   deadline: TimerHandle | undefined;
 }
 
 export class TaskExecution {
-  readonly #record: TaskRecord;
-  readonly #host: TaskHost;
+  readonly record: TaskRecord;
+  readonly host: TaskHost;
   readonly watchdog: TaskWatchdog | undefined;
-  handle: BackgroundTaskHandle | undefined = undefined;
-  #onHandle: HandleWaiter[] | undefined = undefined;
-  #abort: AbortController | undefined = undefined;
-  #stopping: Stopping | undefined = undefined;
+  handle: BackgroundTaskHandle | undefined;
   /** Permission requests without an answer, by id; an answer that is on its way to the runner cannot be given twice. */
-  openPermissions: Map<string, 'open' | 'answering'> | undefined = undefined;
-  #isOver = false;
-  #isResultSettled = false;
+  openPermissions: Map<string, 'open' | 'answering'> | undefined;
   /** Whether nothing of the work runs any more; a slot is free only then. */
-  isWorkGone = false;
-  #onWorkGone: (() => void) | undefined = undefined;
+  isWorkGone: boolean;
+  private onHandle: HandleWaiter[] | undefined;
+  private abort: AbortController | undefined;
+  /** Why and until when it is being stopped; that it is, the chart says. */
+  private stopped: Stop | undefined;
+  private onWorkGone: (() => void) | undefined;
+  private emitter: ((event: BackgroundTaskRunnerEvent) => void) | undefined;
 
   constructor(record: TaskRecord, host: TaskHost) {
-    this.#record = record;
-    this.#host = host;
+    this.record = record;
+    this.host = host;
     const limits = host.limitsOf(record.request);
-    this.watchdog = watches(limits) ? new TaskWatchdog(limits, host.clock, (reason, observed) => this.#trip(reason, observed)) : undefined;
+    this.watchdog = watches(limits) ? new TaskWatchdog(limits, host.clock, (reason, observed) => this.#trip(reason, observed), host.agentIdleLine) : undefined;
+    this.handle = undefined;
+    this.openPermissions = undefined;
+    this.isWorkGone = false;
+    this.onHandle = undefined;
+    this.abort = undefined;
+    this.stopped = undefined;
+    this.onWorkGone = undefined;
+    this.emitter = undefined;
   }
 
-  get isStopping(): boolean {
-    return this.#stopping !== undefined;
+  /** What the runner reports through; made when it first asks. */
+  get emit(): (event: BackgroundTaskRunnerEvent) => void {
+    this.emitter ??= (event) => {
+      if (!this.record.isOver) relayRunnerEvent(this.host, this.record, this, event);
+    };
+    return this.emitter;
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  /** Made when a runner first asks: most never do, and it costs more than the rest of a task's life. */
+  /** Made when a runner first asks: most never do. */
   get signal(): AbortSignal {
-    if (this.#abort === undefined) {
-      this.#abort = new AbortController();
-      if (this.#stopping !== undefined) this.#abort.abort(stopReasonOf(this.#stopping.cause));
+    if (this.abort === undefined) {
+      this.abort = new AbortController();
+      if (this.stopped !== undefined) this.abort.abort(stopReasonOf(this.stopped.cause));
     }
-    return this.#abort.signal;
+    return this.abort.signal;
   }
 
   begin(): void {
-    const record = this.#record;
-    // Stopped by whoever heard that it starts: nothing has been started, so nothing has to go.
-    if (this.#stopping !== undefined) return this.#finishStop(undefined);
+    // A listener that heard of the start has stopped it: nothing has been started, so nothing has to go.
+    if (this.record.isStopping) return this.#finishStop(undefined);
     try {
-      const started: unknown = this.#host.startRunner(
-        new RunnerStart(record, (event) => this.#onRunnerEvent(event), this, this.#host),
-      );
+      const started: unknown = this.host.startRunner(new RunnerStart(this));
       if (isPromiseLike(started)) {
         started.then(
           (handle) => this.#attachChecked(handle),
           (thrown: unknown) => this.#fail(BackgroundTaskError.from(thrown, 'runner')),
         );
       } else {
-        this.#attach(checkedHandle(started, record.request.kind));
+        this.#attach(checkedHandle(started, this.record.request.kind));
       }
     } catch (thrown) {
       this.#fail(BackgroundTaskError.from(thrown, 'runner'));
@@ -89,21 +93,21 @@ export class TaskExecution {
 
   /** Begins to stop the work, unless something else already did. The task ends when the work is gone. */
   stop(cause: StopCause): void {
-    if (this.#isOver || this.#stopping !== undefined || isTerminalBackgroundTaskStatus(this.#record.status)) return;
+    if (this.record.isOver || this.record.isStopping) return;
     this.#beginStop(cause);
   }
 
   /** The handle, as soon as the runner has given one. @throws the task's own error when it ends without */
   async whenHandle(): Promise<BackgroundTaskHandle> {
     if (this.handle !== undefined) return this.handle;
-    return new Promise((resolve, reject) => (this.#onHandle ??= []).push({ resolve, reject }));
+    return new Promise((resolve, reject) => (this.onHandle ??= []).push({ resolve, reject }));
   }
 
   /** Hands input to the runner, as soon as there is a handle. */
   async send(input: BackgroundTaskInput): Promise<void> {
     const handle = await this.whenHandle();
     if (handle.send === undefined) {
-      throw new BackgroundTaskError('runner', `task ${this.#record.id} does not take input: its ${this.#record.request.kind} runner has no send`, {
+      throw new BackgroundTaskError('runner', `task ${this.record.id} does not take input: its ${this.record.request.kind} runner has no send`, {
         code: 'TASK_INPUT_UNSUPPORTED',
       });
     }
@@ -113,22 +117,21 @@ export class TaskExecution {
   /** Calls `listener` once nothing of the work is left; at once when that is so already. */
   whenWorkGone(listener: () => void): void {
     if (this.isWorkGone) listener();
-    else this.#onWorkGone = listener;
+    else this.onWorkGone = listener;
   }
 
   /** The supervisor has recorded the end. */
   ended(): void {
-    this.#isOver = true;
     this.watchdog?.dispose();
-    this.#host.clock.clearTimeout(this.#stopping?.deadline);
-    const { failure, error } = this.#record.known;
-    for (const { reject } of this.#onHandle ?? []) reject(failure ?? BackgroundTaskError.fromRecord(error ?? cancelledRecord('it ended')));
-    this.#onHandle = undefined;
+    if (this.stopped?.deadline !== undefined) this.host.clock.clearTimeout(this.stopped.deadline);
+    const waiting = this.onHandle;
+    this.onHandle = undefined;
+    if (waiting !== undefined) for (const { reject } of waiting) reject(this.record.failure());
   }
 
   #attachChecked(started: unknown): void {
     try {
-      this.#attach(checkedHandle(started, this.#record.request.kind));
+      this.#attach(checkedHandle(started, this.record.request.kind));
     } catch (thrown) {
       this.#fail(BackgroundTaskError.from(thrown, 'runner'));
     }
@@ -141,45 +144,39 @@ export class TaskExecution {
       (thrown: unknown) => this.#fail(BackgroundTaskError.from(thrown, 'runner')),
     );
     // The task ran out of patience while the runner was still starting: what arrives now has to go.
-    if (this.#isOver || this.#stopping !== undefined) this.#cancelHandle(handle);
-    if (this.#isOver) return;
-    this.#host.move(this.#record, STARTED);
+    const { isOver } = this.record;
+    if (isOver || this.record.isStopping) this.#cancelHandle(handle);
+    if (isOver) return;
+    this.host.move(this.record, STARTED);
     const { pid, logPath, transcriptPath } = handle;
     if (pid !== undefined || logPath !== undefined || transcriptPath !== undefined) {
-      this.#host.progress(this.#record, { pid, logPath, transcriptPath });
+      this.host.progress(this.record, { pid, logPath, transcriptPath });
     }
-    const waiting = this.#onHandle;
-    this.#onHandle = undefined;
+    const waiting = this.onHandle;
+    this.onHandle = undefined;
     if (waiting !== undefined) for (const { resolve } of waiting) resolve(handle);
   }
 
-  #onRunnerEvent(event: BackgroundTaskRunnerEvent): void {
-    if (!this.#isOver) relayRunnerEvent(this.#host, this.#record, this, event);
-  }
-
   #onResult(result: BackgroundTaskResult): void {
-    if (this.#isOver) return this.#workGone();
+    if (this.record.isOver) return this.#workGone();
     try {
-      const checked = checkedResult(result, this.#record.id);
-      this.#record.run.result = checked;
-      this.#isResultSettled = true;
-      if (this.#stopping !== undefined) return;
+      this.record.result = checkedResult(result, this.record.id);
       this.#workGone();
-      this.#host.settle(this.#record, { type: 'COMPLETE' });
+      // A stop is under way: its cause decides, once the cancel has answered.
+      if (!this.record.isStopping) this.host.settle(this.record, COMPLETE);
     } catch (thrown) {
       this.#fail(BackgroundTaskError.from(thrown, 'runner'));
     }
   }
 
   #fail(error: BackgroundTaskError): void {
-    if (this.#isOver) return this.#workGone();
-    this.#isResultSettled = true;
-    // A stop is under way: its cause decides. Without a handle there is nothing left to stop.
-    if (this.#stopping !== undefined) return this.handle === undefined ? this.#finishStop(undefined) : undefined;
     this.#workGone();
+    if (this.record.isOver) return;
+    // A stop is under way: its cause decides. Without a handle there is nothing left to stop.
+    if (this.record.isStopping) return this.handle === undefined ? this.#finishStop(undefined) : undefined;
     const reason = error.category === 'timeout' ? error.details?.['timeoutReason'] : undefined;
-    if (isTimeoutReason(reason)) this.#record.run.timeoutReason = reason;
-    this.#host.settle(this.#record, { type: 'FAIL', error: Object.freeze(error.toJSON()), failure: error });
+    if (isTimeoutReason(reason)) this.record.noteTimeout(reason);
+    this.host.settle(this.record, { type: 'FAIL', error: Object.freeze(error.toJSON()), failure: error });
   }
 
   #trip(timeoutReason: BackgroundTaskTimeoutReason, observed: string): void {
@@ -187,22 +184,22 @@ export class TaskExecution {
   }
 
   #beginStop(cause: StopCause): void {
-    const { cancelDeadlineMs, clock } = this.#host;
-    const stopping: Stopping = { cause, deadline: undefined };
-    this.#stopping = stopping;
+    const { cancelDeadlineMs, clock } = this.host;
+    const stop: Stop = { cause, deadline: undefined };
+    this.stopped = stop;
     this.watchdog?.dispose();
-    this.#host.move(this.#record, { type: 'STOP', reason: stopReasonOf(cause) });
+    this.host.move(this.record, { type: 'STOP', reason: stopReasonOf(cause) });
     // A schedule stops the fire that runs, which has a deadline of its own and must be heard first.
-    const deadlineMs = this.#record.kind === 'scheduled' ? 2 * cancelDeadlineMs : cancelDeadlineMs;
+    const deadlineMs = this.record.kind === 'scheduled' ? 2 * cancelDeadlineMs : cancelDeadlineMs;
     if (deadlineMs > 0) {
-      stopping.deadline = clock.setTimeout(() => this.#finishStop(`still not gone after ${deadlineMs} ms`), deadlineMs);
+      stop.deadline = clock.setTimeout(() => this.#finishStop(`still not gone after ${deadlineMs} ms`), deadlineMs);
     }
-    this.#abort?.abort(stopReasonOf(cause));
+    this.abort?.abort(stopReasonOf(cause));
     if (this.handle !== undefined) this.#cancelHandle(this.handle);
   }
 
   #cancelHandle(handle: BackgroundTaskHandle): void {
-    const reason = this.#stopping === undefined ? 'the task has ended' : stopReasonOf(this.#stopping.cause);
+    const reason = this.stopped === undefined ? 'the task has ended' : stopReasonOf(this.stopped.cause);
     const failed = (thrown: unknown): void => this.#finishStop(BackgroundTaskError.from(thrown, 'runner').message);
     try {
       const cancelled = handle.cancel(reason);
@@ -216,20 +213,21 @@ export class TaskExecution {
   /** @param unstopped what could not be stopped, in words; undefined when everything is gone */
   #finishStop(unstopped: string | undefined): void {
     // A result that has settled means that nothing is left, whatever became of the cancel.
-    const leftOver = this.#isResultSettled ? undefined : unstopped;
+    const leftOver = this.isWorkGone ? undefined : unstopped;
     if (leftOver === undefined) this.#workGone();
-    if (this.#isOver || this.#stopping === undefined) return;
-    const { cause } = this.#stopping;
-    if (cause.kind === 'tripped') this.#record.run.timeoutReason = cause.timeoutReason;
-    this.#host.settle(this.#record, settlementOf(cause, leftOver, this.handle?.pid));
+    if (this.record.isOver || this.stopped === undefined) return;
+    const { cause } = this.stopped;
+    if (cause.kind === 'tripped') this.record.noteTimeout(cause.timeoutReason);
+    this.host.settle(this.record, settlementOf(cause, leftOver, this.handle?.pid));
   }
 
   #workGone(): void {
     this.isWorkGone = true;
-    const listener = this.#onWorkGone;
-    this.#onWorkGone = undefined;
+    const listener = this.onWorkGone;
+    this.onWorkGone = undefined;
     listener?.();
   }
 }
 
 const STARTED = Object.freeze({ type: 'STARTED' });
+const COMPLETE: SettlingEvent = Object.freeze({ type: 'COMPLETE' });

@@ -6,6 +6,7 @@ import type { BackgroundTaskEvent, BackgroundTaskProgress } from '../../machines
 import type { ErrorRecord } from '../../machines/errors.ts';
 import type { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../clock/clock.ts';
+import type { IdleLine } from './idle-line.ts';
 import type { ChildTasks } from './task-runner.ts';
 import type { RunnerStart } from './runner-boundary.ts';
 import type { TaskRecord } from './task-record.ts';
@@ -25,6 +26,8 @@ export interface TaskHost {
   readonly clock: Clock;
   /** 0: a stop may take for ever. */
   readonly cancelDeadlineMs: number;
+  /** For tasks with the manager's own idle limit. */
+  readonly agentIdleLine: IdleLine;
   limitsOf(request: BackgroundTaskRequest): WatchdogLimits;
   /** @returns what the runner of that kind returned, unchecked */
   startRunner(start: RunnerStart): unknown;
@@ -35,8 +38,8 @@ export interface TaskHost {
   move(record: TaskRecord, event: AnyEventObject): boolean;
   /** Ends the task, through the edge that the event implies when it waits or sleeps. */
   settle(record: TaskRecord, event: SettlingEvent): void;
-  /** Merges what a runner reported and announces it as `updated`. */
-  progress(record: TaskRecord, progress: BackgroundTaskProgress): void;
+  /** Merges what a runner reported and announces it as `updated`. @param now the time, where it is known already */
+  progress(record: TaskRecord, progress: BackgroundTaskProgress, now?: string): void;
   announceUpdated(record: TaskRecord): void;
   announce(record: TaskRecord, event: BackgroundTaskEvent): void;
   hasAudience(taskId: string): boolean;

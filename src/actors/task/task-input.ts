@@ -17,7 +17,7 @@ export async function deliverInput(host: TaskHost, record: TaskRecord, given: Ba
       hint: 'Wait until it is running.',
     });
   }
-  if (execution.isStopping) throw new BackgroundTaskError('runner', `task ${record.id} is being stopped and takes no input`, { code: 'TASK_STOPPING' });
+  if (record.isStopping) throw new BackgroundTaskError('runner', `task ${record.id} is being stopped and takes no input`, { code: 'TASK_STOPPING' });
   if (input.permission !== undefined) return answerPermission(host, record, execution, input, input.permission);
   await execution.send(input);
   goOn(host, record, execution);

@@ -2,9 +2,10 @@
 import type { BackgroundTaskFilter, BackgroundTaskResult, BackgroundTaskState } from '../../machines/task/task-state.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { cancelledRecord } from './stop-cause.ts';
-import type { TaskOutcome, TaskRecord } from './task-record.ts';
 
-export function matchesFilter(state: BackgroundTaskState, filter: BackgroundTaskFilter): boolean {
+type Filtered = Pick<BackgroundTaskState, 'status' | 'kind' | 'mode' | 'parentSessionId' | 'parentTaskId'>;
+
+export function matchesFilter(state: Filtered, filter: BackgroundTaskFilter): boolean {
   const { status } = filter;
   if (status !== undefined && !(typeof status === 'string' ? status === state.status : status.includes(state.status))) return false;
   if (filter.kind !== undefined && filter.kind !== state.kind) return false;
@@ -13,21 +14,8 @@ export function matchesFilter(state: BackgroundTaskState, filter: BackgroundTask
   return filter.parentTaskId === undefined || filter.parentTaskId === state.parentTaskId;
 }
 
-/** The promise for a living task's end; the same one for everybody who waits. */
-export function outcomeOf(record: TaskRecord): TaskOutcome {
-  if (record.outcome !== undefined) return record.outcome;
-  let resolve: TaskOutcome['resolve'] = () => undefined;
-  let reject: (error: BackgroundTaskError) => void = () => undefined;
-  const promise = new Promise<BackgroundTaskResult>((onResult, onError) => {
-    resolve = onResult;
-    reject = onError;
-  });
-  record.outcome = { promise, resolve, reject };
-  return record.outcome;
-}
-
 /** What became of a task that has ended. @returns a rejection with the task's own error when it did not complete */
-export function resultOf(ended: BackgroundTaskState | undefined): Promise<BackgroundTaskResult> {
+export function resultOf(ended: Pick<BackgroundTaskState, 'status' | 'result' | 'error'> | undefined): Promise<BackgroundTaskResult> {
   if (ended?.status === 'completed' && ended.result !== undefined) return Promise.resolve(ended.result);
   return Promise.reject(BackgroundTaskError.fromRecord(ended?.error ?? cancelledRecord('its record was closed')));
 }

@@ -1,10 +1,11 @@
 /**
- * The working record of a task that has not ended: the request, the actor, and what is known so far. The outside sees views of it.
- * When the task ends only its last view is kept, so that a finished task costs a few hundred bytes.
+ * One task from its spawn until it is closed: the request, its actor while it lives, and what is known of it. The outside sees views of it,
+ * which are made when a caller or a listener asks. A task that has ended keeps no view, no actor and nothing of its work, so it costs a few
+ * hundred bytes, and ending one moves no memory.
  */
 import type { AnyActorRef } from 'xstate';
 import type { ErrorRecord } from '../../machines/errors.ts';
-import { taskLifecycle, statusOf } from '../../machines/task/task-lifecycle.ts';
+import { isStoppingTask, isTerminalBackgroundTaskStatus, taskLifecycle, statusOf } from '../../machines/task/task-lifecycle.ts';
 import type { TaskLifecycleSnapshot } from '../../machines/task/task-lifecycle.ts';
 import type { BackgroundTaskStatus } from '../../machines/task/task-machine.ts';
 import type { BackgroundTaskKind, BackgroundTaskRequest } from '../../machines/task/task-request.ts';
@@ -14,83 +15,112 @@ import type {
   BackgroundTaskState,
   BackgroundTaskTimeoutReason,
 } from '../../machines/task/task-state.ts';
-import type { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { cancelledRecord } from './stop-cause.ts';
 import type { TaskExecution } from './task-execution.ts';
 
 const PREVIEW_CHARACTERS = 120;
 
-/** A promise for the end of a task, made when somebody first waits. */
-export interface TaskOutcome {
+/** The promise for the end of a task, with what settles it. */
+interface TaskOutcome {
   readonly promise: Promise<BackgroundTaskResult>;
   readonly resolve: (result: BackgroundTaskResult) => void;
   readonly reject: (error: BackgroundTaskError) => void;
 }
 
-/** What is known of a task once it has been started or has ended. A task that waits in the queue has none of it. */
-export class TaskRun {
-  execution: TaskExecution | undefined = undefined;
-  holdsSlot = false;
-  startedAt: string | undefined = undefined;
+/** What a runner may report, and what it may throw. Most short tasks end without any of it. */
+class TaskReports {
   lastActivityAt: string | undefined = undefined;
-  completedAt: string | undefined = undefined;
   progress: BackgroundTaskProgress | undefined = undefined;
-  result: BackgroundTaskResult | undefined = undefined;
-  error: ErrorRecord | undefined = undefined;
-  /** The error as it was thrown, with its cause; for those who wait. */
-  failure: BackgroundTaskError | undefined = undefined;
   timeoutReason: BackgroundTaskTimeoutReason | undefined = undefined;
-  unread = false;
+  /** The error as it was thrown, with its cause; for callers that wait. */
+  failure: BackgroundTaskError | undefined = undefined;
 }
 
-const NOT_RUN: Readonly<TaskRun> = Object.freeze(new TaskRun());
+const NO_REPORTS: Readonly<TaskReports> = Object.freeze(new TaskReports());
 
-/** A hundred thousand of these may wait in the queue at once: keep it small. */
+/**
+ * A hundred thousand of these may wait in the queue at once: keep it small. Each field is assigned as `this.name = …`, also those that begin
+ * empty: V8 sizes objects by counting those.
+ */
 export class TaskRecord {
   readonly id: string;
-  readonly request: BackgroundTaskRequest;
-  snapshot: TaskLifecycleSnapshot = taskLifecycle.initial;
-  /** Exists from the moment the task gets a slot. */
-  actor: AnyActorRef | undefined = undefined;
-  outcome: TaskOutcome | undefined = undefined;
-  /** Somebody asked for its end before it had anything to stop. */
-  cancelReason: string | undefined = undefined;
+  request: BackgroundTaskRequest;
+  /** From the moment the task gets a slot until its end is recorded. Where the task is in its chart, this alone knows. */
+  actor: AnyActorRef | undefined;
+  /** Where the task is without an actor: in the queue, or where it has ended. */
+  restsAt: TaskLifecycleSnapshot;
+  execution: TaskExecution | undefined;
+  /** The first reason for which a caller asked for its end. */
+  cancelReason: string | undefined;
   updatedAt: string;
-  #run: TaskRun | undefined = undefined;
-  #view: BackgroundTaskState | undefined = undefined;
-  #onEnded: (() => void)[] | undefined = undefined;
-
+  startedAt: string | undefined;
+  completedAt: string | undefined;
+  result: BackgroundTaskResult | undefined;
+  error: ErrorRecord | undefined;
+  holdsSlot: boolean;
+  unread: boolean;
   /** Links of the queue; see TaskQueue. */
-  isQueued = false;
-  queuedBefore: TaskRecord | undefined = undefined;
-  queuedAfter: TaskRecord | undefined = undefined;
+  isQueued: boolean;
+  queuedBefore: TaskRecord | undefined;
+  queuedAfter: TaskRecord | undefined;
+  private outcome: TaskOutcome | undefined;
+  private reports: TaskReports | undefined;
+  private lastView: BackgroundTaskState | undefined;
+  private onEnded: (() => void)[] | undefined;
 
   constructor(id: string, request: BackgroundTaskRequest, now: string) {
     this.id = id;
     this.request = request;
+    this.actor = undefined;
+    this.restsAt = taskLifecycle.initial;
+    this.execution = undefined;
+    this.cancelReason = undefined;
     this.updatedAt = now;
+    this.startedAt = undefined;
+    this.completedAt = undefined;
+    this.result = undefined;
+    this.error = undefined;
+    this.holdsSlot = false;
+    this.unread = false;
+    this.isQueued = false;
+    this.queuedBefore = undefined;
+    this.queuedAfter = undefined;
+    this.outcome = undefined;
+    this.reports = undefined;
+    this.lastView = undefined;
+    this.onEnded = undefined;
   }
 
-  /** Made when the task is started or ends, whichever comes first. */
-  get run(): TaskRun {
-    this.#run ??= new TaskRun();
-    return this.#run;
-  }
-
-  /** The same for readers. */
-  get known(): Readonly<TaskRun> {
-    return this.#run ?? NOT_RUN;
-  }
-
-  get execution(): TaskExecution | undefined {
-    return this.#run?.execution;
+  get snapshot(): TaskLifecycleSnapshot {
+    return this.actor === undefined ? this.restsAt : (this.actor.getSnapshot() as TaskLifecycleSnapshot);
   }
 
   get status(): BackgroundTaskStatus {
     return statusOf(this.snapshot);
   }
 
+  /** Its work is to end, and has not yet. */
+  get isStopping(): boolean {
+    return isStoppingTask(this.snapshot);
+  }
+
+  /** The chart has come to an end; the supervisor may still have to record it. */
+  get isOver(): boolean {
+    return isTerminalBackgroundTaskStatus(this.status);
+  }
+
+  /** The supervisor has recorded the end: nothing of the task changes any more. */
+  get hasEnded(): boolean {
+    return isTerminalBackgroundTaskStatus(statusOf(this.restsAt));
+  }
+
   get kind(): BackgroundTaskKind {
     return this.request.kind;
+  }
+
+  get mode(): BackgroundTaskState['mode'] {
+    return this.request.mode;
   }
 
   get parentSessionId(): string {
@@ -101,28 +131,80 @@ export class TaskRecord {
     return this.request.parentTaskId;
   }
 
+  get hasReports(): boolean {
+    return this.reports !== undefined;
+  }
+
+  /** What was reported, for readers. */
+  get reported(): Readonly<TaskReports> {
+    return this.reports ?? NO_REPORTS;
+  }
+
   /** Call after every change: views are values and are not edited. */
   touch(now: string): void {
     this.updatedAt = now;
-    this.#view = undefined;
+    this.lastView = undefined;
   }
 
   /** Progress that is too frequent to announce: only the next view shows it. */
   noteActivity(now: string): void {
-    this.run.lastActivityAt = now;
-    this.#view = undefined;
+    (this.reports ??= new TaskReports()).lastActivityAt = now;
+    this.lastView = undefined;
   }
 
-  /** Resolves when the task has ended and everybody has heard of it. */
+  noteProgress(progress: BackgroundTaskProgress): void {
+    const reports = (this.reports ??= new TaskReports());
+    // Views copy what they show of it, so it may change in place.
+    reports.progress = Object.assign(reports.progress ?? {}, progress);
+  }
+
+  noteTimeout(reason: BackgroundTaskTimeoutReason): void {
+    (this.reports ??= new TaskReports()).timeoutReason = reason;
+  }
+
+  noteFailure(failure: BackgroundTaskError): void {
+    (this.reports ??= new TaskReports()).failure = failure;
+  }
+
+  /** The promise for the end; the same one for every caller that waits. */
+  whenSettled(): Promise<BackgroundTaskResult> {
+    this.outcome ??= newOutcome();
+    return this.outcome.promise;
+  }
+
+  /** Resolves when the task has ended and every listener has heard of it. */
   whenEnded(): Promise<void> {
-    return new Promise((resolve) => (this.#onEnded ??= []).push(resolve));
+    return new Promise((resolve) => (this.onEnded ??= []).push(resolve));
   }
 
-  /** The supervisor has recorded and announced the end. */
-  ended(): void {
-    const listeners = this.#onEnded;
-    this.#onEnded = undefined;
-    if (listeners !== undefined) for (const listener of listeners) listener();
+  /** The end is recorded. What has waited for it is told later, when listeners have heard. */
+  rest(snapshot: TaskLifecycleSnapshot, now: string): void {
+    this.restsAt = snapshot;
+    this.actor = undefined;
+    this.unread = this.outcome === undefined;
+    this.touch(now);
+  }
+
+  /** The listeners have heard of the end: callers that wait hear it now, and nothing of the work is kept. */
+  settle(): void {
+    const { outcome, onEnded, result } = this;
+    this.outcome = undefined;
+    this.onEnded = undefined;
+    // An object that is old already would keep its young ones alive until the next full collection.
+    this.execution = undefined;
+    this.lastView = undefined;
+    if (hasBallast(this.request)) this.request = Object.freeze({ ...this.request, env: undefined, stdin: undefined });
+    if (outcome !== undefined) {
+      if (result !== undefined && this.status === 'completed') outcome.resolve(result);
+      else outcome.reject(this.failure());
+    }
+    if (this.reports !== undefined) this.reports.failure = undefined;
+    if (onEnded !== undefined) for (const listener of onEnded) listener();
+  }
+
+  /** Why it did not complete. */
+  failure(): BackgroundTaskError {
+    return this.reported.failure ?? BackgroundTaskError.fromRecord(this.error ?? cancelledRecord('no reason was given'));
   }
 
   /** What inspection and logs show of it. */
@@ -131,24 +213,102 @@ export class TaskRecord {
   }
 
   view(): BackgroundTaskState {
-    this.#view ??= Object.freeze(viewOf(this));
-    return this.#view;
+    if (this.lastView !== undefined) return this.lastView;
+    const view = Object.freeze(viewOf(this));
+    // An ended task is looked at seldom, and there may be a million of them.
+    if (!this.hasEnded) this.lastView = view;
+    return view;
   }
 
-  /** A view can always be made again; one that nobody is going to ask for soon is only ballast. */
+  /** A view can always be made again; one that no caller is going to ask for soon is only ballast. */
   dropView(): void {
-    this.#view = undefined;
+    this.lastView = undefined;
   }
 }
 
+let settleResult: TaskOutcome['resolve'] = () => undefined;
+let settleError: TaskOutcome['reject'] = () => undefined;
+
+/** One function for all promises: an executor of its own would cost each a closure and its context. */
+function noteSettlers(resolve: TaskOutcome['resolve'], reject: TaskOutcome['reject']): void {
+  settleResult = resolve;
+  settleError = reject;
+}
+
+function newOutcome(): TaskOutcome {
+  const promise = new Promise<BackgroundTaskResult>(noteSettlers);
+  return { promise, resolve: settleResult, reject: settleError };
+}
+
+/** Fields of a request that can be large and that no view shows. */
+function hasBallast(request: BackgroundTaskRequest): boolean {
+  return request.kind !== 'agent' && (request.env !== undefined || (request.kind === 'process' && request.stdin !== undefined));
+}
+
 /**
- * One literal for all kinds, so that every view has the same hidden class. An object that is spread and added to becomes a dictionary in V8,
- * which made a task of another kind twelve times as slow.
+ * A view is made by one of three literals, whatever the kind, so that views have three hidden classes. An object that is spread and added to becomes
+ * a dictionary in V8, which made a task twelve times as slow.
  */
 function viewOf(record: TaskRecord): BackgroundTaskState {
-  const { request, known } = record;
-  const { progress } = known;
-  const agent = request.kind === 'agent' ? request : undefined;
+  if (record.status === 'queued') return queuedViewOf(record);
+  return record.hasReports ? reportedViewOf(record) : startedViewOf(record);
+}
+
+/**
+ * Of a task that waits: small, since callers that spawn many at once hold one of each. It has a literal of its own also because V8
+ * allocates by literal: what outlives one collection is made in the old generation from then on, where short-lived views must not be.
+ */
+function queuedViewOf({ id, request, updatedAt }: TaskRecord): BackgroundTaskState {
+  return {
+    id,
+    kind: request.kind,
+    label: request.label,
+    agentType: request.kind === 'process' ? undefined : request.agentType,
+    status: 'queued',
+    mode: request.mode,
+    parentSessionId: request.parentSessionId,
+    parentTaskId: request.parentTaskId,
+    depth: request.depth,
+    cwd: request.cwd,
+    updatedAt,
+    promptPreview: promptOf(request),
+    commandPreview: commandOf(request),
+    isolation: request.kind === 'agent' ? request.isolation : undefined,
+    unread: false,
+    metadata: request.metadata,
+  };
+}
+
+/** Of a task of which nothing was reported: most of those that are short. */
+function startedViewOf(record: TaskRecord): BackgroundTaskState {
+  const { request } = record;
+  return {
+    id: record.id,
+    kind: request.kind,
+    label: request.label,
+    agentType: request.kind === 'process' ? undefined : request.agentType,
+    status: record.status,
+    mode: request.mode,
+    parentSessionId: request.parentSessionId,
+    parentTaskId: request.parentTaskId,
+    depth: request.depth,
+    cwd: request.cwd,
+    startedAt: record.startedAt,
+    updatedAt: record.updatedAt,
+    completedAt: record.completedAt,
+    promptPreview: promptOf(request),
+    commandPreview: commandOf(request),
+    isolation: request.kind === 'agent' ? request.isolation : undefined,
+    unread: record.unread,
+    result: record.result,
+    error: record.error,
+    metadata: request.metadata,
+  };
+}
+
+function reportedViewOf(record: TaskRecord): BackgroundTaskState {
+  const { request, reported } = record;
+  const { progress } = reported;
   return {
     id: record.id,
     kind: request.kind,
@@ -161,17 +321,17 @@ function viewOf(record: TaskRecord): BackgroundTaskState {
     depth: request.depth,
     cwd: request.cwd,
     pid: progress?.pid,
-    startedAt: known.startedAt,
+    startedAt: record.startedAt,
     updatedAt: record.updatedAt,
-    lastActivityAt: known.lastActivityAt,
-    completedAt: known.completedAt,
-    promptPreview: preview(request.kind === 'scheduled' ? request.agentInstruction : agent?.prompt),
-    commandPreview: request.kind === 'agent' ? undefined : preview(request.command),
-    isolation: agent?.isolation,
+    lastActivityAt: reported.lastActivityAt,
+    completedAt: record.completedAt,
+    promptPreview: promptOf(request),
+    commandPreview: commandOf(request),
+    isolation: request.kind === 'agent' ? request.isolation : undefined,
     currentAction: progress?.currentAction,
-    unread: known.unread,
-    result: known.result,
-    error: known.error,
+    unread: record.unread,
+    result: record.result,
+    error: record.error,
     logPath: progress?.logPath,
     transcriptPath: progress?.transcriptPath,
     worktreePath: progress?.worktreePath,
@@ -180,10 +340,19 @@ function viewOf(record: TaskRecord): BackgroundTaskState {
     worktreeNextAction: progress?.worktreeNextAction,
     worktreeBaseRevision: progress?.worktreeBaseRevision,
     parentWorktreeStatus: progress?.parentWorktreeStatus,
-    timeoutReason: known.timeoutReason,
+    timeoutReason: reported.timeoutReason,
     nextFireAt: progress?.nextFireAt,
     metadata: request.metadata,
   };
+}
+
+function promptOf(request: BackgroundTaskRequest): string | undefined {
+  if (request.kind === 'process') return undefined;
+  return preview(request.kind === 'agent' ? request.prompt : request.agentInstruction);
+}
+
+function commandOf(request: BackgroundTaskRequest): string | undefined {
+  return request.kind === 'agent' ? undefined : preview(request.command);
 }
 
 /** The first characters of a text, never half of a surrogate pair. */

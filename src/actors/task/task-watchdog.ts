@@ -3,6 +3,7 @@ import { RepetitionDetector } from '../../machines/task/repetition-detector.ts';
 import type { WatchdogLimits } from '../../machines/task/watchdog.ts';
 import type { BackgroundTaskTimeoutReason } from '../../machines/task/task-state.ts';
 import { utf8Length } from '../../machines/utf8.ts';
+import type { IdleLine, LineMember } from './idle-line.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 
 export type OnTrip = (reason: BackgroundTaskTimeoutReason, observed: string) => void;
@@ -16,10 +17,16 @@ function watchesText(limits: WatchdogLimits): boolean {
   return limits.outputLimitBytes > 0 || limits.maxTextDeltas > 0 || (limits.repetitionThreshold > 1 && limits.repetitionWindow > 1);
 }
 
-export class TaskWatchdog {
+export class TaskWatchdog implements LineMember {
   readonly #limits: WatchdogLimits;
   readonly #clock: Clock;
   readonly #onTrip: OnTrip;
+  /** Where its first idle deadline waits, beside those of others. */
+  readonly #line: IdleLine | undefined;
+  joinedAtMs = 0;
+  isInLine = false;
+  lineBefore: LineMember | undefined = undefined;
+  lineAfter: LineMember | undefined = undefined;
   #idleTimer: TimerHandle | undefined;
   #runtimeTimer: TimerHandle | undefined;
   /** Steady time of the last progress. */
@@ -33,15 +40,23 @@ export class TaskWatchdog {
   #textDeltas = 0;
   #repetition: RepetitionDetector | undefined;
 
-  constructor(limits: WatchdogLimits, clock: Clock, onTrip: OnTrip) {
+  /** @param line shared by tasks whose idle limit is the line's */
+  constructor(limits: WatchdogLimits, clock: Clock, onTrip: OnTrip, line?: IdleLine) {
     this.#limits = limits;
     this.#clock = clock;
     this.#onTrip = onTrip;
+    this.#line = line?.limitMs === limits.idleTimeoutMs ? line : undefined;
     this.#progressAtMs = clock.steadyNow();
     if (limits.maxRuntimeMs > 0) {
       this.#runtimeTimer = clock.setTimeout(() => this.#trip('max_runtime', `it ran for ${limits.maxRuntimeMs} ms`), limits.maxRuntimeMs);
     }
-    this.#armIdle(limits.idleTimeoutMs);
+    if (limits.idleTimeoutMs === 0) return;
+    if (this.#line === undefined) this.#armIdle(limits.idleTimeoutMs);
+    else this.#line.join(this, this.#progressAtMs);
+  }
+
+  due(): void {
+    this.#checkIdle();
   }
 
   /** Something happened: the idle deadline moves on. */
@@ -94,12 +109,14 @@ export class TaskWatchdog {
 
   dispose(): void {
     this.#isOver = true;
-    this.#clock.clearTimeout(this.#idleTimer);
-    this.#clock.clearTimeout(this.#runtimeTimer);
+    this.#line?.leave(this);
+    if (this.#idleTimer !== undefined) this.#clock.clearTimeout(this.#idleTimer);
+    if (this.#runtimeTimer !== undefined) this.#clock.clearTimeout(this.#runtimeTimer);
   }
 
   #armIdle(delayMs: number): void {
     if (this.#limits.idleTimeoutMs === 0 || this.#isOver) return;
+    this.#line?.leave(this);
     this.#clock.clearTimeout(this.#idleTimer);
     this.#idleTimer = delayMs === Infinity ? undefined : this.#clock.setTimeout(() => this.#checkIdle(), delayMs);
   }

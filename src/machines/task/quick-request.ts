@@ -27,6 +27,9 @@ const COMMON: Readonly<Record<string, Check>> = {
 
 const PROCESS: ReadonlyMap<string, Check> = new Map(Object.entries({ ...COMMON, command: isText, shell: isText, stdin: isString, inheritEnv: isBoolean }));
 const AGENT: ReadonlyMap<string, Check> = new Map(Object.entries({ ...COMMON, agentType: isText, prompt: isString, model: isText }));
+const SCHEDULED: ReadonlyMap<string, Check> = new Map(
+  Object.entries({ ...COMMON, scheduleId: isText, command: isText, agentInstruction: isText, agentType: isText, timezone: isText, shell: isText }),
+);
 
 interface Loose {
   readonly [key: string]: unknown;
@@ -47,6 +50,12 @@ export function quickRequest(input: unknown): BackgroundTaskRequest | undefined 
     const { label, cwd, agentType, prompt, permissionPolicy = 'inherit-allowlist' } = given;
     if (permissionPolicy !== 'inherit-allowlist') return undefined;
     return withTheRest(given, { kind, label, mode, parentSessionId, depth, cwd, priority, agentType, prompt, permissionPolicy }, AGENT);
+  }
+  if (kind === 'scheduled' && isText(given['cronExpression']) && isText(given['label']) && isText(given['cwd'])) {
+    const { label, cwd, cronExpression } = given;
+    // Either a command or an instruction, and exactly one of them.
+    if ((given['command'] === undefined) === (given['agentInstruction'] === undefined)) return undefined;
+    return withTheRest(given, { kind, label, mode, parentSessionId, depth, cwd, priority, cronExpression }, SCHEDULED);
   }
   return undefined;
 }

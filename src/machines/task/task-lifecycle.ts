@@ -38,6 +38,15 @@ export function statusOf(snapshot: TaskLifecycleSnapshot): BackgroundTaskStatus 
   return snapshot.topLevel as BackgroundTaskStatus;
 }
 
+const STOPPING: ReadonlySet<TaskLifecycleSnapshot> = new Set(
+  taskLifecycle.snapshots.filter(({ value }) => typeof value === 'object' && Object.values(value).includes('stopping')),
+);
+
+/** Whether the work is to end and has not yet: what the chart calls `stopping`, whatever the status. */
+export function isStoppingTask(snapshot: TaskLifecycleSnapshot): boolean {
+  return STOPPING.has(snapshot);
+}
+
 /** The moves between statuses, in chart order. Moves inside a status are not part of it. */
 const TRANSITIONS: readonly BackgroundTaskTransition[] = Object.freeze(listTransitions());
 

@@ -71,7 +71,8 @@ export const taskMachine = setup({ types: { events: {} as BackgroundTaskChartEve
       initial: 'pending',
       states: {
         pending: { description: 'At least one request waits for its answer.', on: { STOP: 'stopping' } },
-        stopping: { description: "The work is to end while it waits; the handle's cancel runs." },
+        // An answer that comes now does not undo the stop.
+        stopping: { description: "The work is to end while it waits; the handle's cancel runs.", on: { PERMISSION_ALLOWED: '#task.running.stopping' } },
       },
       on: { PERMISSION_ALLOWED: 'running.active', PERMISSION_DENIED: 'failed', CANCEL: 'cancelled' },
     },
@@ -80,7 +81,7 @@ export const taskMachine = setup({ types: { events: {} as BackgroundTaskChartEve
       initial: 'resting',
       states: {
         resting: { description: 'The next fire has its time.', on: { STOP: 'stopping' } },
-        stopping: { description: "The schedule is to end while it rests; the handle's cancel runs." },
+        stopping: { description: "The schedule is to end while it rests; the handle's cancel runs.", on: { WAKE: '#task.running.stopping' } },
       },
       on: { WAKE: 'running.active', CANCEL: 'cancelled' },
     },

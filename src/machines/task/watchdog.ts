@@ -1,6 +1,6 @@
 /** Rules that end an agent task which no longer makes sense: limits as data, and the detector of streams that repeat themselves. */
 import { BackgroundTaskError } from './task-error.ts';
-import type { BackgroundTaskRequest } from './task-request.ts';
+import type { AgentTaskRequest, BackgroundTaskRequest } from './task-request.ts';
 import type { BackgroundTaskTimeoutReason } from './task-state.ts';
 
 /** Every limit of a task, resolved. 0 turns a limit off. */
@@ -32,23 +32,48 @@ const NO_LIMITS: WatchdogLimits = Object.freeze({
   repetitionThreshold: 0,
 });
 
+/** The limits of agent tasks that name none themselves. */
+export function agentLimitsOf(defaults: WatchdogDefaults): WatchdogLimits {
+  return Object.freeze({
+    idleTimeoutMs: defaults.agentIdleTimeoutMs,
+    maxRuntimeMs: defaults.agentMaxRuntimeMs,
+    outputLimitBytes: defaults.agentOutputLimitBytes,
+    maxTextDeltas: defaults.agentMaxTextDeltas,
+    repetitionWindow: defaults.repetitionWindow,
+    repetitionThreshold: defaults.repetitionThreshold,
+  });
+}
+
 /**
- * The limits that hold for a request. Agent tasks fall back to the manager's defaults, and their legacy `timeoutMs` means
- * `idleTimeoutMs`. For a process `timeoutMs` is wall clock and belongs to its runner; other limits hold when the request names them.
+ * The limits that hold for a request. Agent tasks fall back to the manager's, and their legacy `timeoutMs` means `idleTimeoutMs`. For a
+ * process `timeoutMs` is wall clock and belongs to its runner; other limits hold when the request names them.
  */
-export function watchdogLimitsFor(request: BackgroundTaskRequest, defaults: WatchdogDefaults): WatchdogLimits {
+export function watchdogLimitsFor(request: BackgroundTaskRequest, agentLimits: WatchdogLimits): WatchdogLimits {
   if (request.kind === 'agent') {
+    if (namesNoLimit(request)) return agentLimits;
     return {
-      idleTimeoutMs: request.idleTimeoutMs ?? request.timeoutMs ?? defaults.agentIdleTimeoutMs,
-      maxRuntimeMs: request.maxRuntimeMs ?? defaults.agentMaxRuntimeMs,
-      outputLimitBytes: request.outputLimitBytes ?? defaults.agentOutputLimitBytes,
-      maxTextDeltas: request.maxTextDeltas ?? defaults.agentMaxTextDeltas,
-      repetitionWindow: request.repetitionWindow ?? defaults.repetitionWindow,
-      repetitionThreshold: request.repetitionThreshold ?? defaults.repetitionThreshold,
+      idleTimeoutMs: request.idleTimeoutMs ?? request.timeoutMs ?? agentLimits.idleTimeoutMs,
+      maxRuntimeMs: request.maxRuntimeMs ?? agentLimits.maxRuntimeMs,
+      outputLimitBytes: request.outputLimitBytes ?? agentLimits.outputLimitBytes,
+      maxTextDeltas: request.maxTextDeltas ?? agentLimits.maxTextDeltas,
+      repetitionWindow: request.repetitionWindow ?? agentLimits.repetitionWindow,
+      repetitionThreshold: request.repetitionThreshold ?? agentLimits.repetitionThreshold,
     };
   }
   if (request.idleTimeoutMs === undefined && request.maxRuntimeMs === undefined) return NO_LIMITS;
   return { ...NO_LIMITS, idleTimeoutMs: request.idleTimeoutMs ?? 0, maxRuntimeMs: request.maxRuntimeMs ?? 0 };
+}
+
+function namesNoLimit(request: AgentTaskRequest): boolean {
+  return (
+    request.idleTimeoutMs === undefined &&
+    request.timeoutMs === undefined &&
+    request.maxRuntimeMs === undefined &&
+    request.outputLimitBytes === undefined &&
+    request.maxTextDeltas === undefined &&
+    request.repetitionWindow === undefined &&
+    request.repetitionThreshold === undefined
+  );
 }
 
 const HINTS = {

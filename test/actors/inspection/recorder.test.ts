@@ -4,7 +4,7 @@ import type { AnyActorRef } from 'xstate';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createRecorder } from '../../../src/actors/inspection/recorder.ts';
 import type { Recorder, RecorderOptions } from '../../../src/actors/inspection/recorder.ts';
-import { liveActorsOf } from '../../../src/actors/xstate-child.ts';
+import { liveActorsOf } from '../../../src/actors/xstate-system.ts';
 import { readRecord } from '../../../src/machines/inspection-log/read-record.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { settled } from '../../support/manual-runner.ts';

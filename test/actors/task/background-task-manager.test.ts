@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
+import type { BackgroundTaskRunner, BackgroundTaskStart } from '../../../src/actors/task/task-runner.ts';
 import { BackgroundTaskError } from '../../../src/machines/task/task-error.ts';
 import { createManualRunner, settled } from '../../support/manual-runner.ts';
 import { setUp } from '../../support/task-house.ts';
@@ -375,5 +376,47 @@ describe('children of a runner', () => {
     expect(child).toMatchObject({ parentTaskId: 'task_1', parentSessionId: 'weekly', status: 'running' });
     runner.of(child.id).resolve({ output: 'ran' });
     await expect(children.wait(child.id)).resolves.toMatchObject({ output: 'ran' });
+  });
+});
+
+/** Work that is over as soon as it has begun. */
+const instant = {
+  kind: 'process',
+  start: ({ taskId }) => ({ taskId, result: Promise.resolve({ taskId, output: '' }), cancel: () => undefined }),
+} as const satisfies BackgroundTaskRunner;
+
+describe('what a short task costs', () => {
+  it('is four looks at the clock: when it is spawned, started, taken on by its runner, and over', async () => {
+    let looks = 0;
+    const { manager } = setUp({ now: () => (looks += 1), runners: { process: instant } });
+    await Promise.all(Array.from({ length: 10 }, async () => manager.wait((await manager.spawn(processRequest())).id)));
+    expect(looks).toBe(40);
+  });
+
+  it('is three events and three views, and none of them is kept when it has ended', async () => {
+    const { manager, events } = setUp({ runners: { process: instant } });
+    const { id } = await manager.spawn(processRequest());
+    await manager.wait(id);
+    expect(events.map(({ type }) => type)).toEqual(['background_task_created', 'background_task_started', 'background_task_completed']);
+    const told = events.at(-1);
+    expect(manager.get(id)).not.toBe(told !== undefined && 'task' in told ? told.task : undefined);
+    expect(manager.get(id)).toMatchObject({ id, status: 'completed', unread: false });
+  });
+
+  it('changes nothing of what the runner was given when the record lets go of it', async () => {
+    const starts: BackgroundTaskStart[] = [];
+    const noting: BackgroundTaskRunner = {
+      kind: 'process',
+      start: (start) => {
+        starts.push(start);
+        return instant.start(start);
+      },
+    };
+    const { manager } = setUp({ runners: [noting] as never });
+    const { id } = await manager.spawn(processRequest({ env: { LARGE: 'x' }, stdin: 'much' }));
+    await manager.wait(id);
+    // What the runner was given stays what it was.
+    expect(starts[0]?.request).toMatchObject({ env: { LARGE: 'x' }, stdin: 'much' });
+    expect(manager.get(id)).toMatchObject({ commandPreview: processRequest().command, status: 'completed' });
   });
 });

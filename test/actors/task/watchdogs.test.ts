@@ -167,3 +167,56 @@ describe('the other watchdogs', () => {
     }
   });
 });
+
+describe('the idle deadlines of many agents', () => {
+  function crowd(options: BackgroundTaskManagerOptions = {}) {
+    const clock = createSimulatedClock();
+    const agent = createManualRunner('agent');
+    const manager = new BackgroundTaskManager({ clock, runners: { agent }, maxConcurrent: Infinity, agentIdleTimeoutMs: 1_000, ...options });
+    const idle = () => manager.list().filter(({ timeoutReason }) => timeoutReason === 'idle').map(({ id }) => id);
+    return { clock, agent, manager, idle };
+  }
+
+  it('need one timer, which is gone with the last of them', async () => {
+    const { clock, agent, manager } = crowd();
+    for (let count = 0; count < 100; count += 1) void manager.spawn(agentRequest());
+    expect([agent.works.length, clock.pendingTimers]).toEqual([100, 1]);
+    for (const work of agent.works) work.resolve({});
+    await settled();
+    expect([manager.list({ status: 'completed' }).length, clock.pendingTimers]).toEqual([100, 0]);
+  });
+
+  it('come due one by one in the order of their starts, whichever ended or went on before', async () => {
+    const { clock, agent, manager, idle } = crowd();
+    for (let count = 0; count < 5; count += 1) {
+      await manager.spawn(agentRequest());
+      await clock.advance(100);
+    }
+    agent.of('task_1').resolve({});
+    agent.of('task_4').resolve({});
+    await clock.advance(400);
+    agent.of('task_3').say({ type: 'background_task_text_delta', delta: 'on' });
+    await clock.advance(199);
+    expect(idle()).toEqual([]);
+    await clock.advance(1);
+    expect(idle()).toEqual(['task_2']);
+    await clock.advance(300);
+    expect(idle()).toEqual(['task_2', 'task_5']);
+    await clock.advance(499);
+    expect(idle()).toEqual(['task_2', 'task_5']);
+    await clock.advance(1);
+    expect(idle()).toEqual(['task_2', 'task_3', 'task_5']);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('are each their own where a request names its own limit', async () => {
+    const { clock, manager, idle } = crowd();
+    await manager.spawn(agentRequest());
+    await manager.spawn(agentRequest({ idleTimeoutMs: 400 }));
+    expect(clock.pendingTimers).toBe(2);
+    await clock.advance(400);
+    expect(idle()).toEqual(['task_2']);
+    await clock.advance(600);
+    expect(idle()).toEqual(['task_1', 'task_2']);
+  });
+});

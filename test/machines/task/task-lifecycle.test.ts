@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   getBackgroundTaskTransitions,
+  isStoppingTask,
   isTerminalBackgroundTaskStatus,
   taskLifecycle,
   transitionBackgroundTaskStatus,
 } from '../../../src/machines/task/task-lifecycle.ts';
+import type { TaskLifecycleSnapshot } from '../../../src/machines/task/task-lifecycle.ts';
 import { BackgroundTaskError } from '../../../src/machines/task/task-error.ts';
 import type { BackgroundTaskStatus, BackgroundTaskTransitionEvent } from '../../../src/machines/task/task-machine.ts';
 
@@ -85,3 +87,24 @@ function refusalOf(run: () => unknown): BackgroundTaskError {
   }
   throw new Error('expected a BackgroundTaskError');
 }
+
+describe('a task that is being stopped', () => {
+  const after = (...events: readonly string[]): TaskLifecycleSnapshot =>
+    events.reduce((snapshot, event) => taskLifecycle.next(snapshot, event) ?? snapshot, taskLifecycle.initial);
+
+  it.each([
+    ['an answer', 'REQUEST_PERMISSION', 'PERMISSION_ALLOWED'],
+    ['a wake', 'SLEEP', 'WAKE'],
+  ])('stays so whatever comes: %s does not undo the stop', (_what, rest, goOn) => {
+    const stopping = after('START', 'STARTED', rest, 'STOP');
+    expect(isStoppingTask(stopping)).toBe(true);
+    const awake = after('START', 'STARTED', rest, 'STOP', goOn);
+    expect([awake.value, isStoppingTask(awake)]).toEqual([{ running: 'stopping' }, true]);
+  });
+
+  it('is told from one that works, waits, sleeps or has ended', () => {
+    const stopping = taskLifecycle.snapshots.filter(isStoppingTask).map(({ value }) => value);
+    expect(stopping).toEqual(expect.arrayContaining([{ running: 'stopping' }, { waiting_permission: 'stopping' }, { sleeping: 'stopping' }]));
+    expect(stopping).toHaveLength(3);
+  });
+});
