@@ -56,8 +56,9 @@ export function watchChart(chart: { readonly machine: AnyStateMachine }): ChartW
   const { transition, getInitialSnapshot, next } = logic;
   logic.getInitialSnapshot = (...given) => {
     const snapshot = getInitialSnapshot(...given);
-    const { self } = given[0] as AnyActorScope;
-    lifeOf(self, self.id, snapshot);
+    const { self } = given[0] as Partial<AnyActorScope>;
+    // Children that are built directly are known from their first transition on.
+    if (self !== undefined) lifeOf(self, self.id, snapshot);
     return snapshot;
   };
   logic.transition = (...given) => {

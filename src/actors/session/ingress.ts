@@ -128,36 +128,39 @@ async function appendIngress(journal: SessionJournal, draft: SessionEventDraft, 
   return isHeldBack ? appendAtHead(journal, () => [draft], options) : journal.append([draft], options);
 }
 
-/** Of each journal, the append at the head that comes last. */
+/** Of each journal, the append at the head that was overtaken and tries again last. */
 const turns = new WeakMap<SessionJournal, Promise<unknown>>();
 
 /**
  * Appends what `draftsFor` says of the state, and again of the newer one when another writer came first. Nothing is appended when it says nothing.
- * Those of one journal take turns: together they would overtake one another as often as there are of them.
+ * Those of one journal that were overtaken take turns: together they would overtake one another as often as there are of them.
  */
-export function appendAtHead(
+export async function appendAtHead(
   journal: SessionJournal,
   draftsFor: (state: SessionState) => readonly SessionEventDraft[],
   options: JournalAppendOptions,
 ): Promise<AppendResult | undefined> {
-  const before = turns.get(journal) ?? Promise.resolve();
-  const appended = before.then(() => appendOvertaking(journal, draftsFor, options));
-  turns.set(journal, appended.catch(() => undefined));
-  return appended;
+  const append = async (): Promise<AppendResult | undefined> => {
+    const drafts = draftsFor(journal.state);
+    return drafts.length === 0 ? undefined : journal.append(drafts, { ...options, onlyAtHead: true });
+  };
+  try {
+    return await append();
+  } catch (error) {
+    if (!isOvertaken(error)) throw error;
+  }
+  const again = (turns.get(journal) ?? Promise.resolve()).then(() => appendOvertaken(journal, append));
+  turns.set(journal, again.catch(() => undefined));
+  return again;
 }
 
-async function appendOvertaking(
-  journal: SessionJournal,
-  draftsFor: (state: SessionState) => readonly SessionEventDraft[],
-  options: JournalAppendOptions,
-): Promise<AppendResult | undefined> {
-  for (let attempt = 1; ; attempt += 1) {
+async function appendOvertaken(journal: SessionJournal, append: () => Promise<AppendResult | undefined>): Promise<AppendResult | undefined> {
+  for (let attempt = 2; ; attempt += 1) {
+    await journal.refresh();
     try {
-      const drafts = draftsFor(journal.state);
-      return drafts.length === 0 ? undefined : await journal.append(drafts, { ...options, onlyAtHead: true });
+      return await append();
     } catch (error) {
       if (!isOvertaken(error) || attempt === MAX_ATTEMPTS) throw error;
-      await journal.refresh();
     }
   }
 }
