@@ -108,5 +108,5 @@ describe('a process that is killed while a session learns', () => {
   });
 });
 
-/** Learnings, versions, the file itself, artifacts and the index: a matrix that went past them would say less than it seems to. */
-const PLACES = [/learnings\.jsonl$/, /^mkdir substrate-versions$/, /^link .*\.tmp$/, /^rename .*\.tmp$/, /^mkdir retrieval$/, /^mkdir .wakechart-runtime$/];
+/** Learnings, versions, the file itself and artifacts: a matrix that went past them would say less than it seems to. */
+const PLACES = [/learnings\.jsonl$/, /^mkdir substrate-versions$/, /^link .*\.tmp$/, /^rename .*\.tmp$/, /^mkdir .wakechart-runtime$/];

@@ -1,61 +1,12 @@
 /** What an append asks of the system, counted: the calls that touch a file, and those of them that another thread makes. */
-import { createHook } from 'node:async_hooks';
-import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { FileEventStore } from '../../../src/adapters/files/file-event-store.ts';
 import type { Activation } from '../../../src/machines/session/activation.ts';
 import { AGENT_ID, IDENTITY, SESSION_ID, START_MS, created, idOf, message, newEvent } from '../../support/session-events.ts';
+import { costsOf, countCalls, countNoMore } from '../../support/counted-calls.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
-
-type Call = (...parts: unknown[]) => unknown;
-
-const calls: string[] = [];
-const functions = fs as unknown as Record<string, Call>;
-const originals = Object.entries(functions).filter(([name, value]) => typeof value === 'function' && name.endsWith('Sync'));
-
-/** Notes the name of every function of the file system that answers at once, when it is called. */
-function countCalls(): void {
-  for (const [name, call] of originals) {
-    const counted: Call = (...parts) => {
-      calls.push(name.replace('Sync', ''));
-      return call(...parts);
-    };
-    // Some have parts of their own, such as realpathSync.native.
-    functions[name] = Object.assign(counted, call);
-  }
-  syncBuiltinESMExports();
-}
-
-function countNoMore(): void {
-  for (const [name, call] of originals) functions[name] = call;
-  syncBuiltinESMExports();
-}
-
-interface Costs {
-  /** Calls that the thread made that asked for them, in order. */
-  readonly atOnce: readonly string[];
-  /** How many calls it passed to another thread, which each cost several calls more to wake it and to hear from it. */
-  readonly passedOn: number;
-}
-
-async function costsOf(work: () => Promise<unknown>): Promise<Costs> {
-  let passedOn = 0;
-  const hook = createHook({
-    init: (_id, type) => {
-      if (type.startsWith('FSREQ')) passedOn += 1;
-    },
-  });
-  calls.length = 0;
-  hook.enable();
-  await work();
-  // What is done behind the receipt counts too.
-  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-  hook.disable();
-  return { atOnce: [...calls], passedOn };
-}
 
 const clock = createSimulatedClock();
 const activation = (n: number): Activation => ({ sessionId: SESSION_ID, agentId: AGENT_ID, causeId: idOf(n), kind: 'ingress', dueAtMs: START_MS, priority: 'normal' });
