@@ -1,9 +1,10 @@
-/** `npm run bench [-- NAME …]`: runs the benches whose name is given (all by default), prints one table, writes `.build/bench/results.json`. */
+/** `npm run bench [-- [--nodes] NAME …]`: runs the benches whose name is given (all by default), prints one table, writes `.build/bench/results.json`. */
 import { fork } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { BenchRow } from './harness.ts';
+import { besideEachOther, resultsOfNodes } from './nodes.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[]> }>>> = {
   throughput: () => import('./tasks/throughput.ts'),
@@ -37,7 +38,11 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[]
   'retrieval-scale': () => import('./retrieval/scale.ts'),
 };
 
-const wanted = process.argv.slice(2);
+const RESULTS = '.build/bench/results.json';
+const NODES = '--nodes';
+
+const given = process.argv.slice(2);
+const wanted = given.filter((name) => name !== NODES);
 const unknown = wanted.filter((name) => !(name in BENCHES));
 if (unknown.length > 0) {
   console.error(`no bench named ${unknown.join(', ')}; there are: ${Object.keys(BENCHES).join(', ')}`);
@@ -50,7 +55,8 @@ if (only !== undefined && process.send !== undefined) {
   const bench = await BENCHES[only]?.();
   process.send(await bench?.run());
   process.disconnect();
-} else await printTable(chosen);
+} else if (given.includes(NODES)) printLines(besideEachOther(resultsOfNodes(fileURLToPath(import.meta.url), chosen, RESULTS)));
+else await printTable(chosen);
 
 /** Each bench has a process of its own: a heap full of another bench's records, or code tuned for it, would be measured too. */
 async function rowsOf(name: string): Promise<BenchRow[]> {
@@ -79,13 +85,19 @@ async function printTable(names: readonly string[]): Promise<void> {
     met: row.met ? 'yes' : 'NO',
   }));
   const columns = ['bench', 'value', 'spread', 'peer', 'ratio', 'target', 'met'] as const;
-  const widths = columns.map((column) => Math.max(column.length, ...table.map((line) => line[column].length)));
-  const print = (cells: readonly string[]): void => console.log(`| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(' | ')} |`);
   console.log(`Node ${process.version}, ${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown processor'}`);
-  print(columns);
-  print(widths.map((width) => '-'.repeat(width)));
-  for (const line of table) print(columns.map((column) => line[column]));
+  printLines([columns, ...table.map((line) => columns.map((column) => line[column]))]);
 
   mkdirSync('.build/bench', { recursive: true });
-  writeFileSync('.build/bench/results.json', `${JSON.stringify({ node: process.version, cores: cpus().length, rows }, undefined, 2)}\n`);
+  writeFileSync(RESULTS, `${JSON.stringify({ node: process.version, cores: cpus().length, rows }, undefined, 2)}\n`);
+}
+
+/** As a table; the first line is its head. */
+function printLines(lines: readonly (readonly string[])[]): void {
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const print = (cells: readonly string[]): void => console.log(`| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(' | ')} |`);
+  for (const [index, line] of lines.entries()) {
+    print(line);
+    if (index === 0) print(widths.map((width) => '-'.repeat(width)));
+  }
 }

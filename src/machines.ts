@@ -91,6 +91,7 @@ export { initialSessionState } from './machines/session/session-state.ts';
 
 /** What every store decides alike: which records of a log count, how events are read, and which sessions are due. */
 export { LogAdmission } from './machines/session/log-admission.ts';
+export type { RecordTable } from './machines/session/record-table.ts';
 export type { LogRecord, RecordPlace, Verdict } from './machines/session/log-admission.ts';
 export { admitted, recordsOf } from './machines/session/log-records.ts';
 export { MAX_RECORD_BYTES } from './machines/session/limits.ts';
@@ -100,7 +101,7 @@ export { checkActivation } from './machines/session/activation-check.ts';
 export { compareUrgency } from './machines/session/activation.ts';
 export type { Activation } from './machines/session/activation.ts';
 export { dueSessions } from './machines/session/due-sessions.ts';
-export type { DueSession } from './machines/session/due-sessions.ts';
+export type { DueSession, SessionOpening } from './machines/session/due-sessions.ts';
 
 /** The chart as an SVG document, by ELK, which is loaded only now: everything else here runs anywhere, this needs Node. */
 export async function renderChart(description: ChartDescription, options?: RenderOptions): Promise<string> {

@@ -49,7 +49,9 @@ export type {
   AppendOptions,
   AppendResult,
   Durability,
+  EndOfWake,
   EventStore,
+  LogTip,
   NewSessionEvents,
   ReadOptions,
   SessionIdentity,
@@ -65,7 +67,7 @@ export type { SessionState } from './machines/session/session-state.ts';
 
 export type { ActivationIndex, DueActivations, DueQuery } from './actors/session/activation-index.ts';
 export type { Activation, ActivationKind } from './machines/session/activation.ts';
-export type { DueSession } from './machines/session/due-sessions.ts';
+export type { DueSession, SessionOpening } from './machines/session/due-sessions.ts';
 export type { WakePriority } from './machines/wake/directive.ts';
 
 export type {

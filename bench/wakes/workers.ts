@@ -57,7 +57,8 @@ interface Round {
 }
 
 async function measure(processes: number): Promise<readonly Round[]> {
-  const { home, runtime, dispose } = await openHome(EMPTY_WAKE);
+  const opened = await openHome(EMPTY_WAKE);
+  const { home, runtime } = opened;
   const workers = Array.from({ length: processes }, () => new WorkerProcess(home));
   try {
     await Promise.all(workers.map((worker) => worker.ready()));
@@ -77,7 +78,7 @@ async function measure(processes: number): Promise<readonly Round[]> {
     return rounds;
   } finally {
     await Promise.allSettled(workers.map((worker) => worker.end()));
-    await dispose();
+    await opened.dispose();
   }
 }
 

@@ -213,8 +213,9 @@ class Descent {
   }
 }
 
-function cut({ restriction: _restriction, ...data }: { readonly restriction?: unknown }): object {
-  return data;
+/** Of a session that works for none here, its bounds are the environment that was chosen for it: nothing but the log could tell of that. */
+function cut({ restriction, ...data }: { readonly restriction?: unknown; readonly parent?: unknown }): object {
+  return data.parent === undefined ? { ...data, restriction } : data;
 }
 
 const STRICTNESS = { preapproved: 0, ask: 1, deny: 2 };

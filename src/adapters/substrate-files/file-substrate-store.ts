@@ -19,7 +19,7 @@ import { changedPaths, excessOf, nextVersion, withChanges } from '../../machines
 import type { SubstrateAuthor, SubstrateFile, SubstrateVersion } from '../../machines/memory/substrate-version.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { SharedFolder, tooLarge } from './shared-folder.ts';
-import { isThere, makeFolder, sha256Of } from './storage.ts';
+import { isTaken, makeFolder, sha256Of } from './storage.ts';
 import { VersionFiles } from './version-files.ts';
 
 const SHARED_FOLDER = 'substrate';
@@ -146,7 +146,7 @@ export class FileSubstrateStore implements SubstrateStore {
 
   /** The head, once what people have done is a part of it. Costs a look at each file where nothing has changed. */
   async #current(place: Place): Promise<SubstrateHead> {
-    if (!isThere(place.versions.directory) && place.folder.isEmpty()) return NOTHING;
+    if (!isTaken(place.versions.directory) && place.folder.isEmpty()) return NOTHING;
     const [head, checkedOut, look] = await Promise.all([place.versions.head(), place.versions.checkedOut(), place.folder.look()]);
     const isSettled = head.version === checkedOut && (head.version === 0 ? look.files.length === 0 : look.isThere) && changedPaths(head.files, look.files).length === 0;
     return isSettled ? head : this.#alone(place, () => this.#settle(place));

@@ -24,8 +24,8 @@ export async function makeFolder(path: string): Promise<void> {
   });
 }
 
-/** In this turn of the event loop: every wake asks, and a look takes microseconds. */
-export function isThere(path: string): boolean {
+/** Whether something has that name. In this turn of the event loop: every wake asks, and a look takes microseconds. */
+export function isTaken(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
