@@ -7,10 +7,10 @@ import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
 import { MAX_READ_EVENTS } from '../session/event-store.ts';
 import type { EventStore } from '../session/event-store.ts';
 
-/** Together with the bound of one: some 30 MB at most. */
-const MAX_CONVERSATIONS = 64;
-/** In tokens, some four characters each. A longer one is read again: its wake costs more than the reading. */
-const MAX_TOKENS = 32_000;
+/** Of all together, some four characters each. */
+const MAX_TOKENS = 1_000_000;
+/** What an empty one counts for: so there are at most a thousand. */
+const LEAST_TOKENS = 1_000;
 
 export interface KeptConversation {
   readonly builder: TranscriptBuilder;
@@ -20,15 +20,24 @@ export interface KeptConversation {
 
 export class KeptConversations {
   /** The one kept last at the end. */
-  readonly #kept = new Map<string, KeptConversation>();
+  readonly #kept = new Map<string, KeptConversation & { readonly tokens: number }>();
+  #tokens = 0;
 
-  /** `tokens`: how long it was when a model was told of it last. */
-  keep(sessionId: string, conversation: KeptConversation, tokens: number): void {
+  /** `told`: how many tokens a model was told of it last. */
+  keep(sessionId: string, conversation: KeptConversation, told: number): void {
+    this.#forget(sessionId);
+    const tokens = told + LEAST_TOKENS;
+    this.#kept.set(sessionId, { ...conversation, tokens });
+    this.#tokens += tokens;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#tokens <= MAX_TOKENS) return;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(sessionId: string): void {
+    this.#tokens -= this.#kept.get(sessionId)?.tokens ?? 0;
     this.#kept.delete(sessionId);
-    if (tokens > MAX_TOKENS) return;
-    this.#kept.set(sessionId, conversation);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MAX_CONVERSATIONS && oldest !== undefined) this.#kept.delete(oldest);
   }
 
   /**
@@ -37,7 +46,7 @@ export class KeptConversations {
    */
   async take(store: Pick<EventStore, 'read'>, { sessionId, head }: SessionState): Promise<TranscriptBuilder | undefined> {
     const kept = this.#kept.get(sessionId);
-    this.#kept.delete(sessionId);
+    this.#forget(sessionId);
     if (kept === undefined) return undefined;
     const { builder } = kept;
     const missing = head - builder.head;

@@ -132,7 +132,19 @@ export function attachedTokens(part: Part): number {
 
 /** Tokens of the descriptions of all tools: the sum of each. */
 export function estimateTools(tools: readonly ToolDescriptor[]): number {
-  return tools.reduce((tokens, { name, description, inputSchema }) => tokens + TOOL_TOKENS + estimateTokens(name) + estimateTokens(description) + estimateTokens(asText(inputSchema)), 0);
+  return tools.reduce((tokens, tool) => tokens + toolTokens(tool), 0);
+}
+
+/** Descriptions are made once, and every step counts all of them. */
+const counted = new WeakMap<ToolDescriptor, number>();
+
+function toolTokens(tool: ToolDescriptor): number {
+  const known = counted.get(tool);
+  if (known !== undefined) return known;
+  const { name, description, inputSchema } = tool;
+  const tokens = TOOL_TOKENS + estimateTokens(name) + estimateTokens(description) + estimateTokens(asText(inputSchema));
+  counted.set(tool, tokens);
+  return tokens;
 }
 
 /** A value as a model reads it: a text as it is, everything else as JSON. */
