@@ -220,6 +220,23 @@ describe('the pool of slots', () => {
     expect(told()).toContain('waking');
   });
 
+  it('goes on stopping a schedule that wakes while it is being stopped', async () => {
+    const { manager, schedules } = setUp({ maxConcurrent: 1 });
+    await manager.spawn(scheduledRequest());
+    const work = schedules.of('task_1');
+    let isGone = (): void => undefined;
+    work.onCancel = () => new Promise((resolve) => (isGone = resolve));
+    work.say({ type: 'background_task_sleeping' });
+    const cancelled = manager.cancel('task_1');
+    await settled();
+    expect(manager.get('task_1')?.status).toBe('sleeping');
+    work.say({ type: 'background_task_waking' });
+    expect(manager.get('task_1')?.status).toBe('running');
+    isGone();
+    await cancelled;
+    expect(manager.get('task_1')?.status).toBe('cancelled');
+  });
+
   it('survives twenty thousand starts that fail', async () => {
     const broken = { kind: 'process', start: () => { throw new Error('no'); } } as const;
     const { manager } = setUp({ runners: { process: broken }, maxConcurrent: 2 });
