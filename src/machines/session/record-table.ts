@@ -25,7 +25,7 @@ for (let value = 0; value < 16; value += 1) HEX_DIGITS[value.toString(16).charCo
 
 /** The id that was read last, as words. One record is asked for several times in a row. */
 const words = new Uint32Array(ID_WORDS);
-let wordsOf = '';
+let wordsOf: string | undefined;
 
 /** The time that a range of records spans, in milliseconds. */
 interface TimeRange {
@@ -119,7 +119,7 @@ function timeOfWords(): number {
 function readWords(id: string): boolean {
   if (id === wordsOf) return true;
   if (id.length !== UUID_LENGTH) return false;
-  wordsOf = '';
+  wordsOf = undefined;
   let word = 0;
   let digits = 0;
   for (let index = 0; index < UUID_LENGTH; index += 1) {
