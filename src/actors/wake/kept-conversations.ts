@@ -16,6 +16,8 @@ export interface KeptConversation {
   readonly builder: TranscriptBuilder;
   /** Of the event at the builder's head. */
   readonly lastId: string;
+  /** Tokens for which it was loaded: a model that can be given more is given more. */
+  readonly maxTokens: number;
 }
 
 export class KeptConversations {
@@ -44,10 +46,10 @@ export class KeptConversations {
    * The builder up to the head of `state`, which is the caller's alone from then on. Undefined when none is kept, when the log is another one,
    * or when so much is new that reading all costs no more.
    */
-  async take(store: Pick<EventStore, 'read'>, { sessionId, head }: SessionState): Promise<TranscriptBuilder | undefined> {
+  async take(store: Pick<EventStore, 'read'>, { sessionId, head }: SessionState, maxTokens: number): Promise<TranscriptBuilder | undefined> {
     const kept = this.#kept.get(sessionId);
     this.#forget(sessionId);
-    if (kept === undefined) return undefined;
+    if (kept === undefined || kept.maxTokens < maxTokens) return undefined;
     const { builder } = kept;
     const missing = head - builder.head;
     if (missing < 0 || missing >= MAX_READ_EVENTS) return undefined;

@@ -2,6 +2,7 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import type { ContextReport } from '../../machines/turn/context-report.ts';
 import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
 import type { KeptConversations } from './kept-conversations.ts';
 import type { KnownEvents } from './known-events.ts';
@@ -20,6 +21,7 @@ export class WakeConversation {
   #builder: TranscriptBuilder | undefined;
   /** Id of the event that was folded last. */
   #lastId: string | undefined;
+  #maxTokens = 0;
 
   constructor(known: KnownEvents) {
     this.#known = known;
@@ -34,8 +36,9 @@ export class WakeConversation {
 
   /** Loads it, unless that has been done. */
   async load({ kept, state, maxTokens }: ConversationSource): Promise<void> {
+    this.#maxTokens = maxTokens;
     while (this.#builder === undefined) {
-      const builder = (await kept.take(this.#known, state())) ?? (await loadTranscript(this.#known, state(), { maxTokens }));
+      const builder = (await kept.take(this.#known, state(), maxTokens)) ?? (await loadTranscript(this.#known, state(), { maxTokens }));
       // What was folded meanwhile has reached no builder.
       if (builder.head === state().head) this.#builder = builder;
     }
@@ -46,10 +49,14 @@ export class WakeConversation {
     throw new RuntimeError('WAKE_NOT_ASSEMBLED', 'the conversation was to be read before it was loaded', { category: 'crash' });
   }
 
-  /** Leaves it to the next wake of the session. `tokens`: how long it was when a model was told of it; undefined when none was. */
-  leave(kept: KeptConversations, sessionId: string, tokens: number | undefined): void {
+  /**
+   * Leaves it to the next wake of the session, unless it is longer than what a model could be told: a builder drops nothing by itself.
+   * `told`: what a model was told of it last; undefined when none was.
+   */
+  leave(kept: KeptConversations, sessionId: string, told: ContextReport | undefined): void {
     const [builder, lastId] = [this.#builder, this.#lastId];
     this.#builder = undefined;
-    if (builder !== undefined && lastId !== undefined && tokens !== undefined) kept.keep(sessionId, { builder, lastId }, tokens);
+    if (builder === undefined || lastId === undefined || told === undefined) return;
+    if (told.omittedMessages === 0 && told.shortenedMessages === 0) kept.keep(sessionId, { builder, lastId, maxTokens: this.#maxTokens }, told.messages);
   }
 }

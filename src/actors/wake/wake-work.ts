@@ -299,7 +299,7 @@ export class WakeWork {
     this.#time.end();
     try {
       await this.#endCompanions();
-      this.#conversation.leave(this.#ports.conversations, this.#identity.sessionId, this.#step?.context.messages);
+      this.#conversation.leave(this.#ports.conversations, this.#identity.sessionId, this.#step?.context);
       if (this.#epoch !== undefined && !this.#hasEnded) await keepView(this.#ports.store, this.#journal.state);
       await this.#ports.tellParent(this.#journal).catch((error: unknown) => this.#ports.onListenerError(error, 'listener'));
     } finally {

@@ -166,15 +166,27 @@ export class FileActivationIndex implements ActivationIndex {
     const path = this.#pathOf(activation);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#operations.linkFile(join(this.#directory, HINT_FILE), path);
+        return await this.#makeName(path);
       } catch (error) {
-        const code = systemCodeOf(error);
-        if (code === 'EEXIST') return;
-        if (code !== 'ENOENT') return this.#makeFile(path);
-        if (attempt === MAX_ATTEMPTS) throw error;
+        if (systemCodeOf(error) !== 'ENOENT' || attempt === MAX_ATTEMPTS) throw error;
         await this.#makeFolder(bucketOf(activation.dueAtMs));
-        await this.#makeFile(join(this.#directory, HINT_FILE));
+        await this.#makeFile(join(this.#directory, HINT_FILE)).catch((missing: unknown) => {
+          // Its folder was taken away once more: the next attempt makes both again.
+          if (systemCodeOf(missing) !== 'ENOENT') throw missing;
+        });
       }
+    }
+  }
+
+  /** @throws ENOENT when its folder is not there, or the file whose name it is to be */
+  async #makeName(path: string): Promise<void> {
+    try {
+      await this.#operations.linkFile(join(this.#directory, HINT_FILE), path);
+    } catch (error) {
+      const code = systemCodeOf(error);
+      if (code === 'EEXIST') return;
+      if (code === 'ENOENT') throw error;
+      await this.#makeFile(path);
     }
   }
 

@@ -134,7 +134,11 @@ function createSmall(path: string, content: string | Uint8Array): void {
 }
 
 function writeAll(descriptor: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
+  for (let done = 0; done < bytes.length; ) {
+    const written = writeSync(descriptor, bytes, done);
+    if (written === 0) throw new Error('the file takes no more bytes');
+    done += written;
+  }
 }
 
 /** @throws ENOENT */

@@ -5,6 +5,8 @@ import type { SessionEvent } from '../../../src/machines/session/session-event.t
 import { TranscriptBuilder } from '../../../src/machines/turn/transcript.ts';
 import { foldAll, logOf, message } from '../../support/session-events.ts';
 
+const MAX_TOKENS = 1_000;
+
 /** A store with one log, which counts what is read of it. */
 class Log {
   read = 0;
@@ -31,7 +33,7 @@ class Log {
 }
 
 function keep(kept: KeptConversations, log: Log, tokens: number, sessionId = foldAll(log.events).sessionId): void {
-  kept.keep(sessionId, { builder: log.builder(), lastId: log.events.at(-1)?.id ?? '' }, tokens);
+  kept.keep(sessionId, { builder: log.builder(), lastId: log.events.at(-1)?.id ?? '', maxTokens: MAX_TOKENS }, tokens);
 }
 
 describe('the conversation of a session that was awake here', () => {
@@ -39,7 +41,7 @@ describe('the conversation of a session that was awake here', () => {
     const kept = new KeptConversations();
     keep(kept, new Log(3), 10);
     const longer = new Log(5);
-    const builder = await kept.take(longer.store, foldAll(longer.events));
+    const builder = await kept.take(longer.store, foldAll(longer.events), MAX_TOKENS);
     expect(builder?.messages()).toEqual(longer.builder().messages());
     expect(longer.read).toBe(3);
   });
@@ -48,8 +50,8 @@ describe('the conversation of a session that was awake here', () => {
     const kept = new KeptConversations();
     const log = new Log(3);
     keep(kept, log, 10);
-    expect(await kept.take(log.store, foldAll(log.events))).toBeDefined();
-    expect(await kept.take(log.store, foldAll(log.events))).toBeUndefined();
+    expect(await kept.take(log.store, foldAll(log.events), MAX_TOKENS)).toBeDefined();
+    expect(await kept.take(log.store, foldAll(log.events), MAX_TOKENS)).toBeUndefined();
   });
 
   it('is not believed when the log is another one, or shorter', async () => {
@@ -59,10 +61,17 @@ describe('the conversation of a session that was awake here', () => {
     keep(kept, log, 10);
     const replaced = new Log(4);
     replaced.events = replaced.events.map((event) => ({ ...event, id: `x${event.id.slice(1)}` }));
-    expect(await kept.take(replaced.store, other)).toBeUndefined();
+    expect(await kept.take(replaced.store, other, MAX_TOKENS)).toBeUndefined();
     keep(kept, log, 10);
     const shorter = new Log(2);
-    expect(await kept.take(shorter.store, foldAll(shorter.events))).toBeUndefined();
+    expect(await kept.take(shorter.store, foldAll(shorter.events), MAX_TOKENS)).toBeUndefined();
+  });
+
+  it('is read anew for a model that can be told more of it', async () => {
+    const kept = new KeptConversations();
+    const log = new Log(3);
+    keep(kept, log, 10);
+    expect(await kept.take(log.store, foldAll(log.events), MAX_TOKENS + 1)).toBeUndefined();
   });
 
   it('gives way when a million tokens of others have been kept since', async () => {
@@ -70,9 +79,9 @@ describe('the conversation of a session that was awake here', () => {
     const log = new Log(3);
     keep(kept, log, 10);
     for (const name of ['one', 'two']) keep(kept, log, 480_000, name);
-    expect(await kept.take(log.store, foldAll(log.events))).toBeDefined();
+    expect(await kept.take(log.store, foldAll(log.events), MAX_TOKENS)).toBeDefined();
     keep(kept, log, 10);
     for (const name of ['one', 'two', 'three']) keep(kept, log, 480_000, name);
-    expect(await kept.take(log.store, foldAll(log.events))).toBeUndefined();
+    expect(await kept.take(log.store, foldAll(log.events), MAX_TOKENS)).toBeUndefined();
   });
 });
