@@ -34,7 +34,8 @@ export class IdleLine {
     if (this.#last === undefined) this.#first = member;
     else this.#last.lineAfter = member;
     this.#last = member;
-    if (this.#timer === undefined) this.#arm(member, nowMs);
+    // For the head: the member may join while those before it fall due.
+    if (this.#timer === undefined) this.#arm(this.#first ?? member, nowMs);
   }
 
   leave(member: LineMember): void {

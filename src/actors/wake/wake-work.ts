@@ -126,18 +126,20 @@ export class WakeWork {
     const known = this.#isWanted(this.#journal.state) ? this.#journal.state : await this.#journal.refresh();
     if (!this.#isWanted(known)) return 'nothing_to_do';
     let state = await this.#acquireRight(known, comesWithFirst(known, this.#ports, this.#now()));
-    const survivors = isStale(state) ? await survivorsOf(this.#ports, this.#abort.signal) : undefined;
-    // That takes its time, and the session may have been terminated meanwhile.
-    if (isStale(state)) state = await this.#journal.refresh();
+    let left: { readonly survivors: string | undefined } | undefined;
     for (; this.#isWanted(state); state = await this.#journal.refresh()) {
-      const answer = await this.#take(state, survivors);
-      if (answer === 'moved') {
-        // It did not come with the record: it is asked for first.
-        if (this.#right?.comesWith === 'record') await this.#acquireRight(await this.#journal.refresh(), false);
+      // That takes its time, and the session may have been terminated meanwhile.
+      if (isStale(state) && left === undefined) {
+        left = { survivors: await survivorsOf(this.#ports, this.#abort.signal) };
         continue;
       }
-      endClosedCalls({ executor: this.#ports.executor, before: state, after: this.#journal.state, parent });
-      return answer;
+      const answer = await this.#take(state, left?.survivors);
+      if (answer !== 'moved') {
+        endClosedCalls({ executor: this.#ports.executor, before: state, after: this.#journal.state, parent });
+        return answer;
+      }
+      // It did not come with the record: it is asked for first.
+      if (this.#right?.comesWith === 'record' && this.#isWanted(await this.#journal.refresh())) await this.#acquireRight(this.#journal.state, false);
     }
     return 'nothing_to_do';
   }
