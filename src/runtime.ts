@@ -218,9 +218,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const turn = turnPorts(ports, companionships);
   const waker: Waker = new Waker({
     ...core,
-    conversations: new KeptConversations(),
     tellParent: (journal) => tellParent(journal, core),
-    ...{ runtimes, hands: ports.hands },
+    ...{ runtimes, hands: ports.hands, conversations: new KeptConversations() },
     ...turn,
     ...{ worktrees: house.subflowWorktrees, elsewhere: house.elsewhere },
     trigger,

@@ -122,7 +122,6 @@ export class WakeWork {
 
   /** Gets the right to write and says so in the log, with an end for whatever a dead wake left open. */
   async claim(parent: AnyActorRef): Promise<ClaimAnswer> {
-    // Something may have come since it was looked at for this wake.
     const known = this.#isWanted(this.#journal.state) ? this.#journal.state : await this.#journal.refresh();
     if (!this.#isWanted(known)) return 'nothing_to_do';
     let state = await this.#acquireRight(known, comesWithFirst(known, this.#ports, this.#now()));
