@@ -12,7 +12,7 @@ import type { WorktreeHouse } from './house.ts';
 import { lookAt } from './look.ts';
 import type { UnreadableRecord } from './record-files.ts';
 import { finishVerified, gitFolderWalk, keep, putBack, removeWorktree } from './remove-worktree.ts';
-import { branchTip, dropBranch } from './undo-creation.ts';
+import { branchTip, dropBranch, removeBranchLock } from './undo-creation.ts';
 
 type End = Pick<ReconciledWorktree, 'action' | 'reason'>;
 
@@ -65,6 +65,7 @@ function reported({ id, jobId, worktreePath, branchName, nextAction }: WorktreeR
 
 /** @param record one that this process has in hand */
 export async function endOf(house: WorktreeHouse, record: WorktreeRecord): Promise<End> {
+  await removeBranchLock(record);
   if (record.status === 'creating') return endHalfMade(house, record);
   const isAside = await isThere(asideOf(record));
   if (record.isVerified === true && !(await isThere(record.worktreePath))) return endVerified(house, record, isAside);

@@ -1,11 +1,12 @@
 /** Takes back what was made of a worktree that nobody has worked in yet. */
-import { readFile } from 'node:fs/promises';
+import { lstat, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import { deleteWhole } from './delete-walked.ts';
 import { gitBeside, gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
+import { commandNaming, usersOf } from './processes-inside.ts';
 
 export interface UndoOptions {
   /** Folder or branch were there before, and are somebody else's. */
@@ -30,6 +31,17 @@ async function takeBack(house: WorktreeHouse, record: WorktreeRecord): Promise<v
   await deleteWhole(record.worktreePath);
   if (await isGitFolderOf(record)) await deleteWhole(gitDirectoryOf(record));
   await dropBranch(house, record, record.baseRevision);
+}
+
+/**
+ * Removes the lock that a killed git left on the branch of a worktree whose owner is gone: with it no commit could be made there any more.
+ * No other worktree has a branch of this name, so no git but one that still works for this one can hold it; where a process lives in there, it stays.
+ */
+export async function removeBranchLock({ commonDirectory, branchName, worktreePath }: WorktreeRecord): Promise<void> {
+  const lock = join(commonDirectory, 'refs/heads', `${branchName}.lock`);
+  const isLocked = (await lstat(lock).catch(() => undefined)) !== undefined;
+  if (!isLocked || commandNaming(worktreePath) !== undefined || (await usersOf(worktreePath)).length > 0) return;
+  await rm(lock, { force: true });
 }
 
 /** Whether git's folder for it is its own: git may have given the name to another. */

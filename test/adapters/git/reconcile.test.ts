@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -124,6 +126,34 @@ describe('a start after a process died', () => {
     expect(tracesOf(house, worktree)).toEqual([]);
     expect(house.names()).toEqual([]);
     expect(await house.adapter.reconcile()).toEqual([]);
+  });
+
+  it.each(CRASHES)('unlocks the branch that a killed git had locked: $name', async ({ leave, action }) => {
+    const worktree = await house.crashed();
+    leave(worktree);
+    const lock = join(house.repository, '.git/refs/heads', `${worktree.branchName}.lock`);
+    put(lock, '');
+    expect(await house.adapter.reconcile()).toMatchObject([{ id: worktree.id, action }]);
+    expect(existsSync(lock)).toBe(false);
+    expect(tracesOf(house, worktree)).toEqual([]);
+  });
+
+  it('lets commits be made again in a worktree that it keeps, and leaves the lock where a process is at work', async () => {
+    const worktree = await house.crashed();
+    const lock = join(house.repository, '.git/refs/heads', `${worktree.branchName}.lock`);
+    put(lock, '');
+    put(join(worktree.worktreePath, 'work.txt'), 'work\n');
+    const inside = spawn('sleep', ['60'], { cwd: worktree.worktreePath });
+    await once(inside, 'spawn');
+    await house.adapter.reconcile();
+    expect(existsSync(lock)).toBe(true);
+    inside.kill('SIGKILL');
+    await once(inside, 'exit');
+    rewrite(worktree, { status: 'ready' });
+    expect(await house.adapter.reconcile()).toMatchObject([{ id: worktree.id, action: 'preserved' }]);
+    git(worktree.worktreePath, 'add', '-A');
+    git(worktree.worktreePath, 'commit', '-q', '-m', 'Work');
+    expect(git(house.repository, 'log', '-1', '--format=%s', worktree.branchName)).toContain('Work');
   });
 
   it.each(CRASHES.filter(({ name }) => /ready|looked at|to be removed|aside|half of its files|half of the files|all of it/.test(name)))('keeps a file that nobody knows: $name', async ({ leave }) => {
