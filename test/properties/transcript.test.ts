@@ -52,6 +52,47 @@ describe('the conversation of a legal log', () => {
     fc.assert(fc.property(legalLog, (log) => expectStable(log)), { numRuns: 120 });
   });
 
+  it('is the same whether a builder was asked at every step or only now, and what it gave before stays as it was', () => {
+    fc.assert(
+      fc.property(fc.oneof(legalLog.map(({ events }) => events), lenientLog.map(({ events }) => events), anyLog), (events) => {
+        const builder = new TranscriptBuilder();
+        const given: (readonly [rows: unknown, shown: string])[] = [];
+        for (const event of events) {
+          builder.ingest(event);
+          const rows = builder.rows();
+          given.push([rows, JSON.stringify(rows)]);
+        }
+        for (const [rows, shown] of given) expect(JSON.stringify(rows)).toBe(shown);
+        const fresh = new TranscriptBuilder();
+        for (const event of events) fresh.ingest(event);
+        expect(builder.rows()).toEqual(fresh.rows());
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('is as sound when its oldest part is dropped now and then, and ends with the same words within a bound', () => {
+    fc.assert(
+      fc.property(legalLog, fc.integer({ min: 1, max: 400 }), fc.array(fc.boolean(), { minLength: 80, maxLength: 80 }), ({ events }, kept, drops) => {
+        const [dropping, whole] = [new TranscriptBuilder(), new TranscriptBuilder()];
+        let openSpans = 0;
+        for (const [index, event] of events.entries()) {
+          dropping.ingest(event);
+          whole.ingest(event);
+          if (event.type === 'span.started') openSpans += 1;
+          if (event.type === 'span.completed') openSpans = 0;
+          if (drops[index % drops.length] === true && openSpans === 0) dropping.dropOldest(kept);
+          const [left, all] = [dropping.messages(), whole.messages()];
+          expect(problemsOf(left)).toEqual([]);
+          expect(flat(left).length).toBeLessThanOrEqual(flat(all).length + 1);
+          const last = all.at(-1);
+          if (last !== undefined) expect(left.at(-1)?.role).toBe(last.role);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('has every result in it once, in its place or told later', () => {
     fc.assert(
       fc.property(legalLog, ({ events }) => {

@@ -8,8 +8,8 @@ import { MAX_READ_EVENTS } from '../session/event-store.ts';
 import type { EventStore } from '../session/event-store.ts';
 
 /** Of all together, some four characters each. */
-const MAX_TOKENS = 1_000_000;
-/** What an empty one counts for: so there are at most a thousand. */
+const MAX_TOKENS = 4_000_000;
+/** What an empty one counts for: so there are at most four thousand. */
 const LEAST_TOKENS = 1_000;
 
 export interface KeptConversation {
@@ -25,10 +25,10 @@ export class KeptConversations {
   readonly #kept = new Map<string, KeptConversation & { readonly tokens: number }>();
   #tokens = 0;
 
-  /** `told`: how many tokens a model was told of it last. */
-  keep(sessionId: string, conversation: KeptConversation, told: number): void {
+  /** @param length of it, in tokens */
+  keep(sessionId: string, conversation: KeptConversation, length: number): void {
     this.#forget(sessionId);
-    const tokens = told + LEAST_TOKENS;
+    const tokens = length + LEAST_TOKENS;
     this.#kept.set(sessionId, { ...conversation, tokens });
     this.#tokens += tokens;
     for (const oldest of this.#kept.keys()) {

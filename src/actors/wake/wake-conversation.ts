@@ -2,11 +2,15 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import type { ContextReport } from '../../machines/turn/context-report.ts';
+import { estimateMessages } from '../../machines/turn/token-estimate.ts';
 import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
 import type { KeptConversations } from './kept-conversations.ts';
 import type { KnownEvents } from './known-events.ts';
 import { loadTranscript } from './session-transcript.ts';
+
+/** A conversation that is longer than so many contexts of its model is cut to fewer: the outputs of old calls, of which a model is told a line, count whole here. */
+const LONGEST_CONTEXTS = 6;
+const KEPT_CONTEXTS = 4;
 
 export interface ConversationSource {
   readonly kept: KeptConversations;
@@ -49,14 +53,14 @@ export class WakeConversation {
     throw new RuntimeError('WAKE_NOT_ASSEMBLED', 'the conversation was to be read before it was loaded', { category: 'crash' });
   }
 
-  /**
-   * Leaves it to the next wake of the session, unless it is longer than what a model could be told: a builder drops nothing by itself.
-   * `told`: what a model was told of it last; undefined when none was.
-   */
-  leave(kept: KeptConversations, sessionId: string, told: ContextReport | undefined): void {
+  /** Leaves it to the next wake of the session, without what is far too old for a model to be told. */
+  leave(kept: KeptConversations, sessionId: string): void {
     const [builder, lastId] = [this.#builder, this.#lastId];
     this.#builder = undefined;
-    if (builder === undefined || lastId === undefined || told === undefined) return;
-    if (told.omittedMessages === 0 && told.shortenedMessages === 0) kept.keep(sessionId, { builder, lastId, maxTokens: this.#maxTokens }, told.messages);
+    if (builder === undefined || lastId === undefined) return;
+    const tokens = estimateMessages(builder.messages());
+    const isLong = tokens > LONGEST_CONTEXTS * this.#maxTokens;
+    if (isLong) builder.dropOldest(KEPT_CONTEXTS * this.#maxTokens);
+    kept.keep(sessionId, { builder, lastId, maxTokens: this.#maxTokens }, isLong ? KEPT_CONTEXTS * this.#maxTokens : tokens);
   }
 }

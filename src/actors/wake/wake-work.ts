@@ -161,11 +161,12 @@ export class WakeWork {
     if (skipped.length > 0) await this.#append(skipped.map((data) => ({ type: 'tool.skipped', data })));
     await this.#conversation.load({ kept: this.#ports.conversations, state: () => this.#journal.state, maxTokens: maxContextTokens(this.#agent.definition) });
     const consumed = readableIngress(this.#journal.state).map(({ eventId }) => eventId);
-    await this.#compact(this.#agent, this.#conversation.transcript.rows(consumed));
+    const rows = this.#conversation.transcript.rows(consumed);
+    const isCompacted = await this.#compact(this.#agent, rows);
     const { state } = this.#journal;
     this.#step = assembleStep({
       ...{ agent: this.#agent, state },
-      messages: this.#conversation.transcript.messages(consumed),
+      messages: isCompacted ? this.#conversation.transcript.messages(consumed) : rows.map(({ message }) => message),
       consumed,
       runId: this.#ports.ids.next(),
       runConfig: this.#ports.runConfig,
@@ -176,9 +177,9 @@ export class WakeWork {
     await this.#companions.beforeStep(this.#companionWake(this.#agent));
   }
 
-  async #compact(agent: PreparedAgent, rows: readonly TranscriptRow[]): Promise<void> {
-    if (this.#abort.signal.aborted) return;
-    await compactIfFull({
+  async #compact(agent: PreparedAgent, rows: readonly TranscriptRow[]): Promise<boolean> {
+    if (this.#abort.signal.aborted) return false;
+    return compactIfFull({
       agent,
       rows,
       state: this.#journal.state,
@@ -300,7 +301,7 @@ export class WakeWork {
     this.#time.end();
     try {
       await this.#endCompanions();
-      this.#conversation.leave(this.#ports.conversations, this.#identity.sessionId, this.#step?.context);
+      this.#conversation.leave(this.#ports.conversations, this.#identity.sessionId);
       if (this.#epoch !== undefined && !this.#hasEnded) await keepView(this.#ports.store, this.#journal.state);
       await this.#ports.tellParent(this.#journal).catch((error: unknown) => this.#ports.onListenerError(error, 'listener'));
     } finally {

@@ -1,7 +1,7 @@
 /** What a model's context is spent on, as numbers and in words. */
 import type { ProviderMessage } from './provider-message.ts';
 import type { ToolDescriptor } from './tool-definition.ts';
-import { estimateTokens, estimateTools, messageCosts } from './token-estimate.ts';
+import { conversationCosts, estimateTokens, estimateTools } from './token-estimate.ts';
 
 export interface ContextParts {
   /** The system text. */
@@ -40,16 +40,15 @@ export interface ContextReport {
 }
 
 export function contextReport({ instructions, tools, messages, maxTokens, reservedForOutput, omittedMessages = 0, shortenedMessages = 0 }: ContextParts): ContextReport {
-  const costs = messages.map(messageCosts);
+  const { words, attachments, summarizesThroughSeq } = conversationCosts(messages);
   const spent = {
     instructions: estimateTokens(instructions),
     tools: estimateTools(tools),
-    messages: costs.reduce((tokens, { words }) => tokens + words, 0),
-    attachments: costs.reduce((tokens, { attachments }) => tokens + attachments, 0),
+    messages: words,
+    attachments,
     reserved: reservedForOutput,
   };
   const total = spent.instructions + spent.tools + spent.messages + spent.attachments + spent.reserved;
-  const compactedThroughSeq = summarizedThrough(messages);
   return {
     maxTokens,
     ...spent,
@@ -57,7 +56,7 @@ export function contextReport({ instructions, tools, messages, maxTokens, reserv
     free: Math.max(0, maxTokens - total),
     omittedMessages,
     shortenedMessages,
-    ...(compactedThroughSeq === undefined ? {} : { compactedThroughSeq }),
+    ...(summarizesThroughSeq === undefined ? {} : { compactedThroughSeq: summarizesThroughSeq }),
   };
 }
 
@@ -76,10 +75,6 @@ export function describeContext({ maxTokens, total, free, omittedMessages, short
     ...(shortenedMessages > 0 ? [shortenedMessages === 1 ? 'One message is shortened.' : `${grouped(shortenedMessages)} messages are shortened.`] : []),
     ...(compactedThroughSeq === undefined ? [] : [`A summary stands for everything up to event ${compactedThroughSeq}.`]),
   ].join(' ');
-}
-
-function summarizedThrough(messages: readonly ProviderMessage[]): number | undefined {
-  return messages.flatMap(({ content }) => content.flatMap((part) => (part.type === 'text' ? (part.summarizesThroughSeq ?? []) : []))).at(-1);
 }
 
 function grouped(count: number): string {

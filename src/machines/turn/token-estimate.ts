@@ -66,7 +66,8 @@ export function estimateTokens(text: string): number {
 
 /** Tokens of all messages: the sum of each. */
 export function estimateMessages(messages: readonly ProviderMessage[]): number {
-  return messages.reduce((tokens, message) => tokens + estimateMessage(message), 0);
+  const { words, attachments } = conversationCosts(messages);
+  return words + attachments;
 }
 
 export function estimateMessage(message: ProviderMessage): number {
@@ -78,16 +79,44 @@ export interface MessageCosts {
   readonly words: number;
   /** Of images and files, whose bytes are loaded when a model is called. */
   readonly attachments: number;
+  /** Up to where in the log a summary in it stands for what was said. */
+  readonly summarizesThroughSeq?: number | undefined;
 }
 
-export function messageCosts({ content }: ProviderMessage): MessageCosts {
-  let words = MESSAGE_TOKENS;
-  let attachments = 0;
-  for (const part of content) {
+/** What is known already: messages are values, a conversation grows by its end, and each step asks several times. */
+const KNOWN_MESSAGES = new WeakMap<ProviderMessage, MessageCosts>();
+const KNOWN_CONVERSATIONS = new WeakMap<readonly ProviderMessage[], MessageCosts>();
+
+/** Of all messages together. */
+export function conversationCosts(messages: readonly ProviderMessage[]): MessageCosts {
+  const known = KNOWN_CONVERSATIONS.get(messages);
+  if (known !== undefined) return known;
+  let [words, attachments]: [number, number] = [0, 0];
+  let summarizesThroughSeq: number | undefined;
+  for (const message of messages) {
+    const costs = messageCosts(message);
+    words += costs.words;
+    attachments += costs.attachments;
+    summarizesThroughSeq = costs.summarizesThroughSeq ?? summarizesThroughSeq;
+  }
+  const costs = { words, attachments, summarizesThroughSeq };
+  KNOWN_CONVERSATIONS.set(messages, costs);
+  return costs;
+}
+
+export function messageCosts(message: ProviderMessage): MessageCosts {
+  const known = KNOWN_MESSAGES.get(message);
+  if (known !== undefined) return known;
+  let [words, attachments] = [MESSAGE_TOKENS, 0];
+  let summarizesThroughSeq: number | undefined;
+  for (const part of message.content) {
     words += estimatePart(part);
     attachments += attachedTokens(part);
+    if (part.type === 'text') summarizesThroughSeq = part.summarizesThroughSeq ?? summarizesThroughSeq;
   }
-  return { words, attachments };
+  const costs = { words, attachments, summarizesThroughSeq };
+  KNOWN_MESSAGES.set(message, costs);
+  return costs;
 }
 
 export type Part = ProviderMessage['content'][number];

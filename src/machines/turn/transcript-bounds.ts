@@ -3,7 +3,7 @@
  * and its result always stay together. The newest exchanges are protected: they are cut in the middle before any of them is left out. What
  * the model has to answer is always kept, and cut in the middle when it alone is too large.
  */
-import type { ProviderMessage, TextPart, UserMessage } from './provider-message.ts';
+import type { ProviderMessage, TextPart, ToolMessage, UserMessage } from './provider-message.ts';
 import { asText, estimateMessage, estimateMessages, estimatePart, estimateTokens } from './token-estimate.ts';
 import { cutMiddle, cutToFit, outputLeftOut } from './transcript-cut.ts';
 import { exchangesOf, lastExchangeStart, newestTold, summaryOf } from './transcript-exchanges.ts';
@@ -89,9 +89,16 @@ export function withoutOldOutputs(messages: readonly ProviderMessage[], keepOutp
   return messages.map((message, index) => (index < end && message.role === 'tool' ? withoutOutputs(message) : message));
 }
 
-function withoutOutputs(message: Extract<ProviderMessage, { role: 'tool' }>): ProviderMessage {
+/** What was left out once is left out at each step from then on. */
+const WITHOUT_OUTPUTS = new WeakMap<ToolMessage, ToolMessage>();
+
+function withoutOutputs(message: ToolMessage): ToolMessage {
+  const known = WITHOUT_OUTPUTS.get(message);
+  if (known !== undefined) return known;
   const content = message.content.map((part) => (estimateTokens(asText(part.output)) <= SHORT_OUTPUT_TOKENS ? part : { ...part, output: outputLeftOut(part) }));
-  return { role: 'tool', content };
+  const shortened: ToolMessage = { role: 'tool', content };
+  WITHOUT_OUTPUTS.set(message, shortened);
+  return shortened;
 }
 
 /** The oldest exchanges go, and the protected ones only where they do not fit even when they are cut. */

@@ -46,9 +46,9 @@ export function cutToFit(messages: readonly ProviderMessage[], maxTokens: number
 }
 
 function cutParts(messages: readonly ProviderMessage[], maxTokens: number): readonly ProviderMessage[] | undefined {
-  const sizes = messages.flatMap(({ content }) => content.map((part) => estimatePart(part) - estimateFrame(part)));
   const total = estimateMessages(messages);
   if (total <= maxTokens) return messages;
+  const sizes = messages.flatMap(({ content }) => content.map((part) => estimatePart(part) - estimateFrame(part)));
   const frames = total - sizes.reduce((tokens, size) => tokens + size, 0);
   const size = largestSize(sizes, maxTokens - frames);
   return size === undefined ? undefined : messages.map((message) => withParts(message, (part) => cutPart(part, size)));

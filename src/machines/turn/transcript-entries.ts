@@ -17,33 +17,55 @@ export interface TranscriptRow {
 
 /**
  * The entries as messages: beginning with a user message, and what is told at one place joined to one, since some providers refuse two
- * in a row.
- * @param open what is not settled yet, after the entries
+ * in a row. Entries are added at their end, so what was made of the settled ones is kept, and a step costs what is new.
  */
-export function rowsOf(entries: readonly TranscriptEntry[], open: readonly TranscriptEntry[]): readonly TranscriptRow[] {
-  const rows = new Rows();
-  for (const entry of entries) rows.add(entry, entry.seq);
-  for (const entry of open) rows.add(entry, undefined);
-  return rows.list;
-}
-
-class Rows {
-  readonly list: TranscriptRow[] = [];
+export class TranscriptRows {
+  #rows: TranscriptRow[] = [];
   /** The content of the last row, while that is a user message. */
   #told: UserPart[] | undefined;
+  /** The rows have been given away: what a step was given stays as it was. */
+  #isShared = false;
+  /** How many of the entries are in the rows. */
+  #count = 0;
 
-  add(entry: TranscriptEntry, settledSeq: number | undefined): void {
+  /** @param open what is not settled yet, after the entries */
+  of(entries: readonly TranscriptEntry[], open: readonly TranscriptEntry[]): readonly TranscriptRow[] {
+    for (; this.#count < entries.length; this.#count += 1) {
+      const entry = entries[this.#count];
+      if (entry !== undefined) this.#add(entry, entry.seq);
+    }
+    this.#isShared = true;
+    return this.#with(open);
+  }
+
+  /** The entries are others than they were. */
+  forget(): void {
+    [this.#rows, this.#told, this.#isShared, this.#count] = [[], undefined, false, 0];
+  }
+
+  #with(open: readonly TranscriptEntry[]): readonly TranscriptRow[] {
+    const copy = new TranscriptRows();
+    [copy.#rows, copy.#told, copy.#isShared] = [[...this.#rows], this.#told, true];
+    for (const entry of open) copy.#add(entry, undefined);
+    return copy.#rows;
+  }
+
+  #add(entry: TranscriptEntry, settledSeq: number | undefined): void {
     if (entry.kind === 'told') return this.#tell(entry.parts, settledSeq);
-    if (this.list.length === 0) this.#tell([OPENING], settledSeq);
+    if (this.#rows.length === 0) this.#tell([OPENING], settledSeq);
     this.#told = undefined;
-    this.list.push({ message: entry.said, settledSeq });
-    if (entry.results !== undefined) this.list.push({ message: entry.results, settledSeq });
+    this.#rows.push({ message: entry.said, settledSeq });
+    if (entry.results !== undefined) this.#rows.push({ message: entry.results, settledSeq });
   }
 
   #tell(parts: readonly UserPart[], settledSeq: number | undefined): void {
     if (parts.length === 0) return;
-    if (this.#told === undefined) this.list.push({ message: { role: 'user', content: (this.#told = []) }, settledSeq });
-    this.#told.push(...parts);
-    this.list[this.list.length - 1] = { message: { role: 'user', content: this.#told }, settledSeq };
+    const isNew = this.#told === undefined;
+    const told = this.#told !== undefined && !this.#isShared ? this.#told : [...(this.#told ?? [])];
+    told.push(...parts);
+    [this.#told, this.#isShared] = [told, false];
+    const row = { message: { role: 'user', content: told }, settledSeq } as const;
+    if (isNew) this.#rows.push(row);
+    else this.#rows[this.#rows.length - 1] = row;
   }
 }

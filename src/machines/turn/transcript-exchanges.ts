@@ -7,8 +7,17 @@ export interface Exchange {
   readonly end: number;
 }
 
+/** One step asks several times for those of the same messages. */
+const KNOWN = new WeakMap<readonly ProviderMessage[], readonly Exchange[]>();
+
 /** All of them, oldest first. An exchange begins with a user message, or with an assistant message that follows upon a step at once. */
 export function exchangesOf(messages: readonly ProviderMessage[]): readonly Exchange[] {
+  const known = KNOWN.get(messages) ?? partedInto(messages);
+  KNOWN.set(messages, known);
+  return known;
+}
+
+function partedInto(messages: readonly ProviderMessage[]): readonly Exchange[] {
   const starts = messages.flatMap(({ role }, index) => {
     if (role === 'tool') return [];
     return role === 'user' || messages[index - 1]?.role !== 'user' ? [index] : [];

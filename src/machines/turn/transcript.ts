@@ -12,7 +12,8 @@ import { restoredText } from '../hand/hand-notes.ts';
 import { MAX_CONTINUES_IN_A_ROW } from '../session/limits.ts';
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 import type { AssistantMessage, ProviderMessage, TextPart, ToolCallPart, ToolResultPart, UserMessage } from './provider-message.ts';
-import { rowsOf } from './transcript-entries.ts';
+import { estimateMessages } from './token-estimate.ts';
+import { TranscriptRows } from './transcript-entries.ts';
 import type { TranscriptEntry, TranscriptRow } from './transcript-entries.ts';
 import { AcceptedCallIds, acceptedInput, acceptedName } from './transcript-names.ts';
 import { childText, customResultText, dueText, isBlank, jobText, lateResultText, messageParts, outputOf, saidPart, summaryPart, textPart, wellFormed, wellFormedJson } from './transcript-text.ts';
@@ -51,6 +52,7 @@ type Ingest = { readonly [Type in SessionEventType]?: (builder: TranscriptBuilde
 
 export class TranscriptBuilder {
   #entries: TranscriptEntry[] = [];
+  readonly #rows = new TranscriptRows();
   /** What came from outside and no model step has read yet, by event id. */
   readonly #waiting = new Map<string, readonly UserPart[]>();
   /** Of these, what a tool call waits for: a model reads it in the result of the call. */
@@ -140,7 +142,21 @@ export class TranscriptBuilder {
     const eventIds = reading ?? [...this.#waiting.keys()].filter((eventId) => !this.#answersToCalls.has(eventId));
     const parts = [...this.#notes, ...eventIds.flatMap((eventId) => this.#waiting.get(eventId) ?? [])];
     const open = [...settled(this.#turn), { kind: 'told', seq: this.#head, parts } as const];
-    return rowsOf(this.#entries, open);
+    return this.#rows.of(this.#entries, open);
+  }
+
+  /** Leaves out the oldest of what is settled, as far as the rest takes `tokens` by estimate. A summary stays. */
+  dropOldest(tokens: number): void {
+    let start = this.#entries.length;
+    for (let kept = 0; start > 0 && kept < tokens; ) {
+      start -= 1;
+      kept += entryTokens(this.#entries[start]);
+    }
+    const summary = this.#compactedThroughSeq === undefined ? [] : this.#entries.slice(0, 1);
+    if (start <= summary.length) return;
+    this.#entries = [...summary, ...this.#entries.slice(start)];
+    this.#stepStart = undefined;
+    this.#rows.forget();
   }
 
   #wait(eventId: string, text: string, source?: string): void {
@@ -180,6 +196,7 @@ export class TranscriptBuilder {
     if (parts.length === 0) return;
     const seq = this.#entries[at]?.seq ?? this.#turn?.seq ?? this.#head;
     this.#entries.splice(at, 0, { kind: 'told', seq, parts });
+    this.#rows.forget();
   }
 
   #announceDue(queuedWakeIds: readonly string[]): void {
@@ -260,6 +277,7 @@ export class TranscriptBuilder {
     const kept = this.#entries.filter((entry) => entry.seq > through);
     this.#stepStart = undefined;
     this.#entries = [{ kind: 'told', seq: through, parts: [summaryPart({ summary, throughSeq: through })] }, ...kept];
+    this.#rows.forget();
   }
 }
 
@@ -278,6 +296,11 @@ function settled(turn: OpenTurn | undefined): TranscriptEntry[] {
   if (calls.size === 0) return [{ kind: 'turn', seq, said }];
   const content = [...calls].map(([callId, call]) => results.get(callId) ?? resultOf(call, { outcome: 'unknown', output: UNKNOWN_RESULT }));
   return [{ kind: 'turn', seq, said, results: { role: 'tool', content } }];
+}
+
+function entryTokens(entry: TranscriptEntry | undefined): number {
+  if (entry === undefined) return 0;
+  return estimateMessages(entry.kind === 'told' ? [{ role: 'user', content: entry.parts }] : [entry.said, ...(entry.results === undefined ? [] : [entry.results])]);
 }
 
 function reasoningPart({ text, opaque }: SessionEventData<'agent.thinking'>): AssistantPart {

@@ -74,14 +74,14 @@ describe('the conversation of a session that was awake here', () => {
     expect(await kept.take(log.store, foldAll(log.events), MAX_TOKENS + 1)).toBeUndefined();
   });
 
-  it('gives way when a million tokens of others have been kept since', async () => {
+  it('gives way when four million tokens of others have been kept since', async () => {
     const kept = new KeptConversations();
     const log = new Log(3);
     keep(kept, log, 10);
-    for (const name of ['one', 'two']) keep(kept, log, 480_000, name);
+    for (const name of ['one', 'two']) keep(kept, log, 1_950_000, name);
     expect(await kept.take(log.store, foldAll(log.events), MAX_TOKENS)).toBeDefined();
     keep(kept, log, 10);
-    for (const name of ['one', 'two', 'three']) keep(kept, log, 480_000, name);
+    for (const name of ['one', 'two', 'three']) keep(kept, log, 1_950_000, name);
     expect(await kept.take(log.store, foldAll(log.events), MAX_TOKENS)).toBeUndefined();
   });
 });
