@@ -3,12 +3,13 @@ import { lstatSync, realpathSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, dirname, join, sep } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import type { MountPlaces, MountRequest } from '../../actors/environment/mount-places.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import type { DeclaredMount } from '../../machines/environment/environment-definition.ts';
 import type { MountFolders } from '../../machines/environment/mount-table.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { nearestRealPath } from '../system/real-path.ts';
 import { systemCodeOf, unwritable } from './environment-errors.ts';
 import { SOCKETS_OF_CONTAINERS, placesOfSecrets } from './kept-from-mounts.ts';
 
@@ -220,17 +221,6 @@ async function checkedSource({ path, source }: DeclaredMount, { home, kept, envi
 function overlaps(one: string, other: string): boolean {
   const [first, second] = [one.toLowerCase(), other.toLowerCase()];
   return first === second || first.startsWith(`${second}${sep}`) || second.startsWith(`${first}${sep}`);
-}
-
-/** Where a path leads, as far as it exists. */
-async function nearestRealPath(absolute: string): Promise<string> {
-  const missing: string[] = [];
-  for (let current = absolute; ; current = dirname(current)) {
-    const found = await realpath(current).catch(() => undefined);
-    if (found !== undefined) return join(found, ...missing);
-    if (dirname(current) === current) return absolute;
-    missing.unshift(basename(current));
-  }
 }
 
 function unavailable(path: string, problem: string, hint: string): RuntimeError {

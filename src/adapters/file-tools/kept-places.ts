@@ -2,10 +2,10 @@
  * What file tools leave alone wherever in a workspace or a mount it lies: the secrets of the home always, and in an environment with a sandbox
  * what its commands cannot reach either. Otherwise a tool would do for an agent what its commands cannot.
  */
-import { realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
 import { shownPath } from '../../machines/turn/files/file-path.ts';
+import { realPathOfOwn } from '../system/real-path.ts';
 import { isWithin } from './mount-roots.ts';
 import type { Root } from './mount-roots.ts';
 
@@ -34,8 +34,8 @@ export class KeptPlaces {
     this.#isShutIn = isShutIn;
   }
 
-  static async of({ home, isShutIn }: KeptPlacesRequest): Promise<KeptPlaces> {
-    const real = home === undefined ? undefined : await realpath(home).catch(() => undefined);
+  static of({ home, isShutIn }: KeptPlacesRequest): KeptPlaces {
+    const real = home === undefined ? undefined : realPathOfOwn(home);
     if (real === undefined) return new KeptPlaces([], isShutIn);
     return new KeptPlaces(isShutIn ? [real] : SECRET_FOLDERS.map((name) => join(real, name)), isShutIn);
   }

@@ -9,6 +9,7 @@ import { lstat, open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Mount } from '../../machines/environment/mount-table.ts';
+import { realPathOfOwn } from '../system/real-path.ts';
 import { fileFailed, movedSince, notAFile, notAFolder, notFound, outside, systemCodeOf } from './file-errors.ts';
 import { KeptPlaces } from './kept-places.ts';
 import { readOnlyMount, vaultNotReadable } from './mount-errors.ts';
@@ -79,12 +80,14 @@ export class Places {
   }
 
   static async open({ workspaceDirectory, mounts, readRoots = [], home, isShutIn = false, ...options }: PlacesOptions): Promise<Places> {
-    const workspace = await realpath(workspaceDirectory).catch((error: unknown) => {
-      throw fileFailed('use the workspace', workspaceDirectory, error);
-    });
+    const workspace =
+      realPathOfOwn(workspaceDirectory) ??
+      (await realpath(workspaceDirectory).catch((error: unknown) => {
+        throw fileFailed('use the workspace', workspaceDirectory, error);
+      }));
     const readable = await Promise.all(readRoots.map((root) => realpath(root).catch(() => undefined)));
     const roots = new MountRoots({ directory: workspaceDirectory, workspace, mounts, readRoots: readable.flatMap((root) => root ?? []) });
-    return new Places({ ...options, roots, kept: await KeptPlaces.of({ home, isShutIn }), workspace });
+    return new Places({ ...options, roots, kept: KeptPlaces.of({ home, isShutIn }), workspace });
   }
 
   /** The real path of the workspace. */

@@ -1,0 +1,28 @@
+/**
+ * Where paths lead once every symbolic link is followed. For folders that the runtime itself works with at every step, such as the home: the system
+ * answers from memory in microseconds, and to ask in another thread costs ten times that. A path that a model or a mount names is
+ * followed by another thread: it may lead to a file system that does not answer.
+ */
+import { realpathSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+/** The real path of a folder of the runtime; undefined where it cannot be followed. */
+export function realPathOfOwn(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where an absolute path leads, as far as it exists. */
+export async function nearestRealPath(absolute: string): Promise<string> {
+  const missing: string[] = [];
+  for (let current = absolute; ; current = dirname(current)) {
+    const found = await realpath(current).catch(() => undefined);
+    if (found !== undefined) return join(found, ...missing);
+    if (dirname(current) === current) return absolute;
+    missing.unshift(basename(current));
+  }
+}
