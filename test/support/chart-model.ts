@@ -11,7 +11,7 @@ import type { ChartDescription } from '../../src/machines/inspection/chart-descr
 import { whileModelling } from './chart-model-watch.ts';
 import { takenIds } from './chart-model-ids.ts';
 
-/** An event by the name that the description of its chart gives it, with its data: `STOP`, `{ event: 'done(claim)', output: 'claimed' }`. */
+/** An event by the name that the description of its chart gives it, with its data: `STOP`, `{ event: 'done(claim)', output: { next: 'claimed' } }`. */
 export type Told = string | { readonly event: string; readonly [data: string]: unknown };
 
 interface Trigger {

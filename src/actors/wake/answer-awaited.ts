@@ -1,19 +1,18 @@
 /** Waits until somebody has answered what an open call asks, within the step that runs it: a backend holds its breath meanwhile. */
-import type { OpenToolCall, SessionState } from '../../machines/session/session-state.ts';
+import type { OpenToolCall } from '../../machines/session/session-state.ts';
 import type { Clock } from '../clock/clock.ts';
+import type { WakeJournal } from './wake-journal.ts';
 
 export interface AwaitedAnswer {
   /** The call by the state as it was read last; undefined once it has been closed. */
   readonly call: () => OpenToolCall | undefined;
-  readonly refresh: () => Promise<SessionState>;
-  /** Calls back when something was appended; returns how to stop that. */
-  readonly watch: (listener: () => void) => () => void;
+  readonly journal: Pick<WakeJournal, 'refresh' | 'watch'>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
 /** The call once it waits no more, or has waited too long, or the signal has aborted; undefined when it was closed. */
-export async function answerAwaited({ call, refresh, watch, clock, signal }: AwaitedAnswer): Promise<OpenToolCall | undefined> {
+export async function answerAwaited({ call, journal, clock, signal }: AwaitedAnswer): Promise<OpenToolCall | undefined> {
   let nudge = (): void => undefined;
   let hasNews = true;
   const tell = (): void => {
@@ -21,7 +20,7 @@ export async function answerAwaited({ call, refresh, watch, clock, signal }: Awa
     nudge();
   };
   // From before the first look, so that nothing is missed between a look and the wait.
-  const unwatch = watch(tell);
+  const unwatch = journal.watch(tell);
   signal.addEventListener('abort', tell, { once: true });
   try {
     for (;;) {
@@ -38,7 +37,7 @@ export async function answerAwaited({ call, refresh, watch, clock, signal }: Awa
 
   async function refreshed(): Promise<void> {
     hasNews = false;
-    await refresh();
+    await journal.refresh();
   }
 
   function newsOr(untilMs: number): Promise<void> {

@@ -5,33 +5,28 @@
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { AgentRunEvent, BackendToolOutcome } from '../../machines/run/run-output.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
-import type { OpenToolCall, SessionState } from '../../machines/session/session-state.ts';
+import type { OpenToolCall } from '../../machines/session/session-state.ts';
 import { abandoned } from '../../machines/wake/wake-repair.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { RunPermissionAnswer, RunPermissionRequest } from '../run/agent-runtime.ts';
-import type { SessionIdentity } from '../session/event-store.ts';
 import type { Tool } from '../turn/tool.ts';
 import { answerAwaited } from './answer-awaited.ts';
 import { backendTool } from './backend-tool.ts';
 import { asJson, asName, bounded, isShownWhole, questionText } from './backend-values.ts';
 import type { CallGate, CheckedCall } from './call-gate.ts';
 import { resolved } from './call-plan.ts';
+import type { WakeJournal } from './wake-journal.ts';
 
 /** How long a backend may be kept waiting for somebody, and the session with it. */
 const MAX_WAIT_SECONDS = 600;
 
 export interface BackendCallsOptions {
   readonly spanId: string;
-  readonly identity: SessionIdentity;
+  readonly journal: WakeJournal;
   readonly gate: CallGate;
   /** The managed tools: what a backend does of that kind is judged as if they did it. */
   readonly tools: readonly Tool[];
   readonly workspaceDirectory: string;
-  readonly state: () => SessionState;
-  readonly refresh: () => Promise<SessionState>;
-  readonly append: (drafts: readonly SessionEventDraft[]) => Promise<void>;
-  /** Calls back when something was appended; returns how to stop that. */
-  readonly watch: (listener: () => void) => () => void;
   readonly newCallId: () => string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -128,17 +123,17 @@ export class BackendCalls {
     await this.#lane;
     if (this.#trouble !== undefined) throw this.#trouble.error;
     if (this.#own.size === 0) return;
-    const { openToolCalls } = await this.#options.refresh();
+    const { openToolCalls } = await this.#options.journal.refresh();
     const left = openToolCalls.filter(({ callId }) => this.#own.has(callId));
-    if (left.length > 0) await this.#options.append(left.flatMap((call) => abandoned(call)));
+    if (left.length > 0) await this.#options.journal.append(left.flatMap((call) => abandoned(call)));
   }
 
   #say(): void {
     const text = this.#unsaid.trim();
     this.#said += this.#unsaid;
     this.#unsaid = '';
-    const { append, spanId } = this.#options;
-    if (text !== '') this.#write(() => append([{ type: 'agent.message', data: { text, spanId } }]));
+    const { journal, spanId } = this.#options;
+    if (text !== '') this.#write(() => journal.append([{ type: 'agent.message', data: { text, spanId } }]));
   }
 
   #spend(id: string): void {
@@ -158,13 +153,13 @@ export class BackendCalls {
     const callId = this.#options.newCallId();
     this.#known.set(id, { callId, isTold });
     this.#own.add(callId);
-    await this.#options.append([{ type: 'agent.tool_use', data: { callId, name: asName(name), input: asJson(input) ?? {}, spanId: this.#options.spanId, by: 'backend' } }]);
+    await this.#options.journal.append([{ type: 'agent.tool_use', data: { callId, name: asName(name), input: asJson(input) ?? {}, spanId: this.#options.spanId, by: 'backend' } }]);
     return callId;
   }
 
   async #started(id: string): Promise<void> {
     const open = this.#callOf(id);
-    if (open?.phase === 'requested') await this.#options.append([{ type: 'agent.tool_started', data: { callId: open.callId } }]);
+    if (open?.phase === 'requested') await this.#options.journal.append([{ type: 'agent.tool_started', data: { callId: open.callId } }]);
   }
 
   async #ended(id: string, outcome: BackendToolOutcome, output: unknown): Promise<void> {
@@ -172,7 +167,7 @@ export class BackendCalls {
     // Nobody asked for it; or somebody has denied it, or cut the turn short, and it was closed with that.
     if (open === undefined) return;
     const asked = open.phase === 'waiting' ? abandoned(open).filter(({ type }) => type === 'request.cancelled') : [];
-    await this.#options.append([...asked, { type: 'agent.tool_result', data: { callId: open.callId, name: open.name, outcome, output: bounded(output) } }]);
+    await this.#options.journal.append([...asked, { type: 'agent.tool_result', data: { callId: open.callId, name: open.name, outcome, output: bounded(output) } }]);
   }
 
   #callOf(id: string): OpenToolCall | undefined {
@@ -181,16 +176,16 @@ export class BackendCalls {
   }
 
   #open(callId: string): OpenToolCall | undefined {
-    return this.#options.state().openToolCalls.find((call) => call.callId === callId);
+    return this.#options.journal.state.openToolCalls.find((call) => call.callId === callId);
   }
 
   async #decide(request: RunPermissionRequest, { isAgain }: { readonly isAgain: boolean }): Promise<RunPermissionAnswer> {
     const open = await this.#told(request, isAgain);
     if (open === undefined || this.#isStopped(request)) return STOPPED;
-    const { gate, state } = this.#options;
+    const { gate, journal } = this.#options;
     // A turn may last for hours, and the policy be changed meanwhile.
     gate.refresh();
-    const decision = await gate.decide(this.#checked(open, request), state(), { maxSeconds: MAX_WAIT_SECONDS });
+    const decision = await gate.decide(this.#checked(open, request), journal.state, { maxSeconds: MAX_WAIT_SECONDS });
     switch (decision.kind) {
       case 'run':
         return this.#allow(open, () => [{ type: 'agent.tool_started', data: { callId: open.callId, allowedBy: decision.allowedBy } }]);
@@ -217,13 +212,13 @@ export class BackendCalls {
   }
 
   #checked({ callId, name }: OpenToolCall, { input, means, conceal }: RunPermissionRequest): CheckedCall {
-    const { tools, identity: session, workspaceDirectory } = this.#options;
+    const { tools, journal: { identity: session }, workspaceDirectory } = this.#options;
     const { tool, subject, ...judgedAs } = backendTool({ name, means, tools, session, workspaceDirectory });
     return { call: { callId, name, input: asJson(input) ?? {} }, tool, subject, judgedAs: { ...judgedAs, conceal }, question: undefined, subflow: undefined };
   }
 
   async #ask({ callId }: OpenToolCall, request: RunPermissionRequest, asking: SessionEventDraft): Promise<RunPermissionAnswer> {
-    await this.#written(() => this.#options.append([asking]), () => this.#open(callId) !== undefined);
+    await this.#written(() => this.#options.journal.append([asking]), () => this.#open(callId) !== undefined);
     const signals = [this.#signal, ...(request.signal === undefined ? [] : [request.signal])];
     const open = await answerAwaited({ ...this.#options, signal: AbortSignal.any(signals), call: () => this.#open(callId) });
     if (open === undefined || this.#signal.aborted) return STOPPED;
@@ -238,9 +233,9 @@ export class BackendCalls {
 
   /** Somebody has allowed it: for what was asked, and where that leads now. */
   async #redeem(open: OpenToolCall, request: RunPermissionRequest): Promise<RunPermissionAnswer> {
-    const { gate, state } = this.#options;
+    const { gate, journal } = this.#options;
     gate.refresh();
-    const redeemed = await gate.redeem(this.#checked(open, request), open, state());
+    const redeemed = await gate.redeem(this.#checked(open, request), open, journal.state);
     if (redeemed.kind === 'deny') return this.#refuse(open, concealed(request, `The call was denied after all: ${redeemed.because}`), 'denied');
     if (redeemed.kind !== 'run') return this.#refuse(open, 'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.', 'expired');
     if (open.answer?.kind === 'permission' && open.answer.scope === 'always' && open.request?.kind === 'permission') await gate.keep(open.request.rules ?? [], open.request.requestId);
@@ -251,7 +246,7 @@ export class BackendCalls {
     const isWritten = await this.#written(async () => {
       const open = this.#open(callId);
       // One that the backend says has started needs no second beginning.
-      if (open !== undefined && open.phase !== 'started') await this.#options.append(draftsFor(open));
+      if (open !== undefined && open.phase !== 'started') await this.#options.journal.append(draftsFor(open));
     }, () => this.#open(callId) !== undefined);
     // What is not in the log must not happen.
     return isWritten && !this.#signal.aborted ? { decision: 'allow' } : STOPPED;
@@ -263,7 +258,7 @@ export class BackendCalls {
       const open = this.#open(callId);
       if (open === undefined) return;
       const told = asked === undefined ? [] : [resolved(open, asked)];
-      await this.#options.append([...told, { type: 'agent.tool_result', data: { callId, name: open.name, outcome: 'denied', output: message } }]);
+      await this.#options.journal.append([...told, { type: 'agent.tool_result', data: { callId, name: open.name, outcome: 'denied', output: message } }]);
     });
     return { decision: 'deny', message };
   }
@@ -272,7 +267,7 @@ export class BackendCalls {
   async #withdraw(callId: string): Promise<RunPermissionAnswer> {
     await this.#written(async () => {
       const open = this.#open(callId);
-      if (open !== undefined) await this.#options.append(abandoned(open));
+      if (open !== undefined) await this.#options.journal.append(abandoned(open));
     });
     return { decision: 'deny', message: 'The question was withdrawn.' };
   }

@@ -42,7 +42,7 @@ export interface CallPlans {
 
 /** In the order the model asked. */
 export async function planCalls(options: WakeToolsOptions): Promise<CallPlans> {
-  const state = options.state();
+  const { state } = options.journal;
   const running: RunningCall[] = [];
   const settled: SettledCall[] = [];
   for (const [index, open] of readyCalls(state).entries()) {
@@ -88,7 +88,7 @@ class CallPlanner {
       case 'custom_tool':
         return this.#answer(call, await this.#customResult(call, answer.seq));
       case 'subflow':
-        return this.#answer(call, await this.#options.subflows.resultOf(this.#open, this.#options.state()));
+        return this.#answer(call, await this.#options.subflows.resultOf(this.#open, this.#options.journal.state));
     }
   }
 
@@ -101,7 +101,7 @@ class CallPlanner {
   async #decide(call: KnownCall): Promise<CallPlan> {
     const checked = this.#check(call);
     if ('reason' in checked) return this.#fail(call, checked.reason);
-    const decision = await this.#options.gate.decide(checked, this.#options.state());
+    const decision = await this.#options.gate.decide(checked, this.#options.journal.state);
     switch (decision.kind) {
       case 'run':
         return this.#proceed(checked, decision.allowedBy);
@@ -117,7 +117,7 @@ class CallPlanner {
     const { gate } = this.#options;
     const checked = this.#check(call);
     if ('reason' in checked) return this.#fail(call, checked.reason);
-    const redeemed = await gate.redeem(checked, this.#open, this.#options.state());
+    const redeemed = await gate.redeem(checked, this.#open, this.#options.journal.state);
     if (redeemed.kind === 'deny') return this.#deny(call, `The call was denied after all: ${redeemed.because}`);
     if (redeemed.kind === 'stale') return this.#askAgain(checked);
     if (redeemed.kind === 'void') return this.#deny(call, 'What was allowed does not count any more: it has expired, or the call would happen elsewhere now.', 'expired');
@@ -130,7 +130,7 @@ class CallPlanner {
   async #askAgain(checked: CheckedCall): Promise<CallPlan> {
     const { call } = checked;
     const spent = resolved(this.#open, 'expired');
-    const decision = await this.#options.gate.decide(checked, this.#options.state());
+    const decision = await this.#options.gate.decide(checked, this.#options.journal.state);
     switch (decision.kind) {
       case 'run':
         return new CallPlanner(this.#options, withoutScope(this.#open), { isFinal: this.#isFinal }).#proceed(checked, decision.allowedBy);
@@ -156,7 +156,7 @@ class CallPlanner {
       return waits({ id: requestId, type: 'agent.question_asked', data: { requestId, callId: call.callId, ...question } });
     }
     if (subflow !== undefined) {
-      const started = await subflows.plan(this.#open, { ...subflow, agent: this.#options.agent }, this.#options.state());
+      const started = await subflows.plan(this.#open, { ...subflow, agent: this.#options.agent }, this.#options.journal.state);
       return 'reason' in started ? this.#fail(call, started.reason) : waits(started.draft);
     }
     if (tool.run !== undefined) return { kind: 'run', call, open: this.#open, allowedBy, subject };
@@ -165,7 +165,7 @@ class CallPlanner {
   }
 
   #check(call: KnownCall): CheckedCall | { readonly reason: string } {
-    const { agent, state } = this.#options;
+    const { agent, journal } = this.#options;
     const tool = agent.tools.get(call.name);
     if (tool === undefined) return { reason: unknownTool(call.name, agent.tools) };
     try {
@@ -173,7 +173,7 @@ class CallPlanner {
       const reading = readToolInput(tool.definition, call.input);
       if (!reading.ok) return { reason: reading.reason };
       const { input } = reading;
-      const { sessionId, agentId } = state();
+      const { sessionId, agentId } = journal.state;
       const subject = tool.subject?.(input, { session: { sessionId, agentId }, workspaceDirectory: agent.workspaceDirectory, environment: agent.environment }) ?? { kind: 'tool' };
       return { call, tool, subject, question: tool.question?.(input), subflow: tool.subflow?.(input, agent) };
     } catch (error) {
@@ -199,20 +199,20 @@ class CallPlanner {
   }
 
   async #customResult(call: ToolCallInput, seq: number): Promise<ToolCallResult> {
-    const { store, state, outputs } = this.#options;
-    const session = state();
+    const { store, journal, outputs } = this.#options;
+    const session = journal.state;
     const [event] = await store.read(session.sessionId, { from: seq, limit: 1 });
     if (event?.type !== 'user.custom_tool_result') throw lost(call.callId, seq);
     return storable(event.data.output, { outputs, session, callId: call.callId });
   }
 
   async #call(): Promise<KnownCall> {
-    const { calls, store, state } = this.#options;
+    const { calls, store, journal } = this.#options;
     const { callId, name, seq } = this.#open;
     const history = askedBefore(this.#open);
     const known = calls.find((call) => call.callId === callId);
     if (known !== undefined) return { ...known, history };
-    const [event] = await store.read(state().sessionId, { from: seq, limit: 1 });
+    const [event] = await store.read(journal.state.sessionId, { from: seq, limit: 1 });
     if (event?.type === 'agent.tool_use' && event.data.callId === callId) return { callId, name, input: event.data.input, history };
     throw lost(callId, seq);
   }

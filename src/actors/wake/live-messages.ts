@@ -1,13 +1,11 @@
 /** Messages that come in while a backend runs which can take them: it is given each as it comes, and has read it when the step is over. */
-import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { AgentRuntime } from '../run/agent-runtime.ts';
+import type { WakeJournal } from './wake-journal.ts';
 
 export interface LiveMessagesOptions {
-  readonly state: () => SessionState;
-  readonly refresh: () => Promise<SessionState>;
-  /** Calls the listener when something may have come in, until the function that it returns is called. Not used for a backend that takes no messages. */
-  readonly watch: (listener: (head?: number) => void) => () => void;
+  /** Watched only for a backend that takes messages. */
+  readonly journal: Pick<WakeJournal, 'state' | 'refresh' | 'watch'>;
   /** The text of a message, by its event; undefined for one that only the next step can be given, such as one with files. */
   readonly textOf: (seq: number) => Promise<string | undefined>;
   /** Those that the step was given when it began. */
@@ -50,7 +48,7 @@ export class LiveMessages {
   /** Who runs from now on and takes messages; nobody does when absent. What another one took before it failed is given to nobody again in this step: the next one reads it. */
   serve(runtime: AgentRuntime | undefined): void {
     this.#reader = runtime?.queueMessage === undefined ? undefined : { runtime, taken: [], isNew: true };
-    if (this.#reader !== undefined) this.#unwatch ??= this.#options.watch((head) => this.#look(head));
+    if (this.#reader !== undefined) this.#unwatch ??= this.#options.journal.watch((head) => this.#look(head));
   }
 
   /** The backend has said something, so it runs: what came before it did is offered now. */
@@ -83,8 +81,8 @@ export class LiveMessages {
   }
 
   async #offer(head: number): Promise<void> {
-    const { state, refresh, textOf, runId } = this.#options;
-    const { pending } = head <= state().head ? state() : await refresh();
+    const { journal, textOf, runId } = this.#options;
+    const { pending } = head <= journal.state.head ? journal.state : await journal.refresh();
     for (const { eventId, seq, type, delivery } of pending) {
       const reader = this.#reader;
       if (this.#isClosed || reader === undefined) return;

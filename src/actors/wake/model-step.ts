@@ -5,7 +5,7 @@ import type { Candidate } from '../../machines/run/candidate.ts';
 import type { RunAttempt } from '../../machines/run/run-attempt.ts';
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
-import type { BackendSession, SessionState } from '../../machines/session/session-state.ts';
+import type { BackendSession } from '../../machines/session/session-state.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import { stepEvents } from '../../machines/turn/step-events.ts';
 import type { StepEvents } from '../../machines/turn/step-events.ts';
@@ -16,7 +16,6 @@ import type { Allowance } from '../../machines/session/event-schemas.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { AgentRuntime, MessageIntake, RunPermissionAnswer, RunPermissionRequest, RunResumption } from '../run/agent-runtime.ts';
 import type { RunDecisionRecord } from '../run/run-options.ts';
-import type { SessionIdentity } from '../session/event-store.ts';
 import { redactedListener } from '../vault/live-redaction.ts';
 import { SECRET_IN_INPUT, holdsSecret, withoutSecrets } from '../vault/calls-with-secrets.ts';
 import { AttemptBudget } from './attempt-budget.ts';
@@ -29,22 +28,18 @@ import type { FinishedRun } from './model-run.ts';
 import { inputTokensOf, shrunkMessages, toolShare } from './wake-context.ts';
 import type { AssembledStep, PreparedAgent } from './wake-context.ts';
 import { isOvertaken } from './wake-facts.ts';
+import type { WakeJournal } from './wake-journal.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
 
 export interface ModelStepOptions {
   readonly ports: WakePorts;
   readonly options: WakeOptions;
-  readonly identity: SessionIdentity;
   readonly agent: PreparedAgent;
   readonly step: AssembledStep;
   readonly gate: CallGate;
   /** What is left of the budgets. */
   readonly remaining: Allowance;
-  readonly state: () => SessionState;
-  readonly refresh: () => Promise<SessionState>;
-  readonly append: (drafts: readonly SessionEventDraft[]) => Promise<void>;
-  /** The same, if nobody else has written since the state that is known. @throws RuntimeError HEAD_MOVED */
-  readonly appendAtHead: (drafts: readonly SessionEventDraft[]) => Promise<void>;
+  readonly journal: WakeJournal;
   readonly signal: AbortSignal;
   /** Whether somebody outside, or a limit of time, has cut the step short. */
   readonly wasInterrupted: () => boolean;
@@ -82,41 +77,40 @@ export class ModelStep {
 
   constructor(options: ModelStepOptions) {
     this.#options = options;
-    const { ports, step, identity, agent, remaining, state, refresh, append, gate, signal } = options;
+    const { ports, step, journal, agent, remaining, gate, signal } = options;
     const { clock, prices, onListenerError } = ports;
     this.#spanId = step.params.runId;
     this.#budget = new AttemptBudget({ step, remaining, prices });
     this.#onLive = redactedListener(agent.environment?.secrets, options.options.onRunEvent);
     this.#calls = new BackendCalls({
-      ...{ identity, gate, state, refresh, append, signal, clock },
+      ...{ journal, gate, signal, clock },
       spanId: this.#spanId,
       tools: [...ports.tools, ...agent.tools.values()],
       workspaceDirectory: agent.workspaceDirectory,
-      watch: (listener) => ports.store.watch(identity.sessionId, listener),
       newCallId: () => this.#newCallId(),
       onTrouble: (error) => this.#cut.abort(error),
     });
-    this.#messages = new LiveMessages({ state, refresh, watch: (listener) => ports.store.watch(identity.sessionId, listener), textOf: (seq) => this.#textOf(seq), known: step.consumed, runId: this.#spanId, clock, onTrouble: (error) => onListenerError(error, 'listener') });
+    this.#messages = new LiveMessages({ journal, textOf: (seq) => this.#textOf(seq), known: step.consumed, runId: this.#spanId, clock, onTrouble: (error) => onListenerError(error, 'listener') });
   }
 
   async take(): Promise<TakenStep> {
-    const { refresh, append, appendAtHead } = this.#options;
+    const { journal } = this.#options;
     const run = await this.#run();
     if (this.#trouble !== undefined) throw this.#trouble.error;
     await this.#calls.settle();
     // Nobody could be asked: there is a step all the same, and it failed.
-    if (!this.#hasSpan) await append([this.#spanDraft(undefined)]);
+    if (!this.#hasSpan) await journal.append([this.#spanDraft(undefined)]);
     try {
-      return await this.#finish(run, appendAtHead);
+      return await this.#finish(run, { onlyAtHead: true });
     } catch (error) {
       if (!isOvertaken(error)) throw error;
     }
-    await refresh();
-    return this.#finish(run, append);
+    await journal.refresh();
+    return this.#finish(run, {});
   }
 
   /** Stores what came of the run, by what the log is known to say: whether somebody has interrupted it is in there. */
-  async #finish(run: FinishedRun, append: ModelStepOptions['append']): Promise<TakenStep> {
+  async #finish(run: FinishedRun, options: { readonly onlyAtHead?: boolean }): Promise<TakenStep> {
     const { step } = this.#options;
     const { result, usage, modelSteps, streamedText } = run;
     const error = withToolShare(result.meta?.error, this.#options.agent);
@@ -124,7 +118,7 @@ export class ModelStep {
     const consumed = [...step.consumed, ...this.#messages.taken];
     const finished = stepEvents({ spanId: this.#spanId, payloads: unsaidPayloads(result.payloads, this.#calls.said), usage, error, modelSteps, consumed, newCallId: () => this.#newCallId(), wasInterrupted, streamedText, bound: this.#bound(run) });
     const { calls, refusals } = withoutSecrets(finished.calls, this.#options.agent.environment?.secrets);
-    await append([...finished.drafts, ...refusals]);
+    await this.#options.journal.append([...finished.drafts, ...refusals], options);
     return { calls, text: finished.text, error, attempts: result.meta?.attempts ?? [], wasInterrupted };
   }
 
@@ -164,8 +158,8 @@ export class ModelStep {
   }
 
   async #textOf(seq: number): Promise<string | undefined> {
-    const { ports, identity } = this.#options;
-    const [event] = await ports.store.read(identity.sessionId, { from: seq, limit: 1 });
+    const { ports, journal } = this.#options;
+    const [event] = await ports.store.read(journal.identity.sessionId, { from: seq, limit: 1 });
     return event?.type === 'user.message' && event.data.attachments === undefined ? event.data.text : undefined;
   }
 
@@ -203,27 +197,27 @@ export class ModelStep {
 
   /** Stored before the run acts on it. */
   async #decided(decision: RunDecisionRecord): Promise<void> {
-    const { append } = this.#options;
+    const { journal } = this.#options;
     switch (decision.type) {
       case 'selected': {
         this.#runsTools = decision.backend.runs === 'turn';
         const intake = this.#intakeOf(decision.backend, decision.candidate.provider);
         this.#messages.serve(intake === 'running' ? decision.backend : undefined);
-        if (!this.#hasSpan) return append([this.#spanDraft(decision)]);
+        if (!this.#hasSpan) return journal.append([this.#spanDraft(decision)]);
         const { attempt, candidate, backend, because, skipped } = decision;
-        return append([{ type: 'run.candidate_selected', data: { spanId: this.#spanId, attempt, candidate, backend: backend.id, because, ...(intake === 'next_step' ? {} : { intake }), ...(skipped.length === 0 ? {} : { skipped: [...skipped] }) } }]);
+        return journal.append([{ type: 'run.candidate_selected', data: { spanId: this.#spanId, attempt, candidate, backend: backend.id, because, ...(intake === 'next_step' ? {} : { intake }), ...(skipped.length === 0 ? {} : { skipped: [...skipped] }) } }]);
       }
       case 'failed': {
         const { attempt, candidate, error, next, because, waitMs } = decision;
         // The last word on a step that fails is its end.
         if (next === 'give_up' && attempt === 1) return;
         const data = { spanId: this.#spanId, attempt, candidate, error, next, because, ...(waitMs === undefined ? {} : { waitMs }) };
-        return append([{ type: 'run.attempt_failed', data }, ...(next === 'compact' ? this.#reduced() : [])]);
+        return journal.append([{ type: 'run.attempt_failed', data }, ...(next === 'compact' ? this.#reduced() : [])]);
       }
       case 'waiting': {
         const { because, waitMs, skipped } = decision;
-        if (!this.#hasSpan) await append([this.#spanDraft(undefined)]);
-        return append([{ type: 'run.waiting', data: { spanId: this.#spanId, because, waitMs, skipped: [...skipped] } }]);
+        if (!this.#hasSpan) await journal.append([this.#spanDraft(undefined)]);
+        return journal.append([{ type: 'run.waiting', data: { spanId: this.#spanId, because, waitMs, skipped: [...skipped] } }]);
       }
     }
   }
@@ -263,7 +257,7 @@ export class ModelStep {
 
   /** The session that this backend has for the conversation, if it has seen all of it but what came in since. */
   #resumption(candidate: Candidate, runtime: AgentRuntime, anew: string | undefined): RunResumption | undefined {
-    const { backendSession } = this.#options.state();
+    const { backendSession } = this.#options.journal.state;
     this.#anew = backendSession === undefined ? undefined : (whyNotHis(backendSession, candidate, runtime) ?? anew);
     this.#isResumed = backendSession !== undefined && this.#anew === undefined;
     if (backendSession === undefined || !this.#isResumed) return undefined;
@@ -275,7 +269,7 @@ export class ModelStep {
     const { sessionId, reseeded } = result.meta ?? {};
     // One that the log does not take is not worth a turn that has been paid for.
     if (!isBackendSessionId(sessionId) || candidate === undefined || runtime === undefined) return undefined;
-    const { backendSession } = this.#options.state();
+    const { backendSession } = this.#options.journal.state;
     const { provider, profile } = candidate;
     const goesOn = this.#isResumed && reseeded === undefined;
     const because = goesOn ? undefined : (reseeded ?? this.#anew);

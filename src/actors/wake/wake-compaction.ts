@@ -5,7 +5,6 @@
 import type { RunUsage } from '../../machines/run/run-output.ts';
 import type { Allowance } from '../../machines/session/event-schemas.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
-import type { SessionState } from '../../machines/session/session-state.ts';
 import { SUMMARY_INSTRUCTIONS, acceptCompaction, planCompaction } from '../../machines/turn/compaction.ts';
 import type { CompactionPlan } from '../../machines/turn/compaction.ts';
 import { estimateMessages, estimateTokens } from '../../machines/turn/token-estimate.ts';
@@ -14,6 +13,7 @@ import type { AgentRunConfig, AgentRunResult } from '../run/agent-runtime.ts';
 import type { RunRequest } from '../run/run-options.ts';
 import { maxContextTokens } from './wake-context.ts';
 import type { PreparedAgent } from './wake-context.ts';
+import type { WakeJournal } from './wake-journal.ts';
 
 /** The share of its context that a conversation may take before it is summarized. */
 const FULL_SHARE = 0.7;
@@ -29,13 +29,12 @@ const EVENTS_BETWEEN_TRIES = 20;
 
 export interface CompactionOptions {
   readonly agent: PreparedAgent;
-  readonly state: SessionState;
+  readonly journal: WakeJournal;
   readonly rows: readonly TranscriptRow[];
   readonly runId: string;
   readonly runConfig: AgentRunConfig;
   /** What is left of the budgets. */
   readonly remaining: Allowance;
-  readonly append: (drafts: readonly SessionEventDraft[]) => Promise<void>;
   /** Asks the model; never rejects. */
   readonly run: (request: RunRequest) => Promise<{ readonly result: AgentRunResult; readonly usage: RunUsage | undefined; readonly modelSteps: number }>;
 }
@@ -44,11 +43,12 @@ export interface CompactionOptions {
 export async function compactIfFull(options: CompactionOptions): Promise<boolean> {
   const plan = planFor(options);
   if (plan?.kind !== 'planned') return false;
-  const { agent, state, runId: spanId, append, run } = options;
+  const { agent, journal, runId: spanId, run } = options;
+  const { state } = journal;
   const { provider, model } = agent.definition;
   const tokens = estimateTokens(plan.text);
   const reserved = options.remaining.tokens === undefined ? {} : { reserved: { tokens: tokens + summaryTokens(agent) } };
-  await append([{ type: 'span.started', data: { spanId, kind: 'compaction', backend: agent.runtime.id, provider, model, step: state.modelSteps + 1, contextTokens: tokens, ...reserved } }]);
+  await journal.append([{ type: 'span.started', data: { spanId, kind: 'compaction', backend: agent.runtime.id, provider, model, step: state.modelSteps + 1, contextTokens: tokens, ...reserved } }]);
   const { result, usage, modelSteps } = await run(requestFor(options, plan.text));
   const error = result.meta?.error;
   const summary = result.payloads.flatMap((payload) => (payload.type === 'text' ? [payload.text] : [])).join('\n\n');
@@ -56,14 +56,14 @@ export async function compactIfFull(options: CompactionOptions): Promise<boolean
   const isAccepted = error === undefined && verdict.kind === 'accepted';
   const failure = error ?? (verdict.kind === 'refused' ? ({ kind: 'format', message: `the summary was not kept: ${verdict.because}` } as const) : undefined);
   const outcome = isAccepted ? 'completed' : error?.kind === 'aborted' ? 'aborted' : 'failed';
-  await append([
+  await journal.append([
     ...(isAccepted ? [{ type: 'context.compacted', data: verdict.data } satisfies SessionEventDraft] : []),
     { type: 'span.completed', data: { spanId, kind: 'compaction', outcome, modelSteps, ...(usage === undefined ? {} : { usage }), ...(failure === undefined || isAccepted ? {} : { error: failure }) } },
   ]);
   return isAccepted;
 }
 
-function planFor({ agent, state, rows, remaining }: CompactionOptions): CompactionPlan | undefined {
+function planFor({ agent, journal: { state }, rows, remaining }: CompactionOptions): CompactionPlan | undefined {
   if (agent.definition.context.whenFull !== 'summarize') return undefined;
   const maxTokens = maxContextTokens(agent.definition);
   if (estimateMessages(rows.map(({ message }) => message)) <= maxTokens * FULL_SHARE) return undefined;
@@ -72,7 +72,7 @@ function planFor({ agent, state, rows, remaining }: CompactionOptions): Compacti
   return room > 0 ? planCompaction({ rows, maxTokens: Math.floor(room), keepExchanges: KEEP_EXCHANGES }) : undefined;
 }
 
-function requestFor({ agent, state, runId, runConfig }: CompactionOptions, text: string): RunRequest {
+function requestFor({ agent, journal: { state }, runId, runConfig }: CompactionOptions, text: string): RunRequest {
   const { workspaceDirectory, agentDirectory } = agent;
   return {
     runId,

@@ -7,6 +7,7 @@ import type { RunAttempt } from '../../machines/run/run-attempt.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { SessionState, WakeTrigger } from '../../machines/session/session-state.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
+import type { WakeOutput } from '../../machines/wake/wake-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { PreparedAgent } from './wake-context.ts';
 import type { WakeOptions } from './wake-ports.ts';
@@ -56,17 +57,16 @@ function restAdvice(restMs = 0): string {
 
 export interface Unbegun {
   /** What the wake did instead. */
-  readonly wasParked: boolean;
-  readonly wasUnparked: boolean;
+  readonly as: WakeOutput['unbegun'];
   /** Of the wake. */
   readonly signal: AbortSignal;
 }
 
 /** What the caller learns of a wake that has not begun. */
-export function outcomeOfUnbegun({ parked }: SessionState, { wasParked, wasUnparked, signal }: Unbegun): Pick<WakeOutcome, 'outcome' | 'summary'> {
-  if (wasParked) return { outcome: 'parked', summary: parked?.reason ?? 'The session is parked.' };
+export function outcomeOfUnbegun({ parked }: SessionState, { as, signal }: Unbegun): Pick<WakeOutcome, 'outcome' | 'summary'> {
+  if (as === 'parked') return { outcome: 'parked', summary: parked?.reason ?? 'The session is parked.' };
   if (signal.aborted) return { outcome: 'aborted', summary: `The wake was stopped before it began: ${messageOf(signal.reason)}.` };
-  return { outcome: 'nothing_to_do', summary: `${wasUnparked ? 'The session is parked no more. ' : ''}Nothing is unread and nothing is due.` };
+  return { outcome: 'nothing_to_do', summary: `${as === 'unparked' ? 'The session is parked no more. ' : ''}Nothing is unread and nothing is due.` };
 }
 
 export function recordOf(error: unknown): ErrorRecord {

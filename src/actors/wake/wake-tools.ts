@@ -6,7 +6,6 @@ import type { AnyActorRef } from 'xstate';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
-import type { SessionState } from '../../machines/session/session-state.ts';
 import { mayChangeWork } from '../../machines/outcome/changes-work.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import type { EventStore } from '../session/event-store.ts';
@@ -20,6 +19,7 @@ import type { RunningCall, SettledCall } from './call-plan.ts';
 import type { Subflows } from './subflows.ts';
 import type { CompanionWake } from './wake-companion.ts';
 import type { PreparedAgent } from './wake-context.ts';
+import type { WakeJournal } from './wake-journal.ts';
 
 export interface WakeToolsOptions {
   readonly store: EventStore;
@@ -30,8 +30,7 @@ export interface WakeToolsOptions {
   readonly outputs: OutputKeeper | undefined;
   /** The calls of the last step, whose input need not be read again. */
   readonly calls: readonly ToolCallInput[];
-  readonly state: () => SessionState;
-  readonly append: (drafts: readonly SessionEventDraft[]) => Promise<void>;
+  readonly journal: WakeJournal;
   /** What tools about the session itself are given. */
   readonly wake: CompanionWake;
   readonly newId: () => string;
@@ -49,10 +48,10 @@ const MAX_RECORD_CHARACTERS = MAX_RECORD_BYTES / 4;
 
 /** Takes every open call as far as it goes now. */
 export async function runReadyCalls(options: WakeToolsOptions): Promise<void> {
-  const { append, executor, parent } = options;
+  const { journal, executor, parent } = options;
   options.gate.refresh();
   const { settled, running } = await planCalls(options);
-  for (const drafts of inRecords(settled)) await append(drafts);
+  for (const drafts of inRecords(settled)) await journal.append(drafts);
   for (const { call, next } of settled) executor.replay(call, next, parent);
   if (running.length > 0) await execute(options, running);
 }
@@ -74,12 +73,12 @@ function inRecords(settled: readonly SettledCall[]): SessionEventDraft[][] {
 }
 
 async function execute(options: WakeToolsOptions, running: readonly RunningCall[]): Promise<void> {
-  const { executor, agent, outputs, state, append, wake, signal, force, onProgress, parent } = options;
+  const { executor, agent, outputs, journal, wake, signal, force, onProgress, parent } = options;
   const plans = new Map(running.map((plan) => [plan.call.callId, plan]));
   await executor.runStep({
     calls: running.map(({ call }) => call),
     tools: agent.tools,
-    context: { session: placeOfSession(state()), workspaceDirectory: agent.workspaceDirectory, environment: agent.environment, wake, signal },
+    context: { session: placeOfSession(journal.state), workspaceDirectory: agent.workspaceDirectory, environment: agent.environment, wake, signal },
     force,
     onProgress,
     outputs,
@@ -89,13 +88,13 @@ async function execute(options: WakeToolsOptions, running: readonly RunningCall[
       // Time has passed, and other calls of the step have run: what was allowed then may not be allowed now, or be something else.
       const plan = planned === undefined ? undefined : await confirmCall(options, planned);
       if (plan === undefined) return 'held';
-      await append([...(plan.open.answer === undefined ? [] : [resolved(plan.open)]), startDraft(plan, agent)]);
+      await journal.append([...(plan.open.answer === undefined ? [] : [resolved(plan.open)]), startDraft(plan, agent)]);
       // Somebody may have cut the turn short in between and closed the call with it.
-      const hasStarted = state().openToolCalls.some((call) => call.callId === callId && call.phase === 'started');
+      const hasStarted = journal.state.openToolCalls.some((call) => call.callId === callId && call.phase === 'started');
       if (!hasStarted) throw new RuntimeError('TOOL_CALL_CLOSED', `tool call ${callId} was closed before it could start`, { category: 'conflict', hint: 'The session was interrupted; nothing of the call has run.' });
       return { allowed: plan.subject };
     },
-    onResult: (call, result) => append([resultDraft(call, result)]),
+    onResult: (call, result) => journal.append([resultDraft(call, result)]),
   });
 }
 

@@ -4,11 +4,14 @@ import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { checkSessionId } from '../../machines/session/session-requests.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import { wakeMachine } from '../../machines/wake/wake-machine.ts';
+import { wakeMachineFor } from '../../machines/wake/wake-machine.ts';
 import type { WakeInput } from '../../machines/wake/wake-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { WakeElsewhere, WakeOptions, WakePorts } from './wake-ports.ts';
 import { WakeWork } from './wake-work.ts';
+import type { WakeModelStep } from './wake-work.ts';
+
+const wakeMachine = wakeMachineFor<WakeModelStep>();
 
 interface LiveWake {
   readonly work: WakeWork;
@@ -43,18 +46,18 @@ export class Waker {
 
   constructor(options: WakerOptions) {
     this.#options = options;
-    const part = <Answer>(work: (wake: LiveWake) => Promise<Answer>): ReturnType<typeof fromPromise<Answer, WakeInput>> =>
-      fromPromise<Answer, WakeInput>(({ input }) => this.#run(input.wakeId, work));
+    const part = <Answer, Input extends WakeInput>(work: (wake: LiveWake, input: Input) => Promise<Answer>): ReturnType<typeof fromPromise<Answer, Input>> =>
+      fromPromise<Answer, Input>(({ input }) => work(this.#wakeOf(input.wakeId), input));
     this.#logic = wakeMachine.provide({
       actors: {
         claim: part(({ work, actor }) => work.claim(actor)),
-        fold: part(({ work }) => work.fold()),
+        fold: part(({ work }, input) => work.fold(input)),
         assemble: part(({ work }) => work.assemble()),
-        step: part(({ work, actor }) => work.step(actor)),
-        callTools: part(({ work, actor }) => work.callTools(actor)),
-        commit: part(({ work }) => work.commit()),
-        recordFailure: part(({ work }) => work.recordFailure()),
-        release: part(({ work }) => work.release()),
+        step: part(({ work, actor }, input) => work.step(input, actor)),
+        callTools: part(({ work, actor }, input) => work.callTools(input, actor)),
+        commit: part(({ work }, input) => work.commit(input)),
+        recordFailure: part(({ work }, input) => work.recordFailure(input)),
+        release: part(({ work }, input) => work.release(input)),
       },
       actions: {
         interrupt: ({ context }, reason: string) => this.#live.get(context.wakeId)?.work.interrupt(reason),
@@ -89,9 +92,9 @@ export class Waker {
       actor.start();
       signal?.addEventListener('abort', stop, { once: true });
       if (signal?.aborted === true) stop();
-      const { isRecorded } = await ended;
-      if (!isRecorded) throw work.error;
-      return Object.freeze(work.outcome());
+      const output = await ended;
+      if (!output.isRecorded) throw output.error;
+      return Object.freeze(work.outcome(output));
     } finally {
       signal?.removeEventListener('abort', stop);
       this.#live.delete(wakeId);
@@ -164,16 +167,10 @@ export class Waker {
     throw new RuntimeError('RUNTIME_SHUT_DOWN', `the runtime is shut down and wakes nobody (${this.#stopReason})`, { category: 'conflict', hint: 'Open a new runtime.' });
   }
 
-  async #run<Answer>(wakeId: string, part: (wake: LiveWake) => Promise<Answer>): Promise<Answer> {
+  #wakeOf(wakeId: string): LiveWake {
     const wake = this.#live.get(wakeId);
-    if (wake === undefined) throw new RuntimeError('WAKE_UNKNOWN', `wake ${wakeId} does not run here`, { category: 'crash' });
-    try {
-      return await part(wake);
-    } catch (error) {
-      // The first thing that broke is what the caller has to hear about.
-      wake.work.error ??= error;
-      throw error;
-    }
+    if (wake !== undefined) return wake;
+    throw new RuntimeError('WAKE_UNKNOWN', `wake ${wakeId} does not run here`, { category: 'crash' });
   }
 }
 

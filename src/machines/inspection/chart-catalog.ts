@@ -31,8 +31,9 @@ import type { AttemptAnswer, RunInput, SelectAnswer } from '../run/run-machine.t
 import { leaseEvents } from '../wake/lease-events.ts';
 import { leaseMachine } from '../wake/lease-machine.ts';
 import { wakeEvents } from '../wake/wake-events.ts';
+import { wakeAnswers } from '../wake/wake-answers.ts';
 import { wakeMachine } from '../wake/wake-machine.ts';
-import type { ClaimAnswer, CommitAnswer, FoldAnswer, StepAnswer, WakeInput } from '../wake/wake-machine.ts';
+import type { WakeInput } from '../wake/wake-machine.ts';
 import type { Chart } from './chart.ts';
 
 const wake: Chart = {
@@ -40,12 +41,7 @@ const wake: Chart = {
   events: wakeEvents,
   about: 'one wake of a session',
   input: { sessionId: 'session', wakeId: 'wake' } satisfies WakeInput,
-  outputs: {
-    claim: ['claimed', 'nothing_to_do'] satisfies readonly ClaimAnswer[],
-    fold: ['step', 'call_tools', 'end'] satisfies readonly FoldAnswer[],
-    step: ['call_tools', 'fold'] satisfies readonly StepAnswer[],
-    commit: ['committed', 'moved'] satisfies readonly CommitAnswer[],
-  },
+  outputs: wakeAnswers,
 };
 
 const toolCall: Chart = {

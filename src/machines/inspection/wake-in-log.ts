@@ -1,6 +1,6 @@
 /** Leads a wake through its chart by what a session's log tells of it: which way it went is told by its events, and that a part is over only by what comes after it. */
 import type { SessionEvent, SessionEventData } from '../session/session-event.ts';
-import type { ClaimAnswer, CommitAnswer, FoldAnswer, StepAnswer } from '../wake/wake-machine.ts';
+import { ASSEMBLED, CLAIMED, COMMITTED, FOLDED_TO_CALLS, FOLDED_TO_END, FOLDED_TO_STEP, STEPPED, STEPPED_TO_CALLS } from '../wake/wake-answers.ts';
 import { meaningOf } from './log-sightings-walk.ts';
 import type { EventMeanings } from './log-sightings-walk.ts';
 
@@ -48,7 +48,7 @@ export class WakeInLog<Wake extends LedWake> {
     this.#isInStep = false;
     this.#hasAskedForTools = false;
     this.#callsOfBackends.clear();
-    wake.done('claim', 'claimed' satisfies ClaimAnswer);
+    wake.done('claim', CLAIMED);
   }
 
   /** Not `wake.started` and `wake.ended`: whoever leads it says what these mean. */
@@ -71,18 +71,18 @@ export class WakeInLog<Wake extends LedWake> {
     if (wake.state === 'running.stepping' && this.#hasAskedForTools) return false;
     this.#backToFolding();
     if (wake.state !== 'folding') return false;
-    wake.done('fold', 'end' satisfies FoldAnswer);
-    wake.done('commit', 'committed' satisfies CommitAnswer);
+    wake.done('fold', FOLDED_TO_END);
+    wake.done('commit', COMMITTED);
     return true;
   }
 
   #beginStep(kind: SessionEventData<'span.started'>['kind']): void {
     this.#backToFolding();
     const wake = this.#wake;
-    if (wake?.state === 'folding') wake.done('fold', 'step' satisfies FoldAnswer);
+    if (wake?.state === 'folding') wake.done('fold', FOLDED_TO_STEP);
     // A summary is written on the way to the step.
     if (kind === 'compaction' || wake?.state !== 'assembling') return;
-    wake.done('assemble');
+    wake.done('assemble', ASSEMBLED);
     this.#isInStep = true;
     this.#hasAskedForTools = false;
   }
@@ -90,14 +90,14 @@ export class WakeInLog<Wake extends LedWake> {
   #callTools(callId: string): void {
     const wake = this.#wake;
     if (wake === undefined || this.#isInStep || this.#callsOfBackends.has(callId)) return;
-    if (wake.state === 'folding') wake.done('fold', 'call_tools' satisfies FoldAnswer);
-    if (wake.state === 'running.stepping') wake.done('step', 'call_tools' satisfies StepAnswer);
+    if (wake.state === 'folding') wake.done('fold', FOLDED_TO_CALLS);
+    if (wake.state === 'running.stepping') wake.done('step', STEPPED_TO_CALLS);
   }
 
   /** Nothing says that a part is over but what comes after it. */
   #backToFolding(): void {
     const wake = this.#wake;
     if (wake?.state === 'running.calling') wake.done('callTools');
-    if (wake?.state === 'running.stepping') wake.done('step', 'fold' satisfies StepAnswer);
+    if (wake?.state === 'running.stepping') wake.done('step', STEPPED);
   }
 }

@@ -11,25 +11,31 @@ import type { OpenToolCall, PendingIngress, SessionState } from '../session/sess
 import type { Directive } from './directive.ts';
 import { heldByJobs } from './held-budget.ts';
 
-/** What only the running wake knows. */
-export interface WakeProgress {
+/** What a wake has come to so far: handed on from part to part of its work. */
+export interface WakeCourse {
   /** Model steps of this wake. */
   readonly modelSteps: number;
-  /** Since the wake began, in milliseconds. */
-  readonly elapsedMs: number;
-  readonly limits: WakeLimits;
   /** Queued wakes that this one is due for, or calls that a dead wake left: the model has something to hear. */
   readonly mustSpeak: boolean;
   /** Whether this wake has seen to the children that calls wait for. */
   readonly hasDriven: boolean;
+  /** What the next step may use up at most. */
+  readonly nextStep: Allowance;
+  /** What the model said last. */
+  readonly lastText?: string | undefined;
+  readonly failure?: ErrorRecord | undefined;
+}
+
+/** What only the running wake knows. */
+export interface WakeProgress extends WakeCourse {
+  /** Since the wake began, in milliseconds. */
+  readonly elapsedMs: number;
+  readonly limits: WakeLimits;
   /** Calls in a row that were the same and came to the same, and steps in a row of which nothing new came. */
   readonly identicalCalls: number;
   readonly stepsWithoutProgress: number;
-  /** What the next step may use up at most. */
-  readonly nextStep: Allowance;
   /** ISO-8601. */
   readonly now: string;
-  readonly failure?: ErrorRecord | undefined;
   /** Why this process stops the wake. */
   readonly abortReason?: string | undefined;
 }

@@ -25,17 +25,47 @@
  */
 import { assign, fromPromise, setup } from 'xstate';
 import { RuntimeError } from '../errors.ts';
+import type { Allowance } from '../session/event-schemas.ts';
+import type { ToolCallInput } from '../turn/tool-call-machine.ts';
+import type { WakeCourse, WakeEnd } from './wake-decision.ts';
 
 export interface WakeInput {
   readonly sessionId: string;
   readonly wakeId: string;
 }
 
-interface WakeContext extends WakeInput {
-  /** The first reason somebody gave. */
+/** What a model is to be asked. The chart hands it on from the part that makes it to the one that takes it. */
+export interface WakeStep {
+  /** What it may use up at most. */
+  readonly need: Allowance;
+}
+
+export interface DecidedEnd {
+  readonly end: WakeEnd;
+  /** Where the log ended when that was decided. */
+  readonly head: number;
+}
+
+/** How the log says that the wake ended. */
+export interface RecordedEnd {
+  readonly end: WakeEnd;
+  readonly summary: string;
+}
+
+interface WakeContext<Step extends WakeStep> extends WakeInput {
+  /** The first reason that a caller gave. */
   readonly stopReason?: string | undefined;
-  /** An error that the log does not tell about. */
-  readonly hasFailed: boolean;
+  readonly course: WakeCourse;
+  /** The one assembled last. */
+  readonly step?: Step | undefined;
+  /** Those that the newest step asked for. */
+  readonly calls: readonly ToolCallInput[];
+  readonly decided?: DecidedEnd | undefined;
+  readonly recorded?: RecordedEnd | undefined;
+  /** What became of a session for which no wake began. */
+  readonly unbegun?: UnbegunAs | undefined;
+  /** The first error, as long as the log does not tell about it. */
+  readonly failure?: { readonly error: unknown } | undefined;
 }
 
 export interface WakeStopEvent {
@@ -43,59 +73,97 @@ export interface WakeStopEvent {
   readonly reason: string;
 }
 
-/** What each part of the work answers: which way to go. */
-export type ClaimAnswer = 'claimed' | 'nothing_to_do';
-export type FoldAnswer = 'step' | 'call_tools' | 'end';
-export type StepAnswer = 'call_tools' | 'fold';
-export type CommitAnswer = 'committed' | 'moved';
+type UnbegunAs = 'parked' | 'unparked';
 
-function slot<Output>(name: string): ReturnType<typeof fromPromise<Output, WakeInput>> {
-  return fromPromise<Output, WakeInput>(() => {
+/** What each part of the work answers: which way to go, and what the next part takes. */
+export type ClaimAnswer = { readonly next: 'claimed'; readonly mustSpeak: boolean } | { readonly next: 'nothing_to_do'; readonly as?: UnbegunAs | undefined };
+export type FoldAnswer = { readonly next: 'step' | 'call_tools' } | { readonly next: 'end'; readonly decided: DecidedEnd };
+export interface StepAnswer {
+  readonly next: 'call_tools' | 'fold';
+  readonly course: WakeCourse;
+  readonly calls: readonly ToolCallInput[];
+}
+export type CommitAnswer = { readonly next: 'committed'; readonly recorded: RecordedEnd } | { readonly next: 'moved' };
+
+/** What each part of the work takes. */
+export type FoldInput = WakeInput & { readonly course: WakeCourse };
+export type StepInput<Step> = WakeInput & { readonly course: WakeCourse; readonly step: Step };
+export type CallsInput<Step> = WakeInput & { readonly calls: readonly ToolCallInput[]; readonly step: Step | undefined };
+export type CommitInput = WakeInput & { readonly course: WakeCourse; readonly decided: DecidedEnd };
+export type FailureInput = WakeInput & { readonly course: WakeCourse; readonly error: unknown };
+export type ReleaseInput<Step> = WakeInput & { readonly recorded: RecordedEnd | undefined; readonly step: Step | undefined };
+
+export interface WakeOutput {
+  /** Whether the log tells how it went; if not, `error` does. */
+  readonly isRecorded: boolean;
+  readonly error?: unknown;
+  readonly recorded?: RecordedEnd | undefined;
+  readonly unbegun?: UnbegunAs | undefined;
+  readonly modelSteps: number;
+}
+
+const BEGINNING: WakeCourse = { modelSteps: 0, mustSpeak: false, hasDriven: false, nextStep: {} };
+
+function slot<Output, Input extends WakeInput>(name: string): ReturnType<typeof fromPromise<Output, Input>> {
+  return fromPromise<Output, Input>(() => {
     throw new RuntimeError('SLOT_EMPTY', `the wake chart has no actor for "${name}"`, { category: 'crash', hint: `Provide the actor "${name}".` });
   });
 }
 
-/** Where every broken part of the work leads. */
-const toFailing = { target: '#wake.failing', actions: 'noteFailure' } as const;
+/** What the states before have made, by the arrows of the chart. */
+function made<Value>(value: Value | undefined, what: string): Value {
+  if (value !== undefined) return value;
+  throw new RuntimeError('WAKE_PART_MISSING', `the wake chart reached a state without ${what}`, { category: 'crash', hint: 'This is a defect; please report it.' });
+}
 
-export const wakeMachine = setup({
+/** Where every broken part of the work leads. */
+const toFailing = { target: '#wake.failing', actions: { type: 'noteFailure', params: ({ event }: { readonly event: { readonly error: unknown } }) => event.error } } as const;
+
+/** The chart for actors that assemble steps of one kind. */
+export const wakeMachineFor = <Step extends WakeStep>() => setup({
   types: {
-    context: {} as WakeContext,
+    context: {} as WakeContext<Step>,
     input: {} as WakeInput,
     events: {} as WakeStopEvent,
-    output: {} as { readonly isRecorded: boolean },
+    output: {} as WakeOutput,
   },
   actors: {
-    claim: slot<ClaimAnswer>('claim'),
-    fold: slot<FoldAnswer>('fold'),
-    assemble: slot<void>('assemble'),
-    step: slot<StepAnswer>('step'),
-    callTools: slot<void>('callTools'),
-    commit: slot<CommitAnswer>('commit'),
-    recordFailure: slot<void>('recordFailure'),
-    release: slot<void>('release'),
+    claim: slot<ClaimAnswer, WakeInput>('claim'),
+    fold: slot<FoldAnswer, FoldInput>('fold'),
+    assemble: slot<Step, WakeInput>('assemble'),
+    step: slot<StepAnswer, StepInput<Step>>('step'),
+    callTools: slot<void, CallsInput<Step>>('callTools'),
+    commit: slot<CommitAnswer, CommitInput>('commit'),
+    recordFailure: slot<RecordedEnd, FailureInput>('recordFailure'),
+    release: slot<void, ReleaseInput<Step>>('release'),
   },
   guards: {
-    isClaimed: (_, answer: ClaimAnswer) => answer === 'claimed',
-    needsStep: (_, answer: FoldAnswer) => answer === 'step',
-    needsTools: (_, answer: FoldAnswer) => answer === 'call_tools',
-    asksForTools: (_, answer: StepAnswer) => answer === 'call_tools',
-    isCommitted: (_, answer: CommitAnswer) => answer === 'committed',
-    hasFailed: ({ context }) => context.hasFailed,
+    isClaimed: (_, answer: ClaimAnswer) => answer.next === 'claimed',
+    needsStep: (_, answer: FoldAnswer) => answer.next === 'step',
+    needsTools: (_, answer: FoldAnswer) => answer.next === 'call_tools',
+    asksForTools: (_, answer: StepAnswer) => answer.next === 'call_tools',
+    isCommitted: (_, answer: CommitAnswer) => answer.next === 'committed',
+    hasFailed: ({ context }) => context.failure !== undefined,
   },
   actions: {
     noteStop: assign(({ context }, reason: string) => ({ stopReason: context.stopReason ?? reason })),
-    noteFailure: assign({ hasFailed: true }),
-    noteRecorded: assign({ hasFailed: false }),
+    noteClaim: assign(({ context }, answer: ClaimAnswer) => (answer.next === 'claimed' ? { course: { ...context.course, mustSpeak: answer.mustSpeak } } : { unbegun: answer.as })),
+    noteEnd: assign((_, answer: FoldAnswer) => ({ decided: answer.next === 'end' ? answer.decided : undefined })),
+    noteStep: assign(({ context }, step: Step) => ({ step, course: { ...context.course, nextStep: step.need } })),
+    noteTaken: assign((_, { course, calls }: StepAnswer) => ({ course, calls })),
+    noteDriven: assign(({ context }) => ({ course: { ...context.course, hasDriven: true } })),
+    noteCommitted: assign((_, answer: CommitAnswer) => (answer.next === 'committed' ? { recorded: answer.recorded } : {})),
+    noteFailure: assign(({ context }, error: unknown) => ({ failure: context.failure ?? { error } })),
+    noteRecorded: assign((_, recorded: RecordedEnd) => ({ recorded, failure: undefined })),
     /** Filled by the actor: cuts the work in hand short. */
     interrupt: (_, _reason: string) => undefined,
   },
 }).createMachine({
   id: 'wake',
   description: 'One wake: one bounded run of the harness over a session.',
-  context: ({ input }) => ({ sessionId: input.sessionId, wakeId: input.wakeId, hasFailed: false }),
+  context: ({ input }) => ({ sessionId: input.sessionId, wakeId: input.wakeId, course: BEGINNING, calls: [] }),
   initial: 'claiming',
-  output: ({ context }) => ({ isRecorded: !context.hasFailed }),
+  output: ({ context: { failure, recorded, unbegun, course } }) => ({ isRecorded: failure === undefined, ...failure, recorded, unbegun, modelSteps: course.modelSteps }),
   on: {
     STOP: {
       actions: [
@@ -110,26 +178,34 @@ export const wakeMachine = setup({
       invoke: {
         src: 'claim',
         input: ({ context }) => context,
-        onDone: [{ guard: { type: 'isClaimed', params: ({ event }) => event.output }, target: 'folding' }, { target: 'releasing' }],
-        onError: { target: 'releasing', actions: 'noteFailure' },
+        onDone: [
+          { guard: { type: 'isClaimed', params: ({ event }) => event.output }, target: 'folding', actions: { type: 'noteClaim', params: ({ event }) => event.output } },
+          { target: 'releasing', actions: { type: 'noteClaim', params: ({ event }) => event.output } },
+        ],
+        onError: { ...toFailing, target: 'releasing' },
       },
     },
     folding: {
       description: 'Reads what was appended since, also by others, and decides what comes next.',
       invoke: {
         src: 'fold',
-        input: ({ context }) => context,
+        input: ({ context: { sessionId, wakeId, course } }) => ({ sessionId, wakeId, course }),
         onDone: [
           { guard: { type: 'needsStep', params: ({ event }) => event.output }, target: 'assembling' },
           { guard: { type: 'needsTools', params: ({ event }) => event.output }, target: '#wake.running.calling' },
-          { target: 'committing' },
+          { target: 'committing', actions: { type: 'noteEnd', params: ({ event }) => event.output } },
         ],
         onError: toFailing,
       },
     },
     assembling: {
       description: 'Makes the bounded context for the model from the log, and finds the backend.',
-      invoke: { src: 'assemble', input: ({ context }) => context, onDone: 'running', onError: toFailing },
+      invoke: {
+        src: 'assemble',
+        input: ({ context }) => context,
+        onDone: { target: 'running', actions: { type: 'noteStep', params: ({ event }) => event.output } },
+        onError: toFailing,
+      },
     },
     running: {
       description: 'The model or its tools are at work.',
@@ -139,14 +215,22 @@ export const wakeMachine = setup({
           description: 'One model call; its span is open in the log.',
           invoke: {
             src: 'step',
-            input: ({ context }) => context,
-            onDone: [{ guard: { type: 'asksForTools', params: ({ event }) => event.output }, target: 'calling' }, { target: '#wake.folding' }],
+            input: ({ context: { sessionId, wakeId, course, step } }) => ({ sessionId, wakeId, course, step: made(step, 'an assembled step') }),
+            onDone: [
+              { guard: { type: 'asksForTools', params: ({ event }) => event.output }, target: 'calling', actions: { type: 'noteTaken', params: ({ event }) => event.output } },
+              { target: '#wake.folding', actions: { type: 'noteTaken', params: ({ event }) => event.output } },
+            ],
             onError: toFailing,
           },
         },
         calling: {
           description: "Tool calls run that are in the log as asked for; those that need somebody's consent ask for it and stay open.",
-          invoke: { src: 'callTools', input: ({ context }) => context, onDone: '#wake.folding', onError: toFailing },
+          invoke: {
+            src: 'callTools',
+            input: ({ context: { sessionId, wakeId, calls, step } }) => ({ sessionId, wakeId, calls, step }),
+            onDone: { target: '#wake.folding', actions: 'noteDriven' },
+            onError: toFailing,
+          },
         },
       },
     },
@@ -154,8 +238,8 @@ export const wakeMachine = setup({
       description: 'Appends how the wake ended, if nothing was appended since the fold.',
       invoke: {
         src: 'commit',
-        input: ({ context }) => context,
-        onDone: [{ guard: { type: 'isCommitted', params: ({ event }) => event.output }, target: 'releasing' }, { target: 'folding' }],
+        input: ({ context: { sessionId, wakeId, course, decided } }) => ({ sessionId, wakeId, course, decided: made(decided, 'a decided end') }),
+        onDone: [{ guard: { type: 'isCommitted', params: ({ event }) => event.output }, target: 'releasing', actions: { type: 'noteCommitted', params: ({ event }) => event.output } }, { target: 'folding' }],
         onError: toFailing,
       },
     },
@@ -163,8 +247,8 @@ export const wakeMachine = setup({
       description: "Something broke that is not the model's fault; tries to record it.",
       invoke: {
         src: 'recordFailure',
-        input: ({ context }) => context,
-        onDone: { target: 'releasing', actions: 'noteRecorded' },
+        input: ({ context: { sessionId, wakeId, course, failure } }) => ({ sessionId, wakeId, course, error: failure?.error }),
+        onDone: { target: 'releasing', actions: { type: 'noteRecorded', params: ({ event }) => event.output } },
         onError: 'releasing',
       },
     },
@@ -172,7 +256,7 @@ export const wakeMachine = setup({
       description: 'Gives the right back, whatever happened.',
       invoke: {
         src: 'release',
-        input: ({ context }) => context,
+        input: ({ context: { sessionId, wakeId, recorded, step } }) => ({ sessionId, wakeId, recorded, step }),
         onDone: [{ guard: 'hasFailed', target: 'failed' }, { target: 'ended' }],
         onError: [{ guard: 'hasFailed', target: 'failed' }, { target: 'ended' }],
       },
@@ -181,3 +265,5 @@ export const wakeMachine = setup({
     failed: { description: 'The log could not be written, or the right was not given; the caller gets the error.', type: 'final' },
   },
 });
+
+export const wakeMachine = wakeMachineFor<WakeStep>();

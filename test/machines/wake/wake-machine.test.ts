@@ -1,22 +1,29 @@
 import { createActor, fromPromise, toPromise } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { RuntimeError } from '../../../src/machines/errors.ts';
+import { wakeAnswers } from '../../../src/machines/wake/wake-answers.ts';
 import { wakeMachine } from '../../../src/machines/wake/wake-machine.ts';
-import type { ClaimAnswer, WakeInput } from '../../../src/machines/wake/wake-machine.ts';
+import type { ClaimAnswer, ReleaseInput, WakeInput, WakeStep } from '../../../src/machines/wake/wake-machine.ts';
 
 type Part = 'claim' | 'fold' | 'assemble' | 'step' | 'callTools' | 'commit' | 'recordFailure' | 'release';
 type Answers = Partial<Record<Part, readonly (string | Error)[]>>;
 
+/** What a part answers that goes the way that a name says; the one thing that it can answer where no name is given. */
+function answerOf(part: Part, next: string | undefined): unknown {
+  const known: readonly object[] = part in wakeAnswers ? wakeAnswers[part as keyof typeof wakeAnswers] : [];
+  return next === undefined ? known[0] : known.find((each) => 'next' in each && each.next === next);
+}
+
 /** Runs the chart with parts that answer what the table says, each time the next thing, and tells where it has been. */
 async function run(answers: Answers): Promise<{ readonly states: string[]; readonly isRecorded: boolean; readonly final: unknown }> {
   const counts = new Map<Part, number>();
-  const answer = <Output>(part: Part): ReturnType<typeof fromPromise<Output, WakeInput>> =>
-    fromPromise<Output, WakeInput>(async () => {
+  const answer = <Output, Input extends WakeInput>(part: Part): ReturnType<typeof fromPromise<Output, Input>> =>
+    fromPromise<Output, Input>(async () => {
       const count = counts.get(part) ?? 0;
       counts.set(part, count + 1);
       const given = answers[part]?.[count] ?? answers[part]?.at(-1);
       if (given instanceof Error) throw given;
-      return given as Output;
+      return answerOf(part, given) as Output;
     });
   const machine = wakeMachine.provide({
     actors: {
@@ -90,8 +97,8 @@ describe('a wake', () => {
   it('names the part that nobody filled in', async () => {
     const errors: unknown[] = [];
     const machine = wakeMachine.provide({
-      actors: { release: fromPromise<void, WakeInput>(async () => undefined) },
-      actions: { noteFailure: ({ event }) => void errors.push((event as unknown as { error: unknown }).error) },
+      actors: { release: fromPromise<void, ReleaseInput<WakeStep>>(async () => undefined) },
+      actions: { noteFailure: (_, error: unknown) => void errors.push(error) },
     });
     const actor = createActor(machine, { input: { sessionId: 's', wakeId: 'w' } }).start();
     await toPromise(actor);

@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
 import { WakeWork } from '../../../src/actors/wake/wake-work.ts';
+import { ASSEMBLED, CLAIMED, COMMITTED, FOLDED_TO_CALLS, FOLDED_TO_END, FOLDED_TO_STEP, MOVED, NOTHING_TO_DO, STEPPED, STEPPED_TO_CALLS, wakeAnswers } from '../../../src/machines/wake/wake-answers.ts';
 import { wakeMachine } from '../../../src/machines/wake/wake-machine.ts';
 import type { WakeOutcome } from '../../../src/machines/wake/wake-outcome.ts';
 import type { ChartModel } from '../../support/chart-model.ts';
@@ -106,6 +107,7 @@ class Real extends NextLife implements RealSubject {
 type Model = ChartModel<Facts>;
 
 const ROOM = 2;
+const FOLDED = { step: FOLDED_TO_STEP, call_tools: FOLDED_TO_CALLS, end: FOLDED_TO_END };
 
 /** What a part that goes well answers, and what it leaves. */
 function goOn(model: Model): void {
@@ -113,22 +115,22 @@ function goOn(model: Model): void {
   if (model.is('claiming')) {
     const isWanted = facts.unread > 0 && !facts.isStopped;
     facts.isOpen = isWanted;
-    model.tell({ event: 'done(claim)', output: isWanted ? 'claimed' : 'nothing_to_do' });
+    model.tell({ event: 'done(claim)', output: isWanted ? CLAIMED : NOTHING_TO_DO });
   } else if (model.is('folding')) {
     facts.hasMoved = false;
-    model.tell({ event: 'done(fold)', output: next(facts) });
+    model.tell({ event: 'done(fold)', output: FOLDED[next(facts)] });
   } else if (model.is('assembling')) {
     facts.assembled = readable(facts);
-    model.tell('done(assemble)');
+    model.tell({ event: 'done(assemble)', output: ASSEMBLED });
   } else if (model.is('running.calling')) {
     callTools(facts);
     model.tell('done(callTools)');
   } else if (model.is('committing')) {
     facts.isOpen = facts.hasMoved;
-    model.tell({ event: 'done(commit)', output: facts.hasMoved ? 'moved' : 'committed' });
+    model.tell({ event: 'done(commit)', output: facts.hasMoved ? MOVED : COMMITTED });
   } else if (model.is('failing')) {
     facts.isOpen = false;
-    model.tell('done(recordFailure)');
+    model.tell({ event: 'done(recordFailure)', output: wakeAnswers.recordFailure[0] });
   } else model.tell('done(release)');
 }
 
@@ -153,7 +155,7 @@ function callTools(facts: Facts): void {
 
 function step(model: Model, what: 'says' | 'asks' | 'asks for leave' | 'fails'): void {
   const { facts } = model;
-  if (facts.isStopped) return model.tell({ event: 'done(step)', output: 'fold' });
+  if (facts.isStopped) return model.tell({ event: 'done(step)', output: STEPPED });
   if (what === 'fails') facts.hasFailed = true;
   else {
     facts.unread -= facts.assembled;
@@ -162,7 +164,7 @@ function step(model: Model, what: 'says' | 'asks' | 'asks for leave' | 'fails'):
     facts.needsLeave = what === 'asks for leave';
   }
   facts.assembled = 0;
-  model.tell({ event: 'done(step)', output: facts.hasCalls ? 'call_tools' : 'fold' });
+  model.tell({ event: 'done(step)', output: facts.hasCalls ? STEPPED_TO_CALLS : STEPPED });
 }
 
 const PART_OF: Readonly<Record<string, Part>> = { claiming: 'claim', folding: 'fold', assembling: 'assemble', 'running.stepping': 'step', 'running.calling': 'callTools', committing: 'commit', failing: 'recordFailure', releasing: 'release' };

@@ -1,0 +1,140 @@
+/** Gets the right to wake a session and says so in its log, with an end for whatever a dead wake left open. */
+import type { AnyActorRef } from 'xstate';
+import { RuntimeError } from '../../machines/errors.ts';
+import { isDue } from '../../machines/session/activation.ts';
+import type { SessionEventDraft } from '../../machines/session/session-event.ts';
+import { refusalError, terminated } from '../../machines/session/session-rules.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import { dueWakeIds, hasWork } from '../../machines/wake/wake-decision.ts';
+import { parked } from '../../machines/wake/wake-fuse.ts';
+import type { ClaimAnswer } from '../../machines/wake/wake-machine.ts';
+import { isPoison, lostWakeEvents } from '../../machines/wake/wake-repair.ts';
+import { isoTimeOf } from '../clock/iso-time.ts';
+import { wakeConflict } from '../session/event-store.ts';
+import { endClosedCalls } from './closed-calls.ts';
+import { survivorsOf } from './end-survivors.ts';
+import { isOvertaken, isStale, triggerOf } from './wake-facts.ts';
+import type { WakeHand } from './wake-hand.ts';
+import type { WakeJournal } from './wake-journal.ts';
+import type { WakeOptions, WakePorts } from './wake-ports.ts';
+import { acquireRight, comesWithFirst } from './wake-right.ts';
+
+export interface WakeClaimOptions {
+  readonly wakeId: string;
+  readonly ports: WakePorts;
+  readonly options: WakeOptions;
+  readonly journal: WakeJournal;
+  readonly hand: WakeHand;
+  readonly signal: AbortSignal;
+  /** Cuts the work in hand short, when the right is lost. */
+  readonly interrupt: (reason: unknown) => void;
+}
+
+const UNPARKED_ONLY: ClaimAnswer = { next: 'nothing_to_do', as: 'unparked' };
+const PARKED: ClaimAnswer = { next: 'nothing_to_do', as: 'parked' };
+const NOTHING: ClaimAnswer = { next: 'nothing_to_do' };
+
+export class WakeClaim {
+  readonly #options: WakeClaimOptions;
+
+  constructor(options: WakeClaimOptions) {
+    this.#options = options;
+  }
+
+  /** @throws RuntimeError WAKE_CONFLICT, SESSION_TERMINATED, and whatever the store throws */
+  async take(parent: AnyActorRef): Promise<ClaimAnswer> {
+    const { ports, journal, signal } = this.#options;
+    const known = this.#isWanted(journal.state) ? journal.state : await journal.refresh();
+    if (!this.#isWanted(known)) return NOTHING;
+    let state = await this.#acquireRight(known, comesWithFirst(known, ports, this.#now()));
+    let left: { readonly survivors: string | undefined } | undefined;
+    for (; this.#isWanted(state); state = await journal.refresh()) {
+      // That takes its time, and the session may have been terminated meanwhile.
+      if (isStale(state) && left === undefined) {
+        left = { survivors: await survivorsOf(ports, signal) };
+        continue;
+      }
+      const answer = await this.#takeAt(state, left?.survivors);
+      if (answer !== 'moved') {
+        endClosedCalls({ executor: ports.executor, before: state, after: journal.state, parent });
+        return answer;
+      }
+      // It did not come with the record: it is asked for first.
+      if (journal.right?.comesWith === 'record' && this.#isWanted(await journal.refresh())) await this.#acquireRight(journal.state, false);
+    }
+    return NOTHING;
+  }
+
+  /** Whether a wake is to go on. @throws RuntimeError SESSION_TERMINATED */
+  #isWanted(state: SessionState): boolean {
+    if (state.status === 'terminated') {
+      // What it owes its parent is all that is left to do.
+      if (state.owedToParent !== undefined) return false;
+      throw refusalError(state.sessionId, 'wake.started', terminated(state));
+    }
+    const { signal, options, ports } = this.#options;
+    if (signal.aborted) return false;
+    if (isStale(state)) return true;
+    // A hint that is out of date must not make a session go on that is parked, or that is to wait before it tries again.
+    if (options.isAutonomous === true) return hasWork(state, this.#now()) && isDue(state, ports.clock.now());
+    return state.parked !== undefined || hasWork(state, this.#now());
+  }
+
+  /** Gets the right to write after all that is in the log by then. */
+  async #acquireRight(known: SessionState, withFirst: boolean): Promise<SessionState> {
+    const { ports, journal, interrupt } = this.#options;
+    const state = await acquireRight({ store: ports.store, known, withFirst, refresh: () => journal.refresh(), onRight: (right) => journal.writeUnder(right) });
+    const { right } = journal;
+    right?.lost.addEventListener('abort', () => interrupt(right.lost.reason), { once: true });
+    return state;
+  }
+
+  /**
+   * Says in the log what becomes of the session. Only where the log still says what was decided upon: what a wake that dies leaves due was
+   * made due for the state that it began in, and a caller may have taken back the very thing that it begins for.
+   */
+  async #takeAt(state: SessionState, survivors: string | undefined): Promise<ClaimAnswer | 'moved'> {
+    const { journal, wakeId } = this.#options;
+    const epoch = journal.right?.epoch ?? state.epoch + 1;
+    // A process that does not see our right was faster; the log has decided.
+    if (state.epoch >= epoch) throw wakeConflict(state.sessionId);
+    try {
+      if (isPoison(state)) return await this.#park(state, epoch, survivors);
+      if (isStale(state) || hasWork(state, this.#now())) return await this.#begin(state, epoch, survivors);
+      // A parked session that has nothing to do now: what was held back is due again at its time.
+      await journal.rest([{ type: 'session.unparked', data: { wakeId } }], epoch);
+      return UNPARKED_ONLY;
+    } catch (error) {
+      if (isOvertaken(error)) return 'moved';
+      throw RuntimeError.is(error) && error.code === 'EPOCH_SUPERSEDED' ? wakeConflict(state.sessionId) : error;
+    }
+  }
+
+  async #begin(state: SessionState, epoch: number, survivors: string | undefined): Promise<ClaimAnswer> {
+    const { wakeId, ports, options, journal, hand, signal } = this.#options;
+    const due = dueWakeIds(state, this.#now());
+    const arrival = await hand.arrive(state, { epoch, signal });
+    const unparked: SessionEventDraft[] = state.parked === undefined ? [] : [{ type: 'session.unparked', data: { wakeId } }];
+    const at = arrival === undefined ? {} : { host: arrival.host };
+    const started = { wakeId, epoch, owner: ports.owner, queuedWakeIds: due, trigger: triggerOf(state, due, options), ...at };
+    await journal.begin(
+      [...lostWakeEvents(state, survivors), ...unparked, { type: 'wake.started', data: started }, { type: 'session.status_changed', data: { to: 'running' } }, ...(arrival?.notes ?? [])],
+      epoch,
+    );
+    const leftCalls = state.openToolCalls.some(({ phase }) => phase === 'started' || phase === 'requested');
+    // The one that cut the dead wake short does not want its calls gone on with.
+    return { next: 'claimed', mustSpeak: due.length > 0 || (leftCalls && state.openWake?.interruption === undefined) };
+  }
+
+  /** The wakes of this session kill their processes: it is left alone from now on, and says why. */
+  async #park(state: SessionState, epoch: number, survivors: string | undefined): Promise<ClaimAnswer> {
+    const parking = parked('failures', `${state.failuresInARow + 1} wakes in a row died with their processes.`);
+    const rest: SessionEventDraft = { type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle' } };
+    await this.#options.journal.rest([...lostWakeEvents(state, survivors), rest, parking], epoch);
+    return PARKED;
+  }
+
+  #now(): string {
+    return isoTimeOf(this.#options.ports.clock.now());
+  }
+}
