@@ -21,7 +21,9 @@
  * failed:             the log could not be written, or the right was not given; the caller gets the error.
  *
  * STOP asks for an early end and is taken in every state: the work in hand is cut short and the loop ends at the next fold.
- * What the states do is named here and filled in by src/actors/wake.
+ * What the states do is named here and filled in by src/actors/wake. What one makes and another takes is in the context, and nowhere else:
+ * the assembled step for stepping, the calls it asked for for calling, the decided end with its place in the log for committing, and the course
+ * of the wake so far (its steps, its last words, its failure) for all of them.
  */
 import { assign, fromPromise, setup } from 'xstate';
 import { RuntimeError } from '../errors.ts';
@@ -120,6 +122,7 @@ function made<Value>(value: Value | undefined, what: string): Value {
 const toFailing = { target: '#wake.failing', actions: { type: 'noteFailure', params: ({ event }: { readonly event: { readonly error: unknown } }) => event.error } } as const;
 
 /** The chart for actors that assemble steps of one kind. */
+// oxlint-disable-next-line max-lines-per-function, typescript/explicit-module-boundary-types -- A chart is data; only its type parameter makes this a function, and its type is XState's to infer.
 export const wakeMachineFor = <Step extends WakeStep>() => setup({
   types: {
     context: {} as WakeContext<Step>,
