@@ -16,7 +16,8 @@
  * terminated:            refuses ingress and wakes for ever; the log stays readable.
  *
  * A wake may begin while the log says `running`: then the wake before it died, and the newer epoch supersedes it.
- * The chart is a pure lifecycle and is compiled (see ../lifecycle.ts); what is folded from events lives in session-fold.ts.
+ * The chart is a pure lifecycle and is compiled (see ../lifecycle.ts). No actor runs it: a session is its log, which several processes write, so the chart
+ * judges each change of status before it is stored and as it is folded. What is folded from events lives in session-fold.ts.
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
