@@ -9,29 +9,27 @@ removeForeignVariables(process.env);
 
 /** Long runs of real processes, most of all of those that misbehave: `npm run test:matrix`, which CI runs after `npm test`. */
 const areLongRunsAskedFor = process.env['CRASH_MATRIX'] !== undefined || process.env['CHAOS_SECONDS'] !== undefined;
-const LONG_RUNS = areLongRunsAskedFor
-  ? []
-  : [
-      'test/runtime/{chaos*,crash,crash-improvement,crash-matrix,shells-of-ended-sessions}.test.ts',
-      'test/**/*-processes.test.ts',
-      'test/actors/shell/shell-stopping.test.ts',
-      'test/adapters/acp/{behaving,contract,files,opening,terminals,tools}.test.ts',
-      'test/package/build.test.ts',
-      'test/adapters/{bubblewrap/bubblewrap,import-logs/damaged-logs,substrate-files/killed}.test.ts',
-      'test/adapters/git/{clean-worktrees,create,keeping,lost-work,reconcile,remove,unsafe-repository}.test.ts',
-      'test/adapters/cli/{person,retrieval,worktree}.test.ts',
-      'test/adapters/files/{log-equivalence,store-trouble}.test.ts',
-      'test/adapters/{shell-syntax/shells-agree,cli-agent/contract,mcp/stdio}.test.ts',
-      'test/adapters/child-process/{jobs,worker-service}.test.ts',
-      'test/fuzz/logs.test.ts',
-      'test/adapters/{child-process/real-worker,cli-agent/misbehavior,mcp/stdio-life,process-tree/reconcile,shell/shell-chaos}.test.ts',
-    ];
+const LONG_RUNS = [
+  'test/runtime/{chaos*,crash,crash-improvement,crash-matrix,shells-of-ended-sessions}.test.ts',
+  'test/**/*-processes.test.ts',
+  'test/actors/shell/shell-stopping.test.ts',
+  'test/adapters/acp/{behaving,contract,files,opening,terminals,tools}.test.ts',
+  'test/package/build.test.ts',
+  'test/adapters/{bubblewrap/bubblewrap,import-logs/damaged-logs,substrate-files/killed}.test.ts',
+  'test/adapters/git/{clean-worktrees,create,keeping,lost-work,reconcile,remove,unsafe-repository}.test.ts',
+  'test/adapters/cli/{person,retrieval,worktree}.test.ts',
+  'test/adapters/files/{log-equivalence,store-trouble}.test.ts',
+  'test/adapters/{shell-syntax/shells-agree,cli-agent/contract,mcp/stdio}.test.ts',
+  'test/adapters/child-process/{jobs,worker-service}.test.ts',
+  'test/fuzz/logs.test.ts',
+  'test/adapters/{child-process/real-worker,cli-agent/misbehavior,mcp/stdio-life,process-tree/reconcile,shell/shell-chaos}.test.ts',
+];
 
 /** Files that have a process of their own and the ordinary temporary folder. All others leave their process as they found it, so that many of
  *  them can run in one, which spares each the start and the imports, and have their files in memory, which spares each the waits for the disk:
  *  a file that does not put back what it replaced fails there. */
 const ALONE = areLongRunsAskedFor
-  ? ['test/**/*.test.ts']
+  ? LONG_RUNS
   : [
       // Their pipes are named after the process that made them, or they watch its clock.
       'test/adapters/shell/shell-pipes-{left,missing}.test.ts',
@@ -64,7 +62,7 @@ export default defineConfig({
   test: {
     projects: [
       // First, because the longest files are here: the many short ones then fill what is left.
-      { test: { ...EACH, name: 'alone', include: ALONE, exclude: LONG_RUNS, isolate: true, provide: { sharesProcess: false, scratchPlace: 'ordinary' } } },
+      { test: { ...EACH, name: 'alone', include: ALONE, exclude: areLongRunsAskedFor ? [] : LONG_RUNS, isolate: true, provide: { sharesProcess: false, scratchPlace: 'ordinary' } } },
       { test: { ...EACH, name: 'sharing', include: areLongRunsAskedFor ? [] : ['test/**/*.test.ts'], exclude: [...LONG_RUNS, ...ALONE], isolate: false, provide: { sharesProcess: true, scratchPlace: 'memory' } } },
     ],
     globalSetup: ['test/setup/scratch-folder.ts', 'test/setup/postgres-folder.ts', 'test/setup/build-dist.ts', 'test/setup/chart-sightings-folder.ts'],
