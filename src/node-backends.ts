@@ -12,7 +12,7 @@ import { createFileAuthProfiles } from './adapters/auth-files/file-auth-profiles
 import { createFileCandidateStandings } from './adapters/auth-files/file-candidate-standings.ts';
 import { createKeychainCommand } from './adapters/auth-files/keychain-command.ts';
 import { readProviderFile } from './adapters/provider-files/provider-file.ts';
-import { underLock } from './adapters/policy-files/policy-lock.ts';
+import { underLock } from './adapters/system/process-lock.ts';
 import { createScriptAgentRuntime } from './adapters/script/script-agent-runtime.ts';
 import { providerAsks } from './machines/run/asks-permission.ts';
 import { settingsOf } from './machines/run/provider-settings.ts';

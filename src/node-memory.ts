@@ -33,7 +33,7 @@ import { createShellRunTool } from './actors/turn/shell-run-tool.ts';
 import type { OutputKeeper } from './actors/turn/output-keeper.ts';
 import { createArtifactFiles } from './adapters/file-tools/artifact-files.ts';
 import type { HomeLayout } from './adapters/files/layout.ts';
-import { underLock } from './adapters/policy-files/policy-lock.ts';
+import { underLock } from './adapters/system/process-lock.ts';
 import { FileRetrievalIndex } from './adapters/retrieval-files/file-retrieval-index.ts';
 import { FileSkillCatalog } from './adapters/skill-files/file-skill-catalog.ts';
 import { createMemoryFiles } from './adapters/substrate-files/memory-files.ts';

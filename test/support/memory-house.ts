@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { requirePromotion } from '../../src/actors/outcome/promotion-gate.ts';
 import type { PromotionPermit } from '../../src/actors/outcome/promotion-gate.ts';
-import { underLock } from '../../src/adapters/policy-files/policy-lock.ts';
+import { underLock } from '../../src/adapters/system/process-lock.ts';
 import { createMemoryFiles } from '../../src/adapters/substrate-files/memory-files.ts';
 import type { MemoryFiles } from '../../src/adapters/substrate-files/memory-files.ts';
 import { initialSessionState } from '../../src/machines/session/session-state.ts';

@@ -33,7 +33,7 @@ export function newerError({ what, code }: FileSubject, path: string, format: st
 }
 
 /** Others may read or change it, or somebody else has put it there. */
-export function exposedError({ what, code }: FileSubject, path: string, problem: string, remedy: string): RuntimeError {
+export function exposedError({ what, code }: FileSubject, path: string, problem: string, remedy: string | undefined): RuntimeError {
   return new RuntimeError(code, `the ${what} in ${path} are not safe there: ${problem}`, { category: 'permission', hint: remedy, details: { path } });
 }
 
@@ -51,8 +51,4 @@ export function busyError({ what }: FileSubject, path: string, waitedMs: number)
     hint: 'Try again. If nobody changes them, look at the lock file beside them.',
     details: { path, waitedMs },
   });
-}
-
-export function systemCodeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -8,7 +8,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { AUTH_FOLDER, createFileAuthProfiles } from '../auth-files/file-auth-profiles.ts';
 import { createFileCandidateStandings } from '../auth-files/file-candidate-standings.ts';
 import { createKeychainCommand } from '../auth-files/keychain-command.ts';
-import { underLock } from '../policy-files/policy-lock.ts';
+import { underLock } from '../system/process-lock.ts';
 import { nextCommand } from './context.ts';
 import type { CommandContext } from './context.ts';
 import { checkHome } from './home.ts';

@@ -1,6 +1,6 @@
 /** Which store a command works on, when it is not the one that is embedded in the home. */
 import { isPostgresUrl, wordsProblem } from '../postgres/postgres-url.ts';
-import { UnusableFile, readTextFile } from '../vault-files/private-file.ts';
+import { UnusableFile, readOwnText } from '../system/own-files.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { absolutePath } from './home.ts';
 import { usageError } from './usage.ts';
@@ -43,14 +43,14 @@ const FILE_HINT = 'Its first line is the URL. Nobody else may read it: chmod 600
 const MAX_FILE_BYTES = 16_384;
 
 /** Undefined: the store in the home. What a command names wins over the variables. @throws a usage error, which never repeats what was given */
-export async function chosenStore({ given, file, environment }: StoreChoice): Promise<ChosenStore | undefined> {
+export function chosenStore({ given, file, environment }: StoreChoice): ChosenStore | undefined {
   const isGiven = given !== undefined || file !== undefined;
   if (given !== undefined && file !== undefined) throw usageError('expected --store or --store-file, received both', 'Leave one of them out.');
   const { WAKECHART_STORE: url = '', WAKECHART_STORE_FILE: path = '' } = isGiven ? {} : environment;
   if (url !== '' && path !== '') throw usageError('expected $WAKECHART_STORE or $WAKECHART_STORE_FILE, and both are set', 'Unset one of them: the file keeps a password out of the environment.');
   const place = file ?? path;
   const asText = (): ReturnType<typeof storeNamed> => storeNamed(given ?? (url || FILES), given === undefined ? '$WAKECHART_STORE' : '--store');
-  const named = place === '' ? asText() : await storeInFile(absolutePath(place), file === undefined ? '$WAKECHART_STORE_FILE' : '--store-file');
+  const named = place === '' ? asText() : storeInFile(absolutePath(place), file === undefined ? '$WAKECHART_STORE_FILE' : '--store-file');
   return named === undefined ? undefined : { ...named, isGiven };
 }
 
@@ -60,15 +60,23 @@ export function storeWords({ word, file }: Pick<ChosenStore, 'word' | 'file'>): 
 }
 
 /** Neither a command line nor an environment holds what stands in a file. @throws a usage error, which never repeats what stands there */
-async function storeInFile(file: string, from: string): Promise<Omit<ChosenStore, 'isGiven'> | undefined> {
-  const text = await readTextFile(file, { maxBytes: MAX_FILE_BYTES, isPrivate: true }).catch((error: unknown) => {
+function storeInFile(file: string, from: string): Omit<ChosenStore, 'isGiven'> | undefined {
+  const text = textOf(file, (error) => {
     const hint = error instanceof UnusableFile ? error.hint : undefined;
-    throw usageError(`expected ${from} to name a file that is yours alone: ${file} ${messageOf(error)}`, hint ?? FILE_HINT);
+    return usageError(`expected ${from} to name a file that is yours alone: ${file} ${messageOf(error)}`, hint ?? FILE_HINT);
   });
   if (text === undefined) throw usageError(`expected ${from} to name a file: ${file} is not there`, FILE_HINT);
   const [line = ''] = text.split(/\r?\n/, 1);
   const named = storeNamed(line.trim(), `the first line of ${file}`);
   return named === undefined ? undefined : { ...named, file };
+}
+
+function textOf(file: string, refusal: (error: unknown) => Error): string | undefined {
+  try {
+    return readOwnText(file, { maxBytes: MAX_FILE_BYTES, keptFrom: 'readers' })?.text;
+  } catch (error) {
+    throw refusal(error);
+  }
 }
 
 /** @param from where the text comes from, for an error about it @throws a usage error, which never repeats what was given */

@@ -47,7 +47,3 @@ export function unreadable(path: string, cause: unknown): RuntimeError {
 export function unwritable(path: string, cause: unknown): RuntimeError {
   return new RuntimeError('STORAGE_FAILED', `could not write ${path}: ${messageOf(cause)}`, { category: 'storage', cause });
 }
-
-export function systemCodeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
-}

@@ -9,7 +9,8 @@ import type { EnvironmentDefinition } from '../../machines/environment/environme
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { environmentId as environmentIdSchema } from '../../machines/ids.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
-import { environmentExists, environmentExposed, environmentNotFound, systemCodeOf, unreadable } from './environment-errors.ts';
+import { hasCode } from '../system/error-codes.ts';
+import { environmentExists, environmentExposed, environmentNotFound, unreadable } from './environment-errors.ts';
 import { parseEnvironment } from './environment-file.ts';
 import { makeOwnFolder, readOwnFile, replaceFile, writeNewFile } from './environment-place.ts';
 
@@ -101,7 +102,7 @@ export class FileEnvironmentCatalog implements EnvironmentCatalog {
     try {
       return (await readdir(this.#directory)).filter((name) => /\.ya?ml$/i.test(name) && !name.startsWith('.'));
     } catch (error) {
-      if (systemCodeOf(error) === 'ENOENT') return [];
+      if (hasCode(error, 'ENOENT')) return [];
       throw unreadable(this.#directory, error);
     }
   }

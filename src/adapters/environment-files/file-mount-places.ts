@@ -9,8 +9,9 @@ import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import type { DeclaredMount } from '../../machines/environment/environment-definition.ts';
 import type { MountFolders } from '../../machines/environment/mount-table.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { hasCode } from '../system/error-codes.ts';
 import { nearestRealPath } from '../system/real-path.ts';
-import { systemCodeOf, unwritable } from './environment-errors.ts';
+import { unwritable } from './environment-errors.ts';
 import { SOCKETS_OF_CONTAINERS, placesOfSecrets } from './kept-from-mounts.ts';
 
 const FOLDER_MODE = 0o700;
@@ -185,7 +186,7 @@ async function ownFolder(base: string, names: readonly string[]): Promise<string
   try {
     await mkdir(path, { recursive: true, mode: FOLDER_MODE });
   } catch (error) {
-    if (systemCodeOf(error) === 'EEXIST' || systemCodeOf(error) === 'ENOTDIR') throw unavailable(path, 'something else than a folder is in its place', 'Move that away.');
+    if (hasCode(error, 'EEXIST', 'ENOTDIR')) throw unavailable(path, 'something else than a folder is in its place', 'Move that away.');
     throw unwritable(path, error);
   }
   const [real, realBase] = await Promise.all([realpath(path), realpath(base)]);
@@ -204,7 +205,7 @@ interface SourceCheck {
 async function checkedSource({ path, source }: DeclaredMount, { home, kept, environmentId }: SourceCheck): Promise<string> {
   const refuse = (problem: string, hint: string): RuntimeError => notMountable({ path, source, environmentId }, problem, hint);
   const real = await realpath(source).catch((error: unknown) => {
-    throw refuse(systemCodeOf(error) === 'ENOENT' ? 'it is not there' : messageOf(error), 'Make the folder, or correct "source" in the environment.');
+    throw refuse(hasCode(error, 'ENOENT') ? 'it is not there' : messageOf(error), 'Make the folder, or correct "source" in the environment.');
   });
   const found = await stat(real);
   if (!found.isDirectory()) throw refuse('it is no folder', 'Mount the folder that it lies in.');

@@ -1,15 +1,17 @@
 /** Makes a worktree: its record first, then folder and branch, and nothing of either where that fails. */
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorktreeRequest } from '../../actors/subagent/worktree-adapter.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { WORKTREE_RECORD_VERSION, movedRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { unlessCode } from '../system/error-codes.ts';
+import { isThere, makeFolder, replaceFile } from '../system/whole-files.ts';
 import { MARKER, inLane } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
-import { isInside, makePrivateFolder, putFile } from './private-files.ts';
+import { isInside } from './is-inside.ts';
 import { gitIn } from './private-git.ts';
 import { userFilters } from './read-settings.ts';
 import { fileSettingsOf, findRepository, uncommittedIn } from './repository.ts';
@@ -135,7 +137,7 @@ async function madeReady(house: WorktreeHouse, creating: WorktreeRecord): Promis
   const { worktreePath, subdirectory, id, jobId, branchName } = creating;
   const gitDirectory = await gitDirectoryMade(creating);
   const ready = movedRecord({ ...creating, gitDirectory }, 'CREATED');
-  await putFile(join(gitDirectory, MARKER), `${JSON.stringify({ id, jobId, branchName, createdAt: creating.createdAt })}\n`, { durable: false });
+  await replaceFile(join(gitDirectory, MARKER), `${JSON.stringify({ id, jobId, branchName, createdAt: creating.createdAt })}\n`, { durability: 'os' });
   if (subdirectory !== '') await mkdir(join(worktreePath, subdirectory), { recursive: true });
   await house.records.write(ready);
   return ready;
@@ -154,7 +156,7 @@ function isLocked({ stderr }: GitFailure): boolean {
 /** The folder of all worktrees, as the system knows it, made where it is missing. Inside a checkout it hides itself from git. */
 async function placeFor({ worktreesDirectory }: WorktreeHouse, { root, commonDirectory }: Repository): Promise<string> {
   try {
-    await makePrivateFolder(worktreesDirectory);
+    await makeFolder(worktreesDirectory);
   } catch (error) {
     throw placeInvalid(worktreesDirectory, messageOf(error));
   }
@@ -162,13 +164,7 @@ async function placeFor({ worktreesDirectory }: WorktreeHouse, { root, commonDir
   if (isInside(directory, commonDirectory)) throw placeInvalid(worktreesDirectory, "it lies in git's own folder");
   if (directory === root) throw placeInvalid(worktreesDirectory, 'it is the root of the repository itself');
   if (isInside(directory, root)) {
-    await writeFile(join(directory, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    });
+    await writeFile(join(directory, '.gitignore'), '*\n', { flag: 'wx' }).catch(unlessCode('EEXIST'));
   }
   return directory;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => undefined)) !== undefined;
 }

@@ -8,7 +8,8 @@ import { Buffer } from 'node:buffer';
 import { constants } from 'node:fs';
 import { access, lstat, open, readdir, rmdir, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { codeOf, walkFolder } from './folder-walk.ts';
+import { hasCode } from '../system/error-codes.ts';
+import { walkFolder } from './folder-walk.ts';
 import type { FolderWalk } from './folder-walk.ts';
 import { bytesOf, shownPath } from './git-command.ts';
 
@@ -112,7 +113,7 @@ class Deletion {
         try {
           await remove(item);
         } catch (error) {
-          if (codeOf(error) !== 'ENOENT') this.#failures.push(error);
+          if (!hasCode(error, 'ENOENT')) this.#failures.push(error);
         }
       }
     };
@@ -141,7 +142,7 @@ function contentsOf({ entries }: FolderWalk): Contents {
 
 /** Says in words what the system says of a link, or a file, in the place of a folder. */
 function refuse(path: string, error: unknown): never {
-  throw ['ELOOP', 'ENOTDIR'].includes(codeOf(error)) ? replaced(path) : error;
+  throw hasCode(error, 'ELOOP', 'ENOTDIR') ? replaced(path) : error;
 }
 
 function replaced(path: string): Error {

@@ -10,12 +10,13 @@ import { realpath, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { FolderChanges, FolderDifference, FolderLook } from '../../actors/inspection/folder-changes.ts';
 import { RuntimeError } from '../../machines/errors.ts';
+import { makeFolder } from '../system/whole-files.ts';
 import { commitsSince } from './commits-since.ts';
 import type { CommitsSince } from './commits-since.ts';
 import { GitCommand, shownPath } from './git-command.ts';
 import { parseNames } from './name-status.ts';
 import type { NamedChange } from './name-status.ts';
-import { isInside, makePrivateFolder } from './private-files.ts';
+import { isInside } from './is-inside.ts';
 import { plainContent, runPrivately } from './private-git.ts';
 import { userFilters } from './read-settings.ts';
 import { fileSettingsOf, locateRepository } from './repository.ts';
@@ -111,7 +112,7 @@ class Difference {
     const content = await plainContent(join(gitDirectory, 'index'), MAX_INDEX_BYTES);
     if (content === undefined) return nothing(`the index of its git repository is missing, or no plain file of at most ${MAX_INDEX_BYTES} bytes`);
     this.#filters = await userFilters(git, root, this.#look.signal);
-    await makePrivateFolder(near);
+    await makeFolder(near, { durability: 'os' });
     try {
       await writeFile(this.#index, content, { mode: 0o600, flag: 'wx' });
       return await this.#readWithIndex();

@@ -7,6 +7,7 @@
 import { Buffer } from 'node:buffer';
 import { lstat, readdir } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
+import { systemCodeOf } from '../system/error-codes.ts';
 
 /** Enough to keep the thread pool busy, with callbacks instead of promises: there may be a hundred thousand files. */
 const MAX_READS = 32;
@@ -86,7 +87,7 @@ class Walker implements FolderWalk {
     lstat(this.#at(path), { bigint: true }, (error, stats) => {
       this.#reads -= 1;
       if (error === null) seen(stats);
-      else this.problems.push(`${this.#shown(path)} cannot be looked at (${codeOf(error)})`);
+      else this.problems.push(`${this.#shown(path)} cannot be looked at (${systemCodeOf(error) ?? 'unknown reason'})`);
       this.#goOn();
     });
   }
@@ -95,7 +96,7 @@ class Walker implements FolderWalk {
     this.#reads += 1;
     readdir(this.#at(folder), { encoding: 'latin1' }, (error, names) => {
       this.#reads -= 1;
-      if (error !== null) this.problems.push(`${this.#shown(folder)} cannot be read (${codeOf(error)})`);
+      if (error !== null) this.problems.push(`${this.#shown(folder)} cannot be read (${systemCodeOf(error) ?? 'unknown reason'})`);
       else for (const name of names) this.#add(folder === '' ? name : `${folder}/${name}`);
       this.#goOn();
     });
@@ -132,8 +133,4 @@ function kindOf(stats: BigIntStats): EntryKind {
 
 function signatureOf({ size, mtimeNs, ctimeNs, ino, mode }: BigIntStats): string {
   return `${size} ${mtimeNs} ${ctimeNs} ${ino} ${mode}`;
-}
-
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown reason';
 }

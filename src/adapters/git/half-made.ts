@@ -1,10 +1,11 @@
 /** Deals with a worktree whose maker died while git was making it: nobody has worked in it, unless what lies there says otherwise. */
-import { lstat, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import type { WorktreeFinding } from '../../machines/subagent/worktree-findings.ts';
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { isThere } from '../system/whole-files.ts';
 import { gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
 import { shownPath } from './git-command.ts';
@@ -55,8 +56,4 @@ async function workIn(house: WorktreeHouse, record: WorktreeRecord): Promise<Wor
 
 async function isEmptyFolder(path: string): Promise<boolean> {
   return (await readdir(path)).length === 0;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => undefined)) !== undefined;
 }

@@ -6,15 +6,16 @@
  * who may live elsewhere counts as living, until a person says that it does not.
  */
 import { randomUUID } from 'node:crypto';
-import { readFile, readdir, rm, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import { worktreeOwner } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeOwner } from '../../machines/subagent/worktree-record.ts';
+import { isMissing } from '../system/error-codes.ts';
+import type { Standing } from '../system/process-life.ts';
+import { pause } from '../system/waiting.ts';
+import { makeFolder, namesIn, replaceFile } from '../system/whole-files.ts';
 import { isSameOwner, standingOf } from './host-identity.ts';
-import type { OwnerStanding } from './host-identity.ts';
-import { isMissing, makePrivateFolder, putFile } from './private-files.ts';
 
 const OWNER_NAME = /^(?<id>[\w-]+)\.[\da-f-]{36}\.owner$/;
 const ATTEMPTS = 6;
@@ -29,7 +30,7 @@ interface OwnerFile {
   /** Undefined for one that says nothing that is understood here. */
   readonly owner: WorktreeOwner | undefined;
   /** `own`: of this process. */
-  readonly standing: OwnerStanding | 'own';
+  readonly standing: Standing | 'own';
 }
 
 export interface WorktreeHolder {
@@ -74,7 +75,7 @@ export class OwnerFiles {
         await this.#drop([{ name }]);
       }
       // Uneven, so that of two who saw each other one comes first.
-      await delay(1 + Math.random() * LONGEST_PAUSE_MS);
+      await pause(1 + Math.random() * LONGEST_PAUSE_MS);
     }
     return other === undefined ? undefined : inWords(other);
   }
@@ -107,10 +108,10 @@ export class OwnerFiles {
   }
 
   async #make(id: string): Promise<string> {
-    await makePrivateFolder(this.#directory);
+    await makeFolder(this.#directory);
     const name = `${id}.${randomUUID()}.owner`;
     const token = await this.#life?.token();
-    await putFile(join(this.#directory, name), JSON.stringify({ ...this.#self, ...(token === undefined ? {} : { token }) }), { durable: true });
+    await replaceFile(join(this.#directory, name), JSON.stringify({ ...this.#self, ...(token === undefined ? {} : { token }) }));
     return name;
   }
 
@@ -119,10 +120,7 @@ export class OwnerFiles {
   }
 
   async #files(id?: string): Promise<readonly OwnerFile[]> {
-    const names = await readdir(this.#directory).catch((error: unknown) => {
-      if (isMissing(error)) return [];
-      throw error;
-    });
+    const names = await namesIn(this.#directory);
     const wanted = names.flatMap((name) => {
       const found = OWNER_NAME.exec(name)?.groups?.['id'];
       return found !== undefined && (id === undefined || id === found) ? [{ name, id: found }] : [];
@@ -161,7 +159,7 @@ function ownerOf(text: string): WorktreeOwner | undefined | 'cut_short' {
 }
 
 /** An earlier version wrote them in place: a young one may be at it. @throws ENOENT */
-async function standingOfUnreadable(path: string): Promise<OwnerStanding> {
+async function standingOfUnreadable(path: string): Promise<Standing> {
   const { mtimeMs } = await stat(path);
   return Date.now() - mtimeMs > UNREADABLE_AGE_MS ? 'gone' : 'unknown';
 }

@@ -1,11 +1,11 @@
 /** Branches that go when the worktrees go which they were made for: what only they have is not safe yet. */
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { namesIn } from '../system/whole-files.ts';
 import { MARKER } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
-import { isMissing } from './private-files.ts';
 
 const markSchema = z.object({ branchName: z.string().min(1) });
 
@@ -13,10 +13,7 @@ const markSchema = z.object({ branchName: z.string().min(1) });
 export async function passingBranches({ records }: WorktreeHouse, { id, commonDirectory, branchName }: WorktreeRecord): Promise<readonly string[]> {
   const others = (await records.list()).records.filter((record) => record.id !== id && record.commonDirectory === commonDirectory);
   const folder = join(commonDirectory, 'worktrees');
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
+  const names = await namesIn(folder);
   const marked = await Promise.all(names.map(async (name) => markedBranch(join(folder, name, MARKER))));
   return [...new Set([...others.map((record) => record.branchName), ...marked.flatMap((name) => name ?? [])])].filter((name) => name !== branchName);
 }

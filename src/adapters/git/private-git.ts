@@ -5,19 +5,18 @@
  * read or write files get a folder of git's own for each call: nothing in it but a HEAD, a format, and what says which files there are.
  */
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { mkdir, open, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { unlessCode } from '../system/error-codes.ts';
+import { withPlainFile } from '../system/own-files.ts';
+import { makeFolder, namesIn } from '../system/whole-files.ts';
 import type { GitCall, GitCommand } from './git-command.ts';
 import { gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
-import { isMissing, makePrivateFolder } from './private-files.ts';
 
 /** Patterns of a repository are shorter. */
 const MAX_COPIED_BYTES = 4 * 1024 * 1024;
-/** A link is not followed, and a pipe is not waited for. */
-const PLAINLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 export interface FilesOfGit {
   /** Where the private folder is made. */
@@ -47,7 +46,7 @@ export async function runPrivately(git: GitCommand, files: FilesOfGit, command: 
 }
 
 async function furnish(folder: string, { near, commonDirectory, gitDirectory, head }: FilesOfGit): Promise<void> {
-  await makePrivateFolder(near);
+  await makeFolder(near, { durability: 'os' });
   await mkdir(folder, { mode: 0o700 });
   await mkdir(join(folder, 'refs'));
   await mkdir(join(folder, 'info'));
@@ -69,22 +68,8 @@ async function copied(from: string, to: string): Promise<void> {
 }
 
 /** What is in a plain file; undefined for anything else, however quickly it becomes that: a pipe in its place would keep us waiting. */
-export async function plainContent(path: string, maxBytes: number): Promise<Buffer | undefined> {
-  const handle = await open(path, PLAINLY).catch(() => undefined);
-  if (handle === undefined) return undefined;
-  try {
-    const stats = await handle.stat();
-    return stats.isFile() && stats.size <= maxBytes ? await handle.readFile() : undefined;
-  } finally {
-    await handle.close();
-  }
-}
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-  return readdir(folder).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
+export function plainContent(path: string, maxBytes: number): Promise<Buffer | undefined> {
+  return withPlainFile(path, async (file, size) => (size <= maxBytes ? file.readFile() : undefined)).catch(unlessCode('EACCES', 'EPERM'));
 }
 
 export interface WorktreeGitCall extends Omit<GitCall, 'cwd' | 'settings'> {

@@ -1,10 +1,11 @@
 /** Deals with the worktrees of processes that are gone: removes what has nothing in it, keeps and reports the rest. Several may do it at once. */
-import { lstat, readdir, rmdir } from 'node:fs/promises';
+import { readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReconcileWorktreesOptions, ReconciledWorktree } from '../../actors/subagent/worktree-adapter.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { isThere } from '../system/whole-files.ts';
 import { deleteWalked, deleteWhole } from './delete-walked.ts';
 import { endHalfMade } from './half-made.ts';
 import { asideOf, gitDirectoryOf } from './house.ts';
@@ -117,8 +118,4 @@ async function endVanished(house: WorktreeHouse, record: WorktreeRecord): Promis
   await house.records.forget(record.id);
   await house.owners.release(record.id);
   return { action: 'forgotten', reason: isRepositoryThere ? 'its folder was removed by somebody else' : 'its repository and its folder are gone' };
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => undefined)) !== undefined;
 }

@@ -2,21 +2,20 @@
  * What is kept about worktrees, beside their folders: `<id>.json` is the record, `<id>.baseline` says how the files were when the agent began.
  * A record that cannot be read is set aside under another name, never deleted.
  */
-import { readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { readFile, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { checkedWorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { isMissing } from '../system/error-codes.ts';
+import { makeFolder, namesIn, replaceFile, sweepDrafts, syncFolder } from '../system/whole-files.ts';
 import { isFileSetting } from './git-settings.ts';
-import { isMissing, makePrivateFolder, putFile, syncFolder } from './private-files.ts';
 
 const RECORD_NAME = /^(?<id>[\w-]+)\.json$/;
 /** With the number that tells it from any branch that somebody named. */
 const MADE_ID = /-[\da-f]{8}$/;
-/** A temporary file lives for milliseconds; one this old has no writer. */
-const TEMPORARY_AGE_MS = 3_600_000;
 
 const baselineSchema = z.object({
   version: z.literal(1),
@@ -46,8 +45,8 @@ export class RecordFiles {
 
   /** On the disk when this resolves. */
   async write(record: WorktreeRecord): Promise<void> {
-    await makePrivateFolder(this.#directory);
-    await putFile(this.#path(`${record.id}.json`), `${JSON.stringify(record, undefined, 2)}\n`, { durable: true });
+    await makeFolder(this.#directory);
+    await replaceFile(this.#path(`${record.id}.json`), `${JSON.stringify(record, undefined, 2)}\n`);
   }
 
   /** Undefined when there is none. @throws RuntimeError WORKTREE_RECORD_UNREADABLE */
@@ -65,7 +64,7 @@ export class RecordFiles {
   async list(): Promise<{ readonly records: readonly WorktreeRecord[]; readonly unreadable: readonly UnreadableRecord[] }> {
     const records: WorktreeRecord[] = [];
     const bad: UnreadableRecord[] = [];
-    for (const name of await this.#names()) {
+    for (const name of await namesIn(this.#directory)) {
       const id = RECORD_NAME.exec(name)?.groups?.['id'];
       if (id === undefined) continue;
       try {
@@ -96,7 +95,7 @@ export class RecordFiles {
 
   /** Not synced: after a power failure it is missing, which keeps more, not less. */
   async writeBaseline(id: string, baseline: Baseline): Promise<void> {
-    await putFile(this.#path(`${id}.baseline`), JSON.stringify(baseline), { durable: false });
+    await replaceFile(this.#path(`${id}.baseline`), JSON.stringify(baseline), { durability: 'os' });
   }
 
   /** Undefined when there is none that can be read. */
@@ -112,11 +111,7 @@ export class RecordFiles {
 
   /** Removes what was temporary to processes that died. */
   async sweep(nowMs: number): Promise<void> {
-    for (const name of await this.#names()) {
-      if (!name.endsWith('.tmp')) continue;
-      const written = await stat(this.#path(name)).catch(() => undefined);
-      if (written !== undefined && nowMs - written.mtimeMs > TEMPORARY_AGE_MS) await rm(this.#path(name), { recursive: true, force: true });
-    }
+    await sweepDrafts(this.#directory, { nowMs });
   }
 
   /** What a record names is deleted. So it may name only what is made for a worktree of this name, whoever wrote it. */
@@ -134,15 +129,6 @@ export class RecordFiles {
       return await readFile(this.#path(name), 'utf8');
     } catch (error) {
       if (isMissing(error)) return undefined;
-      throw error;
-    }
-  }
-
-  async #names(): Promise<readonly string[]> {
-    try {
-      return await readdir(this.#directory);
-    } catch (error) {
-      if (isMissing(error)) return [];
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 /** The histories that git keeps of its references, read as the files that they are: no git that could be led astray stands between. */
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isMissing } from './private-files.ts';
+import { isMissing } from '../system/error-codes.ts';
 
 /** A history of a million entries is shorter. */
 const MAX_BYTES = 256 * 1024 * 1024;

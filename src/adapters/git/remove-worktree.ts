@@ -11,8 +11,9 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { WorktreeFinding, WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { hasCode, unlessCode } from '../system/error-codes.ts';
 import { deleteWalked, deleteWhole } from './delete-walked.ts';
-import { codeOf, walkFolder } from './folder-walk.ts';
+import { walkFolder } from './folder-walk.ts';
 import type { FolderWalk } from './folder-walk.ts';
 import { asideOf, gitDirectoryOf } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
@@ -101,7 +102,7 @@ async function moveAside(record: WorktreeRecord): Promise<void> {
   if ((await lstat(aside).catch(() => undefined)) !== undefined) throw new Error(`there is something at ${aside} already`);
   await rename(record.worktreePath, aside).catch((error: unknown) => {
     // Somebody deleted it before; only a person may say that this is fine.
-    if (codeOf(error) !== 'ENOENT' || record.mayLose !== true) throw error;
+    if (!hasCode(error, 'ENOENT') || record.mayLose !== true) throw error;
   });
 }
 
@@ -117,7 +118,7 @@ async function deleteGitFolder(record: WorktreeRecord, gitFiles: FolderWalk): Pr
     if (await isGitFolderOf(record)) await deleteWhole(folder);
   } else {
     await deleteWalked(folder, gitFiles).catch((error: unknown) => {
-      if (codeOf(error) !== 'ENOENT') throw error;
+      if (!hasCode(error, 'ENOENT')) throw error;
     });
   }
   // As git does it: the folder of all of them goes with the last.
@@ -154,9 +155,7 @@ export async function putBack(record: WorktreeRecord): Promise<void> {
   await rename(asideOf(record), worktreePath);
   // The last file to be deleted: without it nothing in the folder says where it belongs.
   if (record.isVerified === true && record.mayLose !== true) {
-    await writeFile(join(worktreePath, '.git'), `gitdir: ${gitDirectoryOf(record)}\n`, { flag: 'wx' }).catch((error: unknown) => {
-      if (codeOf(error) !== 'EEXIST') throw error;
-    });
+    await writeFile(join(worktreePath, '.git'), `gitdir: ${gitDirectoryOf(record)}\n`, { flag: 'wx' }).catch(unlessCode('EEXIST'));
   }
 }
 

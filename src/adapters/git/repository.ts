@@ -6,7 +6,7 @@ import { shownPath } from './git-command.ts';
 import { FILE_SETTINGS } from './git-settings.ts';
 import type { RepositorySettings } from './git-settings.ts';
 import type { WorktreeHouse } from './house.ts';
-import { isInside } from './private-files.ts';
+import { isInside } from './is-inside.ts';
 import { runPrivately } from './private-git.ts';
 import { readSettings } from './read-settings.ts';
 import { parseStashes } from './reflog.ts';

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { cp, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
-import { codeOf } from './folder-walk.ts';
+import { hasCode } from '../system/error-codes.ts';
+import { makeFolder } from '../system/whole-files.ts';
 import { RUNTIME_FOLDER } from './house.ts';
 import { runtimeFoldersIn } from './look.ts';
-import { makePrivateFolder } from './private-files.ts';
 
 /** In the runtime's folder: what is laid out for each session, and the page that says so. */
 const ARTIFACTS = ['sessions', 'index.md'];
@@ -40,7 +40,7 @@ async function isEmpty(folder: string): Promise<boolean> {
 }
 
 async function freeName(wanted: string): Promise<string> {
-  await makePrivateFolder(dirname(wanted));
+  await makeFolder(dirname(wanted));
   const isTaken = (await lstat(wanted).catch(() => undefined)) !== undefined;
   return isTaken ? `${wanted}-${randomUUID().slice(0, 8)}` : wanted;
 }
@@ -49,7 +49,7 @@ async function move(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {
-    if (codeOf(error) !== 'EXDEV') throw error;
+    if (!hasCode(error, 'EXDEV')) throw error;
     // To another disk: whole under another name first, so that nobody takes half of it for all.
     const partial = `${to}.${randomUUID()}.partial`;
     try {

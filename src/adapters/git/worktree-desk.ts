@@ -1,5 +1,5 @@
 /** Takes the requests for worktrees, one at a time for each of them. */
-import { lstat, realpath, rm } from 'node:fs/promises';
+import { realpath, rm } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import type { KeptWorktree, PreparedSubagentWorktree, ReconcileWorktreesOptions, ReconciledWorktree, WorktreeRequest } from '../../actors/subagent/worktree-adapter.ts';
@@ -8,6 +8,7 @@ import { firstNextAction } from '../../machines/subagent/worktree-next-action.ts
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
+import { isThere } from '../system/whole-files.ts';
 import { takeBaseline } from './baseline.ts';
 import { createWorktree } from './create-worktree.ts';
 import { MARKER, asideOf, gitDirectoryOf, inLane } from './house.ts';
@@ -217,8 +218,4 @@ function isUnfinished({ status, isVerified }: WorktreeRecord): boolean {
 /** The last part of its path. */
 function idOf({ id, worktreePath }: PreparedSubagentWorktree): string {
   return id ?? basename(worktreePath);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => undefined)) !== undefined;
 }

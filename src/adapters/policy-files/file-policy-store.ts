@@ -8,8 +8,8 @@ import { agentId as agentIdSchema } from '../../machines/ids.ts';
 import { checkRule, formatRule, parseRule } from '../../machines/permission/permission-rule.ts';
 import type { PermissionRule } from '../../machines/permission/permission-rule.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
-import { policyUnwritable } from './policy-errors.ts';
-import { underLock } from './policy-lock.ts';
+import { underLock } from '../system/process-lock.ts';
+import { policyBusy, policyUnwritable } from './policy-errors.ts';
 import { makePolicyFolder, readPolicyFile, replacePolicyFile } from './policy-place.ts';
 import { parsePolicy, withRule, withoutRule } from './policy-text.ts';
 
@@ -75,7 +75,7 @@ export class FilePolicyStore implements PolicyStore {
         // What is written must be what is read, or the agent would be left without a policy.
         parsePolicy({ source: next, fileName: fileNameOf(id), isForEveryAgent: false });
         await replacePolicyFile(path, next);
-      });
+      }, (waitedMs) => policyBusy(path, waitedMs));
     } catch (error) {
       throw RuntimeError.is(error) ? error : policyUnwritable(path, error);
     }

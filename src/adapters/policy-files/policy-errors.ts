@@ -42,7 +42,3 @@ export function policyBusy(path: string, waitedMs: number): RuntimeError {
 export function policyUnwritable(path: string, cause: unknown): RuntimeError {
   return new RuntimeError('STORAGE_FAILED', `could not write ${path}: ${messageOf(cause)}`, { category: 'storage', cause });
 }
-
-export function systemCodeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
-}

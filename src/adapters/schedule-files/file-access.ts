@@ -1,6 +1,7 @@
 /** Reading files that others append to, and the errors of doing so. */
 import { open } from 'node:fs/promises';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { systemCodeOf, unlessCode } from '../system/error-codes.ts';
 
 const NEWLINE = 0x0a;
 
@@ -42,14 +43,8 @@ export function* linesIn(bytes: Buffer): Generator<TextLine> {
   }
 }
 
-export function hasCode(thrown: unknown, code: string): boolean {
-  return thrown instanceof Error && 'code' in thrown && thrown.code === code;
-}
-
 /** For `catch`: what does not exist is undefined, any other trouble is passed on. */
-export function absent(thrown: unknown): undefined {
-  if (!hasCode(thrown, 'ENOENT')) throw thrown;
-}
+export const absent = unlessCode('ENOENT');
 
 export function damaged(path: string, what: string): RuntimeError {
   return new RuntimeError('SCHEDULE_STORE', `${path}: ${what}`, { category: 'storage', hint: 'Look at the file and at the disk it lies on.' });
@@ -68,7 +63,7 @@ const HINTS: Readonly<Record<string, string>> = {
 /** Whatever the file system threw, as an error of the store. */
 export function storeError(thrown: unknown, what: string): RuntimeError {
   if (RuntimeError.is(thrown)) return thrown;
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown';
+  const code = systemCodeOf(thrown) ?? 'unknown';
   return new RuntimeError('SCHEDULE_STORE', `cannot ${what}: ${messageOf(thrown)}`, {
     category: 'storage',
     hint: HINTS[code] ?? 'Look at the directory and at the disk it lies on.',

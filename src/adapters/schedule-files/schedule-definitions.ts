@@ -1,14 +1,15 @@
 /** Definitions of schedules in files: `<directory>/definitions/<id>.json`, one each, for people to read. */
 import { watch } from 'node:fs';
-import { readdir, utimes } from 'node:fs/promises';
+import { utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ScheduleDefinitions, ScheduleListing } from '../../actors/schedule/durable-ports.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { scheduleDefinition, scheduleId } from '../../machines/schedule/schedule-definition.ts';
 import type { ScheduleDefinition } from '../../machines/schedule/schedule-definition.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
-import { absent, hasCode, readFrom, storeError } from './file-access.ts';
-import { createWhole, isDraft, makePrivateFolder, removeWhole, replaceWhole } from './private-files.ts';
+import { hasCode } from '../system/error-codes.ts';
+import { createFile, makeFolder, namesIn, removeFile, replaceFile } from '../system/whole-files.ts';
+import { absent, readFrom, storeError } from './file-access.ts';
 
 const DEFINITIONS_FOLDER = 'definitions';
 const EXTENSION = '.json';
@@ -34,15 +35,15 @@ export function createFileScheduleDefinitions({ directory }: { readonly director
     },
     async add(definition) {
       const isNew = await attempt(`add schedule "${definition.id}"`, async () => {
-        await makePrivateFolder(folder);
-        return createWhole(pathOf(definition.id), textOf(definition));
+        await makeFolder(folder);
+        return createFile(pathOf(definition.id), textOf(definition));
       });
       if (!isNew) throw new RuntimeError('SCHEDULE_EXISTS', `there is a schedule "${definition.id}" already`, { category: 'conflict', hint: 'Choose another id, or replace it.', details: { scheduleId: definition.id } });
     },
-    replace: (definition) => attempt(`replace schedule "${definition.id}"`, () => replaceWhole(pathOf(definition.id), textOf(definition))),
+    replace: (definition) => attempt(`replace schedule "${definition.id}"`, () => replaceFile(pathOf(definition.id), textOf(definition))),
     async remove(id) {
       await attempt(`remove schedule "${id}"`, () =>
-        removeWhole(pathOf(checkedName(id))).catch((thrown: unknown) => {
+        removeFile(pathOf(checkedName(id))).catch((thrown: unknown) => {
           if (hasCode(thrown, 'ENOENT')) throw unknown(id);
           throw thrown;
         }),
@@ -58,8 +59,8 @@ export function createFileScheduleDefinitions({ directory }: { readonly director
 }
 
 async function listingsIn(folder: string): Promise<readonly ScheduleListing[]> {
-  const names = await attempt('list the schedules', () => readdir(folder).catch((thrown: unknown) => noFolder(thrown)));
-  const ids = names.filter((name) => name.endsWith(EXTENSION) && !isDraft(name)).map((name) => name.slice(0, -EXTENSION.length));
+  const names = await attempt('list the schedules', () => namesIn(folder));
+  const ids = names.filter((name) => name.endsWith(EXTENSION)).map((name) => name.slice(0, -EXTENSION.length));
   const listings: ScheduleListing[] = [];
   for (const id of ids.toSorted()) {
     // One after another: a file that is open counts against what a process may have open.
@@ -108,7 +109,7 @@ function watchFolder(folder: string, onChange: () => void): () => void {
   let watcher: ReturnType<typeof watch> | undefined;
   let isOver = false;
   const begin = async (): Promise<void> => {
-    await makePrivateFolder(folder);
+    await makeFolder(folder);
     if (isOver) return;
     watcher = watch(folder, { persistent: false }, () => onChange());
     watcher.on('error', () => watcher?.close());
@@ -120,10 +121,6 @@ function watchFolder(folder: string, onChange: () => void): () => void {
     isOver = true;
     watcher?.close();
   };
-}
-
-function noFolder(thrown: unknown): string[] {
-  return absent(thrown) ?? [];
 }
 
 async function attempt<Result>(what: string, work: () => Promise<Result>): Promise<Result> {

@@ -7,21 +7,20 @@
  * the sum of everything before, which all compute alike, and whoever creates it first creates it for all.
  */
 import { constants } from 'node:fs';
-import { link, mkdir, open, readFile, readdir, rm, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { EMPTY_HISTORY, SlotLedger } from '../../machines/schedule/slot-ledger.ts';
 import type { ScheduleHistory } from '../../machines/schedule/slot-ledger.ts';
 import type { ScheduleRecord } from '../../machines/schedule/slot-record.ts';
 import { decodeLine, encodeLines } from './line-format.ts';
 import type { FileLine } from './line-format.ts';
-import { absent, damaged, hasCode, linesIn, readFrom } from './file-access.ts';
+import { createFile, makeFolder, namesIn, syncFolder } from '../system/whole-files.ts';
+import { absent, damaged, linesIn, readFrom } from './file-access.ts';
 import { segmentPath, segmentsAmong } from './schedule-folder.ts';
 
 const FIRST_SEGMENT = 1;
 /** Enough for the checksum and the id of the first line. */
 const IDENTITY_BYTES = 96;
-const FILE_MODE = 0o600;
-const FOLDER_MODE = 0o700;
 
 /** A seal can beat a write again and again only where segments are smaller than a write. */
 const MAX_ATTEMPTS = 16;
@@ -120,7 +119,7 @@ export class ScheduleFile {
   }
 
   async #segments(): Promise<number[]> {
-    return segmentsAmong(await readdir(this.#options.folder).then((names) => names, (thrown: unknown) => absent(thrown) ?? []));
+    return segmentsAmong(await namesIn(this.#options.folder));
   }
 
   /** Reads whatever has been written since the last time, through as many segments as there are. */
@@ -180,10 +179,10 @@ export class ScheduleFile {
   }
 
   async #begin(): Promise<void> {
-    const { folder } = this.#options;
-    const created = await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
-    if (created !== undefined) await this.#syncFolder(dirname(created));
-    await this.#syncFolder(dirname(folder));
+    const { folder, durability } = this.#options;
+    await makeFolder(folder, { durability });
+    // Whoever made it may have died before it was on the disk.
+    await syncFolder(dirname(folder), { durability });
     await this.#create(FIRST_SEGMENT, EMPTY_HISTORY);
     this.#ledger = new SlotLedger();
     await this.#enter(FIRST_SEGMENT);
@@ -194,35 +193,9 @@ export class ScheduleFile {
     const { folder, scheduleId, durability, nextLineId } = this.#options;
     const path = segmentPath(folder, segment);
     if ((await stat(path).catch(absent)) !== undefined) return;
-    const id = nextLineId();
-    const draft = `${path}.${id}.draft`;
-    try {
-      const file = await open(draft, 'wx', FILE_MODE);
-      try {
-        await file.writeFile(encodeLines([{ id, entry: { kind: 'head', v: 1, scheduleId, segment, history } }]));
-        if (durability === 'disk') await file.datasync();
-      } finally {
-        await file.close();
-      }
-      // Unlike a rename, a link never replaces what is there.
-      await link(draft, path).catch((thrown: unknown) => {
-        if (!hasCode(thrown, 'EEXIST')) throw thrown;
-      });
-    } finally {
-      await rm(draft, { force: true });
-    }
-    await this.#syncFolder(folder);
-  }
-
-  async #syncFolder(folder: string): Promise<void> {
-    // Windows has no way to sync a folder, and needs none.
-    if (this.#options.durability === 'os' || process.platform === 'win32') return;
-    const handle = await open(folder, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await createFile(path, encodeLines([{ id: nextLineId(), entry: { kind: 'head', v: 1, scheduleId, segment, history } }]), { durability });
+    // Whoever was faster may have died before it was on the disk.
+    await syncFolder(folder, { durability });
   }
 }
 

@@ -3,7 +3,7 @@
  * a file that only one writer can create, so the next standing replaces exactly the one it was made from, without a lock and with nothing to
  * clean up after a crash.
  */
-import { readFile, readdir, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { RecordedStanding, ScheduleStandings } from '../../actors/schedule/durable-ports.ts';
 import { messageOf } from '../../machines/errors.ts';
@@ -11,8 +11,9 @@ import { scheduleStanding } from '../../machines/schedule/durable-standing.ts';
 import type { ScheduleStanding } from '../../machines/schedule/durable-standing.ts';
 import type { ScheduleDefinition } from '../../machines/schedule/schedule-definition.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
-import { absent, damaged, hasCode, storeError } from './file-access.ts';
-import { createWhole, makePrivateFolder } from './private-files.ts';
+import { hasCode } from '../system/error-codes.ts';
+import { createFile, makeFolder, namesIn } from '../system/whole-files.ts';
+import { damaged, storeError } from './file-access.ts';
 
 const STANDINGS_FOLDER = 'standings';
 const REVISION_DIGITS = 12;
@@ -53,9 +54,9 @@ async function load(folder: string): Promise<RecordedStanding | undefined> {
 }
 
 async function record(folder: string, after: number, standing: ScheduleStanding): Promise<boolean> {
-  await makePrivateFolder(folder);
+  await makeFolder(folder);
   const revision = after + 1;
-  if (!(await createWhole(pathOf(folder, revision), `${JSON.stringify(standing)}\n`))) return false;
+  if (!(await createFile(pathOf(folder, revision), `${JSON.stringify(standing)}\n`))) return false;
   const revisions = await revisionsIn(folder);
   // A writer that slept so long that its revision was made and pruned meanwhile has not made the newest.
   if (revisions.some((other) => other >= revision + REVISIONS_KEPT)) {
@@ -77,10 +78,7 @@ function parse(path: string, text: string): ScheduleStanding {
 
 /** Ascending. */
 async function revisionsIn(folder: string): Promise<number[]> {
-  const names = await readdir(folder).then(
-    (found) => found,
-    (thrown: unknown) => absent(thrown) ?? [],
-  );
+  const names = await namesIn(folder);
   return names
     .map((name) => REVISION_NAME.exec(name)?.groups?.['revision'])
     .filter((revision) => revision !== undefined)

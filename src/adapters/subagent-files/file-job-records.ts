@@ -16,11 +16,11 @@ import { parseOrThrow } from '../../machines/validate.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import type { FoundJobRecord, JobRecords, KeptJobOutput } from '../../actors/subagent/job-records.ts';
-import { codeOf, createFile, makeFolder, namesIn, replaceFile, replaceFileSoon, sweepDrafts, syncFolder } from './durable-writes.ts';
-import type { Durability } from './durable-writes.ts';
+import { unlessCode } from '../system/error-codes.ts';
+import { isThisProcess, standingOf, thisProcess } from '../system/process-life.ts';
+import { createFile, makeFolder, namesIn, replaceFile, sweepDrafts, syncFolder } from '../system/whole-files.ts';
+import type { Writing } from '../system/whole-files.ts';
 import { JobNumbers, numberOf } from './job-numbers.ts';
-import { isAlive, isSameOwner, recordOwner, thisProcess } from './record-owner.ts';
-import type { RecordOwner } from './record-owner.ts';
 
 const optionsSchema = z.strictObject({
   /** Such as `<home>/subagents`. Made when the first record is. */
@@ -41,6 +41,13 @@ export function createFileJobRecords(options: FileJobRecordsOptions): JobRecords
   return new FileJobRecords({ directory: resolve(directory), durability, clock, life: hostLife });
 }
 
+const unlessMissing = unlessCode('ENOENT');
+
+/** Which process a record belongs to: see ProcessName, and HostLife for the token, which is absent where there can be none. */
+const recordOwner = z.object({ pid: z.number().int().positive(), began: z.string(), system: z.string(), token: z.string().optional() });
+
+type RecordOwner = Readonly<z.output<typeof recordOwner>>;
+
 interface StoredRecord {
   readonly owner: RecordOwner;
   readonly record: JobRecord;
@@ -56,18 +63,17 @@ const FIRST_OWNER_TURN = 0;
 
 interface Settings {
   readonly directory: string;
-  readonly durability: Durability;
+  readonly durability: 'disk' | 'os';
   readonly clock: Pick<Clock, 'now'>;
   readonly life: HostLife | undefined;
 }
 
 class FileJobRecords implements JobRecords {
   readonly #directory: string;
-  readonly #durability: Durability;
+  readonly #writing: Writing;
   readonly #numbers: JobNumbers;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #life: HostLife | undefined;
-  readonly #self = thisProcess();
   /** Before the first record of this process: whoever only looks leaves everything as it is. */
   #sweeping: Promise<void> | undefined;
 
@@ -75,19 +81,19 @@ class FileJobRecords implements JobRecords {
     this.#life = life;
     this.#clock = clock;
     this.#directory = directory;
-    this.#durability = durability;
-    this.#numbers = new JobNumbers(directory, durability);
+    this.#writing = { durability };
+    this.#numbers = new JobNumbers(directory, this.#writing);
   }
 
   async create(make: (jobId: string) => JobRecord): Promise<JobRecord> {
     return this.#doing('store a new job', async () => {
-      await makeFolder(this.#directory, this.#durability);
+      await makeFolder(this.#directory, this.#writing);
       this.#sweeping ??= this.#sweep();
       await this.#sweeping;
       let record: JobRecord | undefined;
       const take = async (number: number): Promise<boolean> => {
         record = make(idOf(number));
-        return createFile(this.#pathOf(record.jobId), await this.#textOf(record), this.#durability);
+        return createFile(this.#pathOf(record.jobId), await this.#textOf(record), this.#writing);
       };
       await this.#numbers.next(take, (number) => rm(this.#pathOf(idOf(number)), { force: true }));
       // The numbers come to an end with a file that was made.
@@ -101,8 +107,8 @@ class FileJobRecords implements JobRecords {
       // One that was closed does not come back.
       if ((await stat(path).catch(unlessMissing)) === undefined) return;
       // The stages around an end can be come to again: only the end itself cannot.
-      const write = record.stage === 'ending' ? replaceFile : replaceFileSoon;
-      await write(path, await this.#textOf(record), this.#durability);
+      const writing: Writing = record.stage === 'ending' || this.#writing.durability === 'os' ? this.#writing : { durability: 'whole' };
+      await replaceFile(path, await this.#textOf(record), writing);
     });
   }
 
@@ -127,9 +133,10 @@ class FileJobRecords implements JobRecords {
       if (stored !== undefined && 'reason' in stored) return this.#setAside(jobId, stored);
       if (stored === undefined || stored.record.stage === 'ended') return undefined;
       const { owner, turn } = await this.#ownerOf(jobId, stored.owner, names);
-      if (await isAlive(owner, this.#life)) return undefined;
+      // Of one about whom it cannot be told: it may work in another container.
+      if ((await standingOf(owner, this.#life)) !== 'gone') return undefined;
       const claim = this.#ownerPath(jobId, turn + 1);
-      if (!(await createFile(claim, JSON.stringify(await this.#owner()), this.#durability))) return undefined;
+      if (!(await createFile(claim, JSON.stringify(await this.#owner()), this.#writing))) return undefined;
       // Whoever had it may have come to its end and cleared away after the look.
       const now = await this.#read(jobId);
       if (now !== undefined && !('reason' in now) && now.record.stage !== 'ended') return now.record;
@@ -141,11 +148,11 @@ class FileJobRecords implements JobRecords {
   async keepOutput(jobId: string, output: string): Promise<KeptJobOutput> {
     const folder = this.#folderOf(jobId);
     return this.#doing(`keep the output of job ${jobId}`, async () => {
-      await makeFolder(folder, this.#durability);
+      await makeFolder(folder, this.#writing);
       // Its name could be told beforehand.
       if (!(await lstat(folder)).isDirectory()) throw new Error(`expected a folder at ${folder}, found a link`);
       const path = join(folder, 'output.txt');
-      await replaceFile(path, output, this.#durability);
+      await replaceFile(path, output, this.#writing);
       return { path, bytes: utf8Length(output) };
     });
   }
@@ -159,7 +166,7 @@ class FileJobRecords implements JobRecords {
         if (OWNER_NAME.test(name) && name.startsWith(`${jobId}.`)) await rm(join(this.#directory, name), { force: true });
       }
       await rm(folder, { recursive: true, force: true });
-      if ((await namesIn(this.#directory)).length > 0) await syncFolder(this.#directory, this.#durability);
+      if ((await namesIn(this.#directory)).length > 0) await syncFolder(this.#directory, this.#writing);
     });
   }
 
@@ -168,12 +175,12 @@ class FileJobRecords implements JobRecords {
     if (stored === undefined) return undefined;
     if ('reason' in stored) return { kind: 'unreadable', jobId, reason: stored.reason };
     const { owner } = await this.#ownerOf(jobId, stored.owner, names);
-    const standing = isSameOwner(owner, this.#self) ? 'here' : (await isAlive(owner, this.#life)) ? 'alive' : 'gone';
+    const standing = isThisProcess(owner) ? 'here' : (await standingOf(owner, this.#life)) === 'gone' ? 'gone' : 'alive';
     return { kind: 'record', record: stored.record, owner: standing };
   }
 
   async #sweep(): Promise<void> {
-    await sweepDrafts(this.#directory, await namesIn(this.#directory), this.#clock.now());
+    await sweepDrafts(this.#directory, { nowMs: this.#clock.now() });
   }
 
   async #setAside(jobId: string, { isForeign }: UnreadableRecord): Promise<undefined> {
@@ -217,7 +224,7 @@ class FileJobRecords implements JobRecords {
   /** This process, as those know it who cannot see its pid. */
   async #owner(): Promise<RecordOwner> {
     const token = await this.#life?.token();
-    return { ...this.#self, ...(token === undefined ? {} : { token }) };
+    return { ...thisProcess(), ...(token === undefined ? {} : { token }) };
   }
 
   #pathOf(jobId: string): string {
@@ -257,9 +264,4 @@ function ownerIn(text: string | undefined): RecordOwner | undefined {
 
 function idOf(number: number): string {
   return `agent_${number}`;
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (codeOf(error) === 'ENOENT') return undefined;
-  throw error;
 }

@@ -6,8 +6,8 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createFile, makeFolder, namesIn } from './durable-writes.ts';
-import type { Durability } from './durable-writes.ts';
+import { createFile, makeFolder, namesIn } from '../system/whole-files.ts';
+import type { Writing } from '../system/whole-files.ts';
 
 const MARKS = 'closed';
 const ID = /^agent_(?<number>[1-9]\d{0,14})(?:$|\.)/;
@@ -15,13 +15,13 @@ const MARK = /^[1-9]\d{0,14}$/;
 
 export class JobNumbers {
   readonly #folder: string;
-  readonly #durability: Durability;
+  readonly #writing: Writing;
   /** The highest that is known to be taken. */
   #last: number | undefined = undefined;
 
-  constructor(folder: string, durability: Durability) {
+  constructor(folder: string, writing: Writing) {
     this.#folder = folder;
-    this.#durability = durability;
+    this.#writing = writing;
   }
 
   /** Takes the next number. @param take makes the file of that number; false when it is there */
@@ -41,9 +41,9 @@ export class JobNumbers {
   /** Says that the number has been given, before its file goes. */
   async mark(number: number): Promise<void> {
     const folder = join(this.#folder, MARKS);
-    await makeFolder(folder, this.#durability);
+    await makeFolder(folder, this.#writing);
     if ((await this.#highestMark()) >= number) return;
-    await createFile(join(folder, String(number)), '', this.#durability);
+    await createFile(join(folder, String(number)), '', this.#writing);
     const marks = await this.#marks();
     const top = highest(marks);
     // A higher one says all that these say.

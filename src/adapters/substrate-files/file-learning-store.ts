@@ -19,7 +19,9 @@ import type { Keeping, LearningRecord } from '../../machines/memory/learning-led
 import { learningsText } from '../../machines/memory/learnings-text.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { lineOf, readLines } from './learning-lines.ts';
-import { FILE_MODE, isAbsence, makeFolder, readIfThere, replaceFile, storageFailed, storing, syncFolder } from './storage.ts';
+import { isNoPlainFile } from '../system/own-files.ts';
+import { PRIVATE_FILE_MODE, syncFolder } from '../system/whole-files.ts';
+import { makeFolder, readIfThere, replaceFile, storageFailed, storing } from './storage.ts';
 
 const FOLDER = 'learnings';
 const LINES_FILE = 'learnings.jsonl';
@@ -126,7 +128,7 @@ export class FileLearningStore implements LearningStore {
   async #add(agentId: string, record: LearningRecord): Promise<void> {
     const path = this.#pathOf(agentId);
     await storing(`write ${path}`, async () => {
-      const handle = await open(path, APPENDING, FILE_MODE);
+      const handle = await open(path, APPENDING, PRIVATE_FILE_MODE);
       try {
         const stats = await handle.stat();
         if (!stats.isFile()) throw new Error('it is no file');
@@ -182,7 +184,7 @@ async function stampOf(path: string): Promise<string> {
     const { ino, size, mtimeNs } = await stat(path, { bigint: true });
     return `${ino} ${size} ${mtimeNs}`;
   } catch (error) {
-    if (isAbsence(error)) return 'none';
+    if (isNoPlainFile(error)) return 'none';
     throw storageFailed(`read ${path}`, error);
   }
 }

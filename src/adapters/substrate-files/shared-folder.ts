@@ -3,15 +3,16 @@
  * is not a part of it. A file that is not what it was expected to be is somebody's work, and is left alone.
  */
 import { readdirSync } from 'node:fs';
-import { link, lstat, mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { link, lstat, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
 import { substratePathProblem } from '../../machines/memory/substrate-path.ts';
 import { MAX_SUBSTRATE_FILES, MAX_SUBSTRATE_FILE_BYTES } from '../../machines/memory/substrate-version.ts';
 import type { SubstrateFile } from '../../machines/memory/substrate-version.ts';
-import { READING, draftName, isAbsence, readIfThere, sha256Of, storing, syncFolder, systemCodeOf, writeDraft } from './storage.ts';
-
-const FOLDER_MODE = 0o700;
+import { unlessCode } from '../system/error-codes.ts';
+import { READING_NO_LINK, isNoPlainFile } from '../system/own-files.ts';
+import { draftOf, makeFolder, removeDraft, syncFolder, writeDraft } from '../system/whole-files.ts';
+import { readIfThere, sha256Of, storing } from './storage.ts';
 
 /** A file that was changed this shortly before it was read may have been changed once more since, in the same moment of the file system's clock. */
 const UNSETTLED_MS = 2_000;
@@ -87,7 +88,7 @@ export class SharedFolder {
     await storing(`write ${target}`, async () => {
       if (content === undefined) await this.#remove(target, before);
       else {
-        await mkdir(dirname(target), { recursive: true, mode: FOLDER_MODE });
+        await makeFolder(dirname(target));
         await this.#put(target, before, content);
       }
     });
@@ -96,8 +97,9 @@ export class SharedFolder {
   async #put(target: string, before: string | undefined, content: Uint8Array): Promise<void> {
     const there = await hashAt(target);
     if (there !== before) return;
-    const draft = await writeDraft(this.#drafts, content);
-    const seen = draftName(this.#drafts);
+    const nameless = join(this.#drafts, basename(target));
+    const draft = await writeDraft(nameless, content);
+    const seen = draftOf(nameless);
     try {
       if (before === undefined) await link(draft, target);
       else {
@@ -110,9 +112,9 @@ export class SharedFolder {
       await syncFolder(dirname(target));
     } catch (error) {
       // Somebody made it, or took it away, in this very moment.
-      if (!['EEXIST', 'ENOENT'].includes(String(systemCodeOf(error)))) throw error;
+      unlessCode('EEXIST', 'ENOENT')(error);
     } finally {
-      for (const name of [draft, seen]) await unlink(name).catch(() => undefined);
+      for (const name of [draft, seen]) await removeDraft(name);
     }
   }
 
@@ -143,7 +145,7 @@ export class SharedFolder {
       }
       return true;
     } catch (error) {
-      if (isAbsence(error)) return false;
+      if (isNoPlainFile(error)) return false;
       throw error;
     }
   }
@@ -158,8 +160,8 @@ export class SharedFolder {
 
   async #hashed(path: string): Promise<{ readonly sha256: string; readonly bytes: number; readonly stamp: string | undefined } | undefined> {
     const target = join(this.#directory, path);
-    const handle = await open(target, READING).catch((error: unknown) => {
-      if (isAbsence(error)) return undefined;
+    const handle = await open(target, READING_NO_LINK).catch((error: unknown) => {
+      if (isNoPlainFile(error)) return undefined;
       throw error;
     });
     if (handle === undefined) return undefined;

@@ -12,7 +12,10 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SUBSTRATE_FILE_BYTES, NO_FILES, substrateManifest } from '../../machines/memory/substrate-version.ts';
 import type { SubstrateFile, SubstrateVersion } from '../../machines/memory/substrate-version.ts';
 import { describeIssues } from '../../machines/validate.ts';
-import { createWhole, isAbsence, isDraft, makeFolder, readIfThere, replaceFile, sha256Of, storageFailed, storing, systemCodeOf } from './storage.ts';
+import { hasCode } from '../system/error-codes.ts';
+import { isNoPlainFile } from '../system/own-files.ts';
+import { isDraft } from '../system/whole-files.ts';
+import { createWhole, makeFolder, readIfThere, replaceFile, sha256Of, storageFailed, storing } from './storage.ts';
 
 const BLOBS = 'blobs';
 const CHECKED_OUT = 'checked-out';
@@ -99,7 +102,7 @@ export class VersionFiles {
     try {
       return (await lstat(this.#pathOf(number))).isFile();
     } catch (error) {
-      if (isAbsence(error)) return false;
+      if (isNoPlainFile(error)) return false;
       throw storageFailed(`look for ${this.#pathOf(number)}`, error);
     }
   }
@@ -110,7 +113,7 @@ export class VersionFiles {
       const numbers = (await readdir(this.directory)).flatMap((name) => MANIFEST.exec(name)?.[1] ?? []).map(Number);
       return numbers.reduce((most, each) => Math.max(most, each), 0);
     } catch (error) {
-      if (systemCodeOf(error) === 'ENOENT') return 0;
+      if (hasCode(error, 'ENOENT')) return 0;
       throw storageFailed(`read ${this.directory}`, error);
     }
   }

@@ -4,7 +4,7 @@
  * folder is looked at again.
  */
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, realpath, rename, unlink } from 'node:fs/promises';
+import { mkdir, open, readdir, realpath, rename } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -13,7 +13,10 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { STAGE_FOLDER } from '../../machines/memory/resource-tool-definitions.ts';
 import { substratePath, substratePathProblem } from '../../machines/memory/substrate-path.ts';
 import { MAX_SUBSTRATE_BYTES, MAX_SUBSTRATE_FILES, MAX_SUBSTRATE_FILE_BYTES, versionNumber } from '../../machines/memory/substrate-version.ts';
-import { READING, draftName, isAbsence, storing, systemCodeOf } from './storage.ts';
+import { hasCode, unlessCode } from '../system/error-codes.ts';
+import { READING_NO_LINK, isNoPlainFile } from '../system/own-files.ts';
+import { draftOf, removeDraft } from '../system/whole-files.ts';
+import { storing } from './storage.ts';
 
 /** Begins with a point: it is no shared file. */
 const ORIGIN_FILE = '.staged-version.json';
@@ -63,15 +66,15 @@ class Held {
 
   /** Works in a folder in it. Undefined when there is none and none is to be made. */
   async within<Result>(name: string, { isMade }: { readonly isMade: boolean }, work: (folder: Held) => Promise<Result>): Promise<Result | undefined> {
-    if (isMade) await mkdir(this.at(name), { mode: FOLDER_MODE }).catch(ignoring('EEXIST'));
+    if (isMade) await mkdir(this.at(name), { mode: FOLDER_MODE }).catch(unlessCode('EEXIST'));
     return held(this.at(name), join(this.#path, name), isMade, work);
   }
 }
 
 async function held<Result>(at: string, path: string, isNeeded: boolean, work: (folder: Held) => Promise<Result>): Promise<Result | undefined> {
   const handle = await open(at, FOLDER_FLAGS).catch((error: unknown) => {
-    if (!isNeeded && systemCodeOf(error) === 'ENOENT') return undefined;
-    if (isAbsence(error)) throw unsafe(path);
+    if (!isNeeded && hasCode(error, 'ENOENT')) return undefined;
+    if (isNoPlainFile(error)) throw unsafe(path);
     throw error;
   });
   if (handle === undefined) return undefined;
@@ -96,7 +99,7 @@ async function putFile(folder: Held, path: string, content: Uint8Array): Promise
 
 /** All at once, and in the place of a link rather than through it. */
 async function putIn(folder: Held, name: string, content: Uint8Array): Promise<void> {
-  const draft = draftName(folder.at());
+  const draft = draftOf(folder.at(name));
   try {
     const handle = await open(draft, NEW_FILE_FLAGS, FILE_MODE);
     try {
@@ -106,7 +109,7 @@ async function putIn(folder: Held, name: string, content: Uint8Array): Promise<v
     }
     await rename(draft, folder.at(name));
   } catch (error) {
-    await unlink(draft).catch(() => undefined);
+    await removeDraft(draft);
     throw error;
   }
 }
@@ -143,7 +146,7 @@ async function collectFile(folder: Held, name: string, path: string, collection:
 
 /** A second name may be that of a file elsewhere, whose content is nobody's to share. */
 async function readPlain(folder: Held, name: string, maxBytes: number, path: string): Promise<Buffer | undefined> {
-  const handle = await open(folder.at(name), READING).catch(ignoringAbsence);
+  const handle = await open(folder.at(name), READING_NO_LINK).catch(ignoringAbsence);
   if (handle === undefined) return undefined;
   try {
     const stats = await handle.stat();
@@ -173,14 +176,8 @@ async function readOrigin(stage: Held): Promise<Stage['origin']> {
   }
 }
 
-function ignoring(code: string): (error: unknown) => undefined {
-  return (error) => {
-    if (systemCodeOf(error) !== code) throw error;
-  };
-}
-
 function ignoringAbsence(error: unknown): undefined {
-  if (!isAbsence(error)) throw error;
+  if (!isNoPlainFile(error)) throw error;
 }
 
 function unsafe(path: string): RuntimeError {

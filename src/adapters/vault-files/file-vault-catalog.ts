@@ -7,7 +7,8 @@ import { parseOrThrow } from '../../machines/validate.ts';
 import { MAX_SECRET_BYTES, MAX_VAULT_FILE_CHARACTERS } from '../../machines/vault/vault-definition.ts';
 import type { VaultDefinition } from '../../machines/vault/vault-definition.ts';
 import type { VaultCatalog, VaultListing } from '../../actors/vault/vault-catalog.ts';
-import { UnusableFile, readTextFile, requireOwnFolder, systemCodeOf } from './private-file.ts';
+import { isMissing, systemCodeOf } from '../system/error-codes.ts';
+import { UnusableFile, readOwnText, requireOwnFolder } from '../system/own-files.ts';
 import { parseVault } from './vault-text.ts';
 
 const EXTENSION = '.yaml';
@@ -33,17 +34,17 @@ export class FileVaultCatalog implements VaultCatalog {
   async get(name: string): Promise<VaultDefinition> {
     const checked = parseOrThrow(vaultName, name, { what: 'vault name', code: 'VAULT_NOT_FOUND' });
     const path = join(this.#directory, `${checked}${EXTENSION}`);
-    const text = await this.#read(path);
+    const text = this.#read(path);
     if (text === undefined) throw notFound(checked, await this.#names());
     return parseVault({ name: checked, text, fileName: path });
   }
 
-  async #read(path: string): Promise<string | undefined> {
+  #read(path: string): string | undefined {
     let place = this.#directory;
     try {
-      await requireOwnFolder(place);
+      requireOwnFolder(place, 'writers');
       place = path;
-      return await readTextFile(path, { maxBytes: MAX_FILE_BYTES, isPrivate: true });
+      return readOwnText(path, { maxBytes: MAX_FILE_BYTES, keptFrom: 'readers' })?.text;
     } catch (error) {
       if (!(error instanceof UnusableFile)) throw error;
       throw new RuntimeError('VAULT_INVALID', `${place} ${error.message}`, { category: 'permission', hint: error.hint, details: { file: place } });
@@ -52,8 +53,8 @@ export class FileVaultCatalog implements VaultCatalog {
 
   async #names(): Promise<readonly string[]> {
     const files = await readdir(this.#directory).catch((error: unknown) => {
+      if (isMissing(error)) return [];
       const code = systemCodeOf(error);
-      if (code === 'ENOENT' || code === 'ENOTDIR') return [];
       throw new RuntimeError('STORAGE_FAILED', `could not read ${this.#directory}${code === undefined ? '' : `: ${code}`}`, { category: 'storage', cause: error });
     });
     const names = files.filter((file) => file.endsWith(EXTENSION)).map((file) => basename(file, EXTENSION));
@@ -72,9 +73,9 @@ export class FileVaultCatalog implements VaultCatalog {
 
 /** The text of a file that a vault names. It may be a link: whoever mounts secrets makes them so. @throws Error in words that end a sentence */
 export async function readSecretFile(path: string): Promise<string> {
-  const text = await readTextFile(path, { maxBytes: MAX_SECRET_BYTES, isPrivate: false });
-  if (text === undefined) throw new UnusableFile('is not there');
-  return text;
+  const found = readOwnText(path, { maxBytes: MAX_SECRET_BYTES });
+  if (found === undefined) throw new Error('is not there');
+  return found.text;
 }
 
 function notFound(name: string, known: readonly string[]): RuntimeError {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { createFileCandidateStandings } from '../../../src/adapters/auth-files/file-candidate-standings.ts';
-import { underLock } from '../../../src/adapters/policy-files/policy-lock.ts';
+import { underLock } from '../../../src/adapters/system/process-lock.ts';
 import { MemoryCandidateStandings } from '../../../src/adapters/memory/memory-candidate-standings.ts';
 import type { ModelChoice } from '../../../src/machines/run/candidate.ts';
 import { DEFAULT_RUN_LIMITS } from '../../../src/machines/run/run-decision.ts';

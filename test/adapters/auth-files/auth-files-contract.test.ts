@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createFileAuthProfiles } from '../../../src/adapters/auth-files/file-auth-profiles.ts';
 import { createFileCandidateStandings } from '../../../src/adapters/auth-files/file-candidate-standings.ts';
-import { underLock } from '../../../src/adapters/policy-files/policy-lock.ts';
+import { underLock } from '../../../src/adapters/system/process-lock.ts';
 import { describeAuthProfiles } from '../../contracts/auth-profiles.contract.ts';
 import { describeCandidateStandings } from '../../contracts/candidate-standings.contract.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';

@@ -16,7 +16,7 @@ const [directory = '', task = '', first = '', second = ''] = process.argv.slice(
 const load = async () => ({
   ...(await import('../../../dist/adapters/auth-files/file-auth-profiles.js')),
   ...(await import('../../../dist/adapters/auth-files/file-candidate-standings.js')),
-  ...(await import('../../../dist/adapters/policy-files/policy-lock.js')),
+  ...(await import('../../../dist/adapters/system/process-lock.js')),
 });
 
 /**

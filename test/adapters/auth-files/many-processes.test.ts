@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFileAuthProfiles } from '../../../src/adapters/auth-files/file-auth-profiles.ts';
 import { createFileCandidateStandings } from '../../../src/adapters/auth-files/file-candidate-standings.ts';
-import { underLock } from '../../../src/adapters/policy-files/policy-lock.ts';
+import { underLock } from '../../../src/adapters/system/process-lock.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 

@@ -6,7 +6,7 @@ import type { AuthProfiles } from '../../../src/actors/run/auth-profiles.ts';
 import type { CandidateStandings } from '../../../src/actors/run/candidate-standings.ts';
 import { createFileAuthProfiles } from '../../../src/adapters/auth-files/file-auth-profiles.ts';
 import { createFileCandidateStandings } from '../../../src/adapters/auth-files/file-candidate-standings.ts';
-import { underLock } from '../../../src/adapters/policy-files/policy-lock.ts';
+import { underLock } from '../../../src/adapters/system/process-lock.ts';
 import type { RuntimeError } from '../../../src/machines/errors.ts';
 import type { AuthProfile } from '../../../src/machines/run/auth-profile.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFileCandidateStandings } from '../../../src/adapters/auth-files/file-candidate-standings.ts';
-import { underLock } from '../../../src/adapters/policy-files/policy-lock.ts';
+import { underLock } from '../../../src/adapters/system/process-lock.ts';
 import type { RunFailureKind } from '../../../src/machines/run/run-failure.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';

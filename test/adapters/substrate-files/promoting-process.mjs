@@ -35,7 +35,7 @@ await handle.close();
 makeDeadly(/** @type {Record<string, Operation>} */ (/** @type {unknown} */ (promises)), ['mkdir', 'link', 'rename', 'unlink', 'rmdir']);
 syncBuiltinESMExports();
 
-const { underLock } = await import('../../../dist/adapters/policy-files/policy-lock.js');
+const { underLock } = await import('../../../dist/adapters/system/process-lock.js');
 const { createMemoryFiles } = await import('../../../dist/adapters/substrate-files/memory-files.js');
 const { requirePromotion } = await import('../../../dist/actors/outcome/promotion-gate.js');
 const { initialSessionState } = await import('../../../dist/machines/session/session-state.js');

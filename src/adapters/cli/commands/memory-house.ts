@@ -2,7 +2,7 @@
 import { createSystemClock } from '../../../actors/clock/system-clock.ts';
 import { AgentMemory } from '../../../actors/memory/agent-memory.ts';
 import type { SubstrateVersion } from '../../../machines/memory/substrate-version.ts';
-import { underLock } from '../../policy-files/policy-lock.ts';
+import { underLock } from '../../system/process-lock.ts';
 import { createMemoryFiles } from '../../substrate-files/memory-files.ts';
 import type { MemoryFiles } from '../../substrate-files/memory-files.ts';
 import type { CommandContext } from '../context.ts';
