@@ -1,6 +1,5 @@
 /** Agents as files: `<agents>/<agentId>/agent.md`. */
-import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, unlink } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkedFrontmatter } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
@@ -9,12 +8,12 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { agentId as agentIdSchema } from '../../machines/ids.ts';
 import { parseOrThrow, pathOf } from '../../machines/validate.ts';
 import type { AgentCatalog, AgentListing, NewAgent } from '../../actors/session/agent-catalog.ts';
+import { isMissing } from '../system/error-codes.ts';
 import { ParsedFiles } from '../system/parsed-files.ts';
+import { createFile, makeFolder } from '../system/whole-files.ts';
 import { formatAgentFile, parseAgentFile } from './agent-file.ts';
 
 const AGENT_FILE = 'agent.md';
-const PRIVATE_FOLDER_MODE = 0o700;
-const PRIVATE_FILE_MODE = 0o600;
 
 /** Agents whose file is not read again while it is the same. */
 const MAX_KNOWN_AGENTS = 256;
@@ -57,18 +56,12 @@ export class FileAgentCatalog implements AgentCatalog {
     const text = typeof source === 'string' ? source : formatParts(source);
     const definition = this.validate(id, text, nameOf(id));
     const folder = join(this.#directory, id);
-    const temporary = join(folder, `.${AGENT_FILE}.${randomUUID()}.tmp`);
     try {
-      await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE });
-      await writeNewFile(temporary, text);
-      // A link is refused when the name is taken, and shows the whole file or none of it.
-      await link(temporary, this.#pathOf(id));
-      await syncFolder(folder);
+      await makeFolder(folder);
+      if (!(await createFile(this.#pathOf(id), text))) throw exists(id);
       return definition;
     } catch (error) {
-      throw codeOf(error) === 'EEXIST' ? exists(id) : unwritable(this.#pathOf(id), error);
-    } finally {
-      await unlink(temporary).catch(() => undefined);
+      throw RuntimeError.is(error) ? error : unwritable(this.#pathOf(id), error);
     }
   }
 
@@ -105,34 +98,6 @@ function checkAgentId(agentId: unknown): string {
 /** How people know the file. */
 function nameOf(agentId: string): string {
   return `${agentId}/${AGENT_FILE}`;
-}
-
-async function writeNewFile(path: string, content: string): Promise<void> {
-  const handle = await open(path, 'wx', PRIVATE_FILE_MODE);
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
-}
-
-function isMissing(error: unknown): boolean {
-  return codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
 }
 
 function notFound(agentId: string): RuntimeError {

@@ -6,11 +6,12 @@ import type { PlaceGuard } from '../../actors/permission/place-guard.ts';
 import type { CommandLook, LookedCommand } from '../../machines/permission/command-look.ts';
 import { matchesGlob, mayMatchBelow } from '../../machines/permission/path-glob.ts';
 import { hasSecretName } from '../../machines/permission/sensitive-path.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { placesFound } from './found-places.ts';
 import { repositoryProblem } from './git-repository.ts';
 import { ignoreFilesProblem } from './ignore-files.ts';
 import { LookFailed } from './look-failed.ts';
-import { existing, systemCodeOf } from './what-lies-there.ts';
+import { existing } from './what-lies-there.ts';
 import type { Existing } from './what-lies-there.ts';
 
 /** Words that name places, of one line. Beyond that nobody has written it by hand. */

@@ -2,8 +2,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nameMatcher } from '../../machines/permission/open-word.ts';
+import { hasCode } from '../system/error-codes.ts';
 import { LookFailed } from './look-failed.ts';
-import { systemCodeOf } from './what-lies-there.ts';
 
 /** Names of one folder beyond which nobody waits for them. */
 const MAX_NAMES = 20_000;
@@ -35,7 +35,7 @@ async function namesOf(folder: string): Promise<readonly string[]> {
     return names;
   } catch (error) {
     // A shell finds nothing there either.
-    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(systemCodeOf(error) ?? '')) return [];
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return [];
     throw error;
   }
 }

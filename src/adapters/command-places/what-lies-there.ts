@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { isMissing } from '../system/error-codes.ts';
 import { LookFailed } from './look-failed.ts';
 
 export interface Existing {
@@ -56,16 +57,6 @@ export async function readSmallFile(path: string, { what, maxBytes }: { readonly
   } finally {
     await handle.close();
   }
-}
-
-export function systemCodeOf(error: unknown): string | undefined {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : undefined;
-}
-
-function isMissing(error: unknown): boolean {
-  const code = systemCodeOf(error);
-  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 function kindOf(stats: Stats): Existing['kind'] {

@@ -1,8 +1,8 @@
 /** Keeps drawings in memory and in a folder, by what they were drawn of. A cache is never a reason to fail: what cannot be read is drawn, what cannot be written is not kept. */
-import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withPlainFile } from '../system/own-files.ts';
+import { makeFolder, replaceFile } from '../system/whole-files.ts';
 import { sha256Of } from './diagram-hash.ts';
 
 export interface CacheEntry {
@@ -20,9 +20,6 @@ const SUFFIX = '.svg';
 const OLD_DRAFT_MS = 60 * 60 * 1000;
 /** `<sha256 of the drawing>`, a line feed, the drawing. */
 const DIGEST_LENGTH = 64;
-
-/** A link is not followed, and a pipe does not keep us waiting. */
-const READING = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** The one asked for last stands last. */
 const inMemory = new Map<string, string>();
@@ -71,39 +68,23 @@ function remember(key: string, drawing: string): void {
 
 /** What was kept, if it is whole. */
 async function readKept(path: string): Promise<string | undefined> {
-  try {
-    const handle = await open(path, READING);
-    try {
-      const stats = await handle.stat();
-      if (!stats.isFile() || stats.size > MOST_BYTES) return undefined;
-      const content = await handle.readFile('utf8');
-      const drawing = content.slice(DIGEST_LENGTH + 1);
-      return content.charAt(DIGEST_LENGTH) === '\n' && content.slice(0, DIGEST_LENGTH) === sha256Of(drawing) ? drawing : undefined;
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    return undefined;
-  }
+  return withPlainFile(path, async (file, size) => {
+    if (size > MOST_BYTES) return undefined;
+    const content = await file.readFile('utf8');
+    const drawing = content.slice(DIGEST_LENGTH + 1);
+    return content.charAt(DIGEST_LENGTH) === '\n' && content.slice(0, DIGEST_LENGTH) === sha256Of(drawing) ? drawing : undefined;
+  }).catch(() => undefined);
 }
 
 async function keep({ key, directory }: { readonly key: string; readonly directory: string }, drawing: string): Promise<void> {
   const path = join(directory, key + SUFFIX);
-  const draft = join(directory, `.${key}.${randomUUID()}.tmp`);
   try {
     if ((await readKept(path)) !== undefined) return;
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeFolder(directory, { durability: 'os' });
     await makeRoom(directory);
-    const handle = await open(draft, 'wx', 0o600);
-    try {
-      await handle.writeFile(`${sha256Of(drawing)}\n${drawing}`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(draft, path);
+    await replaceFile(path, `${sha256Of(drawing)}\n${drawing}`, { durability: 'whole' });
   } catch {
-    await unlink(draft).catch(() => undefined);
+    // It is drawn again.
   }
 }
 
@@ -111,7 +92,7 @@ async function keep({ key, directory }: { readonly key: string; readonly directo
 async function makeRoom(directory: string): Promise<void> {
   const names = await readdir(directory);
   const ours = names.filter((name) => /^[0-9a-f]{64}\.svg$/.test(name));
-  const drafts = names.filter((name) => /^\.[0-9a-f]{64}\.[0-9a-f-]{36}\.tmp$/.test(name));
+  const drafts = names.filter((name) => /^\.[0-9a-f]{64}\.(?:svg\.)?[0-9a-f-]{36}\.tmp$/.test(name));
   if (ours.length < MOST_FILES && drafts.length === 0) return;
   const dated = async (name: string): Promise<{ readonly path: string; readonly at: number }> => ({ path: join(directory, name), at: (await stat(join(directory, name)).catch(() => ({ mtimeMs: 0 }))).mtimeMs });
   const byAge = (await Promise.all(ours.map(dated))).toSorted((left, right) => left.at - right.at);

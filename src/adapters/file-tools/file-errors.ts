@@ -2,6 +2,7 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import type { ErrorCategory } from '../../machines/errors.ts';
 import { shownPath } from '../../machines/turn/files/file-path.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 
 interface Explanation {
   readonly code: string;
@@ -32,12 +33,6 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
 };
 
 const OTHERWISE: Explanation = { code: 'STORAGE_FAILED', category: 'storage', says: 'the system reports an error', hint: 'Try again; if it stays, the disk or the file system has to be looked at.' };
-
-/** The code of a system error, such as ENOENT. */
-export function systemCodeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
 
 /** `what` was being done: "read", "write". An error of ours and the reason of a stop pass through. */
 export function fileFailed(what: string, path: string, error: unknown): unknown {

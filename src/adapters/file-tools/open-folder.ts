@@ -6,7 +6,7 @@ import { constants, readlinkSync } from 'node:fs';
 import { mkdir, open, realpath, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemCodeOf } from './file-errors.ts';
+import { hasCode } from '../system/error-codes.ts';
 
 const FOLDER_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
@@ -65,12 +65,12 @@ export class OpenFolder {
     try {
       return await enter();
     } catch (error) {
-      if (systemCodeOf(error) !== 'ENOENT') throw error;
+      if (!hasCode(error, 'ENOENT')) throw error;
     }
     try {
       await mkdir(this.at(name), { mode });
     } catch (error) {
-      if (systemCodeOf(error) !== 'EEXIST') throw error;
+      if (!hasCode(error, 'EEXIST')) throw error;
     }
     return enter();
   }

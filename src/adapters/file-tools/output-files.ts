@@ -8,7 +8,7 @@ import type { SessionDirectories, SessionPlace } from '../../actors/session/sess
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_OUTPUT_FILE_BYTES, MAX_SESSION_OUTPUT_BYTES, MAX_SESSION_OUTPUT_FILES } from '../../machines/turn/files/file-limits.ts';
 import { cutOutput } from '../../machines/turn/output-cut.ts';
-import { systemCodeOf } from './file-errors.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { PathLanes } from './path-lanes.ts';
 import type { OpenFolder } from './open-folder.ts';
 import { Places } from './places.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, constants, open as openWithCallback, writeFileSync } from 'node:fs';
 import { link, open, rename, unlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { systemCodeOf } from './file-errors.ts';
+import { hasCode } from '../system/error-codes.ts';
 import type { OpenFolder } from './open-folder.ts';
 
 /** What a file is called until it is in its place; a process that is killed in between leaves it there. */
@@ -77,7 +77,7 @@ async function settle(draft: string, path: string): Promise<void> {
     await link(draft, path);
   } catch (error) {
     // Some file systems have no links.
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(systemCodeOf(error) ?? '')) throw error;
+    if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error;
     await rename(draft, path);
     return;
   }

@@ -7,8 +7,9 @@ import { shownPath } from '../../machines/turn/files/file-path.ts';
 import { countLines } from '../../machines/turn/files/line-endings.ts';
 import { writeDefinition } from '../../machines/turn/files/write-file.ts';
 import type { WriteInput, WriteOutput } from '../../machines/turn/files/write-file.ts';
+import { hasCode } from '../system/error-codes.ts';
 import { contentVersion, versionOf } from './file-chunks.ts';
-import { changedSince, fileFailed, systemCodeOf } from './file-errors.ts';
+import { changedSince, fileFailed } from './file-errors.ts';
 import { lockedFolder, pathSubject } from './file-house.ts';
 import type { FileHouse } from './file-house.ts';
 import type { OpenFolder } from './open-folder.ts';
@@ -60,7 +61,7 @@ async function writeFile(writing: Writing): Promise<WriteOutput['action']> {
     }
     context.signal.throwIfAborted();
     await putWholeFile(folder, { name: basename(place.realPath), content, as: 'create' }).catch((error: unknown) => {
-      throw systemCodeOf(error) === 'EEXIST' ? notSeen(place) : error;
+      throw hasCode(error, 'EEXIST') ? notSeen(place) : error;
     });
     grown();
     return 'created';

@@ -5,6 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { bootHere } from '../system/process-life.ts';
 
 const TOKEN = /^(?<boot>[\da-f]{12})-(?<machine>[\da-f]{12})-[\da-f]{16}$/;
 const DIGEST_CHARACTERS = 12;
@@ -19,8 +20,8 @@ export interface HostPlace {
 
 /** Where this process runs. */
 export function placeHere(): HostPlace {
-  const boot = textOf('/proc/sys/kernel/random/boot_id');
-  return { boot: boot === '' ? NO_BOOT : digest(boot), machine: digest(`${hostname()}\n${textOf('/etc/machine-id')}`) };
+  const boot = bootHere();
+  return { boot: boot === undefined ? NO_BOOT : digest(boot), machine: digest(`${hostname()}\n${textOf('/etc/machine-id')}`) };
 }
 
 export function newToken({ boot, machine }: HostPlace): string {

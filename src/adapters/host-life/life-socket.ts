@@ -3,6 +3,7 @@ import { chmod, rename, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
+import { hasCode, systemCodeOf } from '../system/error-codes.ts';
 import { withShortWay } from './short-way.ts';
 
 /** Nobody but the owner may connect. */
@@ -74,14 +75,14 @@ export async function doesListen(folder: string, name: string): Promise<boolean 
     return await withShortWay(folder, `${name}${SOCKET_ENDING}`, ask);
   } catch (error) {
     // The folder itself: where it is not, nobody is in it.
-    return codeOf(error) === 'ENOENT' ? false : undefined;
+    return hasCode(error, 'ENOENT') ? false : undefined;
   }
 }
 
 function ask(path: string): Promise<boolean | undefined> {
   return new Promise((resolve) => {
     const connection = connect(path);
-    connection.on('error', (error) => resolve(verdictOf(codeOf(error))));
+    connection.on('error', (error) => resolve(verdictOf(systemCodeOf(error) ?? '')));
     connection.on('connect', () => {
       resolve(true);
       connection.destroy();
@@ -92,8 +93,4 @@ function ask(path: string): Promise<boolean | undefined> {
 function verdictOf(code: string): boolean | undefined {
   if (SOMEBODY_LISTENS.has(code)) return true;
   return NOBODY_LISTENS.has(code) ? false : undefined;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

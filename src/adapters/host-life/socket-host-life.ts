@@ -2,9 +2,10 @@
  * Tells who lives by sockets, `<home>/hosts/<token>.sock` each: a process listens under its token as long as it lives, and the kernel answers
  * for it. So it can be asked from any container and any namespace of the machine that sees the folder, by whatever path.
  */
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { HostLife } from '../../actors/host/host-life.ts';
+import { makeFolder } from '../system/whole-files.ts';
 import { isEarlierBoot, isSameKernel, newToken, placeHere, placeOf } from './host-token.ts';
 import type { HostPlace } from './host-token.ts';
 import { DRAFT_ENDING, SOCKET_ENDING, doesListen, openLifeSocket } from './life-socket.ts';
@@ -14,7 +15,6 @@ import { isLocal } from './local-folders.ts';
 /** In a home. */
 export const HOSTS_FOLDER = 'hosts';
 
-const FOLDER_MODE = 0o700;
 /** A socket that does not listen yet is that for milliseconds; one this old has no maker. */
 const DRAFT_AGE_MS = 3_600_000;
 
@@ -70,7 +70,7 @@ class SocketHostLife implements HostLife {
     if (process.platform === 'win32') return undefined;
     const token = newToken(this.#place);
     try {
-      await mkdir(this.#directory, { recursive: true, mode: FOLDER_MODE });
+      await makeFolder(this.#directory, { durability: 'os' });
       const socket = await openLifeSocket(this.#directory, token);
       this.#sweeping = this.#sweep().catch(() => undefined);
       return { token, socket };

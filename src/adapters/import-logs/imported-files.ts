@@ -1,8 +1,9 @@
 /** Puts what belongs to an imported session and is no event into `imported/` of its workspace: all of it, or nothing. */
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { createFile, isThere, makeFolder, syncFolder } from '../system/whole-files.ts';
 
 const IMPORTED_FOLDER = 'imported';
 
@@ -13,7 +14,7 @@ export async function keepImportedFiles(workspace: string, files: ReadonlyMap<st
   if (await isThere(place)) return;
   const aside = join(workspace, `.${IMPORTED_FOLDER}-${randomUUID()}`);
   try {
-    await mkdir(aside, { mode: 0o700 });
+    await makeFolder(aside);
     for (const [path, content] of files) await writeFile(join(aside, path), content);
     await syncFolder(aside);
     await rename(aside, place);
@@ -26,28 +27,7 @@ export async function keepImportedFiles(workspace: string, files: ReadonlyMap<st
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(() => true, () => false);
-}
-
 async function writeFile(path: string, content: string | Uint8Array): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const handle = await open(path, 'wx', 0o600);
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  // Windows cannot open a folder, and has no need to.
-  if (process.platform === 'win32') return;
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await makeFolder(dirname(path));
+  await createFile(path, content);
 }

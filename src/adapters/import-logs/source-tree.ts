@@ -7,6 +7,7 @@ import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { hasCode } from '../system/error-codes.ts';
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other';
 
@@ -101,5 +102,5 @@ function unreadable(path: string, because: string, cause?: unknown): RuntimeErro
 }
 
 function isLoop(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ELOOP' || error.code === 'EMLINK');
+  return hasCode(error, 'ELOOP', 'EMLINK');
 }

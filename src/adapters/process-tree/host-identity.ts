@@ -1,8 +1,9 @@
 /** Which process on which boot of which system a record belongs to. */
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { z } from 'zod';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { systemHere } from '../system/process-life.ts';
 import type { ProcessEntry, ProcessTable } from './process-table.ts';
 import { isSameStart } from './membership.ts';
 
@@ -41,12 +42,8 @@ export async function readHost(table: ProcessTable): Promise<Host> {
  * container has the old boot and the old pids, and none of the old processes.
  */
 function bootIdentity(first: ProcessEntry | undefined): string {
-  try {
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${readlinkSync('/proc/self/ns/pid')}`;
-  } catch {
-    // Rounded by far more than two readings may differ.
-    return `first-process/${Math.round((first?.startTime ?? 0) / 60)}`;
-  }
+  // Rounded by far more than two readings may differ.
+  return systemHere() ?? `first-process/${Math.round((first?.startTime ?? 0) / 60)}`;
 }
 
 /** This process as its records name it. A token is made only for who has something to record, not for who looks. */

@@ -6,15 +6,15 @@
  * its own identity, so that of several hosts one deals with it, and a claim whose owner died is claimed again.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { hasCode } from '../system/error-codes.ts';
+import { makeFolder, namesIn, replaceFile, sweepDrafts } from '../system/whole-files.ts';
 import { hostIdentity } from './host-identity.ts';
 import type { HostIdentity } from './host-identity.ts';
 
 const FORMAT = 1;
-/** A temporary file lives for milliseconds; one this old has no writer. */
-const TEMPORARY_AGE_MS = 3_600_000;
 
 const processRecord = z.object({
   format: z.literal(FORMAT),
@@ -61,13 +61,14 @@ export class ProcessRecords {
   }
 
   async write(record: ProcessRecord): Promise<void> {
-    const temporary = this.#path(`${record.tag}.${randomUUID()}.tmp`);
+    const write = (): Promise<void> => replaceFile(this.#path(`${record.tag}.json`), JSON.stringify(record), { durability: 'os' });
     try {
-      await this.#create(temporary, JSON.stringify(record));
-      await rename(temporary, this.#path(`${record.tag}.json`));
+      await write();
     } catch (error) {
-      await rm(temporary, { force: true }).catch(() => undefined);
-      throw error;
+      // The directory is made when it turns out to be missing: it is there all other times.
+      if (!hasCode(error, 'ENOENT')) throw error;
+      await makeFolder(this.#directory, { durability: 'os' });
+      await write();
     }
   }
 
@@ -77,7 +78,7 @@ export class ProcessRecords {
 
   /** Every record and claim; none when there is no directory. */
   async list(): Promise<readonly RecordFile[]> {
-    return (await this.#names()).flatMap((name): RecordFile[] => {
+    return (await namesIn(this.#directory)).flatMap((name): RecordFile[] => {
       const claim = CLAIM_NAME.exec(name)?.groups;
       if (claim !== undefined) return [{ name, tag: claim['tag'] ?? '', claimedBy: { pid: Number(claim['pid']), startTime: Number(claim['start']) } }];
       const tag = RECORD_NAME.exec(name)?.groups?.['tag'];
@@ -92,7 +93,7 @@ export class ProcessRecords {
       value = JSON.parse(await readFile(this.#path(name), 'utf8'));
     } catch (error) {
       if (error instanceof SyntaxError) return { kind: 'unreadable', isForeign: false };
-      if (isMissing(error)) return { kind: 'absent' };
+      if (hasCode(error, 'ENOENT')) return { kind: 'absent' };
       throw error;
     }
     const parsed = processRecord.safeParse(value);
@@ -123,24 +124,7 @@ export class ProcessRecords {
 
   /** Removes what writers left that died between writing and renaming. */
   async sweep(): Promise<void> {
-    for (const name of await this.#names()) {
-      if (!name.endsWith('.tmp')) continue;
-      const path = this.#path(name);
-      const written = await stat(path).catch(() => undefined);
-      if (written !== undefined && Date.now() - written.mtimeMs > TEMPORARY_AGE_MS) await rm(path, { force: true });
-    }
-  }
-
-  /** The directory is made when it turns out to be missing: it is there all other times. */
-  async #create(path: string, text: string): Promise<void> {
-    const options = { mode: 0o600, flag: 'wx' };
-    try {
-      await writeFile(path, text, options);
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
-      await writeFile(path, text, options);
-    }
+    await sweepDrafts(this.#directory);
   }
 
   async #renamed(from: string, to: string): Promise<boolean> {
@@ -148,16 +132,7 @@ export class ProcessRecords {
       await rename(this.#path(from), this.#path(to));
       return true;
     } catch (error) {
-      if (isMissing(error)) return false;
-      throw error;
-    }
-  }
-
-  async #names(): Promise<readonly string[]> {
-    try {
-      return await readdir(this.#directory);
-    } catch (error) {
-      if (isMissing(error)) return [];
+      if (hasCode(error, 'ENOENT')) return false;
       throw error;
     }
   }
@@ -169,8 +144,4 @@ export class ProcessRecords {
 
 function isOfAnotherFormat(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'format' in value && typeof value.format === 'number' && value.format !== FORMAT;
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

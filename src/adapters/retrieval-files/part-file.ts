@@ -3,23 +3,22 @@
  * the first line holds the hash of everything. It is put in its place by a rename, so a reader never sees half of it, and it is not synced
  * (docs/decisions/0012): after a power failure it may be torn, and is made anew.
  */
-import { createHash, randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open, rename, unlink } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { endianness } from 'node:os';
-import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { canonicalJson } from '../../machines/canonical-json.ts';
 import { sessionCursor } from '../../machines/retrieval/session-documents.ts';
 import type { SessionCursor } from '../../machines/retrieval/session-documents.ts';
+import { READING_NO_LINK, withPlainFile } from '../system/own-files.ts';
+import { replaceFile } from '../system/whole-files.ts';
 import { Part } from './part.ts';
 import { bodySize, partCounts } from './part-layout.ts';
 
 /** Changes with whatever changes what documents are made of a log, or how parts are laid out: a file of another format is made anew. */
 const PART_FORMAT = `wakechart-retrieval/2-${endianness()}`;
 
-const FILE_MODE = 0o600;
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** More than the first line ever takes. */
@@ -27,9 +26,6 @@ const MAX_HEAD_BYTES = 1024 * 1024;
 
 /** The numbers after the first line begin at a multiple of this. */
 const ALIGNMENT = 8;
-
-/** A link is not followed, and a pipe does not keep anybody waiting. */
-const READING = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 const NEW_LINE = 0x0a;
 
@@ -68,28 +64,12 @@ export async function writePart({ path, sessionId, isAnew = false }: PartPlace, 
   const line = JSON.stringify({ ...known, sha256: hashOf(known, part.body) });
   const length = Buffer.byteLength(line) + 1;
   const head = `${line}${' '.repeat((ALIGNMENT - (length % ALIGNMENT)) % ALIGNMENT)}\n`;
-  await replaceFile(path, [Buffer.from(head), part.body]);
-}
-
-async function replaceFile(path: string, pieces: readonly Buffer[]): Promise<void> {
-  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.draft`);
-  try {
-    const handle = await open(draft, 'wx', FILE_MODE);
-    try {
-      for (const piece of pieces) await handle.writeFile(piece);
-    } finally {
-      await handle.close();
-    }
-    await rename(draft, path);
-  } catch (error) {
-    await unlink(draft).catch(() => undefined);
-    throw error;
-  }
+  await replaceFile(path, [Buffer.from(head), part.body], { durability: 'os' });
 }
 
 /** How far the log was read of which the file tells; 0 when it tells nothing. */
 async function seqOf(path: string, sessionId: string): Promise<number> {
-  const handle = await open(path, READING).catch(() => undefined);
+  const handle = await open(path, READING_NO_LINK).catch(() => undefined);
   if (handle === undefined) return 0;
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(MAX_HEAD_BYTES), 0, MAX_HEAD_BYTES, 0);
@@ -102,19 +82,8 @@ async function seqOf(path: string, sessionId: string): Promise<number> {
   }
 }
 
-async function bytesOf(path: string): Promise<Buffer | undefined> {
-  try {
-    const handle = await open(path, READING);
-    try {
-      const stats = await handle.stat();
-      return stats.isFile() && stats.size <= MAX_FILE_BYTES ? await readWhole(handle, stats.size) : undefined;
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (isCode(error, 'ENOENT', 'ELOOP')) return undefined;
-    throw error;
-  }
+function bytesOf(path: string): Promise<Buffer | undefined> {
+  return withPlainFile(path, async (file, size) => (size <= MAX_FILE_BYTES ? readWhole(file, size) : undefined));
 }
 
 /** Into memory of its own, so that its numbers can be read where they stand. */
@@ -123,10 +92,6 @@ async function readWhole(handle: FileHandle, size: number): Promise<Buffer> {
   let length = 0;
   for (let read = -1; read !== 0 && length < size; length += read) read = (await handle.read(bytes, length, size - length, length)).bytesRead;
   return bytes.subarray(0, length);
-}
-
-export function isCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
 function headOf(line: Buffer): Head | undefined {

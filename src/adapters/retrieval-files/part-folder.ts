@@ -1,9 +1,11 @@
 /** The folder with the files of an agent's parts. What goes wrong with it is told once and costs nobody anything but time. */
-import { lstat, mkdir, readdir, rm, stat, unlink } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
 import { isUuidV7 } from '../../machines/ids.ts';
-import { isCode, readPart, writePart } from './part-file.ts';
+import { hasCode, isMissing, systemCodeOf } from '../system/error-codes.ts';
+import { makeFolder, namesIn, sweepDrafts } from '../system/whole-files.ts';
+import { readPart, writePart } from './part-file.ts';
 import type { KeptPart } from './part-file.ts';
 
 export interface PartFolderOptions {
@@ -15,12 +17,7 @@ export interface PartFolderOptions {
 
 export type FoundPart = KeptPart & { readonly sessionId: string };
 
-const FOLDER_MODE = 0o700;
 const SUFFIX = '.part';
-const DRAFT = /^\..+\.draft$/;
-
-/** A draft this old belongs to nobody who still writes. Milliseconds. */
-const DRAFT_ABANDONED_MS = 3_600_000;
 
 /** Files that are read at the same time. */
 const READERS = 8;
@@ -60,7 +57,7 @@ export class PartFolder {
         return;
       } catch (error) {
         // Another process may remove the whole folder, to make it anew, while this one writes into it.
-        if (attempt < MAX_ATTEMPTS && isCode(error, 'ENOENT')) continue;
+        if (attempt < MAX_ATTEMPTS && hasCode(error, 'ENOENT')) continue;
         this.#trouble(error);
         return;
       }
@@ -80,7 +77,7 @@ export class PartFolder {
     const { folder } = this.#options;
     // At the end of every wake: to look costs less than to try to make what is there.
     if (!(await isFolder(folder))) {
-      await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+      await makeFolder(folder, { durability: 'os' });
       if (!(await isFolder(folder))) throw notAFolder(folder);
     }
     await writePart({ path: this.#pathOf(sessionId), sessionId, isAnew }, kept);
@@ -89,9 +86,8 @@ export class PartFolder {
   async #names(): Promise<readonly string[]> {
     const { folder } = this.#options;
     if (!(await isFolder(folder))) return [];
-    const names = await readdir(folder);
-    for (const name of names) if (DRAFT.test(name)) await removeAbandoned(join(folder, name));
-    return names.filter((name) => name.endsWith(SUFFIX) && isUuidV7(name.slice(0, -SUFFIX.length)));
+    await sweepDrafts(folder);
+    return (await namesIn(folder)).filter((name) => name.endsWith(SUFFIX) && isUuidV7(name.slice(0, -SUFFIX.length)));
   }
 
   #pathOf(sessionId: string): string {
@@ -99,7 +95,7 @@ export class PartFolder {
   }
 
   #trouble(error: unknown): undefined {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const code = systemCodeOf(error) ?? String(error);
     if (this.#told.has(code)) return;
     this.#told.add(code);
     this.#options.onTrouble(error);
@@ -109,14 +105,9 @@ export class PartFolder {
 /** A link is none: it may lead anywhere. */
 async function isFolder(path: string): Promise<boolean> {
   return lstat(path).then((found) => found.isDirectory(), (error: unknown) => {
-    if (isCode(error, 'ENOENT', 'ENOTDIR')) return false;
+    if (isMissing(error)) return false;
     throw error;
   });
-}
-
-async function removeAbandoned(path: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
-  if (found !== undefined && Date.now() - found.mtimeMs > DRAFT_ABANDONED_MS) await unlink(path).catch(() => undefined);
 }
 
 function notAFolder(folder: string): RuntimeError {

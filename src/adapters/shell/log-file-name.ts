@@ -1,8 +1,10 @@
 /** Where a task's log file goes. */
 import { createHash } from 'node:crypto';
-import { mkdir, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../system/error-codes.ts';
+import { makeFolder } from '../system/whole-files.ts';
 
 /** File systems take 255 bytes in a name; what is left is for the suffixes of tail files. */
 const MAX_NAME_LENGTH = 160;
@@ -22,7 +24,7 @@ export async function openLogFile({ directory, taskId, unique }: { readonly dire
   try {
     return await create(directory, `${name}.log`);
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
     return create(directory, `${name}.${unique.slice(0, 8)}.log`);
   }
 }
@@ -33,14 +35,10 @@ async function create(directory: string, name: string): Promise<OpenLogFile> {
   try {
     return { path, file: await open(path, 'wx', 0o600) };
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    if (!hasCode(error, 'ENOENT')) throw error;
+    await makeFolder(directory, { durability: 'os' });
     return { path, file: await open(path, 'wx', 0o600) };
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 /** An id as a file name: nothing in it can climb out of the directory, and different ids stay different. */

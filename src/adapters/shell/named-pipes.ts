@@ -14,6 +14,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { isFree } from '../system/process-life.ts';
 
 /** Two file descriptors. Whoever takes them closes them. */
 export interface NamedPipe {
@@ -79,16 +80,7 @@ async function sweep(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = Number(FOLDER.exec(name)?.[1] ?? Number.NaN);
     // One whose process lives, or another one of its number, is left for another time; one of somebody else is not ours to remove.
-    if (Number.isSafeInteger(pid) && !isThere(pid)) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
-  }
-}
-
-function isThere(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+    if (Number.isSafeInteger(pid) && isFree(pid)) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
   }
 }
 

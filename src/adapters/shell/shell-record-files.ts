@@ -1,12 +1,13 @@
 /** Keeps what is known of open shells in one small file each, in a folder of their session that only the runtime uses. */
-import { randomUUID } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ShellRecords } from '../../actors/shell/shell-records.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import { shellRecord } from '../../machines/turn/shell/shell-record.ts';
 import type { ShellRecord } from '../../machines/turn/shell/shell-record.ts';
+import { unlessCode } from '../system/error-codes.ts';
+import { PRIVATE_FOLDER_MODE, replaceFile } from '../system/whole-files.ts';
 
 const SUFFIX = '.json';
 /** More than any record has. */
@@ -28,7 +29,8 @@ export function createShellRecordFiles(folderOf: (session: SessionIdentity) => s
       const folder = folderOf(session);
       await makeFolder(dirname(folder));
       await makeFolder(folder);
-      await replace(fileOf(session, name), `${JSON.stringify(record)}\n`);
+      // Not synced, since it is asked for after every command: what a power cut leaves of it cannot be read, and is none.
+      await replaceFile(fileOf(session, name), `${JSON.stringify(record)}\n`, { durability: 'os' });
     },
     remove: (session, name) => rm(fileOf(session, name), { force: true }),
   };
@@ -45,26 +47,5 @@ function recordIn(path: string): ShellRecord | undefined {
 
 /** Not with those above it: a session that was deleted in between must not come back as a folder. */
 async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, { mode: 0o700 });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
-}
-
-/** Not synced, since it is asked for after every command: what a power cut leaves of it cannot be read, and is none. */
-async function replace(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  try {
-    const file = await open(temporary, 'wx', 0o600);
-    try {
-      await file.writeFile(text);
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
-    throw error;
-  }
+  await mkdir(path, { mode: PRIVATE_FOLDER_MODE }).catch(unlessCode('EEXIST'));
 }

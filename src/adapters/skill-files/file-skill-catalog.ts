@@ -9,8 +9,9 @@ import { MAX_SKILLS, MAX_SKILL_FILE_CHARACTERS, MAX_SKILL_RESOURCE_BYTES, SKILL_
 import type { Skill, SkillScope } from '../../machines/skill/skill-definition.ts';
 import { skillResourcePath } from '../../machines/skill/skill-definitions.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
+import { isMissing } from '../system/error-codes.ts';
 import { parseSkillFile } from './skill-file.ts';
-import { isMissing, listFolder, readFolderText } from './skill-folder.ts';
+import { listFolder, readFolderText } from './skill-folder.ts';
 
 export interface FileSkillCatalogOptions {
   /** The folder of the skills of all agents. Absolute; it need not be there. */

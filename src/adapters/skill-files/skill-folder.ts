@@ -5,6 +5,7 @@ import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_SKILL_DEPTH, MAX_SKILL_FILES } from '../../machines/skill/skill-definition.ts';
+import { hasCode, isMissing } from '../system/error-codes.ts';
 
 /** Absent where the system has none. */
 const NO_LINK = constants.O_NOFOLLOW ?? 0;
@@ -78,17 +79,9 @@ export async function listFolder(folder: string): Promise<readonly string[]> {
   return files;
 }
 
-export function isMissing(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
-}
-
 /** Links in a circle, names that are too long. */
 function isNoPath(error: unknown): boolean {
-  return ['ELOOP', 'ENAMETOOLONG'].includes(codeOf(error));
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
+  return hasCode(error, 'ELOOP', 'ENAMETOOLONG');
 }
 
 function decoded(bytes: Uint8Array): string | undefined {

@@ -43,7 +43,17 @@ export function isThisProcess({ pid, began, system }: ProcessName): boolean {
 /** The boot of the system and the pid namespace, by which a process of another boot or of another container is told; undefined where the system names none. */
 export function systemHere(): string | undefined {
   try {
-    return `${readFileSync(LINUX_BOOT_ID, 'utf8').trim()}/${readlinkSync('/proc/self/ns/pid')}`;
+    const boot = bootHere();
+    return boot === undefined ? undefined : `${boot}/${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The boot of the system, which all containers of a machine share; undefined where it is not named. */
+export function bootHere(): string | undefined {
+  try {
+    return readFileSync(LINUX_BOOT_ID, 'utf8').trim() || undefined;
   } catch {
     return undefined;
   }

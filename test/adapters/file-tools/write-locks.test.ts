@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemName } from '../../../src/adapters/file-tools/process-life.ts';
 import { WriteLocks } from '../../../src/adapters/file-tools/write-locks.ts';
+import { thisProcess } from '../../../src/adapters/system/process-life.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import { refusalOf } from './file-tools-house.ts';
 import { mountedHouse } from './mounted-house.ts';
@@ -74,7 +74,7 @@ describe.skipIf(process.platform !== 'linux')('a lock that another process holds
     try {
       await once(holder, 'spawn');
       const pid = holder.pid ?? 0;
-      await lockedBy(lockDirectory, [ID, pid, began(pid), systemName()].join(' '));
+      await lockedBy(lockDirectory, [ID, pid, began(pid), thisProcess().system].join(' '));
       await expect(new WriteLocks({ lockDirectory, maxLockWaitMs: 5 }).run(folder, () => Promise.resolve(), never())).rejects.toMatchObject({ code: 'WORKSPACE_BUSY', category: 'conflict', message: expect.stringContaining(`process ${pid}`) });
       const stop = new AbortController();
       const waiting = new WriteLocks({ lockDirectory }).run(folder, () => Promise.resolve(), stop.signal);
@@ -93,16 +93,16 @@ describe.skipIf(process.platform !== 'linux')('a lock that another process holds
 
   it('is not taken for that of a dead one whose number somebody else has now', async () => {
     const lockDirectory = await lockFolder();
-    await lockedBy(lockDirectory, [ID, process.pid, '1', systemName()].join(' '));
+    await lockedBy(lockDirectory, [ID, process.pid, '1', thisProcess().system].join(' '));
     await new WriteLocks({ lockDirectory, maxLockWaitMs: 5 }).run(folder, () => Promise.resolve(), never());
     expect(await readdir(lockDirectory)).toEqual([]);
   });
 
   it('of a dead process is removed by one of many at once, and no two write together', async () => {
     const lockDirectory = await lockFolder();
-    const path = await lockedBy(lockDirectory, [ID, process.pid, '1', systemName()].join(' '));
+    const path = await lockedBy(lockDirectory, [ID, process.pid, '1', thisProcess().system].join(' '));
     // One who was at removing it has died as well.
-    await symlink([ID.replace('1', '2'), process.pid, '2', systemName()].join(' '), `${path}.${ID}.gone`);
+    await symlink([ID.replace('1', '2'), process.pid, '2', thisProcess().system].join(' '), `${path}.${ID}.gone`);
     let inside = 0;
     let most = 0;
     const work = async (): Promise<void> => {
