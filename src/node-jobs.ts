@@ -1,5 +1,4 @@
 /** Records of subagent jobs: files of the home, or rows of a database that many machines share. Opened when the first job is, or when somebody looks for those of others. */
-import { readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock, TimerHandle } from './actors/clock/clock.ts';
@@ -7,6 +6,7 @@ import type { HostLife } from './actors/host/host-life.ts';
 import type { SessionWorker } from './actors/session/session-worker.ts';
 import type { JobRecords } from './actors/subagent/job-records.ts';
 import type { HomeLayout } from './adapters/files/layout.ts';
+import { isInhabited } from './adapters/system/whole-files.ts';
 import type { NodeStore } from './node-stores.ts';
 
 const JOBS_FOLDER = 'subagents';
@@ -65,9 +65,4 @@ export function lookAfterJobs(worker: SessionWorker, { clock, reconcile, onTroub
   };
   arm();
   worker.ended.then(end, end);
-}
-
-/** A folder that cannot be read may hold something: whoever opens it will say what is wrong. */
-async function isInhabited(folder: string): Promise<boolean> {
-  return readdir(folder).then((names) => names.length > 0, (error: unknown) => !(error instanceof Error && 'code' in error && error.code === 'ENOENT'));
 }

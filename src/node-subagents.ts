@@ -2,7 +2,7 @@
  * The parts of a Node runtime that subagents need: processes of their own, worktrees in the home, records of jobs. Most runs of most programs
  * use none of them, so each is loaded with its first use.
  */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -16,6 +16,7 @@ import type { WorktreeKeeper } from './actors/subagent/worktree-adapter.ts';
 import type { ProcessTree } from './actors/task/process-tree.ts';
 import type { ChildProcessSubagentRunner } from './adapters/child-process/child-process-runner.ts';
 import type { HomeLayout } from './adapters/files/layout.ts';
+import { isInhabited } from './adapters/system/whole-files.ts';
 import type { WorktreeHooks } from './machines/subagent/hook-config.ts';
 import type { SubagentLimitsInput } from './machines/subagent/subagent-limits.ts';
 import type { ProviderTable } from './machines/run/provider-settings.ts';
@@ -201,9 +202,4 @@ export function nodeFolderChanges(layout: HomeLayout, place: 'home' | 'elsewhere
     folders: { read },
     workspaceOf: (session) => session.workspace ?? layout.ownWorkspace(session),
   };
-}
-
-/** A folder that cannot be read may hold something: whoever opens it will say what is wrong. */
-async function isInhabited(folder: string): Promise<boolean> {
-  return readdir(folder).then((names) => names.length > 0, (error: unknown) => !(error instanceof Error && 'code' in error && error.code === 'ENOENT'));
 }

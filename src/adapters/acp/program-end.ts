@@ -5,6 +5,7 @@ import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { ProgramNotStarted, endedProgramFailure, exitText, notStartedFailure } from '../../machines/run/program-end.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
+import { pause, within } from '../system/waiting.ts';
 import type { AgentEnvironment } from './agent-environment.ts';
 import { startProgram } from './agent-process.ts';
 import type { RunningProgram } from './agent-process.ts';
@@ -55,24 +56,17 @@ export async function programEnd({ stdout, stderr, exited }: RunningProgram): Pr
   let bytes = 0;
   stdout.on('data', (chunk: Buffer) => (bytes += chunk.length));
   const quiet = async (): Promise<void> => {
-    for (let before = -1; before !== bytes; await pause(LAST_WORDS_MS)) before = bytes;
+    for (let before = -1; before !== bytes; await pause(LAST_WORDS_MS, { keepsAlive: false })) before = bytes;
   };
   const afterExit = exited.then(async (exit) => {
     await Promise.race([closed, quiet()]);
     return exit;
   });
   const first = await Promise.race([afterExit, outputEnded]);
-  const exit = first ?? (await Promise.race([exited, pause(LAST_WORDS_MS)]));
+  const exit = first ?? (await within(exited, LAST_WORDS_MS, { keepsAlive: false }));
   // What came last is on its way through the streams.
   await new Promise<void>((resolve) => setImmediate(resolve));
   return exit;
-}
-
-/** In real time: what is waited for is a process. */
-function pause(durationMs: number): Promise<undefined> {
-  return new Promise((resolve) => {
-    setTimeout(() => resolve(undefined), durationMs).unref();
-  });
 }
 
 export interface ToldEnd {

@@ -1,6 +1,7 @@
 /** One command of an agent's terminals: its output, how it ended, and the end of its whole process tree. */
 import type { ProgramExit } from '../../machines/run/program-end.ts';
 import { shortened } from '../../machines/vault/shortened.ts';
+import { within } from '../system/waiting.ts';
 import type { RunningProgram } from './agent-process.ts';
 import { TerminalOutput } from './terminal-output.ts';
 
@@ -41,7 +42,7 @@ export class Terminal {
     }
     const closed = Promise.all([stdout, stderr].map((stream) => new Promise<void>((resolve) => stream.once('close', resolve))));
     this.exited = exited.then(async (exit) => {
-      await lastWords(closed);
+      await within(closed, LAST_WORDS_MS);
       this.#exit = exitOf(exit);
       return this.#exit;
     });
@@ -71,14 +72,4 @@ export class Terminal {
 
 function exitOf({ code, signal }: ProgramExit): TerminalExit {
   return { exitCode: code ?? null, signal: signal ?? null };
-}
-
-/** In real time: what is waited for is a process. */
-async function lastWords(closed: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, LAST_WORDS_MS);
-  });
-  await Promise.race([closed, tooLong]);
-  clearTimeout(timer);
 }

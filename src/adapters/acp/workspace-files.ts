@@ -7,6 +7,8 @@ import { constants, existsSync } from 'node:fs';
 import { lstat, mkdir, open, readlink, realpath, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { systemCodeOf, unlessCode } from '../system/error-codes.ts';
+import { isThere } from '../system/whole-files.ts';
 import { RequestRefused } from './agent-link.ts';
 
 /** Containers may come without it. */
@@ -101,7 +103,7 @@ async function folderFor(path: string): Promise<FileHandle> {
   try {
     await confirm(folder, reached);
     for (const name of missing) {
-      await mkdir(inFolder(folder, reached, name)).catch(unlessThere);
+      await mkdir(inFolder(folder, reached, name)).catch(unlessCode('EEXIST'));
       const next = await opened(inFolder(folder, reached, name), FOLDER_FLAGS);
       await folder.close();
       folder = next;
@@ -115,10 +117,6 @@ async function folderFor(path: string): Promise<FileHandle> {
   }
 }
 
-function unlessThere(error: unknown): void {
-  if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-}
-
 /** On Linux through its descriptor, so that nobody can put a link in place of it in between. */
 function inFolder(folder: FileHandle, path: string, name: string): string {
   return HAS_DESCRIPTORS ? `/proc/self/fd/${folder.fd}/${name}` : join(path, name);
@@ -126,7 +124,7 @@ function inFolder(folder: FileHandle, path: string, name: string): string {
 
 async function opened(path: string, flags: number): Promise<FileHandle> {
   return open(path, flags).catch((error: unknown) => {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = systemCodeOf(error);
     if (code === 'ENOENT') throw new RequestRefused('missing', `there is no ${path}`);
     if (code === 'ELOOP' || code === 'ENOTDIR') throw changed(path);
     throw new RequestRefused('failed', `${path} cannot be opened: ${code ?? 'the system refuses it'}`);
@@ -145,16 +143,9 @@ async function nearestExisting(path: string): Promise<{ readonly existing: strin
     try {
       return { existing: await realpath(current), missing };
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
+      const code = systemCodeOf(error);
       if (code !== 'ENOENT' || dirname(current) === current) throw invalid(`${path} cannot be followed: ${code ?? 'the system refuses it'}`);
       missing.unshift(basename(current));
     }
   }
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

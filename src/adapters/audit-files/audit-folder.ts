@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { hasCode } from '../system/error-codes.ts';
 
 /** Contents by file name. */
 export type AuditFiles = ReadonlyMap<string, string>;
@@ -78,7 +79,7 @@ async function namesIn(directory: string): Promise<readonly string[]> {
   try {
     return (await readdir(directory, { withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (hasCode(cause, 'ENOENT')) return [];
     throw unreadable(directory, cause);
   }
 }
@@ -87,7 +88,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (hasCode(cause, 'ENOENT')) return undefined;
     throw unreadable(path, cause);
   }
 }

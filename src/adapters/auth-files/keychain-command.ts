@@ -120,6 +120,7 @@ function reasonOf(error: unknown): string {
       return 'its arguments or its environment cannot be given to a program';
     case 'E2BIG':
       return 'its arguments and its environment are too long for the system';
+    case undefined:
     default:
       return 'the system refused it';
   }

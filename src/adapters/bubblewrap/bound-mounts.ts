@@ -1,10 +1,10 @@
 /** The mounts of a session as bubblewrap gets them: what stands where, in which order, and by which number it is known again. */
-import { constants } from 'node:fs';
 import { lstat, open, readlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { AGENT_PATH, WORKSPACE_PATH } from '../../machines/environment/mount-table.ts';
 import type { Mount } from '../../machines/environment/mount-table.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { READING_NO_LINK } from '../system/own-files.ts';
 import { lookThrough } from './folder-look.ts';
 import type { FolderLook, Repository } from './folder-look.ts';
 import { isWithin, placesAt } from './hidden-places.ts';
@@ -121,7 +121,7 @@ async function shownPlace(place: Omit<ShownPlace, 'kind' | 'identity'>): Promise
 async function identityOf(directory: string): Promise<string> {
   let handle: FileHandle | undefined;
   try {
-    handle = await open(directory, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    handle = await open(directory, READING_NO_LINK);
     const { dev, ino } = await handle.stat({ bigint: true });
     const real = await readlink(`/proc/self/fd/${handle.fd}`);
     if (real !== directory) throw unavailable(`expected the folder ${directory}, and a link leads to ${real}`, 'Name the folder itself.');

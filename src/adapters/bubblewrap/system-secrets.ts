@@ -2,6 +2,7 @@
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { hasCode } from '../system/error-codes.ts';
 
 export interface SystemSecrets {
   readonly files: readonly string[];
@@ -58,8 +59,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     for await (const { name } of await opendir(folder, { bufferSize: 256 })) names.push(name);
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    if (code !== 'ENOENT' && code !== 'EACCES' && code !== 'ENOTDIR') throw unavailable(`${folder} cannot be looked through: ${messageOf(cause)}`, cause);
+    if (!hasCode(cause, 'ENOENT', 'EACCES', 'ENOTDIR')) throw unavailable(`${folder} cannot be looked through: ${messageOf(cause)}`, cause);
   }
   return names;
 }

@@ -1,7 +1,7 @@
 /** What a worktree needs of the repository that it belongs to, so that git works in it and can change nothing there but the worktree's own part. */
-import { constants } from 'node:fs';
 import { lstat, open, readFile, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { READING_NO_LINK } from '../system/own-files.ts';
 
 export interface NeededPlace {
   /** On the host, and in the sandbox: absolute, every link followed. */
@@ -61,7 +61,7 @@ async function pointedTo(file: string, base: string, pattern: RegExp): Promise<s
 }
 
 async function smallText(file: string): Promise<string | undefined> {
-  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined);
+  const handle = await open(file, READING_NO_LINK).catch(() => undefined);
   if (handle === undefined) return undefined;
   try {
     const found = await handle.stat();

@@ -4,16 +4,15 @@
  * less time than reading the JSON in them.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
+import { READING_NO_LINK } from '../system/own-files.ts';
 import { checkShape } from './json-shape.ts';
 import { WORKER_FILE_BYTES, WORKER_PROTOCOL_VERSION } from '../../machines/subagent/worker-protocol.ts';
 import type { WorkerFileReference } from '../../machines/subagent/worker-protocol.ts';
 
 const PRIVATE_FILE = 0o600;
-/** Links are not followed, and a pipe that somebody put there is not waited for. */
-const READ_WHAT_IS_THERE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export class ExchangeFolder {
   readonly path: string;
@@ -51,7 +50,7 @@ export class ExchangeFolder {
 }
 
 function contentOf(path: string, bytes: number): Buffer {
-  const file = openSync(path, READ_WHAT_IS_THERE);
+  const file = openSync(path, READING_NO_LINK);
   try {
     const stats = fstatSync(file);
     if (!stats.isFile()) throw new Error('expected a file of its own, found something else under its name');

@@ -1,5 +1,6 @@
 /** Follow-ups on their way to a worker: they wait until it has its job, and count as sent when it says that they are stored. */
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { hasCode } from '../system/error-codes.ts';
 import type { TalkingWorker } from './talking-worker.ts';
 import { notRunning } from './worker-failures.ts';
 
@@ -74,5 +75,5 @@ export class FollowUps {
 
 /** The other end is gone, and this one has yet to hear of it. */
 function isBroken(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ECONNRESET' || error.code === 'ERR_IPC_CHANNEL_CLOSED');
+  return hasCode(error, 'EPIPE', 'ECONNRESET', 'ERR_IPC_CHANNEL_CLOSED');
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../../actors/clock/clock.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { unlessCode } from '../system/error-codes.ts';
 
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
@@ -112,7 +113,7 @@ async function openedFile({ path, root = dirname(path) }: JobTranscriptOptions):
   // The folders below are made one after the other, each looked at before anything is made in it.
   let real = await realpath(root);
   for (const name of relative(root, folder).split(sep).filter((part) => part !== '')) {
-    await mkdir(join(real, name), { mode: PRIVATE_FOLDER }).catch(unlessThere);
+    await mkdir(join(real, name), { mode: PRIVATE_FOLDER }).catch(unlessCode('EEXIST'));
     const expected = join(real, name);
     real = await realpath(expected);
     if (real !== expected) throw new Error(`expected a folder at ${expected}, found a link`);
@@ -122,10 +123,6 @@ async function openedFile({ path, root = dirname(path) }: JobTranscriptOptions):
   if (stats.isFile() && stats.nlink === 1) return file;
   await file.close();
   throw new Error('expected a file of its own, found something else under its name');
-}
-
-function unlessThere(error: unknown): void {
-  if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
 }
 
 async function endsItsLine(file: FileHandle, size: number): Promise<boolean> {

@@ -2,12 +2,13 @@
  * Pages of a transcript. Where every so-manieth line begins is remembered, so that a page costs what is on it however long the file is, and
  * what was appended since the last page is looked through once.
  */
-import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
 import { DEFAULT_LOG_PAGE_LINES, clampLogOffset, logPage, prefixedLogLine } from '../../machines/task/log-pages.ts';
 import type { BackgroundTaskLogCursor, BackgroundTaskLogPage } from '../../machines/task/task-state.ts';
+import { hasCode } from '../system/error-codes.ts';
+import { READING_NO_LINK } from '../system/own-files.ts';
 
 const CHUNK_BYTES = 65_536;
 const NEWLINE = 0x0a;
@@ -15,8 +16,6 @@ const NEWLINE = 0x0a;
 const STRIDE_LINES = 256;
 const MAX_SHOWN_CHARACTERS = 2_000;
 
-/** As it was opened for writing: no link is followed, and no pipe waited for. */
-const READ_A_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 const entry = z.object({ type: z.string(), data: z.record(z.string(), z.unknown()).optional() });
 
@@ -44,8 +43,8 @@ export class TranscriptReader {
   }
 
   async #page(cursor: BackgroundTaskLogCursor | undefined): Promise<BackgroundTaskLogPage> {
-    const file = await open(this.#path, READ_A_FILE).catch((error: unknown) => {
-      if (isMissing(error)) return undefined;
+    const file = await open(this.#path, READING_NO_LINK).catch((error: unknown) => {
+      if (hasCode(error, 'ENOENT')) return undefined;
       throw error;
     });
     if (file === undefined) return logPage({ taskId: this.#jobId, offset: 0, lines: [], end: 0 });
@@ -113,8 +112,4 @@ function jsonOf(line: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

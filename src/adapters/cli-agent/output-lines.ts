@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
 import { LineReader, TOO_LONG } from '../../machines/run/line-reader.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
+import { pause, within } from '../system/waiting.ts';
 import type { CliFact, CliReading } from './dialect.ts';
 import type { ProgramProcess } from './program-process.ts';
 
@@ -50,7 +51,7 @@ export class OutputLines {
       options.onEnd(exit);
     });
     stdout.once('end', () => {
-      void Promise.race([exited, pause(LAST_STEPS_MS)]).then((exit) => exit === undefined && options.onEnd(undefined));
+      void within(exited, LAST_STEPS_MS, { keepsAlive: false }).then((exit) => exit === undefined && options.onEnd(undefined));
     });
   }
 
@@ -114,16 +115,9 @@ export class OutputLines {
     let before: number;
     do {
       before = this.#bytes;
-      await pause(LAST_WORDS_MS);
+      await pause(LAST_WORDS_MS, { keepsAlive: false });
       // A timer that is late comes before what has arrived in the meantime.
       await setImmediate();
     } while (this.#bytes !== before);
   }
-}
-
-/** In real time: what is waited for is a process. */
-function pause(durationMs: number): Promise<undefined> {
-  return new Promise((resolve) => {
-    setTimeout(() => resolve(undefined), durationMs).unref();
-  });
 }

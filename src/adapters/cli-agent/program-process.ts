@@ -7,6 +7,7 @@ import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-
 import { messageOf } from '../../machines/errors.ts';
 import { programNotStarted } from '../../machines/run/program-end.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
+import { within } from '../system/waiting.ts';
 import { SettingsRefused } from './dialect.ts';
 
 const PREVIEW_CHARACTERS = 120;
@@ -86,16 +87,7 @@ function attached(child: Child, pid: number, tree: TrackedProcessTree): ProgramP
       for (const stream of [stdin, stdout, stderr]) stream.destroy();
     }
   };
-  return { stdin, stdout, stderr, exited, endedWithin: (durationMs) => within(exited, durationMs), end };
-}
-
-async function within(happens: Promise<unknown>, durationMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, durationMs);
-  });
-  await Promise.race([happens, tooLong]);
-  clearTimeout(timer);
+  return { stdin, stdout, stderr, exited, endedWithin: async (durationMs) => void (await within(exited, durationMs)), end };
 }
 
 async function failureOf(child: Child): Promise<unknown> {

@@ -43,7 +43,7 @@ const FILE_HINT = 'Its first line is the URL. Nobody else may read it: chmod 600
 const MAX_FILE_BYTES = 16_384;
 
 /** Undefined: the store in the home. What a command names wins over the variables. @throws a usage error, which never repeats what was given */
-export function chosenStore({ given, file, environment }: StoreChoice): ChosenStore | undefined {
+export async function chosenStore({ given, file, environment }: StoreChoice): Promise<ChosenStore | undefined> {
   const isGiven = given !== undefined || file !== undefined;
   if (given !== undefined && file !== undefined) throw usageError('expected --store or --store-file, received both', 'Leave one of them out.');
   const { WAKECHART_STORE: url = '', WAKECHART_STORE_FILE: path = '' } = isGiven ? {} : environment;

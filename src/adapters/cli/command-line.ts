@@ -54,7 +54,7 @@ async function settle(words: readonly string[], streams: Pick<CommandContext, 'o
 
 async function contextOf(command: Command, streams: Pick<CommandContext, 'out' | 'err' | 'interruption'>): Promise<CommandContext> {
   const { home: given, store, storeFile: file, json = false } = command.optsWithGlobals<{ readonly home?: string; readonly store?: string; readonly storeFile?: string; readonly json?: boolean }>();
-  return { ...streams, json, home: chosenHome({ given, environment: process.env }), isHomeGiven: given !== undefined, isFilesGiven: store === FILES, store: chosenStore({ given: store, file, environment: process.env }) };
+  return { ...streams, json, home: chosenHome({ given, environment: process.env }), isHomeGiven: given !== undefined, isFilesGiven: store === FILES, store: await chosenStore({ given: store, file, environment: process.env }) };
 }
 
 /** Lets a command and all below it write where we write, and ends every complaint with what to do. */

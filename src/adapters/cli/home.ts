@@ -1,8 +1,10 @@
 /** Which home directory a command works on, and whether it can be one at all. */
 import { constants } from 'node:fs';
-import { access, mkdir, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { access, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { hasCode } from '../system/error-codes.ts';
+import { makeFolder } from '../system/whole-files.ts';
 
 const DEFAULT_HOME = '.wakechart';
 const AGENTS_FOLDER = 'agents';
@@ -42,8 +44,8 @@ export async function checkHome(home: string): Promise<void> {
       await access(folder, constants.R_OK | constants.X_OK);
     } catch (error) {
       if (RuntimeError.is(error)) throw error;
-      if (codeOf(error) === 'ENOENT') return;
-      if (codeOf(error) === 'ENOTDIR') throw invalid(home, `a part of its path is a file (${messageOf(error)})`, 'Choose another home with --home DIR or $WAKECHART_HOME.');
+      if (hasCode(error, 'ENOENT')) return;
+      if (hasCode(error, 'ENOTDIR')) throw invalid(home, `a part of its path is a file (${messageOf(error)})`, 'Choose another home with --home DIR or $WAKECHART_HOME.');
       throw invalid(home, messageOf(error), 'Check who owns it and its permissions, or choose another home with --home DIR.', error);
     }
   }
@@ -63,27 +65,9 @@ export async function makeHome(home: string): Promise<void> {
   }
 }
 
-/** Makes a folder and those above it, one by one: the recursive way of Node 20 never ends where the system refuses as /proc does. */
-export async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, { mode: 0o700 });
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return;
-    if (codeOf(error) !== 'ENOENT' || (await isThere(dirname(path)))) throw error;
-    await makeFolder(dirname(path));
-    await mkdir(path, { mode: 0o700 }).catch((again: unknown) => {
-      if (codeOf(again) !== 'EEXIST') throw again;
-    });
-  }
-}
-
 /** Whether there is a home at all. */
 export function isHomeThere(home: string): Promise<boolean> {
-  return isThere(home);
-}
-
-function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
+  return stat(home).then(
     () => true,
     () => false,
   );
@@ -91,8 +75,4 @@ function isThere(path: string): Promise<boolean> {
 
 function invalid(home: string, what: string, hint: string, cause?: unknown): RuntimeError {
   return new RuntimeError('HOME_INVALID', `expected the home ${home} to be a folder that can be read: ${what}`, { category: 'storage', hint, cause });
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

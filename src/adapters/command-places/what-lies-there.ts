@@ -1,9 +1,9 @@
 /** What lies at a path, with every symbolic link followed. */
-import { constants } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isMissing } from '../system/error-codes.ts';
+import { READING_NO_LINK } from '../system/own-files.ts';
 import { LookFailed } from './look-failed.ts';
 
 export interface Existing {
@@ -42,7 +42,7 @@ export async function readSmallFile(path: string, { what, maxBytes }: { readonly
   if (found === undefined) return undefined;
   if (!found.isFile()) throw new LookFailed(`${what} is no ordinary file`);
   // Windows knows neither flag.
-  const handle = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  const handle = await open(path, READING_NO_LINK);
   try {
     const { size } = await handle.stat();
     if (size > maxBytes) throw new LookFailed(`${what} is larger than ${maxBytes} bytes`);

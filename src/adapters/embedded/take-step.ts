@@ -2,6 +2,7 @@
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { AgentRunParams } from '../../actors/run/agent-runtime.ts';
 import { IdleWatch } from '../../actors/run/idle-watch.ts';
+import { untilAborted, within } from '../system/waiting.ts';
 import type { Answer } from './answer.ts';
 import { failureIn } from './answer-end.ts';
 import type { Heard } from './event-lines.ts';
@@ -101,31 +102,8 @@ async function readParts(stream: ModelStream['stream'], { answer, api, headers, 
 
 /** Lets the connection come to its end, so that it can serve the next step. What comes now changes nothing. */
 async function drained(reader: ReadableStreamDefaultReader<ModelStreamPart>, clock: Clock): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = clock.setTimeout(resolve, DRAIN_LIMIT_MS);
-    const rest = async (): Promise<void> => {
-      while (!(await reader.read()).done);
-    };
-    const end = (): void => {
-      clock.clearTimeout(timer);
-      resolve();
-    };
-    rest().then(end, end);
-  });
-}
-
-/** As `work`, or rejects with the reason of the signal at once, however deaf the work is. */
-async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    // oxlint-disable-next-line prefer-promise-reject-errors -- a reason is whatever the caller gave
-    onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    await Promise.race([work, aborted]);
-  } finally {
-    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
-  }
+  const rest = async (): Promise<void> => {
+    while (!(await reader.read()).done);
+  };
+  await within(rest().catch(() => undefined), DRAIN_LIMIT_MS, { clock });
 }

@@ -1,9 +1,10 @@
 /** The files that a conversation refers to, read from the session's workspace and from nowhere else, whatever a path or a link says. */
-import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import { messageOf } from '../../machines/errors.ts';
+import { isMissing, systemCodeOf } from '../system/error-codes.ts';
+import { READING_NO_LINK } from '../system/own-files.ts';
 
 export type FileReading =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
@@ -32,7 +33,7 @@ export const workspaceFiles: WorkspaceFiles = {
       const place = await realpath(resolve(root, path));
       if (!place.startsWith(root.endsWith(sep) ? root : root + sep)) return unusable('it lies outside the workspace');
       // The last name may have become a link since it was looked at, or a pipe that nobody writes to.
-      const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      const file = await open(place, READING_NO_LINK);
       try {
         if ((await realpath(place)) !== place) return unusable('it was moved while it was read');
         return await contentOf(file, maxBytes);
@@ -40,8 +41,7 @@ export const workspaceFiles: WorkspaceFiles = {
         await file.close();
       }
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      return unusable(code === 'ENOENT' || code === 'ENOTDIR' ? 'it is not there any more' : `it cannot be read: ${code ?? messageOf(error)}`);
+      return unusable(isMissing(error) ? 'it is not there any more' : `it cannot be read: ${systemCodeOf(error) ?? messageOf(error)}`);
     }
   },
 };

@@ -1,8 +1,8 @@
 /** How a worktree was before its agent began: what is the same later is no work of it. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { pause } from '../system/waiting.ts';
 import { walkFolder } from './folder-walk.ts';
 import type { FolderWalk } from './folder-walk.ts';
 import { gitDirectoryOf } from './house.ts';
@@ -76,5 +76,5 @@ async function untilTimesDiffer({ newestMs, isCoarse, entries }: FolderWalk): Pr
   if (entries.size === 0) return;
   const stepMs = isCoarse ? COARSE_STEP_MS : STEP_MS;
   const sinceMs = Date.now() - newestMs;
-  if (sinceMs >= 0 && sinceMs < stepMs) await delay(stepMs - sinceMs);
+  if (sinceMs >= 0 && sinceMs < stepMs) await pause(stepMs - sinceMs);
 }

@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { WorktreeRequest } from '../../actors/subagent/worktree-adapter.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { WORKTREE_RECORD_VERSION, movedRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import { unlessCode } from '../system/error-codes.ts';
+import { pause } from '../system/waiting.ts';
 import { isThere, makeFolder, replaceFile } from '../system/whole-files.ts';
 import { MARKER, inLane } from './house.ts';
 import type { WorktreeHouse } from './house.ts';
@@ -109,7 +109,7 @@ async function addWorktree(house: WorktreeHouse, record: WorktreeRecord, { root,
     } catch (error) {
       if (!(error instanceof GitFailure) || !isLocked(error) || attempt >= LOCK_ATTEMPTS || signal?.aborted === true) throw error;
       await undoCreation(house, record, { isForeign: false, keepsRecord: true });
-      await delay(pauseMs * (0.5 + Math.random()));
+      await pause(pauseMs * (0.5 + Math.random()));
     }
   }
 }

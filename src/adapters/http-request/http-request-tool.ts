@@ -11,6 +11,7 @@ import { MAX_REDIRECTS, httpRequestDefinition } from '../../machines/turn/http-r
 import type { HttpRequestInput, HttpRequestOutput } from '../../machines/turn/http-request.ts';
 import { plainAddress } from '../../machines/turn/request-address.ts';
 import { isLoopbackName } from '../../machines/vault/host-pattern.ts';
+import { untilAborted } from '../system/waiting.ts';
 import { checkedAddress } from './checked-address.ts';
 import type { FindAddresses } from './checked-address.ts';
 import { exchange } from './http-exchange.ts';
@@ -118,16 +119,6 @@ class Request {
       ...(notes.length === 0 ? {} : { note: notes.join(' ') }),
     };
   }
-}
-
-/** A search for a name cannot be stopped, only left. */
-function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-    if (signal.aborted) onAbort();
-  });
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

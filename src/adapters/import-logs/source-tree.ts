@@ -2,12 +2,12 @@
  * The files of another runtime, to be read and nothing else. Symbolic links below the path that somebody named are not followed: what is
  * imported can be read by agents, and a link may lead to what none of them should see.
  */
-import { constants } from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { hasCode } from '../system/error-codes.ts';
+import { READING_NO_LINK } from '../system/own-files.ts';
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other';
 
@@ -16,8 +16,6 @@ export interface SourceEntryName {
   readonly kind: EntryKind;
 }
 
-/** Without waiting for whoever writes into a pipe. */
-const READING = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export class SourceTree {
   /** Absolute, without links. */
@@ -64,7 +62,7 @@ export class SourceTree {
 
   /** Opens a file to read it. @throws RuntimeError IMPORT_UNREADABLE for a link, a pipe, or what the system refuses */
   async read<Result>(path: string, work: (handle: FileHandle) => Promise<Result>): Promise<Result> {
-    const handle = await open(path, READING).catch((cause: unknown) => {
+    const handle = await open(path, READING_NO_LINK).catch((cause: unknown) => {
       throw unreadable(this.shown(path), isLoop(cause) ? 'it is a symbolic link, which is not followed' : messageOf(cause), cause);
     });
     try {

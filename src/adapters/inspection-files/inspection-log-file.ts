@@ -12,6 +12,7 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
 import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { hasCode } from '../system/error-codes.ts';
 
 export interface InspectionLogFileOptions {
   /** Absolute. It must not be there yet. */
@@ -39,7 +40,7 @@ async function made(path: string): Promise<FileHandle> {
   try {
     return await open(path, 'wx', MODE);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') {
+    if (hasCode(cause, 'EEXIST')) {
       throw new RuntimeError('INSPECTION_LOG_EXISTS', `expected ${path} to be a new file; there is something of that name`, { category: 'conflict', hint: 'Name another file, or move that one away: a recording never writes over anything.', cause });
     }
     throw new RuntimeError('STORAGE_FAILED', `could not make the recording ${path}: ${messageOf(cause)}`, { category: 'storage', hint: 'Name a file in a folder that is there and can be written.', cause });

@@ -5,10 +5,11 @@
 import { constants, createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import { CAUGHT_UP } from '../../actors/inspection/log-pieces.ts';
 import type { LogPiece } from '../../actors/inspection/log-pieces.ts';
 import { RuntimeError } from '../../machines/errors.ts';
+import { isMissing, systemCodeOf } from '../system/error-codes.ts';
+import { pause } from '../system/waiting.ts';
 import { isGzip, textOf, unpacked } from './log-text.ts';
 
 export interface LogFileOptions {
@@ -51,8 +52,8 @@ async function opened(path: string): Promise<FileHandle> {
     if ((await handle.stat()).isFile()) return handle;
   } catch (cause) {
     await handle?.close();
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw new RuntimeError('INSPECTION_FILE_MISSING', `there is no file ${JSON.stringify(path)}`, { category: 'not_found', hint: 'Give the path of an inspection log, or none to look at the sessions of the home.', cause });
+    const code = systemCodeOf(cause);
+    if (isMissing(cause)) throw new RuntimeError('INSPECTION_FILE_MISSING', `there is no file ${JSON.stringify(path)}`, { category: 'not_found', hint: 'Give the path of an inspection log, or none to look at the sessions of the home.', cause });
     throw unreadable(path, code ?? 'no reason was given', cause);
   }
   await handle.close();
@@ -111,7 +112,7 @@ async function* bytesOf(file: OpenFile): AsyncGenerator<Buffer | Exclude<LogPiec
 /** Waits by looking: what tells of changes to files is not to be relied upon everywhere. @returns a note where nothing can be added any more */
 async function changed({ path, handle, lookMs, left }: OpenFile, size: number): Promise<string> {
   for (;;) {
-    await delay(lookMs, undefined, { signal: left }).catch(() => undefined);
+    await pause(lookMs, { signal: left });
     if (left.aborted) return 'left';
     const [own, named] = await Promise.all([handle.stat(), stat(path).catch(() => undefined)]);
     if (own.size > size) return 'grown';

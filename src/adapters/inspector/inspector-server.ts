@@ -5,6 +5,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { RuntimeError } from '../../machines/errors.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { boundConnections } from './connections.ts';
 import { allowedHosts, authorityOf, checkOptions, hostOf, placedHostOf } from './inspector-options.ts';
 import type { CheckedInspectorOptions } from './inspector-options.ts';
@@ -50,7 +51,7 @@ async function listening(server: Server, { host, port }: CheckedInspectorOptions
   try {
     await once(server, 'listening');
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
+    const code = systemCodeOf(cause);
     if (code === 'EADDRINUSE') throw new RuntimeError('INSPECTOR_PORT_TAKEN', `port ${port} of ${host} is taken by another program`, { category: 'conflict', hint: 'Choose another, or leave it out for a free one.', cause });
     throw new RuntimeError('INSPECTOR_CANNOT_LISTEN', `cannot listen on port ${port} of ${host} (${code ?? 'no reason was given'})`, { category: 'permission', hint: 'Choose a port above 1023, and an address of this machine.', cause });
   }

@@ -3,9 +3,10 @@
  * leads anywhere else; links in the folder are not followed.
  */
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { systemCodeOf } from '../system/error-codes.ts';
+import { READING_NO_LINK } from '../system/own-files.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -25,8 +26,6 @@ const OTHER = 'application/octet-stream';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_FILES = 2_000;
-/** A link is not followed, and a pipe does not keep us waiting. */
-const READING = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** What opening says of a file that went, or became something else, since it was listed. */
 const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO']);
@@ -77,8 +76,8 @@ async function namesIn(directory: string): Promise<ReadonlySet<string>> {
 
 /** Undefined for what is gone, or no plain file any more, or too long for a page. */
 async function contentOf(path: string): Promise<Uint8Array | undefined> {
-  const handle = await open(path, READING).catch((error: unknown) => {
-    if (GONE.has((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+  const handle = await open(path, READING_NO_LINK).catch((error: unknown) => {
+    if (GONE.has(systemCodeOf(error) ?? '')) return undefined;
     throw error;
   });
   if (handle === undefined) return undefined;

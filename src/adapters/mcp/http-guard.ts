@@ -4,6 +4,7 @@
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../../actors/clock/clock.ts';
+import { pause } from '../system/waiting.ts';
 import { brokenOffEvent, guardedBody, guardedEvents } from './guarded-stream.ts';
 
 /** Of a response that is an error. */
@@ -107,7 +108,7 @@ export class HttpGuard {
   /** The stream on which a server speaks by itself. Going without it costs nothing that is needed. */
   async #standingStream(url: string | URL, init: RequestInit): Promise<Response> {
     if (this.#barrenStreams >= MAX_BARREN_STREAMS) return noStream();
-    if (this.#streams > 0) await this.#pause(FIRST_PAUSE_MS * 2 ** this.#barrenStreams, init.signal);
+    if (this.#streams > 0) await pause(FIRST_PAUSE_MS * 2 ** this.#barrenStreams, { clock: this.#options.clock, signal: init.signal });
     if (init.signal?.aborted === true) return noStream();
     this.#streams += 1;
     this.#barrenStreams += 1;
@@ -138,19 +139,6 @@ export class HttpGuard {
   #givenUp(id: number, message: string): Response {
     this.#open.delete(id);
     return new Response(brokenOffEvent(id, { kind: 'ended', message }), { headers: { 'content-type': 'text/event-stream' } });
-  }
-
-  #pause(durationMs: number, signal: AbortSignal | null | undefined): Promise<void> {
-    const { clock } = this.#options;
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clock.clearTimeout(timer);
-        signal?.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = clock.setTimeout(end, durationMs);
-      signal?.addEventListener('abort', end, { once: true });
-    });
   }
 }
 

@@ -1,6 +1,7 @@
 /** The SDK's streamable HTTP transport, behind our guard, with the session ended on the server when it is closed. */
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Clock } from '../../actors/clock/clock.ts';
+import { within } from '../system/waiting.ts';
 import { HttpGuard } from './http-guard.ts';
 import type { HttpTransportClass } from './load-sdk.ts';
 import type { HttpSettings } from './server-settings.ts';
@@ -38,12 +39,7 @@ export function createHttpLink(Transport: HttpTransportClass, { settings, clock,
     if ('id' in message && !('method' in message)) guard.answered(message.id);
   };
   const farewell = async (): Promise<void> => {
-    let timer;
-    const patience = new Promise<void>((resolve) => {
-      timer = clock.setTimeout(resolve, FAREWELL_MS);
-    });
-    await Promise.race([transport.terminateSession().catch(() => undefined), patience]);
-    clock.clearTimeout(timer);
+    await within(transport.terminateSession().catch(() => undefined), FAREWELL_MS, { clock });
     await transport.close();
   };
   return { transport, farewell };

@@ -6,6 +6,7 @@ import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import { mcpConnectionLifecycle } from '../../machines/turn/mcp-connection-machine.ts';
 import type { McpConnectionEventType, McpConnectionState } from '../../machines/turn/mcp-connection-machine.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { untilAborted } from '../system/waiting.ts';
 import type { McpLink } from './mcp-link.ts';
 import { StartTimeout } from './mcp-link.ts';
 import { HopelessAttempt, SessionExpired, serverUnavailable } from './server-errors.ts';
@@ -143,7 +144,7 @@ export class McpConnection {
     this.#establishing ??= this.#establish().finally(() => {
       this.#establishing = undefined;
     });
-    return abortable(this.#establishing, signal);
+    return untilAborted(this.#establishing, signal);
   }
 
   async #establish(): Promise<ReadyLink> {
@@ -290,20 +291,5 @@ export class McpConnection {
   /** An event that the chart does not have for the state changes nothing. */
   #move(type: McpConnectionEventType): void {
     this.#snapshot = mcpConnectionLifecycle.next(this.#snapshot, type) ?? this.#snapshot;
-  }
-}
-
-/** Settles with the work, or rejects with the reason of the signal; then the work goes on unobserved. */
-async function abortable<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  work.catch(() => undefined);
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
   }
 }

@@ -13,6 +13,7 @@ import type { FileKeeper } from '../../actors/turn/output-keeper.ts';
 import type { Tool, ToolContext } from '../../actors/turn/tool.ts';
 import type { ToolServerNews, ToolServerRequest, ToolSource } from '../../actors/turn/tool-source.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { untilAborted } from '../system/waiting.ts';
 import { resultForModel, wordsOf } from './call-result.ts';
 import type { ServerTool } from './listed-tools.ts';
 import { loadMcpSdk } from './load-sdk.ts';
@@ -230,15 +231,5 @@ function guarded(onProgress: ToolContext['onProgress']): ToolContext['onProgress
     } catch {
       // The call goes on all the same.
     }
-  });
-}
-
-/** The list is for others too: only the wait ends. */
-function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-    if (signal.aborted) onAbort();
   });
 }

@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { HopelessAttempt } from './server-errors.ts';
 import type { StdioSettings } from './server-settings.ts';
 
@@ -86,7 +87,7 @@ async function failureOf(child: Child): Promise<unknown> {
 
 /** Errors of the system only: others may quote the environment. */
 function spawnFailure(error: unknown): string {
-  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
+  switch (systemCodeOf(error)) {
     case 'ENOENT':
       return 'there is no such program';
     case 'EACCES':
@@ -98,6 +99,7 @@ function spawnFailure(error: unknown): string {
     case 'ENFILE':
     case 'ENOMEM':
       return 'the system has no resources left';
+    case undefined:
     default:
       return 'the system refused it';
   }

@@ -8,6 +8,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { TextTail } from '../../actors/run/text-tail.ts';
 import { messageOf } from '../../machines/errors.ts';
+import { within } from '../system/waiting.ts';
 import { LineReader, answeredRequest } from './line-reader.ts';
 import type { Line } from './line-reader.ts';
 import type { McpSdk } from './load-sdk.ts';
@@ -82,7 +83,7 @@ export class StdioTransport implements Transport {
     const outputEnded = new Promise<void>((resolve) => stdout.once('close', resolve));
     stdout.once('end', () => this.#outputEnded(exited));
     void exited.then(async (how) => {
-      await Promise.race([outputEnded, pause(LAST_WORDS_MS)]);
+      await within(outputEnded, LAST_WORDS_MS, { keepsAlive: false });
       this.#finish(how);
     });
     if (!this.#isClosed) return;
@@ -157,7 +158,7 @@ export class StdioTransport implements Transport {
 
   /** The program may be about to end; how it ended says more than that its output did. */
   #outputEnded(exited: Promise<string>): void {
-    void Promise.race([exited, pause(LAST_WORDS_MS).then(() => 'it closed its output')]).then((how) => this.#finish(how));
+    void within(exited, LAST_WORDS_MS, { keepsAlive: false }).then((how) => this.#finish(how ?? 'it closed its output'));
   }
 
   /** The first cause wins. */
@@ -176,11 +177,4 @@ export class StdioTransport implements Transport {
     this.#ended ??= process.end({ lingerMs });
     this.#ended.catch(() => undefined);
   }
-}
-
-/** In real time: what is waited for are processes. */
-function pause(durationMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, durationMs).unref();
-  });
 }

@@ -4,6 +4,7 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { providerTable } from '../../machines/run/provider-settings.ts';
 import type { ProviderTable } from '../../machines/run/provider-settings.ts';
 import { pathOf } from '../../machines/validate.ts';
+import { hasCode } from '../system/error-codes.ts';
 
 const MAX_FILE_CHARACTERS = 256_000;
 
@@ -34,7 +35,7 @@ async function textOf(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw invalid(path, [`it cannot be read: ${messageOf(error)}`]);
   }
 }

@@ -13,6 +13,7 @@ import type { AgentRunParams, AgentRuntime } from '../../actors/run/agent-runtim
 import { createAgentRuntime } from '../../actors/run/create-agent-runtime.ts';
 import type { RunEnding, RunVoice } from '../../actors/run/create-agent-runtime.ts';
 import type { OnListenerError } from '../../actors/streams/listener-errors.ts';
+import { pause } from '../system/waiting.ts';
 import { beginsWith, unmetExpectation } from './script-expect.ts';
 import { ParsedFiles } from '../system/parsed-files.ts';
 import { parseScript } from './script-schema.ts';
@@ -73,13 +74,13 @@ async function play(params: AgentRunParams, { files, clock, voice }: Stage): Pro
     voice.direct(END_OF_SCRIPT);
     return { meta: { modelSteps: 0 } };
   }
-  if (step.delayMs !== undefined) await delay(clock, step.delayMs, voice.signal);
+  if (step.delayMs !== undefined) await pause(step.delayMs, { clock, signal: voice.signal });
   if (voice.signal.aborted) return {};
   const unmet = step.expect === undefined ? undefined : unmetExpectation(step.expect, messagesOf(params));
   if (unmet !== undefined) throw new Unplayable({ kind: 'format', message: `script ${params.model}, step ${position + 1}: ${unmet}` });
   if (step.reasoning !== undefined) voice.think(step.reasoning);
   if (step.text !== undefined) voice.say(step.text);
-  if (step.pauseMs !== undefined) await delay(clock, step.pauseMs, voice.signal);
+  if (step.pauseMs !== undefined) await pause(step.pauseMs, { clock, signal: voice.signal });
   if (!voice.signal.aborted) ask(step, position, voice);
   return { ...(step.usage === undefined ? {} : { usage: { ...step.usage } }), meta: { ...(step.error === undefined ? {} : { error: step.error }), modelSteps: 1 } };
 }
@@ -119,18 +120,4 @@ function ask({ toolCalls = [], directive }: ScriptStep, position: number, voice:
 
 function messagesOf(params: AgentRunParams): readonly ProviderMessage[] {
   return params.messages ?? [{ role: 'user', content: [{ type: 'text', text: params.prompt }] }];
-}
-
-/** Resolves after `delayMs`, or at once when the signal aborts. */
-function delay(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((settle) => {
-    const done = (): void => {
-      clock.clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      settle();
-    };
-    const timer = clock.setTimeout(done, delayMs);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

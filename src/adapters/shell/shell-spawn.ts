@@ -6,6 +6,7 @@ import type { Writable } from 'node:stream';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { ProcessLaunch } from '../../actors/task/process-tree.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { closeDescriptor, closePipe, takeNamedPipes } from './named-pipes.ts';
 import type { NamedPipe } from './named-pipes.ts';
 import { pipeSource, streamSource } from './output-source.ts';
@@ -130,8 +131,8 @@ export async function checkWorkingFolder(cwd: string): Promise<void> {
 }
 
 function spawnError(error: unknown, shell: string): BackgroundTaskError {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   const failed = `the shell ${shell} could not be started`;
+  const code = systemCodeOf(error);
   switch (code) {
     case 'ENOENT':
       return processError(`${failed}: there is no such program`, 'TASK_SHELL_MISSING', `Install ${shell}, or name another shell in the request.`, error);
@@ -144,6 +145,7 @@ function spawnError(error: unknown, shell: string): BackgroundTaskError {
     case 'ENFILE':
     case 'ENOMEM':
       return processError(`${failed}: the system has no resources left (${code})`, 'TASK_SPAWN_RESOURCES', 'Run fewer tasks at once, or raise the limits on processes and open files.', error);
+    case undefined:
     default:
       return processError(`${failed}: ${messageOf(error)}`, 'TASK_SPAWN_FAILED', 'The command, the environment and the paths must be text without NUL characters.', error);
   }

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { RuntimeError } from '../../machines/errors.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { authorityOf, checkReceiverOptions } from './receiver-options.ts';
 import type { CheckedReceiverOptions } from './receiver-options.ts';
 import { ReceivedPrograms } from './received-programs.ts';
@@ -60,7 +61,7 @@ async function listening(server: Server, { host, port }: CheckedReceiverOptions)
   try {
     await once(server, 'listening');
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
+    const code = systemCodeOf(cause);
     if (code === 'EADDRINUSE') {
       throw new RuntimeError('STATELY_PORT_TAKEN', `port ${port} of ${host} is taken by another program`, { category: 'conflict', hint: 'Choose another with --stately-port, and give the programs its address: createWebSocketInspector({ url }).', cause });
     }

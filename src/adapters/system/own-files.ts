@@ -6,7 +6,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { hasCode, systemCodeOf } from './error-codes.ts';
 
 /** A pipe in the place of a file does not keep us waiting. */
-export const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** Nor is a link in its place followed. */
 export const READING_NO_LINK = READING | (constants.O_NOFOLLOW ?? 0);

@@ -24,6 +24,16 @@ export function pause(durationMs: number, { signal, clock, keepsAlive = true }: 
   });
 }
 
+/** What `work` comes to, or undefined when that takes longer than so many milliseconds: it goes on unobserved. @throws what `work` throws by then */
+export async function within<Result>(work: Promise<Result>, durationMs: number, options: Omit<Pause, 'signal'> = {}): Promise<Result | undefined> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([work, pause(durationMs, { ...options, signal: over.signal })]);
+  } finally {
+    over.abort();
+  }
+}
+
 /** As `work`, or rejects with the reason of the signal at once, however deaf the work is: it goes on unobserved. */
 export function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {

@@ -135,6 +135,14 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
   return (await readdir(folder).catch(unlessCode('ENOENT'))) ?? [];
 }
 
+/** A folder that cannot be read may hold something: whoever opens it will say what is wrong. */
+export async function isInhabited(folder: string): Promise<boolean> {
+  return namesIn(folder).then(
+    (names) => names.length > 0,
+    () => true,
+  );
+}
+
 export interface Sweep {
   /** Which of the drafts in the folder; default all. */
   readonly isOurs?: ((name: string) => boolean) | undefined;

@@ -3,7 +3,9 @@ import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { devNull, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { RuntimeError, messageOf } from '../../../machines/errors.ts';
-import { absolutePath, makeFolder } from '../home.ts';
+import { hasCode } from '../../system/error-codes.ts';
+import { makeFolder } from '../../system/whole-files.ts';
+import { absolutePath } from '../home.ts';
 
 /** The folder of agents in a home: making it is what claims a folder, so that two demos cannot share one. */
 const CLAIM = 'agents';
@@ -19,7 +21,7 @@ export async function demoFolder(asked: string | undefined): Promise<string> {
     return folder;
   } catch (error) {
     if (RuntimeError.is(error)) throw error;
-    if (folder !== undefined && error instanceof Error && 'code' in error && error.code === 'EEXIST') throw taken(folder);
+    if (folder !== undefined && hasCode(error, 'EEXIST')) throw taken(folder);
     throw new RuntimeError('DEMO_DIRECTORY_FAILED', `could not make ${folder ?? `a folder in ${tmpdir()}`}: ${messageOf(error)}`, {
       category: 'storage',
       hint: 'Name a folder that can be written with --dir DIR.',

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { RuntimeError, messageOf } from '../../../machines/errors.ts';
+import { hasCode } from '../../system/error-codes.ts';
 
 const FILES = {
   'cart.mjs': `/** What a cart costs, in cents. */
@@ -54,8 +55,7 @@ async function git(folder: string, ...words: readonly string[]): Promise<string>
     const { stdout } = await run('git', words, { cwd: folder, timeout: GIT_TIMEOUT_MS });
     return stdout.trim();
   } catch (cause) {
-    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    const message = isMissing ? 'the demo needs git, and there is no git on the PATH' : `the demo could not use git: ${messageOf(cause)}`;
+    const message = hasCode(cause, 'ENOENT') ? 'the demo needs git, and there is no git on the PATH' : `the demo could not use git: ${messageOf(cause)}`;
     throw new RuntimeError('DEMO_NEEDS_GIT', message, { category: 'process', hint: 'Install git 2.0 or newer, then run the demo again.', cause });
   }
 }
