@@ -19,11 +19,12 @@ import type { SessionHold } from './actors/shell/session-watch.ts';
 import { FileEventStore } from './adapters/files/file-event-store.ts';
 import type { HomeLayout } from './adapters/files/layout.ts';
 import { modelOfSession } from './adapters/files/session-model.ts';
-import { storageFailed, systemCodeOf } from './adapters/files/storage-errors.ts';
+import { storageFailed } from './adapters/files/storage-errors.ts';
 import { FilePolicyStore } from './adapters/policy-files/file-policy-store.ts';
 import { createFileScheduleStore } from './adapters/schedule-files/file-schedule-store.ts';
 import { createFileScheduleDefinitions } from './adapters/schedule-files/schedule-definitions.ts';
 import { createFileScheduleStandings } from './adapters/schedule-files/schedule-standings.ts';
+import { systemCodeOf } from './adapters/system/error-codes.ts';
 
 const SCHEDULES_FOLDER = 'schedules';
 const POLICY_FOLDER = 'policy';

@@ -8,7 +8,7 @@ import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { handsOfHome } from '../../node-hands.ts';
 import { HomeLayout } from '../files/layout.ts';
-import { systemCodeOf } from '../files/storage-errors.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 
 export interface LeftFolder extends SessionIdentity {
   /** Where it is still, or what is newer than the copy. */

@@ -4,8 +4,8 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { checkExport } from '../../actors/session/session-transfer.ts';
-import { systemFileOperations } from '../files/file-operations.ts';
 import { storageFailed } from '../files/storage-errors.ts';
+import { syncFolder } from '../system/whole-files.ts';
 
 /** Text that is written at once, in characters. */
 const PIECE_CHARACTERS = 256 * 1024;
@@ -31,7 +31,7 @@ export async function writeExport(path: string, lines: AsyncIterable<string>): P
   try {
     await writeLines(temporary, lines);
     await rename(temporary, path);
-    await systemFileOperations.syncDirectory(dirname(path));
+    await syncFolder(dirname(path));
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
     throw storageFailed(`write ${path}`, error);

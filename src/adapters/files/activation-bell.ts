@@ -7,8 +7,8 @@ import type { FSWatcher } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { makePrivateDirectory } from './durable-files.ts';
-import { systemCodeOf } from './storage-errors.ts';
 
 const BELL_FILE = '.bell';
 const BELL_MODE = 0o600;

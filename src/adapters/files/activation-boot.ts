@@ -5,12 +5,12 @@
 import { readFile } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
+import { systemCodeOf } from '../system/error-codes.ts';
+import { bootHere } from '../system/process-life.ts';
 import { replaceFile } from './durable-files.ts';
 import type { FileOperations } from './file-operations.ts';
-import { systemCodeOf } from './storage-errors.ts';
 
 const BOOT_FILE = '.boot';
-const LINUX_BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
 /** Two readings of when the system was booted may differ by this much. */
 const BOOT_TIME_TOLERANCE_MS = 10_000;
@@ -20,7 +20,7 @@ const BOOT_TIME = /^booted-at (\d+)$/;
 export async function isStamped(directory: string): Promise<boolean> {
   try {
     const stamp = await readFile(join(directory, BOOT_FILE), 'utf8');
-    return isSameBoot(stamp.trim(), await currentBoot());
+    return isSameBoot(stamp.trim(), currentBoot());
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return false;
     throw error;
@@ -28,16 +28,12 @@ export async function isStamped(directory: string): Promise<boolean> {
 }
 
 export async function stampBoot(directory: string, operations: FileOperations): Promise<void> {
-  await replaceFile(join(directory, BOOT_FILE), `${await currentBoot()}\n`, operations);
+  await replaceFile(join(directory, BOOT_FILE), `${currentBoot()}\n`, operations);
 }
 
 /** Linux names its boots. Elsewhere the time of the boot stands for it. */
-async function currentBoot(): Promise<string> {
-  try {
-    return (await readFile(LINUX_BOOT_ID, 'utf8')).trim();
-  } catch {
-    return `booted-at ${Math.round(Date.now() - uptime() * 1000)}`;
-  }
+function currentBoot(): string {
+  return bootHere() ?? `booted-at ${Math.round(Date.now() - uptime() * 1000)}`;
 }
 
 function isSameBoot(stamp: string, current: string): boolean {

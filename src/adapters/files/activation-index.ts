@@ -13,12 +13,13 @@ import { dueSessions } from '../../machines/session/due-sessions.ts';
 import type { Activation } from '../../machines/session/activation.ts';
 import type { ActivationIndex, DueActivations, DueQuery } from '../../actors/session/activation-index.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { ringBell, watchBell } from './activation-bell.ts';
 import { isStamped, stampBoot } from './activation-boot.ts';
 import { bucketOf, isBucket, nameOf, readName, startOfBucket } from './activation-name.ts';
 import { systemFileOperations } from './file-operations.ts';
 import type { FileOperations } from './file-operations.ts';
-import { storageFailed, systemCodeOf } from './storage-errors.ts';
+import { storageFailed } from './storage-errors.ts';
 
 /** The empty file that hints are names of. */
 const HINT_FILE = '.hint';

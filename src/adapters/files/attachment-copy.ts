@@ -9,7 +9,7 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_ATTACHMENT_BYTES, attachmentKindOf, shownName } from '../../machines/session/attachment-name.ts';
 import type { Attachment } from '../../machines/session/event-schemas.ts';
 import type { AttachmentSource } from '../../machines/session/session-requests.ts';
-import { systemCodeOf } from './storage-errors.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 
 /** A link is not followed, and a pipe does not keep us waiting. */
 const READING = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);

@@ -9,10 +9,11 @@ import type { SessionDirectories } from '../../actors/session/session-directorie
 import { RuntimeError } from '../../machines/errors.ts';
 import { attachmentFileName } from '../../machines/session/attachment-name.ts';
 import type { Attachment } from '../../machines/session/event-schemas.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { copyAttachment } from './attachment-copy.ts';
 import type { CopiedFile } from './attachment-copy.ts';
 import { HeldFolder } from './held-folder.ts';
-import { storageFailed, systemCodeOf } from './storage-errors.ts';
+import { storageFailed } from './storage-errors.ts';
 
 /** From the workspace, one folder in the other. */
 const FOLDERS = ['.wakechart-runtime', 'attachments'] as const;

@@ -26,6 +26,7 @@ import type {
   WakeRight,
 } from '../../actors/session/event-store.ts';
 import { frozen } from '../../actors/session/frozen.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { FileActivationIndex } from './activation-index.ts';
 import { hasStoredNothing, hintsOf } from './activation-vain.ts';
 import { systemFileOperations } from './file-operations.ts';
@@ -41,7 +42,7 @@ import { firstLogOf, makeSessionFolder, removeSessionFolder } from './session-fo
 import type { LogLimits, SessionLog } from './session-log.ts';
 import { readCurrentView, readSessionView, writeSessionView } from './session-view.ts';
 import type { SessionViewPlace } from './session-view.ts';
-import { storageFailed, systemCodeOf } from './storage-errors.ts';
+import { storageFailed } from './storage-errors.ts';
 
 /** Sessions of which we remember whose they are. */
 const MAX_IDENTITIES = 4_096;

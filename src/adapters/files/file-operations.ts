@@ -3,10 +3,10 @@
  * any of them fail, or end the process before or after it. Errors are those of the system.
  */
 import { closeSync, constants, fstatSync, ftruncateSync, linkSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
-import { mkdir, open, rm, stat } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { systemCodeOf } from './storage-errors.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
+import { makeFolder, syncFolder } from '../system/whole-files.ts';
 
 /** Only the owner may look: logs hold whatever was said. */
 export const PRIVATE_FOLDER_MODE = 0o700;
@@ -76,7 +76,7 @@ export const systemFileOperations: FileOperations = {
   async makeDirectory(path) {
     await mkdir(path, { mode: PRIVATE_FOLDER_MODE });
   },
-  makeDirectories,
+  makeDirectories: (path) => makeFolder(path, { durability: 'os' }),
   async createFile(path, content) {
     if (content.length > SHORT_BYTES) return withFile(path, 'wx', (handle) => handle.writeFile(content));
     createSmall(path, content);
@@ -93,10 +93,7 @@ export const systemFileOperations: FileOperations = {
     }
   },
   syncFile: (path) => withFile(path, 'r+', (handle) => handle.sync()),
-  async syncDirectory(path) {
-    // Windows cannot open a folder, and has no need to.
-    if (process.platform !== 'win32') await withFile(path, 'r', (handle) => handle.sync());
-  },
+  syncDirectory: (path) => syncFolder(path),
   async rename(from, to) {
     renameSync(from, to);
   },
@@ -176,31 +173,6 @@ async function openSame(path: string, known: FileHandle): Promise<FileHandle> {
 async function appendTo(handle: FileHandle, bytes: Uint8Array): Promise<number> {
   if (bytes.length <= SHORT_BYTES) return writeSync(handle.fd, bytes, 0, bytes.length, null);
   return (await handle.write(bytes, 0, bytes.length, null)).bytesWritten;
-}
-
-/** One by one: where a disk is read-only, Node's own way says that a folder above is missing. */
-async function makeDirectories(path: string): Promise<void> {
-  try {
-    await mkdir(path, { mode: PRIVATE_FOLDER_MODE });
-  } catch (error) {
-    const code = systemCodeOf(error);
-    // One that was taken away since was there, and is for the caller to miss.
-    if (code === 'EEXIST' && (await isFolder(path)) !== false) return;
-    const above = dirname(path);
-    if (code !== 'ENOENT' || above === path) throw error;
-    if ((await isFolder(above)) !== true) await makeDirectories(above);
-    await mkdir(path, { mode: PRIVATE_FOLDER_MODE }).catch((again: unknown) => {
-      if (systemCodeOf(again) !== 'EEXIST') throw again;
-    });
-  }
-}
-
-/** Undefined when there is nothing. */
-function isFolder(path: string): Promise<boolean | undefined> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => undefined,
-  );
 }
 
 function readable(handle: FileHandle): ReadableFile {

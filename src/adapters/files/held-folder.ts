@@ -6,7 +6,7 @@ import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemCodeOf } from './storage-errors.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 
 const FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 const PRIVATE_FOLDER_MODE = 0o700;

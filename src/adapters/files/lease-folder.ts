@@ -12,9 +12,9 @@ import { access, constants, lstat, mkdir, readdir, realpath, rmdir, stat, unlink
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { PRIVATE_FOLDER_MODE } from './file-operations.ts';
 import { RUNTIME_FOLDER } from './layout.ts';
-import { systemCodeOf } from './storage-errors.ts';
 
 const LEASE_FOLDER = 'lease';
 

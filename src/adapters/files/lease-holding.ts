@@ -4,10 +4,10 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { leaseLifecycle, leasePhaseOf } from '../../machines/wake/lease-machine.ts';
 import type { LeaseChartEventType, LeaseSnapshot } from '../../machines/wake/lease-machine.ts';
 import type { WakeRight } from '../../actors/session/event-store.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import type { LeaseFolder } from './lease-folder.ts';
 import { LeaseSocket } from './lease-socket.ts';
 import type { LeaseAnswer } from './lease-message.ts';
-import { systemCodeOf } from './storage-errors.ts';
 
 const HOST = hostname();
 

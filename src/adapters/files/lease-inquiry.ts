@@ -6,9 +6,10 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import type { LeasePhase } from '../../machines/wake/lease-machine.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { MessageReader, encodeMessage } from './lease-message.ts';
 import type { LeaseAnswer } from './lease-message.ts';
-import { storageFailed, systemCodeOf } from './storage-errors.ts';
+import { storageFailed } from './storage-errors.ts';
 
 export type Finding =
   /** Nobody listens under the name any more, or ever did. */

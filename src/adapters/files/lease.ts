@@ -13,11 +13,12 @@ import { sessionNotFound } from '../../actors/session/event-store.ts';
 import type { WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
 import type { RuntimeError } from '../../machines/errors.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { LeaseAcquisition } from './lease-acquisition.ts';
 import { LeaseFolder, canReachThroughDescriptors, defaultSocketDirectory } from './lease-folder.ts';
 import type { LeasePlace } from './lease-folder.ts';
 import { Inquiry } from './lease-inquiry.ts';
-import { storageFailed, systemCodeOf } from './storage-errors.ts';
+import { storageFailed } from './storage-errors.ts';
 
 /** How long the holder of a lease may be silent while somebody asks, in milliseconds. */
 const DEFAULT_LEASE_MS = 15_000;

@@ -5,11 +5,12 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import { sessionNotFound, storeClosed } from '../../actors/session/event-store.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import type { HomeLayout } from './layout.ts';
 import type { FileOperations } from './file-operations.ts';
 import { SessionLog } from './session-log.ts';
 import type { LogLimits } from './session-log.ts';
-import { storageFailed, systemCodeOf } from './storage-errors.ts';
+import { storageFailed } from './storage-errors.ts';
 
 /** Logs that stay open although nobody uses them at the moment. */
 const MAX_OPEN_LOGS = 128;

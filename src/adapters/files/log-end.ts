@@ -7,11 +7,11 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { openToRead } from './file-operations.ts';
 import type { FileOperations, ReadableFile, WritableFile } from './file-operations.ts';
 import { END_FILE } from './layout.ts';
 import type { ChainClaim, ChainPoint, LogChain } from './log-chain.ts';
-import { systemCodeOf } from './storage-errors.ts';
 
 export interface AcknowledgedEnd extends ChainPoint {
   /** Sequence number of the last event. */

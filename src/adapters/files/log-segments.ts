@@ -8,6 +8,7 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemCodeOf } from '../system/error-codes.ts';
 import type { FileOperations, LogFile, ReadableFile } from './file-operations.ts';
 import { openToRead } from './file-operations.ts';
 import { scanLines } from './line-scanner.ts';
@@ -15,7 +16,6 @@ import { decodeLine, isSeal } from './record-codec.ts';
 import type { ReadRecord } from './record-codec.ts';
 import type { LogPlace } from './index-entry.ts';
 import { segmentFile } from './layout.ts';
-import { systemCodeOf } from './storage-errors.ts';
 
 /** Read at first where the length of a record is not known. */
 const RECORD_GUESS_BYTES = 4 * 1024;

@@ -13,6 +13,7 @@ import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { MAX_READ_EVENTS, epochSuperseded, headMoved, recordTooLarge, sessionNotFound } from '../../actors/session/event-store.ts';
 import type { AppendOptions, AppendResult, NewSessionEvents, ReadOptions, StoredRecord } from '../../actors/session/event-store.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import type { FileOperations } from './file-operations.ts';
 import { LogEnd, encodedEnd } from './log-end.ts';
 import type { AcknowledgedEnd } from './log-end.ts';
@@ -25,7 +26,7 @@ import { encodeRecord, encodeSeal, eventsOf, placedEvents } from './record-codec
 import type { EncodedRecord, ReadRecord } from './record-codec.ts';
 import { MAX_BATCH_BYTES, MAX_SEALED_WRITES, MAX_WRITE_ATTEMPTS } from './pending-append.ts';
 import type { PendingAppend, Written } from './pending-append.ts';
-import { storageFailed, systemCodeOf } from './storage-errors.ts';
+import { storageFailed } from './storage-errors.ts';
 import type { EarlierRecords } from './tail-admission.ts';
 
 export const DEFAULT_SEGMENT_BYTES = 32 * 1024 * 1024;

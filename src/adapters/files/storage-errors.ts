@@ -1,5 +1,6 @@
 /** What a file system says, in words that help, as errors of ours. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 
 const HINTS: Readonly<Record<string, string>> = {
   ENOSPC: 'The disk is full. Free some space and try again; the log stays readable.',
@@ -12,12 +13,6 @@ const HINTS: Readonly<Record<string, string>> = {
   ENFILE: 'Too many files are open on this machine.',
   EFBIG: 'The file has reached a size limit. Raise it, or start a new session.',
 };
-
-/** The code of a system error, such as ENOENT. */
-export function systemCodeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
 
 /** `what` says what was being done: "append to session …". An error of ours passes through. */
 export function storageFailed(what: string, error: unknown): RuntimeError {

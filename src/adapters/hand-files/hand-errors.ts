@@ -1,12 +1,9 @@
 /** What goes wrong with files, as errors that say which. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-
-export function systemCodeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
+import { hasCode, systemCodeOf } from '../system/error-codes.ts';
 
 export function isMissing(error: unknown): boolean {
-  return systemCodeOf(error) === 'ENOENT';
+  return hasCode(error, 'ENOENT');
 }
 
 /** What was refused with reasons stays as it is. */

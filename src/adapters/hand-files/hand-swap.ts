@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, open, readFile, readdir, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { syncFolder as syncWhole } from '../system/whole-files.ts';
 import { isMissing } from './hand-errors.ts';
 import type { HandPlaces, RootPlace } from './hand-places.ts';
 import { nativePath } from './open-folder.ts';
@@ -118,12 +119,6 @@ async function isThere(path: string): Promise<boolean> {
   });
 }
 
-export async function syncFolder(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const folder = await open(nativePath(path), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+export function syncFolder(path: string): Promise<void> {
+  return syncWhole(nativePath(path));
 }

@@ -9,8 +9,9 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { HandHost } from '../../machines/hand/hand-standing.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { placeOf } from './host-place.ts';
-import { isMissing, storageFailed, systemCodeOf } from './hand-errors.ts';
+import { isMissing, storageFailed } from './hand-errors.ts';
 
 const FILE = 'host-id';
 const FILE_MODE = 0o600;

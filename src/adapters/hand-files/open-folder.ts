@@ -7,6 +7,7 @@ import { constants } from 'node:fs';
 import { mkdir, open, readdir } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { bytesOfName, nameOfBytes } from '../../machines/hand/hand-names.ts';
+import { hasCode } from '../system/error-codes.ts';
 
 const FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 const PRIVATE_FOLDER_MODE = 0o700;
@@ -40,7 +41,7 @@ export class OpenFolder {
   /** Opens a folder in it, which is made when it is not there. */
   async enterOrMake(name: string): Promise<OpenFolder> {
     await mkdir(this.at(name), { mode: PRIVATE_FOLDER_MODE }).catch((error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      if (!(hasCode(error, 'EEXIST'))) throw error;
     });
     return this.enter(name);
   }

@@ -1,7 +1,8 @@
 /** Removes a folder with all that is in it: also names that are no text, and what whoever worked in it has made unwritable. */
 import { Buffer } from 'node:buffer';
 import { chmod, lstat, readdir, rmdir, unlink } from 'node:fs/promises';
-import { isMissing, systemCodeOf } from './hand-errors.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
+import { isMissing } from './hand-errors.ts';
 import { inLanes } from './lanes.ts';
 
 const PRIVATE_FOLDER_MODE = 0o700;

@@ -3,6 +3,7 @@
  * name, then the folder on the disk. A process that is killed in between leaves a draft, which no reader takes for a file.
  */
 import { randomUUID } from 'node:crypto';
+import type { PathLike } from 'node:fs';
 import { lstat, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { hasCode, unlessCode } from './error-codes.ts';
@@ -111,7 +112,7 @@ export async function makeFolder(path: string, writing: Writing = {}): Promise<v
 }
 
 /** What names are in the folder survives a power failure from then on. */
-export async function syncFolder(path: string, { durability = 'disk' }: Writing = {}): Promise<void> {
+export async function syncFolder(path: PathLike, { durability = 'disk' }: Writing = {}): Promise<void> {
   // Windows cannot open a folder, and has no need to.
   if (durability !== 'disk' || process.platform === 'win32') return;
   const handle = await open(path, 'r');

@@ -8,7 +8,7 @@ import type { Stats } from 'node:fs';
 import type { SessionIdentity } from '../../../actors/session/event-store.ts';
 import { HeldFolder } from '../../files/held-folder.ts';
 import { HomeLayout } from '../../files/layout.ts';
-import { systemCodeOf } from '../../files/storage-errors.ts';
+import { systemCodeOf } from '../../system/error-codes.ts';
 import { note } from './finding.ts';
 import type { Finding, RepairableFinding } from './finding.ts';
 

@@ -15,7 +15,7 @@ import type { HomeLayout } from '../../files/layout.ts';
 import type { DamagedPlace } from '../../files/log-damage.ts';
 import { examineSession, foldLog } from '../../files/session-examination.ts';
 import type { SessionExamination } from '../../files/session-examination.ts';
-import { systemCodeOf } from '../../files/storage-errors.ts';
+import { systemCodeOf } from '../../system/error-codes.ts';
 import { counted } from '../text.ts';
 import { LEFTOVER_AGE_MS, sessionDrafts } from './check-drafts.ts';
 import { hasBeenShared } from './check-left-folders.ts';

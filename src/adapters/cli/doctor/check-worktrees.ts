@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { RuntimeError, messageOf } from '../../../machines/errors.ts';
 import type { KeptWorktree, ReconciledWorktree, WorktreeKeeper } from '../../../actors/subagent/worktree-adapter.ts';
-import { systemCodeOf } from '../../files/storage-errors.ts';
+import { systemCodeOf } from '../../system/error-codes.ts';
 import { note, problem } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
 
