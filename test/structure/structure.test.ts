@@ -44,4 +44,8 @@ describe('the rules', () => {
   ])('see another door for children: %s', (code, rule) => {
     expect(violationsWith({ 'src/actors/bad.ts': `/** Bad. */\nexport const bad = ${code};\n` }, houseRules)).toEqual([expect.stringContaining(rule)]);
   });
+
+  it.each(['async function syncFolder(path) {}', "const boot = '/proc/sys/kernel/random/boot_id';", '(error as NodeJS.ErrnoException).code;', 'process.kill(pid, 0);'])('see what the floor of the adapters has already: %s', (code) => {
+    expect(violationsWith({ 'src/adapters/files/bad.ts': `/** Bad. */\n${code}\n` }, houseRules)).toContainEqual(expect.stringContaining('the-floor-is-laid-once'));
+  });
 });

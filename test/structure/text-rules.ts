@@ -100,5 +100,13 @@ export const textRules: readonly Rule[] = [
     pattern: /\bas (?:HandedDown|ChildBounds)\b|\bhand(?:ed)?Down\(/,
     advice: 'ParentBounds says what binds a child, with nothing left out',
   }),
+  textRule({
+    name: 'the-floor-is-laid-once',
+    guards: [],
+    // The page runs in browsers, and a lease has a port to the disk of its own.
+    appliesTo: (path) => /^src\/(?!adapters\/(?:system|inspector-page|hand-files)\/).*\.ts$/.test(path),
+    pattern: /function sync(?:Folder|Directory)\b|random\/boot_id|as NodeJS\.ErrnoException|process\.kill\([^,()]+, 0\)/,
+    advice: 'src/adapters/system has it, the strictest of its kind',
+  }),
   lockFileIsComplete,
 ];
