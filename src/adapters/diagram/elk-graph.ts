@@ -6,12 +6,12 @@ import type { Box, PlacedDiagram, PlacedEdge, PlacedNode, Point } from './placed
 export interface LayoutChoice {
   readonly direction: 'DOWN' | 'RIGHT';
   readonly placement: 'BRANDES_KOEPF' | 'NETWORK_SIMPLEX';
-  readonly seed: number;
-  /** In which of the layers that an edge runs through its label stands. */
-  readonly labels: 'MEDIAN_LAYER' | 'SPACE_EFFICIENT_LAYER';
   /** Whether what is laid out is pushed together along its edges afterwards. */
   readonly isCompacted: boolean;
 }
+
+/** Of those that were tried, the one with which our charts read best: least crossings, least over the width of a page. */
+const SEED = '12';
 
 /** Around what lies in a state, in pixels. */
 const INNER_MARGIN = 14;
@@ -21,20 +21,20 @@ const ROOMY = { nodes: '22', lines: '12', beside: '14' } as const;
 const TIGHT = { nodes: '8', lines: '7', beside: '6' } as const;
 
 /** ELK reads options of compound nodes from the nodes themselves, not from what is around them: they are repeated on each. */
-function optionsOf({ direction, placement, seed, labels, isCompacted }: LayoutChoice, isTight: boolean): LayoutOptions {
+function optionsOf({ direction, placement, isCompacted }: LayoutChoice, isTight: boolean): LayoutOptions {
   const { nodes, lines, beside } = isTight ? TIGHT : ROOMY;
   return {
     'elk.algorithm': 'layered',
     'elk.direction': direction,
     'elk.hierarchyHandling': 'INCLUDE_CHILDREN',
-    'elk.randomSeed': String(seed),
+    'elk.randomSeed': SEED,
     'elk.edgeRouting': 'ORTHOGONAL',
     'elk.json.shapeCoords': 'ROOT',
     'elk.json.edgeCoords': 'ROOT',
     'elk.layered.thoroughness': '7',
     'elk.layered.nodePlacement.strategy': placement,
     'elk.layered.nodePlacement.favorStraightEdges': 'true',
-    'elk.layered.edgeLabels.centerLabelPlacementStrategy': labels,
+    'elk.layered.edgeLabels.centerLabelPlacementStrategy': 'MEDIAN_LAYER',
     'elk.layered.compaction.postCompaction.strategy': isCompacted ? 'EDGE_LENGTH' : 'NONE',
     'elk.spacing.nodeNode': nodes,
     'elk.spacing.edgeNode': beside,

@@ -88,7 +88,7 @@ describe('a diagram', () => {
   });
 
   it('keeps its bytes until the drawing version is counted up', async () => {
-    expect({ version: DRAWING_VERSION, sha256: sha256Of(await renderChart(fixedChart)) }).toEqual({ version: 2, sha256: 'd658f06b0436854cb2ac5307d540d86187dc23dd4424500a6db826978ac6b819' });
+    expect({ version: DRAWING_VERSION, sha256: sha256Of(await renderChart(fixedChart)) }).toEqual({ version: 3, sha256: 'b34b803e8bdb587d4a3b45e2a88b2333270f9fa6be2a37aa8ce039689f4ddb75' });
   });
 });
 
