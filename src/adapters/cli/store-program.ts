@@ -1,4 +1,4 @@
-/** The words of `wakechart store`: its commands with their options, help and examples. */
+/** The words of `wakechart store` and `wakechart fleet`: their commands with their options, help and examples. */
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import type { RunWork } from './program.ts';
@@ -63,4 +63,9 @@ function age(value: string): number {
   const unitMs = UNITS[unit];
   if (unitMs === undefined) throw new InvalidArgumentError('Expected a whole number and m, h, d or w, such as 90d.');
   return Number(count) * unitMs;
+}
+
+export function addFleetCommand(program: Command, { run, withExamples }: StoreProgram): void {
+  const fleet = program.command('fleet').description('the workers over a PostgreSQL database: who lives, which sessions each wakes, what is due and nobody has taken, which sessions are parked');
+  withExamples(fleet, 'wakechart fleet --store postgres://worker@db.example.com/work', 'wakechart fleet --json').action(() => run(fleet, async (context) => (await import('./commands/fleet.ts')).showFleet(context)));
 }

@@ -1,4 +1,5 @@
 /** The wakes of one session for whoever looks on: told as they happen, cut short when that is wanted, and gone on with as long as somebody answers. */
+import type { ToolProgress } from '../../actors/turn/tool.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { Runtime } from '../../runtime.ts';
@@ -9,7 +10,7 @@ import type { LineInput } from './line-input.ts';
 import { LiveQuestions } from './live-questions.ts';
 import { Person } from './person.ts';
 import type { Progress } from './progress.ts';
-import { progressText } from './tool-progress.ts';
+import { oneLine } from './text.ts';
 import { TranscriptView } from './transcript-view.ts';
 import { WakeView } from './wake-view.ts';
 
@@ -96,4 +97,10 @@ async function rememberCalls(sessions: Runtime['sessions'], sessionId: string, v
   for (const { seq } of openToolCalls) {
     for await (const event of sessions.events(sessionId, { from: seq, limit: 1 })) if (event.type === 'agent.tool_use') view.remember(event);
   }
+}
+
+/** How far a long tool call has come, on one line. */
+function progressText(toolName: string, { message, done, total }: ToolProgress): string {
+  const share = done === undefined ? '' : total === undefined ? String(done) : `${done} of ${total}`;
+  return [oneLine(toolName), share, message === undefined ? '' : oneLine(message)].filter((part) => part !== '').join('  ');
 }

@@ -22,8 +22,8 @@ describe('a pause', () => {
     const stop = new AbortController();
     const waiting = pause(1_000_000, { signal: stop.signal });
     stop.abort();
-    await waiting;
-    await pause(1_000_000, { signal: stop.signal });
+    expect(await waiting).toBeUndefined();
+    expect(await pause(1_000_000, { signal: stop.signal })).toBeUndefined();
   });
 });
 
