@@ -28,8 +28,10 @@ export type { WorkerEventType, WorkerPhase } from './machines/session/worker-mac
 export { activationLifecycle, activationMachine } from './machines/session/activation-machine.ts';
 export type { ActivationEventType, ActivationPhase } from './machines/session/activation-machine.ts';
 
+export type { WakeCourse, WakeEnd, WakeLimits } from './machines/wake/wake-decision.ts';
 export { wakeMachine } from './machines/wake/wake-machine.ts';
-export type { ClaimAnswer, CommitAnswer, FoldAnswer, StepAnswer, WakeInput, WakeStopEvent } from './machines/wake/wake-machine.ts';
+export type { CallsInput, ClaimAnswer, CommitAnswer, CommitInput, DecidedEnd, FailureInput, FoldAnswer, FoldInput, RecordedEnd, ReleaseInput } from './machines/wake/wake-machine.ts';
+export type { StepAnswer, StepInput, WakeInput, WakeOutput, WakeStep, WakeStopEvent } from './machines/wake/wake-machine.ts';
 export { leaseLifecycle, leaseMachine } from './machines/wake/lease-machine.ts';
 export type { LeaseChartEvent, LeaseChartEventType, LeaseState } from './machines/wake/lease-machine.ts';
 
