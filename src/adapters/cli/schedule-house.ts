@@ -40,9 +40,12 @@ export function checkedScheduleName(id: string): string {
   throw usageError(`expected the id of a schedule, received ${JSON.stringify(id)}`, 'An id has lower-case letters, digits, "-" and "_", at most 64 of them, such as nightly-report.');
 }
 
-/** What cannot be made on a read-only disk is reported as missing: then that is not what to tell. */
+/** What the system says of a disk that is read-only; some ways of making a folder say that what is above it is missing. */
+const READ_ONLY: ReadonlySet<unknown> = new Set(['EROFS', 'ENOENT']);
+
+/** Why nothing can be written, where that is the reason: in the words of the home, since the store of schedules is a part of it. */
 async function writingRefused({ home }: CommandContext, cause: RuntimeError): Promise<RuntimeError | undefined> {
-  if (cause.category !== 'storage' || cause.details?.['code'] !== 'ENOENT') return undefined;
+  if (cause.category !== 'storage' || !READ_ONLY.has(cause.details?.['code'])) return undefined;
   const folder = join(home, SCHEDULES_FOLDER);
   const refusal = await access(folder, constants.W_OK).catch((error: unknown) => (systemCodeOf(error) === 'ENOENT' ? access(home, constants.W_OK).catch((above: unknown) => above) : error));
   return refusal === undefined ? undefined : storageFailed(`change the schedules in ${home}`, refusal);
