@@ -45,14 +45,18 @@ export async function buildPage(root) {
   if (existsSync(join(root, 'dist', 'inspector-page', 'index.html')) && textOf(stamp) === inputs) return { ok: true, output: '' };
   // A build that is cut short must not pass for a whole one.
   rmSync(stamp, { force: true });
+  // Tests that build it run with NODE_ENV=test, in which packages keep what they say to developers.
+  const { NODE_ENV } = process.env;
+  process.env['NODE_ENV'] = 'production';
   try {
-    // Tests that build it run with NODE_ENV=test, in which packages keep what they say to developers.
-    process.env['NODE_ENV'] = 'production';
     const { build } = await import('vite');
     await build({ configFile: join(root, 'scripts', 'page.vite.config.ts'), configLoader: 'runner' });
     await compress(join(root, 'dist', 'inspector-page'));
   } catch (error) {
     return { ok: false, output: `the page of the inspector could not be built:\n${error instanceof Error ? error.message : String(error)}` };
+  } finally {
+    if (NODE_ENV === undefined) delete process.env['NODE_ENV'];
+    else process.env['NODE_ENV'] = NODE_ENV;
   }
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, inputs);
