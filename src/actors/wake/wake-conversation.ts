@@ -2,15 +2,10 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import { estimateMessages } from '../../machines/turn/token-estimate.ts';
 import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
 import type { KeptConversations } from './kept-conversations.ts';
 import type { KnownEvents } from './known-events.ts';
 import { loadTranscript } from './session-transcript.ts';
-
-/** A conversation that is longer than so many contexts of its model is cut to fewer: the outputs of old calls, of which a model is told a line, count whole here. */
-const LONGEST_CONTEXTS = 6;
-const KEPT_CONTEXTS = 4;
 
 export interface ConversationSource {
   readonly kept: KeptConversations;
@@ -58,9 +53,6 @@ export class WakeConversation {
     const [builder, lastId] = [this.#builder, this.#lastId];
     this.#builder = undefined;
     if (builder === undefined || lastId === undefined) return;
-    const tokens = estimateMessages(builder.messages());
-    const isLong = tokens > LONGEST_CONTEXTS * this.#maxTokens;
-    if (isLong) builder.dropOldest(KEPT_CONTEXTS * this.#maxTokens);
-    kept.keep(sessionId, { builder, lastId, maxTokens: this.#maxTokens }, isLong ? KEPT_CONTEXTS * this.#maxTokens : tokens);
+    kept.keep(sessionId, { builder, lastId, maxTokens: this.#maxTokens }, builder.dropOldest(this.#maxTokens));
   }
 }

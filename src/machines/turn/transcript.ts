@@ -12,7 +12,7 @@ import { restoredText } from '../hand/hand-notes.ts';
 import { MAX_CONTINUES_IN_A_ROW } from '../session/limits.ts';
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 import type { AssistantMessage, ProviderMessage, TextPart, ToolCallPart, ToolResultPart, UserMessage } from './provider-message.ts';
-import { estimateMessages } from './token-estimate.ts';
+import { estimateMessage, estimatePart } from './token-estimate.ts';
 import { TranscriptRows } from './transcript-entries.ts';
 import type { TranscriptEntry, TranscriptRow } from './transcript-entries.ts';
 import { AcceptedCallIds, acceptedInput, acceptedName } from './transcript-names.ts';
@@ -145,18 +145,26 @@ export class TranscriptBuilder {
     return this.#rows.of(this.#entries, open);
   }
 
-  /** Leaves out the oldest of what is settled, as far as the rest takes `tokens` by estimate. A summary stays. */
-  dropOldest(tokens: number): void {
-    let start = this.#entries.length;
-    for (let kept = 0; start > 0 && kept < tokens; ) {
+  /**
+   * Leaves out the oldest of what is settled, once it is far more than a model of `maxTokens` can be told; a summary stays.
+   * @returns tokens of what is left, by estimate
+   */
+  dropOldest(maxTokens: number): number {
+    let [start, whole, told] = [this.#entries.length, 0, 0];
+    let cut: { readonly start: number; readonly whole: number } | undefined;
+    while (start > 0 && !isBeyond({ whole, told }, maxTokens, MOST)) {
       start -= 1;
-      kept += entryTokens(this.#entries[start]);
+      const size = sizeOf(this.#entries[start]);
+      whole += size.whole;
+      told += size.told;
+      if (isBeyond({ whole, told }, maxTokens, KEPT)) cut ??= { start, whole };
     }
     const summary = this.#compactedThroughSeq === undefined ? [] : this.#entries.slice(0, 1);
-    if (start <= summary.length) return;
-    this.#entries = [...summary, ...this.#entries.slice(start)];
+    if (start === 0 || cut === undefined || cut.start <= summary.length) return whole;
+    this.#entries = [...summary, ...this.#entries.slice(cut.start)];
     this.#stepStart = undefined;
     this.#rows.forget();
+    return cut.whole;
   }
 
   #wait(eventId: string, text: string, source?: string): void {
@@ -298,9 +306,34 @@ function settled(turn: OpenTurn | undefined): TranscriptEntry[] {
   return [{ kind: 'turn', seq, said, results: { role: 'tool', content } }];
 }
 
-function entryTokens(entry: TranscriptEntry | undefined): number {
-  if (entry === undefined) return 0;
-  return estimateMessages(entry.kind === 'told' ? [{ role: 'user', content: entry.parts }] : [entry.said, ...(entry.results === undefined ? [] : [entry.results])]);
+interface EntrySize {
+  readonly whole: number;
+  /** At least so much of it is told when outputs of old calls are left out. */
+  readonly told: number;
+}
+
+/** In contexts of the model: a conversation of more than MOST is cut to KEPT, so that this is seldom done. */
+const MOST: EntrySize = { whole: 6, told: 2 };
+const KEPT: EntrySize = { whole: 4, told: 1.25 };
+
+/** What is told of an output that is left out, with its frame, in tokens. */
+const LEFT_OUT_TOKENS = 64;
+
+function isBeyond({ whole, told }: EntrySize, maxTokens: number, contexts: EntrySize): boolean {
+  return whole > contexts.whole * maxTokens || told > contexts.told * maxTokens;
+}
+
+function sizeOf(entry: TranscriptEntry | undefined): EntrySize {
+  if (entry === undefined) return { whole: 0, told: 0 };
+  if (entry.kind === 'told') return alike(entry.parts.reduce((tokens, part) => tokens + estimatePart(part), 0));
+  const said = estimateMessage(entry.said);
+  const results = (entry.results?.content ?? []).map(estimatePart);
+  const told = results.reduce((tokens, each) => tokens + Math.min(each, LEFT_OUT_TOKENS), said);
+  return { whole: results.reduce((tokens, each) => tokens + each, said), told };
+}
+
+function alike(tokens: number): EntrySize {
+  return { whole: tokens, told: tokens };
 }
 
 function reasoningPart({ text, opaque }: SessionEventData<'agent.thinking'>): AssistantPart {
