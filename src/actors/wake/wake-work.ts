@@ -267,7 +267,7 @@ export class WakeWork {
     // Whoever follows the log has folded what came since, and nobody has decided upon it yet.
     if (this.#journal.state.head !== this.#decidedAtHead) return 'moved';
     try {
-      const isLast = !this.#companions.hasMore && this.#right?.lost.aborted === false;
+      const isLast = this.#right?.lost.aborted === false && (this.#agent === undefined || !this.#companions.needRight(this.#companionWake(this.#agent)));
       await this.#appendEnd(this.#end, { onlyAtHead: true, ...(isLast ? { ends: this.#right } : {}) });
       return 'committed';
     } catch (error) {
@@ -311,7 +311,7 @@ export class WakeWork {
   /** They may write as long as nobody has taken over. */
   async #endCompanions(): Promise<void> {
     if (this.#agent === undefined || this.#end === undefined || this.#right?.lost.aborted !== false) return;
-    await this.#companions.ended(this.#companionWake(this.#agent));
+    await this.#companions.ended(this.#companionWake(this.#agent), { hasRight: !this.#hasEnded });
   }
 
   #companionWake(agent: PreparedAgent): CompanionWake {

@@ -7,6 +7,7 @@ import { handFile } from '../../machines/hand/hand-manifest.ts';
 import type { HandFile } from '../../machines/hand/hand-manifest.ts';
 import { handStanding, handSuperseded } from '../../machines/hand/hand-standing.ts';
 import type { HandStanding } from '../../machines/hand/hand-standing.ts';
+import { frequent } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { keyOf } from './standing-rows.ts';
 
@@ -139,8 +140,9 @@ class PostgresHandCopies implements HandCopies {
     await this.#run('WITH a AS (DELETE FROM $s.hand_added WHERE session_id = $1), p AS (DELETE FROM $s.hand_piece WHERE session_id = $1) DELETE FROM $s.hand WHERE session_id = $1', [sessionId]);
   }
 
+  /** Prepared: to plan one of these takes longer than to run it, and each wake asks for some. */
   #run(statement: string, values: readonly unknown[]): Promise<readonly unknown[]> {
-    return this.#database.run(statement.replaceAll('$s.', `${this.#database.schema}.`), values);
+    return this.#database.run(frequent(statement.replaceAll('$s.', `${this.#database.schema}.`)), values);
   }
 }
 
