@@ -35,6 +35,9 @@ const OF_WORKER = /worker|claim_due|activation a WHERE|pg_backend_pid/;
 const APPEND = /append_one_1/;
 const AT = 3;
 
+/** Where the columns of the events begin in the values of each function that appends. */
+const COLUMNS = { append_one_1: 6, append_events_1: 4 } as const;
+
 /** Lets a worker wake a session that another runtime has made, and listens. */
 export async function recordWake(runtime: Runtime, sessionId: string): Promise<RecordedWake> {
   const heard = hearStatements();
@@ -58,8 +61,9 @@ function withoutTime(statement: RecordedStatement): RecordedStatement {
 /** Columns of the events that a wake has appended, one append after the other. */
 export function appendedBy({ statements }: RecordedWake): readonly { readonly ids: readonly string[]; readonly types: readonly string[]; readonly data: readonly string[] }[] {
   return statements.flatMap(({ text, values }) => {
-    if (!APPEND.test(text)) return [];
-    const [ids = [], types = [], , , data = []] = (JSON.parse(values) as readonly string[][]).slice(6);
+    const at = Object.entries(COLUMNS).find(([name]) => text.includes(name))?.[1];
+    if (at === undefined) return [];
+    const [ids = [], types = [], , , data = []] = (JSON.parse(values) as readonly string[][]).slice(at);
     return [{ ids, types, data }];
   });
 }

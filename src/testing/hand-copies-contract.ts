@@ -197,9 +197,44 @@ const standings: readonly Case[] = [
   },
 ];
 
+/** What some keepers do in one step, with the same outcome as the steps one after the other. */
+const steps: readonly Case[] = [
+  {
+    name: 'say where a hand is that nobody has spoken of while they tell what is known, and leave every other as it is',
+    async run({ copies, beside, newSession }) {
+      if (copies.latestOr === undefined || beside.latestOr === undefined) return;
+      const sessionId = await newSession();
+      await beside.add(sessionId, FILE);
+      expectSame(await copies.latestOr(sessionId, { epoch: 1, host: ONE }), { standing: { epoch: 0, added: [FILE] }, isSaid: true }, 'the first time');
+      const said = { epoch: 1, host: ONE, added: [FILE] };
+      expectSame(await copies.latestOr(sessionId, { epoch: 1, host: ONE }), { standing: said, isSaid: false }, 'the same again');
+      expectSame(await beside.latestOr(sessionId, { epoch: 2, host: TWO }), { standing: said, isSaid: false }, 'somebody else, later');
+      expectSame(await beside.latest(sessionId), said, 'what is known after all');
+      const other = await newSession();
+      expectSame(await copies.latestOr(other, { epoch: 1, host: ONE, bound: 'so it is' }), { standing: undefined, isSaid: true }, 'of another one');
+      expectSame(await beside.latest(other), { epoch: 1, host: ONE, bound: 'so it is', added: [] }, 'what is known of it');
+    },
+  },
+  {
+    name: 'put pieces with the word that they are the copy, and none for who may not speak',
+    async run({ copies, beside, newSession }) {
+      if (copies.recordWith === undefined || beside.recordWith === undefined) return;
+      const sessionId = await newSession();
+      const many = Array.from({ length: 600 }, (_, index) => ({ hash: index.toString(16).padStart(64, '0'), bytes: new TextEncoder().encode(`piece ${index}`) }));
+      await copies.recordWith(sessionId, { epoch: 2, host: ONE, ...copyAt(2) }, many);
+      expectSame(await beside.latest(sessionId), { epoch: 2, host: ONE, ...copyAt(2), added: [] }, 'the standing');
+      expectSame((await beside.has(sessionId, many.map(({ hash }) => hash))).size, many.length, 'the pieces');
+      await expectRefusal(beside.recordWith(sessionId, { epoch: 1, host: TWO, ...copyAt(1) }, [pieceOf('1', 'one')]), 'HAND_SUPERSEDED', 'a wake that was taken over');
+      expectSame([...(await copies.has(sessionId, [hashLike('1')]))], [], 'its piece');
+      await copies.recordWith(sessionId, { epoch: 2, host: ONE, ...copyAt(2) }, many.slice(0, 1));
+      expectSame((await copies.latest(sessionId))?.copy, copyAt(2).copy, 'the copy when the same is said again');
+    },
+  },
+];
+
 /** Until another millisecond has begun. */
 async function pause(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-export const handCopiesContract: readonly Case[] = [...named('copies of hands', pieces), ...named('copies of hands', standings)];
+export const handCopiesContract: readonly Case[] = [...named('copies of hands', pieces), ...named('copies of hands', standings), ...named('copies of hands', steps)];

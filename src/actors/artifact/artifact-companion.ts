@@ -51,8 +51,8 @@ class ArtifactCompanion implements WakeCompanion {
   readonly #tails: LogTails;
   /** The one used last at the end. */
   readonly #known = new Map<string, LaidOut>();
-  /** Sessions for whose wake, which runs, they were laid out. */
-  readonly #asked = new Set<string>();
+  /** Signals of wakes, which run, for which they were laid out. */
+  readonly #asked = new WeakSet<AbortSignal>();
   /** Parts of sessions whose trouble was reported. */
   readonly #troubled = new Set<string>();
 
@@ -72,14 +72,16 @@ class ArtifactCompanion implements WakeCompanion {
   }
 
   async ended(wake: CompanionWake): Promise<void> {
-    const { sessionId } = wake.state();
-    if (this.#asked.has(sessionId)) await this.#layOut(wake);
-    this.#asked.delete(sessionId);
+    if (this.#asked.has(wake.signal)) await this.#layOut(wake);
+  }
+
+  needsRight(wake: CompanionWake): boolean {
+    return this.#asked.has(wake.signal);
   }
 
   async #layOut(wake: CompanionWake): Promise<void> {
     const { sessionId, workspace } = wake.state();
-    this.#asked.add(sessionId);
+    this.#asked.add(wake.signal);
     try {
       const artifacts = await this.#artifacts(wake, sessionId);
       await this.#options.files.layOut({ workspaceDirectory: wake.agent.workspaceDirectory, ...(workspace === undefined ? {} : { sessionId }) }, artifacts);

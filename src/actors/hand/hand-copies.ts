@@ -61,4 +61,12 @@ export interface HandStandings {
   forget(sessionId: string): Promise<void>;
 }
 
-export interface HandCopies extends HandPieces, HandStandings {}
+/** Of a keeper that does several of these in one step; without them they are done one after the other. */
+export interface HandSteps {
+  /** As `latest`, and says `first` where nothing was said of the hand before. `isSaid`: it was said. */
+  latestOr?(sessionId: string, first: Pick<HandRecord, 'epoch' | 'host' | 'bound'>): Promise<{ readonly standing: HandStanding | undefined; readonly isSaid: boolean }>;
+  /** Puts the pieces and says that they are there: both or neither. @throws RuntimeError HAND_SUPERSEDED */
+  recordWith?(sessionId: string, record: HandRecord, pieces: readonly HandPiece[]): Promise<void>;
+}
+
+export interface HandCopies extends HandPieces, HandStandings, HandSteps {}

@@ -68,6 +68,12 @@ export function createSessionHands(ports: SessionHandsPorts): SessionHands {
   };
 }
 
+interface Said {
+  readonly copy?: HandStanding['copy'];
+  readonly bound?: string | undefined;
+  readonly settled?: readonly string[];
+}
+
 class Hand implements ArrivedHand {
   notes: readonly SessionEventDraft[] = [];
   readonly host: HandHost;
@@ -89,19 +95,18 @@ class Hand implements ArrivedHand {
   }
 
   async arrive(): Promise<void> {
-    const { copies, folders } = this.#ports;
-    const { sessionId, workspace } = this.#session;
+    const { folders } = this.#ports;
+    const { sessionId } = this.#session;
     const here = this.host;
-    const [standing, bound] = await Promise.all([copies.latest(sessionId), this.#boundNow()]);
-    const missingFolder = workspace === undefined || (await folders.hasGivenFolder(workspace)) ? undefined : workspace;
+    const [bound, missingFolder, lacks] = await Promise.all([this.#boundNow(), this.#missingFolder(), this.#ports.lackedHere?.(this.#session)]);
+    const { standing, isSaid } = await this.#latest({ bound, isRefused: missingFolder !== undefined || lacks !== undefined });
     const arrival = handArrival({ sessionId, standing, here, bound, missingFolder, last: this.#last });
     if (arrival.kind === 'refused') throw arrival.error;
-    const lacks = await this.#ports.lackedHere?.(this.#session);
     if (lacks !== undefined) throw wakeElsewhere(sessionId, { here, lacks });
-    this.#standing = standing;
+    this.#standing = isSaid ? this.#said({ bound, ...(standing === undefined ? {} : { added: standing.added }) }) : standing;
     await folders.recover(this.#place);
     if (arrival.kind === 'moves') this.notes = [await this.#layOut(arrival)];
-    if (arrival.kind !== 'home') await this.#record({ bound });
+    if (arrival.kind !== 'home' && !isSaid) await this.#record({ bound });
     for (const file of standing?.added ?? []) await folders.place(this.#place, file, (hashes) => this.#get(hashes));
   }
 
@@ -117,6 +122,19 @@ class Hand implements ArrivedHand {
     } catch (error) {
       return this.#notCopied(error);
     }
+  }
+
+  async #missingFolder(): Promise<string | undefined> {
+    const { workspace } = this.#session;
+    return workspace === undefined || (await this.#ports.folders.hasGivenFolder(workspace)) ? undefined : workspace;
+  }
+
+  /** A hand of which nothing was said is at home here from now on, unless this machine cannot have it: that takes one step where the keeper has it. */
+  async #latest({ bound, isRefused }: { readonly bound: string | undefined; readonly isRefused: boolean }): Promise<{ readonly standing: HandStanding | undefined; readonly isSaid: boolean }> {
+    const { copies } = this.#ports;
+    const { sessionId } = this.#session;
+    if (isRefused || copies.latestOr === undefined) return { standing: await copies.latest(sessionId), isSaid: false };
+    return copies.latestOr(sessionId, { epoch: this.#wake.epoch, host: this.host, bound });
   }
 
   /** What nobody can find out now stays as it was: the wake itself will say what is wrong. */
@@ -149,13 +167,18 @@ class Hand implements ArrivedHand {
     const { copies, folders, limits = DEFAULT_HAND_LIMITS } = this.#ports;
     const { sessionId } = this.#session;
     const last = this.#standing?.copy;
-    const taken = await folders.take(this.#place, { limits, signal, kept: last?.manifestId, onPieces: (pieces) => this.#keep(pieces) });
+    let waiting: readonly HandPiece[] = [];
+    const onPieces = async (pieces: readonly HandPiece[]): Promise<void> => {
+      await this.#put(waiting);
+      waiting = await this.#missing(pieces);
+    };
+    const taken = await folders.take(this.#place, { limits, signal, kept: last?.manifestId, onPieces });
     signal?.throwIfAborted();
     const { manifestId, files, bytes } = taken;
     const added = this.#standing?.added ?? [];
     const settled = added.filter(({ path }) => taken.has(path)).map(({ path }) => path);
     const { epoch } = this.#wake;
-    await this.#record({ copy: { epoch, manifestId, files, bytes }, ...(settled.length === 0 ? {} : { settled }) });
+    await this.#record({ copy: { epoch, manifestId, files, bytes }, ...(settled.length === 0 ? {} : { settled }) }, waiting);
     await taken.confirm().catch((error: unknown) => this.#ports.onTrouble(error, 'listener'));
     // Of the first copy nothing is left over.
     if (last === undefined || manifestId === last.manifestId) return;
@@ -180,21 +203,33 @@ class Hand implements ArrivedHand {
     return this.#last?.hasDied === true && epoch >= this.#last.epoch;
   }
 
-  async #record({ copy, bound, settled }: { readonly copy?: HandStanding['copy']; readonly bound?: string | undefined; readonly settled?: readonly string[] }): Promise<void> {
-    const { epoch } = this.#wake;
-    const { host } = this;
-    await this.#ports.copies.record(this.#session.sessionId, { epoch, host, copy, bound, settled });
-    const added = (this.#standing?.added ?? []).filter(({ path }) => settled?.includes(path) !== true);
-    this.#standing = { epoch, host, copy: copy ?? this.#standing?.copy, bound, added };
-  }
-
-  async #keep(pieces: readonly HandPiece[]): Promise<void> {
+  /** @param pieces the last of the copy, which are put before it is said, or with it */
+  async #record({ copy, bound, settled }: Said, pieces: readonly HandPiece[] = []): Promise<void> {
     const { copies } = this.#ports;
     const { sessionId } = this.#session;
+    const record = { epoch: this.#wake.epoch, host: this.host, copy, bound, settled };
+    if (pieces.length > 0 && copies.recordWith !== undefined) await copies.recordWith(sessionId, record, pieces);
+    else {
+      await this.#put(pieces);
+      await copies.record(sessionId, record);
+    }
+    const added = (this.#standing?.added ?? []).filter(({ path }) => settled?.includes(path) !== true);
+    this.#standing = this.#said({ copy: copy ?? this.#standing?.copy, bound, added });
+  }
+
+  #said({ copy, bound, added = [] }: Partial<Omit<HandStanding, 'epoch' | 'host'>>): HandStanding {
+    return { epoch: this.#wake.epoch, host: this.host, copy, bound, added };
+  }
+
+  async #missing(pieces: readonly HandPiece[]): Promise<readonly HandPiece[]> {
     // Before there is a copy there are no pieces of one.
-    const there = this.#standing?.copy === undefined ? new Set<string>() : await copies.has(sessionId, pieces.map(({ hash }) => hash));
-    const missing = pieces.filter(({ hash }) => !there.has(hash));
-    if (missing.length > 0) await copies.put(sessionId, missing);
+    if (this.#standing?.copy === undefined) return pieces;
+    const there = await this.#ports.copies.has(this.#session.sessionId, pieces.map(({ hash }) => hash));
+    return pieces.filter(({ hash }) => !there.has(hash));
+  }
+
+  async #put(pieces: readonly HandPiece[]): Promise<void> {
+    if (pieces.length > 0) await this.#ports.copies.put(this.#session.sessionId, pieces);
   }
 
   #get(hashes: readonly string[]): Promise<readonly HandPiece[]> {

@@ -24,6 +24,10 @@ export function createMemoryCompanion(ports: MemoryCompanionPorts): WakeCompanio
       await keepLearnings(wake, ports);
       await promoteLearnings(wake, ports);
     },
+    needsRight(wake) {
+      const { learningsToKeep = [], learningsToPromote = [] } = wake.state();
+      return learningsToKeep.length + learningsToPromote.length > 0;
+    },
   };
 }
 

@@ -22,6 +22,7 @@ export function createOutcomeCompanion(options: OutcomeCompanionOptions): WakeCo
       if (gradeOf({ state, record: await readWork(options.store, state), leftRunning: await options.leftRunning?.(state) }).grade !== 'done_candidate') return;
       await options.evaluator.alone(state.sessionId, () => evaluateOutcome(placeOf(wake), options));
     },
+    needsRight: (wake) => checksOf(wake.state().outcome, wake.agent.environment).length > 0,
   };
 }
 

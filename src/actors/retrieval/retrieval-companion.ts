@@ -6,5 +6,6 @@ export function createRetrievalCompanion(retrieval: Retrieval): WakeCompanion {
   return {
     name: 'retrieval',
     ended: async (wake) => retrieval.expectNews(wake.state().agentId),
+    needsRight: () => false,
   };
 }

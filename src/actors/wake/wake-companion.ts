@@ -25,6 +25,8 @@ export interface WakeCompanion {
   beforeStep?(wake: CompanionWake): Promise<void>;
   /** Before the tool calls of a step are taken further. */
   beforeCalls?(wake: CompanionWake): Promise<void>;
-  /** The wake has ended in the log and holds the right to write still. What it leaves undone the next wake does. */
+  /** The wake has ended in the log, and holds the right to write still where `needsRight` asked for it. What it leaves undone the next wake does. */
   ended?(wake: CompanionWake): Promise<void>;
+  /** Whether `ended` would do anything that takes the right to write, as the log stands. Absent: it does. Where none does, the right goes with the record of the end. */
+  needsRight?(wake: CompanionWake): boolean;
 }

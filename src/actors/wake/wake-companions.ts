@@ -22,13 +22,14 @@ export class WakeCompanions {
     return this.#each((companion) => companion.beforeCalls?.(wake));
   }
 
-  /** Whether anything is done when the wake has ended in the log. */
-  get hasMore(): boolean {
-    return this.#options.companions.some((companion) => 'ended' in companion);
+  /** Whether anything is done under the right to write when the wake has ended in the log. */
+  needRight(wake: CompanionWake): boolean {
+    return this.#options.companions.some((companion) => needsRight(companion, wake));
   }
 
-  ended(wake: CompanionWake): Promise<void> {
-    return this.#each((companion) => companion.ended?.(wake));
+  /** Without the right, what takes it is left to the next wake: the log may have gone on since nothing was to be done. */
+  ended(wake: CompanionWake, { hasRight }: { readonly hasRight: boolean }): Promise<void> {
+    return this.#each((companion) => (hasRight || !needsRight(companion, wake) ? companion.ended?.(wake) : undefined));
   }
 
   async #each(work: (companion: WakeCompanion) => Promise<void> | undefined): Promise<void> {
@@ -41,4 +42,8 @@ export class WakeCompanions {
       }
     }
   }
+}
+
+function needsRight(companion: WakeCompanion, wake: CompanionWake): boolean {
+  return companion.ended !== undefined && (companion.needsRight?.(wake) ?? true);
 }

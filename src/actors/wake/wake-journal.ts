@@ -28,7 +28,6 @@ export class WakeJournal {
   #epoch: number | undefined;
   /** An append has shown that the log ended where it is folded to, and nothing was waited for since. */
   #isUpToDate = false;
-  /** The record that ended the wake has kept the view and let go of the right. */
   #hasEnded = false;
 
   constructor(ports: JournalPorts, { wakeId, state, onEvent }: WakeJournalOptions) {
@@ -120,6 +119,11 @@ export class WakeJournal {
   /** The same, if no other process has written since the state that is known. @throws RuntimeError HEAD_MOVED */
   appendAtHead(drafts: readonly SessionEventDraft[]): Promise<void> {
     return this.append(drafts, { onlyAtHead: true });
+  }
+
+  /** Whether the record that ended the wake has kept the view and let go of the right. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   /** Whether this process may still write. */

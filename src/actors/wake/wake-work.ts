@@ -211,7 +211,7 @@ export class WakeWork {
     // What follows the log has folded what came since, and nothing was decided upon it yet.
     if (journal.state.head !== head) return { next: 'moved' };
     try {
-      const isLast = !this.#companions.hasMore && journal.mayWrite;
+      const isLast = journal.mayWrite && (this.#agent === undefined || !this.#companions.needRight(this.#companionWake(this.#agent, undefined)));
       return { next: 'committed', recorded: await this.#appendEnd(end, course, { onlyAtHead: true, ...(isLast ? { ends: journal.right } : {}) }) };
     } catch (error) {
       if (isOvertaken(error)) return { next: 'moved' };
@@ -245,7 +245,7 @@ export class WakeWork {
     this.#time.end();
     try {
       // They may write as long as no other process has taken over.
-      if (this.#agent !== undefined && recorded !== undefined && journal.mayWrite) await this.#companions.ended(this.#companionWake(this.#agent, step));
+      if (this.#agent !== undefined && recorded !== undefined && journal.mayWrite) await this.#companions.ended(this.#companionWake(this.#agent, step), { hasRight: !journal.hasEnded });
       this.#conversation.leave(this.#ports.conversations, journal.identity.sessionId);
       await journal.keepView();
       await this.#ports.tellParent(journal.session).catch((error: unknown) => this.#ports.onListenerError(error, 'listener'));

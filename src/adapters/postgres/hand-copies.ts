@@ -7,6 +7,7 @@ import { handFile } from '../../machines/hand/hand-manifest.ts';
 import type { HandFile } from '../../machines/hand/hand-manifest.ts';
 import { handStanding, handSuperseded } from '../../machines/hand/hand-standing.ts';
 import type { HandStanding } from '../../machines/hand/hand-standing.ts';
+import { frequent } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { keyOf } from './standing-rows.ts';
 
@@ -36,6 +37,39 @@ const pieceRow = z.object({ hash: z.instanceof(Uint8Array), bytes: z.instanceof(
 const letGoRow = z.object({ was_home: z.boolean() });
 const prunedRow = z.object({ pieces: count, bytes: count });
 
+const latestOrRow = handRow.extend({ is_known: z.boolean(), is_said: z.boolean() });
+
+const latest = (...more: readonly string[]): string => `SELECT ${['coalesce(h.epoch, 0) AS epoch', 'h.host_id, h.host_name, h.bound, h.copy_epoch, h.manifest_id, h.files, h.bytes, a.added', ...more].join(', ')}
+  FROM (SELECT array_agg(file ORDER BY added_at, path) AS added FROM $s.hand_added WHERE session_id = $1) a0
+  CROSS JOIN LATERAL (SELECT coalesce(a0.added, '{}') AS added) a LEFT JOIN $s.hand h ON h.session_id = $1`;
+
+/** The row is locked by the insertion: of two wakes that speak at once the earlier one finds that the later one has, or comes before it. */
+const SAID = `said AS (
+    INSERT INTO $s.hand AS h (session_id, epoch, host_id, host_name, bound, copy_epoch, manifest_id, files, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    ON CONFLICT (session_id) DO UPDATE SET epoch = excluded.epoch, host_id = excluded.host_id, host_name = excluded.host_name, bound = excluded.bound,
+      copy_epoch = coalesce(excluded.copy_epoch, h.copy_epoch), manifest_id = coalesce(excluded.manifest_id, h.manifest_id),
+      files = coalesce(excluded.files, h.files), bytes = coalesce(excluded.bytes, h.bytes), changed_at = clock_timestamp()
+    WHERE h.epoch < excluded.epoch OR (h.epoch = excluded.epoch AND (h.host_id IS NULL OR h.host_id = excluded.host_id))
+    RETURNING 1
+  ), settled AS (
+    DELETE FROM $s.hand_added a WHERE a.session_id = $1 AND a.path = ANY ($10::text[]) AND EXISTS (SELECT 1 FROM said)
+  )`;
+
+function saidValues(sessionId: string, { epoch, host, copy, bound, settled = [] }: HandRecord): readonly unknown[] {
+  const { epoch: copyEpoch = null, manifestId = null, files = null, bytes = null } = copy ?? {};
+  return [sessionId, epoch, host.id, host.name, bound ?? null, copyEpoch, manifestId, files, bytes, [...settled].map(keyOf)];
+}
+
+/** In one order, whoever puts the same: no two of them wait for each other. */
+function putting(hashes: string, bytes: string, condition = ''): string {
+  return `INSERT INTO $s.hand_piece (session_id, hash, bytes) SELECT $1, u.hash, u.bytes FROM unnest(${hashes}::bytea[], ${bytes}::bytea[]) AS u (hash, bytes) ${condition} ORDER BY u.hash
+    ON CONFLICT (session_id, hash) DO UPDATE SET put_at = clock_timestamp()`;
+}
+
+function pieceColumns(pieces: readonly HandPiece[]): readonly (readonly Buffer[])[] {
+  return [pieces.map(({ hash }) => bytesOf(hash)), pieces.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))];
+}
+
 export function createPostgresHandCopies({ database, graceMs = HAND_GRACE_MS }: PostgresHandCopiesOptions): HandCopies {
   return new PostgresHandCopies(database, graceMs);
 }
@@ -60,12 +94,7 @@ class PostgresHandCopies implements HandCopies {
 
   async put(sessionId: string, pieces: readonly HandPiece[]): Promise<void> {
     for (const batch of batchesOf(pieces)) {
-      // In one order, whoever puts the same: nobody waits for somebody who waits for him.
-      await this.#run(
-        `INSERT INTO $s.hand_piece (session_id, hash, bytes) SELECT $1, u.hash, u.bytes FROM unnest($2::bytea[], $3::bytea[]) AS u (hash, bytes) ORDER BY u.hash
-         ON CONFLICT (session_id, hash) DO UPDATE SET put_at = clock_timestamp()`,
-        [sessionId, batch.map(({ hash }) => bytesOf(hash)), batch.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))],
-      );
+      await this.#run(putting('$2', '$3'), [sessionId, ...pieceColumns(batch)]);
     }
   }
 
@@ -91,32 +120,33 @@ class PostgresHandCopies implements HandCopies {
   }
 
   async latest(sessionId: string): Promise<HandStanding | undefined> {
-    const [row] = await this.#run(
-      `SELECT coalesce(h.epoch, 0) AS epoch, h.host_id, h.host_name, h.bound, h.copy_epoch, h.manifest_id, h.files, h.bytes, a.added
-       FROM (SELECT array_agg(file ORDER BY added_at, path) AS added FROM $s.hand_added WHERE session_id = $1) a0
-       CROSS JOIN LATERAL (SELECT coalesce(a0.added, '{}') AS added) a LEFT JOIN $s.hand h ON h.session_id = $1
-       WHERE h.session_id IS NOT NULL OR cardinality(a.added) > 0`,
-      [sessionId],
-    );
+    const [row] = await this.#run(`${latest()} WHERE h.session_id IS NOT NULL OR cardinality(a.added) > 0`, [sessionId]);
     return row === undefined ? undefined : standingOf(handRow.parse(row));
   }
 
-  /** The row is locked by the insertion: of two wakes that speak at once the earlier one finds that the later one has, or comes before it. */
-  async record(sessionId: string, { epoch, host, copy, bound, settled = [] }: HandRecord): Promise<void> {
-    const rows = await this.#run(
-      `WITH said AS (
-         INSERT INTO $s.hand AS h (session_id, epoch, host_id, host_name, bound, copy_epoch, manifest_id, files, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-         ON CONFLICT (session_id) DO UPDATE SET epoch = excluded.epoch, host_id = excluded.host_id, host_name = excluded.host_name, bound = excluded.bound,
-           copy_epoch = coalesce(excluded.copy_epoch, h.copy_epoch), manifest_id = coalesce(excluded.manifest_id, h.manifest_id),
-           files = coalesce(excluded.files, h.files), bytes = coalesce(excluded.bytes, h.bytes), changed_at = clock_timestamp()
-         WHERE h.epoch < excluded.epoch OR (h.epoch = excluded.epoch AND (h.host_id IS NULL OR h.host_id = excluded.host_id))
-         RETURNING 1
-       ), settled AS (
-         DELETE FROM $s.hand_added a WHERE a.session_id = $1 AND a.path = ANY ($10::text[]) AND EXISTS (SELECT 1 FROM said)
-       ) SELECT 1 FROM said`,
-      [sessionId, epoch, host.id, host.name, bound ?? null, copy?.epoch ?? null, copy?.manifestId ?? null, copy?.files ?? null, copy?.bytes ?? null, [...settled].map(keyOf)],
+  /** Run again after its answer was lost it finds what it has said: then the hand is at home where it was said to be. */
+  async latestOr(sessionId: string, { epoch, host, bound }: Pick<HandRecord, 'epoch' | 'host' | 'bound'>): Promise<{ readonly standing: HandStanding | undefined; readonly isSaid: boolean }> {
+    const [row] = await this.#run(
+      `WITH first AS (INSERT INTO $s.hand (session_id, epoch, host_id, host_name, bound) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING 1)
+       ${latest('h.session_id IS NOT NULL OR cardinality(a.added) > 0 AS is_known, EXISTS (SELECT 1 FROM first) AS is_said')}`,
+      [sessionId, epoch, host.id, host.name, bound ?? null],
     );
-    if (rows.length === 0) throw handSuperseded(sessionId, epoch);
+    const { is_known: isKnown, is_said: isSaid, ...standing } = latestOrRow.parse(row);
+    return { standing: isKnown ? standingOf(standing) : undefined, isSaid };
+  }
+
+  async record(sessionId: string, record: HandRecord): Promise<void> {
+    const rows = await this.#run(`WITH ${SAID} SELECT 1 FROM said`, saidValues(sessionId, record));
+    if (rows.length === 0) throw handSuperseded(sessionId, record.epoch);
+  }
+
+  async recordWith(sessionId: string, record: HandRecord, pieces: readonly HandPiece[]): Promise<void> {
+    const batches = [...batchesOf(pieces)];
+    const last = batches.pop() ?? [];
+    await this.put(sessionId, batches.flat());
+    const statement = `WITH ${SAID}, put AS (${putting('$11', '$12', 'WHERE EXISTS (SELECT 1 FROM said)')}) SELECT 1 FROM said`;
+    const rows = await this.#run(statement, [...saidValues(sessionId, record), ...pieceColumns(last)]);
+    if (rows.length === 0) throw handSuperseded(sessionId, record.epoch);
   }
 
   async add(sessionId: string, file: HandFile): Promise<void> {
@@ -139,8 +169,9 @@ class PostgresHandCopies implements HandCopies {
     await this.#run('WITH a AS (DELETE FROM $s.hand_added WHERE session_id = $1), p AS (DELETE FROM $s.hand_piece WHERE session_id = $1) DELETE FROM $s.hand WHERE session_id = $1', [sessionId]);
   }
 
+  /** Prepared: to plan one of these takes longer than to run it, and each wake asks for some. */
   #run(statement: string, values: readonly unknown[]): Promise<readonly unknown[]> {
-    return this.#database.run(statement.replaceAll('$s.', `${this.#database.schema}.`), values);
+    return this.#database.run(frequent(statement.replaceAll('$s.', `${this.#database.schema}.`)), values);
   }
 }
 

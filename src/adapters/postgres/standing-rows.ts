@@ -9,6 +9,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { SerialLane } from '../../actors/schedule/serial-lane.ts';
 import { RuntimeError } from '../../machines/errors.ts';
+import { frequent } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 
 /** The tables of this shape. */
@@ -135,7 +136,8 @@ export class RevisedRows {
   }
 
   async #select(which: string, values: readonly unknown[]): Promise<readonly KnownRow[]> {
-    const rows = await this.#database.run(`SELECT key, revision, body, writes::text[] AS writes FROM ${this.#table} ${which}`, values);
+    // Each step of a model looks how its candidates stand.
+    const rows = await this.#database.run(frequent(`SELECT key, revision, body, writes::text[] AS writes FROM ${this.#table} ${which}`), values);
     return rows.map((row) => {
       const { body, ...rest } = rowShape.parse(row);
       return { ...rest, body: body ?? undefined };

@@ -5,6 +5,7 @@ const WORDS: Readonly<Record<string, string>> = {
   acquire_lease: 'get the right to wake a session',
   activation: 'see what is due',
   append: 'append to a session',
+  append_events: 'append to a session',
   append_one: 'append to a session',
   append_schedule_records: 'note what became of a schedule',
   blob: 'read a session',

@@ -6,5 +6,5 @@ crashMatrix({
   store: postgresStore,
   atLeast: { wake: 40, send: 6, child: 50, copies: 12, answer: 50, subflow: 80, worker: 70 },
   // An append also takes and releases the lease and stores the view.
-  kinds: [/^ask append_one_1$/, /^answer append_one_1$/, /^answer claim$/, /^answer worker$/, /^effect begins$/],
+  kinds: [/^ask append_(one|events)_1$/, /^answer append_(one|events)_1$/, /^answer claim$/, /^answer worker$/, /^effect begins$/],
 });

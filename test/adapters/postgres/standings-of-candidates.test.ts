@@ -1,7 +1,7 @@
 /** How candidates stand is the same for the workers of all machines: one probe at a time, no report lost and none counted twice. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPostgresCandidateStandings } from '../../../src/adapters/postgres/candidate-standings.ts';
-import type { PostgresDatabase } from '../../../src/adapters/postgres/postgres-database.ts';
+import type { PostgresDatabase, Statement } from '../../../src/adapters/postgres/postgres-database.ts';
 import type { RuntimeError } from '../../../src/machines/errors.ts';
 import type { Candidate } from '../../../src/machines/run/candidate.ts';
 import { MAX_STANDINGS } from '../../../src/machines/run/standing-table.ts';
@@ -76,8 +76,8 @@ describe('standings of candidates in a database', () => {
     const database: PostgresDatabase = {
       schema: tables.one.schema,
       transaction: (work) => tables.one.transaction(work),
-      async run<Row>(statement: string, values?: readonly unknown[]): Promise<readonly Row[]> {
-        if (statement.startsWith('UPDATE') && (await beside.list()).length > 0) await beside.reset();
+      async run<Row>(statement: Statement, values?: readonly unknown[]): Promise<readonly Row[]> {
+        if ((typeof statement === 'string' ? statement : statement.text).startsWith('UPDATE') && (await beside.list()).length > 0) await beside.reset();
         return tables.one.run<Row>(statement, values);
       },
     };

@@ -108,7 +108,7 @@ async function costOfWake(sessionId: string): Promise<Cost> {
 }
 
 describe('one wake of a worker', () => {
-  const ONE_WAKE = ['claim_due_2', 'append_one_1', 'append_one_1', 'append_one_1', 'append_one_1'];
+  const ONE_WAKE = ['claim_due_2', 'append_one_1', 'append_events_1', 'append_events_1', 'append_one_1'];
 
   it('asks for what is due with all that it has to know, and appends four times: five ways there and back', async () => {
     const { sessionId: other } = await maker.sessions.create({ agentId: 'echo' });
