@@ -60,10 +60,14 @@ function write([x, y], words, { size = 12, color = QUIET, weight = 400, anchor =
   return `<text x="${at(x)}" y="${at(y)}" font-size="${size}" font-weight="${weight}" fill="${color}" text-anchor="${anchor}">${words.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</text>`;
 }
 
-/** Ours above what it is held against; each pair has a scale of its own. @param {(typeof BARS)[number]} bar @param {number} index */
-function pair({ row: key, label }, index) {
+/** Those with both sides. */
+const pairs = BARS.flatMap(({ row: key, label }) => {
   const row = rows.get(key);
-  if (row?.peerValue === undefined) return [];
+  return row?.peerValue === undefined ? [] : [{ ...row, label, peerValue: row.peerValue }];
+});
+
+/** Ours above what it is held against; each pair has a scale of its own. @param {(typeof pairs)[number]} row @param {number} index */
+function pair(row, index) {
   const top = BARS_TOP + index * BAR_STEP;
   const most = Math.max(row.value, row.peerValue);
   const bar = (/** @type {number} */ value, /** @type {number} */ y, /** @type {string} */ color, /** @type {string} */ words) => {
@@ -71,7 +75,7 @@ function pair({ row: key, label }, index) {
     return `<rect x="${BARS_LEFT}" y="${at(y)}" width="${at(width)}" height="11" rx="2" fill="${color}"/>${write([BARS_LEFT + width + 6, y + 9.5], words, { size: 11, color: INK })}`;
   };
   return [
-    write([BARS_LEFT, top], label, { weight: 700, color: INK }),
+    write([BARS_LEFT, top], row.label, { weight: 700, color: INK }),
     bar(row.value, top + 6, OURS, told(row.value, row.unit)),
     bar(row.peerValue, top + 20, PEER, `${row.peer}: ${told(row.peerValue, row.unit)}`),
   ];
@@ -115,11 +119,8 @@ function lineLabels(found, frame, y) {
 }
 
 function picture() {
-  const height = BARS_TOP + BARS.length * BAR_STEP + 34;
-  const described = BARS.flatMap(({ row: key, label }) => {
-    const row = rows.get(key);
-    return row?.peerValue === undefined ? [] : [`${label}: ${told(row.value, row.unit)}, ${row.peer} ${told(row.peerValue, row.unit)}`];
-  });
+  const height = Math.max(BARS_TOP + pairs.length * BAR_STEP + 10, 490);
+  const described = pairs.map((row) => `${row.label}: ${told(row.value, row.unit)}, ${row.peer} ${told(row.peerValue, row.unit)}`);
   const charts = LINES.flatMap((chart, index) => lineChart({ left: 610, right: 790, top: 112 + index * 210, bottom: 232 + index * 210 }, chart));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="title description" font-family="ui-sans-serif, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif">`,
@@ -129,7 +130,7 @@ function picture() {
     write([BARS_LEFT, 40], 'Beside the least that does the same', { size: 16, color: INK, weight: 700 }),
     write([BARS_LEFT, 60], 'Blue: Wakechart. Grey: what it is held against. Each pair has a scale of its own.'),
     write([566, 40], 'How it grows', { size: 16, color: INK, weight: 700 }),
-    ...BARS.flatMap(pair),
+    ...pairs.flatMap(pair),
     ...charts,
     '</svg>',
   ];

@@ -26,7 +26,7 @@ export const TABLES = {
     { row: 'append at event 1,000,000', label: 'an event in a session of a million, without the disk' },
     { row: 'open and fold 100,000 events', label: 'opening a session of 100,000 events without a checkpoint' },
     { row: 'open 1,000,000 events from a checkpoint', label: 'opening one of 1,000,000 from a checkpoint' },
-    { row: 'bytes that one more message and its wake add', label: 'disk: a message and its wake, which are 5 to 7 events' },
+    { row: 'bytes that one more message and its wake add', label: 'disk: a message and the wake that answers it' },
   ],
   wake: [
     { row: 'an empty wake with its message: processor time', label: 'a message and its wake, processor' },
@@ -66,7 +66,6 @@ export const BARS = [
   { row: BY_HAND, label: 'Wakes a second, on PostgreSQL, one worker' },
   { row: 'subagent worker, cold, to its first word', label: 'The process of a subagent, from nothing' },
   { row: 'subagent worker, warm: its own, shared with no other process', label: 'Memory of one more of them' },
-  { row: 'an idle runtime over 500 sessions at rest: heap', label: 'An idle runtime, 500 sessions at rest (heap)' },
 ];
 
 const COUNTS = ['1,000', '10,000', '100,000', '1,000,000'];
