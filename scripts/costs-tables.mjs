@@ -51,7 +51,6 @@ export const TABLES = {
     { row: 'subagent worker, cold, to its first word', label: 'a process for it, from nothing' },
     { row: 'subagent worker, warm, from start to accepted', label: 'a process that is kept warm takes the job' },
     { row: '100 jobs through 8 workers', label: 'jobs a second, eight processes at once, each job in a new one' },
-    { row: 'message to a worker and back, 100 B', label: 'a message to it and back' },
     { row: 'subagent worker, warm: resident', label: 'resident memory of its process' },
     { row: 'subagent worker, warm: its own, shared with no other process', label: 'of that its own: what one more process takes' },
   ],
