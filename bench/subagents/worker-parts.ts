@@ -9,6 +9,7 @@ import { createProcessTree, createSystemClock, getDefaultSubagentWorkerPath } fr
 
 /** A process of a worker, before anybody talks to it. */
 export interface BareWorker {
+  readonly pid: number;
   end(options: { readonly graceMs: number }): Promise<unknown>;
 }
 

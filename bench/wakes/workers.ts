@@ -65,15 +65,15 @@ async function measure(processes: number): Promise<readonly Round[]> {
     const ids: string[] = [];
     for (let n = 0; n < SESSIONS; n += 1) ids.push((await runtime.sessions.create({ agentId: 'echo' })).sessionId);
     const rounds: Round[] = [];
-    for (let round = 0; round <= ROUNDS; round += 1) {
+    for (let round = -processes; round < ROUNDS; round += 1) {
       for (const sessionId of ids) await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go on.' });
       const startedMs = performance.now();
       const said = await Promise.all(workers.map((worker) => worker.work()));
       const seconds = (performance.now() - startedMs) / 1_000;
       const wakes = said.reduce((sum, each) => sum + each.wakes, 0);
       if (wakes < SESSIONS) throw new Error(`${wakes} of ${SESSIONS} sessions were woken`);
-      // The first round is warm-up.
-      if (round > 0) rounds.push({ wakesPerSecond: wakes / seconds, cpuMsPerWake: said.reduce((sum, each) => sum + each.cpuMs, 0) / wakes });
+      // A process is warm when it has woken about as many as all of them are: the more processes, the more rounds that takes.
+      if (round >= 0) rounds.push({ wakesPerSecond: wakes / seconds, cpuMsPerWake: said.reduce((sum, each) => sum + each.cpuMs, 0) / wakes });
     }
     return rounds;
   } finally {
@@ -91,7 +91,7 @@ export async function run(): Promise<BenchRow[]> {
     const cpu = rounds.map(({ cpuMsPerWake }) => cpuMsPerWake);
     const name = `${SESSIONS} due sessions on files, ${processes} worker process${processes === 1 ? '' : 'es'}`;
     const peer = one === undefined ? {} : { peer: 'one worker', peerValue: one, ratio: median(speed) / one };
-    const [target, met] = processes === 1 ? [`>= ${MIN_WAKES_PER_SECOND}/s`, median(speed) >= MIN_WAKES_PER_SECOND] : ['told', true];
+    const [target, met] = one === undefined ? [`>= ${MIN_WAKES_PER_SECOND}/s`, median(speed) >= MIN_WAKES_PER_SECOND] : ['>= 1', median(speed) >= one];
     rows.push({ name, unit: 'wakes/s', value: median(speed), spread: spread(speed), ...peer, target, met });
     rows.push({ name: `${name}: processor time of a wake`, unit: 'ms', value: median(cpu), spread: spread(cpu), target: 'told', met: true });
     one ??= median(speed);

@@ -16,6 +16,8 @@ export interface DueActivations {
    * before the next one is due, since nobody has to read all that is far away to answer: then one asks again at that time.
    */
   readonly nextDueAtMs: number | undefined;
+  /** How many due sessions were left out since another worker is about to wake them. Absent where a store does not say. */
+  readonly elsewhere?: number | undefined;
 }
 
 export interface DueQuery {
@@ -28,7 +30,8 @@ export interface DueQuery {
   readonly agentId?: string | undefined;
   /**
    * Given by whoever means to wake what is found: how many sessions it has room for. A store that many machines share then shows it no more
-   * than that, none that somebody else is about to wake, and shows those to nobody else for a while. Other stores show what there is.
+   * than that, none that somebody else is about to wake, and shows those to nobody else for a while. Other stores show what there is, but for
+   * what another worker has reserved a moment ago.
    */
   readonly claims?: number | undefined;
 }
@@ -45,6 +48,15 @@ export interface ActivationIndex {
   remove(activations: readonly Activation[]): Promise<void>;
 
   due(query: DueQuery): Promise<DueActivations>;
+
+  /**
+   * Asked before a wake begins, where `due` shows the same sessions to everybody: whether they are left to the caller. False when another
+   * worker came first, or what made the session due is gone. The right to wake decides; this only spares the others a look into the session.
+   */
+  reserve?(session: DueSession): boolean;
+
+  /** What was reserved is not any more: the wake has ended, whatever came of it. */
+  release?(sessionId: string): void;
 
   /** Calls `onChange` after hints may have been made, by anybody. Returns the function that ends it. */
   watch(onChange: () => void): () => void;

@@ -40,6 +40,9 @@ const WAITING_PER_SLOT = 16;
 /** Of a store that many machines share: what one takes and does not come to, another could do. */
 const CLAIMED_PER_SLOT = 2;
 
+/** What other workers are about to wake is looked at again after this long while a slot is free, in milliseconds: their process may die. */
+const LOOK_AFTER_OTHERS_MS = 20;
+
 let workers = 0;
 
 /** Starts a worker. @throws RuntimeError WORKER_OPTIONS_INVALID */
@@ -60,6 +63,8 @@ export class SessionWorker implements AsyncDisposable {
   readonly #lookout: Lookout;
   readonly #rebuild: WorkerRebuild;
   #queue: Claim[] = [];
+  /** Sessions that the last look showed, or left out, and that others were about to wake. */
+  #elsewhere = 0;
   #nextDueAtMs: number | undefined;
   #trouble: ErrorRecord | undefined;
   #isIdle = false;
@@ -164,16 +169,20 @@ export class SessionWorker implements AsyncDisposable {
     this.#trouble = undefined;
     this.#nextDueAtMs = found.nextDueAtMs;
     this.#queue = this.#claims.confirm(found.due, wanted);
+    this.#elsewhere = found.elsewhere ?? 0;
     this.#startWaiting();
     this.#noteIdle();
-    return found.nextDueAtMs;
+    if (this.#elsewhere === 0 || this.#claims.running === this.#settings.concurrency) return found.nextDueAtMs;
+    return Math.min(found.nextDueAtMs ?? Infinity, clock.now() + LOOK_AFTER_OTHERS_MS);
   }
 
   #startWaiting(): void {
+    const { activations } = this.#ports.store;
     while (this.#isTaking && this.#claims.running < this.#settings.concurrency) {
       const claim = this.#queue.shift();
       if (claim === undefined) return;
-      void this.#wake(claim);
+      if (activations.reserve?.(claim.session) ?? true) void this.#wake(claim);
+      else this.#elsewhere += 1;
     }
   }
 
@@ -185,6 +194,7 @@ export class SessionWorker implements AsyncDisposable {
     const latenessMs = Math.max(0, claim.beganAtMs - activation.dueAtMs);
     this.#report.tell({ type: 'woke', at: isoTimeOf(claim.beganAtMs), sessionId, agentId, activation, latenessMs });
     const isOver = await settleClaim(claim, { ports: this.#ports, claims: this.#claims, report: this.#report, isStopping: () => !this.#isTaking });
+    this.#ports.store.activations.release?.(sessionId);
     if (!this.#isTaking) return this.#endIfDone();
     if (isOver) return void this.stop({ running: 'abort' }).catch(() => undefined);
     this.#startWaiting();
@@ -193,7 +203,7 @@ export class SessionWorker implements AsyncDisposable {
   }
 
   #noteIdle(): void {
-    const isIdle = this.#claims.running === 0 && this.#claims.contended === 0 && this.#queue.length === 0 && this.#rebuild.isOver && !this.#lookout.isWanted;
+    const isIdle = this.#claims.running === 0 && this.#claims.contended + this.#elsewhere + this.#queue.length === 0 && this.#rebuild.isOver && !this.#lookout.isWanted;
     if (!isIdle) return;
     if (!this.#isIdle) this.#report.tell({ type: 'idle', at: this.#now(), ...(this.#nextDueAtMs === undefined ? {} : { nextDueAt: isoTimeOf(this.#nextDueAtMs) }) });
     this.#isIdle = true;

@@ -21,11 +21,10 @@ import type { TaskExecution } from './task-execution.ts';
 
 const PREVIEW_CHARACTERS = 120;
 
-/** The promise for the end of a task, with what settles it. */
+/** The promise for the end of a task, with what settles it: also with a failure, as a promise that is rejected. One function is kept, not two. */
 interface TaskOutcome {
   readonly promise: Promise<BackgroundTaskResult>;
-  readonly resolve: (result: BackgroundTaskResult) => void;
-  readonly reject: (error: BackgroundTaskError) => void;
+  readonly resolve: (result: BackgroundTaskResult | Promise<never>) => void;
 }
 
 /** What a runner may report, and what it may throw. Most short tasks end without any of it. */
@@ -196,7 +195,7 @@ export class TaskRecord {
     if (hasBallast(this.request)) this.request = Object.freeze({ ...this.request, env: undefined, stdin: undefined });
     if (outcome !== undefined) {
       if (result !== undefined && this.status === 'completed') outcome.resolve(result);
-      else outcome.reject(this.failure());
+      else outcome.resolve(Promise.reject(this.failure()));
     }
     if (this.reports !== undefined) this.reports.failure = undefined;
     if (onEnded !== undefined) for (const listener of onEnded) listener();
@@ -227,17 +226,15 @@ export class TaskRecord {
 }
 
 let settleResult: TaskOutcome['resolve'] = () => undefined;
-let settleError: TaskOutcome['reject'] = () => undefined;
 
 /** One function for all promises: an executor of its own would cost each a closure and its context. */
-function noteSettlers(resolve: TaskOutcome['resolve'], reject: TaskOutcome['reject']): void {
+function noteSettler(resolve: TaskOutcome['resolve']): void {
   settleResult = resolve;
-  settleError = reject;
 }
 
 function newOutcome(): TaskOutcome {
-  const promise = new Promise<BackgroundTaskResult>(noteSettlers);
-  return { promise, resolve: settleResult, reject: settleError };
+  const promise = new Promise<BackgroundTaskResult>(noteSettler);
+  return { promise, resolve: settleResult };
 }
 
 /** Fields of a request that can be large and that no view shows. */

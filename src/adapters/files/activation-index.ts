@@ -10,6 +10,7 @@ import { opendir, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkActivation, isActivation } from '../../machines/session/activation-check.ts';
 import { dueSessions } from '../../machines/session/due-sessions.ts';
+import type { DueSession } from '../../machines/session/due-sessions.ts';
 import type { Activation } from '../../machines/session/activation.ts';
 import type { ActivationIndex, DueActivations, DueQuery } from '../../actors/session/activation-index.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
@@ -17,6 +18,7 @@ import { systemCodeOf } from '../system/error-codes.ts';
 import { ringBell, watchBell } from './activation-bell.ts';
 import { isStamped, stampBoot } from './activation-boot.ts';
 import { bucketOf, isBucket, nameOf, readName, startOfBucket } from './activation-name.ts';
+import { ActivationReservations } from './activation-reservations.ts';
 import { systemFileOperations } from './file-operations.ts';
 import type { FileOperations } from './file-operations.ts';
 import { storageFailed } from './storage-errors.ts';
@@ -35,6 +37,8 @@ const FEW_NAMES = 128;
 /** Folders of which that is remembered. */
 const MAX_SHORT_FOLDERS = 16;
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** Names of the future that one look reads. */
 const MAX_NAMES_AHEAD = 1_024;
 
@@ -50,6 +54,7 @@ export class FileActivationIndex implements ActivationIndex {
   readonly #clock: Clock;
   readonly #operations: FileOperations;
   readonly #listeners = new Set<() => void>();
+  readonly #reservations: ActivationReservations;
   /** Folders that held few names. */
   readonly #shortFolders = new Set<string>();
   #ringing: Promise<void> | undefined;
@@ -59,6 +64,7 @@ export class FileActivationIndex implements ActivationIndex {
     this.#directory = directory;
     this.#clock = clock;
     this.#operations = operations;
+    this.#reservations = new ActivationReservations({ directory, file: join(directory, HINT_FILE), clock });
   }
 
   async add(activations: readonly Activation[]): Promise<void> {
@@ -89,6 +95,8 @@ export class FileActivationIndex implements ActivationIndex {
     const { nowMs } = query;
     const present = bucketOf(nowMs);
     const found: Activation[] = [];
+    const reserved = query.claims === undefined ? NONE : this.#reservations.others();
+    const elsewhere = new Set<string>();
     let nextDueAtMs: number | undefined;
     try {
       // Most of what is due lies in the present folder: it is read meanwhile. One that is made between the two comes with a ring of the bell.
@@ -98,7 +106,8 @@ export class FileActivationIndex implements ActivationIndex {
         if (activations.length === 0 && bucket < present) await this.#removeEmpty(bucket);
         for (const activation of activations) {
           if (!isMeant(activation, query)) continue;
-          if (activation.dueAtMs <= nowMs) found.push(activation);
+          if (activation.dueAtMs <= nowMs && reserved.has(activation.sessionId)) elsewhere.add(activation.sessionId);
+          else if (activation.dueAtMs <= nowMs) found.push(activation);
           else nextDueAtMs = Math.min(nextDueAtMs ?? Infinity, activation.dueAtMs);
         }
       }
@@ -107,7 +116,15 @@ export class FileActivationIndex implements ActivationIndex {
     } catch (error) {
       throw storageFailed(`look for what is due in ${this.#directory}`, error);
     }
-    return { due: dueSessions(found, query.limit), nextDueAtMs };
+    return { due: dueSessions(found, query.limit), nextDueAtMs, ...(elsewhere.size === 0 ? {} : { elsewhere: elsewhere.size }) };
+  }
+
+  reserve({ sessionId, activations: [hint] }: DueSession): boolean {
+    return this.#reservations.reserve(sessionId, this.#pathOf(hint));
+  }
+
+  release(sessionId: string): void {
+    this.#reservations.release(sessionId);
   }
 
   watch(onChange: () => void): () => void {

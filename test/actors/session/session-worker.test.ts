@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { wakeConflict } from '../../../src/actors/session/event-store.ts';
+import { MemoryEventStore } from '../../../src/adapters/memory/memory-event-store.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import type { Activation } from '../../../src/machines/session/activation.ts';
 import type { WakePriority } from '../../../src/machines/wake/directive.ts';
@@ -378,5 +379,45 @@ describe('a busy session', () => {
     await house.add(due(1, { causeId: 'unknown', priority: 'high' }), work(1));
     expect(house.order).toHaveLength(9);
     expect(house.worker.status()).toMatchObject({ setAside: [{ phase: 'early' }], counts: { succeeded: 8, nothingToDo: 1 } });
+  });
+});
+
+describe('a session that another worker is about to wake', () => {
+  /** A store whose workers reserve sessions; `taken` are those that another has. */
+  const reserving = (taken: Set<string>, news: string[]): MemoryEventStore => {
+    const store = new MemoryEventStore();
+    return Object.assign(store, {
+      activations: Object.assign(store.activations, {
+        reserve: ({ sessionId }: { readonly sessionId: string }) => !taken.has(sessionId),
+        release: (sessionId: string) => news.push(sessionId),
+      }),
+    });
+  };
+
+  it('is left to it, and looked for again soon while a slot is free', async () => {
+    const taken = new Set([idOf(1)]);
+    const released: string[] = [];
+    const house = await open({ store: reserving(taken, released) });
+    await house.add(due(1), due(2));
+    expect(house.order).toEqual([2]);
+    await house.wakes[0]?.end();
+    expect(released).toEqual([idOf(2)]);
+    taken.clear();
+    await house.clock.advance(20);
+    await house.settle();
+    expect(house.order).toEqual([2, 1]);
+    await house.wakes[0]?.fail(new Error('broken'));
+    expect(released).toEqual([idOf(2), idOf(1)]);
+  });
+
+  it('keeps a worker that is to end when nothing is due', async () => {
+    const taken = new Set([idOf(1)]);
+    const house = await open({ store: reserving(taken, []), untilIdle: true, prepare: (store) => store.activations.add([due(1)]) });
+    await house.clock.advance(SECOND_MS);
+    expect(house.worker.phase).toBe('working');
+    await house.store.activations.remove([due(1)]);
+    await house.clock.advance(20);
+    await house.settle();
+    expect(await house.worker.ended).toMatchObject({ endedBecause: 'idle', counts: { begun: 0 } });
   });
 });

@@ -246,3 +246,66 @@ describe('the index in files', () => {
     expect(due[0]?.activations.map(({ causeId }) => causeId).sort()).toEqual(expected.sort());
   });
 });
+
+describe('a session that a worker is about to wake', () => {
+  beforeEach(setUp);
+  afterEach(tearDown);
+
+  const CLAIMING = { nowMs: START_MS, limit: 10, claims: 1 };
+
+  it('is left to it by the others until it is released', async () => {
+    const [one, other] = [open(), open()];
+    await one.add([hint()]);
+    const [session] = (await one.due(CLAIMING)).due;
+    if (session === undefined) throw new Error('nothing is due');
+    expect(one.reserve(session)).toBe(true);
+    expect(other.reserve(session)).toBe(false);
+    expect(await other.due(CLAIMING)).toEqual({ due: [], nextDueAtMs: undefined, elsewhere: 1 });
+    one.release(session.sessionId);
+    expect(await other.due(CLAIMING)).toMatchObject({ due: [{ sessionId: session.sessionId }] });
+    expect(other.reserve(session)).toBe(true);
+  });
+
+  it('is shown all the same to whoever only looks', async () => {
+    const index = open();
+    await index.add([hint()]);
+    const { due } = await index.due({ nowMs: START_MS, limit: 10 });
+    for (const session of due) index.reserve(session);
+    expect(await open().due({ nowMs: START_MS, limit: 10 })).toEqual({ due, nextDueAtMs: undefined });
+  });
+
+  it('is anybody\'s again a second after others saw it: the worker may be dead', async () => {
+    const [dead, other] = [open(), open()];
+    await dead.add([hint()]);
+    const [session] = (await dead.due(CLAIMING)).due;
+    if (session === undefined) throw new Error('nothing is due');
+    dead.reserve(session);
+    expect((await other.due(CLAIMING)).due).toEqual([]);
+    await clock.advance(999);
+    expect(other.reserve(session)).toBe(false);
+    await clock.advance(1);
+    expect((await other.due(CLAIMING)).due).toHaveLength(1);
+    expect(other.reserve(session)).toBe(true);
+    other.release(session.sessionId);
+    expect(await readdir(join(directory, '.reserved'))).toEqual([]);
+  });
+
+  it('is not begun when what made it due is gone', async () => {
+    const [one, other] = [open(), open()];
+    await one.add([hint()]);
+    const [session] = (await one.due(CLAIMING)).due;
+    if (session === undefined) throw new Error('nothing is due');
+    await other.remove([hint()]);
+    expect(one.reserve(session)).toBe(false);
+  });
+
+  it('is woken where no reservation can be made', async () => {
+    const index = open();
+    await index.add([hint()]);
+    await writeFile(join(directory, '.reserved'), 'in the way');
+    const [session] = (await index.due(CLAIMING)).due;
+    if (session === undefined) throw new Error('nothing is due');
+    expect(index.reserve(session)).toBe(true);
+    index.release(session.sessionId);
+  });
+});
