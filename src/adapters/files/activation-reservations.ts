@@ -8,7 +8,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, unlinkSync } from 'node:f
 import { join } from 'node:path';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { PRIVATE_FOLDER_MODE } from './file-operations.ts';
-import { systemCodeOf } from './storage-errors.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 
 const RESERVED_FOLDER = '.reserved';
 
