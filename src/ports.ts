@@ -126,7 +126,7 @@ export type { ToolFamily } from './machines/turn/tool-family.ts';
 export type { QuotaNote } from './actors/turn/quota-notes.ts';
 export type { KeptOutput, OutputKeeper } from './actors/turn/output-keeper.ts';
 export { HAND_GRACE_MS } from './actors/hand/hand-copies.ts';
-export type { HandCopies, HandPiece, HandPieces, HandRecord, HandStandings, PrunedPieces } from './actors/hand/hand-copies.ts';
+export type { HandCopies, HandPiece, HandPieces, HandRecord, HandStandings, HandSteps, PrunedPieces } from './actors/hand/hand-copies.ts';
 export type { HandFolders, LaidHand, LayHand, TakeHand, TakenHand } from './actors/hand/hand-folders.ts';
 export type { ArrivedHand, HandWake, SessionHands } from './actors/hand/session-hands.ts';
 export type { HandLimits } from './machines/hand/hand-limits.ts';
