@@ -1,6 +1,6 @@
 /**
  * The conversations of sessions that were awake here lately: the next wake reads what is new of the log, not all that a model could be told again.
- * A builder that goes on gives the same messages as one that is loaded, since it is a pure function of the events.
+ * A builder that goes on gives the same messages as one that is loaded, since it is a pure function of the events, as far back as both go.
  */
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
@@ -29,6 +29,7 @@ export class KeptConversations {
   keep(sessionId: string, conversation: KeptConversation, length: number): void {
     this.#forget(sessionId);
     const tokens = length + LEAST_TOKENS;
+    if (tokens > MAX_TOKENS) return;
     this.#kept.set(sessionId, { ...conversation, tokens });
     this.#tokens += tokens;
     for (const oldest of this.#kept.keys()) {

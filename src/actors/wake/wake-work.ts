@@ -239,13 +239,13 @@ export class WakeWork {
   }
 
   /** Gives everything back. What is left to do afterwards no claim holds. */
-  async release({ recorded, step }: ReleaseInput<WakeModelStep>): Promise<void> {
+  async release({ end, step }: ReleaseInput<WakeModelStep>): Promise<void> {
     const journal = this.#journal;
     this.#unwatch?.();
     this.#time.end();
     try {
       // They may write as long as no other process has taken over.
-      if (this.#agent !== undefined && recorded !== undefined && journal.mayWrite) await this.#companions.ended(this.#companionWake(this.#agent, step), { hasRight: !journal.hasEnded });
+      if (this.#agent !== undefined && end !== undefined && journal.mayWrite) await this.#companions.ended(this.#companionWake(this.#agent, step), { hasRight: !journal.hasEnded });
       this.#conversation.leave(this.#ports.conversations, journal.identity.sessionId);
       await journal.keepView();
       await this.#ports.tellParent(journal.session).catch((error: unknown) => this.#ports.onListenerError(error, 'listener'));

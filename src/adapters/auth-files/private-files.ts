@@ -23,7 +23,7 @@ export interface PrivateText {
 export function readPrivateFile(path: string, subject: FileSubject): PrivateText | undefined {
   try {
     requireOwnFolder(dirname(path), 'readers');
-    const found = readOwnText(path, { maxBytes: MAX_FILE_BYTES, keptFrom: 'readers' });
+    const found = readOwnText(path, { maxBytes: MAX_FILE_BYTES, keptFrom: 'readers', mayHaveLinks: true });
     return found === undefined ? undefined : { text: found.text, stamp: isOldEnough(found.stats) ? stampOf(found.stats) : undefined };
   } catch (error) {
     throw refusalOf(path, subject, error);

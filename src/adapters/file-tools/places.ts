@@ -82,7 +82,7 @@ export class Places {
 
   static async open({ workspaceDirectory, mounts, readRoots = [], home, isShutIn = false, ...options }: PlacesOptions): Promise<Places> {
     const workspace =
-      realPathOfOwn(workspaceDirectory) ??
+      (home !== undefined && isWithin(home, workspaceDirectory) ? realPathOfOwn(workspaceDirectory) : undefined) ??
       (await realpath(workspaceDirectory).catch((error: unknown) => {
         throw fileFailed('use the workspace', workspaceDirectory, error);
       }));

@@ -1,8 +1,7 @@
 /** Puts a file in place all at once: others see what was there before, or all of what is there now. */
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, open as openWithCallback, writeFileSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { link, open, rename, unlink } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { hasCode } from '../system/error-codes.ts';
 import type { OpenFolder } from './open-folder.ts';
 
@@ -42,15 +41,7 @@ export async function putWholeFile(folder: OpenFolder, { name, content, mode, as
   }
 }
 
-/**
- * Up to so many bytes are copied to the system's memory in microseconds; to have another thread do it takes ten times as long. To make the
- * file may take a hundred times as long, where the disk is busy: that is left to another thread.
- */
-const SHORT_BYTES = 64 * 1024;
-const openDescriptor = promisify(openWithCallback);
-
 async function writeDraft(draft: string, content: Uint8Array, mode: number | undefined): Promise<void> {
-  if (mode === PRIVATE_MODE && content.length <= SHORT_BYTES) return writeShortDraft(draft, content);
   // No other user may read what a private file is to hold before it has its mode.
   const handle = await open(draft, DRAFT_FLAGS, mode === undefined ? USUAL_MODE : PRIVATE_MODE);
   try {
@@ -59,15 +50,6 @@ async function writeDraft(draft: string, content: Uint8Array, mode: number | und
     if (mode !== undefined && (mode & MODE_BITS) !== PRIVATE_MODE) await handle.chmod(mode & MODE_BITS);
   } finally {
     await handle.close();
-  }
-}
-
-async function writeShortDraft(draft: string, content: Uint8Array): Promise<void> {
-  const descriptor = await openDescriptor(draft, DRAFT_FLAGS, PRIVATE_MODE);
-  try {
-    writeFileSync(descriptor, content);
-  } finally {
-    closeSync(descriptor);
   }
 }
 

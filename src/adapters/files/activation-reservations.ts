@@ -15,6 +15,9 @@ const RESERVED_FOLDER = '.reserved';
 /** For so long others believe a name that they have seen, in milliseconds; the lease tells them about a wake that takes longer. */
 const BELIEVED_MS = 1_000;
 
+/** After so long a name of another process is removed. */
+const ABANDONED_MS = 60_000;
+
 export interface ReservationOptions {
   /** The folder of hints. */
   readonly directory: string;
@@ -29,6 +32,7 @@ export class ActivationReservations {
   readonly #clock: Clock;
   /** When each name was seen first, on the steady clock: all of them are names of one file, which tells no time. */
   readonly #seen = new Map<string, number>();
+  readonly #own = new Set<string>();
 
   constructor({ directory, file, clock }: ReservationOptions) {
     this.#directory = join(directory, RESERVED_FOLDER);
@@ -41,23 +45,36 @@ export class ActivationReservations {
     const names = this.#names();
     const present = new Set(names);
     for (const name of this.#seen.keys()) if (!present.has(name)) this.#seen.delete(name);
+    for (const name of names) if (this.#isAbandoned(name)) this.#remove(name);
     return new Set(names.filter((name) => this.#isBelieved(name)));
   }
 
   /** @param hint the path of one of the session's hints. False when that is gone, or when another worker came first. */
   reserve(sessionId: string, hint: string): boolean {
     if (!existsSync(hint)) return false;
-    if (this.#link(sessionId) === 'EEXIST') return !this.#isBelieved(sessionId);
+    if (this.#link(sessionId) === 'EEXIST' && this.#isBelieved(sessionId)) return false;
     this.#seen.delete(sessionId);
+    this.#own.add(sessionId);
     return true;
   }
 
+  /** Of what was reserved here, also in place of a worker that was not believed any more. */
   release(sessionId: string): void {
+    if (this.#own.delete(sessionId)) this.#remove(sessionId);
+  }
+
+  #remove(sessionId: string): void {
     try {
       unlinkSync(join(this.#directory, sessionId));
     } catch {
       // It was not made, or its folder was taken away. One that cannot be removed is not believed for long.
     }
+  }
+
+  /** Left by a process that died, or by a wake that takes so long that its lease has told everybody since. */
+  #isAbandoned(name: string): boolean {
+    const seenMs = this.#seen.get(name);
+    return seenMs !== undefined && !this.#own.has(name) && this.#clock.steadyNow() - seenMs > ABANDONED_MS;
   }
 
   #isBelieved(name: string): boolean {

@@ -12,7 +12,8 @@ export function createHomeGuard(home: string): PlaceGuard {
   return {
     isFolder: (path) => stat(path).then((found) => found.isDirectory(), () => false),
     async protects(path, workspaceDirectory) {
-      const real = (folder: string): string | Promise<string> => realPathOfOwn(folder) ?? nearestRealPath(folder);
+      // A workspace that was given may lie on a disk that does not answer: that must keep only this call waiting.
+      const real = (folder: string): string | Promise<string> => (isWithin(home, folder) ? realPathOfOwn(folder) : undefined) ?? nearestRealPath(folder);
       const [realHome, workspace] = [await real(home), await real(workspaceDirectory)];
       const absolute = resolve(workspaceDirectory, path);
       const target = absolute === workspaceDirectory ? workspace : await nearestRealPath(absolute);

@@ -1,9 +1,9 @@
 /** Puts what belongs to an imported session and is no event into `imported/` of its workspace: all of it, or nothing. */
 import { randomUUID } from 'node:crypto';
-import { rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import { createFile, isThere, makeFolder, syncFolder } from '../system/whole-files.ts';
+import { PRIVATE_FILE_MODE, isThere, makeFolder, syncFolder } from '../system/whole-files.ts';
 
 const IMPORTED_FOLDER = 'imported';
 
@@ -29,5 +29,12 @@ export async function keepImportedFiles(workspace: string, files: ReadonlyMap<st
 
 async function writeFile(path: string, content: string | Uint8Array): Promise<void> {
   await makeFolder(dirname(path));
-  await createFile(path, content);
+  // Two names that are one on this disk must not pass for two files.
+  const file = await open(path, 'wx', PRIVATE_FILE_MODE);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }

@@ -39,6 +39,8 @@ export interface OwnReading {
   readonly maxBytes: number;
   /** Absent: a link is followed, whoever it belongs to, as those make who mount secrets. */
   readonly keptFrom?: KeptFrom | undefined;
+  /** A file with a second name (a hard link), as copies of a home may have, is read all the same. */
+  readonly mayHaveLinks?: boolean | undefined;
 }
 
 export interface OwnText {
@@ -47,14 +49,14 @@ export interface OwnText {
 }
 
 /** In this turn of the event loop: wakes and calls ask, and most files are small or not there. Undefined when it is not there. @throws UnusableFile */
-export function readOwnText(path: string, { maxBytes, keptFrom }: OwnReading): OwnText | undefined {
+export function readOwnText(path: string, { maxBytes, keptFrom, mayHaveLinks }: OwnReading): OwnText | undefined {
   try {
     const descriptor = openSync(path, keptFrom === undefined ? READING : READING_NO_LINK);
     try {
       const stats = fstatSync(descriptor, { bigint: true });
       if (!stats.isFile()) throw new UnusableFile('exposed', 'is no file', { hint: `Put a real file in its place: ${path}` });
       if (keptFrom !== undefined) requireOwn(path, stats, keptFrom, FILE_MODE);
-      if (keptFrom === 'readers' && stats.nlink > 1n) throw new UnusableFile('exposed', 'has another name elsewhere (a hard link)', { hint: `Make a file of its own of it: cp ${path} ${path}.new && mv ${path}.new ${path}` });
+      if (keptFrom === 'readers' && mayHaveLinks !== true && stats.nlink > 1n) throw new UnusableFile('exposed', 'has another name elsewhere (a hard link)', { hint: `Make a file of its own of it: cp ${path} ${path}.new && mv ${path}.new ${path}` });
       const bytes = stats.size > BigInt(maxBytes) ? undefined : readFileSync(descriptor);
       if (bytes === undefined || bytes.length > maxBytes) throw new UnusableFile('damaged', `has more than ${maxBytes} bytes`);
       return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), stats };

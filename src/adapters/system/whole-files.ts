@@ -46,8 +46,10 @@ export async function createFile(path: string, content: FileContent, writing: Wr
     // Unlike a rename, a link never replaces what is there.
     await link(draft, path);
   } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false;
-    throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
+    // The caller goes on with what is there: its name has to be on the disk too.
+    await syncFolder(dirname(path), writing);
+    return false;
   } finally {
     await removeDraft(draft);
   }

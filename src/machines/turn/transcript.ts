@@ -146,7 +146,8 @@ export class TranscriptBuilder {
   }
 
   /**
-   * Leaves out the oldest of what is settled, once it is far more than a model of `maxTokens` can be told; a summary stays.
+   * Leaves out the oldest of what is settled, once it is far more than a model of `maxTokens` can be told. A summary stays, and what was told last:
+   * where what is left is the work on it alone, the model is reminded of that.
    * @returns tokens of what is left, by estimate
    */
   dropOldest(maxTokens: number): number {
@@ -161,7 +162,9 @@ export class TranscriptBuilder {
     }
     const summary = this.#compactedThroughSeq === undefined ? [] : this.#entries.slice(0, 1);
     if (start === 0 || cut === undefined || cut.start <= summary.length) return whole;
-    this.#entries = [...summary, ...this.#entries.slice(cut.start)];
+    const left = this.#entries.slice(cut.start);
+    const asked = left.some(isTold) ? undefined : this.#entries.slice(summary.length, cut.start).findLast(isTold);
+    this.#entries = [...summary, ...(asked === undefined ? [] : [asked]), ...left];
     this.#stepStart = undefined;
     this.#rows.forget();
     return cut.whole;
@@ -330,6 +333,11 @@ function sizeOf(entry: TranscriptEntry | undefined): EntrySize {
   const results = (entry.results?.content ?? []).map(estimatePart);
   const told = results.reduce((tokens, each) => tokens + Math.min(each, LEFT_OUT_TOKENS), said);
   return { whole: results.reduce((tokens, each) => tokens + each, said), told };
+}
+
+/** Whether it says more than a summary. */
+function isTold(entry: TranscriptEntry): boolean {
+  return entry.kind === 'told' && entry.parts.some((part) => part.type !== 'text' || part.summarizesThroughSeq === undefined);
 }
 
 function alike(tokens: number): EntrySize {

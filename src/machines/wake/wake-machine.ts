@@ -93,7 +93,7 @@ export type StepInput<Step> = WakeInput & { readonly course: WakeCourse; readonl
 export type CallsInput<Step> = WakeInput & { readonly calls: readonly ToolCallInput[]; readonly step: Step | undefined };
 export type CommitInput = WakeInput & { readonly course: WakeCourse; readonly decided: DecidedEnd };
 export type FailureInput = WakeInput & { readonly course: WakeCourse; readonly error: unknown };
-export type ReleaseInput<Step> = WakeInput & { readonly recorded: RecordedEnd | undefined; readonly step: Step | undefined };
+export type ReleaseInput<Step> = WakeInput & { readonly end: WakeEnd | undefined; readonly step: Step | undefined };
 
 export interface WakeOutput {
   /** Whether the log tells how it went; if not, `error` does. */
@@ -259,7 +259,7 @@ export const wakeMachineFor = <Step extends WakeStep>() => setup({
       description: 'Gives the right back, whatever happened.',
       invoke: {
         src: 'release',
-        input: ({ context: { sessionId, wakeId, recorded, step } }) => ({ sessionId, wakeId, recorded, step }),
+        input: ({ context: { sessionId, wakeId, recorded, decided, step } }) => ({ sessionId, wakeId, end: recorded?.end ?? decided?.end, step }),
         onDone: [{ guard: 'hasFailed', target: 'failed' }, { target: 'ended' }],
         onError: [{ guard: 'hasFailed', target: 'failed' }, { target: 'ended' }],
       },

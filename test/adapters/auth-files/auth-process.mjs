@@ -37,7 +37,7 @@ async function dieBefore(number) {
     };
     Reflect.set(object, name, replacement);
   };
-  for (const name of ['mkdir', 'rename', 'unlink', 'link']) counted(fileSystem, name);
+  for (const name of ['mkdir', 'rename', 'unlink', 'link', 'symlink', 'rm']) counted(fileSystem, name);
   const handle = await fileSystem.open(join(directory, '..'), 'r');
   const handles = Object.getPrototypeOf(handle);
   await handle.close();

@@ -113,7 +113,8 @@ describe.skipIf(process.platform === 'win32')('a process that is killed before a
     }
     // It was killed on both sides of the moment that counts.
     expect([...left].toSorted()).toEqual(['first', 'first,second']);
-    expect(deaths).toBeGreaterThan(10);
+    // The lock, the draft with its bytes on the disk, the name, the folder, and the lock again.
+    expect(deaths).toBeGreaterThanOrEqual(8);
     expect((await readdir(directory)).filter((name) => !name.startsWith('.'))).toEqual(['profiles.json', 'standings.json']);
   }, 60_000);
 });

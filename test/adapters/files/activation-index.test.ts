@@ -290,6 +290,22 @@ describe('a session that a worker is about to wake', () => {
     expect(await readdir(join(directory, '.reserved'))).toEqual([]);
   });
 
+  it('leaves no name behind for ever when its worker was killed and it is never due again', async () => {
+    const [dead, other] = [open(), open()];
+    await dead.add([hint()]);
+    const [session] = (await dead.due(CLAIMING)).due;
+    if (session === undefined) throw new Error('nothing is due');
+    dead.reserve(session);
+    await dead.remove([hint()]);
+    await other.due(CLAIMING);
+    await clock.advance(60_000);
+    await other.due(CLAIMING);
+    expect(await readdir(join(directory, '.reserved'))).toEqual([session.sessionId]);
+    await clock.advance(1);
+    await other.due(CLAIMING);
+    expect(await readdir(join(directory, '.reserved'))).toEqual([]);
+  });
+
   it('is not begun when what made it due is gone', async () => {
     const [one, other] = [open(), open()];
     await one.add([hint()]);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ProviderMessage } from '../../../src/machines/turn/provider-message.ts';
 import { TranscriptBuilder, UNKNOWN_RESULT, assembleTranscript } from '../../../src/machines/turn/transcript.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
+import { boundTranscript } from '../../../src/machines/turn/transcript-bounds.ts';
 import { anyLog, answered, asked, consumed, created, directed, eventAt, idOf, logOf, message, queued, running, said, spanStarted, wakeEnded, wakeStarted } from '../../support/session-events.ts';
 
 const transcript = (...drafts: readonly SessionEventDraft[]): ProviderMessage[] => assembleTranscript(logOf(...drafts));
@@ -218,5 +219,41 @@ describe('a result that answers a call', () => {
   it('is not shown as a message too, before the call has it', () => {
     const log: SessionEventDraft[] = [asked('c', 'a'), { type: 'agent.custom_tool_use', data: { requestId: 'r', name: 'ask', input: {}, callId: 'c' } }, { type: 'user.custom_tool_result', data: { requestId: 'r', toolName: 'ask', output: 'yes' } }];
     expect(transcript(...log).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+  });
+});
+
+describe('a conversation whose oldest part is dropped', () => {
+  const MAX_TOKENS = 1_000;
+  /** One message, and a long turn of calls upon it. */
+  function longTurn(steps: number): TranscriptBuilder {
+    const drafts = [created, message('TASK: mend it all.'), ...Array.from({ length: steps }, (_, index) => index).flatMap((index) => {
+      const [spanId, callId] = [`s${index}`, `c${index}`];
+      const read = index === 0 ? [consumed([idOf(2)], spanId)] : [];
+      return [spanStarted(spanId), ...read, said('words '.repeat(40), spanId), asked(callId, spanId), answered(callId)];
+    })];
+    const builder = new TranscriptBuilder();
+    for (const event of logOf(...drafts)) builder.ingest(event);
+    return builder;
+  }
+
+  it('still says what was asked for, when all that is left is the work on it', () => {
+    const builder = longTurn(100);
+    const before = builder.messages().length;
+    builder.dropOldest(MAX_TOKENS);
+    const left = builder.messages();
+    expect(left.length).toBeLessThan(before / 2);
+    expect(JSON.stringify(left[0])).toContain('TASK: mend it all.');
+    const bounded = boundTranscript(left, { maxTokens: MAX_TOKENS });
+    expect(bounded.kind === 'fits' && JSON.stringify(bounded.messages)).toContain('TASK: mend it all.');
+  });
+
+  it('still says it when it is dropped again, and stays as it is while it is short', () => {
+    const builder = longTurn(100);
+    for (let round = 0; round < 3; round += 1) builder.dropOldest(MAX_TOKENS / (round + 1));
+    expect(JSON.stringify(builder.messages())).toContain('TASK: mend it all.');
+    const short = longTurn(3);
+    const before = short.messages();
+    short.dropOldest(MAX_TOKENS);
+    expect(short.messages()).toEqual(before);
   });
 });
