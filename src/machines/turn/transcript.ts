@@ -50,9 +50,20 @@ export interface TranscriptStart {
 
 type Ingest = { readonly [Type in SessionEventType]?: (builder: TranscriptBuilder, event: SessionEventOf<Type>) => void };
 
+interface EntrySize {
+  readonly whole: number;
+  /** At least so much of it is told when outputs of old calls are left out. */
+  readonly told: number;
+}
+
+const NO_SIZE: EntrySize = { whole: 0, told: 0 };
+
 export class TranscriptBuilder {
   #entries: TranscriptEntry[] = [];
   readonly #rows = new TranscriptRows();
+  /** Of how many of the entries the size is known, and that. */
+  #sized = 0;
+  #size = NO_SIZE;
   /** What came from outside and no model step has read yet, by event id. */
   readonly #waiting = new Map<string, readonly UserPart[]>();
   /** Of these, what a tool call waits for: a model reads it in the result of the call. */
@@ -151,23 +162,26 @@ export class TranscriptBuilder {
    * @returns tokens of what is left, by estimate
    */
   dropOldest(maxTokens: number): number {
-    let [start, whole, told] = [this.#entries.length, 0, 0];
-    let cut: { readonly start: number; readonly whole: number } | undefined;
-    while (start > 0 && !isBeyond({ whole, told }, maxTokens, MOST)) {
+    for (; this.#sized < this.#entries.length; this.#sized += 1) this.#size = sum(this.#size, sizeOf(this.#entries[this.#sized]));
+    if (!isBeyond(this.#size, maxTokens, MOST)) return this.#size.whole;
+    let [start, kept] = [this.#entries.length, NO_SIZE];
+    while (start > 0 && !isBeyond(kept, maxTokens, KEPT)) {
       start -= 1;
-      const size = sizeOf(this.#entries[start]);
-      whole += size.whole;
-      told += size.told;
-      if (isBeyond({ whole, told }, maxTokens, KEPT)) cut ??= { start, whole };
+      kept = sum(kept, sizeOf(this.#entries[start]));
     }
     const summary = this.#compactedThroughSeq === undefined ? [] : this.#entries.slice(0, 1);
-    if (start === 0 || cut === undefined || cut.start <= summary.length) return whole;
-    const left = this.#entries.slice(cut.start);
-    const asked = left.some(isTold) ? undefined : this.#entries.slice(summary.length, cut.start).findLast(isTold);
-    this.#entries = [...summary, ...(asked === undefined ? [] : [asked]), ...left];
+    const left = this.#entries.slice(start);
+    const asked = left.some(isTold) ? undefined : this.#entries.slice(summary.length, start).findLast(isTold);
+    if (start > summary.length) this.#replace([...summary, ...(asked === undefined ? [] : [asked]), ...left]);
     this.#stepStart = undefined;
+    return kept.whole;
+  }
+
+  /** Puts others in the place of the entries: what was made of those, and counted, holds no more. */
+  #replace(entries: TranscriptEntry[]): void {
+    this.#entries = entries;
     this.#rows.forget();
-    return cut.whole;
+    [this.#sized, this.#size] = [0, NO_SIZE];
   }
 
   #wait(eventId: string, text: string, source?: string): void {
@@ -206,8 +220,7 @@ export class TranscriptBuilder {
   #tellBefore({ at }: StepStart, parts: readonly UserPart[]): void {
     if (parts.length === 0) return;
     const seq = this.#entries[at]?.seq ?? this.#turn?.seq ?? this.#head;
-    this.#entries.splice(at, 0, { kind: 'told', seq, parts });
-    this.#rows.forget();
+    this.#replace(this.#entries.toSpliced(at, 0, { kind: 'told', seq, parts }));
   }
 
   #announceDue(queuedWakeIds: readonly string[]): void {
@@ -287,8 +300,7 @@ export class TranscriptBuilder {
     this.#compactedThroughSeq = through;
     const kept = this.#entries.filter((entry) => entry.seq > through);
     this.#stepStart = undefined;
-    this.#entries = [{ kind: 'told', seq: through, parts: [summaryPart({ summary, throughSeq: through })] }, ...kept];
-    this.#rows.forget();
+    this.#replace([{ kind: 'told', seq: through, parts: [summaryPart({ summary, throughSeq: through })] }, ...kept]);
   }
 }
 
@@ -309,12 +321,6 @@ function settled(turn: OpenTurn | undefined): TranscriptEntry[] {
   return [{ kind: 'turn', seq, said, results: { role: 'tool', content } }];
 }
 
-interface EntrySize {
-  readonly whole: number;
-  /** At least so much of it is told when outputs of old calls are left out. */
-  readonly told: number;
-}
-
 /** In contexts of the model: a conversation of more than MOST is cut to KEPT, so that this is seldom done. */
 const MOST: EntrySize = { whole: 6, told: 2 };
 const KEPT: EntrySize = { whole: 4, told: 1.25 };
@@ -327,7 +333,7 @@ function isBeyond({ whole, told }: EntrySize, maxTokens: number, contexts: Entry
 }
 
 function sizeOf(entry: TranscriptEntry | undefined): EntrySize {
-  if (entry === undefined) return { whole: 0, told: 0 };
+  if (entry === undefined) return NO_SIZE;
   if (entry.kind === 'told') return alike(entry.parts.reduce((tokens, part) => tokens + estimatePart(part), 0));
   const said = estimateMessage(entry.said);
   const results = (entry.results?.content ?? []).map(estimatePart);
@@ -338,6 +344,10 @@ function sizeOf(entry: TranscriptEntry | undefined): EntrySize {
 /** Whether it says more than a summary. */
 function isTold(entry: TranscriptEntry): boolean {
   return entry.kind === 'told' && entry.parts.some((part) => part.type !== 'text' || part.summarizesThroughSeq === undefined);
+}
+
+function sum(one: EntrySize, other: EntrySize): EntrySize {
+  return { whole: one.whole + other.whole, told: one.told + other.told };
 }
 
 function alike(tokens: number): EntrySize {
