@@ -58,7 +58,7 @@ export const TABLES = {
 
 /** @type {readonly { readonly row: string, readonly label: string }[]} */
 export const BARS = [
-  { row: task('process', '100,000', 'heard of'), label: 'A task, 100,000 at once (processor)' },
+  { row: task('process', '100,000', 'heard of'), label: 'A task, 100,000 at once' },
   { row: 'durable appends, 64 at once', label: 'Events a second, 64 senders, on the disk' },
   { row: 'durable append, one at a time', label: 'One event after the other, on the disk' },
   { row: 'an empty wake with its message: time', label: 'A message and its wake, on files' },
@@ -76,7 +76,7 @@ const COUNTS = ['1,000', '10,000', '100,000', '1,000,000'];
 export const LINES = [
   {
     title: 'A task, by how many at once',
-    unit: 'microseconds of processor',
+    unit: 'microseconds',
     marks: ['1 k', '10 k', '100 k', '1 M'],
     lines: [
       { label: 'heard of', points: COUNTS.map((count) => ({ row: task('process', count, 'heard of') })) },
