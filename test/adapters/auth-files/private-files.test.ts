@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AuthProfiles } from '../../../src/actors/run/auth-profiles.ts';
@@ -150,5 +150,18 @@ describe('accounts that are damaged', () => {
   it('are complained about without repeating what stands there', async () => {
     await put(profilesPath, 'sk-ant-somebody-has-put-a-key-here');
     await expect(profiles.list()).rejects.toMatchObject({ message: expect.not.stringContaining('sk-ant') as string });
+  });
+});
+
+describe('accounts in a home of which a copy was made by hard links', () => {
+  it('are read as before, and the copy stays as it is when they change', async () => {
+    await profiles.add(WORK);
+    const copy = join(home.path, 'copy.json');
+    await link(profilesPath, copy);
+    const before = await readFile(copy, 'utf8');
+    expect(await profiles.list()).toMatchObject([{ id: 'work' }]);
+    await profiles.remove('work');
+    expect(await profiles.list()).toEqual([]);
+    expect(await readFile(copy, 'utf8')).toBe(before);
   });
 });
