@@ -58,8 +58,11 @@ describe('a wake that calls nothing, with the message before it', () => {
     for (const name of ['rename', 'mkdir', 'fsync', 'ftruncate']) expect(countOf(costs, name)).toBe(0);
   });
 
-  it('makes at most seventy calls in all', async () => {
+  it('makes at most sixty-four calls, and two for each time that the system tells of the log', async () => {
     const costs = await costsOfWake([{ text: 'Heard.' }]);
-    expect(costs.atOnce.length + costs.passedOn).toBeLessThanOrEqual(70);
+    // The system tells of several writes at once or of each: that depends on the machine, what one telling costs does not.
+    const told = countOf(costs, 'exists');
+    expect(costs.atOnce.length + costs.passedOn - 2 * told).toBeLessThanOrEqual(64);
+    expect(told).toBeLessThanOrEqual(5);
   });
 });

@@ -108,6 +108,7 @@ async function costOfWake(sessionId: string): Promise<Cost> {
 }
 
 describe('one wake of a worker', () => {
+  const APPENDS = 4;
   const ONE_WAKE = ['claim_due_2', 'append_one_1', 'append_events_1', 'append_events_1', 'append_one_1'];
 
   it('asks for what is due with all that it has to know, and appends four times: five ways there and back', async () => {
@@ -118,7 +119,8 @@ describe('one wake of a worker', () => {
     for (const nth of ['first', 'second']) {
       const { statements, roundTrips, news } = await costOfWake(sessionId);
       expect([nth, statements, roundTrips]).toEqual([nth, ONE_WAKE, 5]);
-      expect(statements.length + news).toBeLessThanOrEqual(8);
+      // Appends that follow one another within some milliseconds are told together: how many do depends on the machine.
+      expect(news).toBeLessThanOrEqual(APPENDS);
     }
   });
 
