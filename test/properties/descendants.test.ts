@@ -27,7 +27,8 @@ const TOOLS = ['launch', 'look', 'write'];
 const rules = fc.uniqueArray(fc.constantFrom('shell_run(git push)', 'write', 'read(secrets/**)', 'launch'), { maxLength: 2 });
 const mode = fc.constantFrom('preapproved' as const, 'ask' as const);
 const access = fc.constantFrom('ro', 'rw');
-const budget = fc.option(fc.integer({ min: 400_000, max: 900_000 }), { nil: undefined });
+/** Each below has a part of what is left above it: the fifth has enough of it for a request. */
+const budget = fc.option(fc.integer({ min: 4_000_000, max: 9_000_000 }), { nil: undefined });
 
 const environment = fc.record({
   sandbox: fc.constantFrom('required', 'off'),
