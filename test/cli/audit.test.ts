@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const moduleOf = (name: string): string => fileURLToPath(new URL(`../../fixtures/charts/${name}.mjs`, import.meta.url));
+const moduleOf = (name: string): string => fileURLToPath(new URL(`../fixtures/charts/${name}.mjs`, import.meta.url));
 
 const audit = (name: string, ...words: readonly string[]): Promise<Ended> => runInProcess(['audit', '--module', moduleOf(name), '--out', folder, ...words]);
 
