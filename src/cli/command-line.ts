@@ -1,12 +1,12 @@
 /** Runs one command line from its arguments to its exit code. Nothing it does ends in a stack trace, unless WAKECHART_DEBUG=1 asks for it. */
 import { CommanderError } from 'commander';
 import type { Command } from 'commander';
-import { FILES, chosenStore } from './chosen-store.ts';
+import { FILES, chosenStore } from './open/chosen-store.ts';
 import type { CommandContext } from './context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS, EXIT_USAGE, exitCodeOf, failureText, hintText, isEndOfInterrupted } from './failure.ts';
 import { chosenHome } from './home.ts';
 import { Interruption } from './interruption.ts';
-import { Output } from './output.ts';
+import { Output } from './terminal/output.ts';
 import { adviceFor, createProgram } from './program.ts';
 
 /** @param words what was typed after the name of the program */

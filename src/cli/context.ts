@@ -1,10 +1,10 @@
 /** What every command gets: where to write, which home, how it is interrupted. */
 import { invocation } from './invocation.ts';
-import { FILES, storeWords } from './chosen-store.ts';
-import type { ChosenStore } from './chosen-store.ts';
+import { FILES, storeWords } from './open/chosen-store.ts';
+import type { ChosenStore } from './open/chosen-store.ts';
 import type { Interruption } from './interruption.ts';
-import type { Output } from './output.ts';
-import { shellQuoted } from './text.ts';
+import type { Output } from './terminal/output.ts';
+import { shellQuoted } from './terminal/text.ts';
 
 export interface CommandContext {
   readonly out: Output;

@@ -1,8 +1,8 @@
 /** How a failure is told: one line that says what was expected and what came, one that says what to do, and the exit code. */
 import { RuntimeError, messageOf } from '../machines/errors.ts';
 import type { ErrorCategory } from '../machines/errors.ts';
-import type { Output } from './output.ts';
-import { printable } from './text.ts';
+import type { Output } from './terminal/output.ts';
+import { printable } from './terminal/text.ts';
 import { USAGE } from './usage.ts';
 
 export const EXIT_SUCCESS = 0;

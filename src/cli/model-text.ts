@@ -5,9 +5,9 @@ import type { SessionEvent, SessionEventData } from '../machines/session/session
 import type { SessionState } from '../machines/session/session-state.ts';
 import { beginsModelStep, explainModel, tellsOfModel } from '../machines/session/why-model.ts';
 import type { ModelDecision, ModelExplanation } from '../machines/session/why-model.ts';
-import type { Output } from './output.ts';
-import { counted, durationText, localTime, printable } from './text.ts';
-import { wrapped } from './text-width.ts';
+import type { Output } from './terminal/output.ts';
+import { counted, durationText, localTime, printable } from './terminal/text.ts';
+import { wrapped } from './terminal/text-width.ts';
 
 /** Events that are read at once, at first: most steps are short. */
 const FIRST_PAGE = 64;

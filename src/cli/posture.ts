@@ -7,8 +7,8 @@ import { strictestEnvironment } from '../machines/environment/strictest-environm
 import { messageOf } from '../machines/errors.ts';
 import type { SessionState } from '../machines/session/session-state.ts';
 import { FileEnvironmentCatalog } from '../adapters/environment-files/file-environment-catalog.ts';
-import { environmentText, postureText } from './environment-text.ts';
-import { oneLine } from './text.ts';
+import { environmentText, postureText } from './env/text.ts';
+import { oneLine } from './terminal/text.ts';
 
 export type Posture =
   | { readonly environmentId: string; readonly sandbox: EnvironmentDefinition['sandbox']; readonly network: EnvironmentDefinition['network'] }

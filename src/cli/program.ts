@@ -4,25 +4,25 @@
  */
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { addAuditCommand } from './audit-program.ts';
-import { addAuthCommands } from './auth-program.ts';
+import { addAuditCommand } from './audit/program.ts';
+import { addAuthCommands } from './auth/program.ts';
 import type { CommandContext } from './context.ts';
-import { addEnvironmentCommands } from './environment-program.ts';
-import { addInspectCommand } from './inspect-program.ts';
-import { addInspectionOptions } from './inspect-words.ts';
-import type { InspectionWords } from './inspect-words.ts';
-import { addImportCommand, addToolsCommand } from './import-program.ts';
-import { addOutcomeCommands } from './outcome-program.ts';
-import { addRetrievalCommands } from './commands/retrieval-program.ts';
-import { addMemoryCommands } from './memory-program.ts';
-import { addPermissionCommands } from './permission-program.ts';
-import { addScheduleCommands } from './schedule-program.ts';
-import { addSessionCommands, sessionOption } from './session-program.ts';
-import { addFleetCommand, addStoreCommands } from './store-program.ts';
-import { addSkillsCommands } from './skills-program.ts';
+import { addEnvironmentCommands } from './env/program.ts';
+import { addInspectCommand } from './inspect/program.ts';
+import { addInspectionOptions } from './inspect/words.ts';
+import type { InspectionWords } from './inspect/words.ts';
+import { addImportCommand, addToolsCommand } from './import/program.ts';
+import { addOutcomeCommands } from './outcome/program.ts';
+import { addRetrievalCommands } from './retrieval/program.ts';
+import { addMemoryCommands } from './memory/program.ts';
+import { addPermissionCommands } from './permission/program.ts';
+import { addScheduleCommands } from './schedule/program.ts';
+import { addSessionCommands, sessionOption } from './session/program.ts';
+import { addFleetCommand, addStoreCommands } from './store/program.ts';
+import { addSkillsCommands } from './skills/program.ts';
 import { nonEmpty, wholeNumber } from './usage.ts';
-import { addVaultCommands } from './vault-program.ts';
-import { addWorktreeCommands } from './worktree-program.ts';
+import { addVaultCommands } from './vault/program.ts';
+import { addWorktreeCommands } from './worktree/program.ts';
 
 /** Runs a command's work and answers with its exit code. */
 export type RunWork = (command: Command, work: (context: CommandContext) => Promise<number>) => Promise<void>;
@@ -85,19 +85,19 @@ function addDoctor(program: Command, run: RunWork): void {
     .option('--repair', 'put right what can be made again, and deal with what processes that are gone left: processes, worktrees, jobs')
     .option('--accept-loss <session>', 'with --repair: go on with this session although a part of its log is gone; the log and its agent are told so', nonEmpty)
     .action((options: { readonly repair?: boolean; readonly acceptLoss?: string }) =>
-      run(doctor, async (context) => (await import('./commands/doctor.ts')).examineHome(context, { repair: options.repair === true, acceptLoss: options.acceptLoss })),
+      run(doctor, async (context) => (await import('./doctor/doctor.ts')).examineHome(context, { repair: options.repair === true, acceptLoss: options.acceptLoss })),
     );
 }
 
 function addDemo(program: Command, run: RunWork): void {
   const demo = program.command('demo').description('see the main job done, offline: an agent session mends a small git repository, and a subagent in its own worktree documents it');
   withExamples(demo, 'wakechart demo', 'wakechart demo --dir wakechart-demo', 'wakechart demo --inspect').option('--dir <dir>', 'keep it all in this folder, which must be empty or new (default: a temporary folder, which is kept)', nonEmpty);
-  addInspectionOptions(demo, { canHold: true }).action(({ dir, ...words }: { readonly dir?: string } & InspectionWords) => run(demo, async (context) => (await import('./commands/demo.ts')).runDemo(context, { dir, inspection: words })));
+  addInspectionOptions(demo, { canHold: true }).action(({ dir, ...words }: { readonly dir?: string } & InspectionWords) => run(demo, async (context) => (await import('./demo/demo.ts')).runDemo(context, { dir, inspection: words })));
 }
 
 function addAgentCommands(program: Command, run: RunWork): void {
   const agent = program.command('agent').description('agents: create, list, show, validate');
-  const load = (): Promise<typeof import('./commands/agent.ts')> => import('./commands/agent.ts');
+  const load = (): Promise<typeof import('./agent/agent.ts')> => import('./agent/agent.ts');
   const create = agent.command('create').description('make an agent: from a file, with a model, or one that plays a small script');
   withExamples(create, 'wakechart agent create reviewer --from reviewer.md', 'wakechart agent create helper --provider anthropic --model claude-sonnet-4-5', 'wakechart agent create coder --provider claude-code', 'wakechart agent create hello')
     .argument('<name>', 'lower-case letters, digits, "-" and "_"')
@@ -125,7 +125,7 @@ function addWake(program: Command, run: RunWork): void {
     .addOption(sessionOption())
     .option('--no-human', 'nobody can be asked: what would ask is denied');
   addInspectionOptions(wake, { canHold: true }).action(({ session, human, ...words }: { readonly session: string; readonly human: boolean } & InspectionWords) =>
-    run(wake, async (context) => (await import('./commands/wake.ts')).wakeSession(context, { session, human, inspection: words })),
+    run(wake, async (context) => (await import('./wake/wake.ts')).wakeSession(context, { session, human, inspection: words })),
   );
 }
 
@@ -138,7 +138,7 @@ function addWorker(program: Command, run: RunWork): void {
     .option('--no-human', 'nobody can be asked: what would ask is denied');
   addInspectionOptions(worker, { canHold: false }).action(
     ({ inspect, record, ...options }: { readonly concurrency?: number; readonly untilIdle?: boolean; readonly agent?: string; readonly human: boolean } & InspectionWords) =>
-      run(worker, async (context) => (await import('./commands/worker.ts')).runWorker(context, { ...options, untilIdle: options.untilIdle === true, inspection: { ...(inspect === undefined ? {} : { inspect }), ...(record === undefined ? {} : { record }) } })),
+      run(worker, async (context) => (await import('./worker/worker.ts')).runWorker(context, { ...options, untilIdle: options.untilIdle === true, inspection: { ...(inspect === undefined ? {} : { inspect }), ...(record === undefined ? {} : { record }) } })),
   );
 }
 
@@ -153,7 +153,7 @@ function addTaskCommands(program: Command, run: RunWork): void {
     .option('--cwd <dir>', 'run it in this folder', nonEmpty);
   addInspectionOptions(start, { canHold: true }).action((words: readonly string[], { timeoutMs, idleTimeoutMs, cwd, ...inspection }: { readonly timeoutMs?: number; readonly idleTimeoutMs?: number; readonly cwd?: string } & InspectionWords) =>
     run(start, async (context) => {
-      const { runTask } = await import('./commands/task-run.ts');
+      const { runTask } = await import('./task/run.ts');
       return runTask(context, { words, timeoutMs, idleTimeoutMs, cwd, inspection });
     }),
   );

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { validateAgent } from '../../src/cli/commands/agent.ts';
+import { validateAgent } from '../../src/cli/agent/agent.ts';
 import { exitCodeOf, failureText } from '../../src/cli/failure.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';

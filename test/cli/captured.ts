@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream';
 import type { CommandContext } from '../../src/cli/context.ts';
 import type { Interruption } from '../../src/cli/interruption.ts';
-import { Output } from '../../src/cli/output.ts';
+import { Output } from '../../src/cli/terminal/output.ts';
 
 export interface Captured {
   readonly context: CommandContext;

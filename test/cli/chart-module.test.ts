@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chartsOfModule } from '../../src/cli/chart-module.ts';
+import { chartsOfModule } from '../../src/cli/audit/chart-module.ts';
 import { run } from './command-line.ts';
 
 let folder: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gistOf, handedOver } from '../../src/cli/event-text.ts';
+import { gistOf, handedOver } from '../../src/cli/session/event-text.ts';
 import type { SessionEvent, SessionEventData } from '../../src/machines/session/session-event.ts';
 
 type Requested = SessionEventData<'permission.requested'>;

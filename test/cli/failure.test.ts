@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf, failureText } from '../../src/cli/failure.ts';
-import { stylesFor } from '../../src/cli/styles.ts';
+import { stylesFor } from '../../src/cli/terminal/styles.ts';
 
 const styles = stylesFor({ isTerminal: false, environment: {} });
 

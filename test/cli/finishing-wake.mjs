@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { Interruption } from '../../dist/cli/interruption.js';
-import { Output } from '../../dist/cli/output.js';
-import { Progress } from '../../dist/cli/progress.js';
-import { Waking } from '../../dist/cli/waking.js';
+import { Output } from '../../dist/cli/terminal/output.js';
+import { Progress } from '../../dist/cli/terminal/progress.js';
+import { Waking } from '../../dist/cli/wake/waking.js';
 import { createNodeRuntime } from '../../dist/node.js';
 
 const [home = '', sessionId = '', agentId = ''] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 /** Sessions that answer calls of others are told along with them, in an order that makes sense. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { FollowedChildren } from '../../src/cli/followed-children.ts';
-import { followedWake } from '../../src/cli/followed-wake.ts';
+import { FollowedChildren } from '../../src/cli/wake/followed-children.ts';
+import { followedWake } from '../../src/cli/wake/followed-wake.ts';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import { until } from '../support/session-house.ts';
 import { openTurnHouse } from '../support/turn-house.ts';

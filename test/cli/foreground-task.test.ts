@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
-import { openForeground } from '../../src/cli/foreground-task.ts';
+import { openForeground } from '../../src/cli/task/foreground-task.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 
 describe('a command with an idle limit', () => {

@@ -2,11 +2,11 @@
 import { PassThrough, Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunPermissionAnswer } from '../../src/actors/run/agent-runtime.ts';
-import { followedWake } from '../../src/cli/followed-wake.ts';
-import { LineInput } from '../../src/cli/line-input.ts';
-import { LiveQuestions } from '../../src/cli/live-questions.ts';
-import { Output } from '../../src/cli/output.ts';
-import { Person } from '../../src/cli/person.ts';
+import { followedWake } from '../../src/cli/wake/followed-wake.ts';
+import { LineInput } from '../../src/cli/terminal/line-input.ts';
+import { LiveQuestions } from '../../src/cli/wake/live-questions.ts';
+import { Output } from '../../src/cli/terminal/output.ts';
+import { Person } from '../../src/cli/wake/person.ts';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import type { WakeOutcome } from '../../src/machines/wake/wake-outcome.ts';
 import { openHouse, until } from '../support/session-house.ts';

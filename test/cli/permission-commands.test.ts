@@ -2,9 +2,9 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { confirmTool } from '../../src/cli/commands/session-ingress.ts';
-import { explainSession } from '../../src/cli/commands/session-why.ts';
-import { checkPermission, revokePermission } from '../../src/cli/commands/permission.ts';
+import { confirmTool } from '../../src/cli/session/ingress.ts';
+import { explainSession } from '../../src/cli/session/why.ts';
+import { checkPermission, revokePermission } from '../../src/cli/permission/permission.ts';
 import type { CommandContext } from '../../src/cli/context.ts';
 import { delegatedCalls } from '../../src/machines/session/activation.ts';
 import type { PendingAction } from '../../src/machines/session/session-state.ts';

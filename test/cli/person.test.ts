@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { displayWidth } from '../../src/cli/text-width.ts';
+import { displayWidth } from '../../src/cli/terminal/text-width.ts';
 import { Stage, runs } from './stage.ts';
 import { hasTerminals, runOnTerminal } from './terminal.ts';
 import type { Shown, Typed } from './terminal.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reconciledTexts } from '../../src/cli/reconciled-text.ts';
+import { reconciledTexts } from '../../src/cli/open/reconciled-text.ts';
 import type { Reconciliation } from '../../src/runtime.ts';
 import { captured } from './captured.ts';
 

@@ -2,7 +2,7 @@
 import { chmod, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { chosenStore, storeWords } from '../../src/cli/chosen-store.ts';
+import { chosenStore, storeWords } from '../../src/cli/open/chosen-store.ts';
 import { migratedDatabase } from '../support/postgres-server.ts';
 import type { FreshDatabase } from '../support/postgres-server.ts';
 import { temporaryHome } from '../support/temporary-home.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bothEnds, exactLines, oddities, unmistakableLine } from '../../src/cli/exact-text.ts';
-import { requestLines } from '../../src/cli/request-text.ts';
-import { broken, displayWidth, fitted, wrapped } from '../../src/cli/text-width.ts';
-import { outerLines } from '../../src/cli/text.ts';
+import { bothEnds, exactLines, oddities, unmistakableLine } from '../../src/cli/terminal/exact-text.ts';
+import { requestLines } from '../../src/cli/permission/request-text.ts';
+import { broken, displayWidth, fitted, wrapped } from '../../src/cli/terminal/text-width.ts';
+import { outerLines } from '../../src/cli/terminal/text.ts';
 
 describe('the width of a text', () => {
   it.each([

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { stylesFor } from '../../src/cli/styles.ts';
+import { stylesFor } from '../../src/cli/terminal/styles.ts';
 import { closestName } from '../../src/machines/closest-name.ts';
-import { durationText, lastLines, oneLine, printable, shellQuoted } from '../../src/cli/text.ts';
+import { durationText, lastLines, oneLine, printable, shellQuoted } from '../../src/cli/terminal/text.ts';
 
 describe('text from elsewhere', () => {
   it('cannot drive the terminal: control characters are shown instead of obeyed', () => {

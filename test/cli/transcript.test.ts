@@ -1,8 +1,8 @@
 /** What is asked for, told to whoever looks on: in a transcript, and line by line. */
 import { describe, expect, it } from 'vitest';
-import { Progress } from '../../src/cli/progress.ts';
-import { TranscriptView } from '../../src/cli/transcript-view.ts';
-import { WakeView } from '../../src/cli/wake-view.ts';
+import { Progress } from '../../src/cli/terminal/progress.ts';
+import { TranscriptView } from '../../src/cli/session/transcript-view.ts';
+import { WakeView } from '../../src/cli/wake/view.ts';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import { captured } from './captured.ts';
 

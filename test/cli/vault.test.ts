@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkVaults, listVaults } from '../../src/cli/commands/vault.ts';
+import { checkVaults, listVaults } from '../../src/cli/vault/vault.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
 import { captured } from './captured.ts';

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { explainSession } from '../../src/cli/commands/session-why.ts';
+import { explainSession } from '../../src/cli/session/why.ts';
 import type { CommandContext } from '../../src/cli/context.ts';
 import { captured } from './captured.ts';
 import { Stage, runs, sleeps } from './stage.ts';

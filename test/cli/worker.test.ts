@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { workerEnding } from '../../src/cli/worker-view.ts';
+import { workerEnding } from '../../src/cli/worker/view.ts';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import { records, start, until } from './command-line.ts';
 import type { RunningCommand } from './command-line.ts';

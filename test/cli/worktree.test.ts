@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
 import type { PreparedSubagentWorktree, WorktreeKeeper } from '../../src/actors/subagent/worktree-adapter.ts';
-import { WORKTREES_FOLDER } from '../../src/cli/worktree-house.ts';
+import { WORKTREES_FOLDER } from '../../src/cli/worktree/worktrees.ts';
 import { createGitWorktreeIsolationAdapter } from '../../src/adapters/git/git-worktree-adapter.ts';
 import { readOwner } from '../../src/adapters/git/host-identity.ts';
 import { temporaryHome } from '../support/temporary-home.ts';

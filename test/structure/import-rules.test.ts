@@ -246,10 +246,10 @@ describe('a rule whose room is gone', () => {
   it.each([
     ['src/actors', 'actors-know-no-adapter', { 'src/actors/act.ts': undefined }],
     ['src/testing', 'testing-needs-no-framework', { 'src/testing/suite.ts': undefined, 'src/testing/fixture.ts': undefined }],
-    ['src/cli', 'adapters-are-chosen-in-two-places', { 'src/cli/main.ts': undefined, 'src/cli/chart-module.ts': undefined }],
+    ['src/cli', 'adapters-are-chosen-in-two-places', { 'src/cli/main.ts': undefined, 'src/cli/audit/chart-module.ts': undefined }],
     ['src/node.ts', 'adapters-are-chosen-in-two-places', { 'src/node.ts': undefined }],
     ['src/machines.ts', 'adapters-are-chosen-in-two-places', { 'src/machines.ts': undefined }],
-    ['src/cli/chart-module.ts', 'imports-can-be-read', { 'src/cli/chart-module.ts': undefined }],
+    ['src/cli/audit/chart-module.ts', 'imports-can-be-read', { 'src/cli/audit/chart-module.ts': undefined }],
     ['src/node', 'adapters-are-chosen-in-two-places', { 'src/node/worker.ts': undefined, 'src/node/subagents.ts': undefined }],
     ['src/node/worker.ts', 'imports-can-be-read', { 'src/node/worker.ts': undefined }],
     ['src/subagent-worker.ts', 'adapters-are-chosen-in-two-places', { 'src/subagent-worker.ts': undefined }],

@@ -47,7 +47,7 @@ const HEALTHY: Planted = {
     'export const node = [shell, run];',
   ),
   'src/node/worker.ts': lines('/** What a worker loads. */', "import { shell } from '../adapters/shell/shell.ts';", 'export const worker = [shell];'),
-  'src/cli/chart-module.ts': lines('/** Loads what a user names. */', 'export const load = (path: string): Promise<unknown> => import(path);'),
+  'src/cli/audit/chart-module.ts': lines('/** Loads what a user names. */', 'export const load = (path: string): Promise<unknown> => import(path);'),
   'src/subagent-worker.ts': lines('/** The program of a worker. */', "import { subagents } from './node/subagents.ts';", 'export const worker = subagents;'),
   'src/postgres.ts': lines('/** Gives what one technology needs. */', "export { shell } from './adapters/shell/shell.ts';"),
   'src/node/subagents.ts': lines('/** Chooses what subagents need. */', "import { shell } from '../adapters/shell/shell.ts';", 'export const subagents = [shell];'),

@@ -4,7 +4,7 @@ import type { EnvironmentCatalog, EnvironmentListing } from '../../actors/enviro
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import { HOST_ENVIRONMENT } from '../../machines/environment/environment-definition.ts';
 import { sourceProblems } from '../../adapters/environment-files/file-mount-places.ts';
-import { vaultProblems } from '../environment-vaults.ts';
+import { vaultProblems } from '../env/vaults.ts';
 import { problem, remedyOf } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
 

@@ -8,7 +8,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { isUuidV7 } from '../../machines/ids.ts';
 import type { EventStore, SessionIdentity } from '../../actors/session/event-store.ts';
 import type { HomeLayout } from '../../adapters/files/layout.ts';
-import { counted, shellQuoted } from '../text.ts';
+import { counted, shellQuoted } from '../terminal/text.ts';
 import { note } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
 

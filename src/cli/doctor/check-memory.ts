@@ -7,7 +7,7 @@ import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import type { EventStore } from '../../actors/session/event-store.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { PartFolder } from '../../adapters/retrieval-files/part-folder.ts';
-import { counted } from '../text.ts';
+import { counted } from '../terminal/text.ts';
 import { note, problem } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
 

@@ -16,7 +16,7 @@ import type { DamagedPlace } from '../../adapters/files/log-damage.ts';
 import { examineSession, foldLog } from '../../adapters/files/session-examination.ts';
 import type { SessionExamination } from '../../adapters/files/session-examination.ts';
 import { systemCodeOf } from '../../adapters/system/error-codes.ts';
-import { counted } from '../text.ts';
+import { counted } from '../terminal/text.ts';
 import { LEFTOVER_AGE_MS, sessionDrafts } from './check-drafts.ts';
 import { hasBeenShared } from './check-left-folders.ts';
 import { note, problem } from './finding.ts';

@@ -5,7 +5,7 @@ import type { Activation } from '../../machines/session/activation.ts';
 import type { SessionListing } from '../../actors/session/event-store.ts';
 import { SessionJournal } from '../../actors/session/session-journal.ts';
 import type { JournalPorts } from '../../actors/session/session-journal.ts';
-import { counted } from '../text.ts';
+import { counted } from '../terminal/text.ts';
 import { note, problem } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
 
