@@ -17,7 +17,7 @@ const LONG_RUNS = [
   'test/package/build.test.ts',
   'test/adapters/{bubblewrap/bubblewrap,import-logs/damaged-logs,substrate-files/killed}.test.ts',
   'test/adapters/git/{clean-worktrees,create,keeping,lost-work,reconcile,remove,unsafe-repository}.test.ts',
-  'test/adapters/cli/{person,retrieval,worktree}.test.ts',
+  'test/cli/{person,retrieval,worktree}.test.ts',
   'test/adapters/files/{log-equivalence,store-trouble}.test.ts',
   'test/adapters/{shell-syntax/shells-agree,cli-agent/contract,mcp/stdio}.test.ts',
   'test/adapters/child-process/{jobs,worker-service}.test.ts',
@@ -38,11 +38,11 @@ const ALONE = areLongRunsAskedFor
       'test/adapters/{bubblewrap/*,environment-files/file-mount-places}.test.ts',
       'test/properties/descendants.test.ts',
       'test/actors/{environment/session-environments,shell/shell-restoring,shell/shell-sandbox}.test.ts',
-      'test/adapters/cli/{env,wake}.test.ts',
+      'test/cli/{env,wake}.test.ts',
       'test/scenarios/{improvement/mcp,bounds/delegated}-in-sandbox.test.ts',
       // They load a compiler, or start many programs.
       'test/{docs/code,package/public-types,setup/leave-nothing-behind,structure/*}.test.ts',
-      'test/adapters/cli/{demo,worker}.test.ts',
+      'test/cli/{demo,worker}.test.ts',
     ];
 
 /** What holds for both. The folders and programs that all files share are set up once, so that is not among it. */

@@ -50,7 +50,7 @@ try {
   await ask(sessionId, 'And now?');
   await runtime.shutdown();
 
-  const program = fileURLToPath(new URL('adapters/cli/main.js', import.meta.resolve('wakechart')));
+  const program = fileURLToPath(new URL('cli/main.js', import.meta.resolve('wakechart')));
   const { stdout } = spawnSync(process.execPath, [program, 'session', 'why', '--session', sessionId, '--home', home], { encoding: 'utf8' });
   console.log(stdout.trimEnd());
 } finally {

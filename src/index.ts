@@ -65,7 +65,7 @@ export { createRuntime } from './runtime.ts';
 export type { Companionship, Reconciliation, Runtime, RuntimePorts, RuntimeServices } from './runtime.ts';
 export type { BoundsPorts } from './actors/session/parent-bounds.ts';
 export type { HandedDown } from './machines/permission/handed-down.ts';
-export type { InspectedFolders, RuntimeInspection, SupervisedSystem } from './runtime-inspection.ts';
+export type { InspectedFolders, RuntimeInspection, SupervisedSystem } from './actors/inspection/runtime-inspection.ts';
 export type { JournalCache } from './actors/session/journal-cache.ts';
 export type { JournalAppendOptions, JournalPorts, SessionJournal } from './actors/session/session-journal.ts';
 export { executeAgentRun } from './actors/run/execute-agent-run.ts';

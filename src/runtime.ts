@@ -56,8 +56,8 @@ import type { WakeMemory, WakeOptions } from './actors/wake/wake-ports.ts';
 import { Waker } from './actors/wake/waker.ts';
 import { checkTools } from './machines/turn/tool-check.ts';
 import type { WakeOutcome } from './machines/wake/wake-outcome.ts';
-import { ShutdownGuests } from './runtime-inspection.ts';
-import type { InspectedFolders, RuntimeInspection } from './runtime-inspection.ts';
+import { ShutdownHooks } from './actors/inspection/runtime-inspection.ts';
+import type { InspectedFolders, RuntimeInspection } from './actors/inspection/runtime-inspection.ts';
 
 /** What was found of earlier processes, and what was done about it. */
 export interface Reconciliation {
@@ -229,12 +229,12 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   });
   const wake: Runtime['wake'] = (sessionId, options) => waker.wake(sessionId, options);
   const workers = new SessionWorkers({ ...core, wake, supervisor: tasks.supervisor, onListenerError });
-  const guests = new ShutdownGuests();
+  const hooks = new ShutdownHooks();
   // Jobs and wakes first: they use the tasks, and they want to write how they ended. Whoever looks on sees all of it end.
-  const shutdown = once((reason) => takeEvery([async () => guests.begin(), () => workers.shutdown(reason), () => house.shutdown(reason), () => waker.shutdown(reason), ...lastSteps(ports, { sessions, companionships, reason }), () => guests.close()]));
+  const shutdown = once((reason) => takeEvery([async () => hooks.begin(), () => workers.shutdown(reason), () => house.shutdown(reason), () => waker.shutdown(reason), ...lastSteps(ports, { sessions, companionships, reason }), () => hooks.close()]));
   return {
     tasks,
-    ...facesOf(ports, house, guests),
+    ...facesOf(ports, house, hooks),
     sessions,
     agents,
     tools: turn.tools,
@@ -268,13 +268,13 @@ function sessionsAndJobs({ agents, attachments, environments, directories, polic
   return { sessions, house };
 }
 
-function facesOf(ports: RuntimePorts, house: SubagentHouse, guests: ShutdownGuests): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection'> {
-  return { subagents: house.jobs, localSubagents: house.local, worktrees: house.worktrees, inspection: inspectionOf(ports, house, guests) };
+function facesOf(ports: RuntimePorts, house: SubagentHouse, hooks: ShutdownHooks): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection'> {
+  return { subagents: house.jobs, localSubagents: house.local, worktrees: house.worktrees, inspection: inspectionOf(ports, house, hooks) };
 }
 
-function inspectionOf({ clock, tasks, toolTasks = [], redactText = (text) => text, learnSecrets, prices = {}, processTree, changes, fleet, storeWord, home }: RuntimePorts, { systems }: SubagentHouse, guests: ShutdownGuests): RuntimeInspection {
+function inspectionOf({ clock, tasks, toolTasks = [], redactText = (text) => text, learnSecrets, prices = {}, processTree, changes, fleet, storeWord, home }: RuntimePorts, { systems }: SubagentHouse, hooks: ShutdownHooks): RuntimeInspection {
   const all = [{ label: 'tasks and wakes', tasks }, ...systems, ...toolTasks.map((each) => ({ label: 'what tools keep open', tasks: each }))];
-  return { systems: all.filter((each, index) => all.findIndex((other) => other.tasks === each.tasks) === index), clock, home, redact: redactText, learnSecrets, prices, processTree, changes, fleet, storeWord, hasEnded: () => guests.isOver, onShutdown: (close) => guests.add(close) };
+  return { systems: all.filter((each, index) => all.findIndex((other) => other.tasks === each.tasks) === index), clock, home, redact: redactText, learnSecrets, prices, processTree, changes, fleet, storeWord, hasEnded: () => hooks.isOver, onShutdown: (close) => hooks.add(close) };
 }
 
 interface LastParts {

@@ -1,4 +1,4 @@
 /** The program of a worker: forked for one subagent job, it opens the home and runs the job in a session there. */
 import { startSubagentWorker } from './adapters/child-process/worker-start.ts';
 
-startSubagentWorker(async () => (await import('./worker-house.ts')).openWorker);
+startSubagentWorker(async () => (await import('./node/worker.ts')).openWorker);

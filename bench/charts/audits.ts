@@ -28,7 +28,7 @@ export async function run(): Promise<BenchRow[]> {
   const auditAll = (): unknown => charts.map((chart) => auditChart(chart));
   auditAll();
   const audits = await repeat(ROUNDS, () => msOf(auditAll));
-  const check = await repeat(ROUNDS, () => msOf(() => runProgram(process.execPath, ['dist/adapters/cli/main.js', 'audit', '--check'], { cwd: checkout })));
+  const check = await repeat(ROUNDS, () => msOf(() => runProgram(process.execPath, ['dist/cli/main.js', 'audit', '--check'], { cwd: checkout })));
   const cacheDirectory = mkdtempSync(join(tmpdir(), 'bench-diagrams-'));
   try {
     const descriptions = charts.map((chart) => auditChart(chart).chart);

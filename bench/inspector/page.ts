@@ -21,7 +21,7 @@ const SIZES = [100_000, 1_000_000] as const;
 const ROUNDS = 3;
 const STEPS = 60;
 const RECORDS_PER_TASK = 6;
-const program = fileURLToPath(new URL('../../../dist/adapters/cli/main.js', import.meta.url));
+const program = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 
 /** A log of tasks that run one after the other: each is made, started and completed. */
 async function writeLog(path: string, records: number): Promise<void> {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addressesIn } from '../adapters/cli/inspector-visit.ts';
-import { start, until } from '../adapters/cli/command-line.ts';
-import type { RunningCommand } from '../adapters/cli/command-line.ts';
+import { addressesIn } from '../cli/inspector-visit.ts';
+import { start, until } from '../cli/command-line.ts';
+import type { RunningCommand } from '../cli/command-line.ts';
 import { browserOfFile } from '../support/browser.ts';
 import { accessibilityFaults } from './inspector-events-story.ts';
 

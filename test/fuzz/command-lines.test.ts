@@ -5,12 +5,12 @@ import { CommanderError } from 'commander';
 import type { Command } from 'commander';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EXIT_FAILURE, EXIT_SUCCESS, EXIT_USAGE, exitCodeOf, failureText } from '../../src/adapters/cli/failure.ts';
-import { createProgram } from '../../src/adapters/cli/program.ts';
+import { EXIT_FAILURE, EXIT_SUCCESS, EXIT_USAGE, exitCodeOf, failureText } from '../../src/cli/failure.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import { RuntimeError } from '../../src/machines/errors.ts';
 import { createNodeRuntime } from '../../src/node.ts';
-import { captured } from '../adapters/cli/captured.ts';
-import { run } from '../adapters/cli/command-line.ts';
+import { captured } from '../cli/captured.ts';
+import { run } from '../cli/command-line.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
 

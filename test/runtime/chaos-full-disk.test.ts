@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RuntimeError } from '../../src/machines/errors.ts';
 import { createNodeRuntime } from '../../src/node.ts';
 import type { Runtime } from '../../src/runtime.ts';
-import { program, run } from '../adapters/cli/command-line.ts';
+import { program, run } from '../cli/command-line.ts';
 import { mountSmallDisk, unmount, whyNoSmallDisk } from '../support/small-disk.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';

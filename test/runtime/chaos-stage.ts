@@ -11,7 +11,7 @@ import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
 import type { SessionState } from '../../src/machines/session/session-state.ts';
 import { HINT_GRACE_MS } from '../../src/machines/session/worker-rules.ts';
 import { createNodeRuntime } from '../../src/node.ts';
-import { program, run } from '../adapters/cli/command-line.ts';
+import { program, run } from '../cli/command-line.ts';
 import type { House, Place, StoreUnderTest } from '../support/store-under-test.ts';
 import { effectsOf, expectAtRest, expectEverythingOnce, expectIndexOf, expectNothingLost, readLedger, readSessions } from './chaos-checks.ts';
 import { Player } from './chaos-troupe.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { InspectionRecord } from '../../src/machines/inspection-log/inspection-record.ts';
 import { writeInspectionLog } from '../../src/adapters/inspection-files/inspection-log-file.ts';
-import { createInspector as openAtOnce } from '../../src/node-inspector.ts';
+import { createInspector as openAtOnce } from '../../src/node/inspector.ts';
 import { createInspector, createNodeRuntime } from '../../src/node.ts';
 import type { CreateInspectorOptions, Inspector, NodeRuntime } from '../../src/node.ts';
 import { temporaryHome } from '../support/temporary-home.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { HomeLayout } from '../../src/adapters/files/layout.ts';
 import { createNodeRuntime } from '../../src/node.ts';
-import { createHomeSource } from '../../src/node-inspector.ts';
+import { createHomeSource } from '../../src/node/inspector.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 
 const git = (folder: string, ...words: readonly string[]): void => void execFileSync('git', ['-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@b', ...words], { stdio: 'pipe' });

@@ -2,11 +2,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { records, start, until } from '../adapters/cli/command-line.ts';
-import type { RunningCommand } from '../adapters/cli/command-line.ts';
-import { isAlive, pidsIn } from '../adapters/cli/processes.ts';
-import { Stage, sleeps } from '../adapters/cli/stage.ts';
-import type { StagedSession, Step } from '../adapters/cli/stage.ts';
+import { records, start, until } from '../cli/command-line.ts';
+import type { RunningCommand } from '../cli/command-line.ts';
+import { isAlive, pidsIn } from '../cli/processes.ts';
+import { Stage, sleeps } from '../cli/stage.ts';
+import type { StagedSession, Step } from '../cli/stage.ts';
 
 let stage: Stage;
 const started: RunningCommand[] = [];

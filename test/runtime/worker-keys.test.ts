@@ -8,7 +8,7 @@ import { workerKeysOf } from '../../src/actors/subagent/worker-keys.ts';
 import { FileAgentCatalog } from '../../src/adapters/agents/file-agent-catalog.ts';
 import { HomeLayout } from '../../src/adapters/files/layout.ts';
 import { modelOfSession } from '../../src/adapters/files/session-model.ts';
-import { profilesOfHome, providersOfHome } from '../../src/node-backends.ts';
+import { profilesOfHome, providersOfHome } from '../../src/node/backends.ts';
 
 const sessionId = '0192f0c1-2345-7abc-8def-0123456789ab';
 

@@ -6,7 +6,7 @@ import type { Planted } from './planted-tree.ts';
 /** A file that opens as files do, so that only what is planted below it can offend. */
 const file = (code: string): string => `/** Planted. */\n${code}\n`;
 
-const CHOSEN = 'only src/machines.ts, src/node.ts, src/node-backends.ts, src/node-environments.ts, src/node-hands.ts, src/node-inspector.ts, src/node-jobs.ts, src/node-memory.ts, src/node-stores.ts, src/node-subagents.ts, src/node-tools.ts, src/postgres.ts, src/subagent-worker.ts, src/worker-house.ts and src/adapters/cli choose them [adapters-are-chosen-in-two-places]';
+const CHOSEN = 'only src/machines.ts, src/node.ts, src/postgres.ts, src/subagent-worker.ts, src/node and src/cli choose them [adapters-are-chosen-in-two-places]';
 const GONE = 'is guarded by this rule and is not there; move the rule with it';
 
 interface Plant {
@@ -77,19 +77,29 @@ describe('an import against the direction of the rooms is found, when', () => {
       planted: { 'src/adapters/git/bad.ts': file("import { shell } from '../shell/shell.ts';\nexport const bad = shell;") },
       seen:
         'src/adapters/git/bad.ts:2 imports src/adapters/shell/shell.ts; an adapter never imports another but system, ' +
-        'only src/node.ts and src/adapters/cli choose among them [adapters-stand-alone]',
+        'only src/node and src/cli choose among them [adapters-stand-alone]',
     },
     {
       what: 'the primitives that all adapters share import one of them',
       planted: { 'src/adapters/system/bad.ts': file("import { shell } from '../shell/shell.ts';\nexport const bad = shell;") },
       seen:
         'src/adapters/system/bad.ts:2 imports src/adapters/shell/shell.ts; an adapter never imports another but system, ' +
-        'only src/node.ts and src/adapters/cli choose among them [adapters-stand-alone]',
+        'only src/node and src/cli choose among them [adapters-stand-alone]',
     },
     {
       what: 'an adapter imports the composition root',
       planted: { 'src/adapters/git/bad.ts': file("import { node } from '../../node.ts';\nexport const bad = node;") },
       seen: 'src/adapters/git/bad.ts:2 imports src/node.ts; an adapter knows ports and data, not who composes it [adapters-stand-alone]',
+    },
+    {
+      what: 'an adapter imports the command line',
+      planted: { 'src/adapters/git/bad.ts': file("import { main } from '../../cli/main.ts';\nexport const bad = main;") },
+      seen: 'src/adapters/git/bad.ts:2 imports src/cli/main.ts; an adapter knows ports and data, not who composes it [adapters-stand-alone]',
+    },
+    {
+      what: 'the runtime of a machine imports the command line',
+      planted: { 'src/node/bad.ts': file("import { main } from '../cli/main.ts';\nexport const bad = main;") },
+      seen: 'src/node/bad.ts:2 imports src/cli/main.ts; the command line is made of the runtime [node-knows-no-command-line]',
     },
     {
       what: 'the root entry point imports an adapter',
@@ -143,8 +153,8 @@ describe('an import against the direction of the rooms is found, when', () => {
     },
     {
       what: 'the command line uses what ships for tests',
-      planted: { 'src/adapters/cli/bad.ts': file("import { suite } from '../../testing.ts';\nexport const bad = suite;") },
-      seen: 'src/adapters/cli/bad.ts:2 imports src/testing.ts, which ships for tests [testing-is-for-tests]',
+      planted: { 'src/cli/bad.ts': file("import { suite } from '../testing.ts';\nexport const bad = suite;") },
+      seen: 'src/cli/bad.ts:2 imports src/testing.ts, which ships for tests [testing-is-for-tests]',
     },
     {
       what: 'the composition root uses what ships for tests',
@@ -167,14 +177,14 @@ describe('an import against the direction of the rooms is found, when', () => {
       seen: `src/testing.ts:2 reaches adapters through src/adapters/shell/shell.ts; ${CHOSEN}`,
     },
     {
-      what: 'a fourth room opens',
+      what: 'a folder beside the five opens',
       planted: { 'src/utils/bad.ts': file('export const bad = 1;') },
-      seen: 'src/utils/bad.ts lies in src/utils; the rooms are machines, actors, adapters [three-rooms]',
+      seen: 'src/utils/bad.ts lies in src/utils; the folders are machines, actors, adapters, node, cli [every-file-has-its-folder]',
     },
     {
       what: 'a file lies between the adapters',
       planted: { 'src/adapters/shared.ts': file('export const bad = 1;') },
-      seen: 'src/adapters/shared.ts lies beside the adapters; each technology has a folder of its own [three-rooms]',
+      seen: 'src/adapters/shared.ts lies beside the adapters; each technology has a folder of its own [every-file-has-its-folder]',
     },
   ];
 
@@ -236,21 +246,13 @@ describe('a rule whose room is gone', () => {
   it.each([
     ['src/actors', 'actors-know-no-adapter', { 'src/actors/act.ts': undefined }],
     ['src/testing', 'testing-needs-no-framework', { 'src/testing/suite.ts': undefined, 'src/testing/fixture.ts': undefined }],
-    ['src/adapters/cli', 'adapters-are-chosen-in-two-places', { 'src/adapters/cli/main.ts': undefined, 'src/adapters/cli/chart-module.ts': undefined }],
+    ['src/cli', 'adapters-are-chosen-in-two-places', { 'src/cli/main.ts': undefined, 'src/cli/audit/chart-module.ts': undefined }],
     ['src/node.ts', 'adapters-are-chosen-in-two-places', { 'src/node.ts': undefined }],
     ['src/machines.ts', 'adapters-are-chosen-in-two-places', { 'src/machines.ts': undefined }],
-    ['src/adapters/cli/chart-module.ts', 'imports-can-be-read', { 'src/adapters/cli/chart-module.ts': undefined }],
-    ['src/node-backends.ts', 'adapters-are-chosen-in-two-places', { 'src/node-backends.ts': undefined }],
-    ['src/worker-house.ts', 'adapters-are-chosen-in-two-places', { 'src/worker-house.ts': undefined }],
+    ['src/cli/audit/chart-module.ts', 'imports-can-be-read', { 'src/cli/audit/chart-module.ts': undefined }],
+    ['src/node', 'adapters-are-chosen-in-two-places', { 'src/node/worker.ts': undefined, 'src/node/subagents.ts': undefined }],
+    ['src/node/worker.ts', 'imports-can-be-read', { 'src/node/worker.ts': undefined }],
     ['src/subagent-worker.ts', 'adapters-are-chosen-in-two-places', { 'src/subagent-worker.ts': undefined }],
-    ['src/node-subagents.ts', 'adapters-are-chosen-in-two-places', { 'src/node-subagents.ts': undefined }],
-    ['src/node-environments.ts', 'adapters-are-chosen-in-two-places', { 'src/node-environments.ts': undefined }],
-    ['src/node-hands.ts', 'adapters-are-chosen-in-two-places', { 'src/node-hands.ts': undefined }],
-    ['src/node-inspector.ts', 'adapters-are-chosen-in-two-places', { 'src/node-inspector.ts': undefined }],
-    ['src/node-memory.ts', 'adapters-are-chosen-in-two-places', { 'src/node-memory.ts': undefined }],
-    ['src/node-jobs.ts', 'adapters-are-chosen-in-two-places', { 'src/node-jobs.ts': undefined }],
-    ['src/node-stores.ts', 'adapters-are-chosen-in-two-places', { 'src/node-stores.ts': undefined }],
-    ['src/node-tools.ts', 'adapters-are-chosen-in-two-places', { 'src/node-tools.ts': undefined }],
     ['src/postgres.ts', 'adapters-are-chosen-in-two-places', { 'src/postgres.ts': undefined }],
     ['src/ports.ts', 'entry-points-are-made-of-their-rooms', { 'src/ports.ts': undefined }],
     ['src/testing.ts', 'testing-is-for-tests', { 'src/testing.ts': undefined }],

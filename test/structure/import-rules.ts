@@ -1,5 +1,5 @@
 /**
- * The three rooms and the one direction between them: adapters -> actors -> machines.
+ * The five folders of src and the one direction between them: cli -> node -> adapters -> actors -> machines.
  *
  * Every import counts, type-only ones too: a type that points up is a dependency that points up.
  */
@@ -10,7 +10,7 @@ import type { ImportEdge, ProjectFile, SourceTree } from './source-tree.ts';
 
 type Complaint = string | undefined;
 
-const ROOMS: ReadonlySet<string> = new Set(['machines', 'actors', 'adapters']);
+const ROOMS: ReadonlySet<string> = new Set(['machines', 'actors', 'adapters', 'node', 'cli']);
 
 /** A folder beside the rooms: what ships for tests of code that is built on this one. Its one door is the entry point of the same name. */
 const TESTING = 'src/testing';
@@ -19,12 +19,13 @@ const TESTING_ENTRY_POINT = `${TESTING}.ts`;
 /** The one part of Node that tests of any framework can use. */
 const ASSERTIONS = 'node:assert/strict';
 
-/** Files of the source root that choose among adapters. Nobody else may, but for the command line in src/adapters/cli. */
-const COMPOSITION_ROOTS: ReadonlySet<string> = new Set(['src/machines.ts', 'src/node.ts', 'src/node-backends.ts', 'src/node-environments.ts', 'src/node-hands.ts', 'src/node-inspector.ts', 'src/node-jobs.ts', 'src/node-memory.ts', 'src/node-stores.ts', 'src/node-subagents.ts', 'src/node-tools.ts', 'src/postgres.ts', 'src/subagent-worker.ts', 'src/worker-house.ts']);
-const COMMAND_LINE = 'src/adapters/cli';
+/** Entry points that choose among adapters, and the two folders above the adapters: the runtime of a machine, and the command line over that. */
+const CHOOSING_ENTRY_POINTS: ReadonlySet<string> = new Set(['src/machines.ts', 'src/node.ts', 'src/postgres.ts', 'src/subagent-worker.ts']);
+const NODE_RUNTIME = 'src/node';
+const COMMAND_LINE = 'src/cli';
 
 /** Files that load what a user names, and so import a path computed at run time. */
-const LOADERS_OF_USER_CODE: ReadonlySet<string> = new Set(['src/worker-house.ts', 'src/adapters/cli/chart-module.ts']);
+const LOADERS_OF_USER_CODE: ReadonlySet<string> = new Set(['src/node/worker.ts', 'src/cli/audit/chart-module.ts']);
 
 /** What the published entry points without adapters are made of. */
 const PURE_ENTRY_POINTS: Readonly<Record<string, readonly string[]>> = {
@@ -94,25 +95,34 @@ const actorsKnowNoAdapter = importRule('actors-know-no-adapter', ['src/actors'],
 const SYSTEM_ADAPTER = 'src/adapters/system';
 
 const adaptersStandAlone = importRule('adapters-stand-alone', ['src/adapters'], (edge, file) => {
-  if (edge.target === undefined || file.path.startsWith(`${COMMAND_LINE}/`)) return undefined;
+  if (edge.target === undefined) return undefined;
   const room = roomOf(edge.target);
-  if (room === 'root' && edge.target !== TESTING_ENTRY_POINT) return `imports ${edge.target}; an adapter knows ports and data, not who composes it`;
+  if ((room === 'root' || room === 'node' || room === 'cli') && edge.target !== TESTING_ENTRY_POINT) return `imports ${edge.target}; an adapter knows ports and data, not who composes it`;
   if (room !== 'adapters' || adapterOf(edge.target) === adapterOf(file.path) || adapterOf(edge.target) === SYSTEM_ADAPTER) return undefined;
-  return `imports ${edge.target}; an adapter never imports another but system, only src/node.ts and ${COMMAND_LINE} choose among them`;
+  return `imports ${edge.target}; an adapter never imports another but system, only ${NODE_RUNTIME} and ${COMMAND_LINE} choose among them`;
 });
+
+const nodeKnowsNoCommandLine = importRule('node-knows-no-command-line', [NODE_RUNTIME], ({ target }) =>
+  target !== undefined && roomOf(target) === 'cli' ? `imports ${target}; the command line is made of the runtime` : undefined,
+);
+
+/** Whether a file chooses among adapters, or is made of one that does. */
+function isChoosing(path: string): boolean {
+  return CHOOSING_ENTRY_POINTS.has(path) || ['adapters', 'node', 'cli'].includes(roomOf(path));
+}
 
 const adaptersAreChosenInTwoPlaces: Rule = {
   name: 'adapters-are-chosen-in-two-places',
-  guards: [...COMPOSITION_ROOTS, COMMAND_LINE],
+  guards: [...CHOOSING_ENTRY_POINTS, NODE_RUNTIME, COMMAND_LINE],
   check: (tree) =>
     tree
       .under('src')
-      .filter((file) => isCode(file) && roomOf(file.path) === 'root' && !COMPOSITION_ROOTS.has(file.path))
+      .filter((file) => isCode(file) && roomOf(file.path) === 'root' && !CHOOSING_ENTRY_POINTS.has(file.path))
       .flatMap((file) =>
         file.imports
-          .filter(({ target }) => target !== undefined && (roomOf(target) === 'adapters' || COMPOSITION_ROOTS.has(target)))
+          .filter(({ target }) => target !== undefined && isChoosing(target))
           .map(({ target, line }) => {
-            const message = `reaches adapters through ${target}; only ${[...COMPOSITION_ROOTS].join(', ')} and ${COMMAND_LINE} choose them`;
+            const message = `reaches adapters through ${target}; only ${[...CHOOSING_ENTRY_POINTS].join(', ')}, ${NODE_RUNTIME} and ${COMMAND_LINE} choose them`;
             return { file: file.path, line, message };
           }),
       ),
@@ -120,8 +130,8 @@ const adaptersAreChosenInTwoPlaces: Rule = {
 
 const entryPointsStayAbove = importRule('entry-points-are-made-of-their-rooms', Object.keys(PURE_ENTRY_POINTS), (edge, file) => {
   const rooms = PURE_ENTRY_POINTS[file.path] ?? [];
-  // The rule above speaks about adapters and composition roots, in better words.
-  if (edge.target !== undefined && (roomOf(edge.target) === 'adapters' || COMPOSITION_ROOTS.has(edge.target))) return undefined;
+  // The rule above speaks about adapters and what chooses them, in better words.
+  if (edge.target !== undefined && isChoosing(edge.target)) return undefined;
   return beyond(edge, rooms, ['xstate', 'zod', 'rxjs']);
 });
 
@@ -136,7 +146,7 @@ const testingIsForTests: Rule = {
     tree
       .under('src')
       // What the other rooms and entry points may use is a list already.
-      .filter((file) => isCode(file) && (roomOf(file.path) === 'adapters' || (roomOf(file.path) === 'root' && !Object.hasOwn(PURE_ENTRY_POINTS, file.path))))
+      .filter((file) => isCode(file) && (['adapters', 'node', 'cli'].includes(roomOf(file.path)) || (roomOf(file.path) === 'root' && !Object.hasOwn(PURE_ENTRY_POINTS, file.path))))
       .flatMap((file) =>
         file.imports
           .filter(({ target = '' }) => roomOf(target) === 'testing' || target === TESTING_ENTRY_POINT)
@@ -144,14 +154,14 @@ const testingIsForTests: Rule = {
       ),
 };
 
-const threeRooms: Rule = {
-  name: 'three-rooms',
+const everyFileHasItsFolder: Rule = {
+  name: 'every-file-has-its-folder',
   guards: ['src'],
   check: (tree) =>
     tree.under('src').flatMap((file) => {
       const room = roomOf(file.path);
       if (room !== 'root' && room !== 'testing' && !ROOMS.has(room)) {
-        return [{ file: file.path, message: `lies in src/${room}; the rooms are ${[...ROOMS].join(', ')}` }];
+        return [{ file: file.path, message: `lies in src/${room}; the folders are ${[...ROOMS].join(', ')}` }];
       }
       if (room === 'adapters' && adapterOf(file.path) === undefined) {
         return [{ file: file.path, message: 'lies beside the adapters; each technology has a folder of its own' }];
@@ -219,11 +229,12 @@ export const importRules: readonly Rule[] = [
   machinesArePure,
   actorsKnowNoAdapter,
   adaptersStandAlone,
+  nodeKnowsNoCommandLine,
   adaptersAreChosenInTwoPlaces,
   entryPointsStayAbove,
   testingNeedsNoFramework,
   testingIsForTests,
-  threeRooms,
+  everyFileHasItsFolder,
   importsCanBeRead,
   packagesAreDeclared,
   pageRunsInBrowsers,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { SimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { until } from '../../support/session-house.ts';
-import { isAlive } from '../../adapters/cli/processes.ts';
+import { isAlive } from '../../cli/processes.ts';
 import { followedSession } from './followed-session.ts';
 import type { FollowedSession } from './followed-session.ts';
 import { openShellStage } from './shell-stage.ts';

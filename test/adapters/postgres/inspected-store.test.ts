@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createHomeSource } from '../../../src/node-inspector.ts';
+import { createHomeSource } from '../../../src/node/inspector.ts';
 import { createNodeRuntime } from '../../../src/node.ts';
 import type { NodeRuntime } from '../../../src/node.ts';
 import { inspectionSourceContract } from '../../support/inspection-source-contract.ts';

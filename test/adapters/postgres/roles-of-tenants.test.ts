@@ -10,7 +10,7 @@ import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 import { ask } from '../../support/postgres-databases.ts';
 import { freshDatabase, ownServer } from '../../support/postgres-server.ts';
 import { AGENT_ID, IDENTITY, SESSION_ID, created, idOf, message, newEvent } from '../../support/session-events.ts';
-import { runInProcess } from '../cli/in-process.ts';
+import { runInProcess } from '../../cli/in-process.ts';
 import { OWNER, rolesHouse } from './roles-house.ts';
 import type { RolesHouse } from './roles-house.ts';
 

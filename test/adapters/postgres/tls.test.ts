@@ -9,7 +9,7 @@ import { checkPostgres, migratePostgres } from '../../../src/adapters/postgres/m
 import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
 import { ask } from '../../support/postgres-databases.ts';
 import { freshDatabase } from '../../support/postgres-server.ts';
-import { runInProcess } from '../cli/in-process.ts';
+import { runInProcess } from '../../cli/in-process.ts';
 import { tlsHouse } from './tls-house.ts';
 import type { TlsHouse } from './tls-house.ts';
 

@@ -1,7 +1,7 @@
 /** What may stand behind the "?" of a database's URL, on the command line and in a program; and what is said of a server that is not reached. */
 import { describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
-import { chosenStore } from '../../../src/adapters/cli/chosen-store.ts';
+import { chosenStore } from '../../../src/cli/open/chosen-store.ts';
 import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
 import { databaseFailed } from '../../../src/adapters/postgres/postgres-errors.ts';
 import { emptyStores } from './empty-stores.ts';

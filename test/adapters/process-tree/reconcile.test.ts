@@ -61,7 +61,7 @@ describe('a process without environment, session, output and parents', () => {
   it('is ended by its host when that is asked to end, before it has ended', async () => {
     const home = await mkdtemp(join(tmpdir(), 'hidden-'));
     const pidFile = join(home, 'hidden.pid');
-    const main = fileURLToPath(new URL('adapters/cli/main.js', dist));
+    const main = fileURLToPath(new URL('cli/main.js', dist));
     const host = spawn(process.execPath, [main, 'task', 'run', '--home', home, '--', `sh ${fixturePath('hide.sh')} ${pidFile} 0.1; exec sleep 1000`], { stdio: 'ignore', cwd: home });
     const hidden = await pidFrom(pidFile);
     await eventually(() => parentOf(hidden) === 1, 'its parents have left');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createNodeRuntime } from '../../../src/node.ts';
 import type { NodeRuntime } from '../../../src/node.ts';
-import { start } from '../../adapters/cli/command-line.ts';
+import { start } from '../../cli/command-line.ts';
 import { eventually, processesWith } from '../../adapters/process-tree/system-processes.ts';
 import { processesLeft } from '../../setup/processes-left.ts';
 import { hasSandbox } from '../../support/sandbox.ts';

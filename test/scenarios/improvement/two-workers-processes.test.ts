@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createNodeRuntime } from '../../../src/node.ts';
 import type { NodeRuntime } from '../../../src/node.ts';
-import { run } from '../../adapters/cli/command-line.ts';
+import { run } from '../../cli/command-line.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 import { LEARNER, SHARED_LESSON, complaintsAbout, lessonOf, logOf, ofType, startSession, writeLearner } from './learning-home.ts';

@@ -13,7 +13,7 @@ import type { JobHouse } from './job-house.ts';
 import { tracesOf } from './job-house.ts';
 import type { KindOfWork } from './kinds-of-work.ts';
 
-const CLI = fileURLToPath(new URL('../../../dist/adapters/cli/main.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 
 export interface EndedWork {
   readonly jobId: string;

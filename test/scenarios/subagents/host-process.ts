@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Reconciliation } from '../../../src/runtime.ts';
 import type { SubagentSpawnRequest } from '../../../src/machines/subagent/subagent-request.ts';
-import type { NodeSubagentOptions } from '../../../src/node-subagents.ts';
+import type { NodeSubagentOptions } from '../../../src/node/subagents.ts';
 import { processesWith } from '../../adapters/process-tree/system-processes.ts';
 import { ROOMY } from './job-house.ts';
 import type { JobHouse } from './job-house.ts';

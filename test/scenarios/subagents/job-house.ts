@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../../src/actors/clock/clock.ts';
 import type { SubagentSpawnRequest } from '../../../src/machines/subagent/subagent-request.ts';
-import type { NodeSubagentOptions } from '../../../src/node-subagents.ts';
+import type { NodeSubagentOptions } from '../../../src/node/subagents.ts';
 import { createNodeRuntime } from '../../../src/node.ts';
 import type { NodeRuntime } from '../../../src/node.ts';
 import { git, makeRepository } from '../../adapters/git/git-house.ts';

@@ -1,0 +1,85 @@
+/** What a runtime lets an inspector attach to: its systems of actors, and its end. It keeps nothing until somebody asks. */
+import type { Clock } from '../clock/clock.ts';
+import type { Fleet } from './fleet.ts';
+import type { FolderChanges } from './folder-changes.ts';
+import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
+import type { ProcessTree } from '../task/process-tree.ts';
+import { RuntimeError } from '../../machines/errors.ts';
+import type { PriceTable } from '../../machines/run/prices.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { TextRedaction } from '../../machines/vault/text-redaction.ts';
+
+export interface InspectedFolders {
+  readonly folders: FolderChanges;
+  /** The folder in which a session works, absolute; it is not made for being looked at. */
+  readonly workspaceOf: (session: SessionState) => string;
+}
+
+/** The root of a system of actors. */
+export interface SupervisedSystem {
+  /** What lives in it, in a few words. */
+  readonly label: string;
+  readonly tasks: BackgroundTaskManager;
+}
+
+export interface RuntimeInspection {
+  /** Each is the root of a system of actors of its own: tasks and wakes, jobs, wakes that have processes of their own, and what tools keep running. */
+  readonly systems: readonly SupervisedSystem[];
+  readonly clock: Clock;
+  /** Absolute path of the home that it keeps its sessions in. Absent: a store of another kind. */
+  readonly home?: string | undefined;
+  /** Takes every secret out of a text that is known in this process. */
+  readonly redact: TextRedaction;
+  /** Makes `redact` know the secrets of all vaults that can be had without running a program. Absent: there are no vaults. @returns the others, by name */
+  readonly learnSecrets?: (() => Promise<readonly string[]>) | undefined;
+  /** In US dollars per million tokens, before the known ones. */
+  readonly prices: PriceTable;
+  /** Owns the processes of tasks. */
+  readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  /** How a command names the store, without a password. Absent: it lies in the home. */
+  readonly storeWord?: string | undefined;
+  /** The workers over the store. Absent: nobody knows of others. */
+  readonly fleet?: Fleet | undefined;
+  /** How to see what sessions have changed. Absent: nobody can tell. */
+  readonly changes?: InspectedFolders | undefined;
+  /** Whether its end has begun. */
+  readonly hasEnded: () => boolean;
+  /**
+   * Calls `close` when everything else of the runtime has ended, and waits for it.
+   * @returns leaves; idempotent
+   * @throws RuntimeError RUNTIME_SHUT_DOWN when its end has begun
+   */
+  readonly onShutdown: (close: () => Promise<void>) => () => void;
+}
+
+/** Those who wait for the end of a runtime. */
+export class ShutdownHooks {
+  readonly #closers = new Set<() => Promise<void>>();
+  #isOver = false;
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** @returns leaves @throws RuntimeError RUNTIME_SHUT_DOWN */
+  add(close: () => Promise<void>): () => void {
+    if (this.#isOver) throw new RuntimeError('RUNTIME_SHUT_DOWN', 'the runtime is shut down, and there is nothing to look at in it any more', { category: 'conflict', hint: 'Open a new runtime.' });
+    // Several may come with the same function.
+    const own = (): Promise<void> => close();
+    this.#closers.add(own);
+    return () => void this.#closers.delete(own);
+  }
+
+  /** The end has begun: nobody new is let in. */
+  begin(): void {
+    this.#isOver = true;
+  }
+
+  /** Closes all of them. @throws what the first of them that failed has thrown */
+  async close(): Promise<void> {
+    const closers = [...this.#closers];
+    this.#closers.clear();
+    const endings = await Promise.allSettled(closers.map((close) => close()));
+    for (const ending of endings) if (ending.status === 'rejected') throw ending.reason;
+  }
+}

@@ -1,0 +1,34 @@
+/** What every command gets: where to write, which home, how it is interrupted. */
+import { invocation } from './invocation.ts';
+import { FILES, storeWords } from './open/chosen-store.ts';
+import type { ChosenStore } from './open/chosen-store.ts';
+import type { Interruption } from './interruption.ts';
+import type { Output } from './terminal/output.ts';
+import { shellQuoted } from './terminal/text.ts';
+
+export interface CommandContext {
+  readonly out: Output;
+  readonly err: Output;
+  /** For programs: JSON on standard output and nothing else. */
+  readonly json: boolean;
+  /** Absolute. */
+  readonly home: string;
+  /** Whether the user named the home in this very command. */
+  readonly isHomeGiven: boolean;
+  /** The database that holds the sessions; undefined when they are in the home. */
+  readonly store?: ChosenStore | undefined;
+  /** Whether this very command says that they are in the home, whatever the environment says. */
+  readonly isFilesGiven?: boolean | undefined;
+  readonly interruption: Interruption;
+}
+
+/** Where the sessions are, for people. */
+export function storeText({ home, store }: Pick<CommandContext, 'home' | 'store'>): string {
+  return store?.shown ?? home;
+}
+
+/** A command of ours as the user could type it next, with the same home and store. */
+export function nextCommand({ home, isHomeGiven, store, isFilesGiven }: CommandContext, ...words: readonly string[]): string {
+  const stored = store?.isGiven === true ? storeWords(store) : isFilesGiven === true ? ['--store', FILES] : [];
+  return shellQuoted([...invocation(), ...words, ...(isHomeGiven ? ['--home', home] : []), ...stored]);
+}

@@ -1,0 +1,85 @@
+/** How a failure is told: one line that says what was expected and what came, one that says what to do, and the exit code. */
+import { RuntimeError, messageOf } from '../machines/errors.ts';
+import type { ErrorCategory } from '../machines/errors.ts';
+import type { Output } from './terminal/output.ts';
+import { printable } from './terminal/text.ts';
+import { USAGE } from './usage.ts';
+
+export const EXIT_SUCCESS = 0;
+export const EXIT_FAILURE = 1;
+export const EXIT_USAGE = 2;
+
+/** Errors that lie in the arguments and in nothing else. */
+const USAGE_CODES: ReadonlySet<string> = new Set([USAGE, 'SESSION_REQUEST_INVALID', 'TASK_REQUEST_INVALID', 'RETRIEVAL_REQUEST_INVALID']);
+
+/** What ended because somebody interrupted it has nothing to report. */
+const ENDED_BY_INTERRUPTION: ReadonlySet<string> = new Set(['RUNTIME_SHUT_DOWN', 'TASK_MANAGER_SHUT_DOWN', 'TASK_CANCELLED', 'STORE_CLOSED']);
+
+const DEFECT_HINT = 'This is a defect of Wakechart. Run the command again with WAKECHART_DEBUG=1 and report what it prints.';
+
+/** For errors that come without advice of their own. */
+const HINTS = {
+  validation: 'Check what was given to the command; its --help says what it takes.',
+  capacity: 'Wait until some of the work is done, then try again.',
+  permission: 'Ask whoever may allow it.',
+  timeout: 'Try again with more time.',
+  runner: 'Run the command again with WAKECHART_DEBUG=1 to see more.',
+  provider: 'Try again later, or look at the log of the session.',
+  process: 'Check that the command can be run from a shell here.',
+  storage: 'Check the home directory, who owns it and how full its disk is, then try again.',
+  conflict: 'Look at where it stands now, then decide again.',
+  not_found: 'List what there is.',
+  crash: DEFECT_HINT,
+} as const satisfies Record<ErrorCategory, string>;
+
+const DISK_FULL = 'The disk is full. Free some space, then try again.';
+const NOT_ALLOWED = 'Check who owns it and its permissions, then try again.';
+const TOO_MANY_FILES = 'Too many files are open here. Raise the limit (ulimit -n), then try again.';
+
+/** What the system refuses wherever it is asked: no defect of ours, whoever forgot to say so. */
+const SYSTEM_HINTS: Readonly<Record<string, string>> = {
+  ...{ ENOSPC: DISK_FULL, EDQUOT: DISK_FULL, EACCES: NOT_ALLOWED, EPERM: NOT_ALLOWED, EMFILE: TOO_MANY_FILES, ENFILE: TOO_MANY_FILES },
+  ...{ EROFS: 'That disk can only be read. Name a home that can be written with --home DIR.', EIO: 'The disk does not work. Look at it, then try again.', EFBIG: 'A file may not be that large here. Raise the limit (ulimit -f), then try again.' },
+};
+
+interface Told {
+  readonly message: string;
+  readonly code: string;
+  readonly hint: string;
+}
+
+function toldOf(error: unknown): Told {
+  const message = printable(messageOf(error)).trim();
+  if (RuntimeError.is(error)) return { message, code: error.code, hint: error.hint ?? HINTS[error.category] };
+  const hint = error instanceof Error && 'syscall' in error && 'code' in error ? SYSTEM_HINTS[String(error.code)] : undefined;
+  return hint === undefined ? { message, code: 'INTERNAL', hint: DEFECT_HINT } : { message: `a file could not be read or written: ${message}`, code: 'STORAGE_FAILED', hint };
+}
+
+export function exitCodeOf(error: unknown): number {
+  return RuntimeError.is(error) && USAGE_CODES.has(error.code) ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+export function isEndOfInterrupted(error: unknown): boolean {
+  return RuntimeError.is(error) && ENDED_BY_INTERRUPTION.has(error.code);
+}
+
+/** Text for standard error. */
+export function failureText(error: unknown, { styles }: Pick<Output, 'styles'>): string {
+  const { message, code, hint } = toldOf(error);
+  const lines = [`${styles.red('error:')} ${message} ${styles.dim(`[${code}]`)}`, ...hintText(hint, styles)];
+  if (process.env['WAKECHART_DEBUG'] === '1') lines.push(stackOf(error));
+  return `${lines.join('\n')}\n`;
+}
+
+/** Every line of a hint after the first is set under it. */
+export function hintText(hint: string, styles: Output['styles']): string[] {
+  return printable(hint)
+    .split('\n')
+    .map((line, index) => (index === 0 ? `  ${styles.cyan('hint:')} ${line}` : `        ${line}`));
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  const { cause } = error;
+  return `${error.stack ?? ''}${cause === undefined ? '' : `\ncaused by: ${cause instanceof Error ? (cause.stack ?? cause.message) : messageOf(cause)}`}`;
+}

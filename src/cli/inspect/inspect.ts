@@ -1,0 +1,136 @@
+/** `wakechart inspect`: the sessions of a home, what was recorded, or other XState programs, in a browser on this machine. It runs nothing and wakes nobody. */
+import type { InspectionRecording, InspectionSource } from '../../actors/inspection/inspection-source.ts';
+import { namedSecrets } from '../../actors/inspection/learned-secrets.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { sendAddress } from '../../adapters/stately/sender-options.ts';
+import { openBrowser } from './browser.ts';
+import type { CommandContext } from '../context.ts';
+import { EXIT_SUCCESS } from '../failure.ts';
+import { isHomeThere } from '../home.ts';
+import { openedHome, secretsOfHome } from './home.ts';
+import { openedLog } from './log.ts';
+import { receivedPrograms, sentRecording } from './programs.ts';
+import { NO_SECRETS_KNOWN } from './opened-source.ts';
+import type { InspectedSecrets, OpenedSource } from './opened-source.ts';
+import { addressAt, showUntilInterrupted } from './shown-inspector.ts';
+import { printable } from '../terminal/text.ts';
+import { usageError } from '../usage.ts';
+
+/** Reads the log from standard input. */
+const PIPED = '-';
+
+export interface InspectOptions {
+  /** An inspection log; `-` for standard input. Undefined: the sessions of the home. */
+  readonly file: string | undefined;
+  /** To show first. */
+  readonly session: string | undefined;
+  readonly port: number | undefined;
+  readonly opensBrowser: boolean;
+  /** Where other programs connect. Undefined: none may. */
+  readonly statelyPort: number | undefined;
+  readonly statelyOrigins: readonly string[];
+  /** Undefined: nothing leaves. */
+  readonly sendTo: string | undefined;
+  /** Although some secrets cannot be taken out. */
+  readonly sendsUnknownSecrets: boolean;
+}
+
+/** What is shown, and what of it would be sent. */
+interface Looked {
+  readonly source: InspectionSource;
+  readonly recording: InspectionRecording;
+  readonly secrets: InspectedSecrets;
+}
+
+type Closing = () => Promise<void>;
+
+export async function inspect(context: CommandContext, options: InspectOptions): Promise<number> {
+  checkWords(options);
+  const closings: Closing[] = [];
+  try {
+    await show(context, options, closings);
+  } finally {
+    await closeAll(closings);
+  }
+  return EXIT_SUCCESS;
+}
+
+function checkWords({ file, session, statelyPort, statelyOrigins, sendTo, sendsUnknownSecrets }: InspectOptions): void {
+  if (file !== undefined && session !== undefined) throw usageError('expected either a file or --session: an inspection log holds no sessions', 'Leave one of them out.');
+  if (file !== undefined && statelyPort !== undefined) throw usageError('expected either a file or --stately-port: one timeline is shown', 'Open them one beside the other, in two terminals.');
+  if (statelyOrigins.length > 0 && statelyPort === undefined) throw usageError('expected --stately-port with --stately-origin: no page can connect otherwise', 'Give both: --stately-port 8080 --stately-origin http://localhost:5173');
+  if (sendTo !== undefined && file === undefined && session === undefined && statelyPort === undefined) throw usageError('expected a file, --session or --stately-port with --send-to: a home as a whole is no recording', 'Say what is to be sent: wakechart inspect --session ID --send-to wss://…');
+  if (sendsUnknownSecrets && sendTo === undefined) throw usageError('expected --send-to with --send-unknown-secrets: nothing is sent otherwise', 'Leave it out, or say where to send: --send-to wss://…');
+  // Before anything is opened: an address that would be refused later is refused now.
+  if (sendTo !== undefined) sendAddress(sendTo);
+  if (file === PIPED && process.stdin.isTTY) throw usageError('expected an inspection log on standard input; that is a terminal', 'Pipe one in: zcat run.ndjson.gz | wakechart inspect -');
+}
+
+async function show(context: CommandContext, options: InspectOptions, closings: Closing[]): Promise<void> {
+  const { file, session, port, opensBrowser, sendTo, sendsUnknownSecrets } = options;
+  const { out, json } = context;
+  const { source, recording, secrets } = await looked(context, options, closings);
+  if (sendTo !== undefined && !sendsUnknownSecrets) refuseUnknownSecrets(secrets.unknownSecrets);
+  const { openSource } = await import('../../node/inspector.ts');
+  const onProblem = (error: unknown): void => warn(context, `the inspector: ${messageOf(error)}`);
+  const inspector = await openSource(source, { onProblem, ...(port === undefined ? {} : { port }) });
+  closings.push(() => inspector.close());
+  const tell = async (): Promise<void> => {
+    const address = addressAt(inspector, session);
+    await (json ? out.record({ inspector: { origin: inspector.origin, address } }) : out.line(address));
+  };
+  await tell();
+  if (sendTo !== undefined) {
+    const sender = await sentRecording(context, { to: sendTo, recording, secrets });
+    closings.push(() => sender.close());
+  }
+  // One of its own: each is good once.
+  if (opensBrowser) await openBrowser(addressAt(inspector, session)).catch((error: unknown) => warn(context, `no browser could be opened (${messageOf(error)}); open the address yourself`));
+  await showUntilInterrupted(context, { tell, introduction: 'The inspector stays', isInputTaken: file === PIPED });
+}
+
+/** @throws RuntimeError STATELY_SEND_REFUSED */
+function refuseUnknownSecrets(unknown: readonly string[]): void {
+  if (unknown.length === 0) return;
+  throw new RuntimeError('STATELY_SEND_REFUSED', `expected to know all secrets of the home before anything is sent; not known here, and so not taken out: ${namedSecrets(unknown)}`, {
+    category: 'permission',
+    hint: 'No program is run to get them. If none of them can stand in what is sent, add --send-unknown-secrets.',
+  });
+}
+
+async function looked(context: CommandContext, options: InspectOptions, closings: Closing[]): Promise<Looked> {
+  const { session, statelyPort, statelyOrigins: origins } = options;
+  const base = await opened(context, options);
+  if (base !== undefined) closings.push(() => base.close());
+  const secrets = base ?? NO_SECRETS_KNOWN;
+  let source = base?.source;
+  if (statelyPort !== undefined) {
+    const received = await receivedPrograms(context, { port: statelyPort, origins, base: source, secrets, onProblem: (error) => warn(context, `other programs: ${messageOf(error)}`) });
+    closings.push(received.close);
+    source = received.source;
+  }
+  if (source === undefined) throw usageError('expected something to look at', 'Name a file, or --session ID.');
+  return { source, secrets, recording: (session === undefined ? undefined : await source.recordingOf(session)) ?? source };
+}
+
+/** The file, or the home. Other programs are shown without a home too. */
+async function opened(context: CommandContext, { file, session, statelyPort, sendTo }: InspectOptions): Promise<OpenedSource | undefined> {
+  if (file !== undefined) {
+    // What is in it stays as it was written; what leaves is another matter.
+    const secrets = sendTo === undefined ? NO_SECRETS_KNOWN : await secretsOfHome(context);
+    return { ...(await openedLog(context, file === PIPED ? undefined : file)), ...secrets };
+  }
+  if (statelyPort !== undefined && session === undefined && context.store === undefined && !context.isHomeGiven && !(await isHomeThere(context.home))) return undefined;
+  return openedHome(context, session);
+}
+
+/** The last that was opened first, and every one of them. */
+async function closeAll(closings: readonly Closing[]): Promise<void> {
+  const failed: unknown[] = [];
+  for (const close of closings.toReversed()) await close().catch((error: unknown) => failed.push(error));
+  if (failed.length > 0) throw failed[0];
+}
+
+function warn({ err }: CommandContext, text: string): void {
+  void err.push(`${err.styles.yellow('note:')} ${printable(text)}\n`);
+}

@@ -1,0 +1,32 @@
+/** Opens the sessions of a store for a command that looks and sends, and never wakes. */
+import type { Clock } from '../../actors/clock/clock.ts';
+import { environmentNames } from '../../actors/environment/environment-names.ts';
+import type { HandCopies } from '../../actors/hand/hand-copies.ts';
+import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
+import type { EventStore } from '../../actors/session/event-store.ts';
+import { createIdSource } from '../../actors/session/id-source.ts';
+import { JournalCache } from '../../actors/session/journal-cache.ts';
+import { Sessions } from '../../actors/session/sessions.ts';
+import { messageOf } from '../../machines/errors.ts';
+import { attachmentsOf } from '../../node/workspace-copies.ts';
+import { FileEnvironmentCatalog } from '../../adapters/environment-files/file-environment-catalog.ts';
+import { HomeLayout } from '../../adapters/files/layout.ts';
+import type { CommandContext } from '../context.ts';
+import { openStore } from './store.ts';
+
+export interface OpenSessions {
+  readonly sessions: Sessions;
+  /** The caller closes it, after the sessions. */
+  readonly store: EventStore;
+  readonly clock: Clock;
+  /** Undefined: no other machine shares the store. */
+  readonly hands: HandCopies | undefined;
+}
+
+export async function openSessions(context: Pick<CommandContext, 'home' | 'store' | 'err'>, agents: AgentCatalog): Promise<OpenSessions> {
+  const { home, err } = context;
+  const { store, clock, hands, policy } = await openStore(context);
+  const onListenerError = (error: unknown): void => void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
+  const ports = { store, ids: createIdSource({ clock }), clock };
+  return { store, clock, hands, sessions: new Sessions({ ...ports, journals: new JournalCache(ports), agents, policy, environments: environmentNames({ catalog: new FileEnvironmentCatalog({ home }) }), attachments: attachmentsOf(new HomeLayout(home), hands), onListenerError }) };
+}

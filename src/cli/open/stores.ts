@@ -1,0 +1,54 @@
+/** The agents and sessions of a home, without anything that could run them: for commands that look and send. */
+import type { Clock } from '../../actors/clock/clock.ts';
+import type { HandCopies } from '../../actors/hand/hand-copies.ts';
+import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
+import type { EventStore } from '../../actors/session/event-store.ts';
+import type { Sessions } from '../../actors/session/sessions.ts';
+import { FileAgentCatalog } from '../../adapters/agents/file-agent-catalog.ts';
+import { HomeLayout } from '../../adapters/files/layout.ts';
+import type { CommandContext } from '../context.ts';
+import { checkHome } from '../home.ts';
+import { withSuggestions } from './suggestions.ts';
+
+export interface AgentStore {
+  readonly agents: AgentCatalog;
+  readonly layout: HomeLayout;
+}
+
+export interface SessionStore extends AgentStore {
+  readonly sessions: Sessions;
+  /** Where they are kept. */
+  readonly store: EventStore;
+  readonly clock: Clock;
+  /** Where the folders of sessions are at home. Undefined: no other machine shares the store. */
+  readonly hands: HandCopies | undefined;
+}
+
+/** Lets `work` use the agents. Errors about names that are not there say which ones are. */
+export async function withAgents<Result>(context: CommandContext, work: (store: AgentStore) => Promise<Result>): Promise<Result> {
+  await checkHome(context.home);
+  const layout = new HomeLayout(context.home);
+  const agents = new FileAgentCatalog({ agentsDirectory: layout.agents });
+  try {
+    return await work({ agents, layout });
+  } catch (error) {
+    throw await withSuggestions(error, context, { agents });
+  }
+}
+
+/** Opens the sessions too, lets `work` use them, and closes them. */
+export function withSessions<Result>(context: CommandContext, work: (store: SessionStore) => Promise<Result>): Promise<Result> {
+  return withAgents(context, async ({ agents, layout }) => {
+    // Loaded when it is needed: most of the time a short command takes is spent on loading.
+    const { openSessions } = await import('./sessions.ts');
+    const { sessions, store, clock, hands } = await openSessions(context, agents);
+    try {
+      return await work({ agents, layout, sessions, store, clock, hands });
+    } catch (error) {
+      throw await withSuggestions(error, context, { agents, sessions });
+    } finally {
+      sessions.close();
+      await store.close();
+    }
+  });
+}

@@ -1,0 +1,177 @@
+/** `wakechart session create | list | status`: commands that make sessions and say where they stand. */
+import { RuntimeError } from '../../machines/errors.ts';
+import { sessionId } from '../../machines/ids.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import { ownRequests } from '../../actors/session/asked-requests.ts';
+import type { AskedRequest } from '../../actors/session/asked-requests.ts';
+import { askedLines, askedRecords, waitText } from './asked-text.ts';
+import { nextCommand, storeText } from '../context.ts';
+import type { CommandContext } from '../context.ts';
+import { EXIT_SUCCESS } from '../failure.ts';
+import { homeElsewhere } from './workspace-copies.ts';
+import type { HandHome } from './workspace-copies.ts';
+import { improvementFields } from './improvement-text.ts';
+import type { Output } from '../terminal/output.ts';
+import { placesOf } from '../places.ts';
+import { posturesOf, shortTextOfPosture, textOfPosture } from '../posture.ts';
+import type { Posture } from '../posture.ts';
+import { withSessions } from '../open/stores.ts';
+import type { SessionStore } from '../open/stores.ts';
+import { fieldLines, tableLines } from '../terminal/table.ts';
+import { counted, localTime, oneLine } from '../terminal/text.ts';
+import { checkedAgentName } from '../agent/agent.ts';
+import { checkedEnvironmentName } from '../env/env.ts';
+
+export interface CreateOptions {
+  readonly agent: string;
+  readonly title: string | undefined;
+  /** Default: that of its agent. */
+  readonly environment: string | undefined;
+  readonly parent: string | undefined;
+}
+
+export async function createSession(context: CommandContext, { agent, title, environment, parent }: CreateOptions): Promise<number> {
+  const { out, json } = context;
+  const agentId = checkedAgentName(agent);
+  const chosen = environment === undefined ? {} : { environmentId: checkedEnvironmentName(environment) };
+  await withSessions(context, async ({ agents, sessions, layout }) => {
+    const lineage = parent === undefined ? {} : { parentSessionId: checkedSessionId(parent) };
+    const state = await sessions.create({ agentId, ...(title === undefined ? {} : { title }), ...chosen, ...lineage });
+    const posture = await posturesOf({ home: context.home, agents }).ofSession(state);
+    if (json) return out.document({ ...withPlaces(state, { layout, context }), posture });
+    await out.line(`${out.styles.green('Created')} session ${out.styles.bold(state.sessionId)} of agent ${agentId}`);
+    await out.line(`  works in ${textOfPosture(posture)}`);
+    await out.line(`Next: ${nextCommand(context, 'session', 'send', '--session', state.sessionId, '--message', 'Hello.')}`);
+  });
+  return EXIT_SUCCESS;
+}
+
+export async function listSessions(context: CommandContext): Promise<number> {
+  const { out, json, home } = context;
+  const sessions = await withSessions(context, (stores) => listed(stores, home));
+  if (json) await out.document({ sessions });
+  else if (sessions.length === 0) await out.line(`No sessions in ${storeText(context)} yet. Make one: ${nextCommand(context, 'session', 'create', '--agent', 'NAME')}`);
+  else {
+    const rows = sessions.map((state) => [state.sessionId, state.agentId, state.unreadable === undefined ? statusText(state) : 'unreadable', state.posture === undefined ? '' : shortTextOfPosture(state.posture), state.updatedAt === undefined ? '' : localTime(state.updatedAt), state.unreadable?.message ?? state.summary ?? '']);
+    for (const line of tableLines(['SESSION', 'AGENT', 'STATUS', 'ENVIRONMENT', 'UPDATED', 'SUMMARY'], rows, out)) await out.line(line);
+  }
+  return EXIT_SUCCESS;
+}
+
+/** With what their next wakes will be shut in by. */
+async function listed({ sessions, agents }: SessionStore, home: string): Promise<readonly (SessionState & { readonly posture?: Posture })[]> {
+  const postures = posturesOf({ home, agents });
+  return Promise.all((await sessions.list()).map(async (state) => (state.unreadable === undefined ? { ...state, posture: await postures.ofSession(state) } : state)));
+}
+
+export async function showStatus(context: CommandContext, session: string): Promise<number> {
+  const { out, json } = context;
+  await withSessions(context, async ({ agents, sessions, layout, hands }) => {
+    const state = await sessions.status(checkedSessionId(session));
+    const asked = await ownRequests(sessions, state);
+    const posture = await posturesOf({ home: context.home, agents }).ofSession(state);
+    const elsewhere = await homeElsewhere(state.sessionId, { hands, home: context.home });
+    if (json) return out.document({ ...withPlaces(state, { layout, context, elsewhere }), posture, ...(state.pendingActions.length === 0 ? {} : { asked: askedRecords(asked) }) });
+    for (const line of fieldLines(statusFields(state, { layout, context, elsewhere, asked, posture, out }), out)) await out.line(line);
+  });
+  return EXIT_SUCCESS;
+}
+
+/** Inside `withSessions`, so that the error names the sessions that exist. */
+export function checkedSessionId(value: string): string {
+  const parsed = sessionId.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new RuntimeError('SESSION_REQUEST_INVALID', `expected a session id, received ${JSON.stringify(value)}`, {
+    category: 'validation',
+    hint: 'A session id looks like 0192f0c1-2345-7abc-8def-0123456789ab.',
+  });
+}
+
+export function statusText({ status, stopReason }: Pick<SessionState, 'status' | 'stopReason'>): string {
+  return stopReason === undefined || stopReason === status ? status : `${status} (${stopReason})`;
+}
+
+/** The state, and where to look at the rest. */
+function withPlaces(state: SessionState, where: Whereabouts): object {
+  return { ...state, ...shownPlaces(state, where) };
+}
+
+interface Whereabouts {
+  readonly layout: SessionStore['layout'];
+  readonly context: CommandContext;
+  /** The machine that has the folder, where that is another one. */
+  readonly elsewhere?: HandHome | undefined;
+}
+
+interface ShownPlaces {
+  readonly log?: string;
+  readonly store?: string;
+  /** Absent: another machine has it. */
+  readonly workspace?: string;
+  readonly home?: HandHome;
+}
+
+/** What is in a database has no file of a log. */
+function shownPlaces(state: SessionState, { layout, context: { store }, elsewhere }: Whereabouts): ShownPlaces {
+  const { log, workspace } = placesOf(layout, state);
+  if (store === undefined) return { log, workspace };
+  return { store: store.shown, ...(elsewhere === undefined ? { workspace } : { home: elsewhere }) };
+}
+
+/** A folder that the session was given has the same path for everybody. */
+function workspaceText({ workspace: given }: SessionState, { workspace, home }: ShownPlaces): string | undefined {
+  return home === undefined ? workspace : oneLine(`${given === undefined ? '' : `${given} `}on ${home.host}, in another home than this`);
+}
+
+const ASKED_INDENT = '    ';
+
+/** One field for each request, with what it is about under it. */
+function waitFields({ pendingActions }: SessionState, { asked, out }: Pick<Shown, 'asked' | 'out'>): [string, string][] {
+  return pendingActions.map((action) => {
+    const request = asked.find(({ requestId }) => requestId === action.requestId);
+    return ['waits for', [waitText(action), ...askedLines(request, { out, indent: ASKED_INDENT })].join('\n')];
+  });
+}
+
+interface Shown extends Whereabouts {
+  readonly asked: readonly AskedRequest[];
+  readonly posture: Posture;
+  readonly out: Output;
+}
+
+function statusFields(state: SessionState, shown: Shown): [string, string | undefined][] {
+  const { lastWake, openWake } = state;
+  const places = shownPlaces(state, shown);
+  return [
+    ['session', state.sessionId],
+    ['agent', state.agentId],
+    ['status', statusText(state)],
+    ['environment', textOfPosture(shown.posture, state.environment)],
+    ['summary', state.summary === undefined ? undefined : oneLine(state.summary)],
+    ['events', String(state.head)],
+    ['unread', state.pending.length === 0 ? undefined : counted(state.pending.length, 'message')],
+    ...waitFields(state, shown),
+    ['parked', state.parked === undefined ? undefined : oneLine(state.parked.reason)],
+    ...improvementFields(state),
+    ['parent', state.parent?.sessionId],
+    ['children', state.children.map((child) => `${child.sessionId} (${child.agentId}${child.rest === undefined ? '' : `, ${child.rest.reason}`})`).join(', ')],
+    ['job', state.jobId],
+    ['jobs', state.jobs.map(({ jobId, agentId }) => `${jobId} (${agentId})`).join(', ')],
+    ['forked from', state.forkOf === undefined ? undefined : `${state.forkOf.sessionId} at event ${state.forkOf.seq}`],
+    ['wakes', `${state.wakes}${lastWake === undefined ? '' : `, the last one ended ${localTime(lastWake.endedAt)}: ${lastWake.outcome}${lastWake.retryAt === undefined ? '' : `, tried again ${localTime(lastWake.retryAt)}`}`}`],
+    ['used', usedText(state)],
+    ['waking', openWake === undefined ? undefined : `since ${localTime(openWake.startedAt)}, by ${oneLine(openWake.owner)}`],
+    ['queued', state.queuedWakes.map(({ reason, dueAt }) => `${oneLine(reason)} at ${localTime(dueAt)}`).join(', ')],
+    ['created', state.createdAt === undefined ? undefined : localTime(state.createdAt)],
+    ['updated', state.updatedAt === undefined ? undefined : localTime(state.updatedAt)],
+    ['log', places.log],
+    ['store', places.store],
+    ['workspace', workspaceText(state, places)],
+  ];
+}
+
+/** What its model steps have used, those of the sessions that worked for it included. */
+function usedText({ used: { tokens, cost } }: SessionState): string | undefined {
+  if (tokens === 0 && cost === 0) return undefined;
+  return `${tokens.toLocaleString('en')} tokens${cost === 0 ? '' : `, $${cost.toFixed(4)}`}`;
+}

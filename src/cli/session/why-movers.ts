@@ -1,0 +1,22 @@
+/** Whoever can move a session on, as lines: who, by which event, and the command to type. */
+import type { Mover } from '../../machines/session/why-movers.ts';
+import { nextCommand } from '../context.ts';
+import type { CommandContext } from '../context.ts';
+import { localTime } from '../terminal/text.ts';
+
+const WHO = { person: 'somebody', worker: 'a worker', child: 'the child', time: 'by itself:', runtime: 'the runtime' } as const satisfies Record<Mover['who'], string>;
+
+/** Of a session that is bound to another machine: those who would wake it are there, and what can be done here is to let it go. */
+export function moversElsewhere(movers: readonly Mover[], { sessionId, host }: { readonly sessionId: string; readonly host: string }): readonly Mover[] {
+  const isWaker = ({ command }: Mover): boolean => command !== undefined && ['worker', 'wake'].includes(command[0] ?? '');
+  if (!movers.some(isWaker)) return movers;
+  const there = movers.map((mover): Mover => (isWaker(mover) ? { who: mover.who, events: mover.events, does: `${mover.does}, on ${host} and on no other machine` } : mover));
+  return [...there, { who: 'person', events: [], does: `lets it go, where ${host} is gone for good`, command: ['session', 'let-go', '--session', sessionId] }];
+}
+
+export function moverLines(context: CommandContext, { who, does, events, command }: Mover, indent: string): string[] {
+  const { styles } = context.out;
+  const when = does.replace(/ at (\d{4}-\d\d-\d\dT[\d:.]+Z)$/, (_, at: string) => ` at ${localTime(at)}`);
+  const line = `${indent}→ ${WHO[who]} ${when}${events.length === 0 ? '' : ` ${styles.dim(`(${events.join(', ')})`)}`}`;
+  return command === undefined ? [line] : [line, `${indent}    ${nextCommand(context, ...command)}`];
+}

@@ -1,0 +1,159 @@
+/** `wakechart session why`: what a session works on or waits for, who can move it on, and why this model. A child that is waited for is asked in its turn. */
+import type { Sessions } from '../../actors/session/sessions.ts';
+import { RuntimeError } from '../../machines/errors.ts';
+import { MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
+import type { SessionEventData } from '../../machines/session/session-event.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { ModelExplanation } from '../../machines/session/why-model.ts';
+import { explain } from '../../machines/session/why.ts';
+import type { Explanation, Reason } from '../../machines/session/why.ts';
+import { ownRequests } from '../../actors/session/asked-requests.ts';
+import type { AskedRequest } from '../../actors/session/asked-requests.ts';
+import { askedLines, askedRecords } from './asked-text.ts';
+import type { CommandContext } from '../context.ts';
+import { exactLine } from '../terminal/exact-text.ts';
+import { EXIT_SUCCESS } from '../failure.ts';
+import { agentMissingHere, homeElsewhere, homeOf, homeText, missingAgentText } from './workspace-copies.ts';
+import type { HandHome } from './workspace-copies.ts';
+import { lastModel, modelLines } from '../model-text.ts';
+import { withSessions } from '../open/stores.ts';
+import type { SessionStore } from '../open/stores.ts';
+import { localTime, printable } from '../terminal/text.ts';
+import { wrapped } from '../terminal/text-width.ts';
+import { chartDetails, chartSummary } from './why-chart.ts';
+import { moverLines, moversElsewhere } from './why-movers.ts';
+import { checkedSessionId, statusText } from './session.ts';
+
+/** An explanation with those of the children that the session waits for. */
+export interface ExplainedSession extends Omit<Explanation, 'reasons'> {
+  readonly reasons: readonly ExplainedReason[];
+  /** Why this model; absent when none was asked yet. */
+  readonly model?: ModelExplanation | undefined;
+  /** Absent where no other machine shares the store, or nobody has woken it yet. */
+  readonly home?: HandHome | undefined;
+  /** The id of its agent where the home of this machine has not got it, so that others have to wake the session. */
+  readonly agentMissingHere?: string | undefined;
+}
+
+interface ExplainedReason extends Reason {
+  /** What is asked of somebody, as the log has it; absent where nobody is asked, or its event cannot be found. */
+  readonly asked?: AskedRequest | undefined;
+  /** Absent when there is no such session yet. */
+  readonly child?: ExplainedSession | undefined;
+}
+
+/** The end of a wake stands among the last events of a log. */
+const LAST_EVENTS = 50;
+
+export interface ExplainSessionOptions {
+  /** With all that its charts say. */
+  readonly verbose?: boolean | undefined;
+}
+
+export async function explainSession(context: CommandContext, session: string, { verbose = false }: ExplainSessionOptions = {}): Promise<number> {
+  const { out, json } = context;
+  await withSessions(context, async ({ sessions, agents, hands, layout }) => {
+    const nowMs = Date.now();
+    const explained = await explainTree({ sessions, agents, hands, layout }, checkedSessionId(session), nowMs);
+    if (json) return out.document(plain(explained));
+    for (const line of explanationLines(context, explained)) await out.line(line);
+    if (explained.chart === undefined) return;
+    const lines = verbose ? chartDetails(context, explained.chart, { indent: '  ', nowMs }) : chartSummary(context, explained.chart, { indent: '  ', nowMs });
+    for (const line of lines) await out.line(line);
+  });
+  return EXIT_SUCCESS;
+}
+
+/** @param nowMs milliseconds since the epoch */
+async function explainTree(store: Pick<SessionStore, 'sessions' | 'agents' | 'hands' | 'layout'>, sessionId: string, nowMs: number, depth = 0): Promise<ExplainedSession> {
+  const { sessions } = store;
+  const state = await sessions.status(sessionId);
+  const explanation = explain(state, nowMs, { budget: await reachedBudget(sessions, state), maxSecondsPerWake: await secondsPerWake(store, state) });
+  const requests = await ownRequests(sessions, state);
+  const elsewhere = await homeElsewhere(sessionId, { hands: store.hands, home: store.layout.home });
+  const reasons = await Promise.all(
+    explanation.reasons.map(async (given): Promise<ExplainedReason> => {
+      const found = elsewhere?.bound === undefined ? given : { ...given, movers: moversElsewhere(given.movers, { sessionId, host: elsewhere.host }) };
+      const asked = requests.find(({ requestId }) => requestId === found.requestId);
+      const reason = asked === undefined ? found : { ...found, asked };
+      if (reason.childSessionId === undefined || depth > MAX_SESSION_DEPTH) return reason;
+      const child = await explainTree(store, reason.childSessionId, nowMs, depth + 1).catch(unlessMissing);
+      return child === undefined ? { ...reason, text: `${reason.text} That session has not been made yet; the next wake makes it.` } : { ...reason, child };
+    }),
+  );
+  const model = await lastModel(sessions, state);
+  const home = await homeOf(sessionId, store.hands);
+  const missing = await agentMissingHere(state, store);
+  return { ...explanation, reasons, ...(model === undefined ? {} : { model }), ...(home === undefined ? {} : { home }), ...(missing === undefined ? {} : { agentMissingHere: missing }) };
+}
+
+/** For programs: what is asked stands as it was asked. */
+function plain({ reasons, ...explained }: ExplainedSession): object {
+  return {
+    ...explained,
+    reasons: reasons.map(({ asked, child, ...reason }) => ({
+      ...reason,
+      ...(asked === undefined ? {} : { asked: askedRecords([asked])[0] }),
+      ...(child === undefined ? {} : { child: plain(child) }),
+    })),
+  };
+}
+
+async function reachedBudget(sessions: Sessions, { sessionId, lastWake, head }: SessionState): Promise<SessionEventData<'wake.ended'>['budget']> {
+  if (lastWake?.outcome !== 'budget_reached') return undefined;
+  let budget: SessionEventData<'wake.ended'>['budget'];
+  for await (const event of sessions.events(sessionId, { from: Math.max(1, head - LAST_EVENTS) })) if (event.type === 'wake.ended') budget = event.data.budget;
+  return budget;
+}
+
+/** An agent that is gone or cannot be read bounds nothing that could be told. */
+async function secondsPerWake({ agents }: Pick<SessionStore, 'agents'>, { agentId, openWake }: SessionState): Promise<number | undefined> {
+  if (openWake === undefined) return undefined;
+  try {
+    return (await agents.get(agentId)).budget.maxSecondsPerWake;
+  } catch {
+    return undefined;
+  }
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND') return undefined;
+  throw error;
+}
+
+function explanationLines(context: CommandContext, explained: ExplainedSession, indent = ''): string[] {
+  const { styles } = context.out;
+  return [
+    `${indent}${styles.bold(explained.sessionId)}  ${explained.agentId}  ${statusText(explained)}`,
+    ...explained.reasons.flatMap((reason) => reasonLines(context, reason, `${indent}  `)),
+    ...(explained.home === undefined ? [] : [`${indent}  ${styles.dim(homeText(explained.home))}`]),
+    ...(explained.agentMissingHere === undefined ? [] : [`${indent}  ${missingAgentText(explained.agentMissingHere)}`]),
+    ...(explained.model === undefined ? [] : modelLines(explained.model, { out: context.out, indent: `${indent}  ` })),
+  ];
+}
+
+function reasonLines(context: CommandContext, reason: ExplainedReason, indent: string): string[] {
+  const { out } = context;
+  const { styles } = out;
+  const inside = `${indent}  `;
+  const sentence = reason.text.replaceAll(/\s+/gu, ' ');
+  const texts = wrapped(reason.kind === 'permission' ? exactLine(sentence) : printable(sentence), out.columns - inside.length);
+  const times = [reason.since === undefined ? '' : `since ${localTime(reason.since)}`, reason.until === undefined ? '' : `until ${localTime(reason.until)}`].filter(Boolean).join(', ');
+  const details = [
+    ...(times === '' ? [] : [times]),
+    ...(reason.calls ?? []).map(({ callId, name, state }) => `call of ${printable(name)}: ${state} (${printable(callId)})`),
+  ];
+  return [
+    ...texts.map((text, index) => `${indent}${index === 0 ? styles.cyan('•') : ' '} ${text}`),
+    ...details.map((detail) => `${inside}${styles.dim(detail)}`),
+    // Before the commands that answer it.
+    ...(reason.requestId === undefined ? [] : askedLines(reason.asked, { out, indent: `${inside}  `, tells: isAnswerable(reason) ? 'answerable' : 'call' })),
+    ...reason.movers.flatMap((mover) => moverLines(context, mover, inside)),
+    ...(reason.child === undefined ? [] : explanationLines(context, reason.child, `${inside}  `)),
+  ];
+}
+
+/** Not when its time is over. */
+function isAnswerable({ movers }: Reason): boolean {
+  return movers.some(({ events }) => events.includes('user.tool_confirmation'));
+}

@@ -1,0 +1,29 @@
+/** Wrong usage: what can be seen from the arguments alone, before anything is looked at. It exits with 2. */
+import { InvalidArgumentError } from 'commander';
+import { RuntimeError } from '../machines/errors.ts';
+
+export const USAGE = 'USAGE';
+
+export function usageError(message: string, hint: string): RuntimeError {
+  return new RuntimeError(USAGE, message, { category: 'validation', hint });
+}
+
+interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Reads the value of an option as a whole number. */
+export function wholeNumber({ min, max }: Range): (value: string) => number {
+  return (value) => {
+    const number = /^\d+$/.test(value) ? Number(value) : NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
+  };
+}
+
+/** Reads the value of an option that may not be empty. */
+export function nonEmpty(value: string): string {
+  if (value !== '') return value;
+  throw new InvalidArgumentError('Expected a value that is not empty.');
+}

@@ -1,0 +1,132 @@
+/** `wakechart worker`: wakes the sessions that have something to do, until it is told to stop. */
+import type { SessionWorker } from '../../actors/session/session-worker.ts';
+import type { SessionWorkerEvent, SessionWorkerSummary } from '../../actors/session/session-worker-types.ts';
+import { agentId } from '../../machines/ids.ts';
+import type { StoreNews } from '../../actors/session/store-watch.ts';
+import type { NodeRuntime } from '../../node/node-runtime.ts';
+import type { CommandContext } from '../context.ts';
+import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
+import type { InspectionWords } from '../inspect/words.ts';
+import { openInspection } from '../inspect/inspection.ts';
+import { withRuntime } from '../open/runtime.ts';
+import { posturesOf } from '../posture.ts';
+import type { Posture } from '../posture.ts';
+import { Progress } from '../terminal/progress.ts';
+import { printable } from '../terminal/text.ts';
+import { usageError } from '../usage.ts';
+import { WorkerView, secondsText, workText, workerEnding } from './view.ts';
+import type { CutOff } from './view.ts';
+
+/** How long what runs may go on after the first signal, in milliseconds: wakes and commands share that time. */
+const DRAIN_LIMIT_MS = 30_000;
+
+/** Commands that run at the same time, however few wakes do. */
+const MIN_CONCURRENT_TASKS = 4;
+
+export interface WorkerCommandOptions {
+  readonly concurrency?: number | undefined;
+  readonly agent?: string | undefined;
+  readonly untilIdle: boolean;
+  /** Whether somebody can be asked. */
+  readonly human: boolean;
+  readonly inspection: InspectionWords;
+}
+
+export async function runWorker(context: CommandContext, { concurrency, agent, untilIdle, human, inspection }: WorkerCommandOptions): Promise<number> {
+  if (agent !== undefined && !agentId.safeParse(agent).success) {
+    throw usageError(`expected the name of an agent, received ${JSON.stringify(agent)}`, 'Names are lower-case letters, digits, "-" and "_".');
+  }
+  const work = async (runtime: NodeRuntime): Promise<number> => {
+    if (agent !== undefined) await runtime.agents.get(agent);
+    await openInspection(context, { words: inspection, inspected: runtime, title: 'wakechart worker' });
+    // One that ends when nothing is due would leave before the next slot of any schedule.
+    if (!untilIdle) await runtime.startSchedules();
+    const worker = runtime.startWorker({ concurrency, agentId: agent, untilIdle, drainLimitMs: DRAIN_LIMIT_MS });
+    const { summary, cut } = await followed(worker, runtime, context);
+    await tellEnd(summary, cut, context);
+    return summary.counts.failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+  };
+  // A wake that runs must not wait for the commands of another.
+  return withRuntime(context, work, { maxConcurrentTasks: Math.max(MIN_CONCURRENT_TASKS, concurrency ?? 0), humans: human ? 'reachable' : 'none', onStoreNews: (news) => tellStore(context, news) });
+}
+
+/** Work that runs goes on meanwhile, as far as it needs nothing stored. */
+function tellStore({ err, store, home }: CommandContext, { answers, silentMs }: StoreNews): void {
+  const where = store?.shown ?? home;
+  const text = answers ? `${where} answers again, after ${secondsText(silentMs)}` : `${where} has not answered for ${secondsText(silentMs)}; the worker goes on when it does`;
+  void err.push(`${err.styles.yellow('note:')} ${printable(text)}\n`);
+}
+
+interface Followed {
+  readonly summary: SessionWorkerSummary;
+  readonly cut: CutOff;
+}
+
+/** Tells what the worker does until it has ended; the first signal lets it come to an end, the second one stops it. */
+async function followed(worker: SessionWorker, runtime: NodeRuntime, { out, err, json, home, interruption }: CommandContext): Promise<Followed> {
+  const progress = new Progress(err);
+  const view = new WorkerView({ out, progress });
+  const tell = async (event: SessionWorkerEvent): Promise<void> => {
+    const posture = event.type === 'woke' ? await postureOf(event.sessionId, runtime, home) : undefined;
+    return json ? out.record(posture === undefined ? event : { ...event, posture }) : view.show(event, posture);
+  };
+  // One after the other, in the order in which they came, though something is looked up for some of them.
+  let told: Promise<void> = Promise.resolve();
+  const subscription = worker.events$.subscribe((event) => void (told = told.then(() => tell(event)).catch(() => undefined)));
+  let giveUp: (() => void) | undefined;
+  const forced = new Promise<void>((resolve) => {
+    giveUp = resolve;
+  });
+  let isByRequest = false;
+  const release = interruption.guard(() => {
+    isByRequest = true;
+    giveUp?.();
+    void worker.stop({ running: 'abort', reason: 'the worker was interrupted twice' }).catch(() => undefined);
+  });
+  let drained: Promise<unknown> | undefined;
+  const drain = (): void => {
+    const inHand = inHandOf(worker, runtime);
+    // Wakes and commands share the time that they may take.
+    drained = runtime.stopSchedules({ drainLimitMs: DRAIN_LIMIT_MS }).catch(() => undefined);
+    void worker.stop({ reason: 'the worker was interrupted' }).catch(() => undefined);
+    if (inHand !== '') void err.push(`${err.styles.yellow('note:')} waits up to ${secondsText(DRAIN_LIMIT_MS)} for ${inHand} to end; interrupt again to stop at once\n`);
+  };
+  interruption.signal.addEventListener('abort', drain, { once: true });
+  if (interruption.signal.aborted) drain();
+  try {
+    const summary = await worker.ended;
+    // The shutdown that follows ends what is left of commands, and waits no longer than that takes.
+    await Promise.race([drained, forced]);
+    await told;
+    // What still runs is ended by the shutdown.
+    return { summary, cut: { commands: commandsInHand(runtime), afterMs: isByRequest ? undefined : DRAIN_LIMIT_MS } };
+  } finally {
+    interruption.signal.removeEventListener('abort', drain);
+    subscription.unsubscribe();
+    progress.stop();
+    release();
+  }
+}
+
+/** As the files say now; undefined for a session that is gone. */
+async function postureOf(sessionId: string, { sessions, agents }: NodeRuntime, home: string): Promise<Posture | undefined> {
+  try {
+    return await posturesOf({ home, agents }).ofSession(await sessions.status(sessionId));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The wakes and the commands of schedules that run, in words. */
+function inHandOf(worker: SessionWorker, runtime: NodeRuntime): string {
+  return workText({ wakes: worker.status().running.length, commands: commandsInHand(runtime) });
+}
+
+function commandsInHand({ tasks }: NodeRuntime): number {
+  return tasks.list({ kind: 'process', status: ['queued', 'running'] }).filter(({ metadata }) => metadata?.['schedule'] !== undefined).length;
+}
+
+async function tellEnd(summary: SessionWorkerSummary, cut: CutOff, { out, json }: CommandContext): Promise<void> {
+  if (json) return out.record({ summary, cutOff: { wakes: summary.counts.aborted, commands: cut.commands } });
+  await out.line(workerEnding(summary, cut));
+}

@@ -1,0 +1,137 @@
+/** Sessions that answer calls of others are told along with them, in an order that makes sense. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { FollowedChildren } from '../../src/cli/wake/followed-children.ts';
+import { followedWake } from '../../src/cli/wake/followed-wake.ts';
+import type { SessionEvent } from '../../src/machines/session/session-event.ts';
+import { until } from '../support/session-house.ts';
+import { openTurnHouse } from '../support/turn-house.ts';
+import type { Model, Said, TurnHouse } from '../support/turn-house.ts';
+import { noteTools } from '../support/turn-tools.ts';
+
+let house: TurnHouse;
+afterEach(() => house[Symbol.asyncDispose]());
+
+interface Told {
+  readonly sessionId: string;
+  readonly type: SessionEvent['type'];
+  readonly seq: number;
+}
+
+async function openHouse(): Promise<void> {
+  const tools = noteTools();
+  house = await openTurnHouse({ tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')] });
+}
+
+const asks = (name: string): Said => ({ calls: [{ name, input: { message: 'Do it.' } }] });
+const agent = (id: string, model: Model | readonly Said[], ...helpers: readonly string[]): Promise<void> => house.agent(id, model, { tools: [...helpers.map((helper) => ({ agent: helper })), 'launch', 'look'] });
+
+/** A wake, and everything that is told of it, in order. */
+async function toldOf(sessionId: string): Promise<readonly Told[]> {
+  const told: Told[] = [];
+  const tell = async (event: SessionEvent): Promise<void> => void told.push({ sessionId: event.sessionId, type: event.type, seq: event.seq });
+  await followedWake({ runtime: house.runtime, sessionId, signal: new AbortController().signal, onEvent: tell, onChildEvent: tell });
+  return told;
+}
+
+const seqsOf = (told: readonly Told[], sessionId: string): number[] => told.filter((each) => each.sessionId === sessionId).map(({ seq }) => seq);
+const indexOf = (told: readonly Told[], sessionId: string, type: Told['type']): number => told.findIndex((each) => each.sessionId === sessionId && each.type === type);
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+describe('children that answer calls', () => {
+  it('are told from their beginning to their end, each event once, before what came of the call', async () => {
+    await openHouse();
+    await agent('helper', [{ calls: [{ name: 'look' }] }, { text: 'I looked.' }]);
+    await agent('lead', [asks('helper'), { text: 'Done.' }], 'helper');
+    const parent = await house.start('lead');
+    const told = await toldOf(parent);
+    const [child = ''] = await house.children(parent);
+    expect(seqsOf(told, child)).toEqual(upTo((await house.log(child)).length));
+    expect(indexOf(told, parent, 'agent.subflow_started')).toBeLessThan(indexOf(told, child, 'session.created'));
+    expect(indexOf(told, child, 'wake.ended')).toBeLessThan(indexOf(told, parent, 'agent.tool_result'));
+  });
+
+  it('are told down to those that work for them in turn', async () => {
+    await openHouse();
+    await agent('last', [{ text: 'Deep.' }]);
+    await agent('helper', [asks('last'), { text: 'Passed on.' }], 'last');
+    await agent('lead', [asks('helper'), { text: 'Done.' }], 'helper');
+    const parent = await house.start('lead');
+    const told = await toldOf(parent);
+    const [child = ''] = await house.children(parent);
+    const [grandchild = ''] = await house.children(child);
+    for (const id of [child, grandchild]) expect(seqsOf(told, id)).toEqual(upTo((await house.log(id)).length));
+    expect(indexOf(told, grandchild, 'wake.ended')).toBeLessThan(indexOf(told, child, 'agent.tool_result'));
+    expect(indexOf(told, child, 'wake.ended')).toBeLessThan(indexOf(told, parent, 'agent.tool_result'));
+  });
+
+  it('that an earlier wake began with are told from where they are now', async () => {
+    await openHouse();
+    await agent('helper', [{ calls: [{ name: 'launch' }] }, { text: 'Launched.' }]);
+    await agent('lead', [asks('helper'), { text: 'Done.' }], 'helper');
+    const parent = await house.start('lead');
+    await house.runtime.wake(parent);
+    const [child = ''] = await house.children(parent);
+    await house.confirm(child);
+    const { head } = await house.state(child);
+    const told = await toldOf(parent);
+    const all = (await house.log(child)).length;
+    expect(all).toBeGreaterThan(head);
+    expect(seqsOf(told, child)).toEqual(upTo(all).slice(head));
+    expect(indexOf(told, child, 'wake.ended')).toBeLessThan(indexOf(told, parent, 'agent.tool_result'));
+  });
+});
+
+describe('following children', () => {
+  const started = (childSessionId: string): SessionEvent =>
+    ({ id: 'e', seq: 1, sessionId: 'p', at: '2026-01-01T00:00:00.000Z', v: 1, type: 'agent.subflow_started', data: { callId: 'c1', childSessionId, agentId: 'helper', message: 'Go.' } });
+
+  it('ends though one that is said to come is never made', async () => {
+    await openHouse();
+    const told: SessionEvent[] = [];
+    const children = new FollowedChildren({ sessions: house.runtime.sessions, onEvent: async (event) => void told.push(event) });
+    children.heard(started('0192f0c1-2345-7abc-8def-0123456789ab'));
+    children.heard(started('0192f0c1-2345-7abc-8def-0123456789ab'));
+    await children.endedBy('another call');
+    await children.endedBy('c1');
+    await children.end();
+    expect(told).toEqual([]);
+  });
+
+  it('tells what somebody was too slow to hear before it ended', async () => {
+    await openHouse();
+    await agent('helper', [{ text: 'Quick.' }]);
+    const child = await house.start('helper');
+    const told: number[] = [];
+    let release: (() => void) | undefined;
+    const children = new FollowedChildren({
+      sessions: house.runtime.sessions,
+      onEvent: async ({ seq }) => {
+        if (told.length === 0) await new Promise<void>((resolve) => (release = resolve));
+        told.push(seq);
+      },
+    });
+    children.heard(started(child));
+    await until(() => release !== undefined);
+    await house.runtime.wake(child);
+    const ended = children.endedBy('c1');
+    release?.();
+    await ended;
+    await children.end();
+    expect(told).toEqual(upTo((await house.log(child)).length));
+  });
+
+  it('ends though whoever listens fails', async () => {
+    await openHouse();
+    await agent('helper', [{ text: 'Quick.' }]);
+    const child = await house.start('helper');
+    let isTold = false;
+    const onEvent = async (): Promise<void> => {
+      isTold = true;
+      throw new Error('the output is gone');
+    };
+    const children = new FollowedChildren({ sessions: house.runtime.sessions, onEvent });
+    children.heard(started(child));
+    await until(() => isTold);
+    await expect(children.end()).rejects.toThrow('the output is gone');
+  });
+});
