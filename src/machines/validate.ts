@@ -33,6 +33,11 @@ function readWith<Schema extends z.ZodType>(schema: Schema, value: unknown, { wh
   }
 }
 
+/** An object with fields, not a list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** One line per issue: the path, what was expected and what came. */
 export function describeIssues(error: z.ZodError): string[] {
   const lines = error.issues.flatMap((issue) => describeIssue(issue));

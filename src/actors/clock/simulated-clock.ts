@@ -1,6 +1,7 @@
 /** Time that stands still until a test moves it. Weeks pass in microseconds, and the same run happens every time. */
 import type { Clock, TimerHandle } from './clock.ts';
 import { TimerQueue } from './timer-queue.ts';
+import { letOthersRun } from './waiting.ts';
 
 export interface SimulatedClock extends Clock {
   /**
@@ -20,8 +21,6 @@ export interface SimulatedClockOptions {
   /** Wall-clock start, milliseconds since the epoch. Default 2026-01-01T00:00:00.000Z. */
   readonly now?: number | undefined;
 }
-
-const letOthersRun = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export function createSimulatedClock(options: SimulatedClockOptions = {}): SimulatedClock {
   const queue = new TimerQueue();

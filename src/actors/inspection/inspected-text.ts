@@ -1,4 +1,5 @@
 /** Every text on its way into a record: secrets are taken out of it first, then it is cut. */
+import { beginningOf } from '../../machines/cut-text.ts';
 import { MAX_NAME_CHARACTERS } from '../../machines/inspection-log/inspection-record.ts';
 import { marginOf } from '../../machines/vault/text-redaction.ts';
 import type { TextRedaction } from '../../machines/vault/text-redaction.ts';
@@ -58,7 +59,7 @@ export class InspectedText {
     const read = this.#redacted(text.length > maxCharacters + margin ? text.slice(0, maxCharacters + margin) : text);
     const whole = isLong ? read.slice(0, Math.max(0, read.length - margin)) : read;
     if (!isLong && whole.length <= maxCharacters) return whole;
-    return `${whole.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+    return `${beginningOf(whole, maxCharacters - 1)}…`;
   }
 
   /** A secret of digits may have been taken for a number. */

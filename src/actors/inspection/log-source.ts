@@ -8,6 +8,7 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { InspectionHeader, InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
 import { InspectionReader } from '../../machines/inspection-log/inspection-reader.ts';
 import { notesOfReport } from '../../machines/inspection-log/report-notes.ts';
+import { letOthersRun } from '../clock/waiting.ts';
 import { InspectedText } from './inspected-text.ts';
 import type { Redact } from './inspected-text.ts';
 import type { InspectionAbout } from './inspection-source.ts';
@@ -142,7 +143,7 @@ class ReadLog {
     if (this.#sinceTurn < CHARACTERS_PER_TURN) return;
     this.#sinceTurn = 0;
     // Whoever gives the pieces may have all of them at hand.
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await letOthersRun();
   }
 
   #end(): void {

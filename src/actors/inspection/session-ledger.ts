@@ -5,6 +5,7 @@ import type { InspectedUsage } from '../../machines/inspection-log/session-usage
 import type { PriceTable } from '../../machines/run/prices.ts';
 import type { SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import { letOthersRun } from '../clock/waiting.ts';
 import type { Sessions } from '../session/sessions.ts';
 
 /** What was asked in one event. */
@@ -76,7 +77,7 @@ export class SessionLedger {
     for await (const event of this.#sessions.events(this.#sessionId, { from: this.#head + 1 })) {
       this.#see(event);
       this.#head = event.seq;
-      if (event.seq % EVENTS_PER_TURN === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+      if (event.seq % EVENTS_PER_TURN === 0) await letOthersRun();
     }
   }
 

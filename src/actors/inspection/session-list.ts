@@ -2,6 +2,7 @@
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { explain } from '../../machines/session/why.ts';
 import type { Clock } from '../clock/clock.ts';
+import { letOthersRun, waitFor } from '../clock/waiting.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { InspectedSessions, InspectedSessionSummary } from './inspection-source.ts';
@@ -50,7 +51,7 @@ export class SessionList {
     for (const { state } of sorted.slice(0, limit)) {
       sessions.push(this.#summary(state));
       // Why it waits takes a look into its chart; a thousand of those would keep everybody else waiting.
-      if (sessions.length % SUMMARIES_PER_TURN === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+      if (sessions.length % SUMMARIES_PER_TURN === 0) await letOthersRun();
     }
     return { sessions, total: states.length, ...(isPartial ? { isPartial } : {}) };
   }
@@ -73,14 +74,7 @@ export class SessionList {
   }
 
   async #takesLong(work: Promise<unknown>): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = this.#clock.setTimeout(() => resolve(true), PATIENCE_MS);
-      const isDone = (): void => {
-        this.#clock.clearTimeout(timer);
-        resolve(false);
-      };
-      work.then(isDone, isDone);
-    });
+    return (await waitFor(work.catch(() => undefined), { clock: this.#clock, timeoutMs: PATIENCE_MS })) === 'timed_out';
   }
 
   async #states(): Promise<readonly SessionState[]> {

@@ -8,6 +8,7 @@ import type { InspectionHeader, InspectionRecord } from '../../machines/inspecti
 import { SessionRecords, headerOfSession } from '../../machines/inspection-log/session-records.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
+import { letOthersRun } from '../clock/waiting.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { InspectionRange, InspectionRecording } from './inspection-source.ts';
@@ -167,7 +168,7 @@ export class SessionRecording implements InspectionRecording {
 
   async #othersTurn(): Promise<void> {
     this.#sinceTurn = 0;
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await letOthersRun();
   }
 
   #fail(error: unknown): void {

@@ -2,11 +2,15 @@
 import { gradeOf } from '../../machines/outcome/outcome-grade.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { CompanionWake, WakeCompanion } from '../wake/wake-companion.ts';
-import { isWorthAnotherCheck } from './checks-not-run.ts';
 import { checksOf, evaluateOutcome } from './evaluation.ts';
 import type { EvaluationPorts } from './evaluation.ts';
 import type { OutcomeEvaluator } from './outcome-evaluator.ts';
+import { readHistory } from './outcome-history.ts';
 import { readWork } from './read-work.ts';
+import type { EventReader } from './read-work.ts';
+
+/** Evaluations in a row in which a check could not be run. After as many it is for people to see why. */
+const MAX_CHECKS_NOT_RUN = 3;
 
 export interface OutcomeCompanionOptions extends EvaluationPorts {
   readonly evaluator: Pick<OutcomeEvaluator, 'alone'>;
@@ -37,4 +41,26 @@ function isDue({ outcome, evaluation, changedAtSeq = 0, learningsToKeep = [], le
 function placeOf(wake: CompanionWake): Parameters<typeof evaluateOutcome>[0] {
   const { environment, workspaceDirectory, agentDirectory } = wake.agent;
   return { state: () => wake.state(), environment, workspaceDirectory, agentDirectory, append: (draftsFor) => wake.append(draftsFor(wake.state())), signal: wake.signal };
+}
+
+type Evaluated = Pick<SessionState, 'sessionId' | 'head' | 'outcome' | 'evaluation' | 'changedAtSeq'>;
+
+/**
+ * Whether the last evaluation says nothing because a check could not be run, such as on a full disk.
+ * False once it was so MAX_CHECKS_NOT_RUN times and nothing was changed in between.
+ */
+async function isWorthAnotherCheck(reader: EventReader, state: Evaluated): Promise<boolean> {
+  const { outcome, evaluation, changedAtSeq = 0 } = state;
+  if (evaluation?.verdict !== 'uncertain') return false;
+  const since = Math.max(outcome?.seq ?? 0, changedAtSeq);
+  const { entries } = await readHistory(reader, state, MAX_CHECKS_NOT_RUN);
+  const recent = entries.filter(({ throughSeq }) => throughSeq >= since).map(({ seq }) => seq);
+  const notRun = await Promise.all(recent.map((seq) => hasCheckNotRun(reader, state.sessionId, seq)));
+  return notRun.at(-1) === true && (notRun.length < MAX_CHECKS_NOT_RUN || notRun.includes(false));
+}
+
+/** One that was run speaks for or against. */
+async function hasCheckNotRun(reader: EventReader, sessionId: string, seq: number): Promise<boolean> {
+  const [event] = await reader.read(sessionId, { from: seq, limit: 1 });
+  return event?.type === 'outcome.evaluated' && event.data.evidence.some(({ kind, speaks }) => kind === 'check' && speaks === 'neither');
 }

@@ -1,5 +1,4 @@
-/** Where the turn of the session begins that calls a tool now. */
-import { currentTurnStart } from '../../machines/retrieval/current-turn.ts';
+/** Where the turn of the session begins that calls a tool now: what came since is before the model already, and no news to it. */
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import { MAX_READ_EVENTS } from '../session/event-store.ts';
 import type { EventStore } from '../session/event-store.ts';
@@ -22,6 +21,18 @@ export async function turnStartOf({ session, wake }: ToolContext, store: EventSt
     if (hadBegun) break;
   }
   return currentTurnStart(events, wakeId) ?? events[0]?.seq;
+}
+
+/**
+ * The number of the first event of the turn: the oldest message that the wake has read, or where the wake began.
+ * @param events the newest part of the log, in order
+ */
+function currentTurnStart(events: readonly SessionEvent[], wakeId: string): number | undefined {
+  const start = events.findIndex((event) => isStart(event, wakeId));
+  const began = events[start];
+  if (began === undefined) return undefined;
+  const read = new Set(events.slice(start).flatMap((event) => (event.type === 'message.consumed' ? event.data.eventIds : [])));
+  return events.find(({ id }) => read.has(id))?.seq ?? began.seq;
 }
 
 function isStart(event: SessionEvent, wakeId: string): boolean {

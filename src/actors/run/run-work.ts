@@ -11,6 +11,7 @@ import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { AttemptAnswer, SelectAnswer } from '../../machines/run/run-machine.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
+import { pause } from '../clock/waiting.ts';
 import { settledOrStopped } from '../turn/settled-or-stopped.ts';
 import type { AgentRunParams, AgentRunResult, AgentRuntime, RunCredential, RunResumption } from './agent-runtime.ts';
 import { CandidateAccess, localFailure } from './candidate-access.ts';
@@ -135,16 +136,7 @@ export class RunWork {
     this.#waitedMs += waitMs;
     const { clock } = this.#options;
     const { signal } = this.#abort;
-    if (waitMs === 0 || signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        clock.clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = clock.setTimeout(done, waitMs);
-      signal.addEventListener('abort', done, { once: true });
-    });
+    if (waitMs > 0 && !signal.aborted) await pause({ clock, timeoutMs: waitMs, signal });
   }
 
   async compact(): Promise<void> {

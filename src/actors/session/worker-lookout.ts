@@ -5,6 +5,7 @@
  */
 import { backOffMs } from '../../machines/session/worker-rules.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
+import { letOthersRun } from '../clock/waiting.ts';
 
 export interface LookoutOptions {
   readonly clock: Clock;
@@ -114,7 +115,7 @@ export class Lookout {
 
   /** One look for each turn of the event loop: wakes that end as soon as they begin must not keep everybody else waiting. */
   async #turnOfOurs(): Promise<void> {
-    while (this.#hasLookedThisTurn) await new Promise((resolve) => setImmediate(resolve));
+    while (this.#hasLookedThisTurn) await letOthersRun();
     this.#hasLookedThisTurn = true;
     setImmediate(() => {
       this.#hasLookedThisTurn = false;

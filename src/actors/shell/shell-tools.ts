@@ -49,7 +49,7 @@ import type { ShellTasks } from './shell-process.ts';
 import type { Shell } from './shell.ts';
 import { Shells } from './shells.ts';
 import type { TaskOutputFeed } from './task-output-feed.ts';
-import { waitFor } from './wait-for.ts';
+import { pause, waitFor } from '../clock/waiting.ts';
 
 export interface ShellToolsOptions {
   /** One slot for each open shell, MAX_OPEN_SHELLS at most: a manager of their own, so that shells at rest keep nobody else waiting. */
@@ -98,7 +98,7 @@ export function createShellTools(options: ShellToolsOptions): ShellTools {
       for (let look = 1; ; look += 1) {
         const busy = runningIn(shells.of(sessionId));
         if (busy === undefined || look === RUNNING_LOOKS) return busy;
-        await new Promise<void>((resolve) => void clock.setTimeout(resolve, RUNNING_LOOK_MS));
+        await pause({ clock, timeoutMs: RUNNING_LOOK_MS });
       }
     },
   };

@@ -28,7 +28,7 @@ import { ShellKeeping } from './shell-keeping.ts';
 import type { ShellRecords } from './shell-records.ts';
 import { ShellProcess } from './shell-process.ts';
 import type { OutputSink, ProcessEnd, ScriptAnswer, ScriptEnd, ShellProcessPorts, ShellProcessRequest } from './shell-process.ts';
-import { waitFor } from './wait-for.ts';
+import { waitFor } from '../clock/waiting.ts';
 
 export interface ShellPorts extends ShellProcessPorts {
   readonly clock: Clock;

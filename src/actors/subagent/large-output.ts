@@ -1,4 +1,5 @@
 /** What to hand around of an answer that is too large: its beginning and where the whole of it lies. */
+import { beginningOf, cutText } from '../../machines/cut-text.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { utf8Length } from '../../machines/utf8.ts';
 import type { JobRecords } from './job-records.ts';
@@ -23,7 +24,7 @@ export async function handedAround(given: SubagentJobResult, records: Pick<JobRe
     const { path, bytes } = await records.keepOutput(jobId, output);
     return {
       jobId,
-      output: `${firstCharacters(output, HEAD_CHARACTERS)}${TRUNCATED}`,
+      output: `${beginningOf(output, HEAD_CHARACTERS)}${TRUNCATED}`,
       metadata: { summary: summaryOf(output), ...metadata, outputPath: path, outputBytes: bytes },
     };
   } catch (error) {
@@ -40,12 +41,5 @@ function withoutPlaces(result: SubagentJobResult): SubagentJobResult {
 
 /** How an answer begins, in one line. */
 function summaryOf(output: string): string {
-  const line = firstCharacters(output, 4 * SUMMARY_CHARACTERS).replaceAll(/\s+/g, ' ').trim();
-  return line.length <= SUMMARY_CHARACTERS ? line : `${firstCharacters(line, SUMMARY_CHARACTERS)}…`;
-}
-
-/** Never half of a surrogate pair. */
-function firstCharacters(text: string, count: number): string {
-  const cut = text.slice(0, count);
-  return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
+  return cutText(beginningOf(output, 4 * SUMMARY_CHARACTERS).replaceAll(/\s+/g, ' ').trim(), SUMMARY_CHARACTERS);
 }

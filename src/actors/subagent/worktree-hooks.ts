@@ -4,6 +4,7 @@ import { plannedHooks } from '../../machines/subagent/hook-config.ts';
 import type { HookDefinition, PlannedHooks, WorktreeHookEvent, WorktreeHookFunction, WorktreeHookInput, WorktreeHooks } from '../../machines/subagent/hook-config.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../clock/clock.ts';
+import { waitFor } from '../clock/waiting.ts';
 
 export interface HookRun {
   readonly hook: HookDefinition;
@@ -108,13 +109,7 @@ export class WorktreeHookRunner {
 
   /** Resolves when `work` has settled, or after that time. */
   async #given(durationMs: number, work: Promise<void>): Promise<void> {
-    const { clock } = this.#options;
-    let timer: object | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = clock.setTimeout(resolve, durationMs);
-    });
-    await Promise.race([work.then(nothing, nothing), patience]);
-    clock.clearTimeout(timer);
+    await waitFor(work.then(nothing, nothing), { clock: this.#options.clock, timeoutMs: durationMs });
   }
 
   #executorOf({ type }: HookDefinition): HookTypeExecutor {

@@ -24,8 +24,7 @@ import { TaskExecution } from './task-execution.ts';
 import { cancelledRecord } from './stop-cause.ts';
 import type { SettlingEvent, TaskHost } from './task-host.ts';
 import type { TaskEventHub } from './task-event-hub.ts';
-import { startTaskActor } from './task-actor.ts';
-import { moveChild, stopChild } from '../xstate-child.ts';
+import { moveChild, startChild, stopChild } from '../xstate-child.ts';
 import { keepLiveActors, takeUnseen } from '../xstate-system.ts';
 import { TaskQueue } from './task-queue.ts';
 import type { TaskRecord } from './task-record.ts';
@@ -291,7 +290,7 @@ export class TaskSupervisor implements TaskHost {
 
   #start(record: TaskRecord): void {
     this.takeSlot(record);
-    record.actor = startTaskActor(this.actor, record.id);
+    record.actor = startChild(this.actor, taskLifecycle, record.id);
     const now = this.now();
     record.startedAt = now;
     this.#moveAt(record, START, now);

@@ -4,6 +4,7 @@
  * hundred bytes, and ending one moves no memory.
  */
 import type { AnyActorRef } from 'xstate';
+import { beginningOf } from '../../machines/cut-text.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
 import { isStoppingTask, isTerminalBackgroundTaskStatus, taskLifecycle, statusOf } from '../../machines/task/task-lifecycle.ts';
 import type { TaskLifecycleSnapshot } from '../../machines/task/task-lifecycle.ts';
@@ -352,9 +353,6 @@ function commandOf(request: BackgroundTaskRequest): string | undefined {
   return request.kind === 'agent' ? undefined : preview(request.command);
 }
 
-/** The first characters of a text, never half of a surrogate pair. */
 function preview(text: string | undefined): string | undefined {
-  if (text === undefined || text.length <= PREVIEW_CHARACTERS) return text;
-  const cut = text.slice(0, PREVIEW_CHARACTERS);
-  return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
+  return text === undefined ? undefined : beginningOf(text, PREVIEW_CHARACTERS);
 }

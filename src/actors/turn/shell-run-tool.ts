@@ -10,7 +10,7 @@ import type { Clock } from '../clock/clock.ts';
 import { createSystemClock } from '../clock/system-clock.ts';
 import { commandIn, environmentIn, fromWorkspace, requireAllowedFolder, secretsFor } from '../shell/command-workspace.ts';
 import type { CommandPlace, WorkspaceHost } from '../shell/command-workspace.ts';
-import { waitFor } from '../shell/wait-for.ts';
+import { waitFor } from '../clock/waiting.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { OutputKeeper } from './output-keeper.ts';
 import type { Tool, ToolContext } from './tool.ts';

@@ -4,6 +4,7 @@
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { Clock } from '../clock/clock.ts';
+import { pause } from '../clock/waiting.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { ReconciledProcessTree } from '../task/process-tree.ts';
 
@@ -49,21 +50,8 @@ async function reconcileUntilQuiet({ reconcile, clock, signal }: EndSurvivorsOpt
     if (left.length > 0) throw survivorsLeft(`processes ${left.flatMap(({ survivors }) => survivors.map(({ pid }) => pid)).join(', ') || 'of a task'} did not end`);
     const isQuiet = !trees.some(({ reason }) => reason === 'being_reconciled');
     if (isQuiet && reports > 1) return;
-    if (!isQuiet) await pause(clock, signal);
+    if (!isQuiet) await pause({ clock, timeoutMs: LOOK_AGAIN_MS, signal });
   }
-}
-
-/** Resolves after LOOK_AGAIN_MS, or at once when the signal aborts. */
-function pause(clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clock.clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = clock.setTimeout(done, LOOK_AGAIN_MS);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }
 
 function survivorsLeft(why: string): RuntimeError {

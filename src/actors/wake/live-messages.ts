@@ -1,5 +1,6 @@
 /** Messages that come in while a backend runs which can take them: it is given each as it comes, and has read it when the step is over. */
 import type { Clock } from '../clock/clock.ts';
+import { waitFor } from '../clock/waiting.ts';
 import type { AgentRuntime } from '../run/agent-runtime.ts';
 import type { WakeJournal } from './wake-journal.ts';
 
@@ -69,15 +70,8 @@ export class LiveMessages {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#unwatch?.();
-    const { clock } = this.#options;
     // Whoever never answers must not hold the session: what it may have read is read again.
-    await new Promise<void>((resolve) => {
-      const timer = clock.setTimeout(resolve, ANSWER_GRACE_MS);
-      void this.#lane.then(() => {
-        clock.clearTimeout(timer);
-        resolve();
-      });
-    });
+    await waitFor(this.#lane, { clock: this.#options.clock, timeoutMs: ANSWER_GRACE_MS });
   }
 
   async #offer(head: number): Promise<void> {

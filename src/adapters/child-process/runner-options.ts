@@ -14,6 +14,7 @@ import { providerOf, withProvider } from '../../machines/subagent/worker-provide
 import type { SubagentProviderProfile } from '../../machines/subagent/worker-provider.ts';
 import { workerAgentDefinition, workerParentConfig } from '../../machines/subagent/worker-protocol.ts';
 import type { WorkerAgentDefinition } from '../../machines/subagent/worker-protocol.ts';
+import { textWithoutNul } from '../../machines/text-schemas.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { getDefaultSubagentWorkerPath } from './default-worker-path.ts';
 
@@ -76,7 +77,7 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 const object = z.custom<object>((value) => typeof value === 'object' && value !== null, 'expected an object');
 const durationMs = z.number().nonnegative().max(MAX_DURATION_MS);
-const text = z.string().min(1).regex(/^[^\0]*$/, 'expected text without NUL characters');
+const text = textWithoutNul.min(1);
 
 const shapes = {
   processTree: object,
@@ -94,7 +95,7 @@ const shapes = {
   execArgv: z.array(text).readonly().default([]),
   killGraceMs: durationMs.default(2_000),
   readyTimeoutMs: durationMs.positive().default(30_000),
-  env: z.record(z.string().regex(VARIABLE, 'expected the name of a variable'), z.string().regex(/^[^\0]*$/, 'expected text without NUL characters')).default({}),
+  env: z.record(z.string().regex(VARIABLE, 'expected the name of a variable'), textWithoutNul).default({}),
   worktreeIsolation: z.boolean().default(true),
   worktreeAdapter: object.optional(),
   logsDir: text.optional(),

@@ -1,6 +1,7 @@
 /** What a model is shown of the files that a conversation refers to: the newest first, until a request would become too large. */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { fileKindOf } from '../../machines/turn/files/file-kind.ts';
 import { imageReferencesIn } from '../../machines/turn/provider-message.ts';
 import type { FilePart, ImageReference, ProviderMessage } from '../../machines/turn/provider-message.ts';
@@ -85,7 +86,7 @@ async function look(reference: FileReference, room: number, { files, workspaceDi
 function textOf(reference: FileReference, bytes: Buffer): string {
   const text = bytes.toString('utf8');
   if (text.trim() === '') return `[The file ${nameOf(reference)} is empty.]`;
-  const shown = text.length <= MAX_TEXT_CHARACTERS ? text : `${text.slice(0, MAX_TEXT_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '')}\n[cut; the whole file is ${reference.path} in the workspace]`;
+  const shown = text.length <= MAX_TEXT_CHARACTERS ? text : `${beginningOf(text, MAX_TEXT_CHARACTERS)}\n[cut; the whole file is ${reference.path} in the workspace]`;
   return `[The file ${nameOf(reference)}:]\n${shown}`;
 }
 

@@ -1,4 +1,5 @@
 /** A model step that failed, and how whatever the SDK throws or streams as an error becomes a failure of a known kind. */
+import { cutText } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
@@ -29,7 +30,7 @@ export interface FailureOfOptions {
 export function failureOf(thrown: unknown, { redact, now, provider, baseUrl }: FailureOfOptions): RunFailure {
   const failure = stepFailureIn(thrown)?.failure ?? classified(thrown, now);
   const hint = failure.hint ?? (isUnreached(thrown) ? redact(unreachedHint(provider, baseUrl)) : undefined);
-  return { ...failure, message: shortened(redact(failure.message)), ...(hint === undefined ? {} : { hint }) };
+  return { ...failure, message: cutText(redact(failure.message), MAX_MESSAGE_CHARACTERS), ...(hint === undefined ? {} : { hint }) };
 }
 
 /** Nothing listens there, or no such host is known: whatever is wrong, no provider has said anything. */
@@ -63,10 +64,6 @@ function stepFailureIn(thrown: unknown): StepFailure | undefined {
 function classified(thrown: unknown, now: number): RunFailure {
   if (RuntimeError.is(thrown) && thrown.code === 'AI_SDK_MISSING') return { kind: 'format', message: `${thrown.message}. ${thrown.hint ?? ''}`.trim(), isLocal: true };
   return classifyRunFailure(thrown, { now });
-}
-
-function shortened(message: string): string {
-  return message.length <= MAX_MESSAGE_CHARACTERS ? message : `${message.slice(0, MAX_MESSAGE_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** An answer that cannot be read: nothing is wrong with what was asked, so it is the server's. */

@@ -1,8 +1,9 @@
 /** How an agent file names an MCP server. Secrets come by reference: a value may be taken from the environment of the runtime, or from a vault. */
 import { z } from 'zod';
+import { headerName, textWithoutNul } from '../text-schemas.ts';
 
 /** What no argument, variable or header can carry. */
-const text = z.string().max(10_000).regex(/^[^\0]*$/, 'expected text without NUL characters');
+const text = textWithoutNul.max(10_000);
 
 /** A secret of a vault that the environment of the agent names: `vault/secret`. */
 const secretReference = z.string().max(130).regex(/^[a-z0-9][a-z0-9_-]*\/[a-z0-9][a-z0-9_-]*$/, 'expected a secret as vault/name, such as github/token');
@@ -15,9 +16,6 @@ const value = z.union([text, z.strictObject({ env: z.string().min(1).max(200) })
 
 /** What a variable of an environment can be called. */
 const variableName = z.string().max(200).regex(/^[^=\0]+$/, 'expected the name of a variable: no "=", not empty');
-
-/** A token, as HTTP reads it. */
-const headerName = z.string().max(200).regex(/^[\w!#$%&'*+.^`|~-]+$/, 'expected the name of an HTTP header');
 
 /** An hour. */
 export const MAX_MCP_TIMEOUT_MS = 3_600_000;

@@ -1,4 +1,5 @@
 /** A file that tells the agent a fact about its session, and how values and tables are written in one. */
+import { cutText } from '../cut-text.ts';
 
 export interface Artifact {
   /** A plain file name. */
@@ -37,10 +38,8 @@ export function list(items: readonly string[]): string {
 
 /** Text as a part of one line: what would look like lines of its own, or is too long, is shown otherwise. */
 export function oneLine(text: string, maxCharacters = MAX_CELL_CHARACTERS): string {
-  // Not in the middle of a character.
-  const cut = text.length > maxCharacters ? `${text.slice(0, maxCharacters).replace(/[\ud800-\udbff]$/, '')}…` : text;
   // eslint-disable-next-line no-control-regex -- control characters are what this looks for
-  return cut.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
+  return cutText(text, maxCharacters).replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
 }
 
 function cell(text: string): string {

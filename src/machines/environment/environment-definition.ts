@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { agentBudget, permissionMode, ruleTexts } from '../agent/agent-definition.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { environmentId } from '../ids.ts';
+import { hostPath, textWithoutNul } from '../text-schemas.ts';
 
 /** Characters of an environment file. */
 export const MAX_ENVIRONMENT_FILE_CHARACTERS = 64_000;
@@ -13,7 +14,7 @@ const mountPath = z.string().regex(/^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+)+$/
 const declaredMount = z.strictObject({
   path: mountPath,
   /** On the host: absolute, or from the home of Wakechart. It must be there when a wake begins. */
-  source: z.string().min(1).max(4_096).regex(/^[^\0]*$/, 'expected a path without NUL characters'),
+  source: hostPath,
   access: z.enum(['ro', 'rw']).default('ro'),
 });
 
@@ -23,13 +24,13 @@ export const vaultName = environmentId;
 const RESERVED = ['/workspace', '/runtime', '/memory', '/vaults', '/skills', '/agent', '/agent-skills', '/home', '/root', '/var', '/sys', '/run', '/boot', '/proc', '/dev', '/tmp', '/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/opt'];
 
 const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'expected the name of one variable: letters, digits and "_", not beginning with a digit');
-const variableValue = z.string().max(4_096).regex(/^[^\0]*$/, 'expected text without NUL characters');
+const variableValue = textWithoutNul.max(4_096);
 
 /** Longer commands come of several that all have to hold: see `strictestEnvironment`. */
 const MAX_CHECK_CHARACTERS = 2_000;
 const MAX_CHECK_SECONDS = 3_600;
 
-const checkCommand = z.string().min(1).max(MAX_CHECK_CHARACTERS).regex(/^[^\0]*$/, 'expected text without NUL characters');
+const checkCommand = textWithoutNul.min(1).max(MAX_CHECK_CHARACTERS);
 const checkSeconds = z.number().int().min(1);
 
 const judge = z.strictObject({ provider: z.string().min(1).max(200), model: z.string().min(1).max(200), profile: z.string().min(1).max(64).optional() });

@@ -1,9 +1,9 @@
 /** From what was read of a source to the log of a session, and an account of it. */
+import { beginningOf } from '../cut-text.ts';
 import type { NewSessionEvent } from '../session/session-event.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { ImportedLog } from './imported-log.ts';
 import type { ImportedLogOptions, Taken } from './imported-log.ts';
-import { cutTo } from './imported-text.ts';
 import { openWakes } from './planned-wakes.ts';
 import type { SourceFact } from './source-fact.ts';
 import type { LeftOver, SourceEntry } from './source-log.ts';
@@ -67,7 +67,7 @@ function firstWords(entries: readonly SourceEntry[]): string | undefined {
     for (const fact of reading.facts) {
       if (fact.kind !== 'user_message') continue;
       const line = fact.text.trim().split('\n', 1)[0]?.trim() ?? '';
-      if (line !== '') return cutTo(line, MAX_TITLE_CHARACTERS);
+      if (line !== '') return beginningOf(line, MAX_TITLE_CHARACTERS);
     }
   }
   return undefined;

@@ -3,6 +3,7 @@
  * approvals count for what they were given, open calls are closed, and a session that has something to do is parked until somebody
  * wakes it.
  */
+import { beginningOf } from '../cut-text.ts';
 import { RuntimeError } from '../errors.ts';
 import { activationsOf } from '../session/activation.ts';
 import { checkDraft, placeEvent } from '../session/session-event.ts';
@@ -15,7 +16,7 @@ import { EventIds, firstEventId } from './imported-ids.ts';
 import type { Digest, SourceMark } from './imported-ids.ts';
 import { ImportedCalls } from './imported-calls.ts';
 import type { ImportedCall } from './imported-calls.ts';
-import { boundedInput, boundedOutput, boundedText, cutTo } from './imported-text.ts';
+import { boundedInput, boundedOutput, boundedText } from './imported-text.ts';
 import { plannedWakeDrafts } from './planned-wakes.ts';
 import type { PlannedWake, SourceFact, SourceRuntime } from './source-fact.ts';
 
@@ -76,7 +77,7 @@ export class ImportedLog {
     this.#ids = new EventIds(mark.source, digest);
     this.#atMs = Math.min(mark.createdAtMs > 0 ? mark.createdAtMs : fallbackAtMs, nowMs);
     const id = this.#ids.take(firstEventId(mark, digest));
-    const shown = cutTo((title ?? `Imported from ${from}`).trim() || `Imported from ${from}`, 200);
+    const shown = beginningOf((title ?? `Imported from ${from}`).trim() || `Imported from ${from}`, 200);
     this.#append({ type: 'session.created', data: { agentId, title: shown } }, { kind: 'given', id });
   }
 
@@ -98,7 +99,7 @@ export class ImportedLog {
     const closedCalls = this.#closeCalls();
     for (const draft of plannedWakeDrafts(wakes)) this.#append(draft, { kind: 'source' });
     const reason = this.#termination?.reason ?? 'It had been terminated where it was before.';
-    if (this.#termination !== undefined) this.#append({ type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason: cutTo(reason, 2_000) } }, { kind: 'source' });
+    if (this.#termination !== undefined) this.#append({ type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason: beginningOf(reason, 2_000) } }, { kind: 'source' });
     const before = this.#fold();
     if (activationsOf(before).length > 0) this.#append({ type: 'session.parked', data: { code: 'imported', reason: parkedBecause(before, this.#options.from) } }, { kind: 'source' });
     const [first, ...rest] = this.#events;
@@ -128,7 +129,7 @@ export class ImportedLog {
         return this.#answerRequest(fact, own);
       case 'interrupt':
         this.#endStep();
-        return this.#append({ type: 'user.interrupt', data: fact.reason === undefined ? {} : { reason: cutTo(fact.reason, 2_000) } }, { kind: 'source', id: own });
+        return this.#append({ type: 'user.interrupt', data: fact.reason === undefined ? {} : { reason: beginningOf(fact.reason, 2_000) } }, { kind: 'source', id: own });
       case 'learning':
         this.#endStep();
         return this.#append({ type: 'learning.captured', data: learningData(fact, this.#ids.fresh(this.#atMs)) }, { kind: 'source', id: own });
@@ -157,7 +158,7 @@ export class ImportedLog {
       return isCut ? 'cut' : 'taken';
     }
     const { title, detail, criteria = [] } = fact;
-    const data = { title: cutTo(title, 200), ...(detail === undefined ? {} : { detail: cutTo(detail, 2_000) }), ...(criteria.length === 0 ? {} : { criteria: criteria.slice(0, 20).map((each) => cutTo(each, 500)) }) };
+    const data = { title: beginningOf(title, 200), ...(detail === undefined ? {} : { detail: beginningOf(detail, 2_000) }), ...(criteria.length === 0 ? {} : { criteria: criteria.slice(0, 20).map((each) => beginningOf(each, 500)) }) };
     this.#unread.push(this.#id({ type: 'user.define_outcome', data }, own));
     return title.length > 200 || (detail?.length ?? 0) > 2_000 || criteria.length > 20 || criteria.some((each) => each.length > 500) ? 'cut' : 'taken';
   }
@@ -182,7 +183,7 @@ export class ImportedLog {
     if (callId !== undefined && this.#calls.isSame(callId, { name, input })) return 'repeated';
     const bounded = boundedInput(input);
     const spanId = this.#step();
-    const call = this.#calls.make({ source: callId, name: cutTo(name, 200), input }, () => this.#ids.fresh(this.#atMs));
+    const call = this.#calls.make({ source: callId, name: beginningOf(name, 200), input }, () => this.#ids.fresh(this.#atMs));
     this.#append({ type: 'agent.tool_use', data: { callId: call.callId, name: call.name, input: bounded.output, spanId, mayHaveStarted: true } }, { kind: 'source', id: own });
     this.#calls.begin(call);
     return bounded.isCut ? 'cut' : 'taken';
@@ -201,13 +202,13 @@ export class ImportedLog {
   }
 
   #request(fact: Fact<'permission_request' | 'question' | 'custom_tool'>, own: string | undefined): Taken {
-    const requestId = cutTo(fact.requestId ?? this.#ids.fresh(this.#atMs), 200);
+    const requestId = beginningOf(fact.requestId ?? this.#ids.fresh(this.#atMs), 200);
     this.#endStep();
     if (fact.kind === 'custom_tool') {
       if (this.#customRequests.has(requestId)) return 'repeated';
       const bounded = boundedInput(fact.input);
-      const taken = this.#append({ type: 'agent.custom_tool_use', data: { requestId, name: cutTo(fact.name, 200), input: bounded.output } }, { kind: 'source', id: own });
-      this.#customRequests.set(requestId, cutTo(fact.name, 200));
+      const taken = this.#append({ type: 'agent.custom_tool_use', data: { requestId, name: beginningOf(fact.name, 200), input: bounded.output } }, { kind: 'source', id: own });
+      this.#customRequests.set(requestId, beginningOf(fact.name, 200));
       return bounded.isCut ? 'cut' : taken;
     }
     const call = this.#calls.find(fact);
@@ -219,7 +220,7 @@ export class ImportedLog {
       this.#calls.ask(call, { requestId, kind: 'question', source: fact.requestId });
       return isCut ? 'cut' : 'taken';
     }
-    this.#append({ type: 'permission.requested', data: { requestId, callId, toolName, input: boundedInput(call.input).output, because: cutTo(fact.because, 2_000) } }, { kind: 'source', id: own });
+    this.#append({ type: 'permission.requested', data: { requestId, callId, toolName, input: boundedInput(call.input).output, because: beginningOf(fact.because, 2_000) } }, { kind: 'source', id: own });
     this.#calls.ask(call, { requestId, kind: 'permission', source: fact.requestId });
     return 'taken';
   }
@@ -238,7 +239,7 @@ export class ImportedLog {
       return isCut ? 'cut' : 'taken';
     }
     const { allowed, note } = fact;
-    const said = note === undefined ? {} : { note: cutTo(note, 2_000) };
+    const said = note === undefined ? {} : { note: beginningOf(note, 2_000) };
     this.#append({ type: 'user.tool_confirmation', data: { requestId, toolName: call.name, allowed, ...said } }, { kind: 'source', id: own });
     this.#append({ type: 'permission.resolved', data: { requestId, callId: call.callId, decision: allowed ? 'allowed' : 'denied', ...said } }, { kind: 'source' });
     call.isDenied = !allowed;
@@ -252,7 +253,7 @@ export class ImportedLog {
     this.#spanId = spanId;
     this.#steps += 1;
     const { from, model } = this.#options;
-    this.#append({ type: 'span.started', data: { spanId, kind: 'model_step', backend: 'import', provider: from, model: cutTo(model ?? 'unknown', 200), step: this.#steps } }, { kind: 'source' });
+    this.#append({ type: 'span.started', data: { spanId, kind: 'model_step', backend: 'import', provider: from, model: beginningOf(model ?? 'unknown', 200), step: this.#steps } }, { kind: 'source' });
     if (this.#unread.length > 0) this.#append({ type: 'message.consumed', data: { eventIds: this.#unread, spanId } }, { kind: 'source' });
     this.#unread = [];
     return spanId;

@@ -1,4 +1,5 @@
 /** Makes what a source says fit: texts, inputs and outputs, each with a word about what is left out. */
+import { beginningOf } from '../cut-text.ts';
 import { MAX_MESSAGE_CHARACTERS, MAX_TOOL_RESULT_CHARACTERS } from '../session/limits.ts';
 import { MAX_IMPORT_INPUT_CHARACTERS } from './import-limits.ts';
 
@@ -7,16 +8,9 @@ const LEFT_OVER_FILE = 'imported/left-over.jsonl';
 
 const NOTE = `\n\n[Cut when it was imported. The whole record is in ${LEFT_OVER_FILE}.]`;
 
-/** What is left of a character that was cut in two. */
-const HALF_A_CHARACTER = /[\uD800-\uDBFF]$/;
-
-export function cutTo(text: string, characters: number): string {
-  return text.length <= characters ? text : text.slice(0, characters).replace(HALF_A_CHARACTER, '');
-}
-
 export function boundedText(text: string): { readonly text: string; readonly isCut: boolean } {
   if (text.length <= MAX_MESSAGE_CHARACTERS) return { text, isCut: false };
-  return { text: `${cutTo(text, MAX_MESSAGE_CHARACTERS - NOTE.length)}${NOTE}`, isCut: true };
+  return { text: `${beginningOf(text, MAX_MESSAGE_CHARACTERS - NOTE.length)}${NOTE}`, isCut: true };
 }
 
 export interface Bounded {
@@ -29,13 +23,13 @@ export function boundedOutput(output: unknown): Bounded {
   const text = typeof output === 'string' ? output : jsonOf(output);
   // As JSON a character can take six.
   if (jsonOf(output).length <= MAX_TOOL_RESULT_CHARACTERS) return { output: output === undefined ? '' : output, isCut: false };
-  return { output: `${cutTo(text, MAX_TOOL_RESULT_CHARACTERS / 6)}${NOTE}`, isCut: true };
+  return { output: `${beginningOf(text, MAX_TOOL_RESULT_CHARACTERS / 6)}${NOTE}`, isCut: true };
 }
 
 export function boundedInput(input: unknown): Bounded {
   const text = jsonOf(input);
   if (text.length <= MAX_IMPORT_INPUT_CHARACTERS) return { output: input === undefined ? {} : input, isCut: false };
-  return { output: { beginning: cutTo(text, MAX_IMPORT_INPUT_CHARACTERS / 6), note: NOTE.trim() }, isCut: true };
+  return { output: { beginning: beginningOf(text, MAX_IMPORT_INPUT_CHARACTERS / 6), note: NOTE.trim() }, isCut: true };
 }
 
 /** It came out of JSON, so it goes back. */

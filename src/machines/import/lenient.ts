@@ -1,4 +1,5 @@
 /** Reads values of which it is not known for sure how they look: the first plausible one counts, and nothing throws. */
+import { isRecord } from '../validate.ts';
 import { MAX_IMPORT_DEPTH } from './import-limits.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -9,7 +10,7 @@ const MAX_TIME_MS = 2 ** 48 - 1;
 const FIRST_MILLISECONDS = 100_000_000_000;
 
 export function asObject(value: unknown): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
 /** The first of these fields that is there, `null` counting as absent. */

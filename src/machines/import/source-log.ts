@@ -1,7 +1,7 @@
 /** Reads a log line by line: whole records, what of damaged lines can be saved, and a word about everything else. */
+import { beginningOf } from '../cut-text.ts';
 import { MAX_KEPT_CHARACTERS, MAX_NAMED_DAMAGE } from './import-limits.ts';
 import type { Digest } from './imported-ids.ts';
-import { cutTo } from './imported-text.ts';
 import { asObject, isShallow } from './lenient.ts';
 import type { JsonObject } from './lenient.ts';
 import { savedRecords } from './saved-records.ts';
@@ -113,7 +113,7 @@ export class SourceLog {
 
   #lose({ number, text }: SourceLine, what: string, type: string): void {
     this.#note(number, what, false);
-    this.leftOver.push({ line: number, type, because: what, text: cutTo(text, MAX_KEPT_CHARACTERS) });
+    this.leftOver.push({ line: number, type, because: what, text: beginningOf(text, MAX_KEPT_CHARACTERS) });
   }
 
   #note(line: number, what: string, repaired: boolean): void {

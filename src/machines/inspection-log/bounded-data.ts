@@ -1,4 +1,5 @@
 /** Cuts data down to what an inspector shows: a stored event may hold megabytes. */
+import { beginningOf } from '../cut-text.ts';
 
 const MAX_CHARACTERS = 8_192;
 const MAX_TEXT = 2_000;
@@ -35,9 +36,7 @@ class Cutter {
     this.#left -= Math.min(room, text.length) + 8;
     if (text.length <= room) return text;
     this.hasCut = true;
-    // Half a character is none.
-    const end = /[\uD800-\uDBFF]/.test(text.charAt(room - 1)) ? room - 1 : room;
-    return text.slice(0, end) + MARK;
+    return beginningOf(text, room) + MARK;
   }
 
   #list(list: readonly unknown[], depth: number): unknown[] {

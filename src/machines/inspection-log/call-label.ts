@@ -1,4 +1,5 @@
 /** What tool calls are told apart by: what each of them is about, in one short line. */
+import { cutText } from '../cut-text.ts';
 
 const MAX_LABEL_CHARACTERS = 80;
 
@@ -16,8 +17,7 @@ export function callSubject(name: string, input: unknown): string {
 
 /** One line of at most 80 characters. */
 export function shortLine(text: string): string {
-  const line = text.slice(0, MAX_LABEL_CHARACTERS * 4).replaceAll(/\s+/g, ' ').trim();
-  return line.length <= MAX_LABEL_CHARACTERS ? line : `${line.slice(0, MAX_LABEL_CHARACTERS - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return cutText(text.slice(0, MAX_LABEL_CHARACTERS * 4).replaceAll(/\s+/g, ' ').trim(), MAX_LABEL_CHARACTERS);
 }
 
 function textIn(input: unknown, field: string): string | undefined {

@@ -1,5 +1,6 @@
 /** Writes the records of one log, in order: the charts before their first actors, the lives of actors as they go through those. */
 import type { AnyEventObject, AnyStateMachine } from 'xstate';
+import { cutText } from '../cut-text.ts';
 import type { ChartDescription } from '../inspection/chart-description.ts';
 import { invokesOf } from '../inspection/chart-reading.ts';
 import { exploredMachine } from '../inspection/explored-machine.ts';
@@ -59,7 +60,7 @@ export class SessionRecordWriter {
 }
 
 function nameOf(text: string): string {
-  return text.length <= MAX_NAME_CHARACTERS ? text : `${text.slice(0, MAX_NAME_CHARACTERS - 1)}…`;
+  return cutText(text, MAX_NAME_CHARACTERS);
 }
 
 /** One actor that is taken through its chart by what the log tells of it. */

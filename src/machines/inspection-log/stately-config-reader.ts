@@ -1,5 +1,6 @@
 /** Writes the configuration of a machine anew from JSON of anybody: only names, structure and numbers, bounded, nothing that runs. */
 import { RuntimeError } from '../errors.ts';
+import { isRecord } from '../validate.ts';
 import type { StatelyText } from './stately-text.ts';
 
 const MAX_DEPTH = 24;
@@ -34,7 +35,7 @@ export class ConfigReader {
 
   /** @returns undefined for what is no machine @throws RuntimeError STATELY_DEFINITION_TOO_LARGE */
   read(stored: unknown): Written | undefined {
-    if (!isObject(stored) || !CHART_KEYS.some((key) => Object.hasOwn(stored, key))) return undefined;
+    if (!isRecord(stored) || !CHART_KEYS.some((key) => Object.hasOwn(stored, key))) return undefined;
     const { version } = stored;
     const id = typeof stored['id'] === 'string' && stored['id'] !== '' ? this.#text.name(stored['id']) : '(machine)';
     return { ...this.#state(stored, 0), id, ...(typeof version === 'string' ? { version: this.#text.name(version) } : {}) };
@@ -43,7 +44,7 @@ export class ConfigReader {
   #state(stored: unknown, depth: number): Written {
     this.#states = this.#counted(this.#states, MAX_STATES, 'states');
     if (depth > MAX_DEPTH) throw tooLarge(`states within ${MAX_DEPTH} others`);
-    if (!isObject(stored)) return this.#leftOut(stored, {});
+    if (!isRecord(stored)) return this.#leftOut(stored, {});
     const { type, history, description, id, on, after, states } = stored;
     return {
       ...(KINDS.has(type) ? { type } : {}),
@@ -67,12 +68,12 @@ export class ConfigReader {
 
   #initial(stored: unknown): Written {
     if (typeof stored === 'string') return { initial: this.#text.name(stored) };
-    if (!isObject(stored)) return {};
+    if (!isRecord(stored)) return {};
     return { initial: { ...this.#targets(stored['target']), actions: this.#operations(stored['actions']) } };
   }
 
   #invocation(stored: unknown): Written {
-    const { id, src, onDone, onError, onSnapshot } = isObject(stored) ? stored : (this.#leftOut(stored, {}) as Stored);
+    const { id, src, onDone, onError, onSnapshot } = isRecord(stored) ? stored : (this.#leftOut(stored, {}) as Stored);
     return {
       // Names that begin so are those of what has none.
       src: typeof src === 'string' && !LEFT_OUT.has(src) ? this.#text.name(src) : 'xstate.invoke.inline',
@@ -87,7 +88,7 @@ export class ConfigReader {
     return this.#list(stored).flatMap((each): readonly Written[] => {
       this.#transitions = this.#counted(this.#transitions, MAX_TRANSITIONS, 'transitions');
       if (typeof each === 'string') return [{ target: this.#text.name(each) }];
-      if (!isObject(each)) return this.#leftOut(each, []);
+      if (!isRecord(each)) return this.#leftOut(each, []);
       const { guard, reenter, description } = each;
       if (LEFT_OUT.has(each['target'])) return this.#leftOut(each['target'], []);
       return [
@@ -113,9 +114,9 @@ export class ConfigReader {
   }
 
   #operation(stored: unknown): string {
-    const name = isObject(stored) ? stored['type'] : stored;
+    const name = isRecord(stored) ? stored['type'] : stored;
     if (typeof name !== 'string' || LEFT_OUT.has(stored)) return this.#leftOut(stored, '(unknown)');
-    if (!isObject(stored)) return this.#text.name(name);
+    if (!isRecord(stored)) return this.#text.name(name);
     if (UNNAMED.has(name)) return '(inline)';
     return BUILT_IN.has(name) ? `(${name})` : this.#text.name(name);
   }
@@ -135,7 +136,7 @@ export class ConfigReader {
 
   #entries<Entry>(stored: unknown, read: (each: unknown) => Entry): Readonly<Record<string, Entry>> {
     if (stored === undefined || stored === null) return {};
-    if (!isObject(stored)) return this.#leftOut(stored, {});
+    if (!isRecord(stored)) return this.#leftOut(stored, {});
     return Object.fromEntries(
       Object.entries(stored).flatMap(([key, each]): [string, Entry][] => {
         if (key === '__proto__' || key === '...') return this.#leftOut(LEFT_OUT_KEY, []);
@@ -157,10 +158,6 @@ export class ConfigReader {
 }
 
 const LEFT_OUT_KEY = '[Object]';
-
-function isObject(value: unknown): value is Stored {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function tooLarge(what: string): RuntimeError {
   return new RuntimeError('STATELY_DEFINITION_TOO_LARGE', `it has ${what}`, { category: 'capacity' });

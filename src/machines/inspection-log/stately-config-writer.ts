@@ -1,6 +1,7 @@
 /** Writes a chart as the configuration of a machine, JSON, as the frames of other inspectors carry it. */
 import type { ChartDescription, ChartInvocation, ChartOperation, ChartState, ChartTransition } from '../inspection/chart-description.ts';
 import { ROOT } from '../inspection/chart-states.ts';
+import { isRecord } from '../validate.ts';
 
 type Written = Readonly<Record<string, unknown>>;
 
@@ -82,7 +83,7 @@ function operation({ name, isInline }: ChartOperation): unknown {
 }
 
 function withoutEmpty(config: Readonly<Record<string, unknown>>): Written {
-  const isEmpty = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0) || (typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0);
+  const isEmpty = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0) || (isRecord(value) && Object.keys(value).length === 0);
   return Object.fromEntries(Object.entries(config).filter(([, value]) => !isEmpty(value)));
 }
 

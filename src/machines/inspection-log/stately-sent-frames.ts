@@ -3,6 +3,7 @@
  * there. How the actors that live stand is remembered, so that whoever begins to listen later can be told.
  */
 import type { ChartDescription } from '../inspection/chart-description.ts';
+import { isRecord } from '../validate.ts';
 import type { InspectedStatus, InspectedValue, InspectionRecord, InspectionRecordOf } from './inspection-record.ts';
 import { definitionOf } from './stately-config-writer.ts';
 import { STATELY_VERSION } from './stately-frames.ts';
@@ -118,7 +119,7 @@ export class SentFrames {
     const beside = this.#payload(data);
     const named = { type: this.#options.text.name(type) };
     if (beside === undefined) return named;
-    return typeof beside === 'object' && beside !== null && !Array.isArray(beside) ? { ...beside, ...named } : { ...named, data: beside };
+    return isRecord(beside) ? { ...beside, ...named } : { ...named, data: beside };
   }
 
   #payload(value: unknown): unknown {

@@ -1,4 +1,5 @@
 /** Every text of another program on its way into a record: secrets are taken out of it first, then it is cut. */
+import { cutText } from '../cut-text.ts';
 import { boundedData } from './bounded-data.ts';
 import type { BoundedData } from './bounded-data.ts';
 import { MAX_MESSAGE_CHARACTERS, MAX_NAME_CHARACTERS } from './inspection-record.ts';
@@ -36,11 +37,11 @@ export class StatelyText {
   }
 
   name(text: string): string {
-    return cut(this.#redacted(text), MAX_NAME_CHARACTERS);
+    return cutText(this.#redacted(text), MAX_NAME_CHARACTERS);
   }
 
   message(text: string): string {
-    return cut(this.#redacted(text), MAX_MESSAGE_CHARACTERS);
+    return cutText(this.#redacted(text), MAX_MESSAGE_CHARACTERS);
   }
 
   /** @param value JSON @returns a copy, redacted and bounded */
@@ -112,8 +113,4 @@ export class StatelyText {
 function left(budget: Budget): string {
   budget.hasCut = true;
   return MARK;
-}
-
-function cut(text: string, maxCharacters: number): string {
-  return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, '')}${MARK}`;
 }

@@ -1,5 +1,6 @@
 /** The managed tools about memory and learnings as data. */
 import { z } from 'zod';
+import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 import { learningKind } from './memory-entry.ts';
 import { newLearning } from './learning.ts';
@@ -15,7 +16,7 @@ export const MAX_CAPTURES_PER_WAKE = 10;
 const learningIdInput = z.string().min(1).max(200);
 
 const managed = { ownership: 'managed', family: 'memory', destructive: false } as const;
-const reading = { ...managed, effects: ['reads_files'], permissionPolicy: 'always_allow', readOnly: true, idempotent: true, interruptBehavior: 'cancel' } as const;
+const reading = { ...readsOnly, family: 'memory', effects: ['reads_files'] } as const;
 
 const versionOutput = z.strictObject({ version: z.number().int(), at: z.string(), by: z.string(), why: z.string(), changed: z.array(z.string()) });
 

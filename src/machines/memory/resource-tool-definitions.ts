@@ -1,5 +1,6 @@
 /** The managed tools about the files that all sessions of an agent share, as data. */
 import { z } from 'zod';
+import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 import { promotedOutput, restoreInput, versionsInput, versionsOutput, wantsVersion } from './memory-tool-definitions.ts';
 import type { RestoreInput, VersionsInput } from './memory-tool-definitions.ts';
@@ -10,7 +11,7 @@ import { MAX_CHANGES, versionNumber } from './substrate-version.ts';
 export const STAGE_FOLDER = 'substrate-stage';
 
 const managed = { ownership: 'managed', family: 'resources', destructive: false } as const;
-const reading = { ...managed, effects: ['reads_files'], permissionPolicy: 'always_allow', readOnly: true, idempotent: true, interruptBehavior: 'cancel' } as const;
+const reading = { ...readsOnly, family: 'resources', effects: ['reads_files'] } as const;
 
 const path = substratePath.describe('From the folder of shared files, such as notes/testing.md.');
 const paths = z.array(path).min(1).max(MAX_CHANGES);

@@ -1,6 +1,7 @@
 /** The managed tools around outcomes: what a model is told of each, what it may send and what it gets. */
 import { z } from 'zod';
 import { outcomeGrade, outcomeVerdict } from '../session/improvement-events.ts';
+import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 import { parseOrThrow } from '../validate.ts';
 
@@ -44,7 +45,7 @@ const outputs = {
 export type OutcomeStanding = Readonly<z.output<typeof outputs.grade>>;
 
 const managed = { ownership: 'managed', family: 'outcome', permissionPolicy: 'always_allow', destructive: false } as const;
-const looking = { ...managed, readOnly: true, idempotent: true, interruptBehavior: 'cancel' } as const;
+const looking = { ...readsOnly, family: 'outcome', effects: ['reads_sessions'] } as const;
 
 export const outcomeDefineDefinition: ToolDefinition<OutcomeDefineInput> = {
   ...managed,
@@ -63,7 +64,6 @@ export const outcomeGradeDefinition: ToolDefinition<Readonly<z.output<typeof noI
   description: 'Tells how far this session has come with its outcome, how it was evaluated last, and whether it may promote anything now, and why not.',
   inputSchema: noInput,
   outputSchema: outputs.grade,
-  effects: ['reads_sessions'],
 };
 
 export const outcomeEvaluateDefinition: ToolDefinition<Readonly<z.output<typeof noInput>>> = {
@@ -85,5 +85,4 @@ export const outcomeHistoryDefinition: ToolDefinition<OutcomeHistoryInput> = {
   description: 'Lists how the outcome of this session was evaluated so far, oldest first, and whether it is getting better or worse.',
   inputSchema: historyInput,
   outputSchema: outputs.history,
-  effects: ['reads_sessions'],
 };

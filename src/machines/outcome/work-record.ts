@@ -1,5 +1,6 @@
 /** What a session has done since its outcome was defined, folded from its log: calls, what became of them, and what they may have changed. No text of the agent is kept. */
 import type { SessionEvent, SessionEventOf } from '../session/session-event.ts';
+import { isRecord } from '../validate.ts';
 import { saysNothingTested } from './test-command.ts';
 
 /** Calls beyond which the oldest are forgotten, and the record says that it is not whole. */
@@ -96,7 +97,7 @@ export class WorkRecorder {
     const result = { seq, outcome, ...endingOf(outcome === 'completed' ? output : undefined) };
     // Begun before the outcome was defined: that it is not known what it did counts all the same.
     if (!this.#calls.has(callId)) this.#calls.set(callId, { callId, name, seq });
-    const path = isObject(output) && typeof output['path'] === 'string' ? { path: output['path'] } : {};
+    const path = isRecord(output) && typeof output['path'] === 'string' ? { path: output['path'] } : {};
     this.#change(callId, { result, ...path });
   }
 
@@ -108,7 +109,7 @@ export class WorkRecorder {
 }
 
 function subjectOf(input: unknown): Pick<RecordedCall, 'command' | 'path' | 'folder'> {
-  if (!isObject(input)) return {};
+  if (!isRecord(input)) return {};
   const { command, path, cwd } = input;
   return {
     ...(typeof command === 'string' ? { command: command.slice(0, MAX_COMMAND_CHARACTERS) } : {}),
@@ -118,14 +119,10 @@ function subjectOf(input: unknown): Pick<RecordedCall, 'command' | 'path' | 'fol
 }
 
 function endingOf(output: unknown): Pick<CallEnding, 'exitCode' | 'saysNothingTested'> {
-  if (!isObject(output)) return {};
+  if (!isRecord(output)) return {};
   const { exitCode, output: text } = output;
   return {
     ...(typeof exitCode === 'number' ? { exitCode } : {}),
     ...(typeof text === 'string' && saysNothingTested(text) ? { saysNothingTested: true as const } : {}),
   };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 /** What a record of work shows about an outcome: which commands ended how after the last change, what was changed, and what nobody can tell. */
+import { cutText } from '../cut-text.ts';
 import { safetyOf } from '../permission/safe-commands.ts';
 import { isSpelledOut } from '../permission/shell-reading.ts';
 import { plainArgvOf } from './outcome-criterion.ts';
@@ -149,6 +150,6 @@ const MAX_TEXT_CHARACTERS = 200;
 function textOf({ name, command, path, result }: RecordedCall): string {
   const subject = command ?? path;
   const ending = result === undefined ? 'has not ended' : result.outcome !== 'completed' ? result.outcome : result.exitCode === undefined ? undefined : `exited with ${result.exitCode}`;
-  const what = subject === undefined ? name : `${name} ${JSON.stringify(subject.length > MAX_TEXT_CHARACTERS ? `${subject.slice(0, MAX_TEXT_CHARACTERS)}…` : subject)}`;
+  const what = subject === undefined ? name : `${name} ${JSON.stringify(cutText(subject, MAX_TEXT_CHARACTERS))}`;
   return ending === undefined ? what : `${what} ${ending}`;
 }

@@ -1,6 +1,7 @@
 /** What an agent is told of its permissions: how it is judged, what it waits for, and what one call would meet. As a tool: its input and output. */
 import { z } from 'zod';
 import type { SessionState } from '../session/session-state.ts';
+import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 
 const describeInput = z.strictObject({
@@ -40,14 +41,9 @@ export const permissionDescribeDefinition: ToolDefinition<PermissionDescribeInpu
   description: 'Tells how calls of this session are judged: its mode, the rules that hold, what somebody has allowed, what waits for an answer; and what a given call would meet, without making it.',
   inputSchema: describeInput,
   outputSchema: report,
-  ownership: 'managed',
+  ...readsOnly,
   family: 'permissions',
-  permissionPolicy: 'always_allow',
   effects: ['reads_sessions', 'reads_files'],
-  readOnly: true,
-  destructive: false,
-  idempotent: true,
-  interruptBehavior: 'cancel',
 };
 
 /** The requests for permission that wait for somebody. */

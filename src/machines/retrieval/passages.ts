@@ -1,4 +1,5 @@
 /** Cuts a long text into documents: between paragraphs where that is possible, then between lines, then between words. */
+import { beginningOf } from '../cut-text.ts';
 import { MAX_DOCUMENT_CHARACTERS, MAX_PASSAGES } from './retrieval-limits.ts';
 
 /** A passage is not made smaller than this share of what it may hold, only to end well. */
@@ -29,6 +30,5 @@ function endOfPassage(text: string): number {
   const least = MAX_DOCUMENT_CHARACTERS * LEAST_SHARE;
   const ends = [window.lastIndexOf('\n\n'), window.lastIndexOf('\n'), window.lastIndexOf('. ') + 1, window.lastIndexOf(' ')];
   const end = ends.find((each) => each > least) ?? MAX_DOCUMENT_CHARACTERS;
-  const isSplit = /[\uD800-\uDBFF]$/.test(text.slice(0, end));
-  return isSplit ? end - 1 : end;
+  return beginningOf(text, end).length;
 }

@@ -1,5 +1,6 @@
 /** The unit of retrieval: a short piece of something that an agent can open again, with where it came from. */
 import { z } from 'zod';
+import { beginningOf } from '../cut-text.ts';
 import { MAX_DOCUMENT_CHARACTERS } from './retrieval-limits.ts';
 
 /** Where something is found. The order is how much each is trusted when the words fit equally well. */
@@ -37,6 +38,6 @@ export function bounded(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
   const cut = text.slice(0, maxCharacters - 1);
   const space = cut.lastIndexOf(' ');
-  const whole = space > maxCharacters * 0.8 ? cut.slice(0, space) : cut.replace(/[\uD800-\uDBFF]$/, '');
+  const whole = space > maxCharacters * 0.8 ? cut.slice(0, space) : beginningOf(text, maxCharacters - 1);
   return `${whole}…`;
 }

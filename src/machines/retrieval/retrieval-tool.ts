@@ -1,5 +1,6 @@
 /** The tool `retrieval_search` as data. */
 import { z } from 'zod';
+import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 import { retrievalKind } from './retrieval-document.ts';
 import { DEFAULT_CANDIDATES, MAX_CANDIDATES, MAX_QUERY_CHARACTERS } from './retrieval-limits.ts';
@@ -49,12 +50,7 @@ export const retrievalSearchDefinition: ToolDefinition<RetrievalSearchInput> = {
     'Candidates are hints; what those calls show is the truth.',
   inputSchema: searchInput,
   outputSchema: searchOutput,
-  ownership: 'managed',
+  ...readsOnly,
   family: 'retrieval',
-  permissionPolicy: 'always_allow',
   effects: ['reads_sessions'],
-  readOnly: true,
-  destructive: false,
-  idempotent: true,
-  interruptBehavior: 'cancel',
 };

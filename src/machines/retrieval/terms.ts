@@ -2,6 +2,7 @@
  * From text to the terms that are searched for: lower case without accents, identifiers and paths whole and in their parts, words by their
  * stems. English stems only; words of other languages are terms as they stand, and scripts without spaces are cut into pairs.
  */
+import { beginningOf } from '../cut-text.ts';
 
 /** Says nothing about what a text is about. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
@@ -54,7 +55,7 @@ function madeOf(word: string): string | undefined {
   const lower = word.toLowerCase();
   if (STOP_WORDS.has(lower) || (lower.length === 1 && !/\p{N}/u.test(lower))) return undefined;
   // Half of a character would not be the same when it is read again.
-  return stem(lower).slice(0, MAX_TERM_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '');
+  return beginningOf(stem(lower), MAX_TERM_CHARACTERS);
 }
 
 function addChunk(chunk: string, terms: string[]): void {

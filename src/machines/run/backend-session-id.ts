@@ -1,4 +1,5 @@
 /** The ids that backends give to sessions of their own. They make them up as they like; the log takes only some. */
+import { cutText } from '../cut-text.ts';
 
 export const MAX_BACKEND_SESSION_ID_CHARACTERS = 1_000;
 
@@ -15,6 +16,5 @@ const MAX_REASON_CHARACTERS = 500;
 
 /** The sentence, bounded. */
 export function reasonForNewSession(sentence: string): string {
-  const text = sentence.replace(LONE_SURROGATES, '\uFFFD');
-  return text.length <= MAX_REASON_CHARACTERS ? text : `${text.slice(0, MAX_REASON_CHARACTERS - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return cutText(sentence.replace(LONE_SURROGATES, '\uFFFD'), MAX_REASON_CHARACTERS);
 }

@@ -5,6 +5,7 @@
  * A candidate that rests is not punished for what fails meanwhile: many runs that hit the same trouble at the same moment are one failure, and
  * so are the retries of one run. Only a new failure after its rest, a probe's above all, makes the next rest longer.
  */
+import { cutText } from '../cut-text.ts';
 import { breakerAfter } from './breaker-machine.ts';
 import type { BreakerEventType } from './breaker-machine.ts';
 import type { Candidate } from './candidate.ts';
@@ -254,6 +255,5 @@ function isoTime(epochMs: number): string {
 
 /** It is written to a disk and shown to people: on one line, without what looks like a key, and cut between characters, never inside one. */
 function shortened(message: string): string {
-  const line = messageLine(message);
-  return line.length <= MAX_MESSAGE_CHARACTERS ? line : `${line.slice(0, MAX_MESSAGE_CHARACTERS - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return cutText(messageLine(message), MAX_MESSAGE_CHARACTERS);
 }

@@ -1,4 +1,5 @@
 /** What a failure says, for people: one bounded line, without pages of proxies, without colors of terminals, and without what looks like a key. */
+import { cutText } from '../cut-text.ts';
 import type { FailureFacts } from './failure-facts.ts';
 import { clipped } from './failure-reading.ts';
 
@@ -36,10 +37,7 @@ export function withoutKeys(text: string): string {
 
 /** One line of at most `MAX_FAILURE_MESSAGE` characters. */
 export function messageLine(text: string): string {
-  const line = withoutKeys(clipped(text)).replace(/\s+/g, ' ').trim();
-  if (line.length <= MAX_FAILURE_MESSAGE) return line;
-  // Half of a surrogate pair could not be stored.
-  return `${line.slice(0, MAX_FAILURE_MESSAGE - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return cutText(withoutKeys(clipped(text)).replace(/\s+/g, ' ').trim(), MAX_FAILURE_MESSAGE);
 }
 
 /** Never empty. `otherwise` is for failures that say nothing at all. */

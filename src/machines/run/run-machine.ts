@@ -20,9 +20,9 @@
  * STOP is taken in every state: the work in hand is cut short and the run settles as aborted.
  * What the states do is named here and filled in by src/actors/run.
  */
-import { assign, fromPromise, setup } from 'xstate';
-import { RuntimeError } from '../errors.ts';
+import { assign, setup } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
+import { slotsOf } from '../slot.ts';
 import type { RunDecision } from './run-attempt.ts';
 
 export interface RunInput {
@@ -43,11 +43,7 @@ export interface RunStopEvent {
 export type SelectAnswer = 'chosen' | 'wait' | 'none';
 export type AttemptAnswer = 'answered' | RunDecision;
 
-function slot<Output>(name: string): ReturnType<typeof fromPromise<Output, RunInput>> {
-  return fromPromise<Output, RunInput>(() => {
-    throw new RuntimeError('SLOT_EMPTY', `the run chart has no actor for "${name}"`, { category: 'crash', hint: `Provide the actor "${name}".` });
-  });
-}
+const slot = slotsOf<RunInput>('run');
 
 const stopWins: ChartNotes = { waives: { 'overlapping-transitions': 'A stop counts more than what the work in hand still came to.' } };
 

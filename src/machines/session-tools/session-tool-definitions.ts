@@ -5,20 +5,16 @@ import { retrievalCandidate } from '../retrieval/retrieval-tool.ts';
 import { MAX_CANDIDATES, MAX_QUERY_CHARACTERS } from '../retrieval/retrieval-limits.ts';
 import { sessionRelation } from '../retrieval/session-relations.ts';
 import { PRESSURE_LEVELS } from '../turn/context-pressure.ts';
+import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 import { eventView } from './event-view.ts';
 import { DEFAULT_LISTED_SESSIONS, DEFAULT_READ_EVENTS, MAX_DELEGATED_CHARACTERS, MAX_LISTED_SESSIONS, MAX_READ_EVENTS_PER_CALL } from './session-tool-limits.ts';
 import { sessionSnapshot } from './snapshot.ts';
 
 const READS = {
-  ownership: 'managed',
+  ...readsOnly,
   family: 'session',
-  permissionPolicy: 'always_allow',
   effects: ['reads_sessions'],
-  readOnly: true,
-  destructive: false,
-  idempotent: true,
-  interruptBehavior: 'cancel',
 } as const satisfies Partial<ToolDefinition>;
 
 const DELEGATES = {

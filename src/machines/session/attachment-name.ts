@@ -1,4 +1,5 @@
 /** What a file that came with a message is called and what kind of data it holds, from its name and how it begins. */
+import { beginningOf } from '../cut-text.ts';
 import { fileKindOf } from '../turn/files/file-kind.ts';
 
 /** Bytes of one file: 32 MiB. */
@@ -65,12 +66,9 @@ export function attachmentFileName(sha256: string, name: string): string {
   return extension === '' ? sha256 : `${sha256}.${extension}`;
 }
 
-/** What is left of a character that was cut in two. */
-const HALF_A_CHARACTER = /[\uD800-\uDBFF]$/;
-
 /** `name` as people may be shown it: on one line, without what could drive a terminal, not too long. */
 export function shownName(name: string): string {
-  const shown = name.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '\uFFFD').slice(0, MAX_ATTACHMENT_NAME_CHARACTERS).replace(HALF_A_CHARACTER, '');
+  const shown = beginningOf(name.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '\uFFFD'), MAX_ATTACHMENT_NAME_CHARACTERS);
   return shown === '' ? 'file' : shown;
 }
 

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { agentId, environmentId, eventId, sessionId } from '../ids.ts';
+import { hostPath } from '../text-schemas.ts';
 import { MAX_ATTACHMENT_NAME_CHARACTERS } from './attachment-name.ts';
 import { MAX_ATTACHMENTS, approvalScope, deliveryMode } from './event-schemas.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS, MAX_SUMMARY_CHARACTERS } from './limits.ts';
@@ -24,7 +25,7 @@ const note = z.string().min(1).max(2_000);
 /** A file to send with a message. */
 const attachmentSource = z.strictObject({
   /** Absolute, or from the folder that the process is in. */
-  path: z.string().min(1).max(4_096).regex(/^[^\0]*$/, 'expected a path without NUL characters'),
+  path: hostPath,
   /** What it is called for whoever reads of it. Default: the last part of the path. */
   name: z
     .string()

@@ -1,5 +1,6 @@
 /** The managed tools around skills: what a model is told of each, what it may send and what it gets. */
 import { z } from 'zod';
+import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 import { skillName } from './skill-definition.ts';
 import { DEFAULT_SKILL_HITS, MAX_SKILL_HITS, MAX_SKILL_QUERY_CHARACTERS } from './skill-search.ts';
@@ -35,7 +36,7 @@ const outputs = {
   read: z.object({ name: z.string(), file: z.string(), output: z.string(), bytes: z.number(), files: z.array(z.string()) }),
 };
 
-const looking = { ownership: 'managed', family: 'skills', permissionPolicy: 'always_allow', readOnly: true, destructive: false, idempotent: true, interruptBehavior: 'cancel', effects: ['reads_files'] } as const;
+const looking = { ...readsOnly, family: 'skills', effects: ['reads_files'] } as const;
 
 export const skillsListDefinition: ToolDefinition<Readonly<z.output<typeof listInput>>> = {
   ...looking,

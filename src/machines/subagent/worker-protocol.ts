@@ -16,6 +16,7 @@
 import { z } from 'zod';
 import { environmentId } from '../ids.ts';
 import { providerTable } from '../run/provider-settings.ts';
+import { textWithoutNul } from '../text-schemas.ts';
 import { WORKER_NOTE_CHARACTERS, excessOf } from './worker-bounds.ts';
 
 export const WORKER_PROTOCOL_VERSION = 1;
@@ -79,7 +80,7 @@ export const workerParentConfig = z.strictObject({
 export const workerParentMessage = z.discriminatedUnion('type', [
   z.strictObject({ v, type: z.literal('prepare'), parentConfig: workerParentConfig }),
   /** Variables for the worker itself. Commands of its agent get none of them. */
-  z.strictObject({ v, type: z.literal('keys'), variables: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of a variable'), z.string().regex(/^[^\0]*$/, 'expected text without NUL characters')) }),
+  z.strictObject({ v, type: z.literal('keys'), variables: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of a variable'), textWithoutNul) }),
   z.strictObject({
     v,
     type: z.literal('start'),

@@ -1,4 +1,5 @@
 /** What was said and given, on spans: nothing unless somebody asks for it, and then only so much of it. */
+import { beginningOf } from '../cut-text.ts';
 import type { SpanAttributes } from './span-operation.ts';
 
 /** `maxCharacters`: of each attribute; 0 leaves them out. */
@@ -35,6 +36,6 @@ export class SpanContents {
   }
 
   #cut(text: string): string {
-    return text.length <= this.#maxCharacters ? text : `${text.slice(0, this.#maxCharacters)}…`;
+    return text.length <= this.#maxCharacters ? text : `${beginningOf(text, this.#maxCharacters)}…`;
   }
 }

@@ -1,6 +1,7 @@
 /** The tool `http_request`, as a model sees it: one request, whose headers may hold secrets by reference, and what came back. */
 import { z } from 'zod';
 import { vaultValue } from '../agent/mcp-server.ts';
+import { headerName } from '../text-schemas.ts';
 import type { ToolDefinition } from './tool-definition.ts';
 
 const MAX_BODY_CHARACTERS = 1_000_000;
@@ -11,8 +12,6 @@ const MAX_HTTP_TIMEOUT_SECONDS = 300;
 /** From one URL of a path to another of the same. */
 export const MAX_REDIRECTS = 5;
 
-/** A token, as HTTP reads it. */
-const headerName = z.string().max(200).regex(/^[\w!#$%&'*+.^`|~-]+$/, 'expected the name of an HTTP header');
 const headerText = z.string().max(10_000).regex(/^[\t\u0020-\u007e\u0080-\u00ff]*$/, 'expected a value on one line, of characters that a header can hold');
 
 /** Set by whoever sends the request, or about the connection itself. */

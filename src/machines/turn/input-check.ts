@@ -6,6 +6,7 @@
  * as the standard has them.
  */
 import { z } from 'zod';
+import { isRecord } from '../validate.ts';
 
 /** Parts of a schema after its references are written out. */
 const MAX_NODES = 2_000;
@@ -84,7 +85,7 @@ class Rewriting {
     this.#nodes += 1;
     if (this.#nodes > MAX_NODES || depth > MAX_DEPTH) throw new Beyond();
     if (typeof given === 'boolean') return given;
-    if (!isObject(given)) throw new Beyond();
+    if (!isRecord(given)) throw new Beyond();
     if ('$ref' in given) return this.#schema(this.#target(given), depth + 1);
     return Object.fromEntries(
       Object.entries(given)
@@ -98,7 +99,7 @@ class Rewriting {
     switch (key) {
       case 'properties':
         // What every object has would be found in it although nobody sent it.
-        if (!isObject(value) || Object.keys(value).some((name) => name in Object.prototype)) throw new Beyond();
+        if (!isRecord(value) || Object.keys(value).some((name) => name in Object.prototype)) throw new Beyond();
         return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, this.#schema(schema, depth + 1)]));
       case 'items':
       case 'additionalProperties':
@@ -123,11 +124,7 @@ class Rewriting {
     const found = typeof reference === 'string' ? /^#\/(?<place>\$defs|definitions)\/(?<name>[^/~%]+)$/.exec(reference)?.groups : undefined;
     const place = found === undefined ? undefined : this.#root[found['place'] ?? ''];
     const name = found?.['name'] ?? '';
-    if (neighbours.length > 0 || !isObject(place) || !Object.hasOwn(place, name)) throw new Beyond();
+    if (neighbours.length > 0 || !isRecord(place) || !Object.hasOwn(place, name)) throw new Beyond();
     return place[name];
   }
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 /** The managed tool `shell_run`: one command in the session's workspace, run to its end in a shell of its own. */
 import { z } from 'zod';
+import { hostPath } from '../text-schemas.ts';
 import { shellCommand } from './shell/shell-definitions.ts';
 import { secretVariables } from './shell/environment.ts';
 import type { ToolDefinition } from './tool-definition.ts';
@@ -10,11 +11,7 @@ export const DEFAULT_SHELL_RUN_TIMEOUT_MS = 600_000;
 
 const shellRunInput = z.strictObject({
   command: shellCommand,
-  cwd: z
-    .string()
-    .min(1)
-    .max(4096)
-    .regex(/^[^\0]*$/, 'expected a path without NUL characters')
+  cwd: hostPath
     .optional()
     .describe('The folder to run it in, from the workspace and inside it. Default: the workspace.'),
   secrets: secretVariables,

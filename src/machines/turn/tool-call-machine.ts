@@ -18,9 +18,10 @@
  * cancelled:            it was stopped before its end. It is never run again.
  * unknown:              its process died while it ran: what it did is not known.
  */
-import { assign, fromPromise, setup } from 'xstate';
-import { RuntimeError, messageOf } from '../errors.ts';
+import { assign, setup } from 'xstate';
+import { messageOf } from '../errors.ts';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
+import { slotsOf } from '../slot.ts';
 
 export interface ToolCallInput {
   readonly callId: string;
@@ -50,9 +51,7 @@ export type ToolCallEvent =
   | { readonly type: 'CANCEL'; readonly reason: string }
   | { readonly type: 'LOSE'; readonly reason: string };
 
-const execute = fromPromise<ToolCallResult, ToolCallInput>(() => {
-  throw new RuntimeError('SLOT_EMPTY', 'the tool call chart has no executor', { category: 'crash', hint: 'Provide the actor "execute".' });
-});
+const execute = slotsOf<ToolCallInput>('tool call')<ToolCallResult>('execute');
 
 const machine = setup({
   types: {

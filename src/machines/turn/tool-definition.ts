@@ -47,6 +47,16 @@ export interface ToolDefinition<Input = unknown> {
   readonly interruptBehavior: 'cancel' | 'finish';
 }
 
+/** What all managed tools share that only read: each call is allowed, may be made again after a crash, and ends at once when it is stopped. */
+export const readsOnly = {
+  ownership: 'managed',
+  permissionPolicy: 'always_allow',
+  readOnly: true,
+  destructive: false,
+  idempotent: true,
+  interruptBehavior: 'cancel',
+} as const satisfies Partial<ToolDefinition>;
+
 /** A tool as a backend gets it. */
 export interface ToolDescriptor {
   readonly name: string;

@@ -2,6 +2,7 @@
  * Ids, names and inputs of tool calls as every provider takes them. A model may have made up anything, and one call that a provider
  * refuses would make the session unreadable for good.
  */
+import { isRecord } from '../validate.ts';
 
 const MAX_NAME_CHARACTERS = 64;
 
@@ -27,8 +28,7 @@ function acceptedCallId(callId: string): string {
 
 /** The input as an object, which some providers insist on. */
 export function acceptedInput(input: unknown): Readonly<Record<string, unknown>> {
-  if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as Readonly<Record<string, unknown>>;
-  return { input: input ?? null };
+  return isRecord(input) ? input : { input: input ?? null };
 }
 
 /** Gives every call of a conversation an id of its own, the same for the same calls in the same order. */

@@ -1,5 +1,6 @@
 /** The tool `vault_list`, as a model sees it: which secrets there are. No value is ever told. */
 import { z } from 'zod';
+import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 
 const vaultListInput = z.strictObject({});
@@ -18,12 +19,7 @@ export const vaultListDefinition: ToolDefinition<VaultListInput> = {
     'Lists the secrets that you may use, as vault/name: what each is for, the hosts it may be sent to, whether commands may have it, and why one cannot be used now. Values are never shown: give the reference where a tool takes one.',
   inputSchema: vaultListInput,
   outputSchema: output,
-  ownership: 'managed',
+  ...readsOnly,
   family: 'vaults',
-  permissionPolicy: 'always_allow',
   effects: [],
-  readOnly: true,
-  destructive: false,
-  idempotent: true,
-  interruptBehavior: 'cancel',
 };

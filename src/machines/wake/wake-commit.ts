@@ -1,4 +1,5 @@
 /** The events that end a wake: what its directives asked for, how it ended, and where the session now stands. One append, all or nothing. */
+import { cutText } from '../cut-text.ts';
 import { delegatedCalls } from '../session/activation.ts';
 import { MAX_OPEN_QUEUED_WAKES, MAX_SUMMARY_CHARACTERS } from '../session/limits.ts';
 import type { SessionEventData, SessionEventDraft } from '../session/session-event.ts';
@@ -123,7 +124,7 @@ function withinLimits(wishes: readonly SessionEventDraft[], state: SessionState,
 }
 
 function summaryOf({ end, lastText, modelSteps }: WakeCommit): string {
-  return clip(sentenceFor(end, lastText ?? '', modelSteps));
+  return cutText(sentenceFor(end, lastText ?? '', modelSteps), MAX_SUMMARY_CHARACTERS);
 }
 
 function sentenceFor(end: WakeEnd, lastText: string, modelSteps: number): string {
@@ -147,8 +148,4 @@ function sentenceFor(end: WakeEnd, lastText: string, modelSteps: number): string
 
 function adviceAt(budget: Extract<WakeEnd, { readonly outcome: 'budget_reached' }>['budget']): string {
   return isForGood(budget) ? 'Raise it in the agent file, or say what the model costs, to go on.' : 'Wake the session again, or send a message, to go on.';
-}
-
-function clip(text: string): string {
-  return text.length <= MAX_SUMMARY_CHARACTERS ? text : `${text.slice(0, MAX_SUMMARY_CHARACTERS - 1)}…`;
 }

@@ -25,9 +25,10 @@
  * the assembled step for stepping, the calls it asked for for calling, the decided end with its place in the log for committing, and the course
  * of the wake so far (its steps, its last words, its failure) for all of them.
  */
-import { assign, fromPromise, setup } from 'xstate';
+import { assign, setup } from 'xstate';
 import { RuntimeError } from '../errors.ts';
 import type { Allowance } from '../session/event-schemas.ts';
+import { slotsOf } from '../slot.ts';
 import type { ToolCallInput } from '../turn/tool-call-machine.ts';
 import type { WakeCourse, WakeEnd } from './wake-decision.ts';
 
@@ -106,11 +107,7 @@ export interface WakeOutput {
 
 const BEGINNING: WakeCourse = { modelSteps: 0, mustSpeak: false, hasDriven: false, nextStep: {} };
 
-function slot<Output, Input extends WakeInput>(name: string): ReturnType<typeof fromPromise<Output, Input>> {
-  return fromPromise<Output, Input>(() => {
-    throw new RuntimeError('SLOT_EMPTY', `the wake chart has no actor for "${name}"`, { category: 'crash', hint: `Provide the actor "${name}".` });
-  });
-}
+const slot = slotsOf<WakeInput>('wake');
 
 /** What the states before have made, by the arrows of the chart. */
 function made<Value>(value: Value | undefined, what: string): Value {
@@ -131,9 +128,9 @@ export const wakeMachineFor = <Step extends WakeStep>() => setup({
     output: {} as WakeOutput,
   },
   actors: {
-    claim: slot<ClaimAnswer, WakeInput>('claim'),
+    claim: slot<ClaimAnswer>('claim'),
     fold: slot<FoldAnswer, FoldInput>('fold'),
-    assemble: slot<Step, WakeInput>('assemble'),
+    assemble: slot<Step>('assemble'),
     step: slot<StepAnswer, StepInput<Step>>('step'),
     callTools: slot<void, CallsInput<Step>>('callTools'),
     commit: slot<CommitAnswer, CommitInput>('commit'),

@@ -150,6 +150,6 @@ describe('what a tool call came to', () => {
   it('says which executor is missing where none was given', async () => {
     const actor = createActor(toolCallMachine, { input: INPUT }).start();
     actor.send(EVENTS.RUN);
-    expect(await toPromise(actor)).toEqual({ outcome: 'failed', output: 'the tool call chart has no executor' });
+    expect(await toPromise(actor)).toEqual({ outcome: 'failed', output: 'the tool call chart has no actor for "execute"' });
   });
 });

@@ -1,6 +1,7 @@
 /** A text from elsewhere, as text: what cannot be seen in it is written out, and of a long one the beginning is shown until more is asked for. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { beginningOf } from '../../../machines/cut-text.ts';
 import { visibleLines } from '../model/visible-text.ts';
 import { amount } from '../model/words.ts';
 
@@ -22,7 +23,7 @@ export interface BoundedTextProps {
 
 export function BoundedText({ text, most = AT_FIRST, shownAs = wholeLines, isCode = false, ...rest }: BoundedTextProps): JSX.Element {
   const [room, setRoom] = useState(most);
-  const shown = shownAs(text.length <= room ? text : text.slice(0, room).replace(/[\uD800-\uDBFF]$/, ''));
+  const shown = shownAs(text.length <= room ? text : beginningOf(text, room));
   const left = text.length - room;
   return (
     <div class={`text ${rest.class ?? ''}`}>

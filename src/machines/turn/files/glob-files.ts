@@ -1,5 +1,6 @@
 /** The managed tool `glob`: files by how their paths look. */
 import { z } from 'zod';
+import { readsOnly } from '../tool-definition.ts';
 import type { ToolDefinition } from '../tool-definition.ts';
 import { DEFAULT_GLOB_FILES, MAX_GLOB_CHARACTERS, MAX_GLOB_FILES } from './file-limits.ts';
 import { filePath } from './file-path.ts';
@@ -32,12 +33,7 @@ export const globDefinition: ToolDefinition<GlobInput> = {
   description: 'Finds files by a pattern for their paths from the folder it begins in; the one changed last comes first. "*.ts" finds files in that folder only, "**/*.ts" in all below it too.',
   inputSchema: globInput,
   outputSchema: globOutput,
-  ownership: 'managed',
+  ...readsOnly,
   family: 'files',
-  permissionPolicy: 'always_allow',
   effects: ['reads_files'],
-  readOnly: true,
-  destructive: false,
-  idempotent: true,
-  interruptBehavior: 'cancel',
 };

@@ -1,5 +1,6 @@
 /** The managed tool `grep`: lines of files by a regular expression that takes linear time. */
 import { z } from 'zod';
+import { readsOnly } from '../tool-definition.ts';
 import type { ToolDefinition } from '../tool-definition.ts';
 import { DEFAULT_GREP_MATCHES, MAX_GLOB_CHARACTERS, MAX_GREP_CONTEXT, MAX_GREP_MATCHES, MAX_SEARCH_CHARACTERS } from './file-limits.ts';
 import { filePath } from './file-path.ts';
@@ -27,12 +28,7 @@ export const grepDefinition: ToolDefinition<GrepInput> = {
     'Remarks stand in square brackets at the end.',
   inputSchema: grepInput,
   outputSchema: grepOutput,
-  ownership: 'managed',
+  ...readsOnly,
   family: 'files',
-  permissionPolicy: 'always_allow',
   effects: ['reads_files'],
-  readOnly: true,
-  destructive: false,
-  idempotent: true,
-  interruptBehavior: 'cancel',
 };

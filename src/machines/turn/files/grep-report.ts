@@ -1,4 +1,5 @@
 /** What a search found, as a model reads it: each file with the lines that match and those around them. */
+import { cutText } from '../../cut-text.ts';
 import { MAX_GREP_CHARACTERS, MAX_GREP_SHOWN_LINE_CHARACTERS } from './file-limits.ts';
 import { shownPath } from './file-path.ts';
 
@@ -93,7 +94,7 @@ export class GrepReport {
   }
 
   #printLine({ number, text }: NumberedLine, mark: ':' | '-'): void {
-    this.#print(`${number}${mark}${shortened(text)}`);
+    this.#print(`${number}${mark}${cutText(text, MAX_GREP_SHOWN_LINE_CHARACTERS)}`);
     this.#lastShown = number;
   }
 
@@ -109,8 +110,4 @@ export class GrepReport {
 function windowOf(text: string, matchAt: number): string {
   const lead = Math.floor(MAX_GREP_SHOWN_LINE_CHARACTERS / 4);
   return text.length <= MAX_GREP_SHOWN_LINE_CHARACTERS || matchAt <= lead ? text : `…${text.slice(matchAt - lead)}`;
-}
-
-function shortened(text: string): string {
-  return text.length <= MAX_GREP_SHOWN_LINE_CHARACTERS ? text : `${text.slice(0, MAX_GREP_SHOWN_LINE_CHARACTERS)}…`;
 }

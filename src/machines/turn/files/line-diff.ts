@@ -1,4 +1,5 @@
 /** What changed between two texts, line by line, as a unified diff without file names. */
+import { cutText } from '../../cut-text.ts';
 import { MAX_DIFF_CHARACTERS } from './file-limits.ts';
 
 /** Lines around a change that are shown. */
@@ -67,7 +68,7 @@ function* hunkLines(hunk: readonly Change[], before: readonly string[], after: r
 
 function shown(mark: string, line = ''): string {
   const text = line.endsWith('\r') ? line.slice(0, -1) : line;
-  return mark + (text.length <= MAX_SHOWN_LINE ? text : `${text.slice(0, MAX_SHOWN_LINE)}…`);
+  return mark + cutText(text, MAX_SHOWN_LINE);
 }
 
 function changesBetween(before: readonly string[], after: readonly string[]): readonly Change[] {

@@ -1,5 +1,6 @@
 /** The managed tool `read`: a page of a text file, or what a file is that is no text. */
 import { z } from 'zod';
+import { readsOnly } from '../tool-definition.ts';
 import type { ToolDefinition } from '../tool-definition.ts';
 import { DEFAULT_READ_LINES, MAX_READ_LINES } from './file-limits.ts';
 import { imageMediaType } from './file-kind.ts';
@@ -32,12 +33,7 @@ export const readDefinition: ToolDefinition<ReadInput> = {
     'A long file comes in pages: go on with the offset that the last remark names. Images can be read too.',
   inputSchema: readInput,
   outputSchema: readOutput,
-  ownership: 'managed',
+  ...readsOnly,
   family: 'files',
-  permissionPolicy: 'always_allow',
   effects: ['reads_files'],
-  readOnly: true,
-  destructive: false,
-  idempotent: true,
-  interruptBehavior: 'cancel',
 };

@@ -3,6 +3,7 @@
  * the runtime's owner reach a command only when somebody has named them.
  */
 import { z } from 'zod';
+import { textWithoutNul } from '../../text-schemas.ts';
 import { parseOrThrow } from '../../validate.ts';
 
 /** What programs need to find each other, their user and their language. */
@@ -13,11 +14,10 @@ const LOCALE = /^LC_[A-Z]+$/;
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of one variable: letters, digits and "_", not beginning with a digit');
-const variableValue = z.string().regex(/^[^\0]*$/, 'expected text without NUL characters');
 
 const settings = z.strictObject({
   pass: z.array(variableName).readonly().default([]),
-  set: z.record(variableName, variableValue).default({}),
+  set: z.record(variableName, textWithoutNul).default({}),
 });
 
 export interface CommandEnvironmentSettings {

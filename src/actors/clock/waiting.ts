@@ -1,10 +1,10 @@
-/** Waits for something, but not longer than asked and not beyond a stop. Giving up changes nothing about what was waited for. */
-import type { Clock, TimerHandle } from '../clock/clock.ts';
+/** Waits, but not longer than asked and not beyond a stop. Giving up changes nothing about what was waited for. */
+import type { Clock, TimerHandle } from './clock.ts';
 
 export type WaitEnd = 'over' | 'timed_out' | 'aborted';
 
 export interface WaitOptions {
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -27,4 +27,14 @@ export function waitFor(over: Promise<unknown>, { clock, timeoutMs, signal }: Wa
       timer = clock.setTimeout(() => settle('timed_out'), timeoutMs);
     }
   });
+}
+
+/** Resolves when `timeoutMs` have passed, or soon after the signal aborts: whoever has to know looks at it. */
+export async function pause(options: WaitOptions): Promise<void> {
+  await waitFor(new Promise(() => undefined), options);
+}
+
+/** Lets the events that are due be taken before what comes next: long work does not hold up the rest of the process. */
+export function letOthersRun(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
