@@ -19,6 +19,9 @@ import type { Appends } from './written-wake.ts';
 
 const ROUNDS = 5;
 const WAKES = 240;
+
+/** Wakes of each process before anything is measured: until then the compiler of Node is at work, in each process by itself. */
+const WARM_UP_WAKES = 900;
 const QUIET_MS = 50;
 const SIZES = [1, 2, 4, 8] as const;
 const WHOLE_AT = 4;
@@ -68,21 +71,28 @@ async function recordOne(maker: Runtime, open: () => Promise<Runtime>): Promise<
   return recorded;
 }
 
-/** In turn, so that a machine that slows down slows all of them. The first round is warm-up. */
+/** In turn, so that a machine that slows down slows all of them. */
 async function ratesOf(size: number, scene: Scene): Promise<Rates> {
   const rates: Rates = { lean: [], replayed: [], written: [], whole: [] };
   const fleets: [Kind, Fleet][] = [];
   // The whole runtime is there to compare with at one size.
   for (const kind of KINDS.filter((each) => each !== 'whole' || size === WHOLE_AT)) fleets.push([kind, await openFleet(WORKERS, [kind, scene.url, scene.home, join(scene.home, `${kind}.json`)], size)]);
-  for (let round = 0; round <= ROUNDS; round += 1) {
+  for (const [kind, fleet] of fleets) await warmUp(kind, fleet, size, scene);
+  for (let round = 0; round < ROUNDS; round += 1) {
     for (const [kind, fleet] of fleets) {
       await prepare(kind, scene);
-      const perSecond = await fleet.round(WAKES);
-      if (round > 0) rates[kind].push(perSecond);
+      rates[kind].push(await fleet.round(WAKES));
     }
   }
   for (const [, fleet] of fleets) await fleet.end();
   return rates;
+}
+
+async function warmUp(kind: Kind, fleet: Fleet, size: number, scene: Scene): Promise<void> {
+  for (let left = WARM_UP_WAKES * size; left > 0; left -= WAKES) {
+    await prepare(kind, scene);
+    await fleet.round(WAKES);
+  }
 }
 
 async function prepare(kind: Kind, { url, runtime }: Scene): Promise<void> {
@@ -98,6 +108,8 @@ async function growthRow(scene: Scene): Promise<BenchRow> {
     await prepare('lean', scene);
     return fleet.round(WAKES);
   };
+  await warmUp('lean', few, 1, scene);
+  await warmUp('lean', many, WHOLE_AT, scene);
   const { a, b } = await interleave(ROUNDS, () => round(many), () => round(few));
   for (const fleet of [few, many]) await fleet.end();
   const ratio = median(a.map((own, index) => own / (b[index] ?? Number.NaN)));
