@@ -52,7 +52,7 @@ export type { HookRun, HookTypeExecutor, HookTypeExecutors } from './actors/suba
 export { WorktreeSubagentRunner, createWorktreeSubagentRunner } from './actors/subagent/worktree-subagent-runner.ts';
 export type { WorktreeSubagentRunnerOptions } from './actors/subagent/worktree-subagent-runner.ts';
 export type { SubagentRunner, SubagentRunnerFactory, SubagentJobHandle, SubagentJobRequest, SubagentJobResult, SubagentJobStart } from './actors/subagent/subagent-runner.ts';
-export type { ReconciledSubagents, SubagentPorts } from './actors/subagent/subagent-house.ts';
+export type { ReconciledSubagents, SubagentPorts } from './actors/subagent/subagent-services.ts';
 export type { SubagentSpawnRequest } from './machines/subagent/subagent-request.ts';
 export type { SubagentJobState } from './machines/subagent/subagent-job.ts';
 export type { SubagentLimits, SubagentLimitsInput } from './machines/subagent/subagent-limits.ts';

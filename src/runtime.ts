@@ -25,8 +25,8 @@ import { Sessions } from './actors/session/sessions.ts';
 import { reportToConsole, safely } from './actors/streams/listener-errors.ts';
 import type { SessionHands } from './actors/hand/session-hands.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
-import { createSubagentHouse } from './actors/subagent/subagent-house.ts';
-import type { ReconciledSubagents, SubagentHouse, SubagentHouseOptions, SubagentPorts } from './actors/subagent/subagent-house.ts';
+import { createSubagentServices } from './actors/subagent/subagent-services.ts';
+import type { ReconciledSubagents, SubagentServices, SubagentServicesOptions, SubagentPorts } from './actors/subagent/subagent-services.ts';
 import type { SubagentManager } from './actors/subagent/subagent-manager.ts';
 import type { SubagentRunner } from './actors/subagent/subagent-runner.ts';
 import type { WorktreeKeeper } from './actors/subagent/worktree-adapter.ts';
@@ -212,7 +212,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const runtimes = new AgentRuntimeRegistry(ports.runtimes);
   const core = { store, ids, clock, redaction, journals: new JournalCache({ store, ids, clock, redaction }) };
   const trigger: Runtime['trigger'] = (sessionId, options) => waker.trigger(sessionId, options);
-  const { sessions, house } = sessionsAndJobs(ports, { ...core, trigger, onListenerError });
+  const { sessions, subagents } = sessionsAndJobs(ports, { ...core, trigger, onListenerError });
   const reconcileTrees = async (): Promise<readonly ReconciledProcessTree[]> => (await ports.processTree?.reconcile()) ?? [];
   const companionships = companionshipsOf(ports, { ...core, sessions, runtimes, onListenerError });
   const turn = turnPorts(ports, companionships);
@@ -221,7 +221,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     tellParent: (journal) => tellParent(journal, core),
     ...{ runtimes, hands: ports.hands, conversations: new KeptConversations() },
     ...turn,
-    ...{ worktrees: house.subflowWorktrees, elsewhere: house.elsewhere },
+    ...{ worktrees: subagents.subflowWorktrees, elsewhere: subagents.elsewhere },
     trigger,
     supervisor: tasks.supervisor,
     reconcile: reconcileTrees,
@@ -231,10 +231,10 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const workers = new SessionWorkers({ ...core, wake, supervisor: tasks.supervisor, onListenerError });
   const hooks = new ShutdownHooks();
   // Jobs and wakes first: they use the tasks, and they want to write how they ended. Whoever looks on sees all of it end.
-  const shutdown = once((reason) => takeEvery([async () => hooks.begin(), () => workers.shutdown(reason), () => house.shutdown(reason), () => waker.shutdown(reason), ...lastSteps(ports, { sessions, companionships, reason }), () => hooks.close()]));
+  const shutdown = once((reason) => takeEvery([async () => hooks.begin(), () => workers.shutdown(reason), () => subagents.shutdown(reason), () => waker.shutdown(reason), ...lastSteps(ports, { sessions, companionships, reason }), () => hooks.close()]));
   return {
     tasks,
-    ...facesOf(ports, house, hooks),
+    ...facesOf(ports, subagents, hooks),
     sessions,
     agents,
     tools: turn.tools,
@@ -242,7 +242,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     wake,
     trigger,
     startWorker: (options) => workers.start(options),
-    reconcile: async () => ({ processTrees: await reconcileTrees(), ...(await house.reconcile()) }),
+    reconcile: async () => ({ processTrees: await reconcileTrees(), ...(await subagents.reconcile()) }),
     shutdown,
     [Symbol.asyncDispose]: () => shutdown(),
   };
@@ -254,25 +254,25 @@ function once(end: (reason: string) => Promise<void>): (reason?: string) => Prom
   return (reason = 'the runtime is shutting down') => (ending ??= end(reason));
 }
 
-type SessionCore = LineagePorts & Pick<SubagentHouseOptions, 'trigger' | 'onListenerError'>;
+type SessionCore = LineagePorts & Pick<SubagentServicesOptions, 'trigger' | 'onListenerError'>;
 
 /** Each ends what the other has begun. */
-function sessionsAndJobs({ agents, attachments, environments, directories, policy, guard, humans = 'reachable', ...ports }: RuntimePorts, core: SessionCore): { readonly sessions: Sessions; readonly house: SubagentHouse } {
+function sessionsAndJobs({ agents, attachments, environments, directories, policy, guard, humans = 'reachable', ...ports }: RuntimePorts, core: SessionCore): { readonly sessions: Sessions; readonly subagents: SubagentServices } {
   const closeSession = async (sessionId: string): Promise<void> => ports.closeSession?.(sessionId);
   const endSession = async (sessionId: string, reason: string): Promise<void> => {
     await closeSession(sessionId);
-    await house.endSession(sessionId, reason);
+    await subagents.endSession(sessionId, reason);
   };
   const sessions = new Sessions({ ...core, agents, attachments, environments, policy, closeSession: endSession });
-  const house: SubagentHouse = createSubagentHouse({ ...core, ports: ports.subagents ?? {}, sessions, agents, policy, guard, environments, directories, humans, closeSession });
-  return { sessions, house };
+  const subagents: SubagentServices = createSubagentServices({ ...core, ports: ports.subagents ?? {}, sessions, agents, policy, guard, environments, directories, humans, closeSession });
+  return { sessions, subagents };
 }
 
-function facesOf(ports: RuntimePorts, house: SubagentHouse, hooks: ShutdownHooks): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection'> {
-  return { subagents: house.jobs, localSubagents: house.local, worktrees: house.worktrees, inspection: inspectionOf(ports, house, hooks) };
+function facesOf(ports: RuntimePorts, subagents: SubagentServices, hooks: ShutdownHooks): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection'> {
+  return { subagents: subagents.jobs, localSubagents: subagents.local, worktrees: subagents.worktrees, inspection: inspectionOf(ports, subagents, hooks) };
 }
 
-function inspectionOf({ clock, tasks, toolTasks = [], redactText = (text) => text, learnSecrets, prices = {}, processTree, changes, fleet, storeWord, home }: RuntimePorts, { systems }: SubagentHouse, hooks: ShutdownHooks): RuntimeInspection {
+function inspectionOf({ clock, tasks, toolTasks = [], redactText = (text) => text, learnSecrets, prices = {}, processTree, changes, fleet, storeWord, home }: RuntimePorts, { systems }: SubagentServices, hooks: ShutdownHooks): RuntimeInspection {
   const all = [{ label: 'tasks and wakes', tasks }, ...systems, ...toolTasks.map((each) => ({ label: 'what tools keep open', tasks: each }))];
   return { systems: all.filter((each, index) => all.findIndex((other) => other.tasks === each.tasks) === index), clock, home, redact: redactText, learnSecrets, prices, processTree, changes, fleet, storeWord, hasEnded: () => hooks.isOver, onShutdown: (close) => hooks.add(close) };
 }

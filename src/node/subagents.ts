@@ -9,7 +9,7 @@ import { z } from 'zod';
 import type { Clock } from '../actors/clock/clock.ts';
 import type { FolderChanges } from '../actors/inspection/folder-changes.ts';
 import type { HostLife } from '../actors/host/host-life.ts';
-import type { SubagentPorts } from '../actors/subagent/subagent-house.ts';
+import type { SubagentPorts } from '../actors/subagent/subagent-services.ts';
 import type { SubagentRunner } from '../actors/subagent/subagent-runner.ts';
 import type { WorkerKeysRequest } from '../actors/subagent/worker-keys.ts';
 import type { WorktreeKeeper } from '../actors/subagent/worktree-adapter.ts';

@@ -1,10 +1,10 @@
 /** What a worker loads once it has said that it is there: a runtime over the home, and what serves the job in it. */
 import { pathToFileURL } from 'node:url';
 import { createWorkerService } from '../adapters/child-process/worker-service.ts';
-import type { OpenWorkerHouse } from '../adapters/child-process/worker-service.ts';
+import type { OpenWorkerRuntime } from '../adapters/child-process/worker-service.ts';
 import { createNodeRuntime } from './node-runtime.ts';
 
-const openHouse: OpenWorkerHouse = async ({ home, store, providers, humans, environment, setup }) => {
+const openRuntime: OpenWorkerRuntime = async ({ home, store, providers, humans, environment, setup }) => {
   // What crashed processes left is looked after by whoever started this one.
   const runtime = await createNodeRuntime({ ...(await optionsFrom(setup)), home, ...(store === undefined ? {} : { store }), humans, ...(environment === undefined ? {} : { environment }), reconcileOnStart: false, runConfig: { providers } });
   return {
@@ -14,7 +14,7 @@ const openHouse: OpenWorkerHouse = async ({ home, store, providers, humans, envi
   };
 };
 
-export const openWorker = createWorkerService(openHouse);
+export const openWorker = createWorkerService(openRuntime);
 
 /** What the user's module adds. @throws Error when it exports no `runtimeOptions` */
 async function optionsFrom(setup: string | undefined): Promise<object> {

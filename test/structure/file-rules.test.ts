@@ -112,6 +112,11 @@ describe('what belongs to one machine is found, when', () => {
     expect(violationsWith(planted, houseRules)).toEqual([seen]);
   });
 
+  it('a file has a word of its own for what the field has one for', () => {
+    const planted = { 'src/machines/bad.ts': '/** What the whole house shares. */\nexport const bad = 1;\n' };
+    expect(violationsWith(planted, houseRules)).toEqual(['src/machines/bad.ts:1 says house; say context, ports or runtime; mutex; notification [words-of-the-field]']);
+  });
+
   it('the lock file fetches from it', () => {
     const lockFile = `{ "packages": {\n"node_modules/x": {\n"resolved": "${registry}/x.tgz" } } }\n`;
     expect(violationsWith({ 'package-lock.json': lockFile }, houseRules)).toEqual([

@@ -212,8 +212,8 @@ describe('an import that hides where it leads is found, when', () => {
     },
     {
       what: 'it goes around through the name of this package',
-      planted: { 'src/adapters/git/bad.ts': file("import { node } from 'house/node';\nexport const bad = node;") },
-      seen: 'src/adapters/git/bad.ts:2 imports house/node; inside src, import the file itself [packages-are-declared]',
+      planted: { 'src/adapters/git/bad.ts': file("import { node } from 'planted/node';\nexport const bad = node;") },
+      seen: 'src/adapters/git/bad.ts:2 imports planted/node; inside src, import the file itself [packages-are-declared]',
     },
     {
       what: 'it is a package that only developers have',

@@ -16,7 +16,7 @@ const PUBLIC_REGISTRY = ['https:', '', 'registry.npmjs.org'].join('/');
 
 const HEALTHY: Planted = {
   'package.json': JSON.stringify({
-    name: 'house',
+    name: 'planted',
     dependencies: { xstate: '1', rxjs: '1', zod: '1', execa: '1' },
     devDependencies: { vitest: '1' },
   }),

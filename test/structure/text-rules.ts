@@ -108,5 +108,12 @@ export const textRules: readonly Rule[] = [
     pattern: /function sync(?:Folder|Directory)\b|random\/boot_id|as NodeJS\.ErrnoException|process\.kill\([^,()]+, 0\)/,
     advice: 'src/adapters/system has it, the strictest of its kind',
   }),
+  textRule({
+    name: 'words-of-the-field',
+    guards: [],
+    appliesTo: (path) => path.startsWith('src/'),
+    pattern: /\b\w*house\b|\blanes?\b|\bdoorbell\w*/i,
+    advice: 'say context, ports or runtime; mutex; notification',
+  }),
   lockFileIsComplete,
 ];

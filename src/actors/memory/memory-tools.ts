@@ -8,6 +8,7 @@ import { MEMORY_FILE } from '../../machines/memory/substrate-path.ts';
 import { MAX_VERSIONS_LISTED } from './substrate-store.ts';
 import type { SubstrateStore } from './substrate-store.ts';
 import { requirePromotion } from '../outcome/promotion-gate.ts';
+import { Mutex } from '../concurrency/mutex.ts';
 import type { EventStore } from '../session/event-store.ts';
 import type { IdSource } from '../session/id-source.ts';
 import type { Tool } from '../turn/tool.ts';
@@ -25,20 +26,9 @@ export interface MemoryToolPorts {
 }
 
 export function createMemoryTools(ports: MemoryToolPorts): readonly Tool[] {
-  const inTurn = lane();
-  return [readTool(ports), versionsTool(ports), promoteTool(ports, inTurn), restoreTool(ports), listTool(ports), getTool(ports), captureTool(ports, inTurn)];
-}
-
-type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
-
-/** One after the other: calls of one step run together, and each has to learn what became of its own learning. */
-function lane(): InTurn {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const next = last.then(work, work);
-    last = next;
-    return next;
-  };
+  // Calls of one step run together, and each has to learn what became of its own learning.
+  const mutex = new Mutex();
+  return [readTool(ports), versionsTool(ports), promoteTool(ports, mutex), restoreTool(ports), listTool(ports), getTool(ports), captureTool(ports, mutex)];
 }
 
 function readTool({ memory }: MemoryToolPorts): Tool<MemoryReadInput> {
@@ -65,7 +55,7 @@ function versionsTool({ substrate }: MemoryToolPorts): Tool<VersionsInput> {
   };
 }
 
-function promoteTool({ memory, learnings, store }: MemoryToolPorts, inTurn: InTurn): Tool<MemoryPromoteInput> {
+function promoteTool({ memory, learnings, store }: MemoryToolPorts, mutex: Mutex): Tool<MemoryPromoteInput> {
   return {
     definition: memoryPromoteDefinition,
     async run({ learningIds, expectedVersion }, context) {
@@ -73,7 +63,7 @@ function promoteTool({ memory, learnings, store }: MemoryToolPorts, inTurn: InTu
       const { sessionId, agentId } = wake.state();
       // Before anything is read: whoever may not promote need not know what is there.
       requirePromotion(wake.state());
-      await inTurn(() => keepLearnings(wake, { learnings, store }));
+      await mutex.run(() => keepLearnings(wake, { learnings, store }));
       const found = await namedLearnings(wake, requirePromotion(wake.state()), { store, learnings }, learningIds);
       const result = await memory.promote(requirePromotion(wake.state()), { agentId, learnings: found, expectedVersion, why: `promoted by session ${sessionId}` });
       await wake.append([{ type: 'memory.promoted', data: { version: result.version, expectedVersion, learningIds: found.map(({ learningId }) => learningId) } }]);
@@ -119,7 +109,7 @@ function getTool({ learnings }: MemoryToolPorts): Tool<LearningGetInput> {
 /** Sessions whose captures are counted at the same time. */
 const MAX_COUNTED_SESSIONS = 1_000;
 
-function captureTool({ ids, learnings, store }: MemoryToolPorts, inTurn: InTurn): Tool<NewLearning> {
+function captureTool({ ids, learnings, store }: MemoryToolPorts, mutex: Mutex): Tool<NewLearning> {
   const counted = new Map<string, { readonly wakeId: string; readonly count: number }>();
   const count = (sessionId: string, wakeId: string): void => {
     const before = counted.get(sessionId);
@@ -137,7 +127,7 @@ function captureTool({ ids, learnings, store }: MemoryToolPorts, inTurn: InTurn)
       count(sessionId, openWake?.wakeId ?? 'none');
       const learningId = ids.next();
       const captured: SessionEventDraft = { type: 'learning.captured', data: { learningId, ...learning, promoteToMemory, ...(dedupeKey === undefined ? {} : { dedupeKey }) } };
-      const keeping = await inTurn(async () => {
+      const keeping = await mutex.run(async () => {
         await wake.append([captured]);
         return (await keepLearnings(wake, { learnings, store })).get(learningId);
       });

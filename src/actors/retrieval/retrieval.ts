@@ -14,6 +14,7 @@ import { DEFAULT_CANDIDATES, MAX_HITS } from '../../machines/retrieval/retrieval
 import { isWithin, kinshipOf } from '../../machines/retrieval/session-relations.ts';
 import type { Kinship, SessionRelation } from '../../machines/retrieval/session-relations.ts';
 import type { Clock } from '../clock/clock.ts';
+import { KeyedMutex } from '../concurrency/mutex.ts';
 import { parentsOf } from '../session/session-tools-kin.ts';
 import type { SessionParents } from '../session/session-tools-kin.ts';
 import { refreshSession, refreshSessions, refreshShared } from './index-refresh.ts';
@@ -66,7 +67,7 @@ export class Retrieval {
   readonly #options: RetrievalOptions;
   readonly #looked = new Map<string, Looked>();
   /** One at a time for each agent. */
-  readonly #lanes = new Map<string, Promise<unknown>>();
+  readonly #mutex = new KeyedMutex();
 
   constructor(options: RetrievalOptions) {
     this.#options = options;
@@ -74,7 +75,7 @@ export class Retrieval {
 
   /** Reads what is new in every session of the agent. */
   refresh(agentId: string): Promise<RefreshReport> {
-    return this.#alone(agentId, async () => (await this.#look(agentId, 0)).report);
+    return this.#mutex.run(agentId, async () => (await this.#look(agentId, 0)).report);
   }
 
   /** A session of the agent has said something: the next search looks at all of them again, however soon it comes. */
@@ -84,7 +85,7 @@ export class Retrieval {
 
   /** Forgets the index of an agent; the next search builds it anew. */
   clear(agentId: string): Promise<void> {
-    return this.#alone(agentId, async () => {
+    return this.#mutex.run(agentId, async () => {
       this.#looked.delete(agentId);
       await this.#options.index.clear(agentId);
     });
@@ -98,7 +99,7 @@ export class Retrieval {
     const { agentId, query, limit = DEFAULT_CANDIDATES } = request;
     checkAsker(request);
     const span = spanOf(request);
-    return this.#alone(agentId, async () => {
+    return this.#mutex.run(agentId, async () => {
       const looked = await this.#look(agentId, LISTING_IS_NEW_MS);
       const index = await this.#options.index.of(agentId);
       const own = request.sessionId;
@@ -124,16 +125,6 @@ export class Retrieval {
     const looked = { atMs: clock.now(), report: await refreshSessions(agentIndex, states, this.#options), parents: await parentsOf(states, (sessionId) => sources.sessions.get(sessionId)) };
     this.#looked.set(agentId, looked);
     return looked;
-  }
-
-  #alone<Result>(agentId: string, work: () => Promise<Result>): Promise<Result> {
-    const turn = (this.#lanes.get(agentId) ?? Promise.resolve()).then(work);
-    const settled = turn.then(() => undefined, () => undefined);
-    this.#lanes.set(agentId, settled);
-    void settled.then(() => {
-      if (this.#lanes.get(agentId) === settled) this.#lanes.delete(agentId);
-    });
-    return turn;
   }
 }
 

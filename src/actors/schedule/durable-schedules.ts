@@ -16,7 +16,7 @@ import { DurableFires } from './durable-fires.ts';
 import type { ScheduledSessions } from './durable-ports.ts';
 import type { ScheduleGlance, ScheduleRegistry, UnreadableSchedule } from './durable-registry.ts';
 import type { DurableScheduleRunner } from './durable-runner.ts';
-import { SerialLane } from './serial-lane.ts';
+import { Mutex } from '../concurrency/mutex.ts';
 import { createSlotOwners } from './slot-owners.ts';
 import type { SlotOwners } from './slot-owners.ts';
 
@@ -63,7 +63,7 @@ export class DurableSchedules implements AsyncDisposable {
   readonly #options: DurableSchedulesOptions;
   readonly #owners: SlotOwners;
   #owner: string | undefined = undefined;
-  readonly #lane = new SerialLane();
+  readonly #mutex = new Mutex();
   readonly #running = new Map<string, Running>();
   /** What was let go of and may still have a command that is ending. */
   readonly #leaving = new Set<Promise<void>>();
@@ -104,7 +104,7 @@ export class DurableSchedules implements AsyncDisposable {
   /** Looks at what is there now, and makes what runs fit it. It looks by itself as well. */
   look(): Promise<void> {
     // One that has not begun will see everything that has happened until now.
-    this.#queuedLook ??= this.#lane.run(async () => {
+    this.#queuedLook ??= this.#mutex.run(async () => {
       this.#queuedLook = undefined;
       await this.#look().catch((error: unknown) => this.#tell(undefined, error));
     });
@@ -117,7 +117,7 @@ export class DurableSchedules implements AsyncDisposable {
     this.#unwatch?.();
     this.#unwatch = undefined;
     this.#options.clock.clearTimeout(this.#timer);
-    await this.#lane.run(async () => {
+    await this.#mutex.run(async () => {
       for (const running of this.#running.values()) this.#drop(running, reason);
       await Promise.all(this.#leaving);
     });

@@ -1,6 +1,6 @@
 /**
  * The fires of one schedule: at most one runs, others stand in line. Slots are offered here; each is claimed in the store before its task is
- * asked for, so no slot fires twice, and each leaves a record. Everything but `stop` is called from the schedule's lane, one at a time.
+ * asked for, so no slot fires twice, and each leaves a record. Everything but `stop` is called from the schedule's mutex, one at a time.
  */
 import { messageOf } from '../../machines/errors.ts';
 import type { DueSlots } from '../../machines/schedule/due-slots.ts';
@@ -187,9 +187,9 @@ export class FireLine {
 
   /** Owed at once: whatever is written next carries it along, so that a crash leaves one claim in doubt at most. */
   async #report(record: ScheduleRecord): Promise<void> {
-    const { lane, journal } = this.#core;
+    const { mutex, journal } = this.#core;
     journal.owe(record);
-    const isStored = await lane.run(() => journal.settleDebts());
+    const isStored = await mutex.run(() => journal.settleDebts());
     if (!isStored) this.#options.onNews();
   }
 

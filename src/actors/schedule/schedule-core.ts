@@ -6,7 +6,7 @@ import { ScheduleJournal } from './schedule-journal.ts';
 import { ScheduleLog } from './schedule-log.ts';
 import type { SlotOwners } from './slot-owners.ts';
 import type { ScheduleStore } from './schedule-store.ts';
-import { SerialLane } from './serial-lane.ts';
+import { Mutex } from '../concurrency/mutex.ts';
 
 export interface ScheduleSetting {
   readonly taskId: string;
@@ -24,12 +24,12 @@ export interface ScheduleSetting {
 
 export interface ScheduleCore extends ScheduleSetting {
   /** Whatever awaits in the middle runs here. */
-  readonly lane: SerialLane;
+  readonly mutex: Mutex;
   readonly log: ScheduleLog;
   readonly journal: ScheduleJournal;
 }
 
 export function createScheduleCore(setting: ScheduleSetting): ScheduleCore {
   const log = new ScheduleLog(setting.taskId, setting.limits.logLimitBytes);
-  return { ...setting, lane: new SerialLane(), log, journal: new ScheduleJournal({ store: setting.store, scheduleId: setting.scheduleId, log }) };
+  return { ...setting, mutex: new Mutex(), log, journal: new ScheduleJournal({ store: setting.store, scheduleId: setting.scheduleId, log }) };
 }

@@ -1,6 +1,6 @@
 /**
  * One live schedule: its plan, its place in time, and the commands it takes. It sleeps on one timer, decides the slots that have come due,
- * and leaves firing them to its FireLine. Whatever awaits runs in one lane, so commands, due slots and ends of fires never interleave.
+ * and leaves firing them to its FireLine. Whatever awaits runs in one mutex, so commands, due slots and ends of fires never interleave.
  */
 import { createActor } from 'xstate';
 import type { Actor } from 'xstate';
@@ -102,12 +102,12 @@ export class Schedule {
   /** Begins. What goes wrong from here on ends it through `onEnded`. */
   open(): void {
     this.#chart.start();
-    void this.#core.lane.run(() => this.#open()).catch((thrown: unknown) => this.#fail(thrown));
+    void this.#core.mutex.run(() => this.#open()).catch((thrown: unknown) => this.#fail(thrown));
   }
 
   /** Sees to whatever is due: slots, the line, records that are owed. */
   look(): void {
-    void this.#core.lane.run(() => this.#look());
+    void this.#core.mutex.run(() => this.#look());
   }
 
   pause(): Promise<void> {
@@ -310,13 +310,13 @@ export class Schedule {
   }
 
   async #stop(reason: string): Promise<void> {
-    const { journal, lane } = this.#core;
+    const { journal, mutex } = this.#core;
     const { fires } = this.#options;
     this.#send('STOP');
     this.#alarm.clear();
     const gone = fires
       .whenGone()
-      .then(() => lane.run(() => journal.settleDebts()))
+      .then(() => mutex.run(() => journal.settleDebts()))
       .then(() => this.#conclude('STOPPED'));
     await fires.stop(reason);
     await gone;
@@ -344,7 +344,7 @@ export class Schedule {
   }
 
   #command(participle: string, work: () => Promise<void>): Promise<void> {
-    return this.#core.lane.run(async () => {
+    return this.#core.mutex.run(async () => {
       this.#requireLive(participle);
       await work();
     });

@@ -43,7 +43,7 @@ import { shellAtRest, shellOfAnotherProcess } from './shell-errors.ts';
 import type { ShellHost } from './shell-host.ts';
 import type { ShellRecords } from './shell-records.ts';
 import { folderOfShell, historyOf, isSuperseded, openShell, usableShell } from './usable-shell.ts';
-import type { ShellHouse } from './usable-shell.ts';
+import type { ShellPorts } from './usable-shell.ts';
 import type { SessionWatchPorts } from './session-watch.ts';
 import type { ShellTasks } from './shell-process.ts';
 import type { Shell } from './shell.ts';
@@ -87,13 +87,13 @@ export function createShellTools(options: ShellToolsOptions): ShellTools {
   const { tasks, feed, host, clock, ids = createIdSource({ clock }) } = options;
   const { records, sessions } = options;
   const shells = new Shells({ tasks, feed, host, clock, ids, sessions, records });
-  const house: House = { shells, host, clock, environment: checkedEnvironmentSettings(options.environment), records, log: sessions?.store };
-  const tools: readonly Tool[] = [openTool(house), execTool(house), waitTool(house), closeTool(house), historyTool(house), pageTool(house), setCwdTool(house), setEnvTool(house)];
+  const ports: ToolPorts = { shells, host, clock, environment: checkedEnvironmentSettings(options.environment), records, log: sessions?.store };
+  const tools: readonly Tool[] = [openTool(ports), execTool(ports), waitTool(ports), closeTool(ports), historyTool(ports), pageTool(ports), setCwdTool(ports), setEnvTool(ports)];
   return {
     tools: tools.map((tool) => withConfirmedSession(tool, shells)),
     close: () => shells.closeAll('the runtime is shutting down'),
     closeSession: (sessionId) => shells.closeSession(sessionId, 'its session was closed'),
-    describe: (session) => [...new Set([...shells.of(session.sessionId).map(({ name }) => name), ...(records?.names(session) ?? [])])].flatMap((name) => historyOf(house, session, name) ?? []),
+    describe: (session) => [...new Set([...shells.of(session.sessionId).map(({ name }) => name), ...(records?.names(session) ?? [])])].flatMap((name) => historyOf(ports, session, name) ?? []),
     async leftRunning({ sessionId }) {
       for (let look = 1; ; look += 1) {
         const busy = runningIn(shells.of(sessionId));
@@ -113,7 +113,7 @@ function runningIn(shells: readonly Shell[]): string | undefined {
   return busy.length === 0 ? undefined : busy.map(({ name, running }) => `${running} ${running === 1 ? 'process' : 'processes'} in shell ${name}`).join(', ');
 }
 
-interface House extends ShellHouse {
+interface ToolPorts extends ShellPorts {
   readonly clock: Clock;
 }
 
@@ -129,57 +129,57 @@ function withConfirmedSession(tool: Tool, shells: Shells): Tool {
   };
 }
 
-function openTool(house: House): Tool<ShellOpenInput> {
+function openTool(ports: ToolPorts): Tool<ShellOpenInput> {
   return {
     definition: shellOpenDefinition,
     stopGraceMs: STOP_GRACE_MS,
-    subject: ({ cwd }, context) => ({ kind: 'path', path: folderOf(house.host, context, cwd), access: 'read' }),
+    subject: ({ cwd }, context) => ({ kind: 'path', path: folderOf(ports.host, context, cwd), access: 'read' }),
     async run({ name = MAIN_SHELL, cwd, secrets }, context) {
       context.signal.throwIfAborted();
-      const folder = house.host.resolveInside(context.workspaceDirectory, fromWorkspace(context, cwd ?? '.'));
+      const folder = ports.host.resolveInside(context.workspaceDirectory, fromWorkspace(context, cwd ?? '.'));
       requireAllowedFolder(context.subject, folder);
-      const shell = await openShell(house, context, { name, cwd: folder, secrets });
-      await requireOpenedWhereAllowed(house, shell, context);
+      const shell = await openShell(ports, context, { name, cwd: folder, secrets });
+      await requireOpenedWhereAllowed(ports, shell, context);
       return { shell: name, cwd: shell.cwd ?? folder } satisfies ShellOpened;
     },
   };
 }
 
-function execTool(house: House): Tool<ShellExecInput> {
+function execTool(ports: ToolPorts): Tool<ShellExecInput> {
   return {
     definition: shellExecDefinition,
     stopGraceMs: STOP_GRACE_MS,
     subject: ({ shell, command }, context): PermissionSubject => {
-      const cwd = folderOfShell(house, context.session, shell ?? MAIN_SHELL) ?? context.workspaceDirectory;
+      const cwd = folderOfShell(ports, context.session, shell ?? MAIN_SHELL) ?? context.workspaceDirectory;
       return { kind: 'shell', command, cwd: onHost(context, cwd), isolated: false };
     },
     async run({ shell: name, command, timeoutMs = DEFAULT_SHELL_WAIT_MS }, context) {
       context.signal.throwIfAborted();
       // Only the shell that is meant by saying nothing comes into being by itself: a named one is expected to have something in it.
-      const { shell, isNew, restoring } = await usableShell(house, context, { name: name ?? MAIN_SHELL, mayBegin: name === undefined });
+      const { shell, isNew, restoring } = await usableShell(ports, context, { name: name ?? MAIN_SHELL, mayBegin: name === undefined });
       context.signal.throwIfAborted();
       const began = isNew ? beginAnew(shell, command, context) : beginWhereAllowed(shell, command, context);
-      const reply = await attend(house, began, { name: shell.name, timeoutMs, context });
+      const reply = await attend(ports, began, { name: shell.name, timeoutMs, context });
       return { ...reply, ...opened(isNew), ...restoring } satisfies ShellCommandReply;
     },
   };
 }
 
-function waitTool(house: House): Tool<ShellWaitInput> {
+function waitTool(ports: ToolPorts): Tool<ShellWaitInput> {
   return {
     definition: shellWaitDefinition,
     stopGraceMs: STOP_GRACE_MS,
     async run({ shell: name = MAIN_SHELL, timeoutMs = DEFAULT_SHELL_WAIT_MS }, context) {
       context.signal.throwIfAborted();
-      const shell = shellHere(house, context, name);
+      const shell = shellHere(ports, context, name);
       const command = shell.lastCommand;
-      if (command !== undefined) return attend(house, command, { name, timeoutMs, context });
+      if (command !== undefined) return attend(ports, command, { name, timeoutMs, context });
       throw shell.closedError() ?? shellAtRest(name);
     },
   };
 }
 
-function closeTool({ shells, records }: House): Tool<ShellNameInput> {
+function closeTool({ shells, records }: ToolPorts): Tool<ShellNameInput> {
   return {
     definition: shellCloseDefinition,
     stopGraceMs: STOP_GRACE_MS,
@@ -193,20 +193,20 @@ function closeTool({ shells, records }: House): Tool<ShellNameInput> {
   };
 }
 
-function historyTool(house: House): Tool<ShellNameInput> {
+function historyTool(ports: ToolPorts): Tool<ShellNameInput> {
   return {
     definition: shellHistoryDefinition,
     async run({ shell = MAIN_SHELL }, { session }) {
-      return historyOf(house, session, shell) ?? (house.shells.get(session.sessionId, shell).describe() satisfies ShellHistory);
+      return historyOf(ports, session, shell) ?? (ports.shells.get(session.sessionId, shell).describe() satisfies ShellHistory);
     },
   };
 }
 
-function pageTool(house: House): Tool<ShellPageInput> {
+function pageTool(ports: ToolPorts): Tool<ShellPageInput> {
   return {
     definition: shellReadLastOutputDefinition,
     async run({ shell: name = MAIN_SHELL, offset, limit }, context) {
-      const shell = shellHere(house, context, name);
+      const shell = shellHere(ports, context, name);
       const command = shell.lastCommand;
       if (command === undefined) throw shell.closedError() ?? shellAtRest(name);
       const running = command.outcome === undefined ? { running: true as const } : {};
@@ -215,18 +215,18 @@ function pageTool(house: House): Tool<ShellPageInput> {
   };
 }
 
-function setCwdTool(house: House): Tool<ShellSetCwdInput> {
+function setCwdTool(ports: ToolPorts): Tool<ShellSetCwdInput> {
   return {
     definition: shellSetCwdDefinition,
     stopGraceMs: STOP_GRACE_MS,
-    subject: ({ cwd }, context) => ({ kind: 'path', path: folderOf(house.host, context, cwd), access: 'read' }),
+    subject: ({ cwd }, context) => ({ kind: 'path', path: folderOf(ports.host, context, cwd), access: 'read' }),
     async run({ shell: given, cwd }, context) {
       const name = given ?? MAIN_SHELL;
       const { workspaceDirectory, signal, subject } = context;
       signal.throwIfAborted();
-      const folder = house.host.resolveInside(workspaceDirectory, fromWorkspace(context, cwd));
+      const folder = ports.host.resolveInside(workspaceDirectory, fromWorkspace(context, cwd));
       requireAllowedFolder(subject, folder);
-      const { shell, isNew, restoring } = await usableShell(house, context, { name, mayBegin: given === undefined });
+      const { shell, isNew, restoring } = await usableShell(ports, context, { name, mayBegin: given === undefined });
       const entered = await shell.changeFolder(folder);
       await shell.saved();
       requireAllowedFolder(subject, entered);
@@ -235,13 +235,13 @@ function setCwdTool(house: House): Tool<ShellSetCwdInput> {
   };
 }
 
-function setEnvTool(house: House): Tool<ShellSetEnvInput> {
+function setEnvTool(ports: ToolPorts): Tool<ShellSetEnvInput> {
   return {
     definition: shellSetEnvDefinition,
     stopGraceMs: STOP_GRACE_MS,
     async run({ shell: given, name, value }, context) {
       context.signal.throwIfAborted();
-      const { shell, isNew, restoring } = await usableShell(house, context, { name: given ?? MAIN_SHELL, mayBegin: given === undefined });
+      const { shell, isNew, restoring } = await usableShell(ports, context, { name: given ?? MAIN_SHELL, mayBegin: given === undefined });
       await shell.setVariable(variableOf({ name, value }, context), value);
       await shell.saved();
       return { shell: shell.name, name, set: value !== null, ...opened(isNew), ...restoring } satisfies ShellVariable;
@@ -263,7 +263,7 @@ function variableOf({ name, value }: Pick<ShellSetEnvInput, 'name' | 'value'>, {
 }
 
 /** One whose process is this one's. @throws RuntimeError SHELL_CLOSED */
-function shellHere({ shells, records }: House, { session }: Pick<ToolContext, 'session'>, name: string): Shell {
+function shellHere({ shells, records }: ToolPorts, { session }: Pick<ToolContext, 'session'>, name: string): Shell {
   const record = records?.read(session, name);
   const found = shells.find(session.sessionId, name);
   if (record !== undefined && (found === undefined || isSuperseded(found, record))) throw shellOfAnotherProcess(name);
@@ -271,7 +271,7 @@ function shellHere({ shells, records }: House, { session }: Pick<ToolContext, 's
 }
 
 /** What was looked at before it opened may be something else by the time it is entered. @throws RuntimeError FOLDER_CHANGED; then it is closed */
-async function requireOpenedWhereAllowed({ shells }: House, shell: Shell, context: Pick<ToolContext, 'subject'> & CommandPlace): Promise<void> {
+async function requireOpenedWhereAllowed({ shells }: ToolPorts, shell: Shell, context: Pick<ToolContext, 'subject'> & CommandPlace): Promise<void> {
   try {
     if (shell.cwd !== undefined) requireAllowedFolder(context.subject, onHost(context, shell.cwd));
   } catch (error) {
@@ -300,7 +300,7 @@ interface Attendance {
 }
 
 /** Waits for a command as long as asked. Running out of time leaves it alone; a stop of the call stops it. */
-async function attend({ shells, clock }: House, command: RunningCommand, { name, timeoutMs, context }: Attendance): Promise<ShellCommandReply> {
+async function attend({ shells, clock }: ToolPorts, command: RunningCommand, { name, timeoutMs, context }: Attendance): Promise<ShellCommandReply> {
   const { session, signal } = context;
   const shell = shells.get(session.sessionId, name);
   if ((await waitFor(command.over, { clock, timeoutMs, signal })) === 'aborted') {

@@ -17,7 +17,7 @@ import type { ShellRecords } from './shell-records.ts';
 import type { Shell, ShellRequest } from './shell.ts';
 import type { Shells } from './shells.ts';
 
-export interface ShellHouse {
+export interface ShellPorts {
   readonly shells: Shells;
   readonly host: ShellHost;
   /** What commands get besides the usual variables. */
@@ -42,8 +42,8 @@ const NEVER_RESTORED = 'functions, aliases, background jobs, and variables that 
 const EXPORTS_UNKNOWN = 'variables that commands have exported: nobody has asked the shell which there are';
 
 /** @param mayBegin whether one is opened where there was none @throws RuntimeError SHELL_CLOSED, and what opening a shell throws */
-export async function usableShell(house: ShellHouse, context: CommandPlace, { name, mayBegin }: { readonly name: string; readonly mayBegin: boolean }): Promise<UsableShell> {
-  const { shells, records } = house;
+export async function usableShell(ports: ShellPorts, context: CommandPlace, { name, mayBegin }: { readonly name: string; readonly mayBegin: boolean }): Promise<UsableShell> {
+  const { shells, records } = ports;
   const found = shells.find(context.session.sessionId, name);
   // What is kept of it may just be changing.
   if (found?.isOpen !== true) await found?.saved();
@@ -52,10 +52,10 @@ export async function usableShell(house: ShellHouse, context: CommandPlace, { na
   if (because !== undefined) {
     const before = record ?? found?.record();
     if (found?.isOpen === true) await found.end(because, { records: 'keep' });
-    if (before !== undefined) return restored(house, context, { name, before, because });
+    if (before !== undefined) return restored(ports, context, { name, before, because });
   }
   if (!mayBegin || found?.isOpen === true) return { shell: shells.get(context.session.sessionId, name), isNew: false, restoring: {} };
-  return { shell: await openShell(house, context, { name, cwd: workspaceOf(house, context) }), isNew: true, restoring: {} };
+  return { shell: await openShell(ports, context, { name, cwd: workspaceOf(ports, context) }), isNew: true, restoring: {} };
 }
 
 /** Undefined for one that can be used, and where there is none. */
@@ -72,7 +72,7 @@ export function isSuperseded(found: Shell, record: ShellRecord): boolean {
 }
 
 /** Where a command of it would run, also when it would have to be opened again. Undefined for one that would begin anew. */
-export function folderOfShell({ shells, records }: ShellHouse, session: SessionIdentity, name: string): string | undefined {
+export function folderOfShell({ shells, records }: ShellPorts, session: SessionIdentity, name: string): string | undefined {
   const found = shells.find(session.sessionId, name);
   const record = records?.read(session, name);
   if (found?.isOpen === true && (record === undefined || !isSuperseded(found, record))) return found.cwd;
@@ -80,7 +80,7 @@ export function folderOfShell({ shells, records }: ShellHouse, session: SessionI
 }
 
 /** Undefined where nothing is known of it. */
-export function historyOf({ shells, records }: ShellHouse, session: SessionIdentity, name: string): ShellHistory | undefined {
+export function historyOf({ shells, records }: ShellPorts, session: SessionIdentity, name: string): ShellHistory | undefined {
   const found = shells.find(session.sessionId, name);
   const record = records?.read(session, name);
   if (record === undefined || (found !== undefined && !isSuperseded(found, record))) return found?.describe();
@@ -105,7 +105,7 @@ export interface ShellOpening {
 }
 
 /** @throws RuntimeError SHELL_ALREADY_OPEN, SHELL_LIMIT, SHELLS_CLOSED or SHELL_NOT_OPENED; SECRET_UNKNOWN, SECRET_NOT_FOR_COMMANDS, SECRET_UNAVAILABLE */
-export async function openShell({ shells, host, environment: settings }: ShellHouse, context: CommandPlace, { name, cwd, secrets = {}, before }: ShellOpening): Promise<Shell> {
+export async function openShell({ shells, host, environment: settings }: ShellPorts, context: CommandPlace, { name, cwd, secrets = {}, before }: ShellOpening): Promise<Shell> {
   const { session, environment } = context;
   const filled = Object.entries(secrets).map(([variable, secret]) => ({ name: variable, secret }));
   return shells.open({
@@ -122,7 +122,7 @@ export async function openShell({ shells, host, environment: settings }: ShellHo
 }
 
 /** A sandbox has it by its real path. */
-function workspaceOf({ host }: ShellHouse, { workspaceDirectory, environment }: CommandPlace): string {
+function workspaceOf({ host }: ShellPorts, { workspaceDirectory, environment }: CommandPlace): string {
   return environment?.sandbox === undefined ? workspaceDirectory : host.resolveInside(workspaceDirectory, '.');
 }
 
@@ -132,11 +132,11 @@ interface Restoration {
   readonly because: string;
 }
 
-async function restored(house: ShellHouse, context: CommandPlace, { name, before, because }: Restoration): Promise<UsableShell> {
-  const cwd = workspaceOf(house, context);
+async function restored(ports: ShellPorts, context: CommandPlace, { name, before, because }: Restoration): Promise<UsableShell> {
+  const cwd = workspaceOf(ports, context);
   const { secrets, missing } = secretsThatAreThere(context, before);
-  const { variables, lost } = await valuesIn(house, context.session, before);
-  const shell = await openShell(house, context, { name, cwd, secrets, before });
+  const { variables, lost } = await valuesIn(ports, context.session, before);
+  const shell = await openShell(ports, context, { name, cwd, secrets, before });
   const { variables: exports, notKept } = before.exports ?? { variables: [], notKept: [EXPORTS_UNKNOWN] };
   const lostNow = lost.filter(({ name: given }) => !exports.some((each) => each.name === given));
   const notExported = notKept.filter((words) => !lostNow.some(({ name: given }) => words.startsWith(`the exported variable ${given}:`)));
@@ -165,7 +165,7 @@ interface Values {
   readonly lost: readonly { readonly name: string; readonly words: string }[];
 }
 
-async function valuesIn({ log }: ShellHouse, { sessionId }: SessionIdentity, { variables }: HistoryBefore): Promise<Values> {
+async function valuesIn({ log }: ShellPorts, { sessionId }: SessionIdentity, { variables }: HistoryBefore): Promise<Values> {
   const found: { name: string; value: string | null }[] = [];
   const lost: { name: string; words: string }[] = [];
   for (const variable of variables) {
@@ -182,7 +182,7 @@ async function valuesIn({ log }: ShellHouse, { sessionId }: SessionIdentity, { v
 }
 
 /** The record says where to look, the log what was set: a record of something else sets nothing. */
-async function valueAt(log: ShellHouse['log'], sessionId: string, { name, seq }: { readonly name: string; readonly seq: number }): Promise<string | undefined> {
+async function valueAt(log: ShellPorts['log'], sessionId: string, { name, seq }: { readonly name: string; readonly seq: number }): Promise<string | undefined> {
   const [event] = (await log?.read(sessionId, { from: seq, limit: 1 }).catch(() => [])) ?? [];
   if (event?.type !== 'agent.tool_use' || event.seq !== seq || event.data.name !== 'shell_set_env') return undefined;
   const input: unknown = event.data.input;

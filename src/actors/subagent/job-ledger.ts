@@ -8,7 +8,7 @@ import type { JobRecord } from '../../machines/subagent/job-record.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskState } from '../../machines/task/task-state.ts';
-import { SerialLane } from '../schedule/serial-lane.ts';
+import { Mutex } from '../concurrency/mutex.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import { endedTask } from './job-end.ts';
 import type { JobRecords } from './job-records.ts';
@@ -26,7 +26,7 @@ export interface JobLedgerOptions {
 interface Entry {
   record: JobRecord;
   /** What is written of one job is written one after the other. */
-  readonly lane: SerialLane;
+  readonly mutex: Mutex;
   settled: Promise<readonly string[]> | undefined;
 }
 
@@ -46,7 +46,7 @@ export class JobLedger {
       return { version: JOB_RECORD_VERSION, jobId, stage: 'accepted', acceptedAt: task.updatedAt, request, task };
     };
     const record = records === undefined ? make(nextId()) : await records.create(make);
-    this.#entries.set(record.jobId, { record, lane: new SerialLane(), settled: undefined });
+    this.#entries.set(record.jobId, { record, mutex: new Mutex(), settled: undefined });
     try {
       await this.#options.log?.started(startedJobOf(record));
     } catch (error) {
@@ -88,7 +88,7 @@ export class JobLedger {
     if (entry.settled === undefined && entry.record.task.worktreePath === known.worktreePath) return;
     entry.record = { ...entry.record, task: { ...entry.record.task, ...known } };
     try {
-      await entry.lane.run(async () => this.#options.records?.write(entry.record));
+      await entry.mutex.run(async () => this.#options.records?.write(entry.record));
     } catch (error) {
       this.#options.report(error, 'event_sink');
     }
@@ -173,7 +173,7 @@ export class JobLedger {
         this.#options.report(error, 'event_sink');
       }
     };
-    await entry.lane.run(async () => {
+    await entry.mutex.run(async () => {
       await attempt('its end could not be stored', () => records?.write(entry.record));
       await attempt('the log of its session could not be told of its end', () => log?.ended(endedJobOf(task)));
       if (problems.length > 0) return;

@@ -252,7 +252,7 @@ export class SubagentManager {
     }
   }
 
-  /** @throws what whoever knows the house says against it; and what may have come meanwhile */
+  /** @throws what `admit` of the options says against it; and what may have come meanwhile */
   async #requireAdmitted(request: AgentTaskRequest): Promise<void> {
     if (this.#options.admit === undefined) return;
     await this.#options.admit(request);

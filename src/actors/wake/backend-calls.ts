@@ -67,7 +67,7 @@ export class BackendCalls {
   #unsaid = '';
   #said = '';
   /** One append after another. */
-  #lane: Promise<void> = Promise.resolve();
+  #writing: Promise<void> = Promise.resolve();
   #trouble: { readonly error: unknown } | undefined;
   readonly #over = new AbortController();
   /** The wake is stopped, or the step is over. */
@@ -120,7 +120,7 @@ export class BackendCalls {
   /** Waits until all is written, and closes what has no end. Nothing is heard from then on. @throws what kept the log from being written */
   async settle(): Promise<void> {
     this.#over.abort('the step is over');
-    await this.#lane;
+    await this.#writing;
     if (this.#trouble !== undefined) throw this.#trouble.error;
     if (this.#own.size === 0) return;
     const { openToolCalls } = await this.#options.journal.refresh();
@@ -280,13 +280,13 @@ export class BackendCalls {
       await work();
       isWritten = true;
     });
-    await this.#lane;
+    await this.#writing;
     return isWritten;
   }
 
   #write(work: () => Promise<void>): void {
     if (this.#over.signal.aborted) return;
-    this.#lane = this.#lane.then(async () => {
+    this.#writing = this.#writing.then(async () => {
       if (this.#trouble !== undefined) return;
       try {
         await work();

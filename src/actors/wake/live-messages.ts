@@ -32,7 +32,7 @@ export class LiveMessages {
   readonly #seen: Set<string>;
   /** One for each attempt: what an earlier one took it has taken with it. */
   #reader: Reader | undefined;
-  #lane: Promise<void> = Promise.resolve();
+  #offering: Promise<void> = Promise.resolve();
   #isClosed = false;
   #unwatch: (() => void) | undefined;
 
@@ -63,7 +63,7 @@ export class LiveMessages {
   /** Something may have come in. @param head where the log ended at least, where that is known */
   #look(head = Infinity): void {
     if (this.#reader === undefined) return;
-    this.#lane = this.#lane.then(() => this.#offer(head)).catch((error: unknown) => this.#options.onTrouble(error));
+    this.#offering = this.#offering.then(() => this.#offer(head)).catch((error: unknown) => this.#options.onTrouble(error));
   }
 
   /** Takes no more; resolves when what was on its way has arrived or not. */
@@ -71,7 +71,7 @@ export class LiveMessages {
     this.#isClosed = true;
     this.#unwatch?.();
     // Whoever never answers must not hold the session: what it may have read is read again.
-    await waitFor(this.#lane, { clock: this.#options.clock, timeoutMs: ANSWER_GRACE_MS });
+    await waitFor(this.#offering, { clock: this.#options.clock, timeoutMs: ANSWER_GRACE_MS });
   }
 
   async #offer(head: number): Promise<void> {

@@ -41,7 +41,7 @@ export type AgentNews =
 
 export interface SessionUpdate {
   readonly sessionId: string;
-  /** Undefined for what does not matter here: plans, modes, commands, what the user said, and what the house does not know. */
+  /** Undefined for what does not matter here: plans, modes, commands, what the user said, and what this adapter does not know. */
   readonly news: AgentNews | undefined;
 }
 

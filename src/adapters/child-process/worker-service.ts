@@ -1,4 +1,4 @@
-/** What a worker does once it is loaded: opens a house of sessions, runs the one job that it is given in it, and tells the parent what happens. */
+/** What a worker does once it is loaded: opens a runtime of sessions, runs the one job that it is given in it, and tells the parent what happens. */
 import { join } from 'node:path';
 import type { SubagentJobHandle, SubagentJobResult, SubagentRunner } from '../../actors/subagent/subagent-runner.ts';
 import type { NewAgent } from '../../actors/session/agent-catalog.ts';
@@ -15,7 +15,7 @@ import { WorkerRelay } from './worker-relay.ts';
 import type { WorkerService, WorkerSurroundings } from './worker-life.ts';
 
 /** Where sessions live, and what runs them. */
-export interface WorkerHouse {
+export interface WorkerRuntime {
   /** Runs jobs in this process. */
   readonly runner: SubagentRunner;
   /** Adds an agent to its catalog. */
@@ -23,7 +23,7 @@ export interface WorkerHouse {
   close(reason: string): Promise<void>;
 }
 
-export interface WorkerHouseOptions {
+export interface WorkerRuntimeOptions {
   /** Absolute. */
   readonly home: string;
   /** The database in which sessions live; undefined: the home. */
@@ -37,35 +37,35 @@ export interface WorkerHouseOptions {
 }
 
 /** Brought by the composition root. */
-export type OpenWorkerHouse = (options: WorkerHouseOptions) => Promise<WorkerHouse>;
+export type OpenWorkerRuntime = (options: WorkerRuntimeOptions) => Promise<WorkerRuntime>;
 
 /** The home of a worker that was given none: it goes with the exchange folder. */
 const OWN_HOME = 'home';
 const EXIT_AS_ASKED = 0;
 const EXIT_TALK_BROKEN = 3;
 
-export function createWorkerService(openHouse: OpenWorkerHouse): (surroundings: WorkerSurroundings) => WorkerService {
-  return (surroundings) => new JobService(surroundings, openHouse);
+export function createWorkerService(openRuntime: OpenWorkerRuntime): (surroundings: WorkerSurroundings) => WorkerService {
+  return (surroundings) => new JobService(surroundings, openRuntime);
 }
 
-interface OpenHouse {
-  readonly options: WorkerHouseOptions;
-  readonly house: Promise<WorkerHouse>;
+interface OpenRuntime {
+  readonly options: WorkerRuntimeOptions;
+  readonly runtime: Promise<WorkerRuntime>;
 }
 
 class JobService implements WorkerService {
   readonly #surroundings: WorkerSurroundings;
-  readonly #openHouse: OpenWorkerHouse;
+  readonly #openRuntime: OpenWorkerRuntime;
   readonly #link: MessageLink<SubagentWorkerParentMessage, SubagentWorkerChildMessage>;
   readonly #stop = new AbortController();
-  #house: OpenHouse | undefined;
+  #runtime: OpenRuntime | undefined;
   /** The one job, from its start on. */
   #job: Promise<SubagentJobHandle> | undefined;
   #ending: Promise<void> | undefined;
 
-  constructor(surroundings: WorkerSurroundings, openHouse: OpenWorkerHouse) {
+  constructor(surroundings: WorkerSurroundings, openRuntime: OpenWorkerRuntime) {
     this.#surroundings = surroundings;
-    this.#openHouse = openHouse;
+    this.#openRuntime = openRuntime;
     this.#link = new MessageLink({
       folder: new ExchangeFolder(surroundings.folder, 'child'),
       read: readParentMessage,
@@ -112,12 +112,12 @@ class JobService implements WorkerService {
 
   async #prepare(config: WorkerParentConfig): Promise<void> {
     try {
-      await this.#houseFor(houseOptions(this.#surroundings.folder, config, config.providers ?? {}));
+      await this.#runtimeFor(runtimeOptions(this.#surroundings.folder, config, config.providers ?? {}));
       rehearse();
       await this.#surroundings.guarded;
       await this.#tell({ type: 'warm' });
     } catch (error) {
-      this.#house = undefined;
+      this.#runtime = undefined;
       await this.#tell({ type: 'warm', error: noteOf(messageOf(error)) });
     }
   }
@@ -139,15 +139,15 @@ class JobService implements WorkerService {
     const { signal } = this.#stop;
     const config = parentConfig ?? {};
     const providers = providerProfile === undefined || providerProfile === null ? (config.providers ?? {}) : withProvider(config.providers ?? {}, providerOf(providerProfile));
-    const house = await this.#houseFor(houseOptions(this.#surroundings.folder, config, providers));
+    const runtime = await this.#runtimeFor(runtimeOptions(this.#surroundings.folder, config, providers));
     const agent = newAgentOf(start);
-    if (agent !== undefined) await house.createAgent(agent);
+    if (agent !== undefined) await runtime.createAgent(agent);
     await this.#surroundings.guarded;
     signal.throwIfAborted();
     const relay = new WorkerRelay({ tell: (message) => this.#tell(message), refuse: (requestId, why) => void this.#refuse(requestId, why) });
     const request = jobRequestOf(start);
     await this.#tell({ type: 'accepted', jobId });
-    const handle = await house.runner.start({ jobId, request, emit: relay.emit, signal });
+    const handle = await runtime.runner.start({ jobId, request, emit: relay.emit, signal });
     signal.addEventListener('abort', () => void Promise.resolve(handle.cancel(messageOf(signal.reason))).catch(() => undefined), { once: true });
     return { ...handle, result: handle.result.finally(() => relay.flush()) };
   }
@@ -184,17 +184,17 @@ class JobService implements WorkerService {
   }
 
   /** The one that is open, if it was opened with the same. */
-  async #houseFor(options: WorkerHouseOptions): Promise<WorkerHouse> {
-    const open = this.#house;
-    if (open !== undefined && JSON.stringify(open.options) === JSON.stringify(options)) return open.house;
-    this.#house = { options, house: this.#reopen(open, options) };
-    return this.#house.house;
+  async #runtimeFor(options: WorkerRuntimeOptions): Promise<WorkerRuntime> {
+    const open = this.#runtime;
+    if (open !== undefined && JSON.stringify(open.options) === JSON.stringify(options)) return open.runtime;
+    this.#runtime = { options, runtime: this.#reopen(open, options) };
+    return this.#runtime.runtime;
   }
 
-  async #reopen(open: OpenHouse | undefined, options: WorkerHouseOptions): Promise<WorkerHouse> {
-    const before = await open?.house.catch(() => undefined);
+  async #reopen(open: OpenRuntime | undefined, options: WorkerRuntimeOptions): Promise<WorkerRuntime> {
+    const before = await open?.runtime.catch(() => undefined);
     await before?.close('it is opened with other providers');
-    return this.#openHouse(options);
+    return this.#openRuntime(options);
   }
 
   /** Tells how it ended, closes what is open, and ends the process. Once. */
@@ -208,7 +208,7 @@ class JobService implements WorkerService {
     await this.#link.send(message).catch((error: unknown) => this.#tellLess(error));
     this.#stop.abort(new Error('the job has ended'));
     try {
-      await (await this.#house?.house)?.close('the job has ended');
+      await (await this.#runtime?.runtime)?.close('the job has ended');
     } catch (error) {
       process.stderr.write(`The worker could not close what it had open: ${messageOf(error)}\n`);
     }
@@ -232,7 +232,7 @@ function rehearse(): void {
   if (reading.kind === 'message' && reading.message.type === 'start') jobRequestOf(reading.message);
 }
 
-function houseOptions(folder: string, { home = join(folder, OWN_HOME), store, humans = 'reachable', environment, setup }: WorkerParentConfig, providers: ProviderTable): WorkerHouseOptions {
+function runtimeOptions(folder: string, { home = join(folder, OWN_HOME), store, humans = 'reachable', environment, setup }: WorkerParentConfig, providers: ProviderTable): WorkerRuntimeOptions {
   return { home, store, humans, environment, providers, setup };
 }
 

@@ -53,7 +53,7 @@ export function endFailure({ exit, errorOutput, complaint, noise }: ProgramEnd, 
   return worded(failure, [`${exitText(exit)} without a result`, ...words].join('; '), surroundings);
 }
 
-/** A failure that this house has found by itself. */
+/** A failure that this adapter has found by itself. */
 export function ownFailure(kind: RunFailureKind, message: string, surroundings: FailureSurroundings): RunFailure {
   return worded({ kind, message }, message, surroundings);
 }

@@ -39,7 +39,7 @@ const NO_TOOLS: ReadonlySet<string> = new Set(['todo_list', 'error', 'reasoning'
 
 const MAX_NAME_CHARACTERS = 200;
 
-/** What this house does not know may have done anything: were it passed over, a failed turn would be asked for once more. */
+/** What this adapter does not know may have done anything: were it passed over, a failed turn would be asked for once more. */
 function unknownTool({ id: _id, type, status, ...input }: CodexItem): ToolKind {
   return {
     name: () => type.slice(0, MAX_NAME_CHARACTERS) || 'unknown',

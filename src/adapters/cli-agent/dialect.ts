@@ -44,7 +44,7 @@ export interface CliConversation {
   readonly opening: string;
   /** Whether the program listens to what is written later; else its input ends with the opening. */
   readonly keepsInputOpen: boolean;
-  /** What a line says; `unknown` for a message of a kind this house does not know, `noise` for what is no message. */
+  /** What a line says; `unknown` for a message of a kind that this adapter does not know, `noise` for what is no message. */
   read(line: string): CliReading;
   /** Asks the program to stop the turn. */
   interruption?(): string;

@@ -12,7 +12,7 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { stateOf } from './file-chunks.ts';
 import type { OpenFolder } from './open-folder.ts';
-import { PathLanes } from './path-lanes.ts';
+import { KeyedMutex } from '../../actors/concurrency/mutex.ts';
 import { Places, openRegularFile } from './places.ts';
 import { RUNTIME_FOLDER, openRuntimeFolder } from './runtime-folder.ts';
 import { isDraft, putWholeFile } from './whole-file.ts';
@@ -42,7 +42,7 @@ interface KnownFile {
 type KnownFiles = Map<string, KnownFile>;
 
 export function createArtifactFiles(): ArtifactFiles {
-  const lanes = new PathLanes();
+  const mutex = new KeyedMutex();
   /** By real path, the one used last at the end. */
   const known = new Map<string, KnownFiles>();
   const inFolder = async (folder: OpenFolder, artifacts: readonly Artifact[]): Promise<readonly string[]> => {
@@ -57,7 +57,7 @@ export function createArtifactFiles(): ArtifactFiles {
     async layOut({ workspaceDirectory, sessionId }: ArtifactPlace, artifacts: readonly Artifact[]): Promise<readonly string[]> {
       try {
         const places = await Places.open({ workspaceDirectory });
-        return await lanes.run(places.workspace, async () => {
+        return await mutex.run(places.workspace, async () => {
           if (sessionId !== undefined) await within(places, [], (folder) => inFolder(folder, [SHARED_INDEX]));
           return within(places, sessionId === undefined ? [] : [SESSIONS_FOLDER, sessionId], (folder) => inFolder(folder, artifacts));
         });

@@ -13,18 +13,18 @@ import { shownPath } from '../../machines/turn/files/file-path.ts';
 import { lineDiff } from '../../machines/turn/files/line-diff.ts';
 import { chunksOf, contentVersion } from './file-chunks.ts';
 import { fileFailed, notFound } from './file-errors.ts';
-import { lockedFolder, pathSubject } from './file-house.ts';
-import type { FileHouse } from './file-house.ts';
+import { lockedFolder, pathSubject } from './file-tool-ports.ts';
+import type { FileToolPorts } from './file-tool-ports.ts';
 import type { Place } from './places.ts';
 import { encodeText, withPresentFile } from './present-file.ts';
 import { putWholeFile } from './whole-file.ts';
 
-export function createEditTool(house: FileHouse): Tool<EditInput> {
+export function createEditTool(ports: FileToolPorts): Tool<EditInput> {
   return {
     definition: editDefinition,
     subject: ({ path }, context) => pathSubject(path, 'write', context),
     async run(input, context) {
-      const places = await house.places(context);
+      const places = await ports.places(context);
       const { root } = await places.locate(input.path, 'write');
       const edit = async (): Promise<EditOutput> => {
         const place = await places.locate(input.path, 'write');
@@ -34,18 +34,18 @@ export function createEditTool(house: FileHouse): Tool<EditInput> {
           return await withPresentFile(folder, place, async ({ handle, mode, confirm }) => {
             const before = await readAll(handle, place, context.signal);
             const change = changeOf(before, input);
-            const grown = await house.admit(context, { places, place, change: { bytes: change.content.length - before.length, files: 0 } });
+            const grown = await ports.admit(context, { places, place, change: { bytes: change.content.length - before.length, files: 0 } });
             context.signal.throwIfAborted();
             await putWholeFile(folder, { name: basename(place.realPath), content: change.content, mode, as: 'replace', confirm });
             grown();
-            rememberChange(house, { place, context, before, after: change.content });
+            rememberChange(ports, { place, context, before, after: change.content });
             return { path: place.shown, replacements: change.replacements, diff: change.diff };
           });
         } finally {
           await folder.close();
         }
       };
-      return house.locks.run(lockedFolder(root), edit, context.signal).catch((error: unknown) => {
+      return ports.locks.run(lockedFolder(root), edit, context.signal).catch((error: unknown) => {
         throw fileFailed('edit', input.path, error);
       });
     },
@@ -74,7 +74,7 @@ interface KnownChange {
 }
 
 /** A session that knew the file knows it still. One that had not seen all of it has not seen it now. */
-function rememberChange({ seen }: FileHouse, { place, context: { session }, before, after }: KnownChange): void {
+function rememberChange({ seen }: FileToolPorts, { place, context: { session }, before, after }: KnownChange): void {
   if (seen.versionOf(session.sessionId, place.realPath) !== contentVersion(before)) return;
   seen.remember(session.sessionId, place.realPath, contentVersion(after));
 }

@@ -1,8 +1,8 @@
 /** The managed tools for files: `read write edit glob grep`. */
 import type { Tool } from '../../actors/turn/tool.ts';
 import { createEditTool } from './edit-tool.ts';
-import { FileHouse } from './file-house.ts';
-import type { FileToolsOptions } from './file-house.ts';
+import { FileToolPorts } from './file-tool-ports.ts';
+import type { FileToolsOptions } from './file-tool-ports.ts';
 import { createGlobTool } from './glob-tool.ts';
 import { createGrepTool } from './grep-tool.ts';
 import type { QuotaNote } from '../../actors/turn/quota-notes.ts';
@@ -25,9 +25,9 @@ export function createFileTools(options: FileToolsOptions = {}): readonly Tool[]
 
 /** The same, with what else knows of its quotas. */
 export function createFileToolset(options: FileToolsOptions = {}): FileToolset {
-  const house = new FileHouse(options);
+  const ports = new FileToolPorts(options);
   return {
-    tools: [createReadTool(house), createWriteTool(house), createEditTool(house), createGlobTool(house), createGrepTool(house)],
-    quotaNote: (context) => house.quotaNote(context),
+    tools: [createReadTool(ports), createWriteTool(ports), createEditTool(ports), createGlobTool(ports), createGrepTool(ports)],
+    quotaNote: (context) => ports.quotaNote(context),
   };
 }

@@ -6,8 +6,8 @@ import { globDefinition } from '../../machines/turn/files/glob-files.ts';
 import type { GlobInput, GlobOutput } from '../../machines/turn/files/glob-files.ts';
 import { parseGlob } from '../../machines/turn/files/glob-pattern.ts';
 import { fileFailed } from './file-errors.ts';
-import { pathSubject } from './file-house.ts';
-import type { FileHouse } from './file-house.ts';
+import { pathSubject } from './file-tool-ports.ts';
+import type { FileToolPorts } from './file-tool-ports.ts';
 import { below } from './places.ts';
 import type { Places } from './places.ts';
 import { TreeWalk } from './tree-walk.ts';
@@ -21,13 +21,13 @@ interface FoundFile {
   readonly changedAtMs: number;
 }
 
-export function createGlobTool(house: FileHouse): Tool<GlobInput> {
+export function createGlobTool(ports: FileToolPorts): Tool<GlobInput> {
   return {
     definition: globDefinition,
     subject: ({ path = '.' }, context) => ({ ...pathSubject(path, 'read', context), reachesBelow: true }),
     async run({ pattern, path = '.', includeHidden = false, includeIgnored = false, limit = DEFAULT_GLOB_FILES }, context) {
       const glob = parseGlob(pattern);
-      const places = await house.places(context);
+      const places = await ports.places(context);
       const start = await places.locate(path, 'read');
       const { signal } = context;
       const walk = new TreeWalk({ places, start, glob, includeHidden, includeIgnored, signal });

@@ -13,8 +13,8 @@ import { Breather } from './breather.ts';
 import { beginningOf, chunksFrom } from './file-chunks.ts';
 import type { Beginning } from './file-chunks.ts';
 import { fileFailed, notFound } from './file-errors.ts';
-import { pathSubject } from './file-house.ts';
-import type { FileHouse } from './file-house.ts';
+import { pathSubject } from './file-tool-ports.ts';
+import type { FileToolPorts } from './file-tool-ports.ts';
 import { below, openRegularFile } from './places.ts';
 import type { Place, Places } from './places.ts';
 import { compileSearch, matchAt } from './search-pattern.ts';
@@ -24,14 +24,14 @@ import { TreeWalk } from './tree-walk.ts';
 /** Files that are opened at once. */
 const OPENED_AHEAD = 16;
 
-export function createGrepTool(house: FileHouse): Tool<GrepInput> {
+export function createGrepTool(ports: FileToolPorts): Tool<GrepInput> {
   return {
     definition: grepDefinition,
     subject: ({ path = '.' }, context) => ({ ...pathSubject(path, 'read', context), reachesBelow: true }),
     async run(input, context) {
       const search = new Search(input, context);
       const { path = '.' } = input;
-      const places = await house.places(context);
+      const places = await ports.places(context);
       const place = await places.locate(path, 'read');
       if (place.missing.length > 0) throw notFound('search', path);
       try {

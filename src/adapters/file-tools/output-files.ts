@@ -9,7 +9,7 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_OUTPUT_FILE_BYTES, MAX_SESSION_OUTPUT_BYTES, MAX_SESSION_OUTPUT_FILES } from '../../machines/turn/files/file-limits.ts';
 import { cutOutput } from '../../machines/turn/output-cut.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
-import { PathLanes } from './path-lanes.ts';
+import { KeyedMutex } from '../../actors/concurrency/mutex.ts';
 import type { OpenFolder } from './open-folder.ts';
 import { Places } from './places.ts';
 import { RUNTIME_FOLDER, keepOutOfGit } from './runtime-folder.ts';
@@ -41,10 +41,10 @@ export interface OutputFilesOptions extends Pick<SessionDirectories, 'workspaceD
  * so that what the log refers to stays what it was when a provider uses a call id twice.
  */
 export function createOutputFiles({ workspaceDirectory, maxSessionBytes = MAX_SESSION_OUTPUT_BYTES, redacted = (_session, text) => text }: OutputFilesOptions): OutputKeeper & FileKeeper {
-  const lanes = new PathLanes();
+  const mutex = new KeyedMutex();
   const put = async (session: SessionPlace, name: string, content: Uint8Array): Promise<string> => {
     const places = await Places.open({ workspaceDirectory: await workspaceDirectory(session) });
-    await lanes.run(places.workspace, async () => {
+    await mutex.run(places.workspace, async () => {
       const folder = await openOutputs(places);
       try {
         await putWholeFile(folder, { name, content, mode: PRIVATE_FILE_MODE, as: 'replace' });

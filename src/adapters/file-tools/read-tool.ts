@@ -12,22 +12,22 @@ import type { ReadInput, ReadOutput } from '../../machines/turn/files/read-file.
 import { VersionHash, beginningOf, chunksFrom, versionOf } from './file-chunks.ts';
 import type { Beginning } from './file-chunks.ts';
 import { fileFailed } from './file-errors.ts';
-import { pathSubject } from './file-house.ts';
-import type { FileHouse } from './file-house.ts';
+import { pathSubject } from './file-tool-ports.ts';
+import type { FileToolPorts } from './file-tool-ports.ts';
 import type { Place } from './places.ts';
 import { ShownText } from './shown-text.ts';
 
-export function createReadTool(house: FileHouse): Tool<ReadInput> {
+export function createReadTool(ports: FileToolPorts): Tool<ReadInput> {
   return {
     definition: readDefinition,
     subject: ({ path }, context) => pathSubject(path, 'read', context),
     async run({ path, offset = 1, limit = DEFAULT_READ_LINES }, context) {
-      const places = await house.places(context);
+      const places = await ports.places(context);
       const place = await places.locate(path, 'read');
       const handle = await places.openFile(place);
       try {
         const { output, version } = await readOpenFile(handle, { place, page: { offset, limit }, signal: context.signal, secrets: context.environment?.secrets });
-        house.seen.remember(context.session.sessionId, place.realPath, version);
+        ports.seen.remember(context.session.sessionId, place.realPath, version);
         return output;
       } catch (error) {
         throw fileFailed('read', path, error);

@@ -9,7 +9,7 @@ import { hasCode } from '../system/error-codes.ts';
 import { acquireLock, releaseLock } from '../system/process-lock.ts';
 import { makeFolder } from '../system/whole-files.ts';
 import { fileFailed } from './file-errors.ts';
-import { PathLanes } from './path-lanes.ts';
+import { KeyedMutex } from '../../actors/concurrency/mutex.ts';
 
 export interface WriteLocksOptions {
   /**
@@ -32,7 +32,7 @@ export interface LockedFolder {
 export class WriteLocks {
   readonly #directory: string | undefined;
   readonly #maxWaitMs: number;
-  readonly #lanes = new PathLanes();
+  readonly #mutex = new KeyedMutex();
 
   constructor({ lockDirectory, maxLockWaitMs = DEFAULT_MAX_WAIT_MS }: WriteLocksOptions = {}) {
     this.#directory = lockDirectory;
@@ -42,7 +42,7 @@ export class WriteLocks {
   /** Runs `work` while nobody else runs one for the same folder. @throws RuntimeError WORKSPACE_BUSY; the reason of the signal; what `work` throws */
   async run<Result>(folder: LockedFolder, work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
     const deadline = performance.now() + this.#maxWaitMs;
-    return this.#lanes.run(folder.realPath, async () => {
+    return this.#mutex.run(folder.realPath, async () => {
       signal.throwIfAborted();
       if (this.#directory === undefined) return work();
       const path = join(this.#directory, `${createHash('sha256').update(folder.realPath).digest('hex').slice(0, 40)}.lock`);

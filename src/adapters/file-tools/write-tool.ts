@@ -10,29 +10,29 @@ import type { WriteInput, WriteOutput } from '../../machines/turn/files/write-fi
 import { hasCode } from '../system/error-codes.ts';
 import { contentVersion, versionOf } from './file-chunks.ts';
 import { changedSince, fileFailed } from './file-errors.ts';
-import { lockedFolder, pathSubject } from './file-house.ts';
-import type { FileHouse } from './file-house.ts';
+import { lockedFolder, pathSubject } from './file-tool-ports.ts';
+import type { FileToolPorts } from './file-tool-ports.ts';
 import type { OpenFolder } from './open-folder.ts';
 import type { Place, Places } from './places.ts';
 import { encodeText, withPresentFile } from './present-file.ts';
 import { putWholeFile } from './whole-file.ts';
 
-export function createWriteTool(house: FileHouse): Tool<WriteInput> {
+export function createWriteTool(ports: FileToolPorts): Tool<WriteInput> {
   return {
     definition: writeDefinition,
     subject: ({ path }, context) => pathSubject(path, 'write', context),
     async run({ path, content }, context) {
       const bytes = encodeText(content, path);
-      const places = await house.places(context);
+      const places = await ports.places(context);
       const { root } = await places.locate(path, 'write');
       // Looked up again when it is its turn: the one before may have made the file.
       const write = async (): Promise<WriteOutput> => {
         const place = await places.locate(path, 'write');
-        const action = await writeFile({ house, places, place, content: bytes, context });
-        house.seen.remember(context.session.sessionId, place.realPath, contentVersion(bytes));
+        const action = await writeFile({ ports, places, place, content: bytes, context });
+        ports.seen.remember(context.session.sessionId, place.realPath, contentVersion(bytes));
         return { path: place.shown, action, lines: countLines(content), bytes: bytes.length };
       };
-      return house.locks.run(lockedFolder(root), write, context.signal).catch((error: unknown) => {
+      return ports.locks.run(lockedFolder(root), write, context.signal).catch((error: unknown) => {
         throw fileFailed('write', path, error);
       });
     },
@@ -40,7 +40,7 @@ export function createWriteTool(house: FileHouse): Tool<WriteInput> {
 }
 
 interface Writing {
-  readonly house: FileHouse;
+  readonly ports: FileToolPorts;
   readonly places: Places;
   readonly place: Place;
   readonly content: Uint8Array;
@@ -48,10 +48,10 @@ interface Writing {
 }
 
 async function writeFile(writing: Writing): Promise<WriteOutput['action']> {
-  const { house, places, place, content, context } = writing;
+  const { ports, places, place, content, context } = writing;
   const before = place.missing.length > 0 ? 0 : await lstat(place.realPath).then(({ size }) => size, () => 0);
   // Before a folder is made for it.
-  const grown = await house.admit(context, { places, place, change: { bytes: content.length - before, files: place.missing.length } });
+  const grown = await ports.admit(context, { places, place, change: { bytes: content.length - before, files: place.missing.length } });
   const folder = await places.openParent(place);
   try {
     if (place.missing.length === 0) {
@@ -70,10 +70,10 @@ async function writeFile(writing: Writing): Promise<WriteOutput['action']> {
   }
 }
 
-async function replaceSeenFile(folder: OpenFolder, { house, place, content, context }: Writing): Promise<void> {
+async function replaceSeenFile(folder: OpenFolder, { ports, place, content, context }: Writing): Promise<void> {
   const { signal, session } = context;
   await withPresentFile(folder, place, async ({ handle, mode, confirm }) => {
-    const seen = house.seen.versionOf(session.sessionId, place.realPath);
+    const seen = ports.seen.versionOf(session.sessionId, place.realPath);
     if (seen === undefined) throw notSeen(place);
     if ((await versionOf(handle, signal)) !== seen) throw changedSince(place.path);
     signal.throwIfAborted();

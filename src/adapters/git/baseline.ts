@@ -5,8 +5,8 @@ import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts'
 import { pause } from '../system/waiting.ts';
 import { walkFolder } from './folder-walk.ts';
 import type { FolderWalk } from './folder-walk.ts';
-import { gitDirectoryOf } from './house.ts';
-import type { WorktreeHouse } from './house.ts';
+import { gitDirectoryOf } from './worktree-context.ts';
+import type { WorktreeContext } from './worktree-context.ts';
 import type { Baseline } from './record-files.ts';
 import { gitIn } from './private-git.ts';
 import { userFilters } from './read-settings.ts';
@@ -20,7 +20,7 @@ const COARSE_STEP_MS = 2100;
 const MAX_TEXT_BYTES = 65_536;
 
 /** Looks at everything, and returns when whatever is changed from then on shows another time. */
-export async function takeBaseline(house: WorktreeHouse, record: WorktreeRecord): Promise<Baseline> {
+export async function takeBaseline(context: WorktreeContext, record: WorktreeRecord): Promise<Baseline> {
   const stats = await lstat(record.worktreePath, { bigint: true });
   const files = await walkFolder(record.worktreePath);
   const gitFiles = await walkFolder(gitDirectoryOf(record));
@@ -31,7 +31,7 @@ export async function takeBaseline(house: WorktreeHouse, record: WorktreeRecord)
     root: `${stats.dev} ${stats.ino}`,
     files: signaturesOf(files),
     gitFiles: await contentsOf(gitDirectoryOf(record), gitFiles),
-    changed: await changedBefore(house, record, files),
+    changed: await changedBefore(context, record, files),
   };
   await untilTimesDiffer(files);
   return baseline;
@@ -62,12 +62,12 @@ export function isIndex(path: string): boolean {
 }
 
 /** Only where something was written after the checkout can anything differ from it. */
-async function changedBefore(house: WorktreeHouse, record: WorktreeRecord, files: FolderWalk): Promise<Record<string, string>> {
+async function changedBefore(context: WorktreeContext, record: WorktreeRecord, files: FolderWalk): Promise<Record<string, string>> {
   const index = await lstat(join(gitDirectoryOf(record), 'index'), { bigint: true });
   const changed = Object.create(null) as Record<string, string>;
   if (files.newestMs < Number(index.mtimeMs)) return changed;
-  const filters = await userFilters(house.git, record.worktreePath);
-  const output = await gitIn(house, record, ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'], { filters });
+  const filters = await userFilters(context.git, record.worktreePath);
+  const output = await gitIn(context, record, ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'], { filters });
   for (const entry of parseStatus(output)) changed[entry.path] = entry.line;
   return changed;
 }

@@ -9,8 +9,8 @@ import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts'
 import { unlessCode } from '../system/error-codes.ts';
 import { pause } from '../system/waiting.ts';
 import { isThere, makeFolder, replaceFile } from '../system/whole-files.ts';
-import { MARKER, inLane } from './house.ts';
-import type { WorktreeHouse } from './house.ts';
+import { MARKER, worktreeMutex } from './worktree-context.ts';
+import type { WorktreeContext } from './worktree-context.ts';
 import { isInside } from './is-inside.ts';
 import { gitIn } from './private-git.ts';
 import { userFilters } from './read-settings.ts';
@@ -27,15 +27,15 @@ const ID_BYTES = 4;
 const LONGEST_NAME = 48;
 
 /** @throws RuntimeError WORKTREE_NOT_A_REPOSITORY, WORKTREE_NO_COMMIT, WORKTREE_PLACE_INVALID, WORKTREE_NOT_CREATED, WORKTREE_CANCELLED */
-export async function createWorktree(house: WorktreeHouse, request: WorktreeRequest): Promise<WorktreeRecord> {
+export async function createWorktree(context: WorktreeContext, request: WorktreeRequest): Promise<WorktreeRecord> {
   try {
-    const repository = await findRepository(house, request.cwd, request.signal);
-    const directory = await placeFor(house, repository);
+    const repository = await findRepository(context, request.cwd, request.signal);
+    const directory = await placeFor(context, repository);
     for (let attempt = 1; ; attempt += 1) {
       if (request.signal?.aborted === true) throw givenUp();
-      const made = await attemptOnce(house, request, repository, directory);
+      const made = await attemptOnce(context, request, repository, directory);
       if ('record' in made) return made.record;
-      if (attempt >= house.maxCreateAttempts) throw notCreated(request.cwd, attempt, made.collision);
+      if (attempt >= context.maxCreateAttempts) throw notCreated(request.cwd, attempt, made.collision);
     }
   } catch (error) {
     if (request.signal?.aborted === true) throw givenUp();
@@ -45,28 +45,28 @@ export async function createWorktree(house: WorktreeHouse, request: WorktreeRequ
 
 type Attempt = { readonly record: WorktreeRecord } | { readonly collision: unknown };
 
-async function attemptOnce(house: WorktreeHouse, request: WorktreeRequest, repository: Repository, directory: string): Promise<Attempt> {
-  const creating = newRecord(house, request, repository, directory);
+async function attemptOnce(context: WorktreeContext, request: WorktreeRequest, repository: Repository, directory: string): Promise<Attempt> {
+  const creating = newRecord(context, request, repository, directory);
   if (await isThere(creating.worktreePath)) return { collision: new Error(`there is something at ${creating.worktreePath}`) };
-  await house.owners.take(creating.id);
+  await context.owners.take(creating.id);
   try {
-    await house.records.write(creating);
-    const uncommitted = uncommittedIn(house, repository, request.signal).catch((error: unknown) => `what is uncommitted there could not be found out: ${saidBy(error)}`);
-    const added = inLane(`create ${repository.commonDirectory}`, () => addWorktree(house, creating, repository, request.signal));
+    await context.records.write(creating);
+    const uncommitted = uncommittedIn(context, repository, request.signal).catch((error: unknown) => `what is uncommitted there could not be found out: ${saidBy(error)}`);
+    const added = worktreeMutex.run(`create ${repository.commonDirectory}`, () => addWorktree(context, creating, repository, request.signal));
     // Where one fails, the other is not to be at work any more when that is told.
     await Promise.allSettled([uncommitted, added]);
     await added;
     const parentStatus = await uncommitted;
-    return { record: await madeReady(house, { ...creating, ...(parentStatus === undefined ? {} : { parentStatus }) }) };
+    return { record: await madeReady(context, { ...creating, ...(parentStatus === undefined ? {} : { parentStatus }) }) };
   } catch (error) {
     const isCollision = error instanceof GitFailure && isTaken(error);
-    await undoCreation(house, creating, { isForeign: isCollision });
+    await undoCreation(context, creating, { isForeign: isCollision });
     if (isCollision) return { collision: error };
     throw error;
   }
 }
 
-function newRecord(house: WorktreeHouse, { jobId, key, keepFilesIn }: WorktreeRequest, repository: Repository, directory: string): WorktreeRecord {
+function newRecord(context: WorktreeContext, { jobId, key, keepFilesIn }: WorktreeRequest, repository: Repository, directory: string): WorktreeRecord {
   const id = `${nameOf(jobId)}-${randomBytes(ID_BYTES).toString('hex')}`;
   const absent: WorktreeRecord = {
     version: WORKTREE_RECORD_VERSION,
@@ -74,11 +74,11 @@ function newRecord(house: WorktreeHouse, { jobId, key, keepFilesIn }: WorktreeRe
     jobId,
     ...(key === undefined ? {} : { key }),
     status: 'absent',
-    createdAt: house.now(),
+    createdAt: context.now(),
     repoRoot: repository.root,
     commonDirectory: repository.commonDirectory,
     worktreePath: join(directory, id),
-    branchName: `${house.branchPrefix}/${id}`,
+    branchName: `${context.branchPrefix}/${id}`,
     baseRevision: repository.head,
     subdirectory: repository.subdirectory,
     ...(keepFilesIn === undefined ? {} : { keepFilesIn }),
@@ -95,20 +95,20 @@ function nameOf(jobId: string): string {
   return name === '' ? 'job' : name;
 }
 
-async function addWorktree(house: WorktreeHouse, record: WorktreeRecord, { root, settings }: Repository, signal?: AbortSignal): Promise<void> {
+async function addWorktree(context: WorktreeContext, record: WorktreeRecord, { root, settings }: Repository, signal?: AbortSignal): Promise<void> {
   const { worktreePath, branchName, baseRevision, jobId } = record;
   const reason = `wakechart works in it for ${nameOf(jobId)}`;
-  const isPrivate = await canCheckOutPrivately(house, signal);
+  const isPrivate = await canCheckOutPrivately(context, signal);
   const command = ['worktree', 'add', '-q', '--lock', '--reason', reason, '--no-track', ...(isPrivate ? ['--no-checkout'] : []), '-b', branchName, '--', worktreePath, baseRevision];
-  const filters = house.runRepositoryFilters ? [] : settings.ownFilters;
+  const filters = context.runRepositoryFilters ? [] : settings.ownFilters;
   for (let attempt = 1, pauseMs = FIRST_PAUSE_MS; ; attempt += 1, pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
-      await house.git.run(command, { cwd: root, filters, runGitHooks: house.runGitHooks, writes: true, signal });
-      if (isPrivate) await checkOut(house, record, signal);
+      await context.git.run(command, { cwd: root, filters, runGitHooks: context.runGitHooks, writes: true, signal });
+      if (isPrivate) await checkOut(context, record, signal);
       return;
     } catch (error) {
       if (!(error instanceof GitFailure) || !isLocked(error) || attempt >= LOCK_ATTEMPTS || signal?.aborted === true) throw error;
-      await undoCreation(house, record, { isForeign: false, keepsRecord: true });
+      await undoCreation(context, record, { isForeign: false, keepsRecord: true });
       await pause(pauseMs * (0.5 + Math.random()));
     }
   }
@@ -118,13 +118,13 @@ async function addWorktree(house: WorktreeHouse, record: WorktreeRecord, { root,
  * Without the settings of the repository, in which somebody may name a program just now. Not where its programs may run, nor where filters of the user's own
  * are to run: those may look for the repository that they work for.
  */
-async function canCheckOutPrivately({ git, worktreesDirectory, runGitHooks, runRepositoryFilters }: WorktreeHouse, signal?: AbortSignal): Promise<boolean> {
+async function canCheckOutPrivately({ git, worktreesDirectory, runGitHooks, runRepositoryFilters }: WorktreeContext, signal?: AbortSignal): Promise<boolean> {
   return !runGitHooks && !runRepositoryFilters && (await userFilters(git, worktreesDirectory, signal)).length === 0;
 }
 
-async function checkOut(house: WorktreeHouse, record: WorktreeRecord, signal?: AbortSignal): Promise<void> {
+async function checkOut(context: WorktreeContext, record: WorktreeRecord, signal?: AbortSignal): Promise<void> {
   const gitDirectory = await gitDirectoryMade(record);
-  await gitIn(house, { ...record, gitDirectory }, ['read-tree', '--reset', '-u', record.baseRevision], { writes: true, signal });
+  await gitIn(context, { ...record, gitDirectory }, ['read-tree', '--reset', '-u', record.baseRevision], { writes: true, signal });
 }
 
 /** Where git has made its own folder for it. */
@@ -133,13 +133,13 @@ async function gitDirectoryMade({ worktreePath }: WorktreeRecord): Promise<strin
   return realpath(/^gitdir: (?<path>[\s\S]*?)\n?$/.exec(link)?.groups?.['path'] ?? '');
 }
 
-async function madeReady(house: WorktreeHouse, creating: WorktreeRecord): Promise<WorktreeRecord> {
+async function madeReady(context: WorktreeContext, creating: WorktreeRecord): Promise<WorktreeRecord> {
   const { worktreePath, subdirectory, id, jobId, branchName } = creating;
   const gitDirectory = await gitDirectoryMade(creating);
   const ready = movedRecord({ ...creating, gitDirectory }, 'CREATED');
   await replaceFile(join(gitDirectory, MARKER), `${JSON.stringify({ id, jobId, branchName, createdAt: creating.createdAt })}\n`, { durability: 'os' });
   if (subdirectory !== '') await mkdir(join(worktreePath, subdirectory), { recursive: true });
-  await house.records.write(ready);
+  await context.records.write(ready);
   return ready;
 }
 
@@ -154,7 +154,7 @@ function isLocked({ stderr }: GitFailure): boolean {
 }
 
 /** The folder of all worktrees, as the system knows it, made where it is missing. Inside a checkout it hides itself from git. */
-async function placeFor({ worktreesDirectory }: WorktreeHouse, { root, commonDirectory }: Repository): Promise<string> {
+async function placeFor({ worktreesDirectory }: WorktreeContext, { root, commonDirectory }: Repository): Promise<string> {
   try {
     await makeFolder(worktreesDirectory);
   } catch (error) {

@@ -77,10 +77,10 @@ class Deletion {
     });
   }
 
-  async #empty(place: string, { files, folders }: Contents, lanes: number): Promise<void> {
-    const isRoot = lanes > 1;
+  async #empty(place: string, { files, folders }: Contents, atOnce: number): Promise<void> {
+    const isRoot = atOnce > 1;
     await this.#each(isRoot ? files.filter((name) => name !== LAST) : files, MAX_DELETIONS, (name) => unlink(pathOf(`${place}/${name}`)));
-    await this.#each([...folders], lanes, async ([name, contents]) => {
+    await this.#each([...folders], atOnce, async ([name, contents]) => {
       const path = `${place}/${name}`;
       const [device] = (this.#root ?? '').split(' ');
       await this.#inside(path, (stats) => stats === `${device} ${contents.inode}`, (inner) => this.#empty(inner, contents, 1));
@@ -106,7 +106,7 @@ class Deletion {
   }
 
   /** What is gone already is fine. After a failure nothing more is begun, anywhere. */
-  async #each<Item>(items: readonly Item[], lanes: number, remove: (item: Item) => Promise<void>): Promise<void> {
+  async #each<Item>(items: readonly Item[], atOnce: number, remove: (item: Item) => Promise<void>): Promise<void> {
     let next = 0;
     const work = async (): Promise<void> => {
       for (let item = items[next++]; item !== undefined && this.#failures.length === 0; item = items[next++]) {
@@ -117,7 +117,7 @@ class Deletion {
         }
       }
     };
-    await Promise.all(Array.from({ length: Math.min(lanes, items.length) }, work));
+    await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
     if (this.#failures.length > 0) throw this.#failures[0];
   }
 }

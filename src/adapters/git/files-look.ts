@@ -7,7 +7,7 @@ import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts'
 import type { FolderWalk, WalkedEntry } from './folder-walk.ts';
 import { bytesOf, shownPath } from './git-command.ts';
 import { headOf } from './head.ts';
-import type { WorktreeHouse } from './house.ts';
+import type { WorktreeContext } from './worktree-context.ts';
 import type { Baseline } from './record-files.ts';
 import { gitIn } from './private-git.ts';
 import { parseIndex, parseStatus } from './status-output.ts';
@@ -19,7 +19,7 @@ const SUBMODULE = '160000';
 const LINK = '120000';
 
 export interface FilesQuestion {
-  readonly house: WorktreeHouse;
+  readonly context: WorktreeContext;
   readonly record: WorktreeRecord;
   readonly place: string;
   readonly files: FolderWalk;
@@ -34,11 +34,11 @@ export interface FilesQuestion {
 export async function lookAtFiles(question: FilesQuestion, isIndexAsBefore: boolean): Promise<readonly WorktreeFinding[]> {
   const { files, baseline } = question;
   if (isIndexAsBefore && baseline !== undefined && isAsBefore(files, baseline)) return [];
-  const { house, record, place } = question;
-  const [filters, { head }] = await Promise.all([question.filters(), headOf(house, record)]);
+  const { context, record, place } = question;
+  const [filters, { head }] = await Promise.all([question.filters(), headOf(context, record)]);
   const [index, status] = await Promise.all([
-    gitIn(house, record, ['ls-files', '-v', '--stage', '-z'], { place, filters }),
-    gitIn(house, record, ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'], { place, filters, ...(isCommit(head) ? { head } : {}) }),
+    gitIn(context, record, ['ls-files', '-v', '--stage', '-z'], { place, filters }),
+    gitIn(context, record, ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'], { place, filters, ...(isCommit(head) ? { head } : {}) }),
   ]);
   const entries = parseIndex(index);
   return [...changesIn(question, status), ...(await hiddenIn(question, entries)), ...(await strangersIn(question, entries))];
@@ -104,11 +104,11 @@ function isAlike({ mode }: IndexEntry, { kind, signature }: WalkedEntry): boolea
 }
 
 /** What each would be called if it were added to the repository. */
-async function contentIds({ house, record, place, filters: named }: FilesQuestion, entries: readonly IndexEntry[]): Promise<readonly string[]> {
+async function contentIds({ context, record, place, filters: named }: FilesQuestion, entries: readonly IndexEntry[]): Promise<readonly string[]> {
   const ordinary = entries.filter(({ mode }) => mode !== LINK);
   const filters = await named();
   const input = ordinary.map(({ path }) => `${path}\n`).join('');
-  const output = ordinary.length === 0 ? '' : await gitIn(house, record, ['hash-object', '--stdin-paths'], { place, filters, input });
+  const output = ordinary.length === 0 ? '' : await gitIn(context, record, ['hash-object', '--stdin-paths'], { place, filters, input });
   const ids = new Map(output.split('\n').map((id, index) => [ordinary[index]?.path, id]));
   return Promise.all(entries.map(async (entry) => (entry.mode === LINK ? linkId(place, entry) : (ids.get(entry.path) ?? ''))));
 }
@@ -151,10 +151,10 @@ function isBelow(path: string, folders: ReadonlySet<string>): boolean {
 }
 
 /** Only tells two kinds of finding apart: where git cannot say, they count as untracked. */
-async function ignoredOf({ house, record, place }: FilesQuestion, paths: readonly string[]): Promise<ReadonlySet<string>> {
+async function ignoredOf({ context, record, place }: FilesQuestion, paths: readonly string[]): Promise<ReadonlySet<string>> {
   if (paths.length === 0) return new Set();
   try {
-    const output = await gitIn(house, record, ['check-ignore', '-z', '--stdin'], { place, input: paths.map((path) => `${path}\0`).join('') });
+    const output = await gitIn(context, record, ['check-ignore', '-z', '--stdin'], { place, input: paths.map((path) => `${path}\0`).join('') });
     return new Set(output.split('\0'));
   } catch (error) {
     if (error instanceof GitFailure) return new Set();

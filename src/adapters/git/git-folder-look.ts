@@ -3,7 +3,7 @@ import type { WorktreeFinding } from '../../machines/subagent/worktree-findings.
 import { contentsOf, isIndex } from './baseline.ts';
 import type { FolderWalk } from './folder-walk.ts';
 import { shownPath } from './git-command.ts';
-import { MARKER } from './house.ts';
+import { MARKER } from './worktree-context.ts';
 import type { Baseline } from './record-files.ts';
 import { commitsIn } from './reflog.ts';
 

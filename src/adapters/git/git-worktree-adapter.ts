@@ -1,7 +1,7 @@
 /** Git worktrees for subagents: a folder and a branch of its own for each job, removed only when nothing in it could be lost. */
 import type { AdoptWorktreeOptions, DiscardWorktreeOptions, KeptWorktree, PreparedSubagentWorktree, ReconcileWorktreesOptions, ReconciledWorktree, WorktreeKeeper, WorktreeRequest } from '../../actors/subagent/worktree-adapter.ts';
 import type { WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
-import { houseOf } from './git-worktree-options.ts';
+import { contextOf } from './git-worktree-options.ts';
 import type { GitWorktreeOptions } from './git-worktree-options.ts';
 import { WorktreeDesk } from './worktree-desk.ts';
 
@@ -15,7 +15,7 @@ export class GitWorktreeIsolationAdapter implements WorktreeKeeper {
 
   /** @throws RuntimeError WORKTREE_OPTIONS_INVALID naming each option that is wrong */
   constructor(options: GitWorktreeOptions) {
-    this.#desk = new WorktreeDesk(houseOf(options));
+    this.#desk = new WorktreeDesk(contextOf(options));
   }
 
   prepare(request: WorktreeRequest): Promise<PreparedSubagentWorktree> {

@@ -10,7 +10,7 @@ import type { WorktreeOwner } from '../../machines/subagent/worktree-record.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { GitCommand } from './git-command.ts';
 import { readOwner } from './host-identity.ts';
-import type { WorktreeHouse } from './house.ts';
+import type { WorktreeContext } from './worktree-context.ts';
 import { OwnerFiles } from './owner-files.ts';
 import { RecordFiles } from './record-files.ts';
 
@@ -63,7 +63,7 @@ const optionsSchema = z.strictObject({
 });
 
 /** @throws RuntimeError WORKTREE_OPTIONS_INVALID naming each option that is wrong */
-export function houseOf(given: GitWorktreeOptions): WorktreeHouse {
+export function contextOf(given: GitWorktreeOptions): WorktreeContext {
   const options = parseOrThrow(optionsSchema, given, { what: 'the options of git worktrees', code: 'WORKTREE_OPTIONS_INVALID' });
   const { worktreesDirectory, branchPrefix, maxCreateAttempts, runGitHooks, runRepositoryFilters, ceilingDirectories } = options;
   const clock = options.clock ?? createSystemClock();

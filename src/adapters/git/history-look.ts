@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { WorktreeFinding } from '../../machines/subagent/worktree-findings.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import { bytesOf } from './git-command.ts';
-import { gitBeside, gitDirectoryOf } from './house.ts';
-import type { WorktreeHouse } from './house.ts';
+import { gitBeside, gitDirectoryOf } from './worktree-context.ts';
+import type { WorktreeContext } from './worktree-context.ts';
 import { passingBranches } from './passing-branches.ts';
 import { readReflog, stashesSince } from './reflog.ts';
 import type { ReflogEntry } from './reflog.ts';
@@ -31,7 +31,7 @@ export interface HistoryLook {
 }
 
 export interface HistoryQuestion {
-  readonly house: WorktreeHouse;
+  readonly context: WorktreeContext;
   readonly record: WorktreeRecord;
   /** Named somewhere in git's own folder for it. */
   readonly commits: readonly string[];
@@ -39,10 +39,10 @@ export interface HistoryQuestion {
   readonly mergedIsFine: boolean;
 }
 
-export async function lookAtHistory({ house, record, commits, mergedIsFine }: HistoryQuestion): Promise<HistoryLook> {
+export async function lookAtHistory({ context, record, commits, mergedIsFine }: HistoryQuestion): Promise<HistoryLook> {
   const [{ head, headBranch }, tip, log, branchLog] = await Promise.all([
-    headOf(house, record),
-    tipOf(house, record),
+    headOf(context, record),
+    tipOf(context, record),
     readReflog(join(gitDirectoryOf(record), 'logs', 'HEAD')),
     readReflog(join(record.commonDirectory, 'logs', 'refs', 'heads', ...record.branchName.split('/'))),
   ]);
@@ -50,12 +50,12 @@ export async function lookAtHistory({ house, record, commits, mergedIsFine }: Hi
   if (headBranch !== record.branchName) findings.push({ kind: 'moved_branch', text: headBranch === undefined ? `its HEAD is detached, at ${head}` : `its HEAD is on branch ${headBranch}` });
   if (tip === undefined) findings.push({ kind: 'moved_branch', text: `its branch ${record.branchName} is gone` });
   let passing: Promise<readonly string[]> | undefined;
-  const exceptPassing: ExceptPassing = async () => (await (passing ??= passingBranches(house, record))).map((name) => `--exclude=refs/heads/${name}`);
-  const { count, isWhole } = await countOwn(house, record, [head, tip], exceptPassing);
+  const exceptPassing: ExceptPassing = async () => (await (passing ??= passingBranches(context, record))).map((name) => `--exclude=refs/heads/${name}`);
+  const { count, isWhole } = await countOwn(context, record, [head, tip], exceptPassing);
   const isMerged = count === 0 && isWhole;
   if (count !== undefined && !(mergedIsFine && isMerged)) findings.push({ kind: 'committed', text: `it is not at the commit that it was made from: ${wordsOf(count)}` });
   const named = new Set([...commits, ...[...log, ...branchLog].flatMap(({ from, to }) => [from, to])]);
-  const unreachable = await unreachableOf(house, record, [...named], exceptPassing);
+  const unreachable = await unreachableOf(context, record, [...named], exceptPassing);
   if (unreachable.length > 0) {
     findings.push({ kind: 'unreachable_commit', text: `${unreachable.length === MAX_COMMITS ? 'at least ' : ''}${unreachable.length} ${unreachable.length === 1 ? 'commit' : 'commits'} that no branch has which lasts: ${unreachable.slice(0, 3).join(', ')}` });
   }
@@ -76,11 +76,11 @@ function strayCommit({ baseRevision }: WorktreeRecord, log: readonly ReflogEntry
 type ExceptPassing = () => Promise<readonly string[]>;
 
 /** How many commits are nowhere else, and whether all of it could be asked about; no count where it is where it began. */
-async function countOwn(house: WorktreeHouse, record: WorktreeRecord, at: readonly (string | undefined)[], exceptPassing: ExceptPassing): Promise<{ readonly count?: number | undefined; readonly isWhole: boolean }> {
+async function countOwn(context: WorktreeContext, record: WorktreeRecord, at: readonly (string | undefined)[], exceptPassing: ExceptPassing): Promise<{ readonly count?: number | undefined; readonly isWhole: boolean }> {
   const moved = [...new Set(at.filter((commit) => commit !== undefined && commit !== record.baseRevision))] as string[];
   if (moved.length === 0) return { isWhole: true };
   const known = moved.filter((commit) => commit !== 'no commit');
-  const own = await gitBeside(house, record, ['rev-list', `--max-count=${MAX_COMMITS}`, '--stdin', ...LASTING, ...(await exceptPassing()), `--exclude=refs/heads/${record.branchName}`, '--exclude=refs/stash', '--all'], {
+  const own = await gitBeside(context, record, ['rev-list', `--max-count=${MAX_COMMITS}`, '--stdin', ...LASTING, ...(await exceptPassing()), `--exclude=refs/heads/${record.branchName}`, '--exclude=refs/stash', '--all'], {
     input: known.map((commit) => `${commit}\n`).join(''),
   });
   return { count: own.split('\n').filter((line) => line !== '').length, isWhole: known.length === moved.length };
@@ -92,10 +92,10 @@ function wordsOf(count: number): string {
 }
 
 /** Of `commits`, with all that lead to them, those that no branch, tag or other reference names which lasts. */
-async function unreachableOf(house: WorktreeHouse, record: WorktreeRecord, commits: readonly string[], exceptPassing: ExceptPassing): Promise<readonly string[]> {
+async function unreachableOf(context: WorktreeContext, record: WorktreeRecord, commits: readonly string[], exceptPassing: ExceptPassing): Promise<readonly string[]> {
   const asked = commits.filter((commit) => commit !== record.baseRevision && !/^0+$/.test(commit));
   if (asked.length === 0) return [];
-  const output = await gitBeside(house, record, ['rev-list', '--ignore-missing', `--max-count=${MAX_COMMITS}`, '--stdin', ...LASTING, ...(await exceptPassing()), '--all'], {
+  const output = await gitBeside(context, record, ['rev-list', '--ignore-missing', `--max-count=${MAX_COMMITS}`, '--stdin', ...LASTING, ...(await exceptPassing()), '--all'], {
     input: asked.map((commit) => `${commit}\n`).join(''),
   });
   return output.split('\n').filter((line) => line !== '');

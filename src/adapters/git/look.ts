@@ -15,8 +15,8 @@ import type { FolderWalk } from './folder-walk.ts';
 import { lookAtGitFolder } from './git-folder-look.ts';
 import { lookAtHistory } from './history-look.ts';
 import type { HistoryLook } from './history-look.ts';
-import { RUNTIME_FOLDER, gitDirectoryOf } from './house.ts';
-import type { WorktreeHouse } from './house.ts';
+import { RUNTIME_FOLDER, gitDirectoryOf } from './worktree-context.ts';
+import type { WorktreeContext } from './worktree-context.ts';
 import { userFilters } from './read-settings.ts';
 import { usersOf } from './processes-inside.ts';
 import type { Baseline } from './record-files.ts';
@@ -45,7 +45,7 @@ export interface WorktreeLook {
 const NOTHING: FolderWalk = { entries: new Map(), root: undefined, problems: [], isCoarse: false, newestMs: 0 };
 const NO_HISTORY: HistoryLook = { findings: [], unreachable: [] };
 
-export async function lookAt(house: WorktreeHouse, record: WorktreeRecord, options: LookOptions = {}): Promise<WorktreeLook> {
+export async function lookAt(context: WorktreeContext, record: WorktreeRecord, options: LookOptions = {}): Promise<WorktreeLook> {
   const findings: WorktreeFinding[] = [];
   /** What cannot be found out is a finding. */
   const noted = async <Result>(what: string, look: Promise<Result>): Promise<Result | undefined> =>
@@ -54,7 +54,7 @@ export async function lookAt(house: WorktreeHouse, record: WorktreeRecord, optio
       return undefined;
     });
   const place = options.place ?? record.worktreePath;
-  const baseline = await house.records.readBaseline(record.id);
+  const baseline = await context.records.readBaseline(record.id);
   // Who had something of it open before it was moved aside could still write; nobody can open anything there by its path.
   const users = (await noted('who is at work in it', usersOf(place))) ?? [];
   const isRoot = await noted('whether its folder is the one that was made', lookAtRoot(record, place, baseline, findings));
@@ -65,10 +65,10 @@ export async function lookAt(house: WorktreeHouse, record: WorktreeRecord, optio
   const folder = await noted("what git's own folder says", lookAtGitFolder(gitDirectoryOf(record), gitFiles, baseline));
   findings.push(...(folder?.findings ?? []));
   if (isRoot === true) {
-    const question = { house, record, place, files, baseline, missingIsFine: options.missingIsFine === true };
+    const question = { context, record, place, files, baseline, missingIsFine: options.missingIsFine === true };
     findings.push(...((await noted('what was changed', filesOf(question, folder?.isIndexAsBefore === true))) ?? []));
   }
-  const history = (await noted('what was committed', lookAtHistory({ house, record, commits: folder?.commits ?? [], mergedIsFine: options.mergedIsFine === true }))) ?? NO_HISTORY;
+  const history = (await noted('what was committed', lookAtHistory({ context, record, commits: folder?.commits ?? [], mergedIsFine: options.mergedIsFine === true }))) ?? NO_HISTORY;
   findings.push(...history.findings);
   findings.push(...users.map((text): WorktreeFinding => ({ kind: 'in_use', text })));
   return { inspection: inspectionOf(record, findings, history), files, gitFiles, tip: history.tip };
@@ -80,7 +80,7 @@ type Question = Omit<Parameters<typeof lookAtFiles>[0], 'filters'>;
 async function filesOf(question: Question, isIndexAsBefore: boolean): Promise<readonly WorktreeFinding[]> {
   let read: Promise<readonly string[]> | undefined;
   const filters = (): Promise<readonly string[]> => {
-    read ??= userFilters(question.house.git, question.place);
+    read ??= userFilters(question.context.git, question.place);
     return read;
   };
   return lookAtFiles({ ...question, filters }, isIndexAsBefore);

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import { namesIn } from '../system/whole-files.ts';
-import { MARKER } from './house.ts';
-import type { WorktreeHouse } from './house.ts';
+import { MARKER } from './worktree-context.ts';
+import type { WorktreeContext } from './worktree-context.ts';
 
 const markSchema = z.object({ branchName: z.string().min(1) });
 
 /** Those of all worktrees of its repository, whichever home they belong to, but its own. */
-export async function passingBranches({ records }: WorktreeHouse, { id, commonDirectory, branchName }: WorktreeRecord): Promise<readonly string[]> {
+export async function passingBranches({ records }: WorktreeContext, { id, commonDirectory, branchName }: WorktreeRecord): Promise<readonly string[]> {
   const others = (await records.list()).records.filter((record) => record.id !== id && record.commonDirectory === commonDirectory);
   const folder = join(commonDirectory, 'worktrees');
   const names = await namesIn(folder);

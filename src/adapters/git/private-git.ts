@@ -12,8 +12,8 @@ import { unlessCode } from '../system/error-codes.ts';
 import { withPlainFile } from '../system/own-files.ts';
 import { makeFolder, namesIn } from '../system/whole-files.ts';
 import type { GitCall, GitCommand } from './git-command.ts';
-import { gitDirectoryOf } from './house.ts';
-import type { WorktreeHouse } from './house.ts';
+import { gitDirectoryOf } from './worktree-context.ts';
+import type { WorktreeContext } from './worktree-context.ts';
 
 /** Patterns of a repository are shorter. */
 const MAX_COPIED_BYTES = 4 * 1024 * 1024;
@@ -82,8 +82,8 @@ export interface WorktreeGitCall extends Omit<GitCall, 'cwd' | 'settings'> {
 }
 
 /** Runs git over the files of the worktree of `record`, as its record knows it: what worktree and repository say of themselves is not asked. */
-export function gitIn(house: WorktreeHouse, record: WorktreeRecord, command: readonly string[], call: WorktreeGitCall = {}): Promise<string> {
+export function gitIn(context: WorktreeContext, record: WorktreeRecord, command: readonly string[], call: WorktreeGitCall = {}): Promise<string> {
   const { place = record.worktreePath, head = record.baseRevision, index, ...rest } = call;
-  const files = { near: house.worktreesDirectory, commonDirectory: record.commonDirectory, gitDirectory: gitDirectoryOf(record), place, head, index };
-  return runPrivately(house.git, files, command, { ...rest, settings: record.fileSettings });
+  const files = { near: context.worktreesDirectory, commonDirectory: record.commonDirectory, gitDirectory: gitDirectoryOf(record), place, head, index };
+  return runPrivately(context.git, files, command, { ...rest, settings: record.fileSettings });
 }

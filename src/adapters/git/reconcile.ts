@@ -8,8 +8,8 @@ import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts'
 import { isThere } from '../system/whole-files.ts';
 import { deleteWalked, deleteWhole } from './delete-walked.ts';
 import { endHalfMade } from './half-made.ts';
-import { asideOf, gitDirectoryOf } from './house.ts';
-import type { WorktreeHouse } from './house.ts';
+import { asideOf, gitDirectoryOf } from './worktree-context.ts';
+import type { WorktreeContext } from './worktree-context.ts';
 import { lookAt } from './look.ts';
 import type { UnreadableRecord } from './record-files.ts';
 import { finishVerified, gitFolderWalk, keep, putBack, removeWorktree } from './remove-worktree.ts';
@@ -17,44 +17,44 @@ import { branchTip, dropBranch, removeBranchLock } from './undo-creation.ts';
 
 type End = Pick<ReconciledWorktree, 'action' | 'reason'>;
 
-export async function reconcileWorktrees(house: WorktreeHouse, { isAwaited = async () => false }: ReconcileWorktreesOptions = {}): Promise<readonly ReconciledWorktree[]> {
-  const { records, unreadable } = await house.records.list();
+export async function reconcileWorktrees(context: WorktreeContext, { isAwaited = async () => false }: ReconcileWorktreesOptions = {}): Promise<readonly ReconciledWorktree[]> {
+  const { records, unreadable } = await context.records.list();
   const ends: ReconciledWorktree[] = [];
-  for (const bad of unreadable) ends.push(await setAside(house, bad));
+  for (const bad of unreadable) ends.push(await setAside(context, bad));
   for (const record of records) {
     const isLeft = record.key !== undefined && (await isAwaited(record.key));
-    ends.push(isLeft ? reported(record, { action: 'left', reason: 'whoever works in it is going to go on' }) : await reconcileOne(house, record));
+    ends.push(isLeft ? reported(record, { action: 'left', reason: 'whoever works in it is going to go on' }) : await reconcileOne(context, record));
   }
-  await house.owners.sweep(new Set([...records, ...unreadable].map(({ id }) => id)));
-  await house.records.sweep(Date.now());
+  await context.owners.sweep(new Set([...records, ...unreadable].map(({ id }) => id)));
+  await context.records.sweep(Date.now());
   return ends;
 }
 
-async function setAside(house: WorktreeHouse, bad: UnreadableRecord): Promise<ReconciledWorktree> {
-  const where = await house.records.setAside(bad).then(
+async function setAside(context: WorktreeContext, bad: UnreadableRecord): Promise<ReconciledWorktree> {
+  const where = await context.records.setAside(bad).then(
     (name) => `it was set aside as ${name}`,
     (error: unknown) => `it could not be set aside: ${messageOf(error)}`,
   );
-  const place = { id: bad.id, jobId: bad.id, worktreePath: join(house.worktreesDirectory, bad.id), branchName: `${house.branchPrefix}/${bad.id}` };
+  const place = { id: bad.id, jobId: bad.id, worktreePath: join(context.worktreesDirectory, bad.id), branchName: `${context.branchPrefix}/${bad.id}` };
   return { ...place, action: 'preserved', reason: `${bad.problem}; ${where}`, nextAction: `Look at the record and at ${place.worktreePath}; nothing of the worktree was changed.` };
 }
 
-async function reconcileOne(house: WorktreeHouse, listed: WorktreeRecord): Promise<ReconciledWorktree> {
+async function reconcileOne(context: WorktreeContext, listed: WorktreeRecord): Promise<ReconciledWorktree> {
   if (listed.status === 'preserved') return reported(listed, { action: 'preserved', reason: listed.findings.map(({ text }) => text).join('; ') });
-  const holder = (await house.owners.holder(listed.id)) ?? (await house.owners.take(listed.id));
+  const holder = (await context.owners.holder(listed.id)) ?? (await context.owners.take(listed.id));
   if (holder !== undefined) return reported(listed, { action: 'left', reason: holder.by });
   let record: WorktreeRecord | undefined;
   try {
     // Another may have dealt with it since it was listed.
-    record = await house.records.read(listed.id);
+    record = await context.records.read(listed.id);
     if (record === undefined || record.status === 'preserved') {
-      await house.owners.release(listed.id);
+      await context.owners.release(listed.id);
       return reported(record ?? listed, record === undefined ? { action: 'forgotten', reason: 'another process has dealt with it' } : { action: 'preserved' });
     }
-    const end = await endOf(house, record);
-    return reported((await house.records.read(record.id)) ?? record, end);
+    const end = await endOf(context, record);
+    return reported((await context.records.read(record.id)) ?? record, end);
   } catch (error) {
-    await house.owners.release(listed.id).catch(() => undefined);
+    await context.owners.release(listed.id).catch(() => undefined);
     return reported(record ?? listed, { action: 'preserved', reason: messageOf(error) });
   }
 }
@@ -65,16 +65,16 @@ function reported({ id, jobId, worktreePath, branchName, nextAction }: WorktreeR
 }
 
 /** @param record one that this process has in hand */
-export async function endOf(house: WorktreeHouse, record: WorktreeRecord): Promise<End> {
+export async function endOf(context: WorktreeContext, record: WorktreeRecord): Promise<End> {
   await removeBranchLock(record);
-  if (record.status === 'creating') return endHalfMade(house, record);
+  if (record.status === 'creating') return endHalfMade(context, record);
   const isAside = await isThere(asideOf(record));
-  if (record.isVerified === true && !(await isThere(record.worktreePath))) return endVerified(house, record, isAside);
+  if (record.isVerified === true && !(await isThere(record.worktreePath))) return endVerified(context, record, isAside);
   if (isAside) await putBack(record);
   const lost = record.status === 'orphaned' ? record : movedRecord(record, 'OWNER_LOST');
-  if (!(await isThere(record.worktreePath)) && !(await isThere(gitDirectoryOf(record)))) return endVanished(house, lost);
+  if (!(await isThere(record.worktreePath)) && !(await isThere(gitDirectoryOf(record)))) return endVanished(context, lost);
   try {
-    await removeWorktree(house, withoutMarks(lost), { looksFirst: true });
+    await removeWorktree(context, withoutMarks(lost), { looksFirst: true });
     return { action: 'removed', reason: 'there was nothing in it' };
   } catch (error) {
     if (!RuntimeError.is(error)) throw error;
@@ -87,35 +87,35 @@ function withoutMarks({ isVerified: _verified, mayLose: _mayLose, ...record }: W
 }
 
 /** Its removal was interrupted after everything had been seen to be replaceable. Only what is that still is deleted. */
-async function endVerified(house: WorktreeHouse, record: WorktreeRecord, isAside: boolean): Promise<End> {
+async function endVerified(context: WorktreeContext, record: WorktreeRecord, isAside: boolean): Promise<End> {
   const aside = asideOf(record);
   if (isAside && record.mayLose === true) await deleteWhole(aside);
   else if (isAside && (await readdir(aside)).length === 0) await rmdir(aside);
   else if (isAside) {
-    const look = await lookAt(house, record, { place: aside, missingIsFine: true });
+    const look = await lookAt(context, record, { place: aside, missingIsFine: true });
     if (!look.inspection.isClean) {
       await putBack(record);
-      await keep(house, movedRecord(withoutMarks(record), 'REMOVE_FAILED'), look.inspection);
+      await keep(context, movedRecord(withoutMarks(record), 'REMOVE_FAILED'), look.inspection);
       return { action: 'preserved', reason: look.inspection.findings.map(({ text }) => text).join('; ') };
     }
     await deleteWalked(aside, look.files);
   }
-  const tip = await branchTip(house, record);
+  const tip = await branchTip(context, record);
   // A branch that was moved since has commits: it stays, as any branch does.
   const removable = tip === record.baseRevision || record.mayLose === true ? tip : undefined;
-  await finishVerified(house, record, await gitFolderWalk(record), removable);
+  await finishVerified(context, record, await gitFolderWalk(record), removable);
   return { action: 'removed', reason: 'its removal was finished' };
 }
 
 /** Somebody removed folder and git's knowledge of it; whether the branch has anything is all that is left to tell. */
-async function endVanished(house: WorktreeHouse, record: WorktreeRecord): Promise<End> {
+async function endVanished(context: WorktreeContext, record: WorktreeRecord): Promise<End> {
   const isRepositoryThere = await isThere(record.commonDirectory);
-  if (isRepositoryThere && !(await dropBranch(house, record, record.baseRevision))) {
+  if (isRepositoryThere && !(await dropBranch(context, record, record.baseRevision))) {
     const nextAction = `Merge what its branch has: git -C ${JSON.stringify(record.repoRoot)} merge ${record.branchName}`;
-    await keep(house, movedRecord(record, 'INSPECT', 'DIRTY'), { findings: [{ kind: 'committed', text: 'its folder is gone; its branch has commits' }], nextAction });
+    await keep(context, movedRecord(record, 'INSPECT', 'DIRTY'), { findings: [{ kind: 'committed', text: 'its folder is gone; its branch has commits' }], nextAction });
     return { action: 'preserved', reason: 'its folder is gone; its branch has commits' };
   }
-  await house.records.forget(record.id);
-  await house.owners.release(record.id);
+  await context.records.forget(record.id);
+  await context.owners.release(record.id);
   return { action: 'forgotten', reason: isRepositoryThere ? 'its folder was removed by somebody else' : 'its repository and its folder are gone' };
 }

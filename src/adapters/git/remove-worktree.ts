@@ -15,8 +15,8 @@ import { hasCode, unlessCode } from '../system/error-codes.ts';
 import { deleteWalked, deleteWhole } from './delete-walked.ts';
 import { walkFolder } from './folder-walk.ts';
 import type { FolderWalk } from './folder-walk.ts';
-import { asideOf, gitDirectoryOf } from './house.ts';
-import type { WorktreeHouse } from './house.ts';
+import { asideOf, gitDirectoryOf } from './worktree-context.ts';
+import type { WorktreeContext } from './worktree-context.ts';
 import { lookAt } from './look.ts';
 import type { WorktreeLook } from './look.ts';
 import { gitIn } from './private-git.ts';
@@ -35,66 +35,66 @@ export interface RemoveOptions {
 }
 
 /** Its owner is this process. @throws RuntimeError WORKTREE_NOT_CLEAN, WORKTREE_IN_USE, WORKTREE_NOT_REMOVED: it is preserved then, with all that is in it */
-export async function removeWorktree(house: WorktreeHouse, record: WorktreeRecord, options: RemoveOptions = {}): Promise<void> {
+export async function removeWorktree(context: WorktreeContext, record: WorktreeRecord, options: RemoveOptions = {}): Promise<void> {
   const inspecting = movedRecord(record, 'INSPECT');
   const isThere = (await lstat(record.worktreePath).catch(() => undefined))?.isDirectory() === true;
-  if (options.looksFirst === true || !isThere) await refuseDirty(house, inspecting, await lookAt(house, record, options), options);
+  if (options.looksFirst === true || !isThere) await refuseDirty(context, inspecting, await lookAt(context, record, options), options);
   const user = (await usersOf(record.worktreePath))[0];
   if (user !== undefined) {
-    await keep(house, movedRecord(inspecting, 'DIRTY'), { findings: [{ kind: 'in_use', text: user }], nextAction: `End that first, then: wakechart worktree remove ${record.id}` });
+    await keep(context, movedRecord(inspecting, 'DIRTY'), { findings: [{ kind: 'in_use', text: user }], nextAction: `End that first, then: wakechart worktree remove ${record.id}` });
     throw inUse(record.id, user);
   }
-  await removeAside(house, inspecting, options);
+  await removeAside(context, inspecting, options);
 }
 
 /** @throws RuntimeError WORKTREE_NOT_CLEAN, WORKTREE_IN_USE when there is a reason to keep it; that is written down then */
-async function refuseDirty(house: WorktreeHouse, inspecting: WorktreeRecord, { inspection }: WorktreeLook, { mayLose }: RemoveOptions): Promise<void> {
+async function refuseDirty(context: WorktreeContext, inspecting: WorktreeRecord, { inspection }: WorktreeLook, { mayLose }: RemoveOptions): Promise<void> {
   const { findings, nextAction } = inspection;
   const user = findings.find(({ kind }) => kind === 'in_use');
   if (mayLose === true ? user === undefined : inspection.isClean) return;
-  await keep(house, movedRecord(inspecting, 'DIRTY'), inspection);
+  await keep(context, movedRecord(inspecting, 'DIRTY'), inspection);
   if (user !== undefined && (mayLose === true || findings.every(({ kind }) => kind === 'in_use'))) throw inUse(inspecting.id, user.text);
   throw notClean(inspecting.id, findings, nextAction);
 }
 
 /** Writes down that it stays, and lets go of it. */
-export async function keep(house: WorktreeHouse, preserved: WorktreeRecord, { findings, nextAction }: Pick<WorktreeInspection, 'findings' | 'nextAction'>): Promise<void> {
+export async function keep(context: WorktreeContext, preserved: WorktreeRecord, { findings, nextAction }: Pick<WorktreeInspection, 'findings' | 'nextAction'>): Promise<void> {
   const { nextAction: _before, ...rest } = preserved;
   const copies = findings.map(({ kind, text, paths }) => ({ kind, text, ...(paths === undefined ? {} : { paths: [...paths] }) }));
-  await house.records.write({ ...rest, findings: copies, ...(nextAction === undefined ? {} : { nextAction }) });
-  await house.owners.release(preserved.id);
+  await context.records.write({ ...rest, findings: copies, ...(nextAction === undefined ? {} : { nextAction }) });
+  await context.owners.release(preserved.id);
 }
 
-async function removeAside(house: WorktreeHouse, inspecting: WorktreeRecord, options: RemoveOptions): Promise<void> {
+async function removeAside(context: WorktreeContext, inspecting: WorktreeRecord, options: RemoveOptions): Promise<void> {
   const mayLose = options.mayLose === true;
   let record: WorktreeRecord = mayLose ? { ...inspecting, mayLose } : inspecting;
   try {
     await moveAside(record);
-    const look = await lookAt(house, record, { ...options, place: asideOf(record) });
+    const look = await lookAt(context, record, { ...options, place: asideOf(record) });
     const user = look.inspection.findings.find(({ kind }) => kind === 'in_use');
     if (user !== undefined) throw inUse(record.id, user.text);
     if (!mayLose && !look.inspection.isClean) throw notClean(record.id, look.inspection.findings, look.inspection.nextAction);
     const kept = await takeRuntimeFiles(record, asideOf(record));
     record = movedRecord({ ...record, findings: [], isVerified: true, ...(kept.length === 0 ? {} : { filesKeptIn: [...kept] }) }, 'CLEAN');
-    await house.records.write(record);
+    await context.records.write(record);
     await deleteAside(record, look.files, mayLose);
-    await finishVerified(house, record, look.gitFiles, look.tip);
+    await finishVerified(context, record, look.gitFiles, look.tip);
   } catch (error) {
-    await restore(house, record, error);
+    await restore(context, record, error);
     throw RuntimeError.is(error) ? error : notRemoved(record.id, error);
   }
 }
 
 /** Its files are gone; takes away what git still knows of it, and its record. */
-export async function finishVerified(house: WorktreeHouse, record: WorktreeRecord, gitFiles: FolderWalk, tip: string | undefined): Promise<void> {
-  if (tip !== undefined && !(await dropBranch(house, record, tip))) {
-    const now = await branchTip(house, record);
+export async function finishVerified(context: WorktreeContext, record: WorktreeRecord, gitFiles: FolderWalk, tip: string | undefined): Promise<void> {
+  if (tip !== undefined && !(await dropBranch(context, record, tip))) {
+    const now = await branchTip(context, record);
     throw new Error(`its branch ${record.branchName} was moved to ${now ?? 'nothing'} in the meantime`);
   }
   await deleteGitFolder(record, gitFiles);
   movedRecord(record, 'REMOVED');
-  await house.records.forget(record.id);
-  await house.owners.release(record.id);
+  await context.records.forget(record.id);
+  await context.owners.release(record.id);
 }
 
 async function moveAside(record: WorktreeRecord): Promise<void> {
@@ -126,7 +126,7 @@ async function deleteGitFolder(record: WorktreeRecord, gitFiles: FolderWalk): Pr
 }
 
 /** Puts everything back as far as it is there, and writes down that it stays. Never throws: the error that led here says more. */
-async function restore(house: WorktreeHouse, record: WorktreeRecord, error: unknown): Promise<void> {
+async function restore(context: WorktreeContext, record: WorktreeRecord, error: unknown): Promise<void> {
   const aside = asideOf(record);
   const isRefusal = RuntimeError.is(error) && error.code !== 'WORKTREE_NOT_REMOVED';
   const findings: WorktreeFinding[] = isRefusal ? [] : [{ kind: 'unknown', text: `it could not be removed: ${messageOf(error)}` }];
@@ -135,16 +135,16 @@ async function restore(house: WorktreeHouse, record: WorktreeRecord, error: unkn
     if ((await lstat(aside).catch(() => undefined)) !== undefined) {
       await putBack(record);
       // Files that were deleted are all in the commit.
-      if (record.isVerified === true && record.mayLose !== true) await gitIn(house, record, ['checkout-index', '--all', '--quiet'], { writes: true, filters: await userFilters(house.git, dirname(record.worktreePath)) });
+      if (record.isVerified === true && record.mayLose !== true) await gitIn(context, record, ['checkout-index', '--all', '--quiet'], { writes: true, filters: await userFilters(context.git, dirname(record.worktreePath)) });
     }
-    const { inspection } = await lookAt(house, record);
+    const { inspection } = await lookAt(context, record);
     findings.push(...inspection.findings);
     nextAction = inspection.nextAction ?? nextAction;
   } catch (cause) {
     findings.push({ kind: 'unknown', text: `its files lie in ${aside}: ${messageOf(cause)}` });
   }
   const { isVerified: _verified, mayLose: _mayLose, ...rest } = record;
-  await keep(house, movedRecord(rest, record.status === 'removing' ? 'REMOVE_FAILED' : 'DIRTY'), { findings, nextAction }).catch(() => undefined);
+  await keep(context, movedRecord(rest, record.status === 'removing' ? 'REMOVE_FAILED' : 'DIRTY'), { findings, nextAction }).catch(() => undefined);
 }
 
 /** Back to its path. @throws Error when something else has come to be there */

@@ -5,7 +5,7 @@ import type { GitCommand } from './git-command.ts';
 import { shownPath } from './git-command.ts';
 import { FILE_SETTINGS } from './git-settings.ts';
 import type { RepositorySettings } from './git-settings.ts';
-import type { WorktreeHouse } from './house.ts';
+import type { WorktreeContext } from './worktree-context.ts';
 import { isInside } from './is-inside.ts';
 import { runPrivately } from './private-git.ts';
 import { readSettings } from './read-settings.ts';
@@ -31,13 +31,13 @@ export interface Repository {
 const SEPARATOR = '--wakechart-next';
 
 /** @throws RuntimeError WORKTREE_NOT_A_REPOSITORY, WORKTREE_NO_COMMIT; GitFailure when git itself fails */
-export async function findRepository(house: Pick<WorktreeHouse, 'git' | 'ceilingDirectories'>, cwd: string, signal?: AbortSignal): Promise<Repository> {
-  const located = await locateRepository(house, cwd, signal);
+export async function findRepository(context: Pick<WorktreeContext, 'git' | 'ceilingDirectories'>, cwd: string, signal?: AbortSignal): Promise<Repository> {
+  const located = await locateRepository(context, cwd, signal);
   return { ...located, stashes: await parseStashes(located.commonDirectory) };
 }
 
 /** Asks git alone, which is given up when it takes too long: nothing of the repository is opened here. @throws as `findRepository` does */
-export async function locateRepository({ git, ceilingDirectories: ceilings }: Pick<WorktreeHouse, 'git' | 'ceilingDirectories'>, cwd: string, signal?: AbortSignal): Promise<Omit<Repository, 'stashes'>> {
+export async function locateRepository({ git, ceilingDirectories: ceilings }: Pick<WorktreeContext, 'git' | 'ceilingDirectories'>, cwd: string, signal?: AbortSignal): Promise<Omit<Repository, 'stashes'>> {
   const folder = await realFolder(cwd);
   const call = { cwd: folder, signal };
   const questions = ['rev-parse', '--path-format=absolute', '--show-toplevel', SEPARATOR, '--git-common-dir', SEPARATOR, '--absolute-git-dir', SEPARATOR, '--show-prefix', SEPARATOR];
@@ -73,7 +73,7 @@ export function fileSettingsOf({ own }: RepositorySettings): string[] {
 }
 
 /** What the checkout has that is in no commit, in words; undefined when that is nothing. */
-export async function uncommittedIn({ git, worktreesDirectory: near }: WorktreeHouse, repository: Repository, signal?: AbortSignal): Promise<string | undefined> {
+export async function uncommittedIn({ git, worktreesDirectory: near }: WorktreeContext, repository: Repository, signal?: AbortSignal): Promise<string | undefined> {
   const command = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--ignore-submodules=dirty', '--no-renames'];
   const { root: place } = repository;
   const output = await runPrivately(git, { ...repository, near, place }, command, { settings: fileSettingsOf(repository.settings), signal });

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import { hasCode } from '../system/error-codes.ts';
 import { makeFolder } from '../system/whole-files.ts';
-import { RUNTIME_FOLDER } from './house.ts';
+import { RUNTIME_FOLDER } from './worktree-context.ts';
 import { runtimeFoldersIn } from './look.ts';
 
 /** In the runtime's folder: what is laid out for each session, and the page that says so. */

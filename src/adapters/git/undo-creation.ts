@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import { deleteWhole } from './delete-walked.ts';
-import { gitBeside, gitDirectoryOf } from './house.ts';
-import type { WorktreeHouse } from './house.ts';
+import { gitBeside, gitDirectoryOf } from './worktree-context.ts';
+import type { WorktreeContext } from './worktree-context.ts';
 import { commandNaming, usersOf } from './processes-inside.ts';
 
 export interface UndoOptions {
@@ -16,21 +16,21 @@ export interface UndoOptions {
 }
 
 /** Never throws: what cannot be taken back stays in its record, for the next start to look at. */
-export async function undoCreation(house: WorktreeHouse, record: WorktreeRecord, { isForeign, keepsRecord }: UndoOptions): Promise<void> {
+export async function undoCreation(context: WorktreeContext, record: WorktreeRecord, { isForeign, keepsRecord }: UndoOptions): Promise<void> {
   try {
-    if (!isForeign) await takeBack(house, record);
+    if (!isForeign) await takeBack(context, record);
     if (keepsRecord === true) return;
-    await house.records.forget(record.id);
+    await context.records.forget(record.id);
   } catch {
-    await house.records.write(movedRecord(record, 'CREATE_UNKNOWN')).catch(() => undefined);
+    await context.records.write(movedRecord(record, 'CREATE_UNKNOWN')).catch(() => undefined);
   }
-  if (keepsRecord !== true) await house.owners.release(record.id).catch(() => undefined);
+  if (keepsRecord !== true) await context.owners.release(record.id).catch(() => undefined);
 }
 
-async function takeBack(house: WorktreeHouse, record: WorktreeRecord): Promise<void> {
+async function takeBack(context: WorktreeContext, record: WorktreeRecord): Promise<void> {
   await deleteWhole(record.worktreePath);
   if (await isGitFolderOf(record)) await deleteWhole(gitDirectoryOf(record));
-  await dropBranch(house, record, record.baseRevision);
+  await dropBranch(context, record, record.baseRevision);
 }
 
 /**
@@ -51,17 +51,17 @@ export async function isGitFolderOf(record: WorktreeRecord): Promise<boolean> {
 }
 
 /** Deletes its branch if it is at `tip`; one that is not there is fine. @returns whether it is gone */
-export async function dropBranch(house: WorktreeHouse, record: WorktreeRecord, tip: string): Promise<boolean> {
-  const found = await branchTip(house, record);
+export async function dropBranch(context: WorktreeContext, record: WorktreeRecord, tip: string): Promise<boolean> {
+  const found = await branchTip(context, record);
   if (found === undefined) return true;
   if (found !== tip) return false;
-  await gitBeside(house, record, ['update-ref', '-d', `refs/heads/${record.branchName}`, tip], { writes: true });
+  await gitBeside(context, record, ['update-ref', '-d', `refs/heads/${record.branchName}`, tip], { writes: true });
   return true;
 }
 
 /** The commit of its branch; undefined when there is no such branch. */
-export async function branchTip(house: WorktreeHouse, record: Pick<WorktreeRecord, 'commonDirectory' | 'branchName'>): Promise<string | undefined> {
-  const output = await gitBeside(house, record, ['for-each-ref', '--format=%(objectname) %(refname)', `refs/heads/${record.branchName}`]);
+export async function branchTip(context: WorktreeContext, record: Pick<WorktreeRecord, 'commonDirectory' | 'branchName'>): Promise<string | undefined> {
+  const output = await gitBeside(context, record, ['for-each-ref', '--format=%(objectname) %(refname)', `refs/heads/${record.branchName}`]);
   const line = output.split('\n').find((each) => each.endsWith(` refs/heads/${record.branchName}`));
   return line?.split(' ')[0];
 }

@@ -11,8 +11,8 @@ import { parseOrThrow } from '../../machines/validate.ts';
 import { isThere } from '../system/whole-files.ts';
 import { takeBaseline } from './baseline.ts';
 import { createWorktree } from './create-worktree.ts';
-import { MARKER, asideOf, gitDirectoryOf, inLane } from './house.ts';
-import type { WorktreeHouse } from './house.ts';
+import { MARKER, asideOf, gitDirectoryOf, worktreeMutex } from './worktree-context.ts';
+import type { WorktreeContext } from './worktree-context.ts';
 import { lookAt } from './look.ts';
 import type { TakeOptions } from './owner-files.ts';
 import { endOf, reconcileWorktrees } from './reconcile.ts';
@@ -28,30 +28,30 @@ const requestSchema = z.object({
 });
 
 export class WorktreeDesk {
-  readonly #house: WorktreeHouse;
+  readonly #context: WorktreeContext;
 
-  constructor(house: WorktreeHouse) {
-    this.#house = house;
+  constructor(context: WorktreeContext) {
+    this.#context = context;
   }
 
   async prepare(given: WorktreeRequest): Promise<PreparedSubagentWorktree> {
     const request: WorktreeRequest = parseOrThrow(requestSchema, given, { what: 'the request for a worktree', code: 'WORKTREE_REQUEST_INVALID' });
     const { key } = request;
-    if (key === undefined) return preparedOf(await createWorktree(this.#house, request));
-    return inLane(this.#lane(`key ${key}`), async () => preparedOf((await this.#keptUnder(key)) ?? (await createWorktree(this.#house, request))));
+    if (key === undefined) return preparedOf(await createWorktree(this.#context, request));
+    return worktreeMutex.run(this.#keyOf(`key ${key}`), async () => preparedOf((await this.#keptUnder(key)) ?? (await createWorktree(this.#context, request))));
   }
 
   async begin(worktree: PreparedSubagentWorktree): Promise<void> {
     await this.#with(idOf(worktree), async (record) => {
       // What was there when it was gone on with is work.
       if (record === undefined || record.isGoneOnWith === true) return;
-      await this.#house.records.writeBaseline(record.id, await takeBaseline(this.#house, record));
+      await this.#context.records.writeBaseline(record.id, await takeBaseline(this.#context, record));
     });
   }
 
   async inspect(worktree: PreparedSubagentWorktree): Promise<WorktreeInspection> {
     return this.#with(idOf(worktree), async (record) => {
-      if (record !== undefined) return (await lookAt(this.#house, record)).inspection;
+      if (record !== undefined) return (await lookAt(this.#context, record)).inspection;
       return { isClean: false, findings: [{ kind: 'unknown', text: `there is no record of worktree ${idOf(worktree)}` }] };
     });
   }
@@ -64,7 +64,7 @@ export class WorktreeDesk {
         return;
       }
       await this.#take(id);
-      await removeWorktree(this.#house, record);
+      await removeWorktree(this.#context, record);
     });
   }
 
@@ -74,12 +74,12 @@ export class WorktreeDesk {
       if (record === undefined) throw notFound(id);
       await this.#take(id);
       const inspecting = record.status === 'inspecting' ? record : movedRecord(record, 'INSPECT');
-      await keep(this.#house, movedRecord(inspecting, 'DIRTY'), inspection);
+      await keep(this.#context, movedRecord(inspecting, 'DIRTY'), inspection);
     });
   }
 
   async list(): Promise<readonly KeptWorktree[]> {
-    const { records } = await this.#house.records.list();
+    const { records } = await this.#context.records.list();
     return Promise.all(records.map((record) => this.#kept(record)));
   }
 
@@ -96,8 +96,8 @@ export class WorktreeDesk {
       const adopted = movedRecord(isResting(record) ? record : movedRecord(record, 'OWNER_LOST'), 'ADOPT');
       // The lock and the mark say that it is ours to deal with, and it is not any more.
       for (const file of ['locked', MARKER]) await rm(join(gitDirectoryOf(record), file), { force: true });
-      await this.#house.records.forget(id);
-      await this.#house.owners.release(id);
+      await this.#context.records.forget(id);
+      await this.#context.owners.release(id);
       return { ...(await this.#kept(adopted)), isOwned: false };
     });
   }
@@ -108,23 +108,23 @@ export class WorktreeDesk {
       if (record === undefined) throw notFound(name);
       const kept = await this.#kept(record);
       await this.#takeFromDead(id, options);
-      if (record.status === 'creating' || record.status === 'removing') await endOf(this.#house, record);
-      const left = await this.#house.records.read(id);
+      if (record.status === 'creating' || record.status === 'removing') await endOf(this.#context, record);
+      const left = await this.#context.records.read(id);
       if (left === undefined) return kept;
       await this.#take(id);
       const found = isResting(left) ? left : movedRecord(left, 'OWNER_LOST');
-      await removeWorktree(this.#house, found, { mayLose, mergedIsFine: true, looksFirst: true });
+      await removeWorktree(this.#context, found, { mayLose, mergedIsFine: true, looksFirst: true });
       return kept;
     });
   }
 
   reconcile(options: ReconcileWorktreesOptions): Promise<readonly ReconciledWorktree[]> {
-    return inLane(this.#lane('reconcile'), () => reconcileWorktrees(this.#house, options));
+    return worktreeMutex.run(this.#keyOf('reconcile'), () => reconcileWorktrees(this.#context, options));
   }
 
   /** The worktree that is kept under `key`, in hand of this process from now on; undefined when there is none that can be gone on with. */
   async #keptUnder(key: string): Promise<WorktreeRecord | undefined> {
-    const { records } = await this.#house.records.list();
+    const { records } = await this.#context.records.list();
     for (const { id } of records.filter((record) => record.key === key).reverse()) {
       const found = await this.#with(id, async (record) => (record === undefined ? undefined : this.#goOnWith(record)));
       if (found !== undefined) return found;
@@ -133,13 +133,13 @@ export class WorktreeDesk {
   }
 
   async #goOnWith(listed: WorktreeRecord): Promise<WorktreeRecord | undefined> {
-    const { owners, records } = this.#house;
+    const { owners, records } = this.#context;
     const { id } = listed;
     if (listed.status === 'ready' && (await owners.isMine(id))) return listed;
     await this.#take(id);
     // Another process may have dealt with it until it was in hand.
     const record = await records.read(id);
-    if (record !== undefined && isUnfinished(record)) await endOf(this.#house, record);
+    if (record !== undefined && isUnfinished(record)) await endOf(this.#context, record);
     else if (record !== undefined && (await isThere(asideOf(record))) && !(await isThere(record.worktreePath))) await putBack(record);
     const left = isUnfinished(listed) ? undefined : record;
     if (left === undefined || !(await isThere(left.worktreePath))) {
@@ -153,7 +153,7 @@ export class WorktreeDesk {
   }
 
   async #record(name: string): Promise<WorktreeRecord> {
-    const { records } = await this.#house.records.list();
+    const { records } = await this.#context.records.list();
     const path = await realpath(name).catch(() => name);
     const exact = records.find(({ id }) => id === name);
     if (exact !== undefined) return exact;
@@ -166,28 +166,28 @@ export class WorktreeDesk {
 
   async #kept(record: WorktreeRecord): Promise<KeptWorktree> {
     const { id, jobId, key, status, createdAt, findings } = record;
-    const isOwned = await this.#house.owners.isOwned(id);
+    const isOwned = await this.#context.owners.isOwned(id);
     return { ...preparedOf(record), id, jobId, ...(key === undefined ? {} : { key }), status, createdAt, isOwned, findings };
   }
 
   #with<Result>(id: string, work: (record: WorktreeRecord | undefined) => Promise<Result>): Promise<Result> {
-    return inLane(this.#lane(`worktree ${id}`), async () => work(/^[\w-]+$/.test(id) ? await this.#house.records.read(id) : undefined));
+    return worktreeMutex.run(this.#keyOf(`worktree ${id}`), async () => work(/^[\w-]+$/.test(id) ? await this.#context.records.read(id) : undefined));
   }
 
   async #take(id: string, options: TakeOptions = {}): Promise<void> {
-    const other = await this.#house.owners.take(id, options);
+    const other = await this.#context.owners.take(id, options);
     if (other !== undefined) throw inUse(id, other.by, other);
   }
 
   /** Nobody may have it, this process included. */
   async #takeFromDead(id: string, options: TakeOptions): Promise<void> {
-    const holder = await this.#house.owners.holder(id, options);
+    const holder = await this.#context.owners.holder(id, options);
     if (holder !== undefined) throw inUse(id, holder.by, holder);
     await this.#take(id, options);
   }
 
-  #lane(name: string): string {
-    return `${this.#house.worktreesDirectory} ${name}`;
+  #keyOf(name: string): string {
+    return `${this.#context.worktreesDirectory} ${name}`;
   }
 }
 

@@ -11,7 +11,7 @@ import type { RootPlace } from './hand-places.ts';
 import { syncFolder } from './hand-swap.ts';
 import { hashOf } from './hash.ts';
 import { lookOf } from './known-hand.ts';
-import { inLanes } from './lanes.ts';
+import { eachAtMost } from './at-most.ts';
 import { nativePath } from './open-folder.ts';
 import { PieceSource } from './piece-source.ts';
 
@@ -91,7 +91,7 @@ class DraftWriter {
   async takeOver(files: readonly HandFile[]): Promise<ReadonlyMap<string, string>> {
     const { draft, here, signal } = this.#hand;
     const taken = new Map<string, string>();
-    await inLanes(files, MAX_WRITES, async (file) => {
+    await eachAtMost(files, MAX_WRITES, async (file) => {
       signal?.throwIfAborted();
       const { entry, look = '' } = this.#known.get(file.path) ?? {};
       if (!isSameContent(file, entry) || entry?.kind !== 'file' || entry.mode !== file.mode) return;
@@ -108,13 +108,13 @@ class DraftWriter {
     if (group.length > 1) await source.fetchAll();
     const written: { readonly path: string; readonly handle: FileHandle }[] = [];
     try {
-      await inLanes(group, MAX_WRITES, async ({ file, isHere }) => {
+      await eachAtMost(group, MAX_WRITES, async ({ file, isHere }) => {
         const next = isHere ? localPieces(file, this.#placeOf(file.path), source) : (hash: string) => source.next(hash);
         const handle = await openNew(join(draft, file.path));
         written.push({ path: file.path, handle });
         await writeFile(handle, file, next);
       });
-      await inLanes(written, MAX_WRITES, async ({ path, handle }) => {
+      await eachAtMost(written, MAX_WRITES, async ({ path, handle }) => {
         await handle.sync();
         this.looks.set(path, lookOf(await handle.stat({ bigint: true })));
       });
@@ -193,7 +193,7 @@ async function writeFile(handle: FileHandle, { mode, pieces }: HandFile, next: N
 /** All of them on the disk, and then the modes, the deepest first: one that may not be entered lets nobody reach what is in it. The tops stay ours, since they have to be moved. */
 async function settleFolders(draft: string, entries: readonly HandEntry[]): Promise<void> {
   const folders = entries.filter(({ kind }) => kind === 'folder');
-  await inLanes(folders, MAX_SYNCS, ({ path }) => syncFolder(join(draft, path)));
+  await eachAtMost(folders, MAX_SYNCS, ({ path }) => syncFolder(join(draft, path)));
   await syncFolder(draft);
   for (const entry of entries.toReversed()) {
     if (entry.kind === 'folder' && dirname(entry.path) !== '.') await chmod(nativePath(join(draft, entry.path)), entry.mode);

@@ -16,7 +16,7 @@ import { systemCodeOf } from '../system/error-codes.ts';
 import { isMissing, unreadable } from './hand-errors.ts';
 import { lookOf } from './known-hand.ts';
 import type { trusted } from './known-hand.ts';
-import { inLanes } from './lanes.ts';
+import { eachAtMost } from './at-most.ts';
 import { OpenFolder } from './open-folder.ts';
 
 const FILE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -86,7 +86,7 @@ class Scanner {
       const names = (await folder.names().catch((error: unknown) => this.#absent(path, error))) ?? [];
       const folders: string[] = [];
       // All of them come to their end before the folder is closed: its descriptor may be another's then.
-      await inLanes(names, MAX_LOOKS, async (name) => {
+      await eachAtMost(names, MAX_LOOKS, async (name) => {
         if (await this.#look(folder, { name, path: `${path}/${name}`, dev })) folders.push(name);
       });
       for (const name of folders) await this.#enter(folder, name, `${path}/${name}`, dev);

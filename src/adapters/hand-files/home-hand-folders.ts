@@ -23,7 +23,7 @@ import { hashOf } from './hash.ts';
 import { hostOfHome } from './host-id.ts';
 import { fileSystemNow, readKnown, trusted, writeKnown } from './known-hand.ts';
 import type { KnownHand } from './known-hand.ts';
-import { inLanes } from './lanes.ts';
+import { eachAtMost } from './at-most.ts';
 import { walkTo } from './open-folder.ts';
 import { PieceBatches } from './piece-batches.ts';
 import { fetchPieces } from './piece-source.ts';
@@ -148,7 +148,7 @@ async function layOut(places: HandPlaces, { manifestId, epoch, get, signal }: La
 async function looksAfter(places: HandPlaces, entries: readonly HandEntry[], { looks, taken }: DraftedHand): Promise<readonly string[]> {
   const directories = new Map<string, string>(places.roots.map(({ root, directory }) => [root, directory]));
   const after = [...looks];
-  await inLanes(entries.entries(), MAX_LOOKS, async ([index, { path }]) => {
+  await eachAtMost(entries.entries(), MAX_LOOKS, async ([index, { path }]) => {
     const look = taken.get(path);
     if (look === undefined) return;
     const [root = '', ...names] = path.split('/');

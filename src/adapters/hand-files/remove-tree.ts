@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { chmod, lstat, readdir, rmdir, unlink } from 'node:fs/promises';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { isMissing } from './hand-errors.ts';
-import { inLanes } from './lanes.ts';
+import { eachAtMost } from './at-most.ts';
 
 const PRIVATE_FOLDER_MODE = 0o700;
 /** Of one folder, at the same time. */
@@ -23,7 +23,7 @@ async function remove(path: Buffer): Promise<void> {
   if (!stats.isDirectory()) return unlink(path);
   if ((stats.mode & PRIVATE_FOLDER_MODE) !== PRIVATE_FOLDER_MODE) await chmod(path, PRIVATE_FOLDER_MODE);
   const folders: Buffer[] = [];
-  await inLanes(await readdir(path, { encoding: 'buffer' }), MAX_REMOVALS, async (name) => {
+  await eachAtMost(await readdir(path, { encoding: 'buffer' }), MAX_REMOVALS, async (name) => {
     const each = Buffer.concat([path, Buffer.from('/'), name]);
     await unlink(each).catch((error: unknown) => {
       if (isMissing(error)) return;

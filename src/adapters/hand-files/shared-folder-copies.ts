@@ -12,7 +12,7 @@ import type { HandStanding } from '../../machines/hand/hand-standing.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { isMissing, storageFailed } from './hand-errors.ts';
 import { syncFolder } from './hand-swap.ts';
-import { inLanes } from './lanes.ts';
+import { eachAtMost } from './at-most.ts';
 import { mergedStanding, withAdded, withoutHome } from '../../machines/hand/hand-record.ts';
 
 /** Pieces that are written at the same time: each of them waits for the disk. */
@@ -75,9 +75,9 @@ class SharedHand {
   async put(pieces: readonly HandPiece[]): Promise<void> {
     const folders = new Set(pieces.map(({ hash }) => dirname(this.#piece(hash))));
     for (const folder of folders) await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
-    await inLanes(pieces, MAX_AT_ONCE, ({ hash, bytes }) => putWhole(this.#piece(hash), bytes));
+    await eachAtMost(pieces, MAX_AT_ONCE, ({ hash, bytes }) => putWhole(this.#piece(hash), bytes));
     // Each once, and then the one that they are in.
-    await inLanes(folders, MAX_AT_ONCE, syncFolder);
+    await eachAtMost(folders, MAX_AT_ONCE, syncFolder);
     if (pieces.length > 0) await syncFolder(join(this.#directory, 'pieces'));
   }
 

@@ -5,7 +5,7 @@
  * One that falls behind what the recording still has is told to load anew, with event `reload`.
  */
 import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
-import { Doorbell } from './doorbell.ts';
+import { HeartbeatSignal } from './heartbeat-signal.ts';
 import { PacedStream } from './paced-stream.ts';
 import { portionsOf } from './record-text.ts';
 import { begin } from './respond.ts';
@@ -34,31 +34,31 @@ export async function sendLive(exchange: Exchange, { recording, from, lastEventI
   begin(exchange, 200, { 'content-type': 'text/event-stream; charset=utf-8' });
   if (request.method === 'HEAD') return void response.end();
   const stream = new PacedStream(response);
-  const bell = new Doorbell(heartbeatMs, stream.gone);
+  const signal = new HeartbeatSignal(heartbeatMs, stream.gone);
   let unfollow = (): void => undefined;
   try {
-    unfollow = recording.follow(() => bell.ring());
+    unfollow = recording.follow(() => signal.notify());
     const range = recording.range();
     const start = placeOf(lastEventId, recording.header.boot) ?? from ?? range.last + 1;
     await stream.write(`retry: ${RETRY_MS}\n${event('hello', { boot: recording.header.boot, ...range })}`);
-    const reason = start === 'other_program' ? start : await sendFrom(start, { recording, stream, bell });
+    const reason = start === 'other_program' ? start : await sendFrom(start, { recording, stream, signal });
     if (reason !== undefined) await stream.write(event('reload', { reason, boot: recording.header.boot, ...recording.range() }));
     stream.end();
   } finally {
     unfollow();
-    bell.close();
+    signal.close();
   }
 }
 
 interface Live {
   readonly recording: InspectionRecording;
   readonly stream: PacedStream;
-  readonly bell: Doorbell;
+  readonly signal: HeartbeatSignal;
 }
 
 /** @returns why the client has to load anew; undefined when it is gone */
 async function sendFrom(start: number, live: Live): Promise<ReloadReason | undefined> {
-  const { recording, stream, bell } = live;
+  const { recording, stream, signal } = live;
   if (start > recording.range().last + 1) return 'from_the_future';
   let next = start;
   while (!stream.gone.aborted) {
@@ -67,7 +67,7 @@ async function sendFrom(start: number, live: Live): Promise<ReloadReason | undef
     const reached = next > last ? next : await sendUpTo(last, next, live);
     if (reached === undefined) return 'too_far_behind';
     // A recording that has nothing to give although it says so is asked again when it says so again.
-    if (reached === next && (await bell.wait()) === 'quiet') await stream.write(': \n\n');
+    if (reached === next && (await signal.wait()) === 'quiet') await stream.write(': \n\n');
     next = reached;
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** The errors that a server of tools can cause, in the words of the house. */
+/** The errors that a server of tools can cause, as errors of Wakechart. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 
 /** Which server, for messages: `files`, of agent `reviewer`. */

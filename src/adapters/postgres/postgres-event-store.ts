@@ -13,7 +13,7 @@ import { AppendQueue } from './append-queue.ts';
 import { appendedRecord, eventColumns, placedEvents } from './appended-record.ts';
 import type { AppendedRecord } from './appended-record.ts';
 import { DatabaseClock } from './database-clock.ts';
-import { Doorbell } from './doorbell.ts';
+import { Notifications } from './notifications.ts';
 import { assertSchema } from './migrate.ts';
 import { PostgresActivations } from './postgres-activations.ts';
 import { ConnectedDatabase, losable } from './postgres-database.ts';
@@ -43,7 +43,7 @@ export class PostgresEventStore implements EventStore {
   readonly #watchers: SessionWatchers;
   readonly #rights: WakeRights;
   readonly #life: WorkerLife;
-  readonly #bell: Doorbell;
+  readonly #notifications: Notifications;
   #closing: Promise<void> | undefined;
 
   /**
@@ -82,7 +82,7 @@ export class PostgresEventStore implements EventStore {
       onRenewed: () => this.#rights.letGoOfUnanswered(),
     });
     this.#activations = new PostgresActivations({ database, registered: () => this.#life.registered(), onMade: () => this.#made() });
-    this.#bell = new Doorbell({
+    this.#notifications = new Notifications({
       ...{ driver, database, clock, url, schemaName },
       ...{ callLimitMs: settings.callLimitMs, news: settings.news, pollMs: settings.pollMs, slowPollMs: settings.slowPollMs },
       onDue: () => this.#activations.tell(),
@@ -105,7 +105,7 @@ export class PostgresEventStore implements EventStore {
 
   /** Whether it is told of news by other processes. False behind a pooler of transactions, and while the server is away: then it polls. */
   get isHearing(): boolean {
-    return this.#bell.isHearing;
+    return this.#notifications.isHearing;
   }
 
   /** Its id in the table of workers, once it has asked for something to do. */
@@ -242,7 +242,7 @@ export class PostgresEventStore implements EventStore {
     const askedMs = this.#settings.clock.steadyNow();
     const [row] = await this.#database.run<{ readonly now_ms: number }>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms');
     if (row !== undefined && this.clock instanceof DatabaseClock) this.clock.learn(row.now_ms, askedMs);
-    await this.#bell.begin();
+    await this.#notifications.begin();
   }
 
   async #end(): Promise<void> {
@@ -251,7 +251,7 @@ export class PostgresEventStore implements EventStore {
     await this.#queue.settled();
     this.#database.hurry();
     await this.#life.close();
-    await this.#bell.close();
+    await this.#notifications.close();
     await this.#database.close();
     for (const timer of timers) clock.clearTimeout(timer);
   }
@@ -292,18 +292,18 @@ export class PostgresEventStore implements EventStore {
     if (hints.length > 0) this.#made();
     const head = firstSeq + events.length - 1;
     this.#watchers.tellAppended(sessionId, head);
-    this.#bell.ringSession(sessionId, head);
+    this.#notifications.ringSession(sessionId, head);
   }
 
   #made(): void {
     this.#activations.tell();
-    this.#bell.ringDue();
+    this.#notifications.ringDue();
   }
 
   /** Whoever waits for the right may have it, and what is due of the session may be claimed: where nothing is, nobody has to look. */
   #freed(sessionId: string, isDue: boolean): void {
     this.#watchers.tell([sessionId]);
-    this.#bell.ringSession(sessionId);
+    this.#notifications.ringSession(sessionId);
     if (isDue) this.#made();
   }
 

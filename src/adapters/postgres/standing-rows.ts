@@ -7,7 +7,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { SerialLane } from '../../actors/schedule/serial-lane.ts';
+import { KeyedMutex } from '../../actors/concurrency/mutex.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { frequent } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
@@ -36,8 +36,6 @@ const REMEMBERED_WRITES = 32;
 /** Every attempt is beaten by a change of somebody else's, so all of them together get on; how many may go before one caller is told. */
 const MAX_ATTEMPTS = 512;
 
-const LANES = 16;
-
 /** Longer than what is named by people; short enough for an index. */
 const PLAIN_KEY = /^(?!sha256:)[ -~]{1,500}$/;
 
@@ -57,8 +55,8 @@ export class RevisedRows {
   readonly #database: PostgresDatabase;
   readonly #table: string;
   readonly #name: RevisedTable;
-  /** Changes of one process do not beat each other. Rows share lanes, so that there are never many. */
-  readonly #lanes = Array.from({ length: LANES }, () => new SerialLane());
+  /** Changes of one row by one process do not beat each other. */
+  readonly #changes = new KeyedMutex();
 
   constructor(database: PostgresDatabase, table: RevisedTable) {
     this.#database = database;
@@ -95,7 +93,7 @@ export class RevisedRows {
    */
   change<Answer>(name: string, decide: (body: string | undefined) => RowChange<Answer>): Promise<Answer> {
     const key = keyOf(name);
-    return this.#laneOf(key).run(() => this.#change(key, decide));
+    return this.#changes.run(key, () => this.#change(key, decide));
   }
 
   /** Lets those who look at `stamp` know that something has happened to the row, and changes nothing else. */
@@ -123,11 +121,6 @@ export class RevisedRows {
       if (await this.#write(key, row?.revision ?? 0, write.body, writeId)) return answer;
     }
     throw new RuntimeError('STORE_BUSY', `a row of ${this.#name} was changed by others ${MAX_ATTEMPTS} times in a row`, { category: 'conflict', hint: 'Try again.', details: { table: this.#name } });
-  }
-
-  #laneOf(key: string): SerialLane {
-    const sum = Buffer.from(key).reduce((total, byte) => total + byte, 0);
-    return this.#lanes[sum % LANES] ?? new SerialLane();
   }
 
   async #load(key: string): Promise<KnownRow | undefined> {

@@ -19,13 +19,13 @@ import { usageError } from '../usage.ts';
 /** More names than these help nobody. */
 const MAX_SHOWN = 10;
 
-export interface AuthHouse {
+export interface HomeAccounts {
   readonly profiles: AuthProfiles;
   readonly standings: CandidateStandings;
 }
 
 /** Lets `work` use them. An error about an account that is not there says which ones are. */
-export async function withAuth<Result>(context: CommandContext, work: (house: AuthHouse) => Promise<Result>): Promise<Result> {
+export async function withAuth<Result>(context: CommandContext, work: (accounts: HomeAccounts) => Promise<Result>): Promise<Result> {
   await checkHome(context.home);
   const directory = join(context.home, AUTH_FOLDER);
   const clock = createSystemClock();
@@ -34,14 +34,14 @@ export async function withAuth<Result>(context: CommandContext, work: (house: Au
   const onWarning = ({ message }: RuntimeError): void => void err.push(`${err.styles.yellow('note:')} ${printable(message)}\n`);
   // The accounts are in the home. How they do is known to all machines alike, where the sessions are.
   const { store, standings } = await openStore(context);
-  const house: AuthHouse = {
+  const accounts: HomeAccounts = {
     profiles: createFileAuthProfiles({ directory, clock, environment, exclusively: underLock, runCommand: createKeychainCommand({ clock, environment }) }),
     standings: standings ?? createFileCandidateStandings({ directory, clock, exclusively: underLock, onWarning }),
   };
   try {
-    return await work(house);
+    return await work(accounts);
   } catch (error) {
-    throw await inOurWords(error, context, house);
+    throw await inOurWords(error, context, accounts);
   } finally {
     await store.close();
   }
@@ -51,7 +51,7 @@ export function accountNotFound(name: string): RuntimeError {
   return new RuntimeError('AUTH_PROFILE_NOT_FOUND', `there is no auth profile ${JSON.stringify(oneLine(name, 64))}`, { category: 'not_found', details: { profileId: name } });
 }
 
-async function inOurWords(error: unknown, context: CommandContext, { profiles }: AuthHouse): Promise<unknown> {
+async function inOurWords(error: unknown, context: CommandContext, { profiles }: HomeAccounts): Promise<unknown> {
   if (!RuntimeError.is(error)) return error;
   const { code, message, category, details, hint } = error;
   if (code === 'AUTH_PROFILE_INVALID') return usageError(message, hint ?? 'See: wakechart auth add --help');

@@ -7,7 +7,7 @@ import { checkedAuthProfile } from '../../machines/run/auth-profile-check.ts';
 import type { CandidateStanding } from '../../machines/run/candidate-standing.ts';
 import { KNOWN_PROVIDERS } from '../../machines/run/provider-settings.ts';
 import { accountNotFound, withAuth } from './accounts.ts';
-import type { AuthHouse } from './accounts.ts';
+import type { HomeAccounts } from './accounts.ts';
 import { STANDING_HEADINGS, secretText, setText, standingRow } from './text.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
@@ -76,13 +76,13 @@ export interface StatusOptions {
 
 export async function showStatus(context: CommandContext, { name, check = false }: StatusOptions): Promise<number> {
   const { out, json } = context;
-  return withAuth(context, async (house) => {
-    const profiles = await house.profiles.list();
-    const all = await house.standings.list();
+  return withAuth(context, async (accounts) => {
+    const profiles = await accounts.profiles.list();
+    const all = await accounts.standings.list();
     const chosen = profiles.filter(({ id }) => name === undefined || id === name);
     const standings = all.filter(({ candidate }) => name === undefined || candidate.profile === name);
     if (name !== undefined && chosen.length === 0 && standings.length === 0) throw accountNotFound(name);
-    const checks = check ? await Promise.all(chosen.map((profile) => checkSecret(context, house, profile))) : [];
+    const checks = check ? await Promise.all(chosen.map((profile) => checkSecret(context, accounts, profile))) : [];
     if (json) await out.document({ standings, ...(check ? { checks } : {}) });
     else {
       await tellChecks(context, checks);
@@ -120,7 +120,7 @@ interface SecretCheck {
   readonly error?: ErrorRecord;
 }
 
-async function checkSecret({ interruption: { signal } }: CommandContext, { profiles }: AuthHouse, { id, provider, secret }: AuthProfile): Promise<SecretCheck> {
+async function checkSecret({ interruption: { signal } }: CommandContext, { profiles }: HomeAccounts, { id, provider, secret }: AuthProfile): Promise<SecretCheck> {
   const hasSecret = secret !== undefined;
   try {
     await profiles.credential(id, signal);

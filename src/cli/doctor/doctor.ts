@@ -35,7 +35,7 @@ import { Progress } from '../terminal/progress.ts';
 import type { Reconciliation } from '../../runtime.ts';
 import { withAgents } from '../open/stores.ts';
 import { counted, printable } from '../terminal/text.ts';
-import { memoryHouse } from '../memory/stores.ts';
+import { memoryStores } from '../memory/stores.ts';
 import { WORKTREES_FOLDER, hostLifeOf, worktreeKeeper } from '../worktree/worktrees.ts';
 
 /** Folders of a home beside its agents. */
@@ -108,7 +108,7 @@ function withFindings<Result>(context: CommandContext, accepted: string | undefi
         ...(await checkSkills({ skills: skillCatalogOf(context), agents, directory: join(home, SKILLS_FOLDER) })),
         ...('finding' in opened ? [opened.finding] : await sessionFindings(context, { opened, layout, onCounted, accepted })),
         // After the sessions, of whose logs learnings are made anew.
-        ...('finding' in opened ? [] : await checkMemory({ agents, store: opened.store, ...memoryHouse(layout), indexDirectory: (agentId) => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER) })),
+        ...('finding' in opened ? [] : await checkMemory({ agents, store: opened.store, ...memoryStores(layout), indexDirectory: (agentId) => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER) })),
         ...('finding' in opened ? [] : await checkSchedules(opened.schedules.definitions)),
         ...(await checkProcesses(createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER), hostLife: hostLifeOf(home) }), home)),
         // After the processes, since what works in a worktree keeps it, and the jobs before their worktrees, since they say what those hold.

@@ -18,10 +18,10 @@ export interface LearningsFilter {
 
 export async function listLearnings(context: CommandContext, { agent, kind, text, all }: LearningsFilter): Promise<number> {
   const { out, err, json } = context;
-  const { agentId, learnings, damagedLines } = await withMemory(context, agent, async (house, id) => ({
+  const { agentId, learnings, damagedLines } = await withMemory(context, agent, async (stores, id) => ({
     agentId: id,
-    learnings: await house.learnings.list(id, { kind, text, includeForgotten: all }),
-    ...(await house.learnings.examine(id).then(({ damagedLines: damaged }) => ({ damagedLines: damaged }))),
+    learnings: await stores.learnings.list(id, { kind, text, includeForgotten: all }),
+    ...(await stores.learnings.examine(id).then(({ damagedLines: damaged }) => ({ damagedLines: damaged }))),
   }));
   if (json) await out.document({ agentId, learnings, damagedLines });
   else if (learnings.length === 0) await out.line(`Agent ${agentId} has learned nothing${kind === undefined && text === undefined ? ' yet' : ' of this kind'}.`);
@@ -59,9 +59,9 @@ export async function forgetLearning(context: CommandContext, { agent, learning 
 export async function rebuildAgentLearnings(context: CommandContext, agent: string): Promise<number> {
   const { out, err, json } = context;
   const unreadable: { sessionId: string; error: string }[] = [];
-  const { agentId, learnings } = await withMemory(context, agent, async (house, id) => {
+  const { agentId, learnings } = await withMemory(context, agent, async (stores, id) => {
     const onUnreadable = (sessionId: string, error: unknown): void => void unreadable.push({ sessionId, error: messageOf(error) });
-    const result = await withStore(context, ({ store }) => rebuildLearnings({ agentId: id, store, learnings: house.learnings, onUnreadable }));
+    const result = await withStore(context, ({ store }) => rebuildLearnings({ agentId: id, store, learnings: stores.learnings, onUnreadable }));
     return { agentId: id, ...result };
   });
   if (json) await out.document({ agentId, learnings, unreadable });

@@ -10,7 +10,7 @@ import { EXIT_SUCCESS } from '../failure.ts';
 import { withSessions } from '../open/stores.ts';
 import { tableLines } from '../terminal/table.ts';
 import { counted, localTime, printable } from '../terminal/text.ts';
-import { memoryHouse, tellVersions, withMemory } from './stores.ts';
+import { memoryStores, tellVersions, withMemory } from './stores.ts';
 import { checkedSessionId } from '../session/session.ts';
 import { showDifference } from './shared-difference.ts';
 import type { DifferenceOptions } from './shared-difference.ts';
@@ -63,7 +63,7 @@ export async function promoteMemory(context: CommandContext, { session, learning
     const writing = { state: () => journal.state, append: async (drafts: Parameters<SessionJournal['append']>[0]) => void (await journal.append(drafts)) };
     // The gate first: what is kept besides is no business of whoever may not promote.
     requirePromotion(journal.state);
-    const { substrate, learnings, memory } = memoryHouse(layout);
+    const { substrate, learnings, memory } = memoryStores(layout);
     await keepLearnings(writing, { store, learnings });
     return { sessionId, agentId, ...(await promoteForSession(writing, { store, substrate, learnings, memory }, { learningIds: learning, expectedVersion })) };
   });

@@ -12,21 +12,21 @@ import { tableLines } from '../terminal/table.ts';
 import { localTime } from '../terminal/text.ts';
 import { checkedAgentName } from '../agent/agent.ts';
 
-export interface MemoryHouse extends MemoryFiles {
+export interface MemoryStores extends MemoryFiles {
   readonly memory: AgentMemory;
 }
 
-export function memoryHouse(layout: HomeLayout): MemoryHouse {
+export function memoryStores(layout: HomeLayout): MemoryStores {
   const files = createMemoryFiles({ agentDirectory: (agentId) => layout.agentDirectory(agentId), clock: createSystemClock(), exclusively: underLock });
   return { ...files, memory: new AgentMemory(files) };
 }
 
 /** Lets `work` use the memory of an agent that is there. */
-export function withMemory<Result>(context: CommandContext, agent: string, work: (house: MemoryHouse, agentId: string, layout: HomeLayout) => Promise<Result>): Promise<Result> {
+export function withMemory<Result>(context: CommandContext, agent: string, work: (stores: MemoryStores, agentId: string, layout: HomeLayout) => Promise<Result>): Promise<Result> {
   const name = checkedAgentName(agent);
   return withAgents(context, async ({ agents, layout }) => {
     const { agentId } = await agents.get(name);
-    return work(memoryHouse(layout), agentId, layout);
+    return work(memoryStores(layout), agentId, layout);
   });
 }
 

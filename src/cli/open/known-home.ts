@@ -38,7 +38,7 @@ export function skillCatalogOf({ home }: Pick<CommandContext, 'home'>): FileSkil
 
 async function servedIn(context: CommandContext): Promise<Pick<KnownHome, 'providers' | 'profiles' | 'unasking'>> {
   const own = await homeProviders(context.home);
-  const profiles = await withAuth({ ...context, store: undefined }, (house) => house.profiles.list());
+  const profiles = await withAuth({ ...context, store: undefined }, (accounts) => accounts.profiles.list());
   const providers = [...new Set([...Object.keys(own), ...Object.keys(KNOWN_PROVIDERS), ...BACKENDS])];
   return { providers, profiles, unasking: providers.filter((provider) => !providerAsks(provider, own)) };
 }

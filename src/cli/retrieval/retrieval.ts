@@ -17,7 +17,7 @@ import { withSessions } from '../open/stores.ts';
 import { counted, localTime, printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
 import { checkedAgentName } from '../agent/agent.ts';
-import { memoryHouse } from '../memory/stores.ts';
+import { memoryStores } from '../memory/stores.ts';
 import { checkedSessionId } from '../session/session.ts';
 
 export interface SearchOptions {
@@ -75,7 +75,7 @@ function withRetrieval<Result>(context: CommandContext, agent: string, work: (re
     const tellNote = (note: string): void => void err.push(`${err.styles.yellow('note:')} ${printable(note)}\n`);
     const onTrouble = (error: unknown): void => tellNote(messageOf(error));
     const index = new FileRetrievalIndex({ folderOf: (id) => join(layout.agentDirectory(id), RETRIEVAL_FOLDER), onTrouble: (error) => tellNote(`the index could not be read or kept, and the logs were read instead: ${messageOf(error)}`) });
-    const { memory, learnings } = memoryHouse(layout);
+    const { memory, learnings } = memoryStores(layout);
     const sources = { sessions, learnings: { learnings: (id: string) => learnings.list(id) }, memory: { memoryEntries: async (id: string) => memorySectionsOf(await memory.read(id)) } };
     try {
       return await work(new Retrieval({ index, sources, clock: createSystemClock(), onTrouble }), agentId, sessions);

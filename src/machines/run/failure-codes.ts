@@ -30,7 +30,7 @@ const ownErrors = table(
   'own',
   rows('context_overflow', ['code CONTEXT_TOO_LARGE']),
   rows('aborted', ['code TASK_CANCELLED']),
-  // These have categories that would say something else: what they tell is the state of this house, not of a model.
+  // These have categories that would say something else: what they tell is the state of this runtime, not of a model.
   rows('coordination', [
     'code AUTH_PROFILES_INVALID',
     'code PROCESS_RECORD_UNWRITABLE',

@@ -7,7 +7,7 @@ const webAddress = z
   .url({ protocol: /^https?$/, error: 'expected an address that begins with http:// or https://' })
   .refine((address) => !/^[^/]*\/\/[^/?#]*@/.test(address), 'expected an address without a name and a password in it: those belong into an account (wakechart auth add --help)');
 
-/** What a backend in the house of HTTP speaks. `openai`: the Responses interface. `openai-chat`: Chat Completions, which most others speak. */
+/** What a backend over HTTP speaks. `openai`: the Responses interface. `openai-chat`: Chat Completions, which most others speak. */
 const httpInterface = z.enum(['anthropic', 'openai', 'openai-chat']);
 
 const program = z.strictObject({

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { NewAgent } from '../../../src/actors/session/agent-catalog.ts';
 import type { SubagentJobHandle, SubagentJobStart } from '../../../src/actors/subagent/subagent-runner.ts';
 import { createWorkerService } from '../../../src/adapters/child-process/worker-service.ts';
-import type { WorkerHouseOptions } from '../../../src/adapters/child-process/worker-service.ts';
+import type { WorkerRuntimeOptions } from '../../../src/adapters/child-process/worker-service.ts';
 import type { WorkerService } from '../../../src/adapters/child-process/worker-life.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import { readChildMessage } from '../../../src/machines/subagent/worker-messages.ts';
@@ -20,7 +20,7 @@ interface Said {
 interface ServedJob {
   readonly service: WorkerService;
   readonly said: Said[];
-  readonly houses: WorkerHouseOptions[];
+  readonly houses: WorkerRuntimeOptions[];
   readonly closed: string[];
   readonly agents: NewAgent[];
   readonly starts: SubagentJobStart[];
@@ -41,7 +41,7 @@ afterEach(async () => {
 });
 
 function serve({ open = async () => undefined, handle = {} }: { readonly open?: () => Promise<void>; readonly handle?: Partial<SubagentJobHandle> } = {}): ServedJob {
-  const parts = { said: [] as Said[], houses: [] as WorkerHouseOptions[], closed: [] as string[], agents: [] as NewAgent[], starts: [] as SubagentJobStart[], exits: [] as number[] };
+  const parts = { said: [] as Said[], houses: [] as WorkerRuntimeOptions[], closed: [] as string[], agents: [] as NewAgent[], starts: [] as SubagentJobStart[], exits: [] as number[] };
   let settle: ServedJob['settle'] = () => undefined;
   const service = createWorkerService(async (options) => {
     parts.houses.push(options);

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { PermissionSubject } from '../../../src/machines/permission/permission-subject.ts';
 import type { Tool, ToolContext } from '../../../src/actors/turn/tool.ts';
-import type { FileToolsOptions } from '../../../src/adapters/file-tools/file-house.ts';
+import type { FileToolsOptions } from '../../../src/adapters/file-tools/file-tool-ports.ts';
 import { createFileTools } from '../../../src/adapters/file-tools/file-tools.ts';
 import { readToolInput } from '../../../src/machines/turn/tool-schema.ts';
 

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { asideOf } from '../../../src/adapters/git/house.ts';
-import type { WorktreeHouse } from '../../../src/adapters/git/house.ts';
-import { houseOf } from '../../../src/adapters/git/git-worktree-options.ts';
+import { asideOf } from '../../../src/adapters/git/worktree-context.ts';
+import type { WorktreeContext } from '../../../src/adapters/git/worktree-context.ts';
+import { contextOf } from '../../../src/adapters/git/git-worktree-options.ts';
 import { RecordFiles } from '../../../src/adapters/git/record-files.ts';
 import type { Baseline } from '../../../src/adapters/git/record-files.ts';
 import { removeWorktree } from '../../../src/adapters/git/remove-worktree.ts';
@@ -56,8 +56,8 @@ class InterruptedRecords extends RecordFiles {
   }
 }
 
-function interrupted(moment: Moment, act: (record: WorktreeRecord) => void): WorktreeHouse {
-  return { ...houseOf({ worktreesDirectory: house.worktrees }), records: new InterruptedRecords(house.worktrees, moment, act) };
+function interrupted(moment: Moment, act: (record: WorktreeRecord) => void): WorktreeContext {
+  return { ...contextOf({ worktreesDirectory: house.worktrees }), records: new InterruptedRecords(house.worktrees, moment, act) };
 }
 
 async function removeInterrupted(worktree: PreparedSubagentWorktree, moment: Moment, act: (record: WorktreeRecord) => void): Promise<unknown> {

@@ -68,14 +68,13 @@ afterAll(async () => {
 /** Of a statement: the function or table that it is about. */
 const nameOf = (text: string): string => /"wakechart"\.([a-z0-9_]+)/.exec(text)?.[1] ?? text.trim().slice(0, 40);
 
-/** News for others, over the connection that listens: no wake waits for it. */
+/** News for others, over the connection that listens: no wake waits for it, and how many appends are told together depends on the machine. */
 const NEWS = 'SELECT pg_notify($1, $2)';
 
 interface Cost {
   /** Without news. */
   readonly statements: readonly string[];
   readonly roundTrips: number;
-  readonly news: number;
 }
 
 /** Resolves when the worker has said this, and what it has said then was done. */
@@ -97,7 +96,7 @@ async function costOfWake(sessionId: string): Promise<Cost> {
     if (type !== 'slept') return;
     const names = wire.statements.map(nameOf);
     const news = names.filter((name) => name === NEWS).length;
-    cost = { statements: names.filter((name) => name !== NEWS), roundTrips: wire.roundTrips - news, news };
+    cost = { statements: names.filter((name) => name !== NEWS), roundTrips: wire.roundTrips - news };
   });
   wire.clear();
   await maker.sessions.send(sessionId, MESSAGE);
@@ -108,7 +107,6 @@ async function costOfWake(sessionId: string): Promise<Cost> {
 }
 
 describe('one wake of a worker', () => {
-  const APPENDS = 4;
   const ONE_WAKE = ['claim_due_2', 'append_one_1', 'append_events_1', 'append_events_1', 'append_one_1'];
 
   it('asks for what is due with all that it has to know, and appends four times: five ways there and back', async () => {
@@ -117,10 +115,8 @@ describe('one wake of a worker', () => {
     await costOfWake(other);
     const { sessionId } = await maker.sessions.create({ agentId: 'echo' });
     for (const nth of ['first', 'second']) {
-      const { statements, roundTrips, news } = await costOfWake(sessionId);
+      const { statements, roundTrips } = await costOfWake(sessionId);
       expect([nth, statements, roundTrips]).toEqual([nth, ONE_WAKE, 5]);
-      // Appends that follow one another within some milliseconds are told together: how many do depends on the machine.
-      expect(news).toBeLessThanOrEqual(APPENDS);
     }
   });
 

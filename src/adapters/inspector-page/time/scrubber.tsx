@@ -8,8 +8,8 @@ import type { Axis } from './axis.ts';
 import { goFirst, isDragging, seek, shownRecord, turnAxis, watchAxis, width } from './time-view.ts';
 
 const HEIGHT = 30;
-/** Of the lane beneath, with what the chosen actor did. */
-const LANE = 4;
+/** Of the track beneath, with what the chosen actor did. */
+const TRACK = 4;
 const A_LOT = 100;
 /** In pixels: what would stand beneath the switch is left out. */
 const SWITCH = 100;
@@ -73,7 +73,7 @@ function dragging(axis: Axis | undefined): HTMLAttributes<HTMLDivElement> {
 function Bars({ axis }: { readonly axis: Axis }): JSX.Element {
   return useMemo(() => {
     const count = axis.slices.length;
-    const whole = HEIGHT + LANE + 2;
+    const whole = HEIGHT + TRACK + 2;
     const bar = (slice: number, height: number): string => `M${slice} ${HEIGHT}v${-height}h.72v${height}Z`;
     const tall = (height: number): number => (height === 0 ? 0 : Math.max(1.5, height * (HEIGHT - 5)));
     const path = (wanted: (slice: Axis['slices'][number]) => boolean): string => axis.slices.map((slice, place) => (wanted(slice) && slice.height > 0 ? bar(place, tall(slice.height)) : '')).join('');
@@ -83,7 +83,7 @@ function Bars({ axis }: { readonly axis: Axis }): JSX.Element {
           <path class="quiet-bars" d={path(({ hasFailure }) => !hasFailure)} />
           <path class="failure-bars" d={path(({ hasFailure }) => hasFailure)} />
           <path class="failure-marks" d={axis.slices.map(({ hasFailure }, place) => (hasFailure ? `M${place} 0h.9v3h-.9Z` : '')).join('')} />
-          <path class="actor-marks" d={axis.slices.map(({ isOfActor }, place) => (isOfActor ? `M${place} ${HEIGHT + 2}h1v${LANE}h-1Z` : '')).join('')} />
+          <path class="actor-marks" d={axis.slices.map(({ isOfActor }, place) => (isOfActor ? `M${place} ${HEIGHT + 2}h1v${TRACK}h-1Z` : '')).join('')} />
         </svg>
         {axis.pauses.map(({ at, text }) => <span key={at} class="pause" style={{ left: `${at * 100}%` }}>{text === '' ? undefined : <small>{text}</small>}</span>)}
       </>

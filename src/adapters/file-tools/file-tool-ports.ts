@@ -26,7 +26,7 @@ export interface FileToolsOptions extends WriteLocksOptions {
 
 type Surroundings = Pick<ToolContext, 'workspaceDirectory' | 'environment'>;
 
-export class FileHouse {
+export class FileToolPorts {
   readonly seen = new SeenFiles();
   readonly locks: WriteLocks;
   readonly quotas = new WorkspaceQuotas();

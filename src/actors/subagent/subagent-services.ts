@@ -49,7 +49,7 @@ export interface SubagentPorts {
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
 }
 
-export interface SubagentHouseOptions extends SessionWorkPorts {
+export interface SubagentServicesOptions extends SessionWorkPorts {
   readonly ports: SubagentPorts;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -61,7 +61,7 @@ export interface SubagentHouseOptions extends SessionWorkPorts {
   readonly onListenerError: OnListenerError;
 }
 
-export interface SubagentHouse {
+export interface SubagentServices {
   readonly jobs: SubagentManager;
   readonly local: SubagentRunner;
   readonly worktrees: WorktreeKeeper | undefined;
@@ -90,7 +90,7 @@ const UNWATCHED = { agentIdleTimeoutMs: 0, agentOutputLimitBytes: 0, agentMaxTex
 /** How long a worker that is asked, told and killed may take to be gone. */
 const CANCEL_DEADLINE_MS = 120_000;
 
-export function createSubagentHouse(options: SubagentHouseOptions): SubagentHouse {
+export function createSubagentServices(options: SubagentServicesOptions): SubagentServices {
   const { ports, clock, ids, onListenerError, closeSession } = options;
   const { processRunner, worktrees: keeper } = ports;
   const local = createInProcessSubagentRunner(options);
@@ -131,7 +131,7 @@ export function createSubagentHouse(options: SubagentHouseOptions): SubagentHous
   };
 }
 
-function isolating(runner: SubagentRunner, options: SubagentHouseOptions): SubagentRunner {
+function isolating(runner: SubagentRunner, options: SubagentServicesOptions): SubagentRunner {
   const { clock, ports } = options;
   const { worktrees, hooks, hookTypeExecutors, hookTimeoutMs } = ports;
   if (worktrees === undefined) return withoutWorktrees(runner);
@@ -146,7 +146,7 @@ function isolating(runner: SubagentRunner, options: SubagentHouseOptions): Subag
   });
 }
 
-function wakeTasks(runner: SubagentRunner, { ports: { inspect }, clock, onListenerError }: SubagentHouseOptions): BackgroundTaskManager {
+function wakeTasks(runner: SubagentRunner, { ports: { inspect }, clock, onListenerError }: SubagentServicesOptions): BackgroundTaskManager {
   return new BackgroundTaskManager({
     runners: { agent: new SubagentTaskRunner({ runner }) },
     clock,
@@ -177,6 +177,6 @@ function filesOfJob(request: SubagentJobRequest, { filesOf }: SubagentPorts): st
 }
 
 /** Where nobody says, it lies beside the worktree. */
-function filesOfSessions({ ports }: SubagentHouseOptions): (session: SessionIdentity) => string | undefined {
+function filesOfSessions({ ports }: SubagentServicesOptions): (session: SessionIdentity) => string | undefined {
   return (session) => ports.filesOf?.(session);
 }

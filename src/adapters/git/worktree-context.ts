@@ -1,11 +1,12 @@
 /** What every part of the adapter works with, and what takes its turn within this process. */
 import { join } from 'node:path';
+import { KeyedMutex } from '../../actors/concurrency/mutex.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import type { GitCall, GitCommand } from './git-command.ts';
 import type { OwnerFiles } from './owner-files.ts';
 import type { RecordFiles } from './record-files.ts';
 
-export interface WorktreeHouse {
+export interface WorktreeContext {
   readonly git: GitCommand;
   readonly records: RecordFiles;
   readonly owners: OwnerFiles;
@@ -33,8 +34,8 @@ export function asideOf({ worktreePath }: Pick<WorktreeRecord, 'worktreePath'>):
 }
 
 /** Runs git in the repository, without files. */
-export function gitBeside(house: WorktreeHouse, record: Pick<WorktreeRecord, 'commonDirectory'>, command: readonly string[], call: Omit<GitCall, 'cwd'> = {}): Promise<string> {
-  return house.git.run([`--git-dir=${record.commonDirectory}`, ...command], { ...call, cwd: record.commonDirectory });
+export function gitBeside(context: WorktreeContext, record: Pick<WorktreeRecord, 'commonDirectory'>, command: readonly string[], call: Omit<GitCall, 'cwd'> = {}): Promise<string> {
+  return context.git.run([`--git-dir=${record.commonDirectory}`, ...command], { ...call, cwd: record.commonDirectory });
 }
 
 /** Git names it after the folder. */
@@ -42,16 +43,5 @@ export function gitDirectoryOf({ gitDirectory, commonDirectory, id }: Pick<Workt
   return gitDirectory ?? join(commonDirectory, 'worktrees', id);
 }
 
-const lanes = new Map<string, Promise<unknown>>();
-
-/** Runs `work` after everything of this process that has the same name, so that what is done to one thing is done one at a time. */
-export function inLane<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-  const before = lanes.get(name) ?? Promise.resolve();
-  const result = before.then(work, work);
-  const settled = result.catch(() => undefined);
-  lanes.set(name, settled);
-  void settled.then(() => {
-    if (lanes.get(name) === settled) lanes.delete(name);
-  });
-  return result;
-}
+/** One at a time: what is done to one worktree, or under one name. */
+export const worktreeMutex = new KeyedMutex();

@@ -15,7 +15,7 @@ export interface SessionNews {
   readonly head?: number | undefined;
 }
 
-export interface DoorbellOptions {
+export interface NotificationsOptions {
   readonly driver: PostgresDriver;
   readonly database: PostgresDatabase;
   readonly clock: Clock;
@@ -46,7 +46,7 @@ const MAX_QUIET_MS = 200;
 /** A notification holds less than 8,000 bytes: https://www.postgresql.org/docs/current/sql-notify.html. Ids, each with a head, beyond it wait for the next one. */
 const MAX_IDS = 160;
 
-/** Calls of its own that a doorbell may miss before its connection is taken for dead. */
+/** Calls of its own that a connection may miss before its connection is taken for dead. */
 const MAX_UNHEARD = 2;
 
 /** How long a connection may take to end, in milliseconds. */
@@ -56,8 +56,8 @@ const GOODBYE_MS = 1_000;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
 
-export class Doorbell {
-  readonly #options: DoorbellOptions;
+export class Notifications {
+  readonly #options: NotificationsOptions;
   readonly #channel: string;
   readonly #name = randomUUID();
   #client: LoneClient | undefined;
@@ -80,7 +80,7 @@ export class Doorbell {
   #connecting: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(options: DoorbellOptions) {
+  constructor(options: NotificationsOptions) {
     this.#options = options;
     this.#channel = `wakechart_${options.schemaName}`;
   }
