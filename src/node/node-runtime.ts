@@ -95,7 +95,7 @@ export interface NodeRuntimeOptions {
   readonly runtimes?: readonly AgentRuntime[] | undefined;
   /** Tools besides the managed ones. */
   readonly tools?: readonly Tool[] | undefined;
-  /** `none`: nobody can be asked, so whatever would ask is denied. Default `reachable`. */
+  /** `none`: no person can be asked, so what would ask is denied. Default `reachable`. */
   readonly humans?: 'reachable' | 'none' | undefined;
   /** Prices of models in US dollars per million tokens, before the known ones. */
   readonly prices?: PriceTable | undefined;
@@ -104,7 +104,7 @@ export interface NodeRuntimeOptions {
    * separated by commas, are passed too. Nothing else of our environment reaches them.
    */
   readonly commandEnvironment?: CommandEnvironmentSettings | undefined;
-  /** Hears what happens to MCP servers that nobody waits for. */
+  /** Hears what happens to MCP servers while no call waits for them. */
   readonly onToolServerNews?: ((news: ToolServerNews) => void) | undefined;
   /** Providers besides those of `providers.yaml` in the home, and the backends that serve them. */
   readonly runConfig?: AgentRunConfig | undefined;
@@ -114,7 +114,7 @@ export interface NodeRuntimeOptions {
   readonly subagents?: NodeSubagentOptions | undefined;
   /** The environment of agents that name none. Default `host`: nothing is shut in. */
   readonly environment?: string | undefined;
-  /** Hears what wakes store. Default: spans of OpenTelemetry, as soon as somebody registers a provider of it. */
+  /** Hears what wakes store. Default: spans of OpenTelemetry, as soon as the program registers a provider of it. */
   readonly telemetry?: Telemetry | undefined;
   readonly clock?: Clock | undefined;
   /** Hears XState's inspection events of every task, wake and tool call. */
@@ -199,7 +199,7 @@ export interface NodeRuntime extends Runtime, HomeMemory {
   readonly environments: EnvironmentCatalog;
   /** The vaults of the home: names of secrets, never their values. */
   readonly vaults: VaultCatalog;
-  /** The schedules that are kept in the home, whoever fires them. */
+  /** The schedules that are kept in the home, those that other processes fire too. */
   readonly schedules: ScheduleRegistry;
   /** Fires them here from now on, as a worker does, until they are stopped or the runtime shuts down. Idempotent. */
   startSchedules(): Promise<void>;
@@ -283,7 +283,7 @@ async function runtimeOver({ layout, opened, owner, options, checked: { maxConcu
 
 /**
  * Opens the inspector of a runtime: everything its actors do from now on, and its sessions, in a browser on this machine. The runtime closes it
- * when it is shut down. Until somebody calls this, nothing of it is loaded and nothing is recorded.
+ * when it is shut down. Before the first call nothing of it is loaded and nothing is recorded.
  * @throws RuntimeError INSPECTOR_OPTIONS_INVALID, RECORDER_OPTIONS_INVALID, INSPECTOR_PAGE_MISSING, INSPECTOR_PORT_TAKEN, INSPECTOR_CANNOT_LISTEN, RUNTIME_SHUT_DOWN
  */
 export async function createInspector(runtime: Inspectable, options: CreateInspectorOptions = {}): Promise<Inspector> {
@@ -301,7 +301,7 @@ interface HomeTasks {
   readonly scheduled: ReturnType<typeof createDurableScheduleRunner>;
 }
 
-/** Beside its sessions a worker looks after jobs that nobody else would settle, and after the store that all of it is in. */
+/** Beside its sessions a worker looks after jobs that no other process would settle, and after the store that all of it is in. */
 function lookingAround(runtime: Runtime, { clock, opened, options: { onStoreNews, onListenerError } }: Pick<RuntimeParts, 'opened' | 'options'> & { readonly clock: Clock }): Runtime['startWorker'] {
   return (wanted) => {
     const worker = runtime.startWorker(wanted);
@@ -355,7 +355,7 @@ function withSchedules(runtime: HomeRuntime, { home, clock, hostLife, owners, en
   });
   let starting: Promise<void> | undefined;
   const shutdown = async (reason?: string): Promise<void> => {
-    // Before the store closes: what fires now would find nobody to write for it.
+    // Before the store closes: what fires now could not be written.
     await schedules.stop(reason);
     await fires.end(reason ?? 'the runtime is shutting down');
     try {
@@ -372,7 +372,7 @@ function withSchedules(runtime: HomeRuntime, { home, clock, hostLife, owners, en
   return { ...runtime, schedules: registry, startSchedules, stopSchedules, shutdown, [Symbol.asyncDispose]: () => shutdown() };
 }
 
-/** A home often lies in a repository, whose commits must not take accounts and logs along. Somebody may have said otherwise. */
+/** A home often lies in a repository, whose commits must not take accounts and logs along. A file that is there already stays as it is. */
 async function keepOutOfGit(home: string): Promise<void> {
   // A home that cannot be written can be read all the same.
   await writeFile(join(home, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 }).catch(() => undefined);

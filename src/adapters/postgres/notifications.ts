@@ -1,6 +1,6 @@
 /**
  * Tells other processes that something is due or stored: one coalesced notification on a connection of its own, never one in the transaction
- * of an append, which would make all appends wait for each other. What it says is only that somebody should look; who does not hear it polls.
+ * of an append, which would make all appends wait for each other. It says only that something is to be looked at; a process that does not hear it polls.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
@@ -29,14 +29,14 @@ export interface NotificationsOptions {
   readonly onDue: () => void;
   /** The log or the lease of these sessions may have changed. */
   readonly onSessions: (news: readonly SessionNews[]) => void;
-  /** Nobody may have told: time to look by oneself. */
+  /** A notification may have been lost: time to look. */
   readonly onPoll: () => void;
 }
 
 /** The first after so many milliseconds of quiet is said at once; what comes within them is said together. What is due waits for no more. */
 const COALESCE_MS = 2;
 
-/** The same for news of sessions: each wakes every process that listens, whether or not anybody there watches the session. */
+/** The same for news of sessions: each wakes every process that listens, whether or not it watches the session. */
 const COALESCE_NEWS_MS = 20;
 
 /** Where the server is slow to take news, they wait for so many times as long as it took, up to a limit: telling them is a small part of the work. */
@@ -46,7 +46,7 @@ const MAX_QUIET_MS = 200;
 /** A notification holds less than 8,000 bytes: https://www.postgresql.org/docs/current/sql-notify.html. Ids, each with a head, beyond it wait for the next one. */
 const MAX_IDS = 160;
 
-/** Calls of its own that a connection may miss before its connection is taken for dead. */
+/** Calls of its own that a connection may miss before it is taken for dead. */
 const MAX_UNHEARD = 2;
 
 /** How long a connection may take to end, in milliseconds. */
@@ -150,7 +150,7 @@ export class Notifications {
     if (this.#sessions.size > 0) await this.#say();
   }
 
-  /** Lost is lost: whoever waits for it polls. */
+  /** A lost one is not sent again: processes poll. */
   async #notify(payload: string): Promise<void> {
     const { database } = this.#options;
     const values = [this.#channel, payload];
@@ -227,7 +227,7 @@ export class Notifications {
     clock.clearTimeout(timer);
   }
 
-  /** Says something to itself: whoever does not hear that hears nobody. */
+  /** Says something to itself: a connection that does not hear that hears no other either. */
   async #callOut(): Promise<void> {
     if (this.#client === undefined) return;
     this.#unheard += 1;
